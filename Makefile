@@ -1,0 +1,37 @@
+# Each target is a script of pg_test/tools; this file is their index.
+#
+# PG=15|16|17|18 chooses the PostgreSQL (default: 15, or what the system offers),
+# SHORT=1 the short form of the long tests. Servers, builds and logs are kept in
+# /var/cache/pg_mint as root, ~/.cache/pg_mint otherwise (PG_MINT_CACHE changes it).
+MAKEFLAGS += --no-print-directory
+TOOLS := pg_test/tools
+PG ?=
+PG_CONFIG ?=
+export SHORT
+
+.PHONY: help run stop test test-all lint expected install
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## from nothing to a running server with pg_mint, and a tour of it
+	@$(TOOLS)/run.sh $(PG)
+
+stop: ## stop the server that make run started
+	@$(TOOLS)/run.sh --stop
+
+test: ## all tests on one PostgreSQL (PG=15, SHORT=1)
+	@$(TOOLS)/test.sh $(PG)
+
+test-all: ## all tests on PostgreSQL 15, 16, 17 and 18
+	@$(TOOLS)/test_all.sh
+
+lint: ## formatting and clippy
+	@$(TOOLS)/lint.sh
+
+expected: ## accept what pg_regress printed as expected (PG=15)
+	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \
+		$(TOOLS)/regress.sh --accept $$pg_config
+
+install: ## install into a server of yours: make install PG_CONFIG=/path/to/pg_config
+	@$(TOOLS)/install.sh $(PG_CONFIG)

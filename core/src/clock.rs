@@ -1,0 +1,83 @@
+//! Moments, and the watch over a clock that jumps forward.
+
+use crate::sync::{AtomicI64, Ordering};
+
+/// A moment as microseconds since 1970-01-01T00:00:00Z without leap seconds, or a duration in
+/// microseconds. PostgreSQL's resolution; negative before 1970.
+pub type Micros = i64;
+
+/// What the wall clock read when the time since boot was zero, as last believed.
+///
+/// A clock that jumps to 2040 for a second would carry every lane there, and keep it there for
+/// years. So a lane that is about to move far compares the wall clock with the time since boot,
+/// which no one can set. Lives in shared memory; zeroed memory is an anchor not yet set.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct ClockAnchor {
+    /// Wall clock minus time since boot; 0 when not yet known.
+    offset: AtomicI64,
+}
+
+impl ClockAnchor {
+    /// An anchor not yet set: the first clock that it sees is believed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { offset: AtomicI64::new(0) }
+    }
+
+    /// Checks the wall clock `now` against the time since boot `up`.
+    ///
+    /// Small differences (a slewed clock, a leap second) move the anchor along. It never moves
+    /// back: a clock that is set back and then forward again to the right time has not jumped.
+    ///
+    /// # Errors
+    /// The surplus in microseconds when the clock ran ahead by more than `max_jump`.
+    pub fn check(&self, now: Micros, up: Micros, max_jump: Micros) -> Result<(), Micros> {
+        let offset = now.saturating_sub(up);
+        let believed =
+            match self.offset.compare_exchange(0, offset, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Ok(()),
+                Err(believed) => believed,
+            };
+        let surplus = offset.saturating_sub(believed);
+        if surplus > max_jump {
+            return Err(surplus);
+        }
+        self.offset.fetch_max(offset, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Believes the clock as it stands, and says by how much it differs from what was believed.
+    pub fn accept(&self, now: Micros, up: Micros) -> Micros {
+        let offset = now.saturating_sub(up);
+        match self.offset.swap(offset, Ordering::AcqRel) {
+            0 => 0,
+            believed => offset.saturating_sub(believed),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const HOUR: Micros = 3_600_000_000;
+
+    #[test]
+    fn a_jump_is_refused_until_accepted() {
+        let anchor = ClockAnchor::new();
+        assert_eq!(anchor.check(100 * HOUR, HOUR, HOUR), Ok(()));
+        assert_eq!(anchor.check(102 * HOUR, 2 * HOUR, HOUR), Ok(()));
+        assert_eq!(anchor.check(110 * HOUR, 2 * HOUR, HOUR), Err(8 * HOUR));
+        assert_eq!(anchor.accept(110 * HOUR, 2 * HOUR), 8 * HOUR);
+        assert_eq!(anchor.check(110 * HOUR, 2 * HOUR, HOUR), Ok(()));
+    }
+
+    #[test]
+    fn back_and_forth_is_no_jump() {
+        let anchor = ClockAnchor::new();
+        assert_eq!(anchor.check(100 * HOUR, 0, HOUR), Ok(()));
+        assert_eq!(anchor.check(50 * HOUR, 0, HOUR), Ok(()));
+        assert_eq!(anchor.check(100 * HOUR, 0, HOUR), Ok(()));
+    }
+}

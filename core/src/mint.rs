@@ -1,0 +1,271 @@
+//! Minting: how a lane's word moves, and what happens when it may not.
+//!
+//! The order of the steps is the algorithm. Bounds are read before the word, the word before the
+//! clock: the other way round, a session that loses the processor between the two sees another's
+//! newer tick and believes that the clock stepped back. All checks look at the *last* id of a run
+//! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
+
+use crate::lane::{Ceiling, Lane};
+use crate::layout::Layout;
+use crate::sync::Ordering;
+use crate::{Micros, MintError};
+
+/// How far a lane may run ahead of the clock, and what a caller puts up with. In microseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// How far the tick of an id may start ahead of the clock.
+    pub max_ahead: Micros,
+    /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
+    pub max_wait: Micros,
+    /// How far the clock may be ahead of the time that passed.
+    pub max_jump: Micros,
+}
+
+/// What minting needs from the world: a clock, patience, chance and a durable ceiling.
+pub trait Host {
+    /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
+    type Interrupt;
+
+    /// The wall clock, in microseconds since 1970.
+    fn now(&mut self) -> Micros;
+    /// Time since boot, which no one can set, in microseconds.
+    fn up(&mut self) -> Micros;
+    /// Where the two were last seen together.
+    fn anchor(&self) -> &crate::ClockAnchor;
+    /// Waits for about `span` microseconds or less.
+    ///
+    /// # Errors
+    /// When the caller shall not go on waiting.
+    fn pause(&mut self, span: Micros) -> Result<(), Self::Interrupt>;
+    /// Random bits, for layouts that start a tick at random.
+    fn random(&mut self) -> u64;
+    /// Makes a ceiling above `beyond` durable, then publishes it.
+    ///
+    /// # Errors
+    /// When the ceiling could not be raised.
+    fn raise(&mut self, ceiling: &Ceiling, beyond: Micros) -> Result<(), Self::Interrupt>;
+}
+
+/// Consecutive words of a lane, now the caller's alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The first word.
+    pub first: u64,
+    /// How many, at least 1.
+    pub count: u64,
+}
+
+/// Why an attempt did not mint.
+enum Obstacle {
+    /// The layout's rate: wait until the tick may be used.
+    Capacity { need: Micros },
+    /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
+    Clock { behind: Micros, need: Micros },
+    /// The lane would move far at once.
+    Leap { now: Micros },
+    /// The run reaches the ceiling.
+    Ceiling { beyond: Micros },
+    /// For ever.
+    Never(MintError),
+}
+
+/// Why minting ended without ids: the world's word, or the algorithm's.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refusal<I> {
+    /// The host broke off.
+    Interrupted(I),
+    /// The policy or the layout forbids it.
+    Refused(MintError),
+}
+
+/// Mints up to `want` ids (at least 1) from a lane in one swap.
+///
+/// More than one is cut to half of what the lane may still issue without a wait, so that one caller
+/// who wants millions leaves room for others.
+///
+/// - **Unique**: no word of a lane is ever in two runs.
+/// - **Ordered**: every run is above all runs minted before it.
+/// - **Overflow** of a tick's sequence takes the next tick, ahead of the clock up to `max_ahead`;
+///   beyond that it waits, at most to the next tick. The end of the time field is an error.
+/// - **Clock steps back**: goes on from the last id up to `max_ahead`; beyond that it waits if
+///   `max_wait` suffices for the whole of the wait, else it is an error at once.
+///
+/// # Errors
+/// [`MintError`], or what interrupted the wait.
+#[inline]
+pub fn mint<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    want: u64,
+    ceiling: &Ceiling,
+    policy: &Policy,
+    host: &mut H,
+) -> Result<Run, Refusal<H::Interrupt>> {
+    match attempt(lane, layout, want, ceiling, policy, host, false) {
+        Ok(run) => Ok(run),
+        Err(obstacle) => overcome(obstacle, lane, layout, want, ceiling, policy, host),
+    }
+}
+
+/// One pass of the algorithm, retried only when another session moved the word meanwhile.
+#[inline]
+fn attempt<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    want: u64,
+    ceiling: &Ceiling,
+    policy: &Policy,
+    host: &mut H,
+    leap: bool,
+) -> Result<Run, Obstacle> {
+    let bits = layout.seq.width;
+    loop {
+        let limit = ceiling.ceiling.load(Ordering::Acquire);
+        let floor = ceiling.floor.load(Ordering::Relaxed);
+        let last = lane.word.load(Ordering::Acquire);
+        let now = host.now();
+
+        let tick = match now.checked_sub(layout.epoch()) {
+            Some(age @ 0..) => age.unsigned_abs() / layout.unit().unsigned_abs(),
+            _ => return Err(Obstacle::Never(MintError::BeforeEpoch)),
+        };
+        if tick > layout.max_tick() {
+            return Err(Obstacle::Never(MintError::Exhausted));
+        }
+        let mut first = tick << bits;
+        if first > last {
+            let mask = layout.start_mask();
+            if mask != 0 {
+                first |= host.random() & mask;
+            }
+        } else {
+            first = last + 1;
+        }
+        if floor > layout.epoch() {
+            first = first.max(floor_word(layout, floor));
+        }
+
+        let count = if want > 1 { portion(layout, first, want, now, policy) } else { 1 };
+        let end = first + (count - 1);
+        let end_tick = end >> bits;
+        if end_tick > layout.max_tick() {
+            return Err(Obstacle::Never(MintError::Exhausted));
+        }
+        let start = tick_start(layout, end_tick);
+        if start.saturating_sub(now) > policy.max_ahead {
+            return Err(too_far(layout, last, start, now, policy));
+        }
+        if !leap && leaps(layout, last, first, policy) {
+            return Err(Obstacle::Leap { now });
+        }
+        if start >= limit {
+            return Err(Obstacle::Ceiling { beyond: start });
+        }
+        if lane.word.compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            return Ok(Run { first, count });
+        }
+    }
+}
+
+/// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
+#[cold]
+fn overcome<H: Host>(
+    mut obstacle: Obstacle,
+    lane: &Lane,
+    layout: &Layout,
+    want: u64,
+    ceiling: &Ceiling,
+    policy: &Policy,
+    host: &mut H,
+) -> Result<Run, Refusal<H::Interrupt>> {
+    let began = host.up();
+    let mut leap = false;
+    let mut waits = false;
+    loop {
+        let need = match obstacle {
+            Obstacle::Never(error) => return Err(Refusal::Refused(error)),
+            Obstacle::Leap { now } => {
+                let up = host.up();
+                host.anchor()
+                    .check(now, up, policy.max_jump)
+                    .map_err(|by| Refusal::Refused(MintError::ClockJumped { by }))?;
+                leap = true;
+                None
+            }
+            Obstacle::Ceiling { beyond } => {
+                host.raise(ceiling, beyond).map_err(Refusal::Interrupted)?;
+                None
+            }
+            Obstacle::Capacity { need } => Some(need),
+            Obstacle::Clock { behind, need } => {
+                lane.note_step(behind);
+                let waited = host.up().saturating_sub(began);
+                if need.saturating_add(waited) > policy.max_wait {
+                    let error = MintError::ClockBehind { ahead: behind, need };
+                    return Err(Refusal::Refused(error));
+                }
+                Some(need)
+            }
+        };
+        if let Some(need) = need {
+            if !waits {
+                lane.note_wait();
+                waits = true;
+            }
+            host.pause(need).map_err(Refusal::Interrupted)?;
+        }
+        match attempt(lane, layout, want, ceiling, policy, host, leap) {
+            Ok(run) => return Ok(run),
+            Err(next) => obstacle = next,
+        }
+    }
+}
+
+/// The first word whose tick starts at or after the floor: ids of a tick that *starts* below it may
+/// have been issued, so it rounds up.
+fn floor_word(layout: &Layout, floor: Micros) -> u64 {
+    let age = floor.saturating_sub(layout.epoch()).unsigned_abs();
+    let tick = age.div_ceil(layout.unit().unsigned_abs());
+    // A floor past the end makes a word whose tick is past the end.
+    tick.min(layout.max_tick() + 1) << layout.seq.width
+}
+
+/// Half of what may be minted from `first` on without a wait, at least 1, at most `want`.
+fn portion(layout: &Layout, first: u64, want: u64, now: Micros, policy: &Policy) -> u64 {
+    let horizon = now.saturating_add(policy.max_ahead).saturating_sub(layout.epoch());
+    let tick = (horizon.max(0).unsigned_abs() / layout.unit().unsigned_abs()).min(layout.max_tick());
+    let end = tick << layout.seq.width | layout.seq.max();
+    let left = (end + 1).saturating_sub(first);
+    want.min(left.div_ceil(2)).max(1)
+}
+
+/// The moment at which a tick starts; the end of time where it is past what 64 bits can say.
+fn tick_start(layout: &Layout, tick: u64) -> Micros {
+    i64::try_from(tick)
+        .ok()
+        .and_then(|tick| tick.checked_mul(layout.unit()))
+        .and_then(|age| age.checked_add(layout.epoch()))
+        .unwrap_or(Micros::MAX)
+}
+
+/// Sorts out why a run would begin too far ahead: because the lane already stands where the policy
+/// would not have let it go, then the clock stepped back; or because its rate is used up.
+#[cold]
+fn too_far(layout: &Layout, last: u64, start: Micros, now: Micros, policy: &Policy) -> Obstacle {
+    let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
+    let behind = tick_start(layout, last >> layout.seq.width).saturating_sub(now);
+    if behind > policy.max_ahead {
+        Obstacle::Clock { behind, need }
+    } else {
+        Obstacle::Capacity { need }
+    }
+}
+
+/// Whether the lane would move by more than `max_jump` at once, as it does when it is new, was idle
+/// for long, or the clock jumped.
+#[inline]
+fn leaps(layout: &Layout, last: u64, first: u64, policy: &Policy) -> bool {
+    let bits = layout.seq.width;
+    let ticks = (first >> bits) - (last >> bits);
+    ticks.saturating_mul(layout.unit().unsigned_abs()) > policy.max_jump.unsigned_abs()
+}

@@ -1,0 +1,313 @@
+//! Lanes and their table under every interleaving that the memory model allows.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p mint_core --release --test loom`
+//!
+//! Two threads are explored without a bound. Three are explored with at most two preemptions each
+//! run, which is where known races of this kind live; without a bound they would take days.
+#![cfg(loom)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use loom::sync::atomic::{AtomicI64, Ordering};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+use mint_core::{
+    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Policy, Run, TableCount,
+    mint,
+};
+use std::sync::atomic::{AtomicUsize, Ordering as Real};
+
+/// Small enough that four ids fill a tick.
+fn layout() -> Layout {
+    "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z".parse().unwrap()
+}
+
+const MS: Micros = 1_000;
+const START: Micros = 5 * MS;
+const WINDOW: Micros = 2 * MS;
+
+/// Twitter's strictness: never ahead of the clock, no patience for a clock that stepped back.
+const STRICT: Policy = Policy { max_ahead: 0, max_wait: 0, max_jump: Micros::MAX };
+/// Borrows three ticks.
+const AHEAD: Policy = Policy { max_ahead: 3 * MS, max_wait: 0, max_jump: Micros::MAX };
+
+fn unbounded() -> Ceiling {
+    Ceiling { floor: AtomicI64::new(Micros::MIN), ceiling: AtomicI64::new(Micros::MAX) }
+}
+
+/// A clock that all threads share, and a page that holds the durable ceiling.
+struct World {
+    clock: AtomicI64,
+    /// How far each reading moves the clock: 0 is a frozen one.
+    step: Micros,
+    page: Mutex<Micros>,
+    ceiling: Ceiling,
+    lane: Lane,
+    /// Not loom's: stamps the order of things without ordering them.
+    stamp: AtomicUsize,
+}
+
+impl World {
+    fn new(step: Micros, ceiling: Ceiling) -> Arc<Self> {
+        Arc::new(World {
+            clock: AtomicI64::new(START),
+            step,
+            page: Mutex::new(START + 1),
+            ceiling,
+            lane: Lane::alone(&layout(), 1),
+            stamp: AtomicUsize::new(0),
+        })
+    }
+}
+
+struct Session<'w> {
+    world: &'w World,
+    anchor: ClockAnchor,
+}
+
+impl Host for Session<'_> {
+    type Interrupt = ();
+
+    fn now(&mut self) -> Micros {
+        // Relaxed: a clock orders nothing but itself.
+        match self.world.step {
+            0 => self.world.clock.load(Ordering::Relaxed),
+            step => self.world.clock.fetch_add(step, Ordering::Relaxed),
+        }
+    }
+
+    fn up(&mut self) -> Micros {
+        0
+    }
+
+    fn anchor(&self) -> &ClockAnchor {
+        &self.anchor
+    }
+
+    fn pause(&mut self, span: Micros) -> Result<(), ()> {
+        self.world.clock.fetch_add(span, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn random(&mut self) -> u64 {
+        0
+    }
+
+    /// As the server does: attach to the page first, later move it and publish.
+    fn raise(&mut self, ceiling: &Ceiling, beyond: Micros) -> Result<(), ()> {
+        let mut page = self.world.page.lock().unwrap();
+        if ceiling.ceiling.load(Ordering::Acquire) == 0 {
+            let _ = ceiling.floor.compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
+            let _ = ceiling.ceiling.compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
+            return Ok(());
+        }
+        *page = (*page).max(ceiling.ceiling.load(Ordering::Acquire)).max(beyond + WINDOW);
+        ceiling.raise(*page);
+        Ok(())
+    }
+}
+
+/// A run, and when it began and ended.
+struct Minted {
+    run: Run,
+    began: usize,
+    ended: usize,
+}
+
+/// Mints `times` runs and checks each against the bounds.
+fn session(world: &World, times: usize, want: u64, policy: &Policy) -> Vec<Minted> {
+    let layout = layout();
+    let mut host = Session { world, anchor: ClockAnchor::new() };
+    let one = |_| {
+        let began = world.stamp.fetch_add(1, Real::SeqCst);
+        let run = mint(&world.lane, &layout, want, &world.ceiling, policy, &mut host)
+            .expect("a clock that never steps back refuses nothing");
+        let ended = world.stamp.fetch_add(1, Real::SeqCst);
+        let start = |word: u64| layout.tick_start(word >> layout.seq.width).unwrap();
+        let last = start(run.first + run.count - 1);
+        assert!(last < world.ceiling.ceiling.load(Ordering::Acquire), "past the ceiling");
+        assert!(start(run.first) >= world.ceiling.floor.load(Ordering::Acquire), "below the floor");
+        Minted { run, began, ended }
+    };
+    (0..times).map(one).collect()
+}
+
+/// Runs share no word, and one begun after another ended is above it; so each thread ascends.
+fn check(runs: &[Minted]) {
+    for (i, a) in runs.iter().enumerate() {
+        for (j, b) in runs.iter().enumerate().filter(|&(j, _)| j != i) {
+            let below = a.run.first + a.run.count <= b.run.first;
+            let above = b.run.first + b.run.count <= a.run.first;
+            assert!(below || above, "{:?} and {:?} overlap", a.run, b.run);
+            assert!(below || a.ended > b.began, "run {j} began after {i} and is not above it");
+        }
+    }
+}
+
+/// Each thread mints `times` runs of `want`; one more follows when all have ended.
+fn race(threads: usize, times: usize, want: u64, policy: Policy, world: fn() -> Arc<World>) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = (threads > 2).then_some(2);
+    model.check(move || {
+        let world = world();
+        let others: Vec<_> = (1..threads)
+            .map(|_| {
+                let world = world.clone();
+                thread::spawn(move || session(&world, times, want, &policy))
+            })
+            .collect();
+        let mut runs = session(&world, times, want, &policy);
+        runs.extend(others.into_iter().flat_map(|thread| thread.join().unwrap()));
+        runs.extend(session(&world, 1, want, &policy));
+        check(&runs);
+    });
+}
+
+#[test]
+fn two_threads_on_a_frozen_clock_never_repeat_a_word() {
+    race(2, 2, 1, AHEAD, || World::new(0, unbounded()));
+}
+
+#[test]
+fn two_strict_threads_on_a_ticking_clock_never_see_it_step_back() {
+    race(2, 2, 1, STRICT, || World::new(MS, unbounded()));
+}
+
+#[test]
+fn two_strict_threads_on_a_frozen_clock_wait_for_the_next_tick_only() {
+    race(2, 2, 2, STRICT, || World::new(0, unbounded()));
+}
+
+#[test]
+fn two_threads_mint_runs_that_do_not_overlap() {
+    race(2, 2, 3, AHEAD, || World::new(MS / 2, unbounded()));
+}
+
+#[test]
+fn three_threads_on_a_frozen_clock_never_repeat_a_word() {
+    race(3, 1, 2, AHEAD, || World::new(0, unbounded()));
+}
+
+#[test]
+fn three_strict_threads_on_a_ticking_clock_never_see_it_step_back() {
+    race(3, 1, 1, STRICT, || World::new(MS, unbounded()));
+}
+
+#[test]
+fn no_run_passes_a_ceiling_that_others_raise_or_starts_below_its_floor() {
+    race(2, 1, 8, AHEAD, || World::new(MS / 2, Ceiling::starting_at(START + 1)));
+}
+
+#[test]
+fn whoever_sees_a_ceiling_being_attached_sees_its_floor() {
+    race(2, 1, 2, AHEAD, || {
+        World::new(0, Ceiling { floor: AtomicI64::new(0), ceiling: AtomicI64::new(0) })
+    });
+}
+
+#[test]
+fn three_threads_attach_and_raise_one_ceiling() {
+    race(3, 1, 4, AHEAD, || {
+        World::new(0, Ceiling { floor: AtomicI64::new(0), ceiling: AtomicI64::new(0) })
+    });
+}
+
+/// A table in what would be shared memory, and its lock.
+struct Lanes {
+    count: TableCount,
+    slots: Vec<Lane>,
+    limit: u32,
+    lock: Mutex<()>,
+}
+
+impl Lanes {
+    fn new(slots: usize, limit: u32) -> Self {
+        let slots = (0..slots).map(|_| Lane::default()).collect();
+        Lanes { count: TableCount::default(), slots, limit, lock: Mutex::new(()) }
+    }
+
+    fn table(&self) -> LaneTable<'_> {
+        LaneTable::new(&self.count, &self.slots, self.limit)
+    }
+
+    /// As a session does: look without the lock, insert under it.
+    fn lane(&self, node: u64) -> &Lane {
+        let layout = layout();
+        match self.table().find(&layout, node) {
+            Lookup::Found(lane) => lane,
+            Lookup::Missing => {
+                let _held = self.lock.lock().unwrap();
+                self.table().insert(&layout, node).expect("there is room")
+            }
+        }
+    }
+
+    /// For each node in turn its lane, and an id minted from it.
+    fn visit(&self, nodes: &[u64]) -> Vec<(u64, usize, i64)> {
+        let world = World::new(0, unbounded());
+        let mut host = Session { world: &world, anchor: ClockAnchor::new() };
+        let mut one = |&node: &u64| {
+            let lane = self.lane(node);
+            let run = mint(lane, &layout(), 1, &world.ceiling, &AHEAD, &mut host).unwrap();
+            (node, std::ptr::from_ref(lane) as usize, layout().id(node, run.first))
+        };
+        nodes.iter().map(&mut one).collect()
+    }
+}
+
+/// Each thread visits its nodes; then one thread visits all once more. One key has one lane, no
+/// id comes twice, and `lanes` lanes are there.
+fn visit(slots: usize, limit: u32, lanes: usize, plans: &'static [&'static [u64]]) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = (plans.len() > 2).then_some(2);
+    model.check(move || {
+        let table = Arc::new(Lanes::new(slots, limit));
+        let others: Vec<_> = plans[1..]
+            .iter()
+            .map(|plan| {
+                let table = table.clone();
+                thread::spawn(move || table.visit(plan))
+            })
+            .collect();
+        let mut seen = table.visit(plans[0]);
+        seen.extend(others.into_iter().flat_map(|thread| thread.join().unwrap()));
+        seen.extend(plans.iter().flat_map(|plan| table.visit(plan)));
+        for (i, a) in seen.iter().enumerate() {
+            for b in &seen[..i] {
+                assert_ne!(a.2, b.2, "id {} twice", a.2);
+                assert!(a.0 != b.0 || a.1 == b.1, "node {} has two lanes", a.0);
+            }
+        }
+        assert_eq!(table.table().lanes().count(), lanes);
+    });
+}
+
+#[test]
+fn two_threads_find_one_lane_for_one_key() {
+    visit(2, 1, 1, &[&[1], &[1]]);
+}
+
+#[test]
+fn two_threads_with_different_keys_get_different_lanes() {
+    visit(4, 2, 2, &[&[1, 2], &[2, 1]]);
+}
+
+#[test]
+fn two_threads_that_both_find_the_table_full_share_the_shared_lane() {
+    visit(4, 1, 2, &[&[1, 2], &[1, 3]]);
+}
+
+/// The node whose lane is the last to fit is looked up while it is made, and the shared one too.
+#[test]
+fn a_node_with_the_last_lane_of_its_own_never_gets_the_shared_one() {
+    visit(2, 1, 2, &[&[1, 2], &[1]]);
+}
+
+#[test]
+fn three_threads_find_one_lane_for_one_key() {
+    visit(2, 1, 1, &[&[1], &[1], &[1]]);
+}
+
+#[test]
+fn three_threads_fill_a_table_and_never_split_a_node() {
+    visit(4, 1, 2, &[&[1], &[2], &[1]]);
+}

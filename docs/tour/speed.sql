@@ -1,0 +1,58 @@
+-- Nanoseconds per call, of a query that calls it 300000 times, less what the same
+-- query takes with no call in it. Seven rounds, each of all candidates in turn, so
+-- that a busy moment of the machine hits all of them; the median counts.
+SET jit = off;
+SET max_parallel_workers_per_gather = 0;
+
+-- The article's own function, word for word but for the names.
+CREATE SEQUENCE insta5.table_id_seq;
+CREATE FUNCTION insta5.next_id(OUT result bigint) AS $$
+DECLARE
+    our_epoch bigint := 1314220021721;
+    seq_id bigint;
+    now_millis bigint;
+    shard_id int := 5;
+BEGIN
+    SELECT nextval('insta5.table_id_seq') % 1024 INTO seq_id;
+    SELECT FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) INTO now_millis;
+    result := (now_millis - our_epoch) << 23;
+    result := result | (shard_id << 10);
+    result := result | (seq_id);
+END;
+$$ LANGUAGE plpgsql;
+
+CREATE TEMP TABLE candidate (place int, call text, note text);
+INSERT INTO candidate VALUES
+    (0, 'g', 'no call: subtracted from the others'),
+    -- Eight shards in turn: a single one has 1024 ids per millisecond, which would be the limit.
+    (1, 'snowflake_next_id(g & 7)', 'pg_mint'),
+    (2, 'insta5.next_id()', 'the article''s function, PL/pgSQL'),
+    (3, 'nextval(''insta5.table_id_seq'')', 'PostgreSQL''s sequence: no time, no shard');
+
+CREATE TEMP TABLE measured (place int, ns float8);
+DO $$
+DECLARE
+    c record;
+    began timestamptz;
+BEGIN
+    FOR round IN 0..7 LOOP
+        FOR c IN SELECT * FROM candidate ORDER BY place LOOP
+            began := clock_timestamp();
+            EXECUTE format('SELECT count(%s) FROM generate_series(1, 300000) g', c.call);
+            CONTINUE WHEN round = 0;    -- to warm up
+            INSERT INTO measured
+            VALUES (c.place, extract(epoch FROM clock_timestamp() - began) * 1e9 / 300000);
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+WITH median AS (
+    SELECT place, percentile_cont(0.5) WITHIN GROUP (ORDER BY ns) AS ns FROM measured GROUP BY place
+), net AS (
+    SELECT m.place, m.ns - empty.ns AS ns
+    FROM median m, median empty WHERE empty.place = 0 AND m.place > 0
+)
+SELECT c.call, round(n.ns) AS "ns per call",
+       round((n.ns / (SELECT ns FROM net WHERE place = 3))::numeric, 2) AS "of nextval", c.note
+FROM net n JOIN candidate c USING (place) ORDER BY place;

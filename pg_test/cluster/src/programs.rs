@@ -1,0 +1,40 @@
+//! The server's own client programs, pointed at a server under test.
+
+use std::process::Command;
+
+use crate::server::Server;
+use crate::tree;
+
+impl Server {
+    /// A program of the server tree that connects to this server.
+    pub(crate) fn client_program(&self, name: &str, user: &str) -> Command {
+        let mut command = tree::program(name, self.path(), &[]);
+        command.arg("-h").arg(self.path()).args(["-p", "5432", "-U", user]);
+        command
+    }
+
+    /// Runs a pgbench script in `clients` sessions, `transactions` times each. Any error in it is a panic.
+    ///
+    /// Each client has a variable `n`, zero at first, to count with, besides pgbench's own `client_id`.
+    pub fn pgbench(&self, database: &str, script: &str, clients: usize, transactions: usize) {
+        let mut pgbench = self.client_program("pgbench", "postgres");
+        pgbench.args(["-n", "-D", "n=0", "-j", "2", "-f", "-"]);
+        pgbench.args(["-c", &clients.to_string(), "-t", &transactions.to_string(), database]);
+        let said = tree::run_with_input(&mut pgbench, script);
+        let whole = format!("{0}/{0}", clients * transactions);
+        assert!(said.contains(&whole), "pgbench did not do all of {whole}:\n{said}");
+    }
+
+    /// The dump of a database as a script, taken as `user`.
+    #[must_use]
+    pub fn dump(&self, user: &str, database: &str) -> String {
+        tree::run(self.client_program("pg_dump", user).arg(database))
+    }
+
+    /// Runs a dump in another database as `user`. The first error is a panic.
+    pub fn restore(&self, user: &str, database: &str, dump: &str) {
+        let mut psql = self.client_program("psql", user);
+        psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database]);
+        tree::run_with_input(&mut psql, dump);
+    }
+}

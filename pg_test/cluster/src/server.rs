@@ -1,0 +1,304 @@
+//! A private server: started, hurt and removed.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use postgres::Config;
+use tempfile::TempDir;
+
+use crate::session::{Refusal, Session};
+use crate::{say, tree};
+
+/// One server at a time in a process: these tests measure waits, and each wants both cores. A standby shares the turn
+/// of its primary.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// What a server is started with.
+pub struct Builder {
+    name: String,
+    conf: Vec<String>,
+    durable: bool,
+    faketime: Option<PathBuf>,
+}
+
+/// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
+pub struct Server {
+    name: String,
+    directory: TempDir,
+    /// What the postmaster is started with: the faked clock, or nothing.
+    environment: Vec<(String, String)>,
+    _turn: Option<MutexGuard<'static, ()>>,
+}
+
+impl Builder {
+    /// A line of `postgresql.conf`.
+    #[must_use]
+    pub fn conf(mut self, line: &str) -> Self {
+        self.conf.push(line.to_owned());
+        self
+    }
+
+    /// Whether the postmaster loads the library itself, or each session at its first call.
+    #[must_use]
+    pub fn preload(self, preload: bool) -> Self {
+        if preload { self.conf("shared_preload_libraries = 'pg_mint'") } else { self }
+    }
+
+    /// Flushes really reach the disk, as in production. Other servers here go without: a process that dies loses
+    /// nothing the system already has.
+    #[must_use]
+    pub fn durable(mut self) -> Self {
+        self.durable = true;
+        self
+    }
+
+    /// Starts the server and creates the extension in database `postgres`.
+    #[must_use]
+    pub fn start(self) -> Server {
+        let server = self.start_empty();
+        server.connect("postgres").run("CREATE EXTENSION pg_mint");
+        server
+    }
+
+    /// Starts the server without the extension in any database.
+    #[must_use]
+    pub fn start_empty(self) -> Server {
+        let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut server = Server::in_new_directory(&self.name, Some(turn));
+        if let Some(library) = &self.faketime {
+            server.fake_clock(library);
+        }
+        let data = server.data();
+        tree::run(
+            tree::program("initdb", server.path(), &[])
+                .args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale", "-D"])
+                .arg(&data),
+        );
+        server.configure(&self.conf.join("\n"));
+        server.configure(if self.durable { "fsync = on" } else { "fsync = off" });
+        server.start_again();
+        server
+    }
+}
+
+impl Server {
+    #[must_use]
+    pub fn build(name: &str) -> Builder {
+        Builder { name: name.to_owned(), conf: Vec::new(), durable: false, faketime: None }
+    }
+
+    /// A server on default settings with the extension in database `postgres`.
+    #[must_use]
+    pub fn start(name: &str) -> Self {
+        Self::build(name).start()
+    }
+
+    /// A builder for a server whose clock the test sets ([`Server::set_clock`]). `None`, said out loud, where
+    /// libfaketime is not installed.
+    #[must_use]
+    pub fn build_with_clock(name: &str) -> Option<Builder> {
+        let Some(library) = tree::libfaketime() else {
+            say(format!("SKIPPED {name}: libfaketime is not installed (package faketime)"));
+            return None;
+        };
+        Some(Builder { faketime: Some(library), ..Self::build(name) })
+    }
+
+    fn in_new_directory(name: &str, turn: Option<MutexGuard<'static, ()>>) -> Self {
+        let directory = tempfile::Builder::new().prefix("mint.").tempdir().expect("a temporary directory");
+        tree::give_to_server(directory.path());
+        Self { name: name.to_owned(), directory, environment: Vec::new(), _turn: turn }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    /// Appends to `postgresql.conf`; the last line about a setting wins.
+    fn configure(&self, lines: &str) {
+        let place = self.data().join("postgresql.conf");
+        let before = std::fs::read_to_string(&place).expect("postgresql.conf");
+        let socket = self.path().display();
+        let after =
+            format!("{before}\nlisten_addresses = ''\nunix_socket_directories = '{socket}'\n{lines}\n");
+        // Written in place, so that it stays the server's own.
+        std::fs::write(&place, after).expect("postgresql.conf can be written");
+    }
+
+    /// Starts a stopped server, and waits until it takes connections.
+    pub fn start_again(&self) {
+        let log = self.path().join("log");
+        let started = tree::program("pg_ctl", self.path(), &self.environment)
+            .arg("-D")
+            .arg(self.data())
+            .arg("-l")
+            .arg(&log)
+            .args(["-w", "-t", "60", "-s", "start"])
+            .output()
+            .expect("pg_ctl runs");
+        assert!(started.status.success(), "server of {:?} does not start:\n{}", self.name, self.log());
+    }
+
+    fn stop(&self, mode: &str) {
+        tree::run(
+            tree::program("pg_ctl", self.path(), &[])
+                .arg("-D")
+                .arg(self.data())
+                .args(["-m", mode, "-w", "-t", "60", "-s", "stop"]),
+        );
+    }
+
+    /// Pulls the plug: no checkpoint, nothing written on the way out. [`Server::start_again`] then recovers.
+    pub fn stop_immediate(&self) {
+        self.stop("immediate");
+    }
+
+    /// A clean stop.
+    pub fn stop_fast(&self) {
+        self.stop("fast");
+    }
+
+    /// A clean stop and a start.
+    pub fn restart(&self) {
+        self.stop_fast();
+        self.start_again();
+    }
+
+    /// Ends a server process without a word. The postmaster then ends all others and starts over with new shared
+    /// memory; this returns when sessions are let in again.
+    pub fn kill9(&self, pid: i32) {
+        let reborn = |log: String| log.matches("database system is ready to accept").count();
+        let before = reborn(self.log());
+        tree::signal("-9", pid.to_string());
+        self.until("the server comes back after kill -9", || reborn(self.log()) > before);
+        self.until("sessions are let in again", || Session::open(&self.config("postgres", "postgres")).is_ok());
+    }
+
+    /// Polls for something that takes its time; panics with the log when it takes too long.
+    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !is_so() {
+            assert!(Instant::now() < patience, "waited a minute in vain: {what}\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// What the server has logged so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.path().join("log")).unwrap_or_default()).into_owned()
+    }
+
+    fn config(&self, database: &str, user: &str) -> Config {
+        let mut config = Config::new();
+        config.host_path(self.path()).port(5432).dbname(database).user(user);
+        config
+    }
+
+    /// A session of the superuser.
+    #[must_use]
+    pub fn connect(&self, database: &str) -> Session {
+        self.connect_as("postgres", database)
+    }
+
+    /// A session of any user.
+    #[must_use]
+    pub fn connect_as(&self, user: &str, database: &str) -> Session {
+        Session::open(&self.config(database, user))
+            .unwrap_or_else(|error| panic!("{user} cannot connect to {database}: {error:?}\n{}", self.log()))
+    }
+
+    /// Creates a database with the extension in it.
+    pub fn create_database(&self, name: &str) {
+        self.connect("postgres").run(&format!("CREATE DATABASE {name}"));
+        self.connect(name).run("CREATE EXTENSION pg_mint");
+    }
+
+    /// A hot standby of this server, streaming from it. Its clock is the real one.
+    #[must_use]
+    pub fn standby(&self, name: &str) -> Self {
+        let standby = Self::in_new_directory(name, None);
+        tree::run(
+            self.client_program("pg_basebackup", "postgres")
+                .args(["--no-sync", "-R", "-X", "stream", "-c", "fast", "-D"])
+                .arg(standby.data()),
+        );
+        standby.configure("hot_standby = on");
+        standby.start_again();
+        standby
+    }
+
+    /// Waits until a standby has replayed all this server has written so far.
+    pub fn wait_for(&self, standby: &Self) {
+        let written: String = self.connect("postgres").one("SELECT pg_current_wal_lsn()::text");
+        let mut session = standby.connect("postgres");
+        let reached = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
+        standby.until("the standby replays", || session.one(&reached));
+    }
+
+    /// Makes a standby a primary.
+    pub fn promote(&self) {
+        assert!(self.connect("postgres").one::<bool>("SELECT pg_promote(true, 60)"), "promotion:\n{}", self.log());
+    }
+
+    fn fake_clock(&mut self, library: &Path) {
+        self.set_clock("+0");
+        let variable = |name: &str, value: String| (name.to_owned(), value);
+        self.environment = vec![
+            variable("LD_PRELOAD", library.display().to_string()),
+            variable("FAKETIME_TIMESTAMP_FILE", self.clock_file().display().to_string()),
+            // A step must be seen at the next reading of the clock, not seconds later.
+            variable("FAKETIME_NO_CACHE", "1".to_owned()),
+            // Only the wall clock steps; a real step leaves the monotonic clocks alone too.
+            variable("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ];
+    }
+
+    fn clock_file(&self) -> PathBuf {
+        self.path().join("clock")
+    }
+
+    /// Sets the server's wall clock against the real one, in seconds: `"-3600"`, `"-0.001"`, `"+2y"`, `"+0"`. Running
+    /// sessions see it at once. The test itself must do the sleeping: `pg_sleep` follows this clock.
+    pub fn set_clock(&self, offset: &str) {
+        let next = self.path().join("clock.next");
+        std::fs::write(&next, format!("{offset}\n")).expect("the clock can be written");
+        // World-readable as written; renamed, so that no reader meets half a file.
+        std::fs::rename(&next, self.clock_file()).expect("the clock can be set");
+    }
+
+    /// Polls `ask` until it stops being refused; panics with the last refusal.
+    pub fn until_minted<T>(&self, mut ask: impl FnMut() -> Result<T, Refusal>) -> T {
+        let patience = Instant::now() + Duration::from_secs(15);
+        loop {
+            match ask() {
+                Ok(value) => return value,
+                Err(refusal) => assert!(Instant::now() < patience, "refused for good: {refusal}"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = self.log();
+            let lines: Vec<&str> = log.lines().collect();
+            let end = lines[lines.len().saturating_sub(25)..].join("\n    ");
+            say(format!("the log of {:?} ends:\n    {end}", self.name));
+        }
+        // Already stopped is fine, and a failure here would hide the test's own.
+        let stopped = tree::program("pg_ctl", self.path(), &[])
+            .arg("-D")
+            .arg(self.data())
+            .args(["-m", "immediate", "-w", "-s", "stop"])
+            .output();
+        drop(stopped);
+    }
+}

@@ -1,0 +1,146 @@
+//! Minting inside every kind of transaction, and what its end does to the ids: nothing.
+
+use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
+
+const NEXT: &str = "SELECT snowflake_next_id(7)";
+
+/// Collects one more id.
+fn mint(session: &mut Session, all: &mut Vec<i64>) {
+    all.push(session.one(NEXT));
+}
+
+#[test]
+fn read_only_transactions_mint() {
+    let server = Server::start("read only");
+    let mut session = server.connect("postgres");
+    let mut all = Vec::new();
+    for begin in [
+        "BEGIN READ ONLY",
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE",
+    ] {
+        session.run(begin);
+        mint(&mut session, &mut all);
+        // Long enough that the ceiling must be raised within this transaction.
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        mint(&mut session, &mut all);
+        session.run("COMMIT");
+    }
+    session.run("SET default_transaction_read_only = on");
+    mint(&mut session, &mut all);
+    assert_unique([&all]);
+    assert_ascending(&all);
+}
+
+/// An id drawn in a transaction that came to nothing is spent all the same.
+#[test]
+fn rollback_gives_nothing_back() {
+    let server = Server::start("rollback");
+    let mut session = server.connect("postgres");
+    let mut all = Vec::new();
+    for end in ["ROLLBACK", "COMMIT"] {
+        session.run("BEGIN");
+        mint(&mut session, &mut all);
+        session.run("SAVEPOINT here");
+        mint(&mut session, &mut all);
+        session.run("ROLLBACK TO here");
+        mint(&mut session, &mut all);
+        session.run(end);
+        mint(&mut session, &mut all);
+    }
+    session.run("BEGIN; DO $$ BEGIN PERFORM snowflake_next_id(7); RAISE 'no'; EXCEPTION WHEN OTHERS THEN NULL; END $$");
+    mint(&mut session, &mut all);
+    session.run("COMMIT");
+    assert_ascending(&all);
+}
+
+#[test]
+fn prepared_transactions_keep_their_ids() {
+    let server = Server::build("prepared").conf("max_prepared_transactions = 5").durable().start();
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE kept (id bigint)");
+    let mut all = Vec::new();
+    for name in ["one", "two"] {
+        session.run("BEGIN; INSERT INTO kept SELECT snowflake_next_id(7) FROM generate_series(1, 1000)");
+        mint(&mut session, &mut all);
+        session.run(&format!("PREPARE TRANSACTION '{name}'"));
+        mint(&mut session, &mut all);
+    }
+    drop(session);
+    server.stop_immediate();
+    server.start_again();
+    let mut session = server.connect("postgres");
+    mint(&mut session, &mut all);
+    session.run("COMMIT PREPARED 'one'");
+    session.run("ROLLBACK PREPARED 'two'");
+    mint(&mut session, &mut all);
+    assert_ascending(&all);
+    let mut kept: Vec<i64> = session.column("SELECT id FROM kept");
+    assert_eq!(kept.len(), 1000);
+    kept.extend(&all);
+    assert_unique([&kept]);
+}
+
+/// Migration tools put the whole migration into one transaction.
+fn created_and_used_in_one_transaction(server: &Server) {
+    let mut session = server.connect("postgres");
+    let mut all = Vec::new();
+    for end in ["ROLLBACK", "COMMIT"] {
+        session.run("BEGIN; CREATE EXTENSION pg_mint");
+        session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id(7), n int)");
+        session.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
+        all.extend(session.column::<i64>("SELECT id FROM item ORDER BY n"));
+        session.run(end);
+    }
+    all.extend(session.column::<i64>("SELECT snowflake_next_id(7) FROM generate_series(1, 1000)"));
+    assert_ascending(&all);
+    server.stop_immediate();
+    server.start_again();
+    let mut session = server.connect("postgres");
+    mint(&mut session, &mut all);
+    // Gone and back again: the lanes of the server do not forget.
+    session.run("DROP EXTENSION pg_mint CASCADE; CREATE EXTENSION pg_mint");
+    mint(&mut session, &mut all);
+    assert_ascending(&all);
+}
+
+#[test]
+fn create_extension_and_mint_in_one_transaction() {
+    created_and_used_in_one_transaction(&Server::build("one transaction").durable().start_empty());
+}
+
+/// With the least WAL, what a transaction makes anew is not logged but written out at its end.
+#[test]
+fn create_extension_and_mint_in_one_transaction_with_minimal_wal() {
+    let server = Server::build("one transaction, minimal WAL").conf("wal_level = minimal").conf("max_wal_senders = 0");
+    created_and_used_in_one_transaction(&server.durable().start_empty());
+}
+
+#[test]
+fn parallel_workers_mint() {
+    let server = Server::start("parallel");
+    let mut session = server.connect("postgres");
+    let rows = count(200_000, 50_000);
+    session.run(&format!("CREATE TABLE row AS SELECT g FROM generate_series(1, {rows}) g; ANALYZE row"));
+    session.run("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0");
+    session.run("SET max_parallel_workers_per_gather = 2");
+    let sql = "SELECT snowflake_next_id(7) FROM row";
+    let plan = session.explain(sql);
+    assert!(plan.contains("Workers Launched: 2"), "no parallel plan:\n{plan}");
+    let mut all: Vec<i64> = session.column(sql);
+    assert_eq!(all.len(), rows);
+
+    // A worker that is the very first of a fresh server to mint.
+    server.restart();
+    let mut session = server.connect("postgres");
+    let version: i32 = session.one("SELECT current_setting('server_version_num')::int");
+    let force = if version >= 160_000 { "debug_parallel_query" } else { "force_parallel_mode" };
+    session.run(&format!("SET {force} = on"));
+    let plan = session.explain(NEXT);
+    assert!(plan.contains("Workers Launched: 1"), "not forced into a worker:\n{plan}");
+    all.extend(session.column::<i64>("SELECT snowflake_next_id(7) FROM generate_series(1, 1000)"));
+    session.run("BEGIN READ ONLY");
+    mint(&mut session, &mut all);
+    session.run("COMMIT");
+    assert_unique([&all]);
+}

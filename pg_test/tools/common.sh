@@ -1,0 +1,135 @@
+# Sourced by every script of this folder: where things are kept, who runs the
+# servers, how progress and failures are shown. On its own it does nothing.
+#
+# Everything lives in one cache: private server trees (the system's PostgreSQL
+# is never written to), the build, cargo-pgrx, data directories and logs. As
+# root it is outside of root's home, which the postgres user cannot enter.
+umask 022
+TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+REPO=$(cd "$TOOLS/../.." && pwd)
+MAJORS="15 16 17 18"
+PGRX_VERSION=0.18.1
+
+if [ "$(id -u)" = 0 ]; then
+    CACHE=${PG_MINT_CACHE:-/var/cache/pg_mint}
+else
+    CACHE=${PG_MINT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pg_mint}
+fi
+mkdir -p "$CACHE/log" "$CACHE/pgrx"
+
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$CACHE/target}
+export PGRX_HOME=$CACHE/pgrx
+export PATH=$CACHE/cargo/bin:$HOME/.cargo/bin:$PATH
+unset RUST_BACKTRACE    # a server that inherits it adds a backtrace to every error
+unset PGHOST PGPORT PGUSER PGDATABASE PGDATA PGOPTIONS PGPASSWORD PGSERVICE
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "pg_mint: $*"; exit 1; }
+
+# step TEXT LOG COMMAND...: runs COMMAND with its output in a log file; says so,
+# says every half minute how far it is, and shows the log's tail if it fails.
+step() {
+    local text=$1 log=$CACHE/log/$2.log began=$SECONDS rc=0 pid shown=0
+    shift 2
+    say "[$(printf %4d "$SECONDS") s] $text ... ($log)"
+    "$@" >"$log" 2>&1 </dev/null &
+    pid=$!
+    while kill -0 "$pid" 2>/dev/null; do
+        sleep 0.2
+        if (( (SECONDS - began) / 30 > shown )); then
+            shown=$(( (SECONDS - began) / 30 ))
+            say "         $((SECONDS - began)) s: $(tail -n 1 "$log" | tr -d '\r' | cut -c 1-100)"
+        fi
+    done
+    wait "$pid" || rc=$?
+    if [ "$rc" != 0 ]; then
+        say "--- the last lines of $log:"
+        tail -n 60 "$log" >&2
+        say "pg_mint: failed after $((SECONDS - began)) s: $text (whole log: $log)"
+    fi
+    return "$rc"
+}
+
+# PostgreSQL refuses to run as root: its servers then run as user postgres.
+as_server_user() {
+    if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
+}
+
+# An empty directory that the servers' user owns.
+server_dir() {
+    rm -rf "$1" && mkdir -p "$1"
+    if [ "$(id -u)" = 0 ]; then chown postgres: "$1"; fi
+}
+
+# The first free localhost port from $1 on.
+free_port() {
+    local port=$1
+    while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
+    echo "$port"
+}
+
+# need PACKAGE...: installs the Debian packages that are missing.
+need() {
+    local missing=() p
+    if ! command -v apt-get >/dev/null; then
+        say "pg_mint: not a Debian system: going on in the hope that these are there: $*"
+        return
+    fi
+    for p in "$@"; do
+        dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q ' installed$' || missing+=("$p")
+    done
+    [ ${#missing[@]} = 0 ] && return
+    if [ "$(id -u)" = 0 ]; then
+        step "installing ${missing[*]}" packages install_packages "${missing[@]}"
+    elif sudo -n true 2>/dev/null; then
+        step "installing ${missing[*]} (sudo)" packages install_packages "${missing[@]}"
+    else
+        die "these packages are missing; please run: sudo apt-get install ${missing[*]}"
+    fi
+}
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
+
+install_packages() {
+    local get="as_root env DEBIAN_FRONTEND=noninteractive apt-get"
+    $get install -y --no-install-recommends "$@" ||
+        { $get update && $get install -y --no-install-recommends "$@"; }
+}
+
+# What building the extension takes: bindgen wants libclang, and PostgreSQL's
+# headers include those of OpenSSL and Kerberos when it was built with them.
+BUILD_PACKAGES="build-essential pkg-config libclang-dev libssl-dev libkrb5-dev zlib1g-dev"
+
+# cargo-pgrx must be of the very version of the crate pgrx; another one that is
+# installed already is left where it is.
+need_cargo_pgrx() {
+    need $BUILD_PACKAGES
+    command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs (1.95 is known to work)"
+    [ "$(cargo pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ] ||
+        step "installing cargo-pgrx $PGRX_VERSION, about 4 minutes" cargo_pgrx env -u CARGO_TARGET_DIR \
+            cargo install cargo-pgrx --version "$PGRX_VERSION" --locked --root "$CACHE/cargo"
+}
+
+# The major version to work with when none is asked for: 15, or else what is
+# there already or takes no build.
+default_major() {
+    local m
+    for m in 15 17 18 16; do
+        if [ -e "$CACHE/pg$m/done" ] || [ -x "/usr/lib/postgresql/$m/bin/postgres" ] ||
+            apt-cache show "postgresql-server-dev-$m" >/dev/null 2>&1; then
+            echo "$m"
+            return
+        fi
+    done
+    echo 15
+}
+
+# The demonstration server of a major version, if it runs: see run.sh.
+demo_dir() { echo "$CACHE/demo/pg$1"; }
+
+stop_demo() {
+    local dir; dir=$(demo_dir "$1")
+    if [ -e "$dir/data/postmaster.pid" ]; then
+        as_server_user "$(cat "$dir/bindir")/pg_ctl" -D "$dir/data" -m fast -w stop >/dev/null 2>&1 || true
+    fi
+}

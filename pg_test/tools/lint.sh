@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# lint.sh: formatting, and clippy without a single warning, tests included.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+major=$(default_major)
+pg_config=$("$TOOLS/postgres.sh" "$major")
+need_cargo_pgrx
+cd "$REPO"
+# What cargo-pgrx sets: without it each alternation with it builds the bindings anew.
+export PGRX_PG_CONFIG_PATH=$pg_config
+
+step "cargo fmt --check" fmt cargo fmt --all --check
+step "clippy, the extension" clippy_extension \
+    cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
+step "clippy, the extension's tests" clippy_tests \
+    cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
+for member in core pg_test/cluster; do
+    if [ -e "$member/Cargo.toml" ]; then
+        step "clippy, $member" "clippy_$(basename "$member")" \
+            cargo clippy --manifest-path "$member/Cargo.toml" --all-targets -- -D warnings
+    fi
+done
+echo "lint: ok in $SECONDS s"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# test.sh [MAJOR]: every test there is, against that major version of PostgreSQL.
+# SHORT=1 runs the short form of the long ones. All parts run even if one fails;
+# the last line is the total.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+major=${1:-$(default_major)}
+pg_config=$("$TOOLS/postgres.sh" "$major")
+need_cargo_pgrx
+need sudo faketime
+cd "$REPO"
+logs=()
+failed=()
+
+part() {    # TEXT LOG COMMAND...
+    local counts
+    logs+=("$CACHE/log/$2.log")
+    step "$@" || failed+=("$1")
+    counts=$(count "$CACHE/log/$2.log")
+    say "         $counts"
+}
+
+# The results of cargo's tests and of pg_regress (15's format, and TAP since 16).
+count() {
+    awk '/^test result:/             { passed += $4; failed += $6 }
+         /^(ok |test .* \.\.\. ok +[0-9]+ ms)/          { passed++ }
+         /^(not ok |test .* \.\.\. FAILED +[0-9]+ ms)/  { failed++ }
+         END { printf "%d passed, %d failed\n", passed, failed }' "$@"
+}
+
+# All interleavings of the lock-free core. Flags of its own, so a build of its own.
+loom() {
+    CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom RUSTFLAGS="--cfg loom" \
+        cargo test -p mint_core --release --test loom
+}
+
+# Functions tested from the inside, by pgrx. Its server is started by the test
+# program itself, through sudo when that is root's.
+pgrx_tests() {
+    local as=() dir=$CACHE/pgrx_test$major
+    if [ "$(id -u)" = 0 ]; then
+        server_dir "$dir"
+        as=(--runas postgres --pgdata "$dir/data")
+    fi
+    cargo pgrx test --release "pg$major" "${as[@]}"
+}
+
+cluster() {
+    if [ -n "${SHORT:-}" ]; then export MINT_SHORT=1; fi
+    PG_CONFIG=$pg_config cargo test --release -p mint_cluster -- --test-threads=1
+}
+
+part "core: unit tests and properties" core cargo test -p mint_core
+if [ -e core/tests/loom.rs ]; then part "core: loom, all interleavings" loom loom; fi
+
+# The tests install a build of their own under a running server's feet.
+stop_demo "$major"
+part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests
+
+"$TOOLS/install.sh" "$pg_config"
+part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"
+if [ -d pg_test/cluster ]; then part "PostgreSQL $major: servers" "cluster$major" cluster; fi
+
+echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"
+if [ ${#failed[@]} != 0 ]; then
+    printf 'failed: %s\n' "${failed[@]}"
+    exit 1
+fi

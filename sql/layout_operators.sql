@@ -1,0 +1,33 @@
+CREATE OPERATOR = (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = snowflake_layout_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = snowflake_layout_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = snowflake_layout_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = snowflake_layout_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = snowflake_layout_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = snowflake_layout_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 snowflake_layout_cmp(snowflake_layout, snowflake_layout);
+
+CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 snowflake_layout_hash(snowflake_layout),
+    FUNCTION 2 snowflake_layout_hash_extended(snowflake_layout, bigint);

@@ -1,0 +1,10 @@
+CREATE TYPE snowflake_layout (
+    INPUT = snowflake_layout_in,
+    OUTPUT = snowflake_layout_out,
+    RECEIVE = snowflake_layout_recv,
+    SEND = snowflake_layout_send,
+    INTERNALLENGTH = 20,
+    ALIGNMENT = char,
+    STORAGE = plain
+);
+COMMENT ON TYPE snowflake_layout IS 'which bits of a 64-bit id hold time, node and sequence';

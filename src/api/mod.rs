@@ -1,0 +1,29 @@
+//! What SQL sees, one file per family.
+
+mod bounds;
+mod generate;
+mod inspect;
+mod layout;
+mod layouts;
+mod operations;
+
+pub use layout::SnowflakeLayout;
+
+use crate::pg::errors::report;
+use pgrx::PgSqlErrorCode;
+
+pgrx::extension_sql_file!("../../sql/bootstrap.sql", name = "bootstrap", bootstrap);
+pgrx::extension_sql_file!("../../sql/finalize.sql", name = "finalize", finalize);
+
+/// An argument that may not be null, in a function that is not strict.
+#[inline]
+fn required<T>(value: Option<T>, name: &str) -> T {
+    value.unwrap_or_else(|| {
+        report(
+            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            format!("{name} must not be null"),
+            None,
+            None,
+        )
+    })
+}

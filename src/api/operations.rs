@@ -1,0 +1,45 @@
+//! For those who run the server.
+
+use super::SnowflakeLayout;
+use crate::pg::lanes;
+use crate::pg::moment::{interval, timestamp};
+use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::prelude::*;
+
+/// Every lane from which the server minted since it started, behind the view of the same name.
+#[pg_extern(volatile, strict, parallel_safe, cost = 100, rows = 100, requires = ["layout_operators"])]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn pg_mint_lanes() -> TableIterator<
+    'static,
+    (
+        name!(layout, SnowflakeLayout),
+        name!(node, Option<i64>),
+        name!(last_id, Option<i64>),
+        name!(at, Option<TimestampWithTimeZone>),
+        name!(ahead, Option<Interval>),
+        name!(waits, i64),
+        name!(largest_step, Interval),
+    ),
+> {
+    TableIterator::new(lanes::lanes().filter_map(|lane| {
+        let layout = lane.layout()?;
+        let word = lane.last();
+        let at = layout.tick_start(word >> layout.seq.width);
+        Some((
+            SnowflakeLayout::from(&layout),
+            lane.node().map(u64::cast_signed),
+            lane.node().map(|node| layout.id(node, word)),
+            at.and_then(timestamp),
+            at.map(|at| interval(lanes::ahead(at))),
+            lane.waits().cast_signed(),
+            interval(lane.largest_step()),
+        ))
+    }))
+}
+
+/// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns by how
+/// much it had. Only when the clock is right: ids minted now hold back all later ones.
+#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
+fn pg_mint_accept_clock() -> Interval {
+    interval(lanes::accept_clock())
+}

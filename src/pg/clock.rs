@@ -1,0 +1,60 @@
+//! The two clocks, and waiting.
+
+use mint_core::Micros;
+use pgrx::{check_for_interrupts, pg_sys};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The wall clock. Read through the vDSO: no system call.
+#[inline]
+pub fn now() -> Micros {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(age) => micros(age.as_secs().cast_signed(), age.subsec_nanos().into()),
+        // Before 1970, and so before any epoch that can have ids now.
+        Err(_) => Micros::MIN,
+    }
+}
+
+/// Time since the machine's boot, suspension included, which no one can set.
+pub fn up() -> Micros {
+    #[cfg(target_os = "linux")]
+    const SINCE_BOOT: libc::clockid_t = libc::CLOCK_BOOTTIME;
+    // Elsewhere the monotonic clock counts suspension, or there is nothing better.
+    #[cfg(not(target_os = "linux"))]
+    const SINCE_BOOT: libc::clockid_t = libc::CLOCK_MONOTONIC;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec to write to; the clock exists on every supported system.
+    unsafe { libc::clock_gettime(SINCE_BOOT, &raw mut time) };
+    micros(time.tv_sec, time.tv_nsec)
+}
+
+#[inline]
+fn micros(seconds: i64, nanos: i64) -> Micros {
+    seconds * 1_000_000 + nanos / 1_000
+}
+
+/// Below this a latch, which counts in milliseconds, would sleep for too long.
+const SPIN: Micros = 1_000;
+/// The clock may be mended during a wait: look again after at most this long.
+const SLICE: Micros = 1_000_000;
+
+/// Waits for at most `span`, or until something wakes this backend. Cancellation, timeouts and
+/// termination are served as they come, by an error.
+pub fn pause(span: Micros) {
+    check_for_interrupts!();
+    if span >= SPIN {
+        let millis = span.min(SLICE) / 1_000;
+        let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
+        // SAFETY: MyLatch is this backend's own latch, initialised before any SQL runs.
+        unsafe {
+            pg_sys::WaitLatch(pg_sys::MyLatch, events.cast_signed(), millis, pg_sys::PG_WAIT_EXTENSION);
+            pg_sys::ResetLatch(pg_sys::MyLatch);
+        }
+    } else {
+        let until = Instant::now() + Duration::from_micros(span.max(0).unsigned_abs());
+        while Instant::now() < until {
+            check_for_interrupts!();
+            std::hint::spin_loop();
+        }
+    }
+    check_for_interrupts!();
+}

@@ -1,0 +1,136 @@
+//! What one session remembers: layouts it used, ids it reserved, and the last id it minted.
+
+use super::errors::bad_layout_bytes;
+use mint_core::{Lane, Layout, Run};
+use pgrx::{pg_guard, pg_sys};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::ffi::c_char;
+use std::ptr;
+
+const LAYOUTS: usize = 16;
+const RESERVED: usize = 64;
+
+/// Bytes of a layout and what they mean.
+type Known = ([u8; Layout::BYTES], Layout);
+
+struct Session {
+    /// Direct-mapped by the bytes, so that a call need not take its layout apart again.
+    layouts: [Option<Known>; LAYOUTS],
+    /// Direct-mapped by lane: ids taken at once, issued one by one.
+    reserved: [Option<(&'static Lane, Run)>; RESERVED],
+    last_id: Option<i64>,
+    random: Option<SmallRng>,
+}
+
+static mut SESSION: Session =
+    Session { layouts: [None; LAYOUTS], reserved: [None; RESERVED], last_id: None, random: None };
+
+fn session() -> &'static mut Session {
+    // SAFETY: a backend is one thread, and no function of this module calls another, or the server,
+    // while it holds the reference; what they lend lives in SESSION, which is never freed.
+    unsafe { &mut *ptr::addr_of_mut!(SESSION) }
+}
+
+/// The layout of these bytes, which were checked when they became a value.
+#[inline]
+pub fn layout(bytes: &[u8; Layout::BYTES]) -> Layout {
+    // Widths and epoch tell nearly all layouts apart; a clash only costs time.
+    let mix = bytes[1] ^ bytes[2] ^ bytes[4] ^ bytes[17] ^ bytes[18] ^ bytes[19];
+    let slot = &mut session().layouts[usize::from(mix ^ (mix >> 4)) % LAYOUTS];
+    match slot {
+        Some((known, layout)) if known == bytes => *layout,
+        _ => learn(slot, bytes),
+    }
+}
+
+#[cold]
+fn learn(slot: &mut Option<Known>, bytes: &[u8; Layout::BYTES]) -> Layout {
+    match Layout::from_bytes(bytes) {
+        Ok(layout) => {
+            *slot = Some((*bytes, layout));
+            layout
+        }
+        Err(error) => bad_layout_bytes(&error),
+    }
+}
+
+/// What is left of the session's reservation on a lane, to be changed in place.
+pub fn reservation(lane: &'static Lane) -> &'static mut Option<(&'static Lane, Run)> {
+    let place = ptr::from_ref(lane).addr() / size_of::<Lane>() % RESERVED;
+    let slot = &mut session().reserved[place];
+    if slot.is_some_and(|(owner, _)| !ptr::eq(owner, lane)) {
+        // Another lane's leftovers: they are lost, as those of a past tick are.
+        *slot = None;
+    }
+    slot
+}
+
+/// Remembers the id that was minted last.
+#[inline]
+pub fn set_last_id(id: i64) {
+    session().last_id = Some(id);
+}
+
+/// The id that was minted last, since the session began or was discarded.
+pub fn last_id() -> Option<i64> {
+    session().last_id
+}
+
+/// Random bits for spreading, not for secrets. Seeded in this very process: one that was seeded
+/// before the server forked would be the same in every session.
+pub fn random() -> u64 {
+    session()
+        .random
+        .get_or_insert_with(|| {
+            let mut seed = [0_u8; 8];
+            // SAFETY: writes `seed.len()` bytes. Without randomness the process still has its id.
+            let random = unsafe { pg_sys::pg_strong_random(seed.as_mut_ptr().cast(), seed.len()) };
+            let seed = u64::from_ne_bytes(seed);
+            // SAFETY: reads a plain integer that is set before any SQL runs.
+            let pid = unsafe { pg_sys::MyProcPid };
+            SmallRng::seed_from_u64(if random { seed } else { u64::from(pid.unsigned_abs()) })
+        })
+        .next_u64()
+}
+
+static mut PREVIOUS_HOOK: pg_sys::ProcessUtility_hook_type = None;
+
+/// Takes part in DISCARD ALL and DISCARD SEQUENCES, as `lastval()` does.
+pub fn init() {
+    // SAFETY: called once, when the library is loaded, before any statement uses the hook.
+    unsafe {
+        PREVIOUS_HOOK = pg_sys::ProcessUtility_hook;
+        pg_sys::ProcessUtility_hook = Some(on_utility);
+    }
+}
+
+#[pg_guard]
+#[allow(clippy::too_many_arguments, reason = "the hook's signature")]
+unsafe extern "C-unwind" fn on_utility(
+    statement: *mut pg_sys::PlannedStmt,
+    query: *const c_char,
+    read_only_tree: bool,
+    context: pg_sys::ProcessUtilityContext::Type,
+    params: pg_sys::ParamListInfo,
+    environment: *mut pg_sys::QueryEnvironment,
+    destination: *mut pg_sys::DestReceiver,
+    completion: *mut pg_sys::QueryCompletion,
+) {
+    // SAFETY: the arguments are handed on as they came; the statement is the server's, and is looked
+    // at before it runs, as running may free it. A node's tag says what it is.
+    unsafe {
+        let node = (*statement).utilityStmt;
+        let discards = !node.is_null()
+            && (*node).type_ == pg_sys::NodeTag::T_DiscardStmt
+            && matches!(
+                (*node.cast::<pg_sys::DiscardStmt>()).target,
+                pg_sys::DiscardMode::DISCARD_ALL | pg_sys::DiscardMode::DISCARD_SEQUENCES
+            );
+        let next = PREVIOUS_HOOK.unwrap_or(pg_sys::standard_ProcessUtility);
+        next(statement, query, read_only_tree, context, params, environment, destination, completion);
+        if discards {
+            session().last_id = None;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The settings `pg_mint.*`.
+
+use mint_core::{Micros, Policy};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
+
+static NODE: GucSetting<i32> = GucSetting::<i32>::new(-1);
+static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
+static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
+static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
+static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
+
+/// The node of this server, unless it is not set.
+pub fn node() -> Option<i64> {
+    Some(i64::from(NODE.get())).filter(|&node| node >= 0)
+}
+
+/// How minting deals with time.
+#[inline]
+pub fn policy() -> Policy {
+    Policy {
+        max_ahead: Micros::from(MAX_AHEAD.get()) * 1_000,
+        max_wait: Micros::from(MAX_WAIT.get()) * 1_000,
+        max_jump: Micros::from(MAX_JUMP.get()) * 1_000_000,
+    }
+}
+
+/// How many lanes of their own the nodes may have, when the shared memory is made.
+pub fn max_lanes() -> u32 {
+    MAX_LANES.get().unsigned_abs()
+}
+
+/// How many ids a session takes at once.
+#[inline]
+pub fn reserve() -> u64 {
+    u64::from(RESERVE.get().unsigned_abs())
+}
+
+/// Defines the settings. Called once, when the library is loaded.
+pub fn init() {
+    GucRegistry::define_int_guc(
+        c"pg_mint.node",
+        c"Sets the node of ids that are minted without a shard.",
+        c"-1 means not set: such calls are refused, so that nobody mints as another node by accident.",
+        &NODE,
+        -1,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_ahead",
+        c"Sets how far ids may run ahead of the clock.",
+        c"Time is borrowed when a tick's sequence is used up or the clock steps back. 0 borrows nothing.",
+        &MAX_AHEAD,
+        0,
+        60_000,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_wait",
+        c"Sets how long a call waits for the clock to catch up with ids already minted.",
+        c"A call that would have to wait longer fails at once. Waits for a layout's own rate are not limited.",
+        &MAX_WAIT,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_jump",
+        c"Sets how far the clock may jump forward before minting stops.",
+        c"A larger jump must be confirmed with pg_mint_accept_clock().",
+        &MAX_JUMP,
+        1,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_lanes",
+        c"Sets how many pairs of layout and node have a lane of their own.",
+        c"128 bytes of shared memory each. Read at the first use after a start of the server. Further nodes share one lane of their layout.",
+        &MAX_LANES,
+        16,
+        1_048_576,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.reserve",
+        c"Sets how many ids a session takes from a lane at once.",
+        c"More than 1 helps on machines with many cores; ids of different sessions are then in order only from tick to tick.",
+        &RESERVE,
+        1,
+        4_096,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    // SAFETY: the name is a constant string; called in the postmaster or a backend, as it must be.
+    unsafe { pg_sys::MarkGUCPrefixReserved(c"pg_mint".as_ptr()) };
+}
