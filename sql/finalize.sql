@@ -39,3 +39,8 @@ COMMENT ON FUNCTION snowflake_layout_ge(snowflake_layout, snowflake_layout) IS '
 COMMENT ON FUNCTION snowflake_layout_cmp(snowflake_layout, snowflake_layout) IS 'less-equal-greater';
 COMMENT ON FUNCTION snowflake_layout_hash(snowflake_layout) IS 'hash';
 COMMENT ON FUNCTION snowflake_layout_hash_extended(snowflake_layout, bigint) IS 'hash';
+
+-- How many rows the planner shall expect; pgrx cannot say it.
+ALTER FUNCTION snowflake_next_ids(bigint, bigint, snowflake_layout) ROWS 1000;
+ALTER FUNCTION snowflake_layouts() ROWS 15;
+ALTER FUNCTION pg_mint_lanes() ROWS 100;

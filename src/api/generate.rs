@@ -61,7 +61,7 @@ const CHUNK: u64 = 4_096;
 
 /// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids may
 /// lie between; else as `snowflake_next_id`.
-#[pg_extern(volatile, parallel_safe, cost = 1, rows = 1000, requires = ["layout_operators"])]
+#[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
 fn snowflake_next_ids(
     shard: Option<i64>,
     count: Option<i64>,

@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 ///
 /// `nodes` is how many nodes it has, `ids_per_second` what one of them mints for ever, and
 /// `first_invalid` the moment at which minting ends. Stable, because `expired` asks the clock.
-#[pg_extern(stable, strict, parallel_safe, cost = 10, rows = 15, requires = ["layout_operators"])]
+#[pg_extern(stable, strict, parallel_safe, cost = 10, requires = ["layout_operators"])]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_layouts() -> TableIterator<
     'static,

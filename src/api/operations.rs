@@ -7,7 +7,7 @@ use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
 /// Every lane from which the server minted since it started, behind the view of the same name.
-#[pg_extern(volatile, strict, parallel_safe, cost = 100, rows = 100, requires = ["layout_operators"])]
+#[pg_extern(volatile, strict, parallel_safe, cost = 100, requires = ["layout_operators"])]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn pg_mint_lanes() -> TableIterator<
     'static,

@@ -57,7 +57,7 @@ fn bad_id(error: &IdError) -> ! {
             None,
         ),
         IdError::Moment { first, last, .. } => (
-            Code::ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+            Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
             Some(format!("Times of this layout are {first} to {last}.")),
             None,
         ),

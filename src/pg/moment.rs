@@ -23,7 +23,7 @@ pub fn timestamp(at: Micros) -> Option<TimestampWithTimeZone> {
 pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
     timestamp(at).unwrap_or_else(|| {
         report(
-            PgSqlErrorCode::ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
+            PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
             "timestamp out of range".to_owned(),
             sentence("the time of the id cannot be a timestamptz"),
             None,

@@ -127,8 +127,21 @@ unsafe extern "C-unwind" fn on_utility(
                 (*node.cast::<pg_sys::DiscardStmt>()).target,
                 pg_sys::DiscardMode::DISCARD_ALL | pg_sys::DiscardMode::DISCARD_SEQUENCES
             );
-        let next = PREVIOUS_HOOK.unwrap_or(pg_sys::standard_ProcessUtility);
-        next(statement, query, read_only_tree, context, params, environment, destination, completion);
+        match PREVIOUS_HOOK {
+            Some(hook) => {
+                hook(statement, query, read_only_tree, context, params, environment, destination, completion);
+            }
+            None => pg_sys::standard_ProcessUtility(
+                statement,
+                query,
+                read_only_tree,
+                context,
+                params,
+                environment,
+                destination,
+                completion,
+            ),
+        }
         if discards {
             session().last_id = None;
         }
