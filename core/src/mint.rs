@@ -108,7 +108,8 @@ pub fn mint<H: Host>(
 }
 
 /// One pass of the algorithm, retried only when another session moved the word meanwhile.
-#[inline]
+// Called from the fast path and the slow one: left alone, the compiler would share one copy.
+#[inline(always)]
 fn attempt<H: Host>(
     lane: &Lane,
     layout: &Layout,

@@ -199,6 +199,14 @@ fn the_last_tick_is_issued_in_full_and_then_time_is_exhausted() {
     }
 }
 
+/// So far past it that the word, were it made, would wrap around to a tick that is left.
+#[test]
+fn a_clock_far_past_the_end_does_not_wrap_around() {
+    let mut script = Script::new("time:8 seq:55 unit:1us epoch:2020-01-01T00:00:00Z", DEFAULTS);
+    script.set(1 << 9);
+    assert_eq!(script.next(), Err(Exhausted));
+}
+
 #[test]
 fn a_floor_past_the_end_is_the_end() {
     let mut script = Script::new("instagram", DEFAULTS);

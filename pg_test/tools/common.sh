@@ -32,7 +32,8 @@ step() {
     local text=$1 log=$CACHE/log/$2.log began=$SECONDS rc=0 pid shown=0
     shift 2
     say "[$(printf %4d "$SECONDS") s] $text ... ($log)"
-    "$@" >"$log" 2>&1 </dev/null &
+    # What bash puts into the background ignores Ctrl-C unless told not to.
+    { trap - INT; "$@"; } >"$log" 2>&1 </dev/null &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
         sleep 0.2

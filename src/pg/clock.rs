@@ -2,16 +2,12 @@
 
 use mint_core::Micros;
 use pgrx::{check_for_interrupts, pg_sys};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// The wall clock. Read through the vDSO: no system call.
 #[inline]
 pub fn now() -> Micros {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(age) => micros(age.as_secs().cast_signed(), age.subsec_nanos().into()),
-        // Before 1970, and so before any epoch that can have ids now.
-        Err(_) => Micros::MIN,
-    }
+    read(libc::CLOCK_REALTIME)
 }
 
 /// Time since the machine's boot, suspension included, which no one can set.
@@ -21,15 +17,15 @@ pub fn up() -> Micros {
     // Elsewhere the monotonic clock counts suspension, or there is nothing better.
     #[cfg(not(target_os = "linux"))]
     const SINCE_BOOT: libc::clockid_t = libc::CLOCK_MONOTONIC;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec to write to; the clock exists on every supported system.
-    unsafe { libc::clock_gettime(SINCE_BOOT, &raw mut time) };
-    micros(time.tv_sec, time.tv_nsec)
+    read(SINCE_BOOT)
 }
 
 #[inline]
-fn micros(seconds: i64, nanos: i64) -> Micros {
-    seconds * 1_000_000 + nanos / 1_000
+fn read(clock: libc::clockid_t) -> Micros {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec to write to; the clocks exist on every supported system.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
 }
 
 /// Below this a latch, which counts in milliseconds, would sleep for too long.

@@ -71,12 +71,21 @@ pub fn next_run(layout: &Layout, node: u64, want: u64) -> Run {
     run
 }
 
+/// Recovery is over, as this process saw it. It does not come back while the process lives.
+static mut RECOVERED: bool = false;
+
 /// The shared memory, unless the server is in recovery, where ids would repeat the primary's.
 #[inline]
 fn ready() -> &'static Shared {
-    // SAFETY: a call without preconditions, that is a load once recovery is over.
-    if unsafe { pg_sys::RecoveryInProgress() } {
-        refuse_in_recovery();
+    // SAFETY: a backend is one thread.
+    if unsafe { !RECOVERED } {
+        // SAFETY: a call without preconditions. Asked once, because pgrx guards each call of the
+        // server against its errors, which costs as much as an id.
+        if unsafe { pg_sys::RecoveryInProgress() } {
+            refuse_in_recovery();
+        }
+        // SAFETY: as above.
+        unsafe { RECOVERED = true };
     }
     shared()
 }

@@ -26,7 +26,10 @@ pub fn draw_at_once(
                 })
             })
             .collect();
-        drawing.into_iter().map(|thread| thread.join().expect("a drawing session")).collect()
+        drawing
+            .into_iter()
+            .map(|thread| thread.join().expect("a drawing session"))
+            .collect()
     })
 }
 
@@ -73,10 +76,17 @@ impl<'scope> Minter<'scope> {
 }
 
 /// Runs `story` while `sessions` sessions keep asking `sql`; returns their records.
-pub fn while_minting(server: &Server, sessions: usize, sql: &str, story: impl FnOnce()) -> Vec<Record> {
+pub fn while_minting(
+    server: &Server,
+    sessions: usize,
+    sql: &str,
+    story: impl FnOnce(),
+) -> Vec<Record> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let minters: Vec<_> = (0..sessions).map(|_| Minter::start(scope, server, &stop, sql)).collect();
+        let minters: Vec<_> = (0..sessions)
+            .map(|_| Minter::start(scope, server, &stop, sql))
+            .collect();
         // The minters must end also when the story panics, or the panic would never be seen.
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(story));
         let records: Vec<_> = minters.into_iter().map(Minter::finish).collect();
@@ -93,15 +103,30 @@ pub fn assert_unique<'a>(lists: impl IntoIterator<Item = &'a Vec<i64>>) {
     let mut all: Vec<i64> = lists.into_iter().flatten().copied().collect();
     assert!(!all.is_empty(), "nothing was minted at all");
     all.sort_unstable();
-    let twice: Vec<i64> = all.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-    assert!(twice.is_empty(), "{} of {} ids were issued twice, the first ones {:?}", twice.len(), all.len(), &twice[..twice.len().min(5)]);
+    let twice: Vec<i64> = all
+        .windows(2)
+        .filter(|pair| pair[0] == pair[1])
+        .map(|pair| pair[0])
+        .collect();
+    assert!(
+        twice.is_empty(),
+        "{} of {} ids were issued twice, the first ones {:?}",
+        twice.len(),
+        all.len(),
+        &twice[..twice.len().min(5)]
+    );
 }
 
 /// Each id above the one before it.
 #[track_caller]
 pub fn assert_ascending(ids: &[i64]) {
     if let Some(place) = ids.windows(2).position(|pair| pair[0] >= pair[1]) {
-        panic!("id {} was followed by {} at place {place} of {}", ids[place], ids[place + 1], ids.len());
+        panic!(
+            "id {} was followed by {} at place {place} of {}",
+            ids[place],
+            ids[place + 1],
+            ids.len()
+        );
     }
 }
 

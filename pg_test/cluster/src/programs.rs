@@ -9,7 +9,10 @@ impl Server {
     /// A program of the server tree that connects to this server.
     pub(crate) fn client_program(&self, name: &str, user: &str) -> Command {
         let mut command = tree::program(name, self.path(), &[]);
-        command.arg("-h").arg(self.path()).args(["-p", "5432", "-U", user]);
+        command
+            .arg("-h")
+            .arg(self.path())
+            .args(["-p", "5432", "-U", user]);
         command
     }
 
@@ -19,10 +22,19 @@ impl Server {
     pub fn pgbench(&self, database: &str, script: &str, clients: usize, transactions: usize) {
         let mut pgbench = self.client_program("pgbench", "postgres");
         pgbench.args(["-n", "-D", "n=0", "-j", "2", "-f", "-"]);
-        pgbench.args(["-c", &clients.to_string(), "-t", &transactions.to_string(), database]);
+        pgbench.args([
+            "-c",
+            &clients.to_string(),
+            "-t",
+            &transactions.to_string(),
+            database,
+        ]);
         let said = tree::run_with_input(&mut pgbench, script);
         let whole = format!("{0}/{0}", clients * transactions);
-        assert!(said.contains(&whole), "pgbench did not do all of {whole}:\n{said}");
+        assert!(
+            said.contains(&whole),
+            "pgbench did not do all of {whole}:\n{said}"
+        );
     }
 
     /// The dump of a database as a script, taken as `user`.

@@ -42,7 +42,11 @@ impl Builder {
     /// Whether the postmaster loads the library itself, or each session at its first call.
     #[must_use]
     pub fn preload(self, preload: bool) -> Self {
-        if preload { self.conf("shared_preload_libraries = 'pg_mint'") } else { self }
+        if preload {
+            self.conf("shared_preload_libraries = 'pg_mint'")
+        } else {
+            self
+        }
     }
 
     /// Flushes really reach the disk, as in production. Other servers here go without: a process that dies loses
@@ -64,7 +68,9 @@ impl Builder {
     /// Starts the server without the extension in any database.
     #[must_use]
     pub fn start_empty(self) -> Server {
-        let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let turn = TURN
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut server = Server::in_new_directory(&self.name, Some(turn));
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
@@ -72,11 +78,22 @@ impl Builder {
         let data = server.data();
         tree::run(
             tree::program("initdb", server.path(), &[])
-                .args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale", "-D"])
+                .args([
+                    "--no-sync",
+                    "--auth=trust",
+                    "--username=postgres",
+                    "--encoding=UTF8",
+                    "--no-locale",
+                    "-D",
+                ])
                 .arg(&data),
         );
         server.configure(&self.conf.join("\n"));
-        server.configure(if self.durable { "fsync = on" } else { "fsync = off" });
+        server.configure(if self.durable {
+            "fsync = on"
+        } else {
+            "fsync = off"
+        });
         server.start_again();
         server
     }
@@ -85,7 +102,12 @@ impl Builder {
 impl Server {
     #[must_use]
     pub fn build(name: &str) -> Builder {
-        Builder { name: name.to_owned(), conf: Vec::new(), durable: false, faketime: None }
+        Builder {
+            name: name.to_owned(),
+            conf: Vec::new(),
+            durable: false,
+            faketime: None,
+        }
     }
 
     /// A server on default settings with the extension in database `postgres`.
@@ -99,16 +121,29 @@ impl Server {
     #[must_use]
     pub fn build_with_clock(name: &str) -> Option<Builder> {
         let Some(library) = tree::libfaketime() else {
-            say(format!("SKIPPED {name}: libfaketime is not installed (package faketime)"));
+            say(format!(
+                "SKIPPED {name}: libfaketime is not installed (package faketime)"
+            ));
             return None;
         };
-        Some(Builder { faketime: Some(library), ..Self::build(name) })
+        Some(Builder {
+            faketime: Some(library),
+            ..Self::build(name)
+        })
     }
 
     fn in_new_directory(name: &str, turn: Option<MutexGuard<'static, ()>>) -> Self {
-        let directory = tempfile::Builder::new().prefix("mint.").tempdir().expect("a temporary directory");
+        let directory = tempfile::Builder::new()
+            .prefix("mint.")
+            .tempdir()
+            .expect("a temporary directory");
         tree::give_to_server(directory.path());
-        Self { name: name.to_owned(), directory, environment: Vec::new(), _turn: turn }
+        Self {
+            name: name.to_owned(),
+            directory,
+            environment: Vec::new(),
+            _turn: turn,
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -124,8 +159,9 @@ impl Server {
         let place = self.data().join("postgresql.conf");
         let before = std::fs::read_to_string(&place).expect("postgresql.conf");
         let socket = self.path().display();
-        let after =
-            format!("{before}\nlisten_addresses = ''\nunix_socket_directories = '{socket}'\n{lines}\n");
+        let after = format!(
+            "{before}\nlisten_addresses = ''\nunix_socket_directories = '{socket}'\n{lines}\n"
+        );
         // Written in place, so that it stays the server's own.
         std::fs::write(&place, after).expect("postgresql.conf can be written");
     }
@@ -141,7 +177,12 @@ impl Server {
             .args(["-w", "-t", "60", "-s", "start"])
             .output()
             .expect("pg_ctl runs");
-        assert!(started.status.success(), "server of {:?} does not start:\n{}", self.name, self.log());
+        assert!(
+            started.status.success(),
+            "server of {:?} does not start:\n{}",
+            self.name,
+            self.log()
+        );
     }
 
     fn stop(&self, mode: &str) {
@@ -175,15 +216,23 @@ impl Server {
         let reborn = |log: String| log.matches("database system is ready to accept").count();
         let before = reborn(self.log());
         tree::signal("-9", pid.to_string());
-        self.until("the server comes back after kill -9", || reborn(self.log()) > before);
-        self.until("sessions are let in again", || Session::open(&self.config("postgres", "postgres")).is_ok());
+        self.until("the server comes back after kill -9", || {
+            reborn(self.log()) > before
+        });
+        self.until("sessions are let in again", || {
+            Session::open(&self.config("postgres", "postgres")).is_ok()
+        });
     }
 
     /// Polls for something that takes its time; panics with the log when it takes too long.
     pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let patience = Instant::now() + Duration::from_secs(60);
         while !is_so() {
-            assert!(Instant::now() < patience, "waited a minute in vain: {what}\n{}", self.log());
+            assert!(
+                Instant::now() < patience,
+                "waited a minute in vain: {what}\n{}",
+                self.log()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -191,12 +240,17 @@ impl Server {
     /// What the server has logged so far.
     #[must_use]
     pub fn log(&self) -> String {
-        String::from_utf8_lossy(&std::fs::read(self.path().join("log")).unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(&std::fs::read(self.path().join("log")).unwrap_or_default())
+            .into_owned()
     }
 
     fn config(&self, database: &str, user: &str) -> Config {
         let mut config = Config::new();
-        config.host_path(self.path()).port(5432).dbname(database).user(user);
+        config
+            .host_path(self.path())
+            .port(5432)
+            .dbname(database)
+            .user(user);
         config
     }
 
@@ -209,13 +263,18 @@ impl Server {
     /// A session of any user.
     #[must_use]
     pub fn connect_as(&self, user: &str, database: &str) -> Session {
-        Session::open(&self.config(database, user))
-            .unwrap_or_else(|error| panic!("{user} cannot connect to {database}: {error:?}\n{}", self.log()))
+        Session::open(&self.config(database, user)).unwrap_or_else(|error| {
+            panic!(
+                "{user} cannot connect to {database}: {error:?}\n{}",
+                self.log()
+            )
+        })
     }
 
     /// Creates a database with the extension in it.
     pub fn create_database(&self, name: &str) {
-        self.connect("postgres").run(&format!("CREATE DATABASE {name}"));
+        self.connect("postgres")
+            .run(&format!("CREATE DATABASE {name}"));
         self.connect(name).run("CREATE EXTENSION pg_mint");
     }
 
@@ -235,7 +294,9 @@ impl Server {
 
     /// Waits until a standby has replayed all this server has written so far.
     pub fn wait_for(&self, standby: &Self) {
-        let written: String = self.connect("postgres").one("SELECT pg_current_wal_lsn()::text");
+        let written: String = self
+            .connect("postgres")
+            .one("SELECT pg_current_wal_lsn()::text");
         let mut session = standby.connect("postgres");
         let reached = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
         standby.until("the standby replays", || session.one(&reached));
@@ -243,7 +304,12 @@ impl Server {
 
     /// Makes a standby a primary.
     pub fn promote(&self) {
-        assert!(self.connect("postgres").one::<bool>("SELECT pg_promote(true, 60)"), "promotion:\n{}", self.log());
+        assert!(
+            self.connect("postgres")
+                .one::<bool>("SELECT pg_promote(true, 60)"),
+            "promotion:\n{}",
+            self.log()
+        );
     }
 
     fn fake_clock(&mut self, library: &Path) {
@@ -251,7 +317,10 @@ impl Server {
         let variable = |name: &str, value: String| (name.to_owned(), value);
         self.environment = vec![
             variable("LD_PRELOAD", library.display().to_string()),
-            variable("FAKETIME_TIMESTAMP_FILE", self.clock_file().display().to_string()),
+            variable(
+                "FAKETIME_TIMESTAMP_FILE",
+                self.clock_file().display().to_string(),
+            ),
             // A step must be seen at the next reading of the clock, not seconds later.
             variable("FAKETIME_NO_CACHE", "1".to_owned()),
             // Only the wall clock steps; a real step leaves the monotonic clocks alone too.

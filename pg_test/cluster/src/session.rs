@@ -27,7 +27,11 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} after {:?}: {}", self.code, self.after, self.message)?;
+        write!(
+            out,
+            "{} after {:?}: {}",
+            self.code, self.after, self.message
+        )?;
         write!(out, " DETAIL: {} HINT: {}", self.detail, self.hint)
     }
 }
@@ -99,8 +103,14 @@ impl Session {
     /// Copies what a query gives into a table of another session, which may be of another database.
     #[track_caller]
     pub fn copy(&mut self, query: &str, into: &mut Self, table: &str) {
-        let mut rows = self.client.copy_out(&format!("COPY ({query}) TO STDOUT")).expect("COPY TO");
-        let mut there = into.client.copy_in(&format!("COPY {table} FROM STDIN")).expect("COPY FROM");
+        let mut rows = self
+            .client
+            .copy_out(&format!("COPY ({query}) TO STDOUT"))
+            .expect("COPY TO");
+        let mut there = into
+            .client
+            .copy_in(&format!("COPY {table} FROM STDIN"))
+            .expect("COPY FROM");
         std::io::copy(&mut rows, &mut there).expect("the rows arrive");
         there.finish().expect("the rows are taken");
     }
@@ -118,7 +128,8 @@ impl Session {
     /// The plan of a query as it ran.
     #[track_caller]
     pub fn explain(&mut self, sql: &str) -> String {
-        self.column::<String>(&format!("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) {sql}")).join("\n")
+        self.column::<String>(&format!("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) {sql}"))
+            .join("\n")
     }
 
     /// Sets a server-wide setting and has this session see it.
@@ -132,7 +143,8 @@ impl Session {
         self.run("SELECT pg_reload_conf()");
         // A reload is a signal: it arrives when it arrives.
         let patience = Instant::now() + Duration::from_secs(2);
-        while self.one::<String>(&format!("SHOW {setting}")) == before && Instant::now() < patience {
+        while self.one::<String>(&format!("SHOW {setting}")) == before && Instant::now() < patience
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -8,8 +8,16 @@ use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 /// What would steer the server's programs elsewhere, or make its errors long (a backtrace in every DETAIL).
-const UNWANTED: [&str; 8] =
-    ["RUST_BACKTRACE", "PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGDATA", "PGOPTIONS", "PGSERVICE"];
+const UNWANTED: [&str; 8] = [
+    "RUST_BACKTRACE",
+    "PGHOST",
+    "PGPORT",
+    "PGUSER",
+    "PGDATABASE",
+    "PGDATA",
+    "PGOPTIONS",
+    "PGSERVICE",
+];
 
 /// `bin` of the tree that `PG_CONFIG` belongs to. Looked up once.
 static BINDIR: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -19,7 +27,12 @@ static BINDIR: LazyLock<PathBuf> = LazyLock::new(|| {
     let answer = Command::new(&pg_config)
         .arg("--bindir")
         .output()
-        .unwrap_or_else(|error| panic!("PG_CONFIG={} cannot be run: {error}", Path::new(&pg_config).display()));
+        .unwrap_or_else(|error| {
+            panic!(
+                "PG_CONFIG={} cannot be run: {error}",
+                Path::new(&pg_config).display()
+            )
+        });
     PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim())
 });
 
@@ -46,31 +59,54 @@ pub fn program(name: &str, directory: &Path, environment: &[(String, String)]) -
         command.args(["-u", variable]);
     }
     command.arg("LC_ALL=C");
-    command.args(environment.iter().map(|(name, value)| format!("{name}={value}")));
-    command.arg(BINDIR.join(name)).current_dir(directory).stdin(Stdio::null());
+    command.args(
+        environment
+            .iter()
+            .map(|(name, value)| format!("{name}={value}")),
+    );
+    command
+        .arg(BINDIR.join(name))
+        .current_dir(directory)
+        .stdin(Stdio::null());
     command
 }
 
 /// Runs to the end and returns the output; anything but success is a panic with what the program said.
 pub fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     outcome(command, &output)
 }
 
 /// Like [`run`], with something to read.
 pub fn run_with_input(command: &mut Command, input: &str) -> String {
-    let running = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let running = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut running = running.unwrap_or_else(|error| panic!("{command:?}: {error}"));
     // A program that ends before it has read everything says why itself.
-    let _ = running.stdin.take().expect("a pipe to the program").write_all(input.as_bytes());
-    let output = running.wait_with_output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let _ = running
+        .stdin
+        .take()
+        .expect("a pipe to the program")
+        .write_all(input.as_bytes());
+    let output = running
+        .wait_with_output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     outcome(command, &output)
 }
 
 fn outcome(command: &Command, output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}\nended with {}:\n{said}{complaints}", output.status);
+    assert!(
+        output.status.success(),
+        "{command:?}\nended with {}:\n{said}{complaints}",
+        output.status
+    );
     said
 }
 

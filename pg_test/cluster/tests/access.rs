@@ -21,7 +21,10 @@ fn an_owner_installs_it_alone() {
     owner.run("DROP EXTENSION pg_mint");
 
     owner.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
-    assert_eq!(owner.one::<i64>("SELECT mint.snowflake_shard(mint.snowflake_next_id(5))"), 5);
+    assert_eq!(
+        owner.one::<i64>("SELECT mint.snowflake_shard(mint.snowflake_next_id(5))"),
+        5
+    );
     owner.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT mint.snowflake_next_id(5), n int)");
     owner.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
     // A caller with nothing in the search path, as in a hardened function.
@@ -46,7 +49,10 @@ fn an_owner_dumps_and_restores() {
     let mut copy = server.connect_as("owner", "copy");
     copy.run("INSERT INTO item (n) SELECT generate_series(101, 200)");
     assert_eq!(copy.one::<i64>("SELECT count(DISTINCT id) FROM item"), 200);
-    assert_eq!(copy.column::<bool>("SELECT id > lag(id, 1, 0::bigint) OVER (ORDER BY n) FROM item"), vec![true; 200]);
+    assert_eq!(
+        copy.column::<bool>("SELECT id > lag(id, 1, 0::bigint) OVER (ORDER BY n) FROM item"),
+        vec![true; 200]
+    );
 }
 
 #[test]
@@ -55,11 +61,20 @@ fn it_stands_beside_the_other_id_extensions() {
     let mut session = server.connect("postgres");
     let all = ["uuid-ossp", "pgcrypto"];
     let there: Vec<String> = session.column("SELECT name::text FROM pg_available_extensions");
-    for missing in all.iter().filter(|name| !there.iter().any(|other| other == *name)) {
-        say(format!("SKIPPED: contrib module {missing} is not in this server tree"));
+    for missing in all
+        .iter()
+        .filter(|name| !there.iter().any(|other| other == *name))
+    {
+        say(format!(
+            "SKIPPED: contrib module {missing} is not in this server tree"
+        ));
     }
     let create = |name: &&str| format!("CREATE EXTENSION \"{name}\"");
-    let others: Vec<String> = all.iter().filter(|name| there.iter().any(|other| other == *name)).map(create).collect();
+    let others: Vec<String> = all
+        .iter()
+        .filter(|name| there.iter().any(|other| other == *name))
+        .map(create)
+        .collect();
     // In either order, in the one schema everybody uses.
     for other in &others {
         session.run(other);
@@ -81,13 +96,20 @@ fn monitors_see_the_lanes_and_others_do_not() {
     let server = Server::start("monitors");
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE app LOGIN; CREATE ROLE watcher LOGIN; GRANT pg_monitor TO watcher");
-    let id: i64 = server.connect_as("app", "postgres").one("SELECT snowflake_next_id(5, 'twitter')");
+    let id: i64 = server
+        .connect_as("app", "postgres")
+        .one("SELECT snowflake_next_id(5, 'twitter')");
 
     let mut watcher = server.connect_as("watcher", "postgres");
-    assert_eq!(watcher.one::<i64>("SELECT last_id FROM pg_mint_lanes WHERE node = 5"), id);
+    assert_eq!(
+        watcher.one::<i64>("SELECT last_id FROM pg_mint_lanes WHERE node = 5"),
+        id
+    );
     assert!(watcher.one::<bool>("SELECT ahead < interval '3 s' FROM pg_mint_lanes WHERE node = 5"));
 
-    let refusal = server.connect_as("app", "postgres").refusal("SELECT * FROM pg_mint_lanes");
+    let refusal = server
+        .connect_as("app", "postgres")
+        .refusal("SELECT * FROM pg_mint_lanes");
     assert_eq!(refusal.code, "42501", "{refusal}");
 }
 
@@ -102,10 +124,18 @@ fn the_node_of_a_server_is_its_superusers_choice() {
     let refusal = app.refusal("SET pg_mint.node = 9");
     assert_eq!(refusal.code, "42501", "{refusal}");
 
-    server.connect("postgres").run("ALTER DATABASE postgres SET pg_mint.node = 9");
+    server
+        .connect("postgres")
+        .run("ALTER DATABASE postgres SET pg_mint.node = 9");
     let mut app = server.connect_as("app", "postgres");
-    assert_eq!(app.one::<i64>("SELECT snowflake_shard(snowflake_next_id())"), 9);
-    assert_eq!(app.one::<i64>("SELECT snowflake_shard(snowflake_next('twitter'), 'twitter')"), 9);
+    assert_eq!(
+        app.one::<i64>("SELECT snowflake_shard(snowflake_next_id())"),
+        9
+    );
+    assert_eq!(
+        app.one::<i64>("SELECT snowflake_shard(snowflake_next('twitter'), 'twitter')"),
+        9
+    );
     let same: bool = app.one("SELECT snowflake_next_id() = snowflake_last_id()");
     assert!(same, "the last id of a session is not the one it just drew");
 }

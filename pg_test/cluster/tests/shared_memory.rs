@@ -13,7 +13,8 @@ fn race_for_the_first_use(preload: bool) {
     for round in 0..rounds {
         let drawn = draw_at_once(&server, "postgres", 40, |session, number| {
             // One lane of all, and one of a few.
-            let mut ids: Vec<i64> = session.column("SELECT snowflake_next_id(1) FROM generate_series(1, 100)");
+            let mut ids: Vec<i64> =
+                session.column("SELECT snowflake_next_id(1) FROM generate_series(1, 100)");
             ids.extend(session.column::<i64>("SELECT snowflake_next_ids(1, 100)"));
             session.run(&format!("SELECT snowflake_next_id({})", 2 + number % 4));
             ids
@@ -21,7 +22,12 @@ fn race_for_the_first_use(preload: bool) {
         assert_eq!(drawn.iter().map(Vec::len).sum::<usize>(), 40 * 200);
         assert_sound(&drawn);
         all.extend(drawn);
-        if round % 2 == 0 { server.restart() } else { server.stop_immediate(); server.start_again() }
+        if round % 2 == 0 {
+            server.restart()
+        } else {
+            server.stop_immediate();
+            server.start_again()
+        }
     }
     assert_unique(&all);
 }
@@ -44,10 +50,16 @@ fn a_killed_session_costs_no_id_its_uniqueness() {
         let mut all: Vec<i64> = Vec::new();
         for _ in 0..count(5, 2) {
             let mut session = server.connect("postgres");
-            all.extend(session.column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"));
+            all.extend(
+                session.column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"),
+            );
             server.kill9(session.pid);
         }
-        all.extend(server.connect("postgres").column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"));
+        all.extend(
+            server
+                .connect("postgres")
+                .column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"),
+        );
         assert_unique([&all]);
         assert_ascending(&all);
     }
@@ -84,11 +96,15 @@ fn a_kill_in_the_middle_of_minting() {
 /// A lane is never taken back, so a full table sends further nodes of a layout to one lane of that layout.
 #[test]
 fn more_nodes_than_lanes() {
-    let server = Server::build("lane table full").conf("pg_mint.max_lanes = 16").start();
+    let server = Server::build("lane table full")
+        .conf("pg_mint.max_lanes = 16")
+        .start();
     let drawn = draw_at_once(&server, "postgres", 4, |session, _| {
         let mut ids = Vec::new();
         for _ in 0..count(20, 5) {
-            ids.extend(session.column::<i64>("SELECT snowflake_next_id(g) FROM generate_series(1, 200) g"));
+            ids.extend(
+                session.column::<i64>("SELECT snowflake_next_id(g) FROM generate_series(1, 200) g"),
+            );
         }
         ids
     });
@@ -100,6 +116,8 @@ fn more_nodes_than_lanes() {
     let shared: i64 = session.one("SELECT count(*) FROM pg_mint_lanes WHERE node IS NULL");
     assert_eq!(shared, 1, "no lane is shown as shared");
     // Each id still carries its own node.
-    let right: bool = session.one("SELECT bool_and(snowflake_shard(snowflake_next_id(g)) = g) FROM generate_series(1, 200) g");
+    let right: bool = session.one(
+        "SELECT bool_and(snowflake_shard(snowflake_next_id(g)) = g) FROM generate_series(1, 200) g",
+    );
     assert!(right, "an id of a shared lane carries another node");
 }

@@ -22,7 +22,7 @@ fn read_only_transactions_mint() {
         session.run(begin);
         mint(&mut session, &mut all);
         // Long enough that the ceiling must be raised within this transaction.
-        std::thread::sleep(std::time::Duration::from_millis(700));
+        std::thread::sleep(std::time::Duration::from_millis(count(700, 350)));
         mint(&mut session, &mut all);
         session.run("COMMIT");
     }
@@ -56,12 +56,17 @@ fn rollback_gives_nothing_back() {
 
 #[test]
 fn prepared_transactions_keep_their_ids() {
-    let server = Server::build("prepared").conf("max_prepared_transactions = 5").durable().start();
+    let server = Server::build("prepared")
+        .conf("max_prepared_transactions = 5")
+        .durable()
+        .start();
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE kept (id bigint)");
     let mut all = Vec::new();
     for name in ["one", "two"] {
-        session.run("BEGIN; INSERT INTO kept SELECT snowflake_next_id(7) FROM generate_series(1, 1000)");
+        session.run(
+            "BEGIN; INSERT INTO kept SELECT snowflake_next_id(7) FROM generate_series(1, 1000)",
+        );
         mint(&mut session, &mut all);
         session.run(&format!("PREPARE TRANSACTION '{name}'"));
         mint(&mut session, &mut all);
@@ -112,7 +117,9 @@ fn create_extension_and_mint_in_one_transaction() {
 /// With the least WAL, what a transaction makes anew is not logged but written out at its end.
 #[test]
 fn create_extension_and_mint_in_one_transaction_with_minimal_wal() {
-    let server = Server::build("one transaction, minimal WAL").conf("wal_level = minimal").conf("max_wal_senders = 0");
+    let server = Server::build("one transaction, minimal WAL")
+        .conf("wal_level = minimal")
+        .conf("max_wal_senders = 0");
     created_and_used_in_one_transaction(&server.durable().start_empty());
 }
 
@@ -121,12 +128,17 @@ fn parallel_workers_mint() {
     let server = Server::start("parallel");
     let mut session = server.connect("postgres");
     let rows = count(200_000, 50_000);
-    session.run(&format!("CREATE TABLE row AS SELECT g FROM generate_series(1, {rows}) g; ANALYZE row"));
+    session.run(&format!(
+        "CREATE TABLE row AS SELECT g FROM generate_series(1, {rows}) g; ANALYZE row"
+    ));
     session.run("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0");
     session.run("SET max_parallel_workers_per_gather = 2");
     let sql = "SELECT snowflake_next_id(7) FROM row";
     let plan = session.explain(sql);
-    assert!(plan.contains("Workers Launched: 2"), "no parallel plan:\n{plan}");
+    assert!(
+        plan.contains("Workers Launched: 2"),
+        "no parallel plan:\n{plan}"
+    );
     let mut all: Vec<i64> = session.column(sql);
     assert_eq!(all.len(), rows);
 
@@ -134,10 +146,17 @@ fn parallel_workers_mint() {
     server.restart();
     let mut session = server.connect("postgres");
     let version: i32 = session.one("SELECT current_setting('server_version_num')::int");
-    let force = if version >= 160_000 { "debug_parallel_query" } else { "force_parallel_mode" };
+    let force = if version >= 160_000 {
+        "debug_parallel_query"
+    } else {
+        "force_parallel_mode"
+    };
     session.run(&format!("SET {force} = on"));
     let plan = session.explain(NEXT);
-    assert!(plan.contains("Workers Launched: 1"), "not forced into a worker:\n{plan}");
+    assert!(
+        plan.contains("Workers Launched: 1"),
+        "not forced into a worker:\n{plan}"
+    );
     all.extend(session.column::<i64>("SELECT snowflake_next_id(7) FROM generate_series(1, 1000)"));
     session.run("BEGIN READ ONLY");
     mint(&mut session, &mut all);

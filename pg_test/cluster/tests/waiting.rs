@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use mint_cluster::{Refusal, Server, Session, say};
 
 /// Far more ids than the layout's rate gives in the time of a test: 256 in 10 ms.
-const CAPACITY: &str = "SELECT count(snowflake_next_id(1, 'sonyflake')) FROM generate_series(1, 2000000)";
+const CAPACITY: &str =
+    "SELECT count(snowflake_next_id(1, 'sonyflake')) FROM generate_series(1, 2000000)";
 const PROMPT: Duration = Duration::from_millis(500);
 
 /// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with how long it
@@ -19,7 +20,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
             (refusal, Instant::now())
         });
         let mut other = server.connect("postgres");
-        sleep(Duration::from_millis(700));
+        sleep(Duration::from_millis(400));
         assert!(!waiting.is_finished(), "{sql} did not wait");
         let ordered = Instant::now();
         other.run(&order);
@@ -32,49 +33,72 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
 }
 
 #[test]
-fn a_wait_for_capacity_can_be_cancelled() {
-    let server = Server::start("cancelled");
-    let refusal = interrupted(&server, server.connect("postgres"), CAPACITY, "pg_cancel_backend");
-    assert_eq!(refusal.code, "57014", "{refusal}");
-}
+fn a_wait_for_capacity_ends_when_told() {
+    let server = Server::start("capacity");
+    let cancelled = interrupted(
+        &server,
+        server.connect("postgres"),
+        CAPACITY,
+        "pg_cancel_backend",
+    );
+    assert_eq!(cancelled.code, "57014", "{cancelled}");
 
-#[test]
-fn a_wait_for_capacity_can_be_terminated() {
-    let server = Server::start("terminated");
-    let refusal = interrupted(&server, server.connect("postgres"), CAPACITY, "pg_terminate_backend");
-    assert!(["57P01", ""].contains(&refusal.code.as_str()), "{refusal}");
-    // And the lane is left in order for the others.
-    let mut session = server.connect("postgres");
-    assert!(session.one::<i64>("SELECT snowflake_next_id(1, 'sonyflake')") > 0);
-}
+    let terminated = interrupted(
+        &server,
+        server.connect("postgres"),
+        CAPACITY,
+        "pg_terminate_backend",
+    );
+    assert!(
+        ["57P01", ""].contains(&terminated.code.as_str()),
+        "{terminated}"
+    );
 
-#[test]
-fn a_wait_for_capacity_ends_at_statement_timeout() {
-    let server = Server::start("timed out");
     let mut session = server.connect("postgres");
-    session.run("SET statement_timeout = '700ms'");
-    for sql in [CAPACITY, "SELECT count(*) FROM snowflake_next_ids(1, 2000000, 'sonyflake')"] {
-        let refusal = session.refusal(sql);
-        say(format!("statement_timeout of 700 ms: {refusal}"));
-        assert_eq!(refusal.code, "57014", "{refusal}");
-        assert!(refusal.after < Duration::from_millis(700) + PROMPT, "{refusal}");
+    session.run("SET statement_timeout = '400ms'");
+    for sql in [
+        CAPACITY,
+        "SELECT count(*) FROM snowflake_next_ids(1, 2000000, 'sonyflake')",
+    ] {
+        let timed_out = session.refusal(sql);
+        say(format!("statement_timeout of 400 ms: {timed_out}"));
+        assert_eq!(timed_out.code, "57014", "{timed_out}");
+        assert!(
+            timed_out.after < Duration::from_millis(400) + PROMPT,
+            "{timed_out}"
+        );
     }
+
+    // And the lane is left in order for the others.
+    assert!(session.one::<i64>("SELECT snowflake_next_id(1, 'sonyflake')") > 0);
 }
 
 /// Strictness has no time to borrow, so every tick is waited for, some of them too shortly to sleep.
 #[test]
 fn a_strict_wait_for_capacity_can_be_cancelled() {
-    let server = Server::build("strict wait").conf("pg_mint.max_ahead = 0").conf("pg_mint.max_wait = 0").start();
+    let server = Server::build("strict wait")
+        .conf("pg_mint.max_ahead = 0")
+        .conf("pg_mint.max_wait = 0")
+        .start();
     for layout in ["sonyflake", "instagram"] {
-        let sql = format!("SELECT count(snowflake_next_id(1, '{layout}')) FROM generate_series(1, 100000000)");
-        let refusal = interrupted(&server, server.connect("postgres"), &sql, "pg_cancel_backend");
+        let sql = format!(
+            "SELECT count(snowflake_next_id(1, '{layout}')) FROM generate_series(1, 100000000)"
+        );
+        let refusal = interrupted(
+            &server,
+            server.connect("postgres"),
+            &sql,
+            "pg_cancel_backend",
+        );
         assert_eq!(refusal.code, "57014", "{refusal}");
     }
 }
 
 #[test]
 fn a_wait_for_the_clock_can_be_ended() {
-    let Some(server) = Server::build_with_clock("clock wait ended") else { return };
+    let Some(server) = Server::build_with_clock("clock wait ended") else {
+        return;
+    };
     let server = server.start();
     let next = "SELECT snowflake_next_id(7)";
     assert!(server.connect("postgres").one::<i64>(next) > 0);
@@ -87,10 +111,16 @@ fn a_wait_for_the_clock_can_be_ended() {
     let cancelled = interrupted(&server, patient(), next, "pg_cancel_backend");
     assert_eq!(cancelled.code, "57014", "{cancelled}");
     let terminated = interrupted(&server, patient(), next, "pg_terminate_backend");
-    assert!(["57P01", ""].contains(&terminated.code.as_str()), "{terminated}");
+    assert!(
+        ["57P01", ""].contains(&terminated.code.as_str()),
+        "{terminated}"
+    );
     let mut session = patient();
     session.run("SET statement_timeout = '300ms'");
     let timed_out = session.refusal(next);
     assert_eq!(timed_out.code, "57014", "{timed_out}");
-    assert!(timed_out.after < Duration::from_millis(300) + PROMPT, "{timed_out}");
+    assert!(
+        timed_out.after < Duration::from_millis(300) + PROMPT,
+        "{timed_out}"
+    );
 }

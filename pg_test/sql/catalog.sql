@@ -1,0 +1,37 @@
+-- What the extension promises the planner and the administrator.
+CREATE SCHEMA mint;
+CREATE EXTENSION pg_mint SCHEMA mint;
+SET search_path = mint, public;
+
+SELECT p.oid::regprocedure AS function, provolatile AS vol, proisstrict AS strict, proparallel AS par, procost AS cost, prorows AS rows
+FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
+WHERE extname = 'pg_mint' ORDER BY p.oid::regprocedure::text COLLATE "C";
+
+-- Every function has a comment.
+SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
+JOIN pg_extension e ON e.oid = d.refobjid
+WHERE extname = 'pg_mint' AND obj_description(p.oid, 'pg_proc') IS NULL;
+
+-- Every operator has estimators, negator and commutator.
+SELECT oid::regoperator FROM pg_operator
+WHERE oprleft = 'snowflake_layout'::regtype AND 0 IN (oprrest::oid, oprjoin::oid, oprnegate, oprcom);
+
+-- No name clashes with those of PostgreSQL itself.
+SELECT p.proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
+JOIN pg_extension e ON e.oid = d.refobjid
+WHERE extname = 'pg_mint' AND EXISTS (SELECT FROM pg_proc o WHERE o.proname = p.proname AND o.pronamespace = 'pg_catalog'::regnamespace);
+
+SELECT name, setting, unit, context, min_val, max_val FROM pg_settings WHERE name LIKE 'pg_mint.%' ORDER BY name;
+SET pg_mint.typo = 1;
+SELECT has_function_privilege('pg_monitor', 'pg_mint_lanes()', 'EXECUTE') AS monitor,
+       has_table_privilege('pg_monitor', 'pg_mint_lanes', 'SELECT') AS monitor_view,
+       has_function_privilege('pg_database_owner', 'pg_mint_accept_clock()', 'EXECUTE') AS others_accept;
+
+-- The view.
+SELECT snowflake_shard(snowflake_next_id(4242));
+SELECT layout, node, snowflake_shard(last_id) AS shard, at = snowflake_time(last_id) AS at, ahead < interval '1 s' AS ahead, waits, largest_step
+FROM pg_mint_lanes WHERE node = 4242 GROUP BY layout, node, last_id, at, ahead, waits, largest_step;
+SELECT pg_mint_accept_clock() < interval '1 s' AS accepted;
+ALTER EXTENSION pg_mint SET SCHEMA public;
+SELECT public.snowflake_shard(public.snowflake_next_id(4242));
+DROP EXTENSION pg_mint;

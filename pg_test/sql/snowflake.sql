@@ -1,0 +1,82 @@
+-- Minting and reading back.
+CREATE EXTENSION pg_mint;
+SET timezone = 'UTC';
+
+-- The headline: a column default.
+CREATE TABLE photos (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), title text);
+INSERT INTO photos (title) SELECT 'photo ' || n FROM generate_series(1, 10000) n;
+SELECT count(*), count(DISTINCT id), min(snowflake_shard(id)), max(snowflake_shard(id)) FROM photos;
+SELECT max(abs(extract(epoch FROM snowflake_time(id) - clock_timestamp()))) < 60 AS about_now FROM photos;
+
+-- Every integer is a shard.
+SELECT snowflake_shard(snowflake_next_id(7::smallint)) AS small,
+       snowflake_shard(snowflake_next_id(7)) AS int,
+       snowflake_shard(snowflake_next_id(7::bigint)) AS big,
+       snowflake_shard(snowflake_next_id('7')) AS text;
+SELECT snowflake_shard(snowflake_next_id(user_id % 2000)) FROM (VALUES (31341::bigint)) u (user_id);
+PREPARE mint AS SELECT snowflake_shard(snowflake_next_id($1));
+EXECUTE mint(7);
+SELECT snowflake_shard(snowflake_next_id(3, 'twitter'), 'twitter') AS positional,
+       snowflake_shard(snowflake_next_id(shard => 3, layout => 'sonyflake'), 'sonyflake') AS named;
+
+-- The node of the server.
+SELECT snowflake_next_id();
+SET pg_mint.node = 9;
+SELECT snowflake_shard(snowflake_next_id()), snowflake_shard(snowflake_next('twitter'), 'twitter');
+SELECT snowflake_next('twitter') > 0, snowflake_shard(snowflake_next('mastodon'), 'mastodon') AS no_node;
+SET pg_mint.node = 2000;
+SELECT snowflake_next('twitter');
+RESET pg_mint.node;
+
+-- Ids ascend within a session.
+SELECT count(*) FILTER (WHERE id <= before) AS inversions
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
+      FROM (SELECT n, snowflake_next_id(1) AS id FROM generate_series(1, 20000) n) a) b;
+
+-- Layouts that could issue the same id share a lane; others do not.
+SELECT snowflake_next_id(3, 'leaf') > snowflake_next_id(3, 'twitter') AS never,
+       snowflake_next_id(3, 'java') < snowflake_next_id(3, 'discord') AS always;
+
+-- Many at once: unique, ascending, streaming.
+SELECT count(*), count(DISTINCT id), bool_and(snowflake_shard(id) = 7)
+FROM snowflake_next_ids(7, 100000) id;
+SELECT count(*) FILTER (WHERE id <= before) AS inversions
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
+      FROM snowflake_next_ids(7, 20000) WITH ORDINALITY AS ids (id, n)) b;
+SELECT count(*) FROM snowflake_next_ids(7, 0);
+SELECT count(*) FROM (SELECT snowflake_next_ids(7, 1000000000000) LIMIT 5) few;
+
+-- The last id, as lastval().
+DISCARD SEQUENCES;
+SELECT snowflake_last_id();
+SELECT snowflake_next_id(5) = snowflake_last_id() AS same;
+DISCARD ALL;
+SELECT snowflake_last_id();
+SET timezone = 'UTC';
+
+-- A sequence that starts at random spreads over a power of two.
+SELECT bool_and(snowflake_sequence(id, 'leaf') < 128), count(DISTINCT snowflake_sequence(id, 'leaf')) > 20 AS spread
+FROM (SELECT snowflake_next_id(n % 1000, 'leaf') AS id FROM generate_series(1, 1000) n) ids;
+
+-- In one transaction with CREATE EXTENSION, whether it ends well or not.
+DROP EXTENSION pg_mint CASCADE;
+BEGIN;
+CREATE EXTENSION pg_mint;
+SELECT snowflake_shard(snowflake_next_id(5));
+ROLLBACK;
+BEGIN;
+CREATE EXTENSION pg_mint;
+SELECT snowflake_shard(snowflake_next_id(5));
+COMMIT;
+SELECT snowflake_shard(snowflake_next_id(5));
+
+-- Read-only transactions mint.
+BEGIN READ ONLY;
+SELECT snowflake_shard(snowflake_next_id(5));
+COMMIT;
+
+-- One million ids in one statement, from rest, on default settings.
+CREATE TABLE million AS SELECT snowflake_next_id(77) AS id FROM generate_series(1, 1000000);
+SELECT count(*), count(DISTINCT id) FROM million;
+DROP TABLE million;
+DROP EXTENSION pg_mint;
