@@ -42,5 +42,6 @@ COMMENT ON FUNCTION snowflake_layout_hash_extended(snowflake_layout, bigint) IS 
 
 -- How many rows the planner shall expect; pgrx cannot say it.
 ALTER FUNCTION snowflake_next_ids(bigint, bigint, snowflake_layout) ROWS 1000;
+ALTER FUNCTION snowflake_decode(bigint, snowflake_layout) ROWS 1;
 ALTER FUNCTION snowflake_layouts() ROWS 15;
 ALTER FUNCTION pg_mint_lanes() ROWS 100;

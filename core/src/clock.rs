@@ -22,7 +22,9 @@ impl ClockAnchor {
     /// An anchor not yet set: the first clock that it sees is believed.
     #[must_use]
     pub fn new() -> Self {
-        Self { offset: AtomicI64::new(0) }
+        Self {
+            offset: AtomicI64::new(0),
+        }
     }
 
     /// Checks the wall clock `now` against the time since boot `up`.
@@ -35,7 +37,10 @@ impl ClockAnchor {
     pub fn check(&self, now: Micros, up: Micros, max_jump: Micros) -> Result<(), Micros> {
         let offset = now.saturating_sub(up);
         let believed =
-            match self.offset.compare_exchange(0, offset, Ordering::AcqRel, Ordering::Acquire) {
+            match self
+                .offset
+                .compare_exchange(0, offset, Ordering::AcqRel, Ordering::Acquire)
+            {
                 Ok(_) => return Ok(()),
                 Err(believed) => believed,
             };

@@ -26,7 +26,9 @@ pub enum LayoutError {
     ZeroWidth(&'static str),
     #[error("the fields have {0} bits in total, more than the 64 of a bigint")]
     TooWide(u32),
-    #[error("a layout of 64 bits must begin with its time, which then lends its top bit to the sign")]
+    #[error(
+        "a layout of 64 bits must begin with its time, which then lends its top bit to the sign"
+    )]
     SignBit,
     #[error("\"{0}\" is not a unit of time from 1us to 3600s")]
     BadUnit(String),
@@ -34,7 +36,9 @@ pub enum LayoutError {
     BadEpoch(String),
     #[error("epoch \"{0}\" is finer than a microsecond")]
     FineEpoch(String),
-    #[error("\"{0}\" is not a start, which is zero, random or random(n) with n a power of two up to the sequence's range")]
+    #[error(
+        "\"{0}\" is not a start, which is zero, random or random(n) with n a power of two up to the sequence's range"
+    )]
     BadStart(String),
     #[error("the bytes are not a layout of format version {0}")]
     BadBytes(u8),
@@ -45,11 +49,23 @@ pub enum LayoutError {
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum IdError {
     #[error("shard {shard} is out of range for layout {layout}")]
-    Node { shard: i64, max: u64, layout: String },
+    Node {
+        shard: i64,
+        max: u64,
+        layout: String,
+    },
     #[error("sequence {sequence} is out of range for layout {layout}")]
-    Sequence { sequence: i64, max: u64, layout: String },
+    Sequence {
+        sequence: i64,
+        max: u64,
+        layout: String,
+    },
     #[error("timestamp out of range for layout {layout}")]
-    Moment { layout: String, first: String, last: String },
+    Moment {
+        layout: String,
+        first: String,
+        last: String,
+    },
     #[error("{id} is not an id of layout {layout}")]
     NotAnId { id: i64, layout: String },
     #[error("layout {0} does not begin with its time")]

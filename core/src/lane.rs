@@ -22,13 +22,19 @@ impl Ceiling {
     #[must_use]
     #[cfg(not(loom))]
     pub const fn unbounded() -> Self {
-        Self { floor: AtomicI64::new(Micros::MIN), ceiling: AtomicI64::new(Micros::MAX) }
+        Self {
+            floor: AtomicI64::new(Micros::MIN),
+            ceiling: AtomicI64::new(Micros::MAX),
+        }
     }
 
     /// Bounds from a durable value: nothing below it, and nothing at it until it is raised.
     #[must_use]
     pub fn starting_at(value: Micros) -> Self {
-        Self { floor: AtomicI64::new(value), ceiling: AtomicI64::new(value) }
+        Self {
+            floor: AtomicI64::new(value),
+            ceiling: AtomicI64::new(value),
+        }
     }
 
     /// Lets ids up to `value`, which is on disk, be minted. Never lowers.
@@ -94,7 +100,10 @@ impl Lane {
         self.epoch.store(key.epoch, Ordering::Relaxed);
         self.node.store(node, Ordering::Relaxed);
         let [_, time, _, lower, _, order, start, ..] = bytes;
-        self.origin.store(u32::from_be_bytes([time, lower, order, start]), Ordering::Relaxed);
+        self.origin.store(
+            u32::from_be_bytes([time, lower, order, start]),
+            Ordering::Relaxed,
+        );
         self.state.store(PUBLISHED, Ordering::Release);
     }
 
@@ -141,6 +150,7 @@ impl Lane {
     }
 
     pub(crate) fn note_step(&self, behind: Micros) {
-        self.largest_step.fetch_max(behind.unsigned_abs(), Ordering::Relaxed);
+        self.largest_step
+            .fetch_max(behind.unsigned_abs(), Ordering::Relaxed);
     }
 }

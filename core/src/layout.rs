@@ -165,7 +165,15 @@ impl Layout {
 
     /// As [`Layout::new`], for the compiler as well.
     pub(crate) const fn derive(definition: Definition) -> Result<Layout, Fault> {
-        let Definition { order, time, node, seq, unit, epoch, start } = definition;
+        let Definition {
+            order,
+            time,
+            node,
+            seq,
+            unit,
+            epoch,
+            start,
+        } = definition;
         if time == 0 {
             return Err(Fault::ZeroWidth("time"));
         }
@@ -180,8 +188,15 @@ impl Layout {
         if total > 64 || time > 63 || seq > 63 || node_bits > 62 {
             return Err(Fault::TooWide(total));
         }
-        let order = if node_bits == 0 { order.without_node() } else { order };
-        let definition = Definition { order, ..definition };
+        let order = if node_bits == 0 {
+            order.without_node()
+        } else {
+            order
+        };
+        let definition = Definition {
+            order,
+            ..definition
+        };
         let letters = order.letters();
         // Ids are positive: the 64th bit can only be the time's, and is given up.
         if total == 64 && letters[0] != b't' {
@@ -206,19 +221,36 @@ impl Layout {
                 b'n' => (1, node_bits),
                 _ => (2, seq),
             };
-            fields[slot] = Field { shift: if width == 0 { 0 } else { shift }, width };
+            fields[slot] = Field {
+                shift: if width == 0 { 0 } else { shift },
+                width,
+            };
             shift += width;
         }
         let [time, node, seq] = fields;
-        let max_tick = if total == 64 { time.max() >> 1 } else { time.max() };
+        let max_tick = if total == 64 {
+            time.max() >> 1
+        } else {
+            time.max()
+        };
         let shape = (unit as u64) << 32
             | (time.shift as u64) << 24
             | (node.shift as u64) << 18
             | (node.width as u64) << 12
             | (seq.shift as u64) << 6
             | seq.width as u64;
-        let key = LayoutKey { shape, epoch: epoch.cast_unsigned() };
-        Ok(Layout { definition, time, node, seq, max_tick, key })
+        let key = LayoutKey {
+            shape,
+            epoch: epoch.cast_unsigned(),
+        };
+        Ok(Layout {
+            definition,
+            time,
+            node,
+            seq,
+            max_tick,
+            key,
+        })
     }
 
     /// What the layout was made from.
@@ -271,7 +303,10 @@ impl Layout {
     /// Whether ids sort by time.
     #[must_use]
     pub const fn time_on_top(&self) -> bool {
-        matches!(self.definition.order, Order::TimeNodeSeq | Order::TimeSeqNode)
+        matches!(
+            self.definition.order,
+            Order::TimeNodeSeq | Order::TimeSeqNode
+        )
     }
 
     /// The most ids that one node can mint in a second, for ever.
@@ -305,7 +340,17 @@ impl Layout {
     /// An unknown version or order, a byte that must be zero, or a definition that breaks a rule.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Layout, LayoutError> {
         let bad = LayoutError::BadBytes(Self::VERSION);
-        let [version, time, upper, lower, seq, order, start, zero, rest @ ..] = *bytes;
+        let [
+            version,
+            time,
+            upper,
+            lower,
+            seq,
+            order,
+            start,
+            zero,
+            rest @ ..,
+        ] = *bytes;
         let [u0, u1, u2, u3, epoch @ ..] = rest;
         if version != Self::VERSION || zero != 0 {
             return Err(bad);

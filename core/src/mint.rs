@@ -146,7 +146,11 @@ fn attempt<H: Host>(
             first = first.max(floor_word(layout, floor));
         }
 
-        let count = if want > 1 { portion(layout, first, want, now, policy) } else { 1 };
+        let count = if want > 1 {
+            portion(layout, first, want, now, policy)
+        } else {
+            1
+        };
         let end = first + (count - 1);
         let end_tick = end >> bits;
         if end_tick > layout.max_tick() {
@@ -162,7 +166,11 @@ fn attempt<H: Host>(
         if start >= limit {
             return Err(Obstacle::Ceiling { beyond: start });
         }
-        if lane.word.compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        if lane
+            .word
+            .compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+        {
             return Ok(Run { first, count });
         }
     }
@@ -202,7 +210,10 @@ fn overcome<H: Host>(
                 lane.note_step(behind);
                 let waited = host.up().saturating_sub(began);
                 if need.saturating_add(waited) > policy.max_wait {
-                    let error = MintError::ClockBehind { ahead: behind, need };
+                    let error = MintError::ClockBehind {
+                        ahead: behind,
+                        need,
+                    };
                     return Err(Refusal::Refused(error));
                 }
                 Some(need)
@@ -233,8 +244,11 @@ fn floor_word(layout: &Layout, floor: Micros) -> u64 {
 
 /// Half of what may be minted from `first` on without a wait, at least 1, at most `want`.
 fn portion(layout: &Layout, first: u64, want: u64, now: Micros, policy: &Policy) -> u64 {
-    let horizon = now.saturating_add(policy.max_ahead).saturating_sub(layout.epoch());
-    let tick = (horizon.max(0).unsigned_abs() / layout.unit().unsigned_abs()).min(layout.max_tick());
+    let horizon = now
+        .saturating_add(policy.max_ahead)
+        .saturating_sub(layout.epoch());
+    let tick =
+        (horizon.max(0).unsigned_abs() / layout.unit().unsigned_abs()).min(layout.max_tick());
     let end = tick << layout.seq.width | layout.seq.max();
     let left = (end + 1).saturating_sub(first);
     want.min(left.div_ceil(2)).max(1)

@@ -51,7 +51,11 @@ impl Layout {
 
     #[cold]
     fn bad_node(&self, shard: i64) -> IdError {
-        IdError::Node { shard, max: self.node.max(), layout: self.to_string() }
+        IdError::Node {
+            shard,
+            max: self.node.max(),
+            layout: self.to_string(),
+        }
     }
 
     /// The id of a moment, node and sequence. The moment is cut to the start of its tick.
@@ -91,7 +95,10 @@ impl Layout {
     /// When no such id exists: it is negative, has bits above the layout's fields, or a time that
     /// no 64 bits of microseconds can say.
     pub fn decode(&self, id: i64) -> Result<Parts, IdError> {
-        let not_an_id = || IdError::NotAnId { id, layout: self.to_string() };
+        let not_an_id = || IdError::NotAnId {
+            id,
+            layout: self.to_string(),
+        };
         let bits = u64::try_from(id).map_err(|_| not_an_id())?;
         let tick = self.time.take(bits);
         let node = self.node.take(bits);
@@ -140,7 +147,9 @@ impl Layout {
     fn first_of(&self, at: i128, shift: i128) -> Result<Option<i64>, IdError> {
         self.check_time_on_top()?;
         let age = (at - i128::from(self.epoch()) + shift).div_euclid(i128::from(self.unit()));
-        let tick = u64::try_from(age.max(0)).ok().filter(|&tick| tick <= self.max_tick());
+        let tick = u64::try_from(age.max(0))
+            .ok()
+            .filter(|&tick| tick <= self.max_tick());
         Ok(tick.map(|tick| self.id(0, tick << self.seq.width)))
     }
 
@@ -152,6 +161,10 @@ impl Layout {
     }
 
     fn check_time_on_top(&self) -> Result<(), IdError> {
-        if self.time_on_top() { Ok(()) } else { Err(IdError::TimeNotOnTop(self.to_string())) }
+        if self.time_on_top() {
+            Ok(())
+        } else {
+            Err(IdError::TimeNotOnTop(self.to_string()))
+        }
     }
 }

@@ -44,7 +44,11 @@ impl<'a> LaneTable<'a> {
     #[must_use]
     pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32) -> Self {
         debug_assert!(slots.len().is_power_of_two() && (limit as usize) < slots.len());
-        Self { count, slots, limit }
+        Self {
+            count,
+            slots,
+            limit,
+        }
     }
 
     /// The key's lane, or else the empty slot where it would be.
@@ -134,6 +138,8 @@ impl<'a> LaneTable<'a> {
 fn hash(key: LayoutKey, node: u64) -> u64 {
     // Fibonacci hashing (Knuth 6.4); the upper half carries the mixing of all bits.
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = (key.shape ^ key.epoch.rotate_left(32)).wrapping_add(node).wrapping_mul(GOLDEN);
+    let mixed = (key.shape ^ key.epoch.rotate_left(32))
+        .wrapping_add(node)
+        .wrapping_mul(GOLDEN);
     mixed ^ (mixed >> 32)
 }

@@ -22,8 +22,9 @@ impl FromStr for Layout {
         }
         let mut fields = Fields::default();
         for word in text.split_ascii_whitespace() {
-            let (name, value) =
-                word.split_once(':').ok_or_else(|| LayoutError::NotAField(word.to_owned()))?;
+            let (name, value) = word
+                .split_once(':')
+                .ok_or_else(|| LayoutError::NotAField(word.to_owned()))?;
             fields.read(name, value)?;
         }
         fields.layout()
@@ -74,14 +75,21 @@ impl Fields {
         let epoch = self.epoch.ok_or(LayoutError::Missing("epoch"))?;
         if self.node.is_none() {
             // A node of no bits may stand anywhere; below the time is where it is printed.
-            let below_time = self.order.iter().position(|&f| f == b't').map_or(0, |at| at + 1);
+            let below_time = self
+                .order
+                .iter()
+                .position(|&f| f == b't')
+                .map_or(0, |at| at + 1);
             self.order.insert(below_time, b'n');
         }
         let order = Order::ALL
             .into_iter()
             .find(|order| order.letters()[..] == self.order[..])
             .ok_or(LayoutError::Missing("time"))?;
-        let start = self.start.as_deref().map_or(Ok(0), |text| start(text, seq))?;
+        let start = self
+            .start
+            .as_deref()
+            .map_or(Ok(0), |text| start(text, seq))?;
         Layout::new(Definition {
             order,
             time,
@@ -103,14 +111,19 @@ fn once<T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), Lay
 
 /// Digits only, as `u32::from_str` would also take a plus sign.
 fn number(text: &str) -> Option<u32> {
-    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
+    text.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| text.parse().ok())?
 }
 
 fn width(field: &'static str, text: &str) -> Result<u32, LayoutError> {
     match number(text) {
         Some(0) => Err(LayoutError::ZeroWidth(field)),
         Some(bits @ 1..=99) => Ok(bits),
-        _ => Err(LayoutError::BadWidth { field, value: text.to_owned() }),
+        _ => Err(LayoutError::BadWidth {
+            field,
+            value: text.to_owned(),
+        }),
     }
 }
 
@@ -129,8 +142,9 @@ fn unit(text: &str) -> Result<u32, LayoutError> {
 }
 
 fn epoch(text: &str) -> Result<Micros, LayoutError> {
-    let moment: Timestamp =
-        text.parse().map_err(|_| LayoutError::BadEpoch(text.to_owned()))?;
+    let moment: Timestamp = text
+        .parse()
+        .map_err(|_| LayoutError::BadEpoch(text.to_owned()))?;
     if moment.subsec_nanosecond() % 1_000 != 0 {
         return Err(LayoutError::FineEpoch(text.to_owned()));
     }

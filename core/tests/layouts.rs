@@ -21,11 +21,20 @@ const ORDERS: [Order; 6] = [
 fn epochs() -> impl Strategy<Value = Micros> {
     let first = jiff::Timestamp::MIN.as_microsecond();
     let last = jiff::Timestamp::MAX.as_second() * 1_000_000;
-    prop_oneof![Just(first), Just(last), Just(0_i64), first..=last, 0..2_000_000_000_000_000_i64]
+    prop_oneof![
+        Just(first),
+        Just(last),
+        Just(0_i64),
+        first..=last,
+        0..2_000_000_000_000_000_i64
+    ]
 }
 
 fn units() -> impl Strategy<Value = u32> {
-    prop_oneof![select(&[1, 1_000, 10_000, 1_000_000, 3_600_000_000][..]), 1..=3_600_000_000_u32]
+    prop_oneof![
+        select(&[1, 1_000, 10_000, 1_000_000, 3_600_000_000][..]),
+        1..=3_600_000_000_u32
+    ]
 }
 
 /// Any layout of at most `bits` bits.
@@ -37,10 +46,23 @@ fn layouts(bits: u32) -> impl Strategy<Value = Layout> {
             let time = 1 + time % (bits - 1);
             let seq = 1 + seq % (bits - time);
             let upper = upper % (bits - time - seq + 1);
-            let lower = if upper == 0 { 0 } else { lower % (bits - time - seq - upper + 1) };
+            let lower = if upper == 0 {
+                0
+            } else {
+                lower % (bits - time - seq - upper + 1)
+            };
             let start = start % (seq + 1);
             let node = (upper, lower);
-            Layout::new(Definition { order, time, node, seq, unit, epoch, start }).ok()
+            Layout::new(Definition {
+                order,
+                time,
+                node,
+                seq,
+                unit,
+                epoch,
+                start,
+            })
+            .ok()
         },
     )
 }
@@ -175,7 +197,10 @@ fn each_kind_of_bad_text_has_its_error() {
     let own = str::to_owned;
     let with = |rest: &str| format!("time:41 node:10 seq:12 epoch:2020-01-01T00:00:00Z {rest}");
     let epoch = |text: &str| format!("time:41 node:10 seq:12 epoch:{text}");
-    let width = |field, value: &str| BadWidth { field, value: own(value) };
+    let width = |field, value: &str| BadWidth {
+        field,
+        value: own(value),
+    };
     let cases: Vec<(String, LayoutError)> = vec![
         (own(""), UnknownName(own(""))),
         (own("Twitter"), UnknownName(own("Twitter"))),
@@ -183,22 +208,40 @@ fn each_kind_of_bad_text_has_its_error() {
         (with("shard:1"), UnknownField(own("shard"))),
         (with("time:41"), Repeated("time")),
         (with("unit:1ms unit:1ms"), Repeated("unit")),
-        (own("node:10 seq:12 epoch:2020-01-01T00:00:00Z"), Missing("time")),
-        (own("time:41 node:10 epoch:2020-01-01T00:00:00Z"), Missing("seq")),
+        (
+            own("node:10 seq:12 epoch:2020-01-01T00:00:00Z"),
+            Missing("time"),
+        ),
+        (
+            own("time:41 node:10 epoch:2020-01-01T00:00:00Z"),
+            Missing("seq"),
+        ),
         (own("time:41 seq:12"), Missing("epoch")),
         (own("time:+4"), width("time", "+4")),
         (own("node:5+"), width("node", "")),
         (own("seq:100"), width("seq", "100")),
         (own("node:0"), ZeroWidth("node")),
-        (own("time:41 node:20 seq:12 epoch:2020-01-01T00:00:00Z"), TooWide(73)),
-        (own("node:11 time:41 seq:12 epoch:2020-01-01T00:00:00Z"), SignBit),
+        (
+            own("time:41 node:20 seq:12 epoch:2020-01-01T00:00:00Z"),
+            TooWide(73),
+        ),
+        (
+            own("node:11 time:41 seq:12 epoch:2020-01-01T00:00:00Z"),
+            SignBit,
+        ),
         (with("unit:0ms"), BadUnit(own("0ms"))),
         (with("unit:3601s"), BadUnit(own("3601s"))),
         (with("unit:1ns"), BadUnit(own("1ns"))),
         (with("unit:ms"), BadUnit(own("ms"))),
         (epoch("2020-01-01"), BadEpoch(own("2020-01-01"))),
-        (epoch("2020-01-01T00:00:00"), BadEpoch(own("2020-01-01T00:00:00"))),
-        (epoch("2020-01-01T00:00:00.0000001Z"), FineEpoch(own("2020-01-01T00:00:00.0000001Z"))),
+        (
+            epoch("2020-01-01T00:00:00"),
+            BadEpoch(own("2020-01-01T00:00:00")),
+        ),
+        (
+            epoch("2020-01-01T00:00:00.0000001Z"),
+            FineEpoch(own("2020-01-01T00:00:00.0000001Z")),
+        ),
         (with("start:100"), BadStart(own("100"))),
         (with("start:random(100)"), BadStart(own("random(100)"))),
         (with("start:random(8192)"), BadStart(own("random(8192)"))),
@@ -216,7 +259,10 @@ fn each_kind_of_bad_text_has_its_error() {
 fn widths_that_overflow_are_too_wide() {
     let d = *BUILTINS[0].layout.definition();
     for node in [(u32::MAX, 2), (u32::MAX, u32::MAX), (1, u32::MAX)] {
-        assert!(matches!(Layout::new(Definition { node, ..d }), Err(TooWide(_))));
+        assert!(matches!(
+            Layout::new(Definition { node, ..d }),
+            Err(TooWide(_))
+        ));
     }
 }
 
@@ -224,7 +270,12 @@ fn widths_that_overflow_are_too_wide() {
 #[test]
 fn built_in_layouts_are_what_they_were() {
     let line = |b: &mint_core::builtin::Builtin| {
-        let hex: String = b.layout.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = b
+            .layout
+            .to_bytes()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         format!("{} {hex} {}\n", b.name, b.layout.fields())
     };
     let table: String = BUILTINS.iter().map(line).collect();

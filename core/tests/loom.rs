@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicUsize, Ordering as Real};
 
 /// Small enough that four ids fill a tick.
 fn layout() -> Layout {
-    "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z".parse().unwrap()
+    "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z"
+        .parse()
+        .unwrap()
 }
 
 const MS: Micros = 1_000;
@@ -26,12 +28,23 @@ const START: Micros = 5 * MS;
 const WINDOW: Micros = 2 * MS;
 
 /// Twitter's strictness: never ahead of the clock, no patience for a clock that stepped back.
-const STRICT: Policy = Policy { max_ahead: 0, max_wait: 0, max_jump: Micros::MAX };
+const STRICT: Policy = Policy {
+    max_ahead: 0,
+    max_wait: 0,
+    max_jump: Micros::MAX,
+};
 /// Borrows three ticks.
-const AHEAD: Policy = Policy { max_ahead: 3 * MS, max_wait: 0, max_jump: Micros::MAX };
+const AHEAD: Policy = Policy {
+    max_ahead: 3 * MS,
+    max_wait: 0,
+    max_jump: Micros::MAX,
+};
 
 fn unbounded() -> Ceiling {
-    Ceiling { floor: AtomicI64::new(Micros::MIN), ceiling: AtomicI64::new(Micros::MAX) }
+    Ceiling {
+        floor: AtomicI64::new(Micros::MIN),
+        ceiling: AtomicI64::new(Micros::MAX),
+    }
 }
 
 /// A clock that all threads share, and a page that holds the durable ceiling.
@@ -96,11 +109,17 @@ impl Host for Session<'_> {
     fn raise(&mut self, ceiling: &Ceiling, beyond: Micros) -> Result<(), ()> {
         let mut page = self.world.page.lock().unwrap();
         if ceiling.ceiling.load(Ordering::Acquire) == 0 {
-            let _ = ceiling.floor.compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
-            let _ = ceiling.ceiling.compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
+            let _ = ceiling
+                .floor
+                .compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
+            let _ = ceiling
+                .ceiling
+                .compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
             return Ok(());
         }
-        *page = (*page).max(ceiling.ceiling.load(Ordering::Acquire)).max(beyond + WINDOW);
+        *page = (*page)
+            .max(ceiling.ceiling.load(Ordering::Acquire))
+            .max(beyond + WINDOW);
         ceiling.raise(*page);
         Ok(())
     }
@@ -116,16 +135,32 @@ struct Minted {
 /// Mints `times` runs and checks each against the bounds.
 fn session(world: &World, times: usize, want: u64, policy: &Policy) -> Vec<Minted> {
     let layout = layout();
-    let mut host = Session { world, anchor: ClockAnchor::new() };
+    let mut host = Session {
+        world,
+        anchor: ClockAnchor::new(),
+    };
     let one = |_| {
         let began = world.stamp.fetch_add(1, Real::SeqCst);
-        let run = mint(&world.lane, &layout, want, &world.ceiling, policy, &mut host)
-            .expect("a clock that never steps back refuses nothing");
+        let run = mint(
+            &world.lane,
+            &layout,
+            want,
+            &world.ceiling,
+            policy,
+            &mut host,
+        )
+        .expect("a clock that never steps back refuses nothing");
         let ended = world.stamp.fetch_add(1, Real::SeqCst);
         let start = |word: u64| layout.tick_start(word >> layout.seq.width).unwrap();
         let last = start(run.first + run.count - 1);
-        assert!(last < world.ceiling.ceiling.load(Ordering::Acquire), "past the ceiling");
-        assert!(start(run.first) >= world.ceiling.floor.load(Ordering::Acquire), "below the floor");
+        assert!(
+            last < world.ceiling.ceiling.load(Ordering::Acquire),
+            "past the ceiling"
+        );
+        assert!(
+            start(run.first) >= world.ceiling.floor.load(Ordering::Acquire),
+            "below the floor"
+        );
         Minted { run, began, ended }
     };
     (0..times).map(one).collect()
@@ -138,7 +173,10 @@ fn check(runs: &[Minted]) {
             let below = a.run.first + a.run.count <= b.run.first;
             let above = b.run.first + b.run.count <= a.run.first;
             assert!(below || above, "{:?} and {:?} overlap", a.run, b.run);
-            assert!(below || a.ended > b.began, "run {j} began after {i} and is not above it");
+            assert!(
+                below || a.ended > b.began,
+                "run {j} began after {i} and is not above it"
+            );
         }
     }
 }
@@ -194,20 +232,34 @@ fn three_strict_threads_on_a_ticking_clock_never_see_it_step_back() {
 
 #[test]
 fn no_run_passes_a_ceiling_that_others_raise_or_starts_below_its_floor() {
-    race(2, 1, 8, AHEAD, || World::new(MS / 2, Ceiling::starting_at(START + 1)));
+    race(2, 1, 8, AHEAD, || {
+        World::new(MS / 2, Ceiling::starting_at(START + 1))
+    });
 }
 
 #[test]
 fn whoever_sees_a_ceiling_being_attached_sees_its_floor() {
     race(2, 1, 2, AHEAD, || {
-        World::new(0, Ceiling { floor: AtomicI64::new(0), ceiling: AtomicI64::new(0) })
+        World::new(
+            0,
+            Ceiling {
+                floor: AtomicI64::new(0),
+                ceiling: AtomicI64::new(0),
+            },
+        )
     });
 }
 
 #[test]
 fn three_threads_attach_and_raise_one_ceiling() {
     race(3, 1, 4, AHEAD, || {
-        World::new(0, Ceiling { floor: AtomicI64::new(0), ceiling: AtomicI64::new(0) })
+        World::new(
+            0,
+            Ceiling {
+                floor: AtomicI64::new(0),
+                ceiling: AtomicI64::new(0),
+            },
+        )
     });
 }
 
@@ -222,7 +274,12 @@ struct Lanes {
 impl Lanes {
     fn new(slots: usize, limit: u32) -> Self {
         let slots = (0..slots).map(|_| Lane::default()).collect();
-        Lanes { count: TableCount::default(), slots, limit, lock: Mutex::new(()) }
+        Lanes {
+            count: TableCount::default(),
+            slots,
+            limit,
+            lock: Mutex::new(()),
+        }
     }
 
     fn table(&self) -> LaneTable<'_> {
@@ -244,11 +301,18 @@ impl Lanes {
     /// For each node in turn its lane, and an id minted from it.
     fn visit(&self, nodes: &[u64]) -> Vec<(u64, usize, i64)> {
         let world = World::new(0, unbounded());
-        let mut host = Session { world: &world, anchor: ClockAnchor::new() };
+        let mut host = Session {
+            world: &world,
+            anchor: ClockAnchor::new(),
+        };
         let mut one = |&node: &u64| {
             let lane = self.lane(node);
             let run = mint(lane, &layout(), 1, &world.ceiling, &AHEAD, &mut host).unwrap();
-            (node, std::ptr::from_ref(lane) as usize, layout().id(node, run.first))
+            (
+                node,
+                std::ptr::from_ref(lane) as usize,
+                layout().id(node, run.first),
+            )
         };
         nodes.iter().map(&mut one).collect()
     }

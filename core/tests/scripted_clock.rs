@@ -13,7 +13,10 @@ const YEAR: Micros = 8_766 * HOUR;
 #[test]
 fn strict_twitter_refuses_a_clock_1_ms_behind_and_goes_on_after_it() {
     let ids = Script::new("twitter", STRICT).schedule(&[1, 1, 0, 1]);
-    let refused = Err(ClockBehind { ahead: MS, need: MS });
+    let refused = Err(ClockBehind {
+        ahead: MS,
+        need: MS,
+    });
     assert_eq!(ids, [Ok(4_194_304), Ok(4_194_305), refused, Ok(4_194_306)]);
 }
 
@@ -72,7 +75,13 @@ fn waits_for_capacity_never_fail_without_patience() {
     let second = "time:31 node:19 seq:13 unit:1s epoch:2024-01-01T00:00:00Z";
     for max_ahead in [0, 2 * SECOND] {
         for layout in ["sonyflake", second] {
-            let mut script = Script::new(layout, Policy { max_ahead, ..STRICT });
+            let mut script = Script::new(
+                layout,
+                Policy {
+                    max_ahead,
+                    ..STRICT
+                },
+            );
             let unit = script.layout.unit();
             script.set(7 * unit);
             let free = (max_ahead / unit + 1) * (script.layout.seq.max() as i64 + 1);
@@ -98,7 +107,13 @@ fn set_back(step: Micros) -> Script {
 #[test]
 fn an_hour_back_fails_at_once_and_says_how_long_it_would_take() {
     let mut script = set_back(HOUR);
-    assert_eq!(script.next(), Err(ClockBehind { ahead: HOUR, need: HOUR - 2 * SECOND }));
+    assert_eq!(
+        script.next(),
+        Err(ClockBehind {
+            ahead: HOUR,
+            need: HOUR - 2 * SECOND
+        })
+    );
     assert_eq!(script.world.pauses, []);
     assert_eq!((script.lane.waits(), script.lane.largest_step()), (0, HOUR));
 }
@@ -108,21 +123,36 @@ fn three_seconds_back_waits_one_and_mints_the_next_id() {
     let mut script = set_back(3 * SECOND);
     assert_eq!(script.next(), Ok((10 * HOUR / MS) << 22 | 1));
     assert_eq!(script.world.pauses, [SECOND]);
-    assert_eq!((script.lane.waits(), script.lane.largest_step()), (1, 3 * SECOND));
+    assert_eq!(
+        (script.lane.waits(), script.lane.largest_step()),
+        (1, 3 * SECOND)
+    );
 }
 
 #[test]
 fn patience_ends_exactly_at_max_wait() {
     assert!(set_back(7 * SECOND).next().is_ok());
     let need = 5 * SECOND + 1;
-    assert_eq!(set_back(7 * SECOND + 1).next(), Err(ClockBehind { ahead: need + 2 * SECOND, need }));
+    assert_eq!(
+        set_back(7 * SECOND + 1).next(),
+        Err(ClockBehind {
+            ahead: need + 2 * SECOND,
+            need
+        })
+    );
 }
 
 #[test]
 fn a_clock_that_stands_still_is_not_waited_for_beyond_max_wait() {
     let mut script = set_back(3 * SECOND);
     (script.world.stuck, script.world.nap) = (true, SECOND / 2);
-    assert_eq!(script.next(), Err(ClockBehind { ahead: 3 * SECOND, need: SECOND }));
+    assert_eq!(
+        script.next(),
+        Err(ClockBehind {
+            ahead: 3 * SECOND,
+            need: SECOND
+        })
+    );
     assert_eq!(script.world.up - HOUR, 4 * SECOND + SECOND / 2);
 }
 
@@ -130,8 +160,10 @@ fn a_clock_that_stands_still_is_not_waited_for_beyond_max_wait() {
 #[test]
 fn a_floor_inside_a_tick_begins_with_the_next_tick() {
     for unit in [10 * MS, SECOND] {
-        let layout =
-            format!("time:40 node:4 seq:8 unit:{}ms epoch:2020-02-03T04:05:06.789123Z", unit / MS);
+        let layout = format!(
+            "time:40 node:4 seq:8 unit:{}ms epoch:2020-02-03T04:05:06.789123Z",
+            unit / MS
+        );
         for (past, tick) in [(0, 5), (1, 6), (unit - 1, 6), (unit, 6), (unit + 1, 7)] {
             let mut script = Script::new(&layout, DEFAULTS);
             script.ceiling = Ceiling::starting_at(script.layout.epoch() + 5 * unit + past);
@@ -158,8 +190,15 @@ fn a_clock_years_ahead_is_refused_until_accepted() {
     let before = script.next().unwrap();
     script.set(11 * YEAR);
     assert_eq!(script.next(), Err(ClockJumped { by: 10 * YEAR }));
-    assert_eq!(script.layout.id(0, script.lane.last()), before, "the lane has not moved");
-    assert_eq!(script.world.anchor.accept(script.world.at, script.world.up), 10 * YEAR);
+    assert_eq!(
+        script.layout.id(0, script.lane.last()),
+        before,
+        "the lane has not moved"
+    );
+    assert_eq!(
+        script.world.anchor.accept(script.world.at, script.world.up),
+        10 * YEAR
+    );
     assert!(script.next().unwrap() > before);
 }
 
@@ -186,13 +225,22 @@ fn a_lane_idle_for_years_has_not_jumped() {
 
 #[test]
 fn the_last_tick_is_issued_in_full_and_then_time_is_exhausted() {
-    for layout in ["instagram", "time:8 node:2 seq:2 unit:1s epoch:2020-01-01T00:00:00Z"] {
+    for layout in [
+        "instagram",
+        "time:8 node:2 seq:2 unit:1s epoch:2020-01-01T00:00:00Z",
+    ] {
         let mut script = Script::new(layout, DEFAULTS);
         let last = script.layout.max_tick();
         script.set(last as i64 * script.layout.unit());
-        let ids: Vec<_> = (0..=script.layout.seq.max()).map(|_| script.next().unwrap()).collect();
+        let ids: Vec<_> = (0..=script.layout.seq.max())
+            .map(|_| script.next().unwrap())
+            .collect();
         assert!(ids.iter().all(|&id| id > 0) && ids.is_sorted());
-        assert_eq!(script.next(), Err(Exhausted), "the sequence borrows no tick past the end");
+        assert_eq!(
+            script.next(),
+            Err(Exhausted),
+            "the sequence borrows no tick past the end"
+        );
         script.pass(script.layout.unit());
         assert_eq!(script.next(), Err(Exhausted));
         assert_eq!(script.world.pauses, []);
@@ -202,7 +250,10 @@ fn the_last_tick_is_issued_in_full_and_then_time_is_exhausted() {
 /// So far past it that the word, were it made, would wrap around to a tick that is left.
 #[test]
 fn a_clock_far_past_the_end_does_not_wrap_around() {
-    let mut script = Script::new("time:8 seq:55 unit:1us epoch:2020-01-01T00:00:00Z", DEFAULTS);
+    let mut script = Script::new(
+        "time:8 seq:55 unit:1us epoch:2020-01-01T00:00:00Z",
+        DEFAULTS,
+    );
     script.set(1 << 9);
     assert_eq!(script.next(), Err(Exhausted));
 }
@@ -225,7 +276,9 @@ fn no_id_is_minted_before_the_epoch() {
 fn a_run_takes_at_most_half_of_the_headroom_and_at_least_one() {
     let mut script = Script::new("twitter", STRICT);
     script.set(MS);
-    let mut counts: Vec<_> = (0..14).map(|_| script.run(u64::MAX).unwrap().count).collect();
+    let mut counts: Vec<_> = (0..14)
+        .map(|_| script.run(u64::MAX).unwrap().count)
+        .collect();
     // Halves of 4096, the last one alone, and half of the next tick.
     assert_eq!(counts.split_off(12), [1, 2048]);
     assert_eq!(counts, [2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1]);
@@ -242,14 +295,21 @@ fn a_random_start_stays_in_its_range_and_ascends() {
     for (layout, range) in [
         ("leaf", 128),
         ("time:41 seq:4 epoch:2020-01-01T00:00:00Z start:random", 8),
-        ("time:41 seq:4 epoch:2020-01-01T00:00:00Z start:random(16)", 16),
+        (
+            "time:41 seq:4 epoch:2020-01-01T00:00:00Z start:random(16)",
+            16,
+        ),
     ] {
         let mut script = Script::new(layout, STRICT);
         let starts: Vec<_> = (1..1_000)
             .map(|tick| {
                 script.set(tick * MS);
                 let first = script.run(1).unwrap().first;
-                assert_eq!(first >> script.layout.seq.width, tick as u64, "ascends with time");
+                assert_eq!(
+                    first >> script.layout.seq.width,
+                    tick as u64,
+                    "ascends with time"
+                );
                 first & script.layout.seq.max()
             })
             .collect();

@@ -9,13 +9,18 @@ use mint_core::{IdError, Layout, Micros, MintError};
 use serde_json::Value;
 use std::fs;
 
-const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../pg_test/vectors/known_ids.json");
+const VECTORS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../pg_test/vectors/known_ids.json"
+);
 
 /// The one row of the group and kind whose text contains `mark`.
 fn row(group: &str, kind: &str, mark: &str) -> Value {
     let all: Value = serde_json::from_str(&fs::read_to_string(VECTORS).unwrap()).unwrap();
     let mut rows: Vec<Value> = all.as_array().unwrap().to_vec();
-    rows.retain(|row| row["group"] == group && row["kind"] == kind && row.to_string().contains(mark));
+    rows.retain(|row| {
+        row["group"] == group && row["kind"] == kind && row.to_string().contains(mark)
+    });
     assert_eq!(rows.len(), 1, "{group} {kind} {mark}");
     rows.remove(0)
 }
@@ -29,7 +34,10 @@ fn moment(text: &str) -> Micros {
 }
 
 fn number(value: &Value) -> i64 {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap()
+    value
+        .as_i64()
+        .or_else(|| value.as_str()?.parse().ok())
+        .unwrap()
 }
 
 /// The moment of an input: its `ts`, or `ts_rel` ticks after the epoch.
@@ -43,9 +51,16 @@ fn at(layout: &Layout, input: &Value) -> Micros {
 /// A row's node: in one piece under any of its names, or in two.
 fn node(layout: &Layout, fields: &Value) -> i64 {
     let part = |names: &[&str]| names.iter().find_map(|name| fields[name].as_i64());
-    match (part(&["dc", "process"]), part(&["worker", "node", "shard", "machine"])) {
+    match (
+        part(&["dc", "process"]),
+        part(&["worker", "node", "shard", "machine"]),
+    ) {
         (Some(_), Some(_)) if layout.node_split() > 0 => {
-            let names = if fields["dc"].is_null() { ["worker", "process"] } else { ["dc", "worker"] };
+            let names = if fields["dc"].is_null() {
+                ["worker", "process"]
+            } else {
+                ["dc", "worker"]
+            };
             number(&fields[names[0]]) << layout.node_split() | number(&fields[names[1]])
         }
         (_, whole) => whole.unwrap(),
@@ -53,7 +68,10 @@ fn node(layout: &Layout, fields: &Value) -> i64 {
 }
 
 fn seq(fields: &Value) -> i64 {
-    ["seq", "increment"].iter().find_map(|name| fields[name].as_i64()).unwrap()
+    ["seq", "increment"]
+        .iter()
+        .find_map(|name| fields[name].as_i64())
+        .unwrap()
 }
 
 fn encode(layout: &Layout, input: &Value) -> Result<i64, IdError> {
@@ -72,7 +90,10 @@ fn decodes(name: &str, row: &Value) {
     assert_eq!(parts.at, at(&layout, expected));
     assert_eq!(parts.node as i64, node(&layout, expected));
     assert_eq!(parts.sequence as i64, seq(expected));
-    assert_eq!(layout.encode(parts.at, parts.node as i64, parts.sequence as i64), Ok(id));
+    assert_eq!(
+        layout.encode(parts.at, parts.node as i64, parts.sequence as i64),
+        Ok(id)
+    );
 }
 
 /// name: how(layout, group, kind, mark).
@@ -108,7 +129,12 @@ vectors! {
 #[test]
 fn twitters_id_worker_spec_holds_when_time_goes_backwards() {
     let row = row("snowflake", "generate-scripted-clock", "IdWorkerSpec");
-    let clock: Vec<_> = row["input"]["clock_rel"].as_array().unwrap().iter().map(number).collect();
+    let clock: Vec<_> = row["input"]["clock_rel"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(number)
+        .collect();
     let answers = Script::new("twitter", STRICT).schedule(&clock);
     let texts: Vec<_> = answers
         .into_iter()
@@ -151,15 +177,17 @@ fn instagram_ends_where_the_sign_bit_would_be() {
     assert!(matches!(error, Err(IdError::Moment { .. })), "{error:?}");
     let (_, first_bad) = row["expected"].as_str().unwrap().rsplit_once(' ').unwrap();
     assert_eq!(layout.end(), Some(moment(first_bad)));
-    assert_eq!(layout.encode(moment(first_bad) - 1, 8_191, 1_023), Ok(i64::MAX));
+    assert_eq!(
+        layout.encode(moment(first_bad) - 1, 8_191, 1_023),
+        Ok(i64::MAX)
+    );
 }
 
 #[test]
 fn the_php_copys_three_colliding_ids_are_distinct() {
     let row = row("php-idwork", "bug-collision", "1025");
     let layout = layout(PHP);
-    let [a, b, c] =
-        ["a", "b", "c"].map(|name| encode(&layout, &row["input"][name]).unwrap());
+    let [a, b, c] = ["a", "b", "c"].map(|name| encode(&layout, &row["input"][name]).unwrap());
     assert!(a != b && b != c && a != c, "{a} {b} {c}");
 }
 

@@ -25,7 +25,7 @@ fn snowflake_next_id(
 ) -> i64 {
     let layout = required(layout, "layout").layout();
     let node = layout.check_node(required(shard, "shard")).or_report();
-    lanes::next_id(&layout, node)
+    lanes::next_id(layout, node)
 }
 
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
@@ -37,7 +37,7 @@ fn snowflake_next_id_of_node() -> i64 {
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
 #[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
 fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
-    mint_as_node(&required(layout, "layout").layout())
+    mint_as_node(required(layout, "layout").layout())
 }
 
 fn mint_as_node(layout: &Layout) -> i64 {
@@ -49,7 +49,10 @@ fn mint_as_node(layout: &Layout) -> i64 {
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "pg_mint.node is not set".to_owned(),
             Some("Without a shard, ids are minted as the node of the server.".to_owned()),
-            Some("Set pg_mint.node to a number that no other server uses, or give a shard.".to_owned()),
+            Some(
+                "Set pg_mint.node to a number that no other server uses, or give a shard."
+                    .to_owned(),
+            ),
         ),
     };
     lanes::next_id(layout, layout.check_node(shard).or_report())
@@ -67,7 +70,7 @@ fn snowflake_next_ids(
     count: Option<i64>,
     layout: default!(Option<SnowflakeLayout>, "'instagram'"),
 ) -> SetOfIterator<'static, i64> {
-    let layout = required(layout, "layout").layout();
+    let layout = *required(layout, "layout").layout();
     let node = layout.check_node(required(shard, "shard")).or_report();
     let count = u64::try_from(required(count, "count")).unwrap_or_else(|_| {
         errors::report(
@@ -77,7 +80,12 @@ fn snowflake_next_ids(
             None,
         )
     });
-    SetOfIterator::new(Chunks { layout, node, left: count, run: Run { first: 0, count: 0 } })
+    SetOfIterator::new(Chunks {
+        layout,
+        node,
+        left: count,
+        run: Run { first: 0, count: 0 },
+    })
 }
 
 /// Ids drawn from the lane a run at a time.
@@ -100,7 +108,10 @@ impl Iterator for Chunks {
             self.run = lanes::next_run(&self.layout, self.node, (self.left + 1).min(CHUNK));
         }
         let word = self.run.first;
-        self.run = Run { first: word + 1, count: self.run.count - 1 };
+        self.run = Run {
+            first: word + 1,
+            count: self.run.count - 1,
+        };
         let id = self.layout.id(self.node, word);
         session::set_last_id(id);
         Some(id)

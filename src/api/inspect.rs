@@ -17,7 +17,10 @@ fn snowflake_encode(
     sequence: i64,
     layout: default!(SnowflakeLayout, "'instagram'"),
 ) -> i64 {
-    layout.layout().encode(to_micros(at), shard, sequence).or_report()
+    layout
+        .layout()
+        .encode(to_micros(at), shard, sequence)
+        .or_report()
 }
 
 /// The parts of an id; those of a split node also one by one.
@@ -41,7 +44,7 @@ fn snowflake_decode(
         timestamp_or_report(at),
         node.cast_signed(),
         sequence.cast_signed(),
-        node_parts(&layout, node),
+        node_parts(layout, node),
     ))
 }
 
@@ -72,7 +75,12 @@ fn snowflake_shard(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) ->
 /// The sequence of an id within its tick.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
 fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i64 {
-    layout.layout().decode(id).or_report().sequence.cast_signed()
+    layout
+        .layout()
+        .decode(id)
+        .or_report()
+        .sequence
+        .cast_signed()
 }
 
 /// All that an id says; the id itself as a string, because JavaScript's numbers end at 2^53.
@@ -87,7 +95,7 @@ fn snowflake_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) ->
         "sequence": sequence,
         "layout": layout.to_string(),
     });
-    if let Some(parts) = node_parts(&layout, node) {
+    if let Some(parts) = node_parts(layout, node) {
         object["parts"] = parts.into();
     }
     JsonB(object)

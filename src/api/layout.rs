@@ -15,7 +15,7 @@ fixed::fixed_type!(SnowflakeLayout, Layout::BYTES, "snowflake_layout");
 impl SnowflakeLayout {
     /// What the bytes mean.
     #[inline]
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> &'static Layout {
         session::layout(&self.0)
     }
 }

@@ -31,8 +31,12 @@ fn snowflake_layouts() -> TableIterator<
     TableIterator::new(BUILTINS.iter().map(|builtin| {
         let layout = &builtin.layout;
         let definition = layout.fields();
-        let bits: Vec<&str> =
-            definition.split(" unit").next().unwrap_or_default().split(' ').collect();
+        let bits: Vec<&str> = definition
+            .split(" unit")
+            .next()
+            .unwrap_or_default()
+            .split(' ')
+            .collect();
         (
             builtin.name,
             SnowflakeLayout::from(layout),

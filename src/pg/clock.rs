@@ -22,7 +22,10 @@ pub fn up() -> Micros {
 
 #[inline]
 fn read(clock: libc::clockid_t) -> Micros {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `time` is a valid timespec to write to; the clocks exist on every supported system.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
@@ -42,7 +45,12 @@ pub fn pause(span: Micros) {
         let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
         // SAFETY: MyLatch is this backend's own latch, initialised before any SQL runs.
         unsafe {
-            pg_sys::WaitLatch(pg_sys::MyLatch, events.cast_signed(), millis, pg_sys::PG_WAIT_EXTENSION);
+            pg_sys::WaitLatch(
+                pg_sys::MyLatch,
+                events.cast_signed(),
+                millis,
+                pg_sys::PG_WAIT_EXTENSION,
+            );
             pg_sys::ResetLatch(pg_sys::MyLatch);
         }
     } else {

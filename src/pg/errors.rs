@@ -22,7 +22,9 @@ pub fn report(code: Code, message: String, detail: Option<String>, hint: Option<
 /// A message as the full sentence that a detail is.
 pub fn sentence(message: &str) -> Option<String> {
     let mut letters = message.chars();
-    letters.next().map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    letters
+        .next()
+        .map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 /// Ends the statement with an error's report.
@@ -68,7 +70,9 @@ fn bad_id(error: &IdError) -> ! {
         ),
         IdError::TimeNotOnTop(_) => (
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            Some("Its ids do not sort by time, so a span of time is not a range of ids.".to_owned()),
+            Some(
+                "Its ids do not sort by time, so a span of time is not a range of ids.".to_owned(),
+            ),
             None,
         ),
     };
@@ -153,5 +157,9 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
 /// A span as people read it.
 fn span(micros: Micros) -> String {
     let ms = micros / 1_000;
-    if ms >= 10_000 { format!("{} s", ms / 1_000) } else { format!("{ms}.{:03} ms", micros % 1_000) }
+    if ms >= 10_000 {
+        format!("{} s", ms / 1_000)
+    } else {
+        format!("{ms}.{:03} ms", micros % 1_000)
+    }
 }

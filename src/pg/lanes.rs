@@ -110,20 +110,24 @@ fn lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
 
 #[cold]
 fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
-    shared.locked(|table| table.insert(layout, node)).unwrap_or_else(|| {
-        errors::report(
-            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            format!("no room for the first lane of layout {layout}"),
-            Some("Every slot of the lane table is in use.".to_owned()),
-            Some("Raise pg_mint.max_lanes and restart the server.".to_owned()),
-        )
-    })
+    shared
+        .locked(|table| table.insert(layout, node))
+        .unwrap_or_else(|| {
+            errors::report(
+                PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                format!("no room for the first lane of layout {layout}"),
+                Some("Every slot of the lane table is in use.".to_owned()),
+                Some("Raise pg_mint.max_lanes and restart the server.".to_owned()),
+            )
+        })
 }
 
 #[inline]
 fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> Run {
     let policy = settings::policy();
-    let mut host = Backend { anchor: shared.anchor };
+    let mut host = Backend {
+        anchor: shared.anchor,
+    };
     match mint(lane, layout, want, &UNBOUNDED, &policy, &mut host) {
         Ok(run) => run,
         Err(Refusal::Refused(error)) => errors::refuse(&error, layout, node, policy.max_ahead),
@@ -133,13 +137,20 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
 
 /// The next id of the session's reservation; leftovers of a past tick are dropped.
 fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, reserve: u64) -> u64 {
-    let current = session::reservation(lane).map(|(_, run)| run).filter(|left| {
-        let tick = layout.tick_start(left.first >> layout.seq.width);
-        tick.is_some_and(|start| clock::now().saturating_sub(start) < layout.unit())
-    });
-    let Run { first, count } =
-        current.unwrap_or_else(|| run(shared, lane, layout, node, reserve));
-    let left = (count > 1).then_some((lane, Run { first: first + 1, count: count - 1 }));
+    let current = session::reservation(lane)
+        .map(|(_, run)| run)
+        .filter(|left| {
+            let tick = layout.tick_start(left.first >> layout.seq.width);
+            tick.is_some_and(|start| clock::now().saturating_sub(start) < layout.unit())
+        });
+    let Run { first, count } = current.unwrap_or_else(|| run(shared, lane, layout, node, reserve));
+    let left = (count > 1).then_some((
+        lane,
+        Run {
+            first: first + 1,
+            count: count - 1,
+        },
+    ));
     *session::reservation(lane) = left;
     first
 }

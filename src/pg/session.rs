@@ -1,7 +1,7 @@
 //! What one session remembers: layouts it used, ids it reserved, and the last id it minted.
 
 use super::errors::bad_layout_bytes;
-use mint_core::{Lane, Layout, Run};
+use mint_core::{BUILTINS, Lane, Layout, Run};
 use pgrx::{pg_guard, pg_sys};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -15,16 +15,20 @@ const RESERVED: usize = 64;
 type Known = ([u8; Layout::BYTES], Layout);
 
 struct Session {
-    /// Direct-mapped by the bytes, so that a call need not take its layout apart again.
-    layouts: [Option<Known>; LAYOUTS],
     /// Direct-mapped by lane: ids taken at once, issued one by one.
     reserved: [Option<(&'static Lane, Run)>; RESERVED],
     last_id: Option<i64>,
     random: Option<SmallRng>,
 }
 
-static mut SESSION: Session =
-    Session { layouts: [None; LAYOUTS], reserved: [None; RESERVED], last_id: None, random: None };
+static mut SESSION: Session = Session {
+    reserved: [None; RESERVED],
+    last_id: None,
+    random: None,
+};
+
+/// Direct-mapped by the bytes, so that a call need not take its layout apart again.
+static mut KNOWN: [Option<Known>; LAYOUTS] = [None; LAYOUTS];
 
 fn session() -> &'static mut Session {
     // SAFETY: a backend is one thread, and no function of this module calls another, or the server,
@@ -32,25 +36,27 @@ fn session() -> &'static mut Session {
     unsafe { &mut *ptr::addr_of_mut!(SESSION) }
 }
 
-/// The layout of these bytes, which were checked when they became a value.
+/// The layout of these bytes, which were checked when they became a value. Lent until the next call:
+/// who needs two, or one for longer, copies.
 #[inline]
-pub fn layout(bytes: &[u8; Layout::BYTES]) -> Layout {
+pub fn layout(bytes: &[u8; Layout::BYTES]) -> &'static Layout {
     // Widths and epoch tell nearly all layouts apart; a clash only costs time.
     let mix = bytes[1] ^ bytes[2] ^ bytes[4] ^ bytes[17] ^ bytes[18] ^ bytes[19];
-    let slot = &mut session().layouts[usize::from(mix ^ (mix >> 4)) % LAYOUTS];
+    // SAFETY: a backend is one thread, and a function of SQL holds one layout at a time.
+    let slot = unsafe { &mut (*ptr::addr_of_mut!(KNOWN))[usize::from(mix ^ (mix >> 4)) % LAYOUTS] };
+    if slot.as_ref().is_none_or(|(known, _)| known != bytes) {
+        *slot = Some(learn(bytes));
+    }
     match slot {
-        Some((known, layout)) if known == bytes => *layout,
-        _ => learn(slot, bytes),
+        Some((_, layout)) => layout,
+        None => &BUILTINS[0].layout,
     }
 }
 
 #[cold]
-fn learn(slot: &mut Option<Known>, bytes: &[u8; Layout::BYTES]) -> Layout {
+fn learn(bytes: &[u8; Layout::BYTES]) -> Known {
     match Layout::from_bytes(bytes) {
-        Ok(layout) => {
-            *slot = Some((*bytes, layout));
-            layout
-        }
+        Ok(layout) => (*bytes, layout),
         Err(error) => bad_layout_bytes(&error),
     }
 }
@@ -89,7 +95,11 @@ pub fn random() -> u64 {
             let seed = u64::from_ne_bytes(seed);
             // SAFETY: reads a plain integer that is set before any SQL runs.
             let pid = unsafe { pg_sys::MyProcPid };
-            SmallRng::seed_from_u64(if random { seed } else { u64::from(pid.unsigned_abs()) })
+            SmallRng::seed_from_u64(if random {
+                seed
+            } else {
+                u64::from(pid.unsigned_abs())
+            })
         })
         .next_u64()
 }
@@ -129,7 +139,16 @@ unsafe extern "C-unwind" fn on_utility(
             );
         match PREVIOUS_HOOK {
             Some(hook) => {
-                hook(statement, query, read_only_tree, context, params, environment, destination, completion);
+                hook(
+                    statement,
+                    query,
+                    read_only_tree,
+                    context,
+                    params,
+                    environment,
+                    destination,
+                    completion,
+                );
             }
             None => pg_sys::standard_ProcessUtility(
                 statement,

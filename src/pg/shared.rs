@@ -103,13 +103,18 @@ fn attach() -> &'static Shared {
         }
         &mut *rendezvous
     };
-    let header = if rendezvous.handle == 0 { make(rendezvous) } else { join(rendezvous) };
+    let header = if rendezvous.handle == 0 {
+        make(rendezvous)
+    } else {
+        join(rendezvous)
+    };
     // SAFETY: `make` or `join` gave a segment of `slots` lanes behind its header, which stays mapped
     // for the life of this process and is only used through atomics and the lock.
     let shared = unsafe {
         pg_sys::LWLockRelease(addin_lock);
         pg_sys::LWLockRegisterTranche((*header).tranche, NAME.as_ptr());
-        let lanes = std::slice::from_raw_parts(header.add(1).cast::<Lane>(), (*header).slots as usize);
+        let lanes =
+            std::slice::from_raw_parts(header.add(1).cast::<Lane>(), (*header).slots as usize);
         Shared {
             lock: addr_of_mut!((*header).lock),
             anchor: &(*header).anchor,
@@ -159,7 +164,10 @@ fn join(rendezvous: &Rendezvous) -> *mut Header {
         report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "shared memory of pg_mint was created by another version".to_owned(),
-            Some(format!("It has version {}; this library needs {VERSION}.", rendezvous.version)),
+            Some(format!(
+                "It has version {}; this library needs {VERSION}.",
+                rendezvous.version
+            )),
             Some("Reconnect all sessions of the old version and restart the server.".to_owned()),
         );
     }

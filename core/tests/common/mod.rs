@@ -2,18 +2,24 @@
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 use mint_core::mint::Refusal;
-use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Policy, Run, mint,
-};
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Policy, Run, mint};
 
 pub const MS: Micros = 1_000;
 pub const SECOND: Micros = 1_000 * MS;
 pub const HOUR: Micros = 3_600 * SECOND;
 
 /// Twitter's strictness: never ahead of the clock, no patience for a clock that stepped back.
-pub const STRICT: Policy = Policy { max_ahead: 0, max_wait: 0, max_jump: HOUR };
+pub const STRICT: Policy = Policy {
+    max_ahead: 0,
+    max_wait: 0,
+    max_jump: HOUR,
+};
 /// The settings that a server starts with.
-pub const DEFAULTS: Policy = Policy { max_ahead: 2 * SECOND, max_wait: 5 * SECOND, max_jump: HOUR };
+pub const DEFAULTS: Policy = Policy {
+    max_ahead: 2 * SECOND,
+    max_wait: 5 * SECOND,
+    max_jump: HOUR,
+};
 
 /// One lane and the world around it. Tests set `at` and look at `pauses`.
 pub struct Script {
@@ -66,7 +72,10 @@ impl Host for World {
     }
 
     fn random(&mut self) -> u64 {
-        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.dice = self
+            .dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         self.dice >> 20
     }
 
@@ -90,7 +99,13 @@ impl Script {
             anchor: ClockAnchor::new(),
         };
         let lane = Lane::alone(&layout, 0);
-        Script { layout, lane, ceiling: Ceiling::unbounded(), policy, world }
+        Script {
+            layout,
+            lane,
+            ceiling: Ceiling::unbounded(),
+            policy,
+            world,
+        }
     }
 
     /// Sets the clock to so long after the layout's epoch.
@@ -105,11 +120,18 @@ impl Script {
     }
 
     pub fn run(&mut self, want: u64) -> Result<Run, MintError> {
-        mint(&self.lane, &self.layout, want, &self.ceiling, &self.policy, &mut self.world)
-            .map_err(|refusal| match refusal {
-                Refusal::Refused(error) => error,
-                Refusal::Interrupted(()) => unreachable!("nobody interrupts"),
-            })
+        mint(
+            &self.lane,
+            &self.layout,
+            want,
+            &self.ceiling,
+            &self.policy,
+            &mut self.world,
+        )
+        .map_err(|refusal| match refusal {
+            Refusal::Refused(error) => error,
+            Refusal::Interrupted(()) => unreachable!("nobody interrupts"),
+        })
     }
 
     /// The next id.
