@@ -1,1 +1,62 @@
-//! Tests inside the server.
+//! Tests inside the server, by pgrx: what needs Rust to look at it.
+
+#[pgrx::pg_schema]
+mod tests {
+    use mint_core::{BUILTINS, Layout};
+    use pgrx::prelude::*;
+
+    /// One value of a query, as text.
+    fn value(query: &str) -> Option<String> {
+        Spi::get_one::<String>(query).unwrap_or_default()
+    }
+
+    #[pg_test]
+    fn the_first_built_in_is_the_default_layout() {
+        assert_eq!(BUILTINS[0].name, "instagram");
+        let shard = value("SELECT snowflake_shard(snowflake_next_id(5), 'instagram')::text");
+        assert_eq!(shard.as_deref(), Some("5"));
+    }
+
+    #[pg_test]
+    fn every_built_in_that_is_not_over_mints_what_it_decodes() {
+        for builtin in BUILTINS.iter().filter(|builtin| builtin.name != "baidu") {
+            let name = builtin.name;
+            let node = builtin.layout.node.max().min(3);
+            let id = Spi::get_one::<i64>(&format!("SELECT snowflake_next_id({node}, '{name}')"));
+            let id = id.unwrap_or_default().unwrap_or_default();
+            assert_eq!(
+                builtin.layout.decode(id).map(|parts| parts.node),
+                Ok(node),
+                "{name}"
+            );
+        }
+    }
+
+    #[pg_test]
+    fn the_bytes_of_a_layout_travel_as_they_are() {
+        for builtin in &BUILTINS {
+            let query = format!("SELECT snowflake_layout_send('{}')", builtin.name);
+            let sent = Spi::get_one::<Vec<u8>>(&query)
+                .unwrap_or_default()
+                .unwrap_or_default();
+            assert_eq!(sent, builtin.layout.to_bytes());
+            assert_eq!(sent.len(), Layout::BYTES);
+        }
+    }
+
+    #[pg_test(error = "shard must not be null")]
+    fn a_null_shard_is_refused() {
+        let _ = Spi::run("SELECT snowflake_next_id(NULL)");
+    }
+
+    #[pg_test(error = "count must not be negative")]
+    fn a_negative_count_is_refused() {
+        let _ = Spi::run("SELECT * FROM snowflake_next_ids(1, -1)");
+    }
+
+    #[pg_test]
+    fn a_function_of_the_server_sees_ids_of_the_session() {
+        let same = value("SELECT (snowflake_next_id(1) = snowflake_last_id())::text");
+        assert_eq!(same.as_deref(), Some("true"));
+    }
+}

@@ -51,7 +51,7 @@ pgrx_tests() {
 
 cluster() {
     if [ -n "${SHORT:-}" ]; then export MINT_SHORT=1; fi
-    PG_CONFIG=$pg_config cargo test --release -p mint_cluster -- --test-threads=1
+    PG_CONFIG=$pg_config cargo test -p mint_cluster -- --test-threads=1
 }
 
 part "core: unit tests and properties" core cargo test -p mint_core

@@ -135,7 +135,7 @@ impl Server {
     fn in_new_directory(name: &str, turn: Option<MutexGuard<'static, ()>>) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("mint.")
-            .tempdir()
+            .tempdir_in(tree::temporary_directory())
             .expect("a temporary directory");
         tree::give_to_server(directory.path());
         Self {

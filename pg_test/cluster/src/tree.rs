@@ -122,6 +122,33 @@ pub fn signal(signal: &str, pid: impl AsRef<OsStr>) {
     run(Command::new("kill").arg(signal).arg(pid));
 }
 
+/// Where servers live: in memory in the short form where there is room for it, as most of its time would go into
+/// creating and removing files, else where temporary files belong. `TMPDIR` has the last word.
+pub fn temporary_directory() -> PathBuf {
+    const ROOM_IN_KB: u64 = 1 << 20;
+    let memory = Path::new("/dev/shm");
+    let room = || -> Option<u64> {
+        let answer = Command::new("df")
+            .args(["-k", "--output=avail"])
+            .arg(memory)
+            .output()
+            .ok()?;
+        String::from_utf8_lossy(&answer.stdout)
+            .lines()
+            .nth(1)?
+            .trim()
+            .parse()
+            .ok()
+    };
+    if crate::short_form()
+        && std::env::var_os("TMPDIR").is_none()
+        && room().is_some_and(|room| room > ROOM_IN_KB)
+    {
+        return memory.to_owned();
+    }
+    std::env::temp_dir()
+}
+
 /// Where the distribution puts libfaketime; `None` when it is not installed.
 pub fn libfaketime() -> Option<PathBuf> {
     std::fs::read_dir("/usr/lib")

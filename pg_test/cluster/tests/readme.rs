@@ -1,21 +1,18 @@
 //! What the documents show is what happens: their SQL runs, and prints what they say it prints.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use mint_cluster::Server;
 
-/// A block of SQL, and what its last statement prints if the document shows it.
+/// A block of SQL, and what its last statement prints; nothing where the document does not show it.
 struct Example<'a> {
-    line: usize,
     sql: &'a str,
-    shown: Option<&'a str>,
+    shown: &'a str,
 }
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
@@ -26,32 +23,26 @@ fn examples(document: &str) -> Vec<Example<'_>> {
     // Every second part is the inside of a block.
     let parts: Vec<&str> = document.split("\n```").collect();
     let mut examples = Vec::new();
-    let mut line = 1;
-    for (place, part) in parts.iter().enumerate() {
-        line += usize::from(place > 0);
-        if let (1, Some(sql)) = (place % 2, part.strip_prefix("sql\n")) {
-            let between = parts
-                .get(place + 1)
-                .is_some_and(|part| part.trim().is_empty());
-            let next = parts.get(place + 2).filter(|_| between);
-            let shown = next.and_then(|part| part.strip_prefix("text\n"));
-            examples.push(Example { line, sql, shown });
+    for place in (1..parts.len()).step_by(2) {
+        let next = match parts[place + 1..] {
+            [between, next, ..] if between.trim().is_empty() => next,
+            _ => "",
+        };
+        let shown = next.strip_prefix("text\n").unwrap_or_default();
+        if let Some(sql) = parts[place].strip_prefix("sql\n") {
+            examples.push(Example { sql, shown });
         }
-        line += part.matches('\n').count();
     }
     examples
 }
 
 /// What two runs have in common. Ids, times and widths of columns differ, so each number becomes `#`.
 fn normal(printed: &str) -> Vec<String> {
-    let normal_line = |line: &str| {
+    let mut lines = Vec::new();
+    for line in printed.lines() {
         let mut masked = String::new();
-        for sign in line
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .chars()
-        {
+        let words = line.split_whitespace();
+        for sign in words.flat_map(|word| word.chars().chain([' '])) {
             match sign {
                 // The fraction of a second with it, which is left out where it is zero.
                 '0'..='9' | '.' if masked.ends_with('#') => {}
@@ -60,80 +51,55 @@ fn normal(printed: &str) -> Vec<String> {
                 sign => masked.push(sign),
             }
         }
-        masked
-    };
-    let lines = printed.lines().map(normal_line);
+        lines.push(masked);
+    }
     // The count of rows is a footer that documents leave out.
-    let footers = ["", "(# rows)", "(# row)"];
+    lines.retain(|line| !["", "(# rows) ", "(# row) "].contains(&line.as_str()));
     lines
-        .filter(|line| !footers.contains(&line.as_str()))
-        .collect()
 }
 
-/// Runs a document's examples in one psql session on a new server, and returns what each printed.
-fn run(server: &Server, examples: &[Example<'_>]) -> Vec<String> {
+/// Runs a document's examples in one psql session on a new server, and compares what each prints.
+fn check(name: &str, examples: &[Example<'_>]) {
     const MARK: &str = "==== next example";
+    let server = Server::build("documents").start_empty();
     let mut session = server.connect("postgres");
     session.run("CREATE DATABASE app");
     let bindir: String = session.one("SELECT setting FROM pg_config WHERE name = 'BINDIR'");
     let socket: String = session.one("SHOW unix_socket_directories");
-    let mut psql = Command::new(Path::new(&bindir).join("psql"));
-    psql.args("-X -q -v ON_ERROR_STOP=1 -U postgres -p 5432 -d app -h".split(' '))
-        .arg(socket);
-    psql.env_clear().envs([("LC_ALL", "C"), ("PGTZ", "UTC")]);
-    psql.stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut running = psql.spawn().expect("psql runs");
-    let marked = |example: &Example<'_>| format!("\\echo {MARK}\n{}\n", example.sql);
-    let script: String = examples.iter().map(marked).collect();
-    // A psql that stopped at an error says so itself.
-    let _ = running
-        .stdin
-        .take()
-        .expect("a pipe to psql")
-        .write_all(script.as_bytes());
-    let output = running.wait_with_output().expect("psql ends");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    let sections: Vec<String> = printed.split(MARK).skip(1).map(str::to_owned).collect();
+    let mut script = tempfile::NamedTempFile::new().expect("a temporary file");
+    for Example { sql, .. } in examples {
+        writeln!(script, "\\echo {MARK}\n{sql}").expect("the script is written");
+    }
+    let output = Command::new(Path::new(&bindir).join("psql"))
+        .args("-X -q -v ON_ERROR_STOP=1 -U postgres -p 5432 -d app -h".split(' '))
+        .args([Path::new(&socket), Path::new("-f"), script.path()])
+        .env_clear()
+        .envs([("LC_ALL", "C"), ("PGTZ", "UTC")])
+        .output()
+        .expect("psql runs");
     let complaint = String::from_utf8_lossy(&output.stderr);
-    let last = &examples[sections.len().saturating_sub(1)];
-    assert!(
-        output.status.success(),
-        "line {}:\n{}\n{complaint}",
-        last.line,
-        last.sql
-    );
-    sections
+    let printed = String::from_utf8_lossy(&output.stdout);
+    for (Example { sql, shown }, printed) in examples.iter().zip(printed.split(MARK).skip(1)) {
+        let as_shown = normal(printed).ends_with(&normal(shown));
+        assert!(as_shown, "{name}:\n{sql}\nprints\n{printed}{complaint}");
+    }
+    assert!(output.status.success(), "{name}: {complaint}");
 }
 
 #[test]
 fn examples_print_what_they_show() {
-    let docs = std::fs::read_dir(repository().join("docs")).expect("docs");
-    let docs = docs.map(|entry| entry.expect("docs").path());
-    let docs = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
-    for file in docs.chain([repository().join("README.md")]) {
-        let document = read(&file);
-        let examples = examples(&document);
-        if examples.is_empty() {
-            continue;
-        }
-        let server = Server::build("documents").start_empty();
-        for (example, printed) in examples.iter().zip(run(&server, &examples)) {
-            let shown = normal(example.shown.unwrap_or_default());
-            let place = format!("{} line {}", file.display(), example.line);
-            assert!(
-                normal(&printed).ends_with(&shown),
-                "{place} prints\n{printed}"
-            );
-        }
+    let docs = std::fs::read_dir(format!("{REPOSITORY}/docs")).expect("docs");
+    let files = docs.map(|entry| entry.expect("docs").path());
+    let documents = files.filter(|file| file.extension().is_some_and(|end| end == "md"));
+    for file in documents.chain([format!("{REPOSITORY}/README.md").into()]) {
+        check(&file.display().to_string(), &examples(&read(&file)));
     }
 }
 
 /// Every setting with its default and context, and every function that is not of the type's own.
 #[test]
 fn the_readme_names_all_there_is() {
-    let readme = read(&repository().join("README.md"));
+    let readme = read(format!("{REPOSITORY}/README.md").as_ref());
     let server = Server::start("readme");
     let mut session = server.connect("postgres");
     session.run("LOAD 'pg_mint'");
