@@ -81,7 +81,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_lanes",
         c"Sets how many pairs of layout and node have a lane of their own.",
-        c"128 bytes of shared memory each. Read at the first use after a start of the server. Further nodes share one lane of their layout.",
+        c"128 to 256 bytes of shared memory each. Read at the first use after a start of the server. Further nodes share one lane of their layout.",
         &MAX_LANES,
         16,
         1_048_576,
