@@ -120,6 +120,9 @@ pub struct Layout {
     pub seq: Field,
     max_tick: u64,
     key: LayoutKey,
+    /// The unit's reciprocal: see [`Layout::ticks`].
+    reciprocal: u64,
+    reciprocal_shift: u32,
 }
 
 /// A rule that a definition breaks.
@@ -243,6 +246,8 @@ impl Layout {
             shape,
             epoch: epoch.cast_unsigned(),
         };
+        // The smallest shift with 2^shift >= unit.
+        let reciprocal_shift = u32::BITS - (unit - 1).leading_zeros();
         Ok(Layout {
             definition,
             time,
@@ -250,7 +255,23 @@ impl Layout {
             seq,
             max_tick,
             key,
+            // At most 2^64 - 1, but for a unit of a power of two, where it is 2^63 + 1.
+            reciprocal: ((1_u128 << (63 + reciprocal_shift)) / unit as u128) as u64 + 1,
+            reciprocal_shift,
         })
+    }
+
+    /// How many whole ticks fit into `age` microseconds, which are less than 2^63.
+    ///
+    /// A multiplication by the reciprocal, rounded up, in place of a division, which would be the
+    /// dearest step of minting. Exact below 2^63 (Granlund and Montgomery, *Division by Invariant
+    /// Integers using Multiplication*, theorem 4.2, with N = 63).
+    #[must_use]
+    #[inline]
+    pub const fn ticks(&self, age: u64) -> u64 {
+        // Twice the age, so that the upper half of the product is what is wanted.
+        let product = (age << 1) as u128 * self.reciprocal as u128;
+        (product >> 64) as u64 >> self.reciprocal_shift
     }
 
     /// What the layout was made from.

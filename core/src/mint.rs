@@ -92,7 +92,7 @@ pub enum Refusal<I> {
 ///
 /// # Errors
 /// [`MintError`], or what interrupted the wait.
-#[inline]
+#[inline(always)]
 pub fn mint<H: Host>(
     lane: &Lane,
     layout: &Layout,
@@ -127,7 +127,7 @@ fn attempt<H: Host>(
         let now = host.now();
 
         let tick = match now.checked_sub(layout.epoch()) {
-            Some(age @ 0..) => age.unsigned_abs() / layout.unit().unsigned_abs(),
+            Some(age @ 0..) => layout.ticks(age.unsigned_abs()),
             _ => return Err(Obstacle::Never(MintError::BeforeEpoch)),
         };
         if tick > layout.max_tick() {
@@ -247,8 +247,9 @@ fn portion(layout: &Layout, first: u64, want: u64, now: Micros, policy: &Policy)
     let horizon = now
         .saturating_add(policy.max_ahead)
         .saturating_sub(layout.epoch());
-    let tick =
-        (horizon.max(0).unsigned_abs() / layout.unit().unsigned_abs()).min(layout.max_tick());
+    let tick = layout
+        .ticks(horizon.max(0).unsigned_abs())
+        .min(layout.max_tick());
     let end = tick << layout.seq.width | layout.seq.max();
     let left = (end + 1).saturating_sub(first);
     want.min(left.div_ceil(2)).max(1)

@@ -92,6 +92,20 @@ proptest! {
     }
 
     /// Whatever bytes are accepted say a layout that text can say too, with one stored form.
+    /// Near every multiple of the unit, up to the largest age there is.
+    #[test]
+    fn ticks_by_the_reciprocal_are_those_of_a_division(
+        layout in layouts(63),
+        age in 0..=i64::MAX.unsigned_abs(),
+        near in -1..=1_i64,
+    ) {
+        let unit = layout.unit().unsigned_abs();
+        let edge = (age / unit * unit).saturating_add_signed(near).min(i64::MAX.unsigned_abs());
+        for age in [age, edge, i64::MAX.unsigned_abs()] {
+            prop_assert_eq!(layout.ticks(age), age / unit);
+        }
+    }
+
     #[test]
     fn arbitrary_bytes_are_refused_or_a_layout(
         mut bytes: [u8; 20],

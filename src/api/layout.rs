@@ -16,7 +16,7 @@ impl SnowflakeLayout {
     /// What the bytes mean.
     #[inline]
     pub fn layout(&self) -> &'static Layout {
-        session::layout(&self.0)
+        session::layout(self.0)
     }
 }
 

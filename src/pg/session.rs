@@ -11,8 +11,9 @@ use std::ptr;
 const LAYOUTS: usize = 16;
 const RESERVED: usize = 64;
 
-/// Bytes of a layout and what they mean.
-type Known = ([u8; Layout::BYTES], Layout);
+/// Bytes of a layout, as words, and what they mean.
+type Known = (Words, Layout);
+type Words = (u64, u64, u32);
 
 struct Session {
     /// Direct-mapped by lane: ids taken at once, issued one by one.
@@ -39,13 +40,15 @@ fn session() -> &'static mut Session {
 /// The layout of these bytes, which were checked when they became a value. Lent until the next call:
 /// who needs two, or one for longer, copies.
 #[inline]
-pub fn layout(bytes: &[u8; Layout::BYTES]) -> &'static Layout {
-    // Widths and epoch tell nearly all layouts apart; a clash only costs time.
-    let mix = bytes[1] ^ bytes[2] ^ bytes[4] ^ bytes[17] ^ bytes[18] ^ bytes[19];
+pub fn layout(bytes: [u8; Layout::BYTES]) -> &'static Layout {
+    let words = words(bytes);
+    // Fibonacci hashing, as of lanes; a clash only costs time.
+    let mixed = (words.0 ^ words.1.rotate_left(32) ^ u64::from(words.2))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
     // SAFETY: a backend is one thread, and a function of SQL holds one layout at a time.
-    let slot = unsafe { &mut (*ptr::addr_of_mut!(KNOWN))[usize::from(mix ^ (mix >> 4)) % LAYOUTS] };
-    if slot.as_ref().is_none_or(|(known, _)| known != bytes) {
-        *slot = Some(learn(bytes));
+    let slot = unsafe { &mut (*ptr::addr_of_mut!(KNOWN))[(mixed >> 60) as usize % LAYOUTS] };
+    if slot.as_ref().is_none_or(|(known, _)| *known != words) {
+        learn(slot, words);
     }
     match slot {
         Some((_, layout)) => layout,
@@ -53,10 +56,25 @@ pub fn layout(bytes: &[u8; Layout::BYTES]) -> &'static Layout {
     }
 }
 
+// Words, not a reference to the bytes, so that a call keeps them in registers.
+#[inline]
+fn words(bytes: [u8; Layout::BYTES]) -> Words {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, rest @ ..] = bytes;
+    (
+        u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
+        u64::from_ne_bytes([i, j, k, l, m, n, o, p]),
+        u32::from_ne_bytes(rest),
+    )
+}
+
 #[cold]
-fn learn(bytes: &[u8; Layout::BYTES]) -> Known {
-    match Layout::from_bytes(bytes) {
-        Ok(layout) => (*bytes, layout),
+fn learn(slot: &mut Option<Known>, words: Words) {
+    let mut bytes = [0; Layout::BYTES];
+    bytes[..8].copy_from_slice(&words.0.to_ne_bytes());
+    bytes[8..16].copy_from_slice(&words.1.to_ne_bytes());
+    bytes[16..].copy_from_slice(&words.2.to_ne_bytes());
+    match Layout::from_bytes(&bytes) {
+        Ok(layout) => *slot = Some((words, layout)),
         Err(error) => bad_layout_bytes(&error),
     }
 }

@@ -15,13 +15,21 @@ pub fn node() -> Option<i64> {
     Some(i64::from(NODE.get())).filter(|&node| node >= 0)
 }
 
+/// The value of a setting, for the way of every id: `GucSetting::get` asks each time which thread
+/// it runs on.
+#[inline]
+fn value(setting: &GucSetting<i32>) -> i32 {
+    // SAFETY: an integer that the server writes only between statements of this one thread.
+    unsafe { *setting.as_ptr() }
+}
+
 /// How minting deals with time.
 #[inline]
 pub fn policy() -> Policy {
     Policy {
-        max_ahead: Micros::from(MAX_AHEAD.get()) * 1_000,
-        max_wait: Micros::from(MAX_WAIT.get()) * 1_000,
-        max_jump: Micros::from(MAX_JUMP.get()) * 1_000_000,
+        max_ahead: Micros::from(value(&MAX_AHEAD)) * 1_000,
+        max_wait: Micros::from(value(&MAX_WAIT)) * 1_000,
+        max_jump: Micros::from(value(&MAX_JUMP)) * 1_000_000,
     }
 }
 
@@ -33,7 +41,7 @@ pub fn max_lanes() -> u32 {
 /// How many ids a session takes at once.
 #[inline]
 pub fn reserve() -> u64 {
-    u64::from(RESERVE.get().unsigned_abs())
+    u64::from(value(&RESERVE).unsigned_abs())
 }
 
 /// Defines the settings. Called once, when the library is loaded.
