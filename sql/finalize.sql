@@ -1,11 +1,19 @@
 CREATE VIEW pg_mint_lanes AS SELECT * FROM pg_mint_lanes();
 COMMENT ON VIEW pg_mint_lanes IS 'lanes from which this server has minted ids since it started';
 
+CREATE VIEW pg_mint_ceilings AS SELECT * FROM pg_mint_ceilings();
+COMMENT ON VIEW pg_mint_ceilings IS 'durable ceilings of this server''s databases since it started';
+
 -- A function in a view is checked against the caller, so both are granted.
 REVOKE ALL ON FUNCTION pg_mint_lanes() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION pg_mint_lanes() TO pg_monitor;
 GRANT SELECT ON pg_mint_lanes TO pg_monitor;
+REVOKE ALL ON FUNCTION pg_mint_ceilings() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION pg_mint_ceilings() TO pg_monitor;
+GRANT SELECT ON pg_mint_ceilings TO pg_monitor;
 REVOKE ALL ON FUNCTION pg_mint_accept_clock() FROM PUBLIC;
+REVOKE ALL ON FUNCTION pg_mint_reset_ceiling(timestamptz) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pg_mint_highest_ceiling() FROM PUBLIC;
 
 COMMENT ON FUNCTION snowflake_next_id(bigint, snowflake_layout) IS 'mint an id of a shard';
 COMMENT ON FUNCTION snowflake_next_id() IS 'mint an Instagram id of this server''s node, pg_mint.node';
@@ -26,6 +34,9 @@ COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflak
 COMMENT ON FUNCTION snowflake_layouts() IS 'the built-in layouts';
 COMMENT ON FUNCTION pg_mint_lanes() IS 'lanes from which this server has minted ids since it started';
 COMMENT ON FUNCTION pg_mint_accept_clock() IS 'confirm the clock after it jumped forward';
+COMMENT ON FUNCTION pg_mint_ceilings() IS 'durable ceilings of this server''s databases since it started';
+COMMENT ON FUNCTION pg_mint_reset_ceiling(timestamptz) IS 'put the ceiling of this database to a moment, after a clock that ran ahead';
+COMMENT ON FUNCTION pg_mint_highest_ceiling() IS 'where the ceiling of a new extension begins';
 COMMENT ON FUNCTION snowflake_layout_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION snowflake_layout_out(snowflake_layout) IS 'I/O';
 COMMENT ON FUNCTION snowflake_layout_recv(internal) IS 'I/O';
@@ -45,3 +56,4 @@ ALTER FUNCTION snowflake_next_ids(bigint, bigint, snowflake_layout) ROWS 1000;
 ALTER FUNCTION snowflake_decode(bigint, snowflake_layout) ROWS 1;
 ALTER FUNCTION snowflake_layouts() ROWS 15;
 ALTER FUNCTION pg_mint_lanes() ROWS 100;
+ALTER FUNCTION pg_mint_ceilings() ROWS 10;

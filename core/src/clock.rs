@@ -16,7 +16,12 @@ pub type Micros = i64;
 pub struct ClockAnchor {
     /// Wall clock minus time since boot; 0 when not yet known.
     offset: AtomicI64,
+    /// The same as it was seen last, right or not; 0 when not yet seen.
+    seen: AtomicI64,
 }
+
+/// Less than this is a slewed clock, or a reading that was interrupted.
+const STEP: Micros = 100_000;
 
 impl ClockAnchor {
     /// An anchor not yet set: the first clock that it sees is believed.
@@ -24,6 +29,7 @@ impl ClockAnchor {
     pub fn new() -> Self {
         Self {
             offset: AtomicI64::new(0),
+            seen: AtomicI64::new(0),
         }
     }
 
@@ -52,6 +58,23 @@ impl ClockAnchor {
         Ok(())
     }
 
+    /// By how much the clock was stepped since it was seen last, if it was: a tenth of a second or
+    /// more, negative when back. Each step is told once.
+    pub fn step(&self, now: Micros, up: Micros) -> Option<Micros> {
+        let offset = now.saturating_sub(up);
+        let seen = self.seen.load(Ordering::Relaxed);
+        let by = offset.saturating_sub(seen);
+        if by == 0 {
+            return None;
+        }
+        // Small differences are taken along, so that they never add up to a step.
+        let told = self
+            .seen
+            .compare_exchange(seen, offset, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok();
+        (told && seen != 0 && by.saturating_abs() >= STEP).then_some(by)
+    }
+
     /// Believes the clock as it stands, and says by how much it differs from what was believed.
     pub fn accept(&self, now: Micros, up: Micros) -> Micros {
         let offset = now.saturating_sub(up);
@@ -76,6 +99,21 @@ mod tests {
         assert_eq!(anchor.check(110 * HOUR, 2 * HOUR, HOUR), Err(8 * HOUR));
         assert_eq!(anchor.accept(110 * HOUR, 2 * HOUR), 8 * HOUR);
         assert_eq!(anchor.check(110 * HOUR, 2 * HOUR, HOUR), Ok(()));
+    }
+
+    #[test]
+    fn each_step_is_told_once_and_a_slewed_clock_is_none() {
+        let anchor = ClockAnchor::new();
+        assert_eq!(anchor.step(100 * HOUR, HOUR), None);
+        for slewed in 1..100 {
+            let drift = slewed * (STEP - 1);
+            assert_eq!(anchor.step(100 * HOUR + drift, HOUR), None);
+        }
+        let anchor = ClockAnchor::new();
+        assert_eq!(anchor.step(100 * HOUR, HOUR), None);
+        assert_eq!(anchor.step(100 * HOUR, 2 * HOUR), Some(-HOUR));
+        assert_eq!(anchor.step(101 * HOUR, 3 * HOUR), None);
+        assert_eq!(anchor.step(103 * HOUR, 3 * HOUR), Some(2 * HOUR));
     }
 
     #[test]

@@ -87,6 +87,14 @@ pub enum MintError {
         /// How long a call would have to wait.
         need: Micros,
     },
+    /// The clock is `behind` the durable ceiling of an earlier run of the server, below which ids may
+    /// have been issued, and reaching it takes `need`, which is more patience than the policy has.
+    BelowFloor {
+        /// How far the ceiling, as a tick of the layout, is ahead of the clock.
+        behind: Micros,
+        /// How long a call would have to wait.
+        need: Micros,
+    },
     /// The clock went forward by `by` more than the time that passed.
     ClockJumped {
         /// The surplus.

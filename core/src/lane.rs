@@ -2,46 +2,7 @@
 
 use crate::Micros;
 use crate::layout::{Layout, LayoutKey};
-use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering};
-
-/// What a lane may not mint below, and not at or past.
-///
-/// One per database, shared by all its lanes. Both are moments; 0 is "not attached yet". Set the
-/// floor before the ceiling: a reader that sees a ceiling must see the floor that belongs to it.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Ceiling {
-    /// No id has a tick that starts before it: a predecessor may have issued those.
-    pub floor: AtomicI64,
-    /// No id has a tick that starts at or after it.
-    pub ceiling: AtomicI64,
-}
-
-impl Ceiling {
-    /// Bounds that hold nothing back.
-    #[must_use]
-    #[cfg(not(loom))]
-    pub const fn unbounded() -> Self {
-        Self {
-            floor: AtomicI64::new(Micros::MIN),
-            ceiling: AtomicI64::new(Micros::MAX),
-        }
-    }
-
-    /// Bounds from a durable value: nothing below it, and nothing at it until it is raised.
-    #[must_use]
-    pub fn starting_at(value: Micros) -> Self {
-        Self {
-            floor: AtomicI64::new(value),
-            ceiling: AtomicI64::new(value),
-        }
-    }
-
-    /// Lets ids up to `value`, which is on disk, be minted. Never lowers.
-    pub fn raise(&self, value: Micros) {
-        self.ceiling.fetch_max(value, Ordering::AcqRel);
-    }
-}
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// A slot of the lane table, one cache line in shared memory.
 ///

@@ -1,12 +1,14 @@
 //! The algorithms of pg_mint, in pure Rust.
 //!
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
-//! id of one (layout, node). A [`LaneTable`] finds the lane. Nothing here knows PostgreSQL, sleeps
+//! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
+//! forget. Nothing here knows PostgreSQL, sleeps
 //! or reads a clock: time comes in through [`Host`], so that tests can script it.
 
 #![forbid(unsafe_code)]
 
 pub mod builtin;
+pub mod ceiling;
 pub mod clock;
 pub mod error;
 pub mod lane;
@@ -18,9 +20,10 @@ pub mod table;
 pub mod text;
 
 pub use builtin::BUILTINS;
+pub use ceiling::{Ceiling, Page};
 pub use clock::{ClockAnchor, Micros};
 pub use error::{IdError, LayoutError, MintError};
-pub use lane::{Ceiling, Lane};
+pub use lane::Lane;
 pub use layout::Layout;
 pub use mint::{Host, Policy, Run, mint};
 pub use snowflake::Parts;

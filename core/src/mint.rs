@@ -5,7 +5,8 @@
 //! newer tick and believes that the clock stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
-use crate::lane::{Ceiling, Lane};
+use crate::ceiling::Ceiling;
+use crate::lane::Lane;
 use crate::layout::Layout;
 use crate::sync::Ordering;
 use crate::{Micros, MintError};
@@ -19,6 +20,8 @@ pub struct Policy {
     pub max_wait: Micros,
     /// How far the clock may be ahead of the time that passed.
     pub max_jump: Micros,
+    /// How far the ceiling is raised at once.
+    pub window: Micros,
 }
 
 /// What minting needs from the world: a clock, patience, chance and a durable ceiling.
@@ -37,13 +40,17 @@ pub trait Host {
     /// # Errors
     /// When the caller shall not go on waiting.
     fn pause(&mut self, span: Micros) -> Result<(), Self::Interrupt>;
+    /// The clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
+    fn stepped_back(&mut self, behind: Micros);
     /// Random bits, for layouts that start a tick at random.
     fn random(&mut self) -> u64;
+    /// The bounds of this database. [`Host::raise`] may find others.
+    fn ceiling(&self) -> &Ceiling;
     /// Makes a ceiling above `beyond` durable, then publishes it.
     ///
     /// # Errors
     /// When the ceiling could not be raised.
-    fn raise(&mut self, ceiling: &Ceiling, beyond: Micros) -> Result<(), Self::Interrupt>;
+    fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
 }
 
 /// Consecutive words of a lane, now the caller's alone.
@@ -61,9 +68,11 @@ enum Obstacle {
     Capacity { need: Micros },
     /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
     Clock { behind: Micros, need: Micros },
+    /// The floor is as far ahead of the clock.
+    Floor { behind: Micros, need: Micros },
     /// The lane would move far at once.
     Leap { now: Micros },
-    /// The run reaches the ceiling.
+    /// The run reaches the limit of the ceiling.
     Ceiling { beyond: Micros },
     /// For ever.
     Never(MintError),
@@ -77,6 +86,8 @@ pub enum Refusal<I> {
     /// The policy or the layout forbids it.
     Refused(MintError),
 }
+
+const SECOND: Micros = 1_000_000;
 
 /// Mints up to `want` ids (at least 1) from a lane in one swap.
 ///
@@ -97,13 +108,12 @@ pub fn mint<H: Host>(
     lane: &Lane,
     layout: &Layout,
     want: u64,
-    ceiling: &Ceiling,
     policy: &Policy,
     host: &mut H,
 ) -> Result<Run, Refusal<H::Interrupt>> {
-    match attempt(lane, layout, want, ceiling, policy, host, false) {
+    match attempt(lane, layout, want, policy, host, false) {
         Ok(run) => Ok(run),
-        Err(obstacle) => overcome(obstacle, lane, layout, want, ceiling, policy, host),
+        Err(obstacle) => overcome(obstacle, lane, layout, want, policy, host),
     }
 }
 
@@ -114,54 +124,57 @@ fn attempt<H: Host>(
     lane: &Lane,
     layout: &Layout,
     want: u64,
-    ceiling: &Ceiling,
     policy: &Policy,
     host: &mut H,
     leap: bool,
 ) -> Result<Run, Obstacle> {
     let bits = layout.seq.width;
     loop {
-        let limit = ceiling.ceiling.load(Ordering::Acquire);
-        let floor = ceiling.floor.load(Ordering::Relaxed);
+        let ceiling = host.ceiling();
+        let (limit, floor) = (ceiling.limit(), ceiling.floor());
         let last = lane.word.load(Ordering::Acquire);
         let now = host.now();
 
-        let tick = match now.checked_sub(layout.epoch()) {
-            Some(age @ 0..) => layout.ticks(age.unsigned_abs()),
-            _ => return Err(Obstacle::Never(MintError::BeforeEpoch)),
-        };
-        if tick > layout.max_tick() {
-            return Err(Obstacle::Never(MintError::Exhausted));
+        if now < layout.epoch() {
+            return Err(Obstacle::Never(MintError::BeforeEpoch));
         }
-        let mut first = tick << bits;
-        if first > last {
+        // Most often the last tick goes on, or is ahead of the clock. Then the next word does not
+        // depend on the clock's reading, and the processor need not wait for it.
+        let passed = now.saturating_sub(tick_start(layout, last >> bits));
+        let mut first = last + 1;
+        if passed >= layout.unit() {
+            let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
+            if tick > layout.max_tick() {
+                return Err(Obstacle::Never(MintError::Exhausted));
+            }
+            // It moves far when it is new, was idle for long, or the clock jumped.
+            if passed > policy.max_jump && !leap {
+                return Err(Obstacle::Leap { now });
+            }
+            first = tick << bits;
             let mask = layout.start_mask();
             if mask != 0 {
                 first |= host.random() & mask;
             }
-        } else {
-            first = last + 1;
         }
-        if floor > layout.epoch() {
-            first = first.max(floor_word(layout, floor));
+        let mut start = tick_start(layout, first >> bits);
+        if start < floor {
+            first = floor_word(layout, floor);
+            start = tick_start(layout, first >> bits);
         }
 
-        let count = if want > 1 {
-            portion(layout, first, want, now, policy)
-        } else {
-            1
-        };
-        let end = first + (count - 1);
-        let end_tick = end >> bits;
-        if end_tick > layout.max_tick() {
+        let mut count = 1;
+        let mut end = first;
+        if want > 1 {
+            count = portion(layout, first, want, now, policy);
+            end += count - 1;
+            start = tick_start(layout, end >> bits);
+        }
+        if end >> bits > layout.max_tick() {
             return Err(Obstacle::Never(MintError::Exhausted));
         }
-        let start = tick_start(layout, end_tick);
         if start.saturating_sub(now) > policy.max_ahead {
-            return Err(too_far(layout, last, start, now, policy));
-        }
-        if !leap && leaps(layout, last, first, policy) {
-            return Err(Obstacle::Leap { now });
+            return Err(too_far(layout, last, floor, start, now, policy));
         }
         if start >= limit {
             return Err(Obstacle::Ceiling { beyond: start });
@@ -183,11 +196,11 @@ fn overcome<H: Host>(
     lane: &Lane,
     layout: &Layout,
     want: u64,
-    ceiling: &Ceiling,
     policy: &Policy,
     host: &mut H,
 ) -> Result<Run, Refusal<H::Interrupt>> {
     let began = host.up();
+    let waited = |host: &mut H| host.up().saturating_sub(began);
     let mut leap = false;
     let mut waits = false;
     loop {
@@ -202,21 +215,29 @@ fn overcome<H: Host>(
                 None
             }
             Obstacle::Ceiling { beyond } => {
-                host.raise(ceiling, beyond).map_err(Refusal::Interrupted)?;
+                host.raise(beyond).map_err(Refusal::Interrupted)?;
                 None
             }
             Obstacle::Capacity { need } => Some(need),
             Obstacle::Clock { behind, need } => {
                 lane.note_step(behind);
-                let waited = host.up().saturating_sub(began);
-                if need.saturating_add(waited) > policy.max_wait {
-                    let error = MintError::ClockBehind {
-                        ahead: behind,
-                        need,
-                    };
-                    return Err(Refusal::Refused(error));
-                }
-                Some(need)
+                host.stepped_back(behind);
+                let error = MintError::ClockBehind {
+                    ahead: behind,
+                    need,
+                };
+                Some(bearable(need, policy.max_wait, waited(host), error)?)
+            }
+            Obstacle::Floor { behind, need } => {
+                // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
+                let due = policy.max_ahead + 2 * policy.window + layout.unit().min(SECOND);
+                let error = MintError::BelowFloor { behind, need };
+                Some(bearable(
+                    need,
+                    policy.max_wait.max(due),
+                    waited(host),
+                    error,
+                )?)
             }
         };
         if let Some(need) = need {
@@ -226,7 +247,7 @@ fn overcome<H: Host>(
             }
             host.pause(need).map_err(Refusal::Interrupted)?;
         }
-        match attempt(lane, layout, want, ceiling, policy, host, leap) {
+        match attempt(lane, layout, want, policy, host, leap) {
             Ok(run) => return Ok(run),
             Err(next) => obstacle = next,
         }
@@ -235,8 +256,9 @@ fn overcome<H: Host>(
 
 /// The first word whose tick starts at or after the floor: ids of a tick that *starts* below it may
 /// have been issued, so it rounds up.
+#[cold]
 fn floor_word(layout: &Layout, floor: Micros) -> u64 {
-    let age = floor.saturating_sub(layout.epoch()).unsigned_abs();
+    let age = floor.saturating_sub(layout.epoch()).max(0).unsigned_abs();
     let tick = age.div_ceil(layout.unit().unsigned_abs());
     // A floor past the end makes a word whose tick is past the end.
     tick.min(layout.max_tick() + 1) << layout.seq.width
@@ -264,24 +286,42 @@ fn tick_start(layout: &Layout, tick: u64) -> Micros {
         .unwrap_or(Micros::MAX)
 }
 
+/// A wait, if it does not exceed the patience for it.
+fn bearable<I>(
+    need: Micros,
+    patience: Micros,
+    waited: Micros,
+    error: MintError,
+) -> Result<Micros, Refusal<I>> {
+    if need.saturating_add(waited) > patience {
+        return Err(Refusal::Refused(error));
+    }
+    Ok(need)
+}
+
 /// Sorts out why a run would begin too far ahead: because the lane already stands where the policy
-/// would not have let it go, then the clock stepped back; or because its rate is used up.
+/// would not have let it go, then the clock stepped back; because the floor does; or because the
+/// lane's rate is used up.
 #[cold]
-fn too_far(layout: &Layout, last: u64, start: Micros, now: Micros, policy: &Policy) -> Obstacle {
+fn too_far(
+    layout: &Layout,
+    last: u64,
+    floor: Micros,
+    start: Micros,
+    now: Micros,
+    policy: &Policy,
+) -> Obstacle {
     let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
-    let behind = tick_start(layout, last >> layout.seq.width).saturating_sub(now);
-    if behind > policy.max_ahead {
-        Obstacle::Clock { behind, need }
+    let behind = |word: u64| tick_start(layout, word >> layout.seq.width).saturating_sub(now);
+    let (lane, floor) = (behind(last), behind(floor_word(layout, floor)));
+    if lane > policy.max_ahead {
+        Obstacle::Clock { behind: lane, need }
+    } else if floor > policy.max_ahead {
+        Obstacle::Floor {
+            behind: floor,
+            need,
+        }
     } else {
         Obstacle::Capacity { need }
     }
-}
-
-/// Whether the lane would move by more than `max_jump` at once, as it does when it is new, was idle
-/// for long, or the clock jumped.
-#[inline]
-fn leaps(layout: &Layout, last: u64, first: u64, policy: &Policy) -> bool {
-    let bits = layout.seq.width;
-    let ticks = (first >> bits) - (last >> bits);
-    ticks.saturating_mul(layout.unit().unsigned_abs()) > policy.max_jump.unsigned_abs()
 }

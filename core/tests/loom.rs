@@ -2,8 +2,9 @@
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p mint_core --release --test loom`
 //!
-//! Two threads are explored without a bound. Three are explored with at most two preemptions each
-//! run, which is where known races of this kind live; without a bound they would take days.
+//! Two threads on a lane or a table are explored without a bound. Three, and those that write a page,
+//! are explored with at most two preemptions each run, which is where known races of this kind live;
+//! without a bound they would take days.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -11,9 +12,10 @@ use loom::sync::atomic::{AtomicI64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Policy, Run, TableCount,
-    mint,
+    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Page, Policy, Run,
+    TableCount, mint,
 };
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering as Real};
 
 /// Small enough that four ids fill a tick.
@@ -32,28 +34,27 @@ const STRICT: Policy = Policy {
     max_ahead: 0,
     max_wait: 0,
     max_jump: Micros::MAX,
+    window: WINDOW,
 };
 /// Borrows three ticks.
 const AHEAD: Policy = Policy {
     max_ahead: 3 * MS,
     max_wait: 0,
     max_jump: Micros::MAX,
+    window: WINDOW,
 };
-
-fn unbounded() -> Ceiling {
-    Ceiling {
-        floor: AtomicI64::new(Micros::MIN),
-        ceiling: AtomicI64::new(Micros::MAX),
-    }
-}
 
 /// A clock that all threads share, and a page that holds the durable ceiling.
 struct World {
     clock: AtomicI64,
     /// How far each reading moves the clock: 0 is a frozen one.
     step: Micros,
+    /// What a session finds on the page, and how much of it is on disk.
     page: Mutex<Micros>,
+    durable: AtomicI64,
     ceiling: Ceiling,
+    /// Whether sessions attach to the ceiling themselves.
+    attach: bool,
     lane: Lane,
     /// Not loom's: stamps the order of things without ordering them.
     stamp: AtomicUsize,
@@ -61,14 +62,60 @@ struct World {
 
 impl World {
     fn new(step: Micros, ceiling: Ceiling) -> Arc<Self> {
+        Self::with(step, ceiling, false)
+    }
+
+    /// One in which nobody has looked at the page yet.
+    fn detached(step: Micros) -> Arc<Self> {
+        Self::with(step, Ceiling::default(), true)
+    }
+
+    fn with(step: Micros, ceiling: Ceiling, attach: bool) -> Arc<Self> {
         Arc::new(World {
             clock: AtomicI64::new(START),
             step,
             page: Mutex::new(START + 1),
+            durable: AtomicI64::new(START + 1),
             ceiling,
+            attach,
             lane: Lane::alone(&layout(), 1),
             stamp: AtomicUsize::new(0),
         })
+    }
+}
+
+/// A ceiling attached to a page with this value.
+fn starting_at(value: Micros) -> Ceiling {
+    let ceiling = Ceiling::default();
+    ceiling.attach(value, 0);
+    ceiling
+}
+
+/// Writing is one step, flushing another; in between everything may happen.
+struct Paper<'w>(&'w World);
+
+impl Page for Paper<'_> {
+    type Position = Micros;
+    type Failure = Infallible;
+
+    fn update(
+        &mut self,
+        decide: impl FnOnce(Micros) -> Option<Micros>,
+    ) -> Result<(Micros, Micros), Infallible> {
+        let mut page = self.0.page.lock().unwrap();
+        *page = decide(*page).unwrap_or(*page);
+        Ok((*page, *page))
+    }
+
+    fn flush(&mut self, position: Micros) -> Result<(), Infallible> {
+        self.0.durable.fetch_max(position, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn hasten(&mut self, _: Micros) {}
+
+    fn set_back(&mut self, from: Micros, to: Micros) {
+        panic!("nobody sets the page back, from {from} to {to}");
     }
 }
 
@@ -105,22 +152,20 @@ impl Host for Session<'_> {
         0
     }
 
-    /// As the server does: attach to the page first, later move it and publish.
-    fn raise(&mut self, ceiling: &Ceiling, beyond: Micros) -> Result<(), ()> {
-        let mut page = self.world.page.lock().unwrap();
-        if ceiling.ceiling.load(Ordering::Acquire) == 0 {
-            let _ = ceiling
-                .floor
-                .compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
-            let _ = ceiling
-                .ceiling
-                .compare_exchange(0, *page, Ordering::AcqRel, Ordering::Acquire);
-            return Ok(());
+    fn stepped_back(&mut self, _: Micros) {}
+
+    fn ceiling(&self) -> &Ceiling {
+        &self.world.ceiling
+    }
+
+    /// As a session does: attach to the page first, later raise.
+    fn raise(&mut self, beyond: Micros) -> Result<(), ()> {
+        let world = self.world;
+        if world.attach && world.ceiling.limit() == 0 {
+            let value = *world.page.lock().unwrap();
+            world.ceiling.attach(value, 0);
         }
-        *page = (*page)
-            .max(ceiling.ceiling.load(Ordering::Acquire))
-            .max(beyond + WINDOW);
-        ceiling.raise(*page);
+        let Ok(()) = world.ceiling.raise(beyond, WINDOW, &mut Paper(world));
         Ok(())
     }
 }
@@ -135,32 +180,23 @@ struct Minted {
 /// Mints `times` runs and checks each against the bounds.
 fn session(world: &World, times: usize, want: u64, policy: &Policy) -> Vec<Minted> {
     let layout = layout();
+    let unbounded = world.ceiling.limit() == Micros::MAX;
     let mut host = Session {
         world,
         anchor: ClockAnchor::new(),
     };
     let one = |_| {
         let began = world.stamp.fetch_add(1, Real::SeqCst);
-        let run = mint(
-            &world.lane,
-            &layout,
-            want,
-            &world.ceiling,
-            policy,
-            &mut host,
-        )
-        .expect("a clock that never steps back refuses nothing");
+        let run = mint(&world.lane, &layout, want, policy, &mut host)
+            .expect("a clock that never steps back refuses nothing");
         let ended = world.stamp.fetch_add(1, Real::SeqCst);
         let start = |word: u64| layout.tick_start(word >> layout.seq.width).unwrap();
         let last = start(run.first + run.count - 1);
         assert!(
-            last < world.ceiling.ceiling.load(Ordering::Acquire),
-            "past the ceiling"
+            unbounded || last < world.durable.load(Ordering::Acquire),
+            "past what is on disk"
         );
-        assert!(
-            start(run.first) >= world.ceiling.floor.load(Ordering::Acquire),
-            "below the floor"
-        );
+        assert!(start(run.first) >= world.ceiling.floor(), "below the floor");
         Minted { run, began, ended }
     };
     (0..times).map(one).collect()
@@ -185,6 +221,24 @@ fn check(runs: &[Minted]) {
 fn race(threads: usize, times: usize, want: u64, policy: Policy, world: fn() -> Arc<World>) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = (threads > 2).then_some(2);
+    explore(model, threads, times, want, policy, world);
+}
+
+/// As [`race`], over sessions that also write a page.
+fn race_to_raise(threads: usize, times: usize, want: u64, world: fn() -> Arc<World>) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    explore(model, threads, times, want, AHEAD, world);
+}
+
+fn explore(
+    model: loom::model::Builder,
+    threads: usize,
+    times: usize,
+    want: u64,
+    policy: Policy,
+    world: fn() -> Arc<World>,
+) {
     model.check(move || {
         let world = world();
         let others: Vec<_> = (1..threads)
@@ -202,65 +256,105 @@ fn race(threads: usize, times: usize, want: u64, policy: Policy, world: fn() -> 
 
 #[test]
 fn two_threads_on_a_frozen_clock_never_repeat_a_word() {
-    race(2, 2, 1, AHEAD, || World::new(0, unbounded()));
+    race(2, 2, 1, AHEAD, || World::new(0, Ceiling::unbounded()));
 }
 
 #[test]
 fn two_strict_threads_on_a_ticking_clock_never_see_it_step_back() {
-    race(2, 2, 1, STRICT, || World::new(MS, unbounded()));
+    race(2, 2, 1, STRICT, || World::new(MS, Ceiling::unbounded()));
 }
 
 #[test]
 fn two_strict_threads_on_a_frozen_clock_wait_for_the_next_tick_only() {
-    race(2, 2, 2, STRICT, || World::new(0, unbounded()));
+    race(2, 2, 2, STRICT, || World::new(0, Ceiling::unbounded()));
 }
 
 #[test]
 fn two_threads_mint_runs_that_do_not_overlap() {
-    race(2, 2, 3, AHEAD, || World::new(MS / 2, unbounded()));
+    race(2, 2, 3, AHEAD, || World::new(MS / 2, Ceiling::unbounded()));
 }
 
 #[test]
 fn three_threads_on_a_frozen_clock_never_repeat_a_word() {
-    race(3, 1, 2, AHEAD, || World::new(0, unbounded()));
+    race(3, 1, 2, AHEAD, || World::new(0, Ceiling::unbounded()));
 }
 
 #[test]
 fn three_strict_threads_on_a_ticking_clock_never_see_it_step_back() {
-    race(3, 1, 1, STRICT, || World::new(MS, unbounded()));
+    race(3, 1, 1, STRICT, || World::new(MS, Ceiling::unbounded()));
 }
 
 #[test]
 fn no_run_passes_a_ceiling_that_others_raise_or_starts_below_its_floor() {
-    race(2, 1, 8, AHEAD, || {
-        World::new(MS / 2, Ceiling::starting_at(START + 1))
-    });
+    race_to_raise(2, 1, 8, || World::new(MS / 2, starting_at(START + 1)));
+}
+
+/// The second run of each is past half of the window, so one of the two writes ahead.
+#[test]
+fn writing_ahead_publishes_nothing_that_is_not_on_disk() {
+    race_to_raise(2, 2, 3, || World::new(MS / 2, starting_at(START + 1)));
 }
 
 #[test]
 fn whoever_sees_a_ceiling_being_attached_sees_its_floor() {
-    race(2, 1, 2, AHEAD, || {
-        World::new(
-            0,
-            Ceiling {
-                floor: AtomicI64::new(0),
-                ceiling: AtomicI64::new(0),
-            },
-        )
-    });
+    race_to_raise(2, 1, 2, || World::detached(0));
 }
 
 #[test]
 fn three_threads_attach_and_raise_one_ceiling() {
-    race(3, 1, 4, AHEAD, || {
-        World::new(
-            0,
-            Ceiling {
-                floor: AtomicI64::new(0),
-                ceiling: AtomicI64::new(0),
-            },
-        )
+    race_to_raise(3, 1, 4, || World::detached(0));
+}
+
+/// At any moment the server dies. What is on disk then is what the next one finds; its clock is set
+/// back to the beginning, and still it repeats nothing that a client has seen.
+fn crash(threads: usize, times: usize, want: u64, step: Micros) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(move || {
+        let world = World::detached(step);
+        // Both as they were at the moment of the crash, and not a word later.
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let minting: Vec<_> = (1..threads)
+            .map(|_| {
+                let (world, seen) = (world.clone(), seen.clone());
+                thread::spawn(move || {
+                    for _ in 0..times {
+                        let minted = session(&world, 1, want, &AHEAD);
+                        seen.lock().unwrap().extend(minted.iter().map(|m| m.run));
+                    }
+                })
+            })
+            .collect();
+        let (seen_then, durable) = {
+            let seen = seen.lock().unwrap();
+            (seen.clone(), world.durable.load(Ordering::Acquire))
+        };
+        let next = World::with(0, starting_at(durable), false);
+        *next.page.lock().unwrap() = durable;
+        next.durable.store(durable, Ordering::Release);
+        for minted in session(&next, 1, 2, &AHEAD) {
+            for before in &seen_then {
+                assert!(
+                    before.first + before.count <= minted.run.first,
+                    "{before:?} was seen before the crash, {:?} after it",
+                    minted.run
+                );
+            }
+        }
+        for thread in minting {
+            thread.join().unwrap();
+        }
     });
+}
+
+#[test]
+fn a_crash_while_one_session_raises_the_ceiling_repeats_nothing() {
+    crash(2, 2, 3, MS / 2);
+}
+
+#[test]
+fn a_crash_while_two_sessions_raise_the_ceiling_repeats_nothing() {
+    crash(3, 1, 3, MS / 2);
 }
 
 /// A table in what would be shared memory, and its lock.
@@ -300,14 +394,14 @@ impl Lanes {
 
     /// For each node in turn its lane, and an id minted from it.
     fn visit(&self, nodes: &[u64]) -> Vec<(u64, usize, i64)> {
-        let world = World::new(0, unbounded());
+        let world = World::new(0, Ceiling::unbounded());
         let mut host = Session {
             world: &world,
             anchor: ClockAnchor::new(),
         };
         let mut one = |&node: &u64| {
             let lane = self.lane(node);
-            let run = mint(lane, &layout(), 1, &world.ceiling, &AHEAD, &mut host).unwrap();
+            let run = mint(lane, &layout(), 1, &AHEAD, &mut host).unwrap();
             (
                 node,
                 std::ptr::from_ref(lane) as usize,

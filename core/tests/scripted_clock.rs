@@ -6,7 +6,7 @@ mod common;
 
 use common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
 use mint_core::MintError::{BeforeEpoch, ClockBehind, ClockJumped, Exhausted};
-use mint_core::{Ceiling, Micros, Policy};
+use mint_core::{Micros, Policy};
 
 const YEAR: Micros = 8_766 * HOUR;
 
@@ -156,33 +156,6 @@ fn a_clock_that_stands_still_is_not_waited_for_beyond_max_wait() {
     assert_eq!(script.world.up - HOUR, 4 * SECOND + SECOND / 2);
 }
 
-/// What a predecessor may have issued ends with the tick in which the floor lies.
-#[test]
-fn a_floor_inside_a_tick_begins_with_the_next_tick() {
-    for unit in [10 * MS, SECOND] {
-        let layout = format!(
-            "time:40 node:4 seq:8 unit:{}ms epoch:2020-02-03T04:05:06.789123Z",
-            unit / MS
-        );
-        for (past, tick) in [(0, 5), (1, 6), (unit - 1, 6), (unit, 6), (unit + 1, 7)] {
-            let mut script = Script::new(&layout, DEFAULTS);
-            script.ceiling = Ceiling::starting_at(script.layout.epoch() + 5 * unit + past);
-            script.set(4 * unit);
-            assert_eq!(script.run(1).unwrap().first >> 8, tick, "{unit} {past}");
-        }
-    }
-}
-
-/// After a restart the wait has nothing to do with the clock: it is not refused.
-#[test]
-fn a_lane_behind_its_floor_waits_whatever_the_patience() {
-    let mut script = Script::new("twitter", STRICT);
-    script.ceiling = Ceiling::starting_at(script.layout.epoch() + 10 * SECOND);
-    script.set(SECOND);
-    assert_eq!(script.next(), Ok(10_000 << 22));
-    assert_eq!(script.world.pauses, [9 * SECOND]);
-}
-
 #[test]
 fn a_clock_years_ahead_is_refused_until_accepted() {
     let mut script = Script::new("twitter", DEFAULTS);
@@ -261,7 +234,7 @@ fn a_clock_far_past_the_end_does_not_wrap_around() {
 #[test]
 fn a_floor_past_the_end_is_the_end() {
     let mut script = Script::new("instagram", DEFAULTS);
-    script.ceiling = Ceiling::starting_at(script.layout.end().unwrap());
+    script.start_at(script.layout.end().unwrap());
     assert_eq!(script.next(), Err(Exhausted));
 }
 

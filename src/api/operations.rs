@@ -1,8 +1,8 @@
 //! For those who run the server.
 
 use super::SnowflakeLayout;
-use crate::pg::lanes;
-use crate::pg::moment::{interval, timestamp};
+use crate::pg::moment::{interval, timestamp, to_micros};
+use crate::pg::{ceilings, lanes};
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
@@ -43,3 +43,51 @@ fn pg_mint_lanes() -> TableIterator<
 fn pg_mint_accept_clock() -> Interval {
     interval(lanes::accept_clock())
 }
+
+/// The durable ceilings of the server's databases, behind the view of the same name.
+#[pg_extern(volatile, strict, parallel_safe, cost = 100)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn pg_mint_ceilings() -> TableIterator<
+    'static,
+    (
+        name!(database, String),
+        name!(name, &'static str),
+        name!(value, Option<TimestampWithTimeZone>),
+        name!(ahead, Interval),
+        name!(floor, Option<TimestampWithTimeZone>),
+        name!(writes, i64),
+        name!(last_write, Option<TimestampWithTimeZone>),
+    ),
+> {
+    TableIterator::new(ceilings::seen().into_iter().map(|seen| {
+        (
+            seen.database,
+            ceilings::NAME,
+            timestamp(seen.value),
+            interval(lanes::ahead(seen.value)),
+            timestamp(seen.floor),
+            seen.writes.cast_signed(),
+            seen.last_write.and_then(timestamp),
+        )
+    }))
+}
+
+/// Puts the ceiling of this database to a moment, after a clock that ran ahead had poisoned it, and
+/// returns where it is: never before what may be minted now. **Ids past it may be issued again**: give a
+/// moment above those of all ids in use.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 100)]
+fn pg_mint_reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
+    timestamp(ceilings::reset(to_micros(at)))
+}
+
+/// Where the ceiling of a new extension begins: above all that the server may have issued.
+#[pg_extern(volatile, strict, parallel_restricted, cost = 100)]
+fn pg_mint_highest_ceiling() -> i64 {
+    ceilings::highest()
+}
+
+extension_sql_file!(
+    "../../sql/ceiling.sql",
+    name = "ceiling",
+    requires = ["layout_operators", pg_mint_highest_ceiling]
+);

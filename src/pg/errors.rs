@@ -19,6 +19,24 @@ pub fn report(code: Code, message: String, detail: Option<String>, hint: Option<
     unreachable!("an error report does not return")
 }
 
+/// Warns, and goes on.
+pub fn warn(message: &'static str, detail: String, hint: &'static str) {
+    ErrorReport::new(Code::ERRCODE_WARNING, message, function_name!())
+        .set_detail(detail)
+        .set_hint(hint)
+        .report(PgLogLevel::WARNING);
+}
+
+/// Writes to the server's log that the clock was stepped.
+pub fn log_step(by: Micros) {
+    let direction = if by < 0 { "back" } else { "forward" };
+    let message = format!(
+        "the clock stepped {direction} by {}",
+        span(by.saturating_abs())
+    );
+    ErrorReport::new(Code::ERRCODE_WARNING, message, function_name!()).report(PgLogLevel::LOG);
+}
+
 /// A message as the full sentence that a detail is.
 pub fn sentence(message: &str) -> Option<String> {
     let mut letters = message.chars();
@@ -141,6 +159,15 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
                 span(*need)
             )),
             Some("Put the clock of the server right, wait, or raise pg_mint.max_wait.".to_owned()),
+        ),
+        MintError::BelowFloor { behind, need } => report(
+            Code::ERRCODE_SYSTEM_ERROR,
+            format!("the clock is {} behind the ceiling of this database", span(*behind)),
+            Some(format!(
+                "Ids up to the ceiling may have been issued before the server was started. The next id of {lane} is {} away, and pg_mint.max_wait is shorter.",
+                span(*need)
+            )),
+            Some("Put the clock of the server right. If it is right and the ceiling is not, see pg_mint_reset_ceiling().".to_owned()),
         ),
         MintError::ClockJumped { by } => report(
             Code::ERRCODE_SYSTEM_ERROR,

@@ -1,14 +1,11 @@
 //! Minting with what the server lends: clock, latch, shared memory and settings.
 
 use super::shared::{Shared, shared};
-use super::{clock, errors, session, settings};
+use super::{ceilings, clock, errors, session, settings};
 use mint_core::mint::Refusal;
 use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lookup, Micros, Run, mint};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::convert::Infallible;
-
-/// The bounds of every lane: none.
-static UNBOUNDED: Ceiling = Ceiling::unbounded();
 
 /// The world as a backend sees it. Interrupts leave by PostgreSQL's own errors.
 struct Backend {
@@ -40,9 +37,28 @@ impl Host for Backend {
         session::random()
     }
 
-    fn raise(&mut self, ceiling: &Ceiling, _beyond: Micros) -> Result<(), Infallible> {
-        ceiling.raise(Micros::MAX);
+    fn stepped_back(&mut self, _: Micros) {
+        self.watch_steps();
+    }
+
+    #[inline]
+    fn ceiling(&self) -> &Ceiling {
+        ceilings::current()
+    }
+
+    fn raise(&mut self, beyond: Micros) -> Result<(), Infallible> {
+        self.watch_steps();
+        ceilings::raise(beyond);
         Ok(())
+    }
+}
+
+impl Backend {
+    /// Logs what the clock did, once for the whole server.
+    fn watch_steps(&self) {
+        if let Some(by) = self.anchor.step(clock::now(), clock::up()) {
+            errors::log_step(by);
+        }
     }
 }
 
@@ -129,7 +145,7 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
     let mut host = Backend {
         anchor: shared.anchor,
     };
-    match mint(lane, layout, want, &UNBOUNDED, &policy, &mut host) {
+    match mint(lane, layout, want, &policy, &mut host) {
         Ok(run) => run,
         Err(Refusal::Refused(error)) => errors::refuse(&error, layout, node, policy.max_ahead),
         Err(Refusal::Interrupted(never)) => match never {},

@@ -1,10 +1,12 @@
 //! What the server lends to the algorithms. All `unsafe` code of the project is below this module.
 
+pub mod ceilings;
 pub mod clock;
 pub mod errors;
 pub mod fixed;
 pub mod lanes;
 pub mod moment;
+pub mod sequence;
 pub mod session;
 pub mod settings;
 pub mod shared;

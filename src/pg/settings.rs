@@ -8,6 +8,7 @@ static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
+static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
 
 /// The node of this server, unless it is not set.
@@ -30,7 +31,14 @@ pub fn policy() -> Policy {
         max_ahead: Micros::from(value(&MAX_AHEAD)) * 1_000,
         max_wait: Micros::from(value(&MAX_WAIT)) * 1_000,
         max_jump: Micros::from(value(&MAX_JUMP)) * 1_000_000,
+        window: window(),
     }
+}
+
+/// How far a ceiling is raised at once.
+#[inline]
+pub fn window() -> Micros {
+    Micros::from(value(&WINDOW)) * 1_000
 }
 
 /// How many lanes of their own the nodes may have, when the shared memory is made.
@@ -85,6 +93,16 @@ pub fn init() {
         i32::MAX,
         GucContext::Sighup,
         GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.window",
+        c"Sets how far the durable ceiling is raised at once.",
+        c"It is written when half of this is used up. After a crash ids go on from the ceiling, up to one and a half times this ahead.",
+        &WINDOW,
+        100,
+        10_000,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
     );
     GucRegistry::define_int_guc(
         c"pg_mint.max_lanes",

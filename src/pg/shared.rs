@@ -8,6 +8,7 @@
 //! another version of the library than the one that made the segment is refused, and never mints
 //! from lanes of its own beside the others.
 
+use super::ceilings::{self, Slot};
 use super::errors::report;
 use super::settings;
 use mint_core::{BUILTINS, ClockAnchor, Lane, LaneTable, TableCount};
@@ -38,7 +39,7 @@ const _: () = assert!(size_of::<Rendezvous>() == 64);
 /// - `tranche`, `slots`, `limit`: written before the handle is published, immutable then.
 /// - `lock`: held to insert lanes.
 /// - `count`: written under `lock`, read by anyone.
-/// - `anchor`: atomic.
+/// - `anchor`, `ceilings`: atomic; ceilings are claimed under `lock`.
 #[repr(C, align(64))]
 struct Header {
     lock: pg_sys::LWLock,
@@ -47,6 +48,7 @@ struct Header {
     limit: u32,
     count: TableCount,
     anchor: ClockAnchor,
+    ceilings: [Slot; ceilings::SLOTS],
 }
 
 /// The shared memory as this process sees it.
@@ -54,6 +56,8 @@ pub struct Shared {
     lock: *mut pg_sys::LWLock,
     /// Where wall clock and time since boot were last seen together.
     pub anchor: &'static ClockAnchor,
+    /// The ceilings of the databases.
+    pub ceilings: &'static [Slot],
     /// The lanes of the server.
     pub table: LaneTable<'static>,
 }
@@ -71,7 +75,7 @@ pub fn shared() -> &'static Shared {
 }
 
 impl Shared {
-    /// Runs `work` under the lock that inserting lanes needs. An error inside releases it.
+    /// Runs `work` under the lock that inserting lanes and claiming ceilings need. An error inside releases it.
     pub fn locked<T>(&self, work: impl FnOnce(&LaneTable<'static>) -> T) -> T {
         // SAFETY: the lock was initialised before the segment was published; if `work` raises an
         // error, the server releases it with the transaction.
@@ -118,6 +122,7 @@ fn attach() -> &'static Shared {
         Shared {
             lock: addr_of_mut!((*header).lock),
             anchor: &(*header).anchor,
+            ceilings: &(*header).ceilings,
             table: LaneTable::new(&(*header).count, lanes, (*header).limit),
         }
     };

@@ -2,7 +2,10 @@
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 use mint_core::mint::Refusal;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Policy, Run, mint};
+use mint_core::{
+    Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Page, Policy, Run, mint,
+};
+use std::convert::Infallible;
 
 pub const MS: Micros = 1_000;
 pub const SECOND: Micros = 1_000 * MS;
@@ -13,19 +16,20 @@ pub const STRICT: Policy = Policy {
     max_ahead: 0,
     max_wait: 0,
     max_jump: HOUR,
+    window: 500 * MS,
 };
 /// The settings that a server starts with.
 pub const DEFAULTS: Policy = Policy {
     max_ahead: 2 * SECOND,
     max_wait: 5 * SECOND,
     max_jump: HOUR,
+    window: 500 * MS,
 };
 
 /// One lane and the world around it. Tests set `at` and look at `pauses`.
 pub struct Script {
     pub layout: Layout,
     pub lane: Lane,
-    pub ceiling: Ceiling,
     pub policy: Policy,
     pub world: World,
 }
@@ -44,6 +48,58 @@ pub struct World {
     /// What a tick's random start is drawn from.
     pub dice: u64,
     pub anchor: ClockAnchor,
+    pub ceiling: Ceiling,
+    pub page: Paper,
+    pub window: Micros,
+    /// How far behind the clock was found, each time.
+    pub steps: Vec<Micros>,
+}
+
+/// A page and what of it is on disk.
+#[derive(Default)]
+pub struct Paper {
+    pub value: Micros,
+    pub durable: Micros,
+    pub writes: usize,
+    pub flushes: usize,
+    pub lazy: bool,
+    /// Set back from, to.
+    pub set_back: Vec<(Micros, Micros)>,
+}
+
+impl Page for Paper {
+    type Position = Micros;
+    type Failure = Infallible;
+
+    fn update(
+        &mut self,
+        decide: impl FnOnce(Micros) -> Option<Micros>,
+    ) -> Result<(Micros, Micros), Infallible> {
+        if let Some(value) = decide(self.value) {
+            self.value = value;
+            self.writes += 1;
+        }
+        Ok((self.value, self.value))
+    }
+
+    fn flush(&mut self, position: Micros) -> Result<(), Infallible> {
+        if position > self.durable {
+            self.durable = position;
+            self.flushes += 1;
+        }
+        Ok(())
+    }
+
+    fn hasten(&mut self, position: Micros) {
+        // The log writer comes by long before the value is needed, or never.
+        if !self.lazy {
+            self.durable = self.durable.max(position);
+        }
+    }
+
+    fn set_back(&mut self, from: Micros, to: Micros) {
+        self.set_back.push((from, to));
+    }
 }
 
 impl Host for World {
@@ -79,8 +135,16 @@ impl Host for World {
         self.dice >> 20
     }
 
-    fn raise(&mut self, ceiling: &Ceiling, beyond: Micros) -> Result<(), ()> {
-        ceiling.raise(beyond + 500 * MS);
+    fn stepped_back(&mut self, behind: Micros) {
+        self.steps.push(behind);
+    }
+
+    fn ceiling(&self) -> &Ceiling {
+        &self.ceiling
+    }
+
+    fn raise(&mut self, beyond: Micros) -> Result<(), ()> {
+        let Ok(()) = self.ceiling.raise(beyond, self.window, &mut self.page);
         Ok(())
     }
 }
@@ -97,12 +161,15 @@ impl Script {
             pauses: Vec::new(),
             dice: 1,
             anchor: ClockAnchor::new(),
+            ceiling: Ceiling::unbounded(),
+            page: Paper::default(),
+            window: policy.window,
+            steps: Vec::new(),
         };
         let lane = Lane::alone(&layout, 0);
         Script {
             layout,
             lane,
-            ceiling: Ceiling::unbounded(),
             policy,
             world,
         }
@@ -119,12 +186,29 @@ impl Script {
         self.world.up += span;
     }
 
+    /// What a server finds when it starts: this value on its page.
+    pub fn start_at(&mut self, value: Micros) {
+        self.world.page = Paper {
+            value,
+            durable: value,
+            ..Paper::default()
+        };
+        self.world.ceiling = Ceiling::default();
+        self.world.ceiling.attach(value, 0);
+    }
+
+    /// A crash: lanes and anchor are new, the page has kept `value`.
+    pub fn restart(&mut self, value: Micros) {
+        self.lane = Lane::alone(&self.layout, 0);
+        self.world.anchor = ClockAnchor::new();
+        self.start_at(value);
+    }
+
     pub fn run(&mut self, want: u64) -> Result<Run, MintError> {
         mint(
             &self.lane,
             &self.layout,
             want,
-            &self.ceiling,
             &self.policy,
             &mut self.world,
         )

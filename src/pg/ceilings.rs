@@ -1,0 +1,367 @@
+//! The ceilings of the databases: in shared memory for every session, on disk for what comes after.
+//!
+//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. Its place in shared
+//! memory is found by database, sequence and file, so that a sequence made anew is a ceiling made anew.
+
+use super::errors::{self, report};
+use super::sequence::{self, Lock, Position, Row, Sequence};
+use super::shared::shared;
+use super::{clock, settings};
+use mint_core::text::moment_text;
+use mint_core::{Ceiling, Micros, Page};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::convert::Infallible;
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+
+/// The sequence that holds the ceiling, in the extension's schema.
+pub const NAME: &str = "pg_mint_time_ceiling";
+const SEQUENCE: &CStr = c"pg_mint_time_ceiling";
+
+/// How many ceilings shared memory has room for.
+pub const SLOTS: usize = 1_024;
+
+/// A ceiling in shared memory.
+///
+/// - `database`, `sequence`, `file`: written under the segment's lock before anybody gets a reference,
+///   immutable while the database exists. Zeroed memory is an empty slot.
+/// - `bounds`: atomic, by the core's protocol.
+/// - `writes`, `last_write`: statistics, changed under the page's lock.
+#[repr(C, align(64))]
+pub struct Slot {
+    database: AtomicU32,
+    sequence: AtomicU32,
+    file: AtomicU32,
+    bounds: Ceiling,
+    writes: AtomicU64,
+    last_write: AtomicI64,
+}
+
+const _: () = assert!(size_of::<Slot>() == 64);
+
+type Key = (pg_sys::Oid, pg_sys::Oid, pg_sys::Oid);
+
+/// The key of a slot that nobody has claimed.
+const EMPTY: Key = (pg_sys::InvalidOid, pg_sys::InvalidOid, pg_sys::InvalidOid);
+
+impl Slot {
+    fn key(&self) -> Key {
+        let [database, sequence, file] = [&self.database, &self.sequence, &self.file]
+            .map(|part| pg_sys::Oid::from_u32(part.load(Ordering::Relaxed)));
+        (database, sequence, file)
+    }
+
+    /// Makes the slot another's. The caller holds the segment's lock, and nobody has a reference.
+    fn claim(&self, (database, sequence, file): Key) {
+        self.bounds.reset(0);
+        self.writes.store(0, Ordering::Relaxed);
+        self.last_write.store(0, Ordering::Relaxed);
+        self.sequence.store(sequence.to_u32(), Ordering::Relaxed);
+        self.file.store(file.to_u32(), Ordering::Relaxed);
+        self.database.store(database.to_u32(), Ordering::Relaxed);
+    }
+}
+
+/// What a session mints under until it has attached, and again when the sequence has changed.
+static DETACHED: Ceiling = Ceiling::detached();
+
+/// The ceiling of this session's database.
+static mut CURRENT: &Ceiling = &DETACHED;
+/// The sequence that it was attached to.
+static mut ATTACHED: Option<pg_sys::Oid> = None;
+
+/// The bounds to mint under now.
+#[inline]
+pub fn current() -> &'static Ceiling {
+    // SAFETY: a backend is one thread, and what is lent lives as long as it.
+    unsafe { CURRENT }
+}
+
+/// Lets ticks that start at `beyond` be minted in this database.
+#[cold]
+pub fn raise(beyond: Micros) {
+    let sequence = open(Lock::Write);
+    if sequence.is_rewritten() {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "cannot mint ids in a transaction that restarts the ceiling of pg_mint".to_owned(),
+            Some("A rollback would forget which ids were minted.".to_owned()),
+            Some("Commit first.".to_owned()),
+        );
+    }
+    let slot = attach(&sequence);
+    let mut page = Paper { sequence, slot };
+    let Ok(()) = slot.bounds.raise(beyond, settings::window(), &mut page);
+}
+
+/// A ceiling's page and where it is in shared memory.
+struct Paper {
+    sequence: Sequence,
+    slot: &'static Slot,
+}
+
+impl Page for Paper {
+    type Position = Position;
+    /// What goes wrong is an error of the server's, and ends the statement.
+    type Failure = Infallible;
+
+    fn update(
+        &mut self,
+        decide: impl FnOnce(Micros) -> Option<Micros>,
+    ) -> Result<(Micros, Position), Infallible> {
+        let slot = self.slot;
+        let (row, position) = self.sequence.update(|row| {
+            let value = decide(row.last_value)?;
+            slot.writes.fetch_add(1, Ordering::Relaxed);
+            slot.last_write.store(clock::now(), Ordering::Relaxed);
+            Some(Row {
+                last_value: value,
+                log_count: 0,
+                is_called: true,
+            })
+        });
+        Ok((row.last_value, position))
+    }
+
+    fn flush(&mut self, position: Position) -> Result<(), Infallible> {
+        sequence::flush(position);
+        Ok(())
+    }
+
+    fn hasten(&mut self, position: Position) {
+        sequence::hasten(position);
+    }
+
+    fn set_back(&mut self, from: Micros, to: Micros) {
+        errors::warn(
+            "the ceiling of pg_mint was set back, and has been raised again",
+            format!(
+                "It was at {}, and is at {} now.",
+                moment_text(from),
+                moment_text(to)
+            ),
+            "Had the server crashed in between, ids could have been issued twice. Leave sequence pg_mint_time_ceiling alone.",
+        );
+    }
+}
+
+/// Opens the sequence of this database's extension.
+fn open(lock: Lock) -> Sequence {
+    watch();
+    // SAFETY: a backend is one thread.
+    let known = unsafe { ATTACHED };
+    let open = |oid| Sequence::open(oid, lock);
+    known.and_then(open).unwrap_or_else(|| {
+        find().and_then(open).unwrap_or_else(|| {
+            report(
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "cannot mint ids without the ceiling of pg_mint".to_owned(),
+                Some("Sequence pg_mint_time_ceiling is not there.".to_owned()),
+                Some("Use CREATE EXTENSION pg_mint in this database.".to_owned()),
+            )
+        })
+    })
+}
+
+/// The oid of the sequence, by its name in the extension's schema.
+fn find() -> Option<pg_sys::Oid> {
+    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
+    // and the table are closed before anything else is opened.
+    unsafe {
+        let extension = pg_sys::get_extension_oid(c"pg_mint".as_ptr(), true);
+        if extension == pg_sys::InvalidOid {
+            return None;
+        }
+        let share = pg_sys::AccessShareLock.cast_signed();
+        let table = pg_sys::table_open(pg_sys::ExtensionRelationId, share);
+        let mut key = pg_sys::ScanKeyData::default();
+        pg_sys::ScanKeyInit(
+            &raw mut key,
+            pg_sys::Anum_pg_extension_oid as pg_sys::AttrNumber,
+            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
+            pg_sys::F_OIDEQ.into(),
+            extension.into(),
+        );
+        let index = pg_sys::Oid::from_u32(pg_sys::ExtensionOidIndexId);
+        let scan = pg_sys::systable_beginscan(table, index, true, ptr::null_mut(), 1, &raw mut key);
+        let tuple = pg_sys::systable_getnext(scan);
+        let schema = (!tuple.is_null()).then(|| {
+            let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_extension>();
+            (*row).extnamespace
+        });
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(table, share);
+        let oid = pg_sys::get_relname_relid(SEQUENCE.as_ptr(), schema?);
+        (oid != pg_sys::InvalidOid).then_some(oid)
+    }
+}
+
+/// The slot of this database's ceiling, made on the first call after a start of the server.
+fn attach(sequence: &Sequence) -> &'static Slot {
+    let (oid, file) = sequence.identity();
+    // SAFETY: reads a plain oid, set when the session connected.
+    let key = (unsafe { pg_sys::MyDatabaseId }, oid, file);
+    // Before the lock, as it may read from disk. Whoever raises it in between has attached first.
+    let value = sequence.row().last_value;
+    let slot = slot_for(key).unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            "no room for the ceiling of this database".to_owned(),
+            Some(format!("{SLOTS} are in use.")),
+            Some("Restart the server.".to_owned()),
+        )
+    });
+    let known = slots()
+        .filter(|other| (other.key().0, other.key().1) == (key.0, key.1))
+        .map(|other| other.bounds.written())
+        .max();
+    slot.bounds.attach(value, known.unwrap_or(0));
+    // SAFETY: a backend is one thread.
+    unsafe {
+        CURRENT = &slot.bounds;
+        ATTACHED = Some(oid);
+    }
+    slot
+}
+
+/// Finds a slot or makes it, if need be in place of one whose database is gone.
+fn slot_for(key: Key) -> Option<&'static Slot> {
+    let shared = shared();
+    let find = |wanted: Key| shared.ceilings.iter().find(|slot| slot.key() == wanted);
+    let claim = |free: Key| {
+        shared.locked(|_| {
+            find(key).or_else(|| {
+                let slot = find(free)?;
+                slot.claim(key);
+                Some(slot)
+            })
+        })
+    };
+    claim(EMPTY).or_else(|| {
+        // Nobody is connected to it, so nobody mints under its ceiling.
+        let gone = slots()
+            .map(Slot::key)
+            .find(|key| name_of(key.0).is_none())?;
+        claim(gone)
+    })
+}
+
+fn name_of(database: pg_sys::Oid) -> Option<String> {
+    // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
+    unsafe {
+        let name = pg_sys::get_database_name(database);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    }
+}
+
+fn slots() -> impl Iterator<Item = &'static Slot> {
+    shared().ceilings.iter().filter(|slot| slot.key() != EMPTY)
+}
+
+/// Registers once for word of changes to the sequence.
+fn watch() {
+    static mut WATCHES: bool = false;
+    // SAFETY: a backend is one thread; the callback lives as long as the library.
+    unsafe {
+        if !WATCHES {
+            pg_sys::CacheRegisterRelcacheCallback(Some(on_change), 0_usize.into());
+            WATCHES = true;
+        }
+    }
+}
+
+/// Called by the server when a relation has changed, or, without an oid, when any may have.
+unsafe extern "C-unwind" fn on_change(_: pg_sys::Datum, relation: pg_sys::Oid) {
+    // SAFETY: a backend is one thread, and this is called between its steps, not within one.
+    unsafe {
+        if relation == pg_sys::InvalidOid || ATTACHED == Some(relation) {
+            CURRENT = &DETACHED;
+            ATTACHED = None;
+        }
+    }
+}
+
+/// The highest moment that any database of the server may have issued an id of since it started; 1
+/// when none has. A new extension begins there.
+pub fn highest() -> Micros {
+    let written = slots().map(|slot| slot.bounds.written()).max();
+    written.unwrap_or(1).max(1)
+}
+
+/// A ceiling as the view shows it.
+pub struct Seen {
+    pub database: String,
+    pub value: Micros,
+    pub floor: Micros,
+    pub writes: u64,
+    pub last_write: Option<Micros>,
+}
+
+/// The ceilings that were raised or looked at since the server started.
+pub fn seen() -> Vec<Seen> {
+    slots()
+        .filter(|slot| slot.bounds.value() > 0)
+        .filter_map(|slot| {
+            Some(Seen {
+                database: name_of(slot.key().0)?,
+                value: slot.bounds.value(),
+                floor: slot.bounds.floor(),
+                writes: slot.writes.load(Ordering::Relaxed),
+                last_write: Some(slot.last_write.load(Ordering::Relaxed)).filter(|&at| at != 0),
+            })
+        })
+        .collect()
+}
+
+/// Puts this database's ceiling to `wanted`, or as near as is safe while sessions mint: not before what
+/// they may issue until they see it. Returns where it is.
+pub fn reset(wanted: Micros) -> Micros {
+    let sequence = open(Lock::Alone);
+    let slot = attach(&sequence);
+    let mut page = Paper { sequence, slot };
+    if wanted == Micros::MAX {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            "a ceiling cannot be infinite".to_owned(),
+            None,
+            None,
+        );
+    }
+    let value = wanted.max(clock::now() + settings::policy().max_ahead);
+    refuse_below_lanes(value);
+    let Ok((_, position)) = page.update(|_| Some(value));
+    sequence::flush(position);
+    slot.bounds.reset(value);
+    // Who minted under the old bounds until now stands where this would have been refused.
+    refuse_below_lanes(value);
+    value
+}
+
+fn refuse_below_lanes(value: Micros) {
+    if let Some(lane) = beyond(value) {
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "cannot reset the ceiling below what was minted since the server started".to_owned(),
+            Some(lane),
+            Some(
+                "Put the clock right, restart the server, and reset the ceiling before anything is minted."
+                    .to_owned(),
+            ),
+        );
+    }
+}
+
+/// A lane that has issued ids of `moment` or later, in words.
+fn beyond(moment: Micros) -> Option<String> {
+    super::lanes::lanes().find_map(|lane| {
+        let layout = lane.layout()?;
+        let at = layout.tick_start(lane.last() >> layout.seq.width)?;
+        (at >= moment).then(|| {
+            let node = lane
+                .node()
+                .map_or_else(String::new, |node| format!(", node {node}"));
+            format!("Layout {layout}{node} has minted at {}.", moment_text(at))
+        })
+    })
+}
