@@ -5,15 +5,21 @@ use std::time::{Duration, Instant};
 
 use mint_cluster::{Refusal, Server, Session, say};
 
-/// Far more ids than the layout's rate gives in the time of a test: 256 in 10 ms.
-const CAPACITY: &str =
+/// Far more ids than the layout's rate gives in the time of a test, 256 in 10 ms: many calls that wait a little.
+const SHORT_WAITS: &str =
     "SELECT count(snowflake_next_id(1, 'sonyflake')) FROM generate_series(1, 2000000)";
+/// Two ids an hour: one call that waits for long. Here the executor, which looks for interrupts between rows, is no help.
+const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
+const LONG_WAIT: &str = "SELECT count(snowflake_next_id(1, 'time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z')) FROM generate_series(1, 10)";
 const PROMPT: Duration = Duration::from_millis(500);
+/// After this a wait is taken for one that nothing ends.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with how long it
 /// took from the order on.
 fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) -> Refusal {
-    let order = format!("SELECT {order}({})", session.pid);
+    let pid = session.pid;
+    let order = format!("SELECT {order}({pid})");
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || {
             let refusal = session.refusal(sql);
@@ -24,6 +30,13 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         assert!(!waiting.is_finished(), "{sql} did not wait");
         let ordered = Instant::now();
         other.run(&order);
+        while !waiting.is_finished() {
+            if ordered.elapsed() > PATIENCE {
+                server.kill9(pid);
+                panic!("{order} did not end {sql}");
+            }
+            sleep(Duration::from_millis(1));
+        }
         let (mut refusal, ended) = waiting.join().expect("the waiting session");
         refusal.after = ended - ordered;
         say(format!("{order}: {refusal}"));
@@ -35,29 +48,22 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
 #[test]
 fn a_wait_for_capacity_ends_when_told() {
     let server = Server::start("capacity");
-    let cancelled = interrupted(
-        &server,
-        server.connect("postgres"),
-        CAPACITY,
-        "pg_cancel_backend",
-    );
-    assert_eq!(cancelled.code, "57014", "{cancelled}");
-
-    let terminated = interrupted(
-        &server,
-        server.connect("postgres"),
-        CAPACITY,
-        "pg_terminate_backend",
-    );
-    assert!(
-        ["57P01", ""].contains(&terminated.code.as_str()),
-        "{terminated}"
-    );
+    for sql in [SHORT_WAITS, LONG_WAIT] {
+        let ended_by = |order| interrupted(&server, server.connect("postgres"), sql, order);
+        let cancelled = ended_by("pg_cancel_backend");
+        assert_eq!(cancelled.code, "57014", "{cancelled}");
+        let terminated = ended_by("pg_terminate_backend");
+        assert!(
+            ["57P01", ""].contains(&terminated.code.as_str()),
+            "{terminated}"
+        );
+    }
 
     let mut session = server.connect("postgres");
     session.run("SET statement_timeout = '400ms'");
     for sql in [
-        CAPACITY,
+        SHORT_WAITS,
+        LONG_WAIT,
         "SELECT count(*) FROM snowflake_next_ids(1, 2000000, 'sonyflake')",
     ] {
         let timed_out = session.refusal(sql);
@@ -80,7 +86,7 @@ fn a_strict_wait_for_capacity_can_be_cancelled() {
         .conf("pg_mint.max_ahead = 0")
         .conf("pg_mint.max_wait = 0")
         .start();
-    for layout in ["sonyflake", "instagram"] {
+    for layout in ["sonyflake", "instagram", HOURLY] {
         let sql = format!(
             "SELECT count(snowflake_next_id(1, '{layout}')) FROM generate_series(1, 100000000)"
         );
