@@ -5,29 +5,44 @@ use std::time::{Duration, Instant};
 
 use mint_cluster::{Refusal, Server, Session, say};
 
-/// Far more ids than the layout's rate gives in the time of a test, 256 in 10 ms: many calls that wait a little.
-const SHORT_WAITS: &str =
-    "SELECT count(snowflake_next_id(1, 'sonyflake')) FROM generate_series(1, 2000000)";
-/// Two ids an hour: one call that waits for long. Here the executor, which looks for interrupts between rows, is no help.
+/// 256 ids in 10 ms: far more than that are many calls that wait a little.
+const BRISK: &str = "sonyflake";
+/// Two ids an hour: one call that waits for long. Here the executor, which looks for interrupts between rows, is no
+/// help.
 const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
-const LONG_WAIT: &str = "SELECT count(snowflake_next_id(1, 'time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z')) FROM generate_series(1, 10)";
+
 const PROMPT: Duration = Duration::from_millis(500);
 /// After this a wait is taken for one that nothing ends.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Far more ids than any layout's rate gives in the time of a test. In the list of results `generate_series` gives its
+/// rows one by one; in `FROM` it would first count to the end, and never come to minting.
+fn capacity(layout: &str) -> String {
+    format!(
+        "SELECT count(snowflake_next_id(1, '{layout}')) FROM (SELECT generate_series(1, 1000000000)) series"
+    )
+}
+
+/// How many calls have waited for their lane.
+fn waits(session: &mut Session) -> i64 {
+    session.one("SELECT coalesce(sum(waits), 0)::bigint FROM pg_mint_lanes")
+}
 
 /// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with how long it
 /// took from the order on.
 fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) -> Refusal {
     let pid = session.pid;
     let order = format!("SELECT {order}({pid})");
+    let mut other = server.connect("postgres");
+    let before = waits(&mut other);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || {
             let refusal = session.refusal(sql);
             (refusal, Instant::now())
         });
-        let mut other = server.connect("postgres");
         sleep(Duration::from_millis(400));
         assert!(!waiting.is_finished(), "{sql} did not wait");
+        assert!(waits(&mut other) > before, "{sql} waits for something else");
         let ordered = Instant::now();
         other.run(&order);
         while !waiting.is_finished() {
@@ -48,8 +63,9 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
 #[test]
 fn a_wait_for_capacity_ends_when_told() {
     let server = Server::start("capacity");
-    for sql in [SHORT_WAITS, LONG_WAIT] {
-        let ended_by = |order| interrupted(&server, server.connect("postgres"), sql, order);
+    for layout in [BRISK, HOURLY] {
+        let sql = capacity(layout);
+        let ended_by = |order| interrupted(&server, server.connect("postgres"), &sql, order);
         let cancelled = ended_by("pg_cancel_backend");
         assert_eq!(cancelled.code, "57014", "{cancelled}");
         let terminated = ended_by("pg_terminate_backend");
@@ -62,11 +78,11 @@ fn a_wait_for_capacity_ends_when_told() {
     let mut session = server.connect("postgres");
     session.run("SET statement_timeout = '400ms'");
     for sql in [
-        SHORT_WAITS,
-        LONG_WAIT,
-        "SELECT count(*) FROM snowflake_next_ids(1, 2000000, 'sonyflake')",
+        capacity(BRISK),
+        capacity(HOURLY),
+        format!("SELECT count(*) FROM snowflake_next_ids(1, 2000000, '{BRISK}')"),
     ] {
-        let timed_out = session.refusal(sql);
+        let timed_out = session.refusal(&sql);
         say(format!("statement_timeout of 400 ms: {timed_out}"));
         assert_eq!(timed_out.code, "57014", "{timed_out}");
         assert!(
@@ -86,10 +102,8 @@ fn a_strict_wait_for_capacity_can_be_cancelled() {
         .conf("pg_mint.max_ahead = 0")
         .conf("pg_mint.max_wait = 0")
         .start();
-    for layout in ["sonyflake", "instagram", HOURLY] {
-        let sql = format!(
-            "SELECT count(snowflake_next_id(1, '{layout}')) FROM generate_series(1, 100000000)"
-        );
+    for layout in [BRISK, "instagram", HOURLY] {
+        let sql = capacity(layout);
         let refusal = interrupted(
             &server,
             server.connect("postgres"),
