@@ -133,19 +133,19 @@ fn more_nodes_than_lanes() {
 #[test]
 fn eight_sessions_race_for_the_last_lanes() {
     let server = Server::build("last lanes")
-        .conf("pg_mint.max_lanes = 4096")
+        .conf("pg_mint.max_lanes = 32768")
         .start();
     for _ in 0..count(6, 3) {
         let drawn = draw_at_once(&server, "postgres", 8, |session, number| {
-            let nodes =
-                format!("generate_series({number}, 8191, 8) AS node, generate_series(1, 2)");
-            session.column(&format!("SELECT snowflake_next_id(node) FROM {nodes}"))
+            session.column(&format!(
+                "SELECT snowflake_next_id(node, 'sonyflake') FROM generate_series({number}, 65535, 8) AS node"
+            ))
         });
         assert_unique(&drawn);
         let lanes: Vec<i64> = server
             .connect("postgres")
             .column("SELECT count(*) FROM pg_mint_lanes GROUP BY node IS NULL ORDER BY 1");
-        assert_eq!(lanes, [1, 4096], "shared lanes, and lanes of one node");
+        assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one node");
         server.restart();
     }
 }
