@@ -27,7 +27,7 @@ pub enum LayoutError {
     #[error("the fields have {0} bits in total, more than the 64 of a bigint")]
     TooWide(u32),
     #[error(
-        "a layout of 64 bits must begin with its time, which then lends its top bit to the sign"
+        "a layout of 64 bits must begin with a time of two bits or more, which then lends its top bit to the sign"
     )]
     SignBit,
     #[error("\"{0}\" is not a unit of time from 1us to 3600s")]

@@ -202,11 +202,8 @@ impl Layout {
         };
         let letters = order.letters();
         // Ids are positive: the 64th bit can only be the time's, and is given up.
-        if total == 64 && letters[0] != b't' {
+        if total == 64 && (letters[0] != b't' || time == 1) {
             return Err(Fault::SignBit);
-        }
-        if total == 64 && time == 1 {
-            return Err(Fault::ZeroWidth("time"));
         }
         if epoch < FIRST_EPOCH || epoch > LAST_EPOCH {
             return Err(Fault::OutOfRange);

@@ -243,6 +243,10 @@ fn each_kind_of_bad_text_has_its_error() {
             own("node:11 time:41 seq:12 epoch:2020-01-01T00:00:00Z"),
             SignBit,
         ),
+        (
+            own("time:1 node:51 seq:12 epoch:2020-01-01T00:00:00Z"),
+            SignBit,
+        ),
         (with("unit:0ms"), BadUnit(own("0ms"))),
         (with("unit:3601s"), BadUnit(own("3601s"))),
         (with("unit:1ns"), BadUnit(own("1ns"))),
@@ -251,6 +255,14 @@ fn each_kind_of_bad_text_has_its_error() {
         (
             epoch("2020-01-01T00:00:00"),
             BadEpoch(own("2020-01-01T00:00:00")),
+        ),
+        (
+            epoch("2016-12-31T23:59:60Z"),
+            BadEpoch(own("2016-12-31T23:59:60Z")),
+        ),
+        (
+            epoch("2020-01-01T00:00:00+01:00[Europe/Paris]"),
+            BadEpoch(own("2020-01-01T00:00:00+01:00[Europe/Paris]")),
         ),
         (
             epoch("2020-01-01T00:00:00.0000001Z"),

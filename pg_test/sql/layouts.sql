@@ -45,3 +45,10 @@ INSERT INTO kinds SELECT layout FROM snowflake_layouts();
 SELECT count(*) FROM kinds JOIN snowflake_layouts() USING (layout);
 DROP TABLE kinds;
 DROP EXTENSION pg_mint;
+-- In a database whose encoding is not UTF-8, what was wrong is still shown.
+CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+\c latin
+CREATE EXTENSION pg_mint;
+SELECT snowflake_layout_in(textout(chr(233) || 'clair'));
+\c regression
+DROP DATABASE latin;

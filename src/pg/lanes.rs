@@ -152,13 +152,16 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
     }
 }
 
-/// The next id of the session's reservation; leftovers of a past tick are dropped.
+/// The next id of the session's reservation. Leftovers are dropped when their tick is past, or when
+/// another layout of this lane, with more bits of time, took them beyond this one's end.
 fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, reserve: u64) -> u64 {
     let current = session::reservation(lane)
         .map(|(_, run)| run)
         .filter(|left| {
-            let tick = layout.tick_start(left.first >> layout.seq.width);
-            tick.is_some_and(|start| clock::now().saturating_sub(start) < layout.unit())
+            let tick = left.first >> layout.seq.width;
+            let start = layout.tick_start(tick);
+            tick <= layout.max_tick()
+                && start.is_some_and(|at| clock::now().saturating_sub(at) < layout.unit())
         });
     let Run { first, count } = current.unwrap_or_else(|| run(shared, lane, layout, node, reserve));
     let left = (count > 1).then_some((

@@ -2,7 +2,7 @@
 
 use super::errors::bad_layout_bytes;
 use mint_core::{BUILTINS, Lane, Layout, Run};
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::ffi::c_char;
@@ -133,7 +133,24 @@ pub fn init() {
     }
 }
 
-#[pg_guard]
+// tcop/utility.h. Not pgrx's own binding: its guard catches every error that a statement raises and
+// raises another in its place, without constraint, position and context, and with no SQLSTATE that it
+// does not know.
+unsafe extern "C-unwind" {
+    fn standard_ProcessUtility(
+        statement: *mut pg_sys::PlannedStmt,
+        query: *const c_char,
+        read_only_tree: bool,
+        context: pg_sys::ProcessUtilityContext::Type,
+        params: pg_sys::ParamListInfo,
+        environment: *mut pg_sys::QueryEnvironment,
+        destination: *mut pg_sys::DestReceiver,
+        completion: *mut pg_sys::QueryCompletion,
+    );
+}
+
+/// Errors of the statement jump over this function, as over the server's own. So it is not guarded,
+/// owns nothing that would have to be dropped, and cannot panic.
 #[allow(clippy::too_many_arguments, reason = "the hook's signature")]
 unsafe extern "C-unwind" fn on_utility(
     statement: *mut pg_sys::PlannedStmt,
@@ -155,30 +172,16 @@ unsafe extern "C-unwind" fn on_utility(
                 (*node.cast::<pg_sys::DiscardStmt>()).target,
                 pg_sys::DiscardMode::DISCARD_ALL | pg_sys::DiscardMode::DISCARD_SEQUENCES
             );
-        match PREVIOUS_HOOK {
-            Some(hook) => {
-                hook(
-                    statement,
-                    query,
-                    read_only_tree,
-                    context,
-                    params,
-                    environment,
-                    destination,
-                    completion,
-                );
-            }
-            None => pg_sys::standard_ProcessUtility(
-                statement,
-                query,
-                read_only_tree,
-                context,
-                params,
-                environment,
-                destination,
-                completion,
-            ),
-        }
+        PREVIOUS_HOOK.unwrap_or(standard_ProcessUtility)(
+            statement,
+            query,
+            read_only_tree,
+            context,
+            params,
+            environment,
+            destination,
+            completion,
+        );
         if discards {
             session().last_id = None;
         }

@@ -17,16 +17,31 @@ use std::ffi::c_int;
 use std::ptr::{self, addr_of_mut};
 
 const NAME: &std::ffi::CStr = c"pg_mint";
-const MAGIC: u64 = u64::from_be_bytes(*b"pg_mint\x01");
-/// Layout of the segment. Any change to [`Header`] or [`Lane`] that an older library would misread
-/// needs another number.
-const VERSION: u32 = 1;
+
+/// Whose segment it is, and its form.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    magic: [u8; 8],
+    /// Any change to [`Header`] or [`Lane`] that an older library would misread needs another number.
+    version: u32,
+}
+
+/// What this library makes and joins. Looked up where it stands, by [`stamp`], and not built into the
+/// code: so the test of an upgrade finds it in the file and makes a library of another version.
+static STAMP: Stamp = Stamp {
+    magic: *b"pg_mint\x01",
+    version: 1,
+};
+
+fn stamp() -> Stamp {
+    *std::hint::black_box(&STAMP)
+}
 
 /// Guarded by AddinShmemInitLock. All zero until the segment is made.
 #[repr(C)]
 struct Rendezvous {
-    magic: u64,
-    version: u32,
+    stamp: Stamp,
     handle: pg_sys::dsm_handle,
     size: u64,
     spare: [u64; 5],
@@ -157,21 +172,21 @@ fn make(rendezvous: &mut Rendezvous) -> *mut Header {
         rendezvous.handle = pg_sys::dsm_segment_handle(segment);
         header
     };
-    rendezvous.magic = MAGIC;
-    rendezvous.version = VERSION;
+    rendezvous.stamp = stamp();
     rendezvous.size = size as u64;
     header
 }
 
 /// Attaches to the segment. The caller holds AddinShmemInitLock.
 fn join(rendezvous: &Rendezvous) -> *mut Header {
-    if rendezvous.magic != MAGIC || rendezvous.version != VERSION {
+    let own = stamp();
+    if rendezvous.stamp != own {
         report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "shared memory of pg_mint was created by another version".to_owned(),
             Some(format!(
-                "It has version {}; this library needs {VERSION}.",
-                rendezvous.version
+                "It has version {}; this library needs {}.",
+                rendezvous.stamp.version, own.version
             )),
             Some("Reconnect all sessions of the old version and restart the server.".to_owned()),
         );

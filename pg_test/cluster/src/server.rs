@@ -158,9 +158,10 @@ impl Server {
     fn configure(&self, lines: &str) {
         let place = self.data().join("postgresql.conf");
         let before = std::fs::read_to_string(&place).expect("postgresql.conf");
-        let socket = self.path().display();
+        let here = self.path().display();
         let after = format!(
-            "{before}\nlisten_addresses = ''\nunix_socket_directories = '{socket}'\n{lines}\n"
+            "{before}\nlisten_addresses = ''\nunix_socket_directories = '{here}'\n\
+             dynamic_library_path = '{here}:$libdir'\n{lines}\n"
         );
         // Written in place, so that it stays the server's own.
         std::fs::write(&place, after).expect("postgresql.conf can be written");
@@ -310,6 +311,16 @@ impl Server {
             "promotion:\n{}",
             self.log()
         );
+    }
+
+    /// Installs the extension's library anew, changed by `change`, for this server alone. As an installation does, it
+    /// leaves the old file to those who have loaded it; sessions that load it from now on get the new one.
+    pub fn install_library(&self, change: impl FnOnce(&mut [u8])) {
+        let mut library = tree::library();
+        change(&mut library);
+        let next = self.path().join("pg_mint.next");
+        std::fs::write(&next, library).expect("the library can be written");
+        std::fs::rename(&next, self.path().join("pg_mint.so")).expect("the library can be put in");
     }
 
     fn fake_clock(&mut self, library: &Path) {

@@ -20,12 +20,15 @@ const UNWANTED: [&str; 8] = [
 ];
 
 /// `bin` of the tree that `PG_CONFIG` belongs to. Looked up once.
-static BINDIR: LazyLock<PathBuf> = LazyLock::new(|| {
+static BINDIR: LazyLock<PathBuf> = LazyLock::new(|| directory("--bindir"));
+
+/// A directory of the tree that `PG_CONFIG` belongs to, by pg_config's own option for it.
+fn directory(option: &str) -> PathBuf {
     let pg_config = std::env::var_os("PG_CONFIG").unwrap_or_else(|| {
         panic!("set PG_CONFIG to the pg_config of a server tree that has pg_mint installed; these tests start whole servers")
     });
     let answer = Command::new(&pg_config)
-        .arg("--bindir")
+        .arg(option)
         .output()
         .unwrap_or_else(|error| {
             panic!(
@@ -34,7 +37,13 @@ static BINDIR: LazyLock<PathBuf> = LazyLock::new(|| {
             )
         });
     PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim())
-});
+}
+
+/// The extension's library, as it is installed in the tree.
+pub fn library() -> Vec<u8> {
+    let place = directory("--pkglibdir").join("pg_mint.so");
+    std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
+}
 
 /// A server refuses to run as root, so root hands everything of the server to the user `postgres`.
 fn is_root() -> bool {

@@ -163,6 +163,24 @@ fn from_reservations(server: &Server) {
     assert_sound(&drawn);
 }
 
+/// Layouts that differ in their bits of time only share lanes, and so reservations. What the wider one reserved may be
+/// past the end of the narrower one.
+#[test]
+fn a_reservation_does_not_outlive_a_layout() {
+    let server = Server::start("reserved past the end");
+    let mut session = server.connect("postgres");
+    session.set_for_server("pg_mint.reserve", "64");
+    let next = |bits: u8| {
+        format!(
+            "SELECT snowflake_next_id(3, 'time:{bits} node:10 seq:12 unit:3600s epoch:2020-01-01T00:00:00Z')"
+        )
+    };
+    let first: i64 = session.one(&next(30));
+    assert_eq!(session.refusal(&next(2)).code, "2200H");
+    let second: i64 = session.one(&next(30));
+    assert_eq!(second, first + 1, "not from the reservation");
+}
+
 #[test]
 fn a_million_rows_in_one_statement_from_rest() {
     let server = Server::start("a million rows");

@@ -22,6 +22,13 @@ fn race_for_the_first_use(preload: bool) {
         assert_eq!(drawn.iter().map(Vec::len).sum::<usize>(), 40 * 200);
         assert_sound(&drawn);
         all.extend(drawn);
+        // All of them have left. What they drew from has not.
+        let next: i64 = server
+            .connect("postgres")
+            .one("SELECT snowflake_next_id(1)");
+        let last = all.iter().flatten().max();
+        assert!(Some(&next) > last, "{next} after {last:?}");
+        all.push(vec![next]);
         if round % 2 == 0 {
             server.restart()
         } else {
@@ -120,4 +127,25 @@ fn more_nodes_than_lanes() {
         "SELECT bool_and(snowflake_shard(snowflake_next_id(g)) = g) FROM generate_series(1, 200) g",
     );
     assert!(right, "an id of a shared lane carries another node");
+}
+
+/// Sessions that all make new lanes make no more than there may be, and none twice.
+#[test]
+fn eight_sessions_race_for_the_last_lanes() {
+    let server = Server::build("last lanes")
+        .conf("pg_mint.max_lanes = 32768")
+        .start();
+    for _ in 0..count(6, 3) {
+        let drawn = draw_at_once(&server, "postgres", 8, |session, number| {
+            session.column(&format!(
+                "SELECT snowflake_next_id(node, 'sonyflake') FROM generate_series({number}, 65535, 8) AS node"
+            ))
+        });
+        assert_unique(&drawn);
+        let lanes: Vec<i64> = server
+            .connect("postgres")
+            .column("SELECT count(*) FROM pg_mint_lanes GROUP BY node IS NULL ORDER BY 1");
+        assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one node");
+        server.restart();
+    }
 }

@@ -4,6 +4,10 @@ use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
+/// A tick of an hour: here an id that was given back would be issued again, and not be covered up by the clock.
+const NEXT_OF_HOUR: &str =
+    "SELECT snowflake_next_id(7, 'time:20 node:10 seq:30 unit:3600s epoch:2024-01-01T00:00:00Z')";
+
 /// Collects one more id.
 fn mint(session: &mut Session, all: &mut Vec<i64>) {
     all.push(session.one(NEXT));
@@ -37,19 +41,22 @@ fn read_only_transactions_mint() {
 fn rollback_gives_nothing_back() {
     let server = Server::start("rollback");
     let mut session = server.connect("postgres");
-    let mut all = Vec::new();
+    let mut all: Vec<i64> = Vec::new();
+    let mut mint = |session: &mut Session| all.push(session.one(NEXT_OF_HOUR));
     for end in ["ROLLBACK", "COMMIT"] {
         session.run("BEGIN");
-        mint(&mut session, &mut all);
+        mint(&mut session);
         session.run("SAVEPOINT here");
-        mint(&mut session, &mut all);
+        mint(&mut session);
         session.run("ROLLBACK TO here");
-        mint(&mut session, &mut all);
+        mint(&mut session);
         session.run(end);
-        mint(&mut session, &mut all);
+        mint(&mut session);
     }
-    session.run("BEGIN; DO $$ BEGIN PERFORM snowflake_next_id(7); RAISE 'no'; EXCEPTION WHEN OTHERS THEN NULL; END $$");
-    mint(&mut session, &mut all);
+    session.run(&format!(
+        "BEGIN; DO $$ BEGIN PERFORM ({NEXT_OF_HOUR}); RAISE 'no'; EXCEPTION WHEN OTHERS THEN NULL; END $$"
+    ));
+    mint(&mut session);
     session.run("COMMIT");
     assert_ascending(&all);
 }

@@ -5,25 +5,55 @@ use std::time::{Duration, Instant};
 
 use mint_cluster::{Refusal, Server, Session, say};
 
-/// Far more ids than the layout's rate gives in the time of a test: 256 in 10 ms.
-const CAPACITY: &str =
-    "SELECT count(snowflake_next_id(1, 'sonyflake')) FROM generate_series(1, 2000000)";
+/// 256 ids in 10 ms: far more than that are many calls that wait a little.
+const BRISK: &str = "sonyflake";
+/// Two ids an hour: one call that waits for long. Here the executor, which looks for interrupts between rows, is no
+/// help.
+const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
+
 const PROMPT: Duration = Duration::from_millis(500);
+/// After this a wait is taken for one that nothing ends.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Far more ids than any layout's rate gives in the time of a test. In the list of results `generate_series` gives its
+/// rows one by one; in `FROM` it would first count to the end, and never come to minting.
+fn capacity(layout: &str) -> String {
+    format!(
+        "SELECT count(snowflake_next_id(1, '{layout}')) FROM (SELECT generate_series(1, 1000000000)) series"
+    )
+}
+
+/// How many calls have waited for their lane.
+fn waits(session: &mut Session) -> i64 {
+    session.one("SELECT coalesce(sum(waits), 0)::bigint FROM pg_mint_lanes")
+}
 
 /// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with how long it
 /// took from the order on.
 fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) -> Refusal {
-    let order = format!("SELECT {order}({})", session.pid);
+    let pid = session.pid;
+    let order = format!("SELECT {order}({pid})");
+    let mut other = server.connect("postgres");
+    let before = waits(&mut other);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || {
             let refusal = session.refusal(sql);
             (refusal, Instant::now())
         });
-        let mut other = server.connect("postgres");
         sleep(Duration::from_millis(400));
-        assert!(!waiting.is_finished(), "{sql} did not wait");
+        let waits_still = !waiting.is_finished();
+        let waits_for_lane = waits(&mut other) > before;
         let ordered = Instant::now();
         other.run(&order);
+        // Nothing is judged before the session has ended, if need be by force: the scope waits for it.
+        while !waiting.is_finished() && ordered.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(1));
+        }
+        if !waiting.is_finished() {
+            server.kill9(pid);
+        }
+        assert!(waits_still, "{sql} did not wait");
+        assert!(waits_for_lane, "{sql} did not wait for its lane");
         let (mut refusal, ended) = waiting.join().expect("the waiting session");
         refusal.after = ended - ordered;
         say(format!("{order}: {refusal}"));
@@ -35,32 +65,26 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
 #[test]
 fn a_wait_for_capacity_ends_when_told() {
     let server = Server::start("capacity");
-    let cancelled = interrupted(
-        &server,
-        server.connect("postgres"),
-        CAPACITY,
-        "pg_cancel_backend",
-    );
-    assert_eq!(cancelled.code, "57014", "{cancelled}");
-
-    let terminated = interrupted(
-        &server,
-        server.connect("postgres"),
-        CAPACITY,
-        "pg_terminate_backend",
-    );
-    assert!(
-        ["57P01", ""].contains(&terminated.code.as_str()),
-        "{terminated}"
-    );
+    for layout in [BRISK, HOURLY] {
+        let sql = capacity(layout);
+        let ended_by = |order| interrupted(&server, server.connect("postgres"), &sql, order);
+        let cancelled = ended_by("pg_cancel_backend");
+        assert_eq!(cancelled.code, "57014", "{cancelled}");
+        let terminated = ended_by("pg_terminate_backend");
+        assert!(
+            ["57P01", ""].contains(&terminated.code.as_str()),
+            "{terminated}"
+        );
+    }
 
     let mut session = server.connect("postgres");
     session.run("SET statement_timeout = '400ms'");
     for sql in [
-        CAPACITY,
-        "SELECT count(*) FROM snowflake_next_ids(1, 2000000, 'sonyflake')",
+        capacity(BRISK),
+        capacity(HOURLY),
+        format!("SELECT count(*) FROM snowflake_next_ids(1, 2000000, '{BRISK}')"),
     ] {
-        let timed_out = session.refusal(sql);
+        let timed_out = session.refusal(&sql);
         say(format!("statement_timeout of 400 ms: {timed_out}"));
         assert_eq!(timed_out.code, "57014", "{timed_out}");
         assert!(
@@ -80,10 +104,8 @@ fn a_strict_wait_for_capacity_can_be_cancelled() {
         .conf("pg_mint.max_ahead = 0")
         .conf("pg_mint.max_wait = 0")
         .start();
-    for layout in ["sonyflake", "instagram"] {
-        let sql = format!(
-            "SELECT count(snowflake_next_id(1, '{layout}')) FROM generate_series(1, 100000000)"
-        );
+    for layout in [BRISK, "instagram", HOURLY] {
+        let sql = capacity(layout);
         let refusal = interrupted(
             &server,
             server.connect("postgres"),

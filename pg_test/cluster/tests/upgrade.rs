@@ -1,0 +1,62 @@
+//! A library is replaced under a running server, whose sessions keep the one they have loaded.
+
+use mint_cluster::{Server, assert_ascending};
+
+const NEXT: &str = "SELECT snowflake_next_id(7)";
+
+/// In the library's file, what its shared memory is stamped with: these bytes, then the version of its form.
+const MAGIC: &[u8] = b"pg_mint\x01";
+
+/// Makes the library one whose shared memory has another form.
+fn another_version(library: &mut [u8]) {
+    let places: Vec<usize> = (0..library.len() - MAGIC.len())
+        .filter(|&place| library[place..].starts_with(MAGIC))
+        .collect();
+    let [place] = places[..] else {
+        panic!("the stamp of src/pg/shared.rs stands at {places:?} of the library, not once");
+    };
+    library[place + MAGIC.len()] ^= 0x80;
+}
+
+/// Two libraries that understand the shared memory differently must never both mint.
+#[test]
+fn a_library_of_another_version_is_kept_out() {
+    let server = Server::start("two versions");
+    server.install_library(|_| ());
+    let mut old = server.connect("postgres");
+    let mut ids: Vec<i64> = vec![old.one(NEXT)];
+
+    server.install_library(another_version);
+    let mut new = server.connect("postgres");
+    for sql in [
+        NEXT,
+        "SELECT snowflake_next('mastodon')",
+        "SELECT count(*) FROM snowflake_next_ids(8, 10)",
+        "SELECT * FROM pg_mint_lanes",
+        "SELECT pg_mint_accept_clock()",
+        NEXT,
+    ] {
+        let refusal = new.refusal(sql);
+        assert_eq!(refusal.code, "55000", "{sql}: {refusal}");
+        assert!(refusal.message.contains("another version"), "{refusal}");
+        assert!(refusal.hint.contains("restart the server"), "{refusal}");
+    }
+    // What only computes needs no shared memory.
+    let shard = format!("SELECT snowflake_shard({})", ids[0]);
+    assert_eq!(new.one::<i64>(&shard), 7);
+
+    // Nothing was minted meanwhile, and the refusals hold up neither the old session nor its new lanes.
+    assert_eq!(old.column::<i64>("SELECT last_id FROM pg_mint_lanes"), ids);
+    ids.push(old.one(NEXT));
+    assert!(old.one::<i64>("SELECT snowflake_next_id(8)") > 0);
+
+    server.restart();
+    let mut new = server.connect("postgres");
+    ids.push(new.one(NEXT));
+    ids.push(server.connect("postgres").one(NEXT));
+    assert_ascending(&ids);
+    // The memory is the new one's now, and the old one is the stranger.
+    server.install_library(|_| ());
+    assert_eq!(server.connect("postgres").refusal(NEXT).code, "55000");
+    assert!(new.one::<i64>(NEXT) > ids[3]);
+}
