@@ -28,8 +28,14 @@ static mut SESSION: Session = Session {
     random: None,
 };
 
+/// A slot that no layout's bytes match: their first is never zero.
+const BLANK: Known = ((0, 0, 0), BUILTINS[0].layout);
+
 /// Direct-mapped by the bytes, so that a call need not take its layout apart again.
-static mut KNOWN: [Option<Known>; LAYOUTS] = [None; LAYOUTS];
+static mut KNOWN: [Known; LAYOUTS] = [BLANK; LAYOUTS];
+
+/// The one of the call before, which most often is the next one's as well.
+static mut RECENT: *const Known = ptr::addr_of!(KNOWN).cast();
 
 fn session() -> &'static mut Session {
     // SAFETY: a backend is one thread, and no function of this module calls another, or the server,
@@ -42,18 +48,28 @@ fn session() -> &'static mut Session {
 #[inline]
 pub fn layout(bytes: [u8; Layout::BYTES]) -> &'static Layout {
     let words = words(bytes);
+    // SAFETY: a backend is one thread, and RECENT points to a slot of KNOWN.
+    let (known, layout) = unsafe { &*RECENT };
+    if *known == words {
+        layout
+    } else {
+        other(words)
+    }
+}
+
+/// A layout that is not the one of the call before.
+fn other(words: Words) -> &'static Layout {
     // Fibonacci hashing, as of lanes; a clash only costs time.
     let mixed = (words.0 ^ words.1.rotate_left(32) ^ u64::from(words.2))
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);
     // SAFETY: a backend is one thread, and a function of SQL holds one layout at a time.
     let slot = unsafe { &mut (*ptr::addr_of_mut!(KNOWN))[(mixed >> 60) as usize % LAYOUTS] };
-    if slot.as_ref().is_none_or(|(known, _)| *known != words) {
+    if slot.0 != words {
         learn(slot, words);
     }
-    match slot {
-        Some((_, layout)) => layout,
-        None => &BUILTINS[0].layout,
-    }
+    // SAFETY: as above.
+    unsafe { RECENT = slot };
+    &slot.1
 }
 
 // Words, not a reference to the bytes, so that a call keeps them in registers.
@@ -68,13 +84,13 @@ fn words(bytes: [u8; Layout::BYTES]) -> Words {
 }
 
 #[cold]
-fn learn(slot: &mut Option<Known>, words: Words) {
+fn learn(slot: &mut Known, words: Words) {
     let mut bytes = [0; Layout::BYTES];
     bytes[..8].copy_from_slice(&words.0.to_ne_bytes());
     bytes[8..16].copy_from_slice(&words.1.to_ne_bytes());
     bytes[16..].copy_from_slice(&words.2.to_ne_bytes());
     match Layout::from_bytes(&bytes) {
-        Ok(layout) => *slot = Some((words, layout)),
+        Ok(layout) => *slot = (words, layout),
         Err(error) => bad_layout_bytes(&error),
     }
 }
