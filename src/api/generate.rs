@@ -15,7 +15,7 @@ use pgrx::prelude::*;
 /// - **Clock steps back**: goes on from the last id, up to `max_ahead`; beyond that waits up to
 ///   `pg_mint.max_wait`, else an error at once (58000). A jump forward by more than
 ///   `pg_mint.max_jump` is an error (58000) until `pg_mint_accept_clock()`.
-/// - **Crash and restart**: goes on from the clock.
+/// - **Crash and restart**, **failover**: goes on from the ceiling that is on disk, above all it issued.
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]

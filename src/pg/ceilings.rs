@@ -10,6 +10,7 @@ use super::{clock, settings};
 use mint_core::text::moment_text;
 use mint_core::{Ceiling, Micros, Page};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ffi::CStr;
 use std::ptr;
@@ -298,10 +299,19 @@ pub struct Seen {
     pub last_write: Option<Micros>,
 }
 
-/// The ceilings that were raised or looked at since the server started.
+/// The ceilings that were raised since the server started: of each database the one raised last, as
+/// those of sequences that were dropped or rewritten stay in memory.
 pub fn seen() -> Vec<Seen> {
-    slots()
-        .filter(|slot| slot.bounds.value() > 0)
+    let mut latest = BTreeMap::new();
+    for slot in slots() {
+        let written = |slot: &Slot| slot.last_write.load(Ordering::Relaxed);
+        let place = latest.entry(slot.key().0.to_u32()).or_insert(slot);
+        if written(slot) > written(place) {
+            *place = slot;
+        }
+    }
+    latest
+        .into_values()
         .filter_map(|slot| {
             Some(Seen {
                 database: name_of(slot.key().0)?,
