@@ -7,9 +7,9 @@ MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export SHORT
+export SHORT QUICK BENCH
 
-.PHONY: help run stop test test-all lint expected install
+.PHONY: help run stop test test-all lint bench expected install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ test-all: ## all tests on PostgreSQL 15, 16, 17 and 18
 
 lint: ## formatting and clippy
 	@$(TOOLS)/lint.sh
+
+bench: ## measure it beside what it replaces (PG=15, QUICK=1)
+	@$(TOOLS)/bench.sh $(PG)
 
 expected: ## accept what pg_regress printed as expected (PG=15)
 	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \

@@ -95,7 +95,7 @@ pub fn init() {
         GucFlags::UNIT_S,
     );
     GucRegistry::define_int_guc(
-        c"pg_mint.window",
+        c"pg_mint.ceiling_window",
         c"Sets how far the durable ceiling is raised at once.",
         c"It is written when half of this is used up. After a crash ids go on from the ceiling, up to one and a half times this ahead.",
         &WINDOW,

@@ -245,7 +245,9 @@ impl Server {
             .into_owned()
     }
 
-    fn config(&self, database: &str, user: &str) -> Config {
+    /// How to connect, for who wants the client's own interface.
+    #[must_use]
+    pub fn config(&self, database: &str, user: &str) -> Config {
         let mut config = Config::new();
         config
             .host_path(self.path())

@@ -69,6 +69,17 @@ impl Session {
         }
     }
 
+    /// Runs statements that may be refused.
+    ///
+    /// # Errors
+    /// What the server raised.
+    pub fn try_run(&mut self, sql: &str) -> Result<(), Refusal> {
+        let begun = Instant::now();
+        self.client
+            .batch_execute(sql)
+            .map_err(|error| Refusal::new(&error, begun.elapsed()))
+    }
+
     /// The single value a query gives.
     #[track_caller]
     pub fn one<T: FromSqlOwned>(&mut self, sql: &str) -> T {

@@ -1,0 +1,144 @@
+//! Charts as SVG: bars for costs, lines for growth.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::path::Path;
+
+const OURS: RGBColor = RGBColor(0, 121, 107);
+const THEIRS: RGBColor = RGBColor(158, 158, 158);
+const LINES: [RGBColor; 8] = [
+    RGBColor(0, 121, 107),
+    RGBColor(25, 118, 210),
+    RGBColor(245, 124, 0),
+    RGBColor(123, 31, 162),
+    RGBColor(211, 47, 47),
+    RGBColor(97, 97, 97),
+    RGBColor(85, 139, 47),
+    RGBColor(0, 0, 0),
+];
+
+/// One line of a chart.
+pub struct Line {
+    name: String,
+    points: Vec<(f64, f64)>,
+}
+
+impl Line {
+    pub fn new(name: &str, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            name: name.to_owned(),
+            points,
+        }
+    }
+}
+
+/// Horizontal bars, smallest first, on a logarithmic axis. The third part of each tells pg_mint's own.
+pub fn bars(place: &Path, title: &str, axis: &str, bars: &[(String, f64, bool)]) {
+    draw_bars(place, title, axis, bars).expect("a chart can be drawn");
+}
+
+/// Lines over a logarithmic axis of counts.
+pub fn lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
+    if lines.iter().all(|line| line.points.is_empty()) {
+        return;
+    }
+    draw_lines(place, title, axes, lines).expect("a chart can be drawn");
+}
+
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+fn draw_bars(place: &Path, title: &str, axis: &str, bars: &[(String, f64, bool)]) -> Drawn {
+    let mut sorted = bars.to_vec();
+    sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let count = sorted.len() as i32;
+    let largest = sorted.first().map_or(1.0, |bar| bar.1);
+    let smallest = sorted.last().map_or(1.0, |bar| bar.1);
+    let (low, high) = (smallest / 2.0, largest * 3.0);
+    let root = SVGBackend::new(place, (860, 90 + 26 * count as u32)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(title, ("sans-serif", 20))
+        .margin(12)
+        .set_label_area_size(LabelAreaPosition::Left, 260)
+        .set_label_area_size(LabelAreaPosition::Bottom, 40)
+        .build_cartesian_2d((low..high).log_scale(), (0..count).into_segmented())?;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .y_labels(sorted.len())
+        .y_label_formatter(&|place| match place {
+            SegmentValue::CenterOf(place) => sorted
+                .get(usize::try_from(*place).unwrap_or(usize::MAX))
+                .map_or_else(String::new, |bar| bar.0.clone()),
+            _ => String::new(),
+        })
+        .x_desc(axis)
+        .label_style(("sans-serif", 14))
+        .draw()?;
+    chart.draw_series(sorted.iter().enumerate().map(|(place, (_, value, ours))| {
+        let place = place as i32;
+        let color = if *ours { OURS } else { THEIRS };
+        let corners = [
+            (low, SegmentValue::Exact(place)),
+            (*value, SegmentValue::Exact(place + 1)),
+        ];
+        let mut bar = Rectangle::new(corners, color.filled());
+        bar.set_margin(3, 3, 0, 0);
+        bar
+    }))?;
+    let label = ("sans-serif", 13)
+        .into_font()
+        .into_text_style(&root)
+        .pos(Pos::new(HPos::Left, VPos::Center));
+    chart.draw_series(sorted.iter().enumerate().map(|(place, (_, value, _))| {
+        let at = (*value * 1.05, SegmentValue::CenterOf(place as i32));
+        Text::new(crate::report::number(*value), at, label.clone())
+    }))?;
+    root.present()?;
+    Ok(())
+}
+
+fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -> Drawn {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let right = points().map(|point| point.0).fold(1.0, f64::max);
+    let top = points().map(|point| point.1).fold(0.0, f64::max) * 1.1;
+    let root = SVGBackend::new(place, (860, 480)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(title, ("sans-serif", 20))
+        .margin(12)
+        .margin_right(24)
+        .set_label_area_size(LabelAreaPosition::Left, 60)
+        .set_label_area_size(LabelAreaPosition::Bottom, 44)
+        .build_cartesian_2d((1.0..right).log_scale().base(2.0), 0.0..top)?;
+    chart
+        .configure_mesh()
+        .x_desc(x)
+        .y_desc(y)
+        .x_label_formatter(&|value| format!("{value:.0}"))
+        .label_style(("sans-serif", 14))
+        .draw()?;
+    for (line, color) in lines.iter().zip(LINES.iter().cycle()) {
+        let color = *color;
+        chart
+            .draw_series(LineSeries::new(
+                line.points.iter().copied(),
+                color.stroke_width(2),
+            ))?
+            .label(line.name.clone())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
+        chart.draw_series(
+            line.points
+                .iter()
+                .map(|&point| Circle::new(point, 3, color.filled())),
+        )?;
+    }
+    chart
+        .configure_series_labels()
+        .border_style(RGBColor(200, 200, 200))
+        .background_style(WHITE.mix(0.85))
+        .label_font(("sans-serif", 13))
+        .draw()?;
+    root.present()?;
+    Ok(())
+}

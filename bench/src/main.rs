@@ -1,0 +1,75 @@
+//! What pg_mint costs beside what one would use instead. `make bench`.
+//!
+//! Every figure is measured in this one run, on this one server, in rounds in which all candidates take
+//! turns, so that a busy moment of the machine hits them all. Ratios are what counts.
+
+mod candidates;
+mod ceiling;
+mod chart;
+mod growth;
+mod per_call;
+mod report;
+mod sessions;
+mod stats;
+mod tables;
+
+use mint_cluster::Server;
+use report::Report;
+use std::path::PathBuf;
+
+/// How much is measured: all, or what fits into three minutes.
+#[derive(Clone, Copy)]
+pub struct Scale {
+    quick: bool,
+}
+
+impl Scale {
+    fn pick<T>(self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+}
+
+fn main() {
+    let mut scale = Scale { quick: false };
+    let mut results = PathBuf::from("bench/results");
+    let mut only = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--quick" => scale.quick = true,
+            "--results" => results = arguments.next().map_or(results, PathBuf::from),
+            section => only.push(section.to_owned()),
+        }
+    }
+    let wanted = |section: &str| only.is_empty() || only.iter().any(|name| name == section);
+
+    let server = Server::build("bench")
+        .conf("shared_buffers = '256MB'")
+        .conf("max_connections = 100")
+        .conf("max_wal_size = '8GB'")
+        .conf("checkpoint_timeout = '1h'")
+        .conf("autovacuum = off")
+        .conf("jit = off")
+        .conf("max_parallel_workers_per_gather = 0")
+        .conf("synchronous_commit = off")
+        .conf("pg_mint.max_lanes = 16384")
+        .durable()
+        .start();
+    candidates::prepare(&server);
+
+    let mut report = Report::begin(&server, scale, results);
+    let sections: [(&str, fn(&Server, Scale, &mut Report)); 5] = [
+        ("per_call", per_call::measure),
+        ("sessions", sessions::measure),
+        ("tables", tables::measure),
+        ("growth", growth::measure),
+        ("ceiling", ceiling::measure),
+    ];
+    for (name, measure) in sections {
+        if wanted(name) {
+            report::progress(name);
+            measure(&server, scale, &mut report);
+        }
+    }
+    report.finish();
+}

@@ -1,0 +1,176 @@
+//! The results: a CSV of each table, and one report in Markdown.
+
+use crate::{Scale, Server};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Says on the terminal how far the run is.
+pub fn progress(text: &str) {
+    static BEGAN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    eprintln!("[{:4} s] {text}", BEGAN.elapsed().as_secs());
+}
+
+/// A figure with three digits that count.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// A table of the report.
+pub struct Table {
+    name: &'static str,
+    title: &'static str,
+    text: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+    notes: Vec<String>,
+    chart: Option<&'static str>,
+}
+
+impl Table {
+    pub fn new(name: &'static str, title: &'static str, text: &str, columns: &[&str]) -> Self {
+        Self {
+            name,
+            title,
+            text: text.to_owned(),
+            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            rows: Vec::new(),
+            notes: Vec::new(),
+            chart: None,
+        }
+    }
+
+    pub fn row(&mut self, cells: &[String]) {
+        self.rows.push(cells.to_vec());
+    }
+
+    pub fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+
+    pub fn chart(&mut self, file: &'static str) {
+        self.chart = Some(file);
+    }
+
+    fn csv(&self) -> String {
+        std::iter::once(&self.columns)
+            .chain(&self.rows)
+            .map(|cells| {
+                let quoted: Vec<_> = cells
+                    .iter()
+                    .map(|cell| format!("\"{}\"", cell.replace('"', "\"\"")))
+                    .collect();
+                quoted.join(",") + "\n"
+            })
+            .collect()
+    }
+
+    fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let mut text = format!(
+            "## {}\n\n{}\n\n{}",
+            self.title,
+            self.text,
+            line(&self.columns)
+        );
+        let rule: Vec<_> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(place, _)| if place == 0 { "---" } else { "---:" }.to_owned())
+            .collect();
+        text += &line(&rule);
+        for row in &self.rows {
+            text += &line(row);
+        }
+        for note in &self.notes {
+            let _ = write!(text, "\n{note}\n");
+        }
+        if let Some(file) = self.chart {
+            let _ = write!(text, "\n![{}]({file})\n", self.title);
+        }
+        text + "\n"
+    }
+}
+
+/// The whole run.
+pub struct Report {
+    directory: PathBuf,
+    text: String,
+}
+
+impl Report {
+    /// Begins with what was measured, on what.
+    pub fn begin(server: &Server, scale: Scale, directory: PathBuf) -> Self {
+        std::fs::create_dir_all(&directory).expect("a directory for the results");
+        let mut session = server.connect("postgres");
+        let settings: Vec<String> = session.column(
+            "SELECT name || ' = ' || current_setting(name) FROM pg_settings
+             WHERE source = 'configuration file' AND name NOT LIKE '%director%' AND name NOT LIKE 'log%'
+               AND name NOT LIKE 'lc_%' AND name NOT IN ('listen_addresses', 'TimeZone', 'port')
+             ORDER BY name",
+        );
+        let mut text = format!(
+            "# Bench\n\nMade by `make bench{}`. Every figure is from this one run; compare within it.\n\n",
+            if scale.quick { " QUICK=1" } else { "" }
+        );
+        for (what, value) in [
+            ("Server", session.one::<String>("SELECT version()")),
+            (
+                "Extension",
+                session
+                    .one::<String>("SELECT extversion FROM pg_extension WHERE extname = 'pg_mint'"),
+            ),
+            (
+                "Commit",
+                said_by("git", &["describe", "--always", "--dirty"]),
+            ),
+            ("Machine", machine()),
+            ("Settings", settings.join(", ")),
+        ] {
+            let _ = writeln!(text, "- {what}: {value}");
+        }
+        text.push('\n');
+        Self { directory, text }
+    }
+
+    /// Where a file of the results belongs.
+    pub fn place(&self, file: &str) -> PathBuf {
+        self.directory.join(file)
+    }
+
+    /// Adds a table, and writes what there is so far.
+    pub fn add(&mut self, table: Table) {
+        let csv = self.place(&format!("{}.csv", table.name));
+        std::fs::write(csv, table.csv()).expect("results can be written");
+        self.text += &table.markdown();
+        std::fs::write(self.place("README.md"), &self.text).expect("results can be written");
+    }
+
+    pub fn finish(self) {
+        println!("{}", self.text);
+        progress(&format!("written to {}", self.directory.display()));
+    }
+}
+
+fn said_by(program: &str, arguments: &[&str]) -> String {
+    std::process::Command::new(program)
+        .args(arguments)
+        .output()
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .unwrap_or_default()
+}
+
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    format!("{model}, {cores} cores, {}", said_by("uname", &["-sr"]))
+}
