@@ -65,6 +65,8 @@ fn draw_bars(place: &Path, title: &str, axis: &str, bars: &[(String, f64, bool)]
     chart
         .configure_mesh()
         .disable_y_mesh()
+        .light_line_style(TRANSPARENT)
+        .x_label_formatter(&|value| format!("{value}"))
         .y_labels(sorted.len())
         .y_label_formatter(&|place| match place {
             SegmentValue::CenterOf(place) => sorted
@@ -113,6 +115,7 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
         .build_cartesian_2d((1.0..right).log_scale().base(2.0), 0.0..top)?;
     chart
         .configure_mesh()
+        .light_line_style(TRANSPARENT)
         .x_desc(x)
         .y_desc(y)
         .x_label_formatter(&|value| format!("{value:.0}"))
@@ -135,6 +138,7 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
     }
     chart
         .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
         .border_style(RGBColor(200, 200, 200))
         .background_style(WHITE.mix(0.85))
         .label_font(("sans-serif", 13))

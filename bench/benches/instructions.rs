@@ -1,0 +1,158 @@
+//! Instructions of the core's hot paths, counted by valgrind: the same on every run of a build, whatever else
+//! the machine does. `make instructions`. More than the limit beside a path is a regression.
+
+use gungraun::{
+    Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
+};
+use mint_core::{
+    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Policy, TableCount, mint,
+};
+use std::convert::Infallible;
+use std::hint::black_box;
+
+/// Each path is taken so often; the counts are of all together.
+const TIMES: u64 = 1_000;
+
+const POLICY: Policy = Policy {
+    max_ahead: 2_000_000,
+    max_wait: 5_000_000,
+    max_jump: 3_600_000_000,
+    window: 500_000,
+};
+
+/// A clock that moves by `step` whenever it is read, and nothing else.
+struct Clock {
+    at: Micros,
+    step: Micros,
+    anchor: ClockAnchor,
+    ceiling: Ceiling,
+}
+
+impl Host for Clock {
+    type Interrupt = Infallible;
+
+    #[inline]
+    fn now(&mut self) -> Micros {
+        self.at += self.step;
+        self.at
+    }
+
+    fn up(&mut self) -> Micros {
+        self.at
+    }
+
+    fn anchor(&self) -> &ClockAnchor {
+        &self.anchor
+    }
+
+    fn pause(&mut self, span: Micros) -> Result<(), Infallible> {
+        self.at += span;
+        Ok(())
+    }
+
+    fn stepped_back(&mut self, _: Micros) {}
+
+    fn random(&mut self) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn ceiling(&self) -> &Ceiling {
+        &self.ceiling
+    }
+
+    fn raise(&mut self, _: Micros) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+fn layout(text: &str) -> Layout {
+    text.parse().expect("a layout")
+}
+
+/// A lane that has minted, and its clock.
+fn lane(step: Micros) -> (Layout, Lane, Clock) {
+    let layout = layout("time:41 node:4 seq:18 unit:1ms epoch:2024-01-01T00:00:00Z");
+    let mut clock = Clock {
+        at: layout.epoch() + 1_000_000_000,
+        step,
+        anchor: ClockAnchor::new(),
+        ceiling: Ceiling::unbounded(),
+    };
+    let lane = Lane::alone(&layout, 1);
+    mint(&lane, &layout, 1, &POLICY, &mut clock).expect("a first id");
+    (layout, lane, clock)
+}
+
+#[library_benchmark]
+#[bench::same_tick(lane(0))]
+#[bench::a_new_tick_each_time(lane(1_000))]
+fn next_id((layout, lane, mut clock): (Layout, Lane, Clock)) -> i64 {
+    let mut last = 0;
+    for _ in 0..TIMES {
+        if let Ok(run) = mint(black_box(&lane), black_box(&layout), 1, &POLICY, &mut clock) {
+            last = layout.id(1, run.first);
+        }
+    }
+    last
+}
+
+fn table(lanes: u64) -> (TableCount, Vec<Lane>, Layout, u64) {
+    let layout = layout("instagram");
+    let slots: Vec<Lane> = (0..16_384).map(|_| Lane::default()).collect();
+    let count = TableCount::default();
+    for node in 0..lanes {
+        let _ = LaneTable::new(&count, &slots, 8_192).insert(&layout, node);
+    }
+    (count, slots, layout, lanes)
+}
+
+#[library_benchmark]
+#[bench::of_one(table(1))]
+#[bench::of_8192(table(8_192))]
+fn find_lane((count, slots, layout, lanes): (TableCount, Vec<Lane>, Layout, u64)) -> u64 {
+    let table = LaneTable::new(&count, &slots, 8_192);
+    let mut found = 0;
+    for node in 0..TIMES {
+        if let Lookup::Found(lane) = table.find(black_box(&layout), black_box(node % lanes)) {
+            found += lane.last() + 1;
+        }
+    }
+    found
+}
+
+#[library_benchmark]
+#[bench::twitter(layout("twitter"))]
+fn decode(layout: Layout) -> u64 {
+    (0..TIMES)
+        .filter_map(|id| black_box(&layout).decode(black_box(id as i64) << 22).ok())
+        .map(|parts| parts.node)
+        .sum()
+}
+
+#[library_benchmark]
+#[bench::twitter(layout("twitter"))]
+fn min_id(layout: Layout) -> i64 {
+    let at = layout.epoch();
+    (0..TIMES as i64)
+        .filter_map(|ms| black_box(&layout).min_id(at + ms * 1_000).ok().flatten())
+        .map(|id| id & 1)
+        .sum()
+}
+
+/// At most so many instructions for all of the calls.
+fn at_most(per_call: u64) -> LibraryBenchmarkConfig {
+    let mut config = LibraryBenchmarkConfig::default();
+    config.tool(Callgrind::default().hard_limits([(EventKind::Ir, per_call * TIMES)]));
+    config
+}
+
+library_benchmark_group!(name = minting, config = at_most(70), benchmarks = next_id);
+library_benchmark_group!(name = lookup, config = at_most(40), benchmarks = find_lane);
+library_benchmark_group!(
+    name = conversion,
+    config = at_most(80),
+    benchmarks = [decode, min_id]
+);
+
+main!(library_benchmark_groups = [minting, lookup, conversion]);
