@@ -6,22 +6,32 @@
 
 #![forbid(unsafe_code)]
 
+pub mod auto_random;
 pub mod builtin;
 pub mod clock;
+pub mod conceal;
+pub mod encoding;
 pub mod error;
 pub mod lane;
 pub mod layout;
 pub mod mint;
+pub mod scatter;
+pub mod sequence_table;
 pub mod snowflake;
 mod sync;
 pub mod table;
 pub mod text;
 
+pub use auto_random::{AutoRandom, AutoRandomError};
 pub use builtin::BUILTINS;
 pub use clock::{ClockAnchor, Micros};
+pub use conceal::{ConcealError, Concealer};
+pub use encoding::{Encoding, EncodingError};
 pub use error::{IdError, LayoutError, MintError};
 pub use lane::{Ceiling, Lane};
 pub use layout::Layout;
 pub use mint::{Host, Policy, Run, mint};
+pub use scatter::{ScatterError, scatter, unscatter};
+pub use sequence_table::{SequenceTable, SequenceTableError};
 pub use snowflake::Parts;
 pub use table::{LaneTable, Lookup, TableCount};

@@ -1,0 +1,28 @@
+//! The published ids of `pg_test/vectors`.
+
+use serde_json::Value;
+use std::fs;
+
+const VECTORS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../pg_test/vectors/known_ids.json"
+);
+
+/// The one row of the group and kind whose text contains `mark`.
+pub fn row(group: &str, kind: &str, mark: &str) -> Value {
+    let all: Value = serde_json::from_str(&fs::read_to_string(VECTORS).unwrap()).unwrap();
+    let mut rows: Vec<Value> = all.as_array().unwrap().to_vec();
+    rows.retain(|row| {
+        row["group"] == group && row["kind"] == kind && row.to_string().contains(mark)
+    });
+    assert_eq!(rows.len(), 1, "{group} {kind} {mark}");
+    rows.remove(0)
+}
+
+/// A number that a row writes as one or as text.
+pub fn number(value: &Value) -> i64 {
+    value
+        .as_i64()
+        .or_else(|| value.as_str()?.parse().ok())
+        .unwrap()
+}
