@@ -16,8 +16,12 @@
 //!
 //! The construction is frozen: public ids are made of it.
 
-use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use aes::{Aes128, Aes256};
+use aes::cipher::common::BlockSizeUser;
+use aes::cipher::consts::U16;
+use aes::cipher::{
+    Array, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, InOut, KeyInit,
+};
+use aes::{Aes128Enc, Aes256Enc};
 use std::fmt;
 use thiserror::Error;
 
@@ -46,8 +50,8 @@ pub struct Concealer(Cipher);
 
 #[derive(Clone)]
 enum Cipher {
-    Aes128(Aes128),
-    Aes256(Aes256),
+    Aes128(Aes128Enc),
+    Aes256(Aes256Enc),
 }
 
 /// Shows no key.
@@ -65,8 +69,8 @@ impl Concealer {
     pub fn new(key: &[u8]) -> Result<Self, ConcealError> {
         let length = || ConcealError::Key(key.len());
         Ok(Self(match key.len() {
-            16 => Cipher::Aes128(Aes128::new_from_slice(key).map_err(|_| length())?),
-            32 => Cipher::Aes256(Aes256::new_from_slice(key).map_err(|_| length())?),
+            16 => Cipher::Aes128(Aes128Enc::new_from_slice(key).map_err(|_| length())?),
+            32 => Cipher::Aes256(Aes256Enc::new_from_slice(key).map_err(|_| length())?),
             _ => return Err(length()),
         }))
     }
@@ -78,7 +82,7 @@ impl Concealer {
     #[inline]
     pub fn conceal(&self, id: i64, bits: i32) -> Result<i64, ConcealError> {
         let halves = Halves::of(id, bits)?;
-        Ok(self.walk(id, |word| self.forth(halves, word)))
+        Ok(self.walk(id, |word| self.permute(halves, false, word)))
     }
 
     /// The id of a public id: undoes [`Concealer::conceal`] with the same key and bits. With another
@@ -89,7 +93,7 @@ impl Concealer {
     #[inline]
     pub fn reveal(&self, id: i64, bits: i32) -> Result<i64, ConcealError> {
         let halves = Halves::of(id, bits)?;
-        Ok(self.walk(id, |word| self.back(halves, word)))
+        Ok(self.walk(id, |word| self.permute(halves, true, word)))
     }
 
     /// Permutes until the result is not zero: twice at most, as only one word becomes zero.
@@ -104,18 +108,19 @@ impl Concealer {
         }
     }
 
-    fn forth(&self, halves: Halves, word: u64) -> u64 {
+    /// The network's rounds, or the same in reverse order.
+    #[inline]
+    fn permute(&self, halves: Halves, reverse: bool, mut word: u64) -> u64 {
+        let rounds = Rounds {
+            halves,
+            reverse,
+            word: &mut word,
+        };
         match &self.0 {
-            Cipher::Aes128(aes) => halves.rounds(aes, word, 0..ROUNDS),
-            Cipher::Aes256(aes) => halves.rounds(aes, word, 0..ROUNDS),
+            Cipher::Aes128(aes) => aes.encrypt_with_backend(rounds),
+            Cipher::Aes256(aes) => aes.encrypt_with_backend(rounds),
         }
-    }
-
-    fn back(&self, halves: Halves, word: u64) -> u64 {
-        match &self.0 {
-            Cipher::Aes128(aes) => halves.rounds(aes, word, (0..ROUNDS).rev()),
-            Cipher::Aes256(aes) => halves.rounds(aes, word, (0..ROUNDS).rev()),
-        }
+        word
     }
 }
 
@@ -153,42 +158,65 @@ impl Halves {
             right_mask: u32::MAX >> (32 - right),
         }
     }
+}
 
+/// All rounds over a word, as one errand of the cipher: it looks once for the processor's AES.
+struct Rounds<'a> {
+    halves: Halves,
     /// Each round is its own inverse, so the same rounds in reverse order undo them.
-    #[inline]
-    fn rounds(
-        self,
-        aes: &impl BlockCipherEncrypt<BlockSize = aes::cipher::consts::U16>,
-        word: u64,
-        order: impl Iterator<Item = u8>,
-    ) -> u64 {
-        let mut left = (word >> self.right) as u32;
-        let mut right = word as u32 & self.right_mask;
-        for round in order {
-            if round % 2 == 0 {
-                left ^= self.mix(aes, round, right) & self.left_mask;
+    reverse: bool,
+    word: &'a mut u64,
+}
+
+impl BlockSizeUser for Rounds<'_> {
+    type BlockSize = U16;
+}
+
+impl BlockCipherEncClosure for Rounds<'_> {
+    #[inline(always)]
+    fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, aes: &B) {
+        let halves = self.halves;
+        let mix = |round: u8, half: u32| {
+            let [h0, h1, h2, h3] = half.to_be_bytes();
+            let [p, g, u, m, i, n, t] = *b"pg_mint";
+            let input = Array([
+                p,
+                g,
+                u,
+                m,
+                i,
+                n,
+                t,
+                1,
+                halves.bits,
+                round,
+                0,
+                0,
+                h0,
+                h1,
+                h2,
+                h3,
+            ]);
+            let mut output = Array([0; 16]);
+            aes.encrypt_block(InOut::from((&input, &mut output)));
+            let Array([a, b, c, d, ..]) = output;
+            u32::from_be_bytes([a, b, c, d])
+        };
+        let mut left = (*self.word >> halves.right) as u32;
+        let mut right = *self.word as u32 & halves.right_mask;
+        for place in 0..ROUNDS {
+            let round = if self.reverse {
+                ROUNDS - 1 - place
             } else {
-                right ^= self.mix(aes, round, left) & self.right_mask;
+                place
+            };
+            if round % 2 == 0 {
+                left ^= mix(round, right) & halves.left_mask;
+            } else {
+                right ^= mix(round, left) & halves.right_mask;
             }
         }
-        u64::from(left) << self.right | u64::from(right)
-    }
-
-    #[inline]
-    fn mix(
-        self,
-        aes: &impl BlockCipherEncrypt<BlockSize = aes::cipher::consts::U16>,
-        round: u8,
-        half: u32,
-    ) -> u32 {
-        let [h0, h1, h2, h3] = half.to_be_bytes();
-        let [p, g, u, m, i, n, t] = *b"pg_mint";
-        let mut block = Array([
-            p, g, u, m, i, n, t, 1, self.bits, round, 0, 0, h0, h1, h2, h3,
-        ]);
-        aes.encrypt_block(&mut block);
-        let Array([a, b, c, d, ..]) = block;
-        u32::from_be_bytes([a, b, c, d])
+        *self.word = u64::from(left) << halves.right | u64::from(right);
     }
 }
 
@@ -206,10 +234,10 @@ mod tests {
             let ids = 1..1_i64 << bits;
             let mut seen = vec![false; 1 << bits];
             for id in ids.clone() {
-                let public = concealer.walk(id, |word| concealer.forth(halves, word));
+                let public = concealer.walk(id, |word| concealer.permute(halves, false, word));
                 assert!(ids.contains(&public));
                 assert!(!std::mem::replace(&mut seen[public as usize], true));
-                let own = concealer.walk(public, |word| concealer.back(halves, word));
+                let own = concealer.walk(public, |word| concealer.permute(halves, true, word));
                 assert_eq!(own, id, "{bits} bits");
             }
         }

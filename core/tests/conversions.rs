@@ -2,9 +2,10 @@
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
+#[path = "common/known.rs"]
+mod known;
 
-use common::known::{number, row};
+use known::{number, row};
 use mint_core::encoding::{self, ENCODINGS, MAX_LENGTH};
 use mint_core::{
     AutoRandom, AutoRandomError, ConcealError, Concealer, EncodingError, ScatterError,

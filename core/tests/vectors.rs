@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
+#[path = "common/known.rs"]
+mod known;
 
-use common::known::{number, row};
 use common::{STRICT, Script};
+use known::{number, row};
 use mint_core::{IdError, Layout, Micros, MintError};
 use serde_json::Value;
 

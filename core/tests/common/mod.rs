@@ -1,8 +1,6 @@
 //! A world whose clock is a script.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
-pub mod known;
-
 use mint_core::mint::Refusal;
 use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Policy, Run, mint};
 
