@@ -89,11 +89,21 @@ impl<T> OrReport<T> for Result<T, ConcealError> {
     }
 }
 
+/// A text as far as a message shows it: no id is nearly as long.
+fn shown(text: &[u8]) -> String {
+    const LONGEST: usize = 64;
+    let all = String::from_utf8_lossy(text);
+    match all.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &all[..end]),
+        None => all.into_owned(),
+    }
+}
+
 /// Refuses the name of an encoding.
 #[cold]
 pub fn bad_encoding(name: &[u8]) -> ! {
     let names: Vec<&str> = ENCODINGS.iter().map(|encoding| encoding.name).collect();
-    let error = EncodingError::UnknownName(String::from_utf8_lossy(name).into_owned());
+    let error = EncodingError::UnknownName(shown(name));
     report(
         BAD_PARAMETER,
         error.to_string(),
@@ -116,7 +126,7 @@ pub fn bad_id(error: &EncodingError) -> ! {
 /// Refuses a text that is no id.
 #[cold]
 pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> ! {
-    let text = String::from_utf8_lossy(text);
+    let text = shown(text);
     let (code, hint) = match error {
         EncodingError::OutOfRange => (OUT_OF_RANGE, None),
         EncodingError::WrongCase(_) => (
