@@ -9,7 +9,7 @@ PG ?=
 PG_CONFIG ?=
 export SHORT
 
-.PHONY: help run stop test test-all lint expected install
+.PHONY: help run stop test test-all lint docs expected install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ test-all: ## all tests on PostgreSQL 15, 16, 17 and 18
 
 lint: ## formatting and clippy
 	@$(TOOLS)/lint.sh
+
+docs: ## README.md and docs/ as one site, by mdBook
+	@$(TOOLS)/docs.sh
 
 expected: ## accept what pg_regress printed as expected (PG=15)
 	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \
