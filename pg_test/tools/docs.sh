@@ -15,7 +15,7 @@ command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs (1.95
 
 rm -rf "$stage"
 mkdir -p "$stage/src"
-cp "$REPO/docs/book.toml" "$stage/"
+cp "$REPO"/docs/{book.toml,site.css} "$stage/"
 (cd "$REPO/docs" && find . -name '*.md' -exec cp --parents {} "$stage/src/" \;)
 sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g' "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"

@@ -23,9 +23,9 @@ pub fn concealer(key: &[u8]) -> &'static Concealer {
     let place = usize::from(key.first().copied().unwrap_or(0)) % KEYS;
     // SAFETY: a backend is one thread, and a function of SQL holds one concealer at a time.
     let slot = unsafe { &mut (*ptr::addr_of_mut!(KNOWN))[place] };
-    if !slot
+    if slot
         .as_ref()
-        .is_some_and(|known| known.key.get(..known.length) == Some(key))
+        .is_none_or(|known| known.key.get(..known.length) != Some(key))
     {
         *slot = None;
     }

@@ -90,7 +90,9 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
 
 /// Every document, README.md first.
 fn documents() -> Vec<PathBuf> {
-    let repository = Path::new(REPOSITORY).canonicalize().expect("the repository");
+    let repository = Path::new(REPOSITORY)
+        .canonicalize()
+        .expect("the repository");
     let mut found = vec![repository.join("README.md")];
     let mut folders = vec![repository.join("docs")];
     while let Some(folder) = folders.pop() {
@@ -110,41 +112,51 @@ fn documents() -> Vec<PathBuf> {
 fn examples_print_what_they_show() {
     let server = Server::build("documents").start_empty();
     for file in documents() {
-        check(&server, &file.display().to_string(), &examples(&read(&file)));
+        check(
+            &server,
+            &file.display().to_string(),
+            &examples(&read(&file)),
+        );
     }
 }
 
-/// Links lead somewhere, and every document can be found: from README.md, and in the site's index.
+/// The files of the repository that a document links to.
+fn links(file: &Path) -> Vec<PathBuf> {
+    let text = read(file);
+    let links = text.split("](").skip(1);
+    // Without the heading in it, which is all there is of a link within the document.
+    let targets = links.map(|link| link.split([')', '#']).next().unwrap_or_default());
+    let inside = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+    let files = inside.map(|target| file.with_file_name(target));
+    files
+        .map(|target| {
+            target.canonicalize().unwrap_or_else(|error| {
+                panic!("{} links to {}: {error}", file.display(), target.display())
+            })
+        })
+        .collect()
+}
+
 #[test]
-fn every_document_is_reachable() {
+fn every_document_is_reachable_from_the_readme_and_in_the_index() {
     let all = documents();
-    for start in [&all[0], &all[0].with_file_name("docs/SUMMARY.md")] {
-        let mut reached = vec![start.clone()];
-        let mut place = 0;
-        while let Some(file) = reached.get(place).cloned() {
-            place += 1;
-            // A link to another document, without the heading in it.
-            for link in read(&file).split("](").skip(1) {
-                let target = link.split([')', '#']).next().unwrap_or_default();
-                if target.is_empty() || target.contains("://") {
-                    continue;
-                }
-                let target = file.with_file_name(target);
-                let path = target.canonicalize();
-                let path = path.unwrap_or_else(|error| {
-                    panic!("{} links to {}: {error}", file.display(), target.display())
-                });
-                // The index itself, not what is linked from its pages.
-                let follow = start.ends_with("README.md") || file == *start;
-                if follow && !reached.contains(&path) {
-                    reached.push(path);
+    let index = all[0].with_file_name("docs/SUMMARY.md");
+    let mut reached = vec![all[0].clone()];
+    let mut place = 0;
+    while let Some(file) = reached.get(place).cloned() {
+        place += 1;
+        if file.extension().is_some_and(|end| end == "md") {
+            for link in links(&file) {
+                if !reached.contains(&link) {
+                    reached.push(link);
                 }
             }
         }
-        for file in &all {
-            let index = file.ends_with("SUMMARY.md");
-            assert!(index || reached.contains(file), "{} misses {}", start.display(), file.display());
-        }
+    }
+    let listed = links(&index);
+    for file in all.iter().filter(|file| **file != index) {
+        assert!(reached.contains(file), "no way to {}", file.display());
+        assert!(listed.contains(file), "not listed: {}", file.display());
     }
 }
 
