@@ -105,6 +105,25 @@ fn scattering_keeps_the_sign_and_knows_its_limits() {
     }
 }
 
+/// Exhaustively: the ids of one length are permuted among themselves.
+#[test]
+fn all_short_ids_are_permuted_by_scattering() {
+    for digits in 1..=5 {
+        for length in 1..=5 {
+            let ids = 10_i64.pow(length - 1)..10_i64.pow(length);
+            let scattered = ids.clone().map(|id| scatter(id, digits).unwrap());
+            let mut scattered: Vec<i64> = scattered.collect();
+            assert!(
+                ids.clone()
+                    .zip(&scattered)
+                    .all(|(id, &moved)| unscatter(moved, digits) == Ok(id))
+            );
+            scattered.sort_unstable();
+            assert!(ids.eq(scattered), "{length} digits, {digits} moved");
+        }
+    }
+}
+
 fn auto_random(row: &Value) -> AutoRandom {
     let bits = |name: &str| i32::try_from(number(&row["input"][name])).unwrap();
     AutoRandom::new(bits("shard_bits"), bits("range")).unwrap()
@@ -200,6 +219,25 @@ fn the_first_and_last_ids_have_these_texts() {
     ] {
         assert_eq!((name, text(name, 0).as_str()), (name, zero));
         assert_eq!((name, text(name, i64::MAX).as_str()), (name, last));
+    }
+}
+
+/// Exhaustively: all texts of one and two bytes are the first ids, each one once, but for the
+/// encodings that people type.
+#[test]
+fn all_short_texts_are_one_id_each() {
+    for (encoding, radix) in ENCODINGS.iter().zip([58, 58, 62, 64, 32, 32, 16]) {
+        let one = (0..=127).map(|byte| vec![byte]);
+        let two = (0..=127).flat_map(|a| (0..=127).map(move |b| vec![a, b]));
+        let texts = one.chain(two);
+        let mut ids: Vec<i64> = texts
+            .filter_map(|text| encoding.decode(&text).ok())
+            .collect();
+        ids.sort_unstable();
+        if ["crockford", "hex"].contains(&encoding.name) {
+            ids.dedup();
+        }
+        assert!(ids.into_iter().eq(0..radix * radix), "{}", encoding.name);
     }
 }
 
