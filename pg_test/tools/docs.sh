@@ -17,8 +17,12 @@ rm -rf "$stage"
 mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
 (cd "$REPO/docs" && find . -name '*.md' -exec cp --parents {} "$stage/src/" \;)
-sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g' "$REPO/README.md" >"$stage/src/README.md"
+sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g' \
+    "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
-find "$stage/src" -name '*.md' -exec sed -i 's|](\(\(\.\./\)*\)\.\./README.md|](\1README.md|g; s|](\.\./CHANGELOG.md|](changelog.md|g' {} +
+sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|' "$stage/src/SUMMARY.md"
+# The site shows README.md as its index.
+find "$stage/src" -name '*.md' ! -name SUMMARY.md \
+    -exec sed -i 's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g' {} +
 mdbook build "$stage"
 echo "docs: $stage/book/index.html"
