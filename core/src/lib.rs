@@ -3,6 +3,9 @@
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. Nothing here knows PostgreSQL, sleeps
 //! or reads a clock: time comes in through [`Host`], so that tests can script it.
+//!
+//! Beside them stands what only computes: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
+//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
 
 #![forbid(unsafe_code)]
 

@@ -9,15 +9,15 @@ use mint_core::encoding::{MAX_LENGTH, by_name};
 use pgrx::prelude::*;
 
 #[inline]
-fn encoding(name: &[u8]) -> &'static Encoding {
-    by_name(name).unwrap_or_else(|| bad_encoding(name))
+fn named(name: Text<'_>) -> &'static Encoding {
+    by_name(name.0).unwrap_or_else(|| bad_encoding(name.0))
 }
 
 /// An id as text in base58, base58btc, base62, base64url, crockford, zbase32 or hex.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn id_to_text(id: i64, encoding: default!(Text<'_>, "'base58'")) -> NewText {
     let mut room = [0; MAX_LENGTH];
-    match self::encoding(encoding.0).encode(id, &mut room) {
+    match named(encoding).encode(id, &mut room) {
         Ok(text) => NewText::new(text),
         Err(error) => bad_id(&error),
     }
@@ -26,7 +26,7 @@ fn id_to_text(id: i64, encoding: default!(Text<'_>, "'base58'")) -> NewText {
 /// The id of a text that `id_to_text` gave; anything else is an error.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn id_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> i64 {
-    let encoding = self::encoding(encoding.0);
+    let encoding = named(encoding);
     encoding
         .decode(id.0)
         .unwrap_or_else(|error| bad_id_text(encoding, id.0, &error))
