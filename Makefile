@@ -9,7 +9,7 @@ PG ?=
 PG_CONFIG ?=
 export SHORT QUICK BENCH
 
-.PHONY: help run stop test test-all lint bench expected install
+.PHONY: help run stop test test-all lint bench docs expected install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ lint: ## formatting and clippy
 
 bench: ## measure it beside what it replaces (PG=15, QUICK=1)
 	@$(TOOLS)/bench.sh $(PG)
+
+docs: ## README.md and docs/ as one site, by mdBook
+	@$(TOOLS)/docs.sh
 
 expected: ## accept what pg_regress printed as expected (PG=15)
 	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \

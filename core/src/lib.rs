@@ -4,27 +4,40 @@
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
 //! forget. Nothing here knows PostgreSQL, sleeps
 //! or reads a clock: time comes in through [`Host`], so that tests can script it.
+//!
+//! Beside them stands what only computes: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
+//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
 
 #![forbid(unsafe_code)]
 
+pub mod auto_random;
 pub mod builtin;
 pub mod ceiling;
 pub mod clock;
+pub mod conceal;
+pub mod encoding;
 pub mod error;
 pub mod lane;
 pub mod layout;
 pub mod mint;
+pub mod scatter;
+pub mod sequence_table;
 pub mod snowflake;
 mod sync;
 pub mod table;
 pub mod text;
 
+pub use auto_random::{AutoRandom, AutoRandomError};
 pub use builtin::BUILTINS;
 pub use ceiling::{Ceiling, Page};
 pub use clock::{ClockAnchor, Micros};
+pub use conceal::{ConcealError, Concealer};
+pub use encoding::{Encoding, EncodingError};
 pub use error::{IdError, LayoutError, MintError};
 pub use lane::Lane;
 pub use layout::Layout;
 pub use mint::{Host, Policy, Run, mint};
+pub use scatter::{ScatterError, scatter, unscatter};
+pub use sequence_table::{SequenceTable, SequenceTableError};
 pub use snowflake::Parts;
 pub use table::{LaneTable, Lookup, TableCount};

@@ -6,6 +6,9 @@ mod inspect;
 mod layout;
 mod layouts;
 mod operations;
+mod public;
+mod scatter;
+mod sequence_table;
 
 pub use layout::SnowflakeLayout;
 

@@ -20,6 +20,18 @@ pub fn up() -> Micros {
     read(SINCE_BOOT)
 }
 
+/// When the transaction started, the same in its parallel workers; in PostgreSQL's microseconds.
+#[inline]
+pub fn transaction_start() -> i64 {
+    // SAFETY: reads a variable of the server. Without pgrx's guard, as there is no error to guard.
+    unsafe { GetCurrentTransactionStartTimestamp() }
+}
+
+// access/xact.h
+unsafe extern "C-unwind" {
+    fn GetCurrentTransactionStartTimestamp() -> i64;
+}
+
 #[inline]
 fn read(clock: libc::clockid_t) -> Micros {
     let mut time = libc::timespec {

@@ -4,12 +4,16 @@ pub mod ceilings;
 pub mod clock;
 pub mod errors;
 pub mod fixed;
+pub mod keys;
 pub mod lanes;
 pub mod moment;
+pub mod rows;
 pub mod sequence;
 pub mod session;
 pub mod settings;
 pub mod shared;
+pub mod value_errors;
+pub mod varlena;
 
 use std::ffi::CStr;
 

@@ -1,7 +1,7 @@
 //! What the documents show is what happens: their SQL runs, and prints what they say it prints.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mint_cluster::Server;
@@ -58,12 +58,14 @@ fn normal(printed: &str) -> Vec<String> {
     lines
 }
 
-/// Runs a document's examples in one psql session on a new server, and compares what each prints.
-fn check(name: &str, examples: &[Example<'_>]) {
+/// Runs a document's examples in one psql session on a new database, and compares what each prints.
+fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
     const MARK: &str = "==== next example";
-    let server = Server::build("documents").start_empty();
     let mut session = server.connect("postgres");
+    session.run("DROP DATABASE IF EXISTS app");
     session.run("CREATE DATABASE app");
+    session.run("ALTER SYSTEM RESET ALL");
+    session.run("SELECT pg_reload_conf()");
     let bindir: String = session.one("SELECT setting FROM pg_config WHERE name = 'BINDIR'");
     let socket: String = session.one("SHOW unix_socket_directories");
     let mut script = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -86,13 +88,75 @@ fn check(name: &str, examples: &[Example<'_>]) {
     assert!(output.status.success(), "{name}: {complaint}");
 }
 
+/// Every document, README.md first.
+fn documents() -> Vec<PathBuf> {
+    let repository = Path::new(REPOSITORY)
+        .canonicalize()
+        .expect("the repository");
+    let mut found = vec![repository.join("README.md")];
+    let mut folders = vec![repository.join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("docs") {
+            let path = entry.expect("docs").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn examples_print_what_they_show() {
-    let docs = std::fs::read_dir(format!("{REPOSITORY}/docs")).expect("docs");
-    let files = docs.map(|entry| entry.expect("docs").path());
-    let documents = files.filter(|file| file.extension().is_some_and(|end| end == "md"));
-    for file in documents.chain([format!("{REPOSITORY}/README.md").into()]) {
-        check(&file.display().to_string(), &examples(&read(&file)));
+    let server = Server::build("documents").start_empty();
+    for file in documents() {
+        check(
+            &server,
+            &file.display().to_string(),
+            &examples(&read(&file)),
+        );
+    }
+}
+
+/// The files of the repository that a document links to.
+fn links(file: &Path) -> Vec<PathBuf> {
+    let text = read(file);
+    let links = text.split("](").skip(1);
+    // Without the heading in it, which is all there is of a link within the document.
+    let targets = links.map(|link| link.split([')', '#']).next().unwrap_or_default());
+    let inside = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+    let files = inside.map(|target| file.with_file_name(target));
+    files
+        .map(|target| {
+            target.canonicalize().unwrap_or_else(|error| {
+                panic!("{} links to {}: {error}", file.display(), target.display())
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn every_document_is_reachable_from_the_readme_and_in_the_index() {
+    let all = documents();
+    let index = all[0].with_file_name("docs/SUMMARY.md");
+    let mut reached = vec![all[0].clone()];
+    let mut place = 0;
+    while let Some(file) = reached.get(place).cloned() {
+        place += 1;
+        if file.extension().is_some_and(|end| end == "md") {
+            for link in links(&file) {
+                if !reached.contains(&link) {
+                    reached.push(link);
+                }
+            }
+        }
+    }
+    let listed = links(&index);
+    for file in all.iter().filter(|file| **file != index) {
+        assert!(reached.contains(file), "no way to {}", file.display());
+        assert!(listed.contains(file), "not listed: {}", file.display());
     }
 }
 
@@ -107,7 +171,7 @@ fn the_readme_names_all_there_is() {
         FROM pg_settings WHERE name LIKE 'pg\\_mint.%'";
     let functions = "SELECT DISTINCT '`' || proname || '(' FROM pg_depend JOIN pg_proc p ON p.oid = objid
         WHERE deptype = 'e' AND classid = 'pg_proc'::regclass AND proname NOT LIKE 'snowflake\\_layout\\_%'
-            AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')";
+            AND prorettype <> 'internal'::regtype AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')";
     for wanted in [settings, functions] {
         let names: Vec<String> = session.column(wanted);
         assert!(names.len() > 5, "{names:?}");

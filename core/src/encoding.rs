@@ -1,0 +1,222 @@
+//! Ids as short text: digits of a radix, the first one never zero.
+//!
+//! JavaScript's numbers end at 2^53; text of any of these encodings keeps every digit. Decoding is
+//! strict: what is accepted is an id, and where an encoding is for machines, one id has one text.
+
+use thiserror::Error;
+
+/// Why an id has no text, or a text is no id.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each variant's message says what it is")]
+pub enum EncodingError {
+    #[error("there is no encoding \"{0}\"")]
+    UnknownName(String),
+    #[error("id {0} is negative")]
+    Negative(i64),
+    #[error("it has no digits")]
+    Empty,
+    #[error("\"{0}\" is not a digit of it")]
+    NotADigit(char),
+    #[error("\"{0}\" is not a digit of it, but would be in the other case")]
+    WrongCase(char),
+    #[error("it begins with a zero, \"{0}\"")]
+    LeadingZero(char),
+    #[error("it is out of range for bigint")]
+    OutOfRange,
+}
+
+/// A way to write ids.
+#[derive(Debug)]
+pub struct Encoding {
+    /// The name, in lower case.
+    pub name: &'static str,
+    /// The digits by their value.
+    digits: &'static [u8],
+    /// The value of each byte; [`NOT_A_DIGIT`] or [`IGNORED`] where it has none.
+    values: [u8; 256],
+    /// Read by people: either case, zeros in front.
+    lenient: bool,
+}
+
+const NOT_A_DIGIT: u8 = 255;
+const IGNORED: u8 = 254;
+
+/// The longest text: hex, 63 bits.
+pub const MAX_LENGTH: usize = 16;
+
+const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> Encoding {
+    let mut values = [NOT_A_DIGIT; 256];
+    let mut value = 0;
+    while value < digits.len() {
+        let digit = digits[value];
+        values[digit as usize] = value as u8;
+        if lenient {
+            values[digit.to_ascii_lowercase() as usize] = value as u8;
+            values[digit.to_ascii_uppercase() as usize] = value as u8;
+        }
+        value += 1;
+    }
+    Encoding {
+        name,
+        digits,
+        values,
+        lenient,
+    }
+}
+
+/// Crockford's reading rules: O is 0, I and L are 1, and hyphens only help the eye.
+const fn crockford() -> Encoding {
+    let mut it = encoding("crockford", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ", true);
+    it.values[b'O' as usize] = 0;
+    it.values[b'o' as usize] = 0;
+    it.values[b'I' as usize] = 1;
+    it.values[b'i' as usize] = 1;
+    it.values[b'L' as usize] = 1;
+    it.values[b'l' as usize] = 1;
+    it.values[b'-' as usize] = IGNORED;
+    it
+}
+
+/// Every encoding.
+pub static ENCODINGS: [Encoding; 7] = [
+    // Flickr's short links and bwmarrin/snowflake: lower case first.
+    encoding(
+        "base58",
+        b"123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+        false,
+    ),
+    // Bitcoin's: upper case first, so texts of one length sort as their ids.
+    encoding(
+        "base58btc",
+        b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+        false,
+    ),
+    // In the order of ASCII, as above.
+    encoding(
+        "base62",
+        b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+        false,
+    ),
+    // RFC 4648 section 5, as digits and without padding: Instagram's short codes.
+    encoding(
+        "base64url",
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+        false,
+    ),
+    // Douglas Crockford, "Base 32", without check symbols.
+    crockford(),
+    // Zooko's human-oriented base 32, lower case only; as digits, as bwmarrin/snowflake has it.
+    encoding("zbase32", b"ybndrfg8ejkmcpqxot1uwisza345h769", false),
+    encoding("hex", b"0123456789abcdef", true),
+];
+
+/// The encoding of that name.
+#[inline]
+pub fn by_name(name: &[u8]) -> Option<&'static Encoding> {
+    ENCODINGS
+        .iter()
+        .find(|encoding| encoding.name.as_bytes() == name)
+}
+
+impl Encoding {
+    /// Writes an id at the end of `room`, and returns its text.
+    ///
+    /// # Errors
+    /// When the id is negative: no system has such ids.
+    #[inline]
+    pub fn encode<'a>(
+        &self,
+        id: i64,
+        room: &'a mut [u8; MAX_LENGTH],
+    ) -> Result<&'a [u8], EncodingError> {
+        let id = u64::try_from(id).map_err(|_| EncodingError::Negative(id))?;
+        let start = match self.digits.len() {
+            58 => self.write::<58>(id, room),
+            62 => self.write::<62>(id, room),
+            64 => self.write::<64>(id, room),
+            32 => self.write::<32>(id, room),
+            _ => self.write::<16>(id, room),
+        };
+        Ok(&room[start..])
+    }
+
+    /// With the radix as a constant, so that no division is one.
+    #[inline]
+    fn write<const RADIX: u64>(&self, mut id: u64, room: &mut [u8; MAX_LENGTH]) -> usize {
+        let mut start = MAX_LENGTH;
+        loop {
+            start -= 1;
+            room[start] = self.digits[(id % RADIX) as usize];
+            id /= RADIX;
+            if id == 0 {
+                return start;
+            }
+        }
+    }
+
+    /// The id of a text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    #[inline]
+    pub fn decode(&self, text: &[u8]) -> Result<i64, EncodingError> {
+        let radix = self.digits.len() as u64;
+        let (mut id, mut count) = (0_u64, 0_usize);
+        for &byte in text {
+            let value = self.values[usize::from(byte)];
+            if value >= IGNORED {
+                if value == IGNORED {
+                    continue;
+                }
+                return Err(self.bad_digit(text));
+            }
+            if id == 0 && count > 0 && !self.lenient {
+                return Err(EncodingError::LeadingZero(char::from(self.digits[0])));
+            }
+            id = id
+                .checked_mul(radix)
+                .and_then(|id| id.checked_add(u64::from(value)))
+                .filter(|id| id >> 63 == 0)
+                .ok_or_else(|| self.too_large(text))?;
+            count += 1;
+        }
+        if count == 0 {
+            return Err(EncodingError::Empty);
+        }
+        Ok(id.cast_signed())
+    }
+
+    /// A wrong digit says more than the range.
+    #[cold]
+    fn too_large(&self, text: &[u8]) -> EncodingError {
+        if text
+            .iter()
+            .any(|&byte| self.values[usize::from(byte)] == NOT_A_DIGIT)
+        {
+            return self.bad_digit(text);
+        }
+        EncodingError::OutOfRange
+    }
+
+    /// What is wrong with the first byte that is no digit.
+    #[cold]
+    fn bad_digit(&self, text: &[u8]) -> EncodingError {
+        let is_digit = |byte: u8| self.values[usize::from(byte)] != NOT_A_DIGIT;
+        let place = text.iter().position(|&byte| !is_digit(byte)).unwrap_or(0);
+        // What is no text in the server's encoding is shown as the mark for that.
+        let bad = String::from_utf8_lossy(&text[place..])
+            .chars()
+            .next()
+            .unwrap_or(char::REPLACEMENT_CHARACTER);
+        let other_case = if bad.is_ascii_lowercase() {
+            bad.to_ascii_uppercase()
+        } else {
+            bad.to_ascii_lowercase()
+        };
+        if other_case != bad && u8::try_from(other_case).is_ok_and(is_digit) {
+            EncodingError::WrongCase(bad)
+        } else {
+            EncodingError::NotADigit(bad)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# docs.sh: builds README.md and docs/ into one site with mdBook, and says where.
+#
+# Links are written for the checkout; in the site README.md lies beside the pages.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+MDBOOK_VERSION=0.5.4
+stage=$CACHE/docs
+
+command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs (1.95 is known to work)"
+[ "$(mdbook --version 2>/dev/null)" = "mdbook v$MDBOOK_VERSION" ] ||
+    step "installing mdBook $MDBOOK_VERSION, about 3 minutes" mdbook env -u CARGO_TARGET_DIR \
+        cargo install mdbook --version "$MDBOOK_VERSION" --locked --root "$CACHE/cargo"
+
+rm -rf "$stage"
+mkdir -p "$stage/src"
+cp "$REPO"/docs/{book.toml,site.css} "$stage/"
+(cd "$REPO/docs" && find . -name '*.md' -exec cp --parents {} "$stage/src/" \;)
+sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g' \
+    "$REPO/README.md" >"$stage/src/README.md"
+cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
+sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|' "$stage/src/SUMMARY.md"
+# The site shows README.md as its index.
+find "$stage/src" -name '*.md' ! -name SUMMARY.md \
+    -exec sed -i 's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g' {} +
+mdbook build "$stage"
+echo "docs: $stage/book/index.html"
