@@ -9,10 +9,10 @@ PG ?=
 PG_CONFIG ?=
 export SHORT QUICK BENCH
 
-.PHONY: help run stop test test-all lint bench docs expected install
+.PHONY: help run stop test test-all lint bench instructions docs expected install
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## from nothing to a running server with pg_mint, and a tour of it
 	@$(TOOLS)/run.sh $(PG)
@@ -31,6 +31,9 @@ lint: ## formatting and clippy
 
 bench: ## measure it beside what it replaces (PG=15, QUICK=1)
 	@$(TOOLS)/bench.sh $(PG)
+
+instructions: ## count the instructions of the hot paths
+	@$(TOOLS)/instructions.sh
 
 docs: ## README.md and docs/ as one site, by mdBook
 	@$(TOOLS)/docs.sh

@@ -147,12 +147,9 @@ fn at_most(per_call: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-library_benchmark_group!(name = minting, config = at_most(70), benchmarks = next_id);
-library_benchmark_group!(name = lookup, config = at_most(40), benchmarks = find_lane);
-library_benchmark_group!(
-    name = conversion,
-    config = at_most(80),
-    benchmarks = [decode, min_id]
-);
+library_benchmark_group!(name = minting, config = at_most(130), benchmarks = next_id);
+library_benchmark_group!(name = lookup, config = at_most(60), benchmarks = find_lane);
+library_benchmark_group!(name = decoding, config = at_most(95), benchmarks = decode);
+library_benchmark_group!(name = bounds, config = at_most(180), benchmarks = min_id);
 
-main!(library_benchmark_groups = [minting, lookup, conversion]);
+main!(library_benchmark_groups = [minting, lookup, decoding, bounds]);

@@ -54,8 +54,11 @@ cluster() {
     PG_CONFIG=$pg_config cargo test -p mint_cluster -- --test-threads=1
 }
 
-part "core: unit tests and properties" core cargo test -p mint_core
-if [ -e core/tests/loom.rs ]; then part "core: loom, all interleavings" loom loom; fi
+# They know no PostgreSQL: once is enough when several are tested.
+if [ -z "${CORE_TESTED:-}" ]; then
+    part "core: unit tests and properties" core cargo test -p mint_core
+    part "core: loom, all interleavings" loom loom
+fi
 
 # The tests install a build of their own under a running server's feet.
 stop_demo "$major"

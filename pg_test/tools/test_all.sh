@@ -13,6 +13,7 @@ for major in $MAJORS; do
     case $major in 16 | 17) short=1 ;; *) short=${SHORT:-} ;; esac
     say "== PostgreSQL $major${short:+, short}"
     out=$(SHORT=$short "$TOOLS/test.sh" "$major") && result=ok || { result=FAILED; rc=1; }
+    export CORE_TESTED=1
     printf '%s\n' "$out"
     line=$(sed -n "s/^PostgreSQL $major: //p" <<<"$out")
     summary+=("$major|$result|${line:-stopped before the end}${short:+ (short)}")
