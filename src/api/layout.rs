@@ -10,7 +10,12 @@ use std::ffi::{CStr, CString};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SnowflakeLayout([u8; Layout::BYTES]);
 
-fixed::fixed_type!(SnowflakeLayout, Layout::BYTES, "snowflake_layout");
+fixed::fixed_type!(
+    SnowflakeLayout,
+    Layout::BYTES,
+    "snowflake_layout",
+    ThisExtension
+);
 
 impl SnowflakeLayout {
     /// What the bytes mean.

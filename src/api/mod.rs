@@ -5,7 +5,11 @@ mod generate;
 mod inspect;
 mod layout;
 mod layouts;
+mod objectid;
 mod operations;
+mod uuid;
+mod uuid_inspect;
+mod uuid_mysql;
 
 pub use layout::SnowflakeLayout;
 

@@ -79,6 +79,29 @@ fn bad_id(error: &IdError) -> ! {
     report(code, error.to_string(), detail, hint)
 }
 
+/// Refuses the text of a value, in the words of PostgreSQL's own types.
+#[cold]
+pub fn bad_syntax(name: &str, text: &str, detail: Option<&str>, hint: Option<&str>) -> ! {
+    report(
+        Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
+        format!("invalid input syntax for type {name}: \"{text}\""),
+        detail.map(str::to_owned),
+        hint.map(str::to_owned),
+    )
+}
+
+/// The bytes of a value that has exactly so many.
+pub fn exact_bytes<const N: usize>(bytes: &[u8], name: &str) -> [u8; N] {
+    bytes.try_into().unwrap_or_else(|_| {
+        report(
+            Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
+            format!("invalid input length for type {name}"),
+            Some(format!("Expected {N} bytes, got {}.", bytes.len())),
+            None,
+        )
+    })
+}
+
 /// Refuses the text of a layout.
 #[cold]
 pub fn bad_layout_text(text: &str, error: &LayoutError) -> ! {

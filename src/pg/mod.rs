@@ -3,8 +3,12 @@
 pub mod clock;
 pub mod errors;
 pub mod fixed;
+pub mod instants;
 pub mod lanes;
 pub mod moment;
+pub mod node;
+pub mod objectid_order;
+pub mod random;
 pub mod session;
 pub mod settings;
 pub mod shared;

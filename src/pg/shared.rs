@@ -9,8 +9,8 @@
 //! from lanes of its own beside the others.
 
 use super::errors::report;
-use super::settings;
-use mint_core::{BUILTINS, ClockAnchor, Lane, LaneTable, TableCount};
+use super::{random, settings};
+use mint_core::{BUILTINS, ClockAnchor, Instants, Lane, LaneTable, TableCount};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::c_int;
 use std::ptr::{self, addr_of_mut};
@@ -19,7 +19,7 @@ const NAME: &std::ffi::CStr = c"pg_mint";
 const MAGIC: u64 = u64::from_be_bytes(*b"pg_mint\x01");
 /// Layout of the segment. Any change to [`Header`] or [`Lane`] that an older library would misread
 /// needs another number.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Guarded by AddinShmemInitLock. All zero until the segment is made.
 #[repr(C)]
@@ -38,7 +38,7 @@ const _: () = assert!(size_of::<Rendezvous>() == 64);
 /// - `tranche`, `slots`, `limit`: written before the handle is published, immutable then.
 /// - `lock`: held to insert lanes.
 /// - `count`: written under `lock`, read by anyone.
-/// - `anchor`: atomic.
+/// - `anchor`, `instants`: atomic.
 #[repr(C, align(64))]
 struct Header {
     lock: pg_sys::LWLock,
@@ -47,6 +47,7 @@ struct Header {
     limit: u32,
     count: TableCount,
     anchor: ClockAnchor,
+    instants: Instants,
 }
 
 /// The shared memory as this process sees it.
@@ -54,6 +55,8 @@ pub struct Shared {
     lock: *mut pg_sys::LWLock,
     /// Where wall clock and time since boot were last seen together.
     pub anchor: &'static ClockAnchor,
+    /// The lanes of UUIDs and ObjectIDs.
+    pub instants: &'static Instants,
     /// The lanes of the server.
     pub table: LaneTable<'static>,
 }
@@ -118,6 +121,7 @@ fn attach() -> &'static Shared {
         Shared {
             lock: addr_of_mut!((*header).lock),
             anchor: &(*header).anchor,
+            instants: &(*header).instants,
             table: LaneTable::new(&(*header).count, lanes, (*header).limit),
         }
     };
@@ -141,6 +145,7 @@ fn make(rendezvous: &mut Rendezvous) -> *mut Header {
         pg_sys::LWLockInitialize(addr_of_mut!((*header).lock), (*header).tranche);
         (*header).slots = slots;
         (*header).limit = limit;
+        (*header).instants.seed([random::bits(), random::bits()]);
         // Users of the built-in layouts must find room, however many lanes others make.
         let lanes = std::slice::from_raw_parts(header.add(1).cast::<Lane>(), slots as usize);
         let table = LaneTable::new(&(*header).count, lanes, limit);
