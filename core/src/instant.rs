@@ -47,8 +47,10 @@ fn advance<E>(word: &AtomicU64, next: impl Fn(u64) -> Result<u64, E>) -> Result<
     }
 }
 
-/// How many words the ids of version 2 have.
-const LOCAL: usize = 1_024;
+/// How many words the ids of version 2 have, as a power of two: enough that a million local ids at once
+/// find room.
+const LOCAL_BITS: u32 = 14;
+const LOCAL: usize = 1 << LOCAL_BITS;
 
 /// Every lane of UUIDs and ObjectIDs of a server, and what was drawn when it started. In shared memory.
 ///
@@ -126,9 +128,9 @@ impl Instants {
         local_id: u32,
         next: impl Fn(u64) -> Result<u64, E>,
     ) -> Result<u64, E> {
-        // Fibonacci hashing (Knuth 6.4), the top ten bits.
+        // Fibonacci hashing (Knuth 6.4), the top bits.
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed = (u64::from(domain) << 32 | u64::from(local_id)).wrapping_mul(GOLDEN);
-        advance(&self.local[(mixed >> 54) as usize], next)
+        advance(&self.local[(mixed >> (64 - LOCAL_BITS)) as usize], next)
     }
 }

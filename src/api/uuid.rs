@@ -96,7 +96,7 @@ fn uuid_v4() -> UuidValue {
 ///   can repeat ids.
 /// - **Ordered**: by time in windows of 7 minutes 9.5 seconds.
 /// - **Overflow**: 64 ids in a window, and 64 borrowed from the next one; then an error (2200H) until
-///   the clock is in that window. Local ids whose words coincide, 1 pair in 1024, share them.
+///   the clock is in that window. Local ids whose words coincide, 1 pair in 16384, share them.
 /// - **Clock steps back**: goes on from the last id, as far as one window ahead of the clock.
 /// - **Crash and restart**: another random node.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.

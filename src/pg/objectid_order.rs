@@ -20,6 +20,16 @@ unsafe fn id<'a>(datum: Datum) -> &'a Id {
     unsafe { &*datum.cast_mut_ptr::<Id>() }
 }
 
+/// Order by bytes, compared as two numbers, which takes no call.
+#[inline]
+fn compare(one: &Id, other: &Id) -> Ordering {
+    let halves = |[a, b, c, d, e, f, g, h, rest @ ..]: Id| {
+        let start = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+        (start, u32::from_be_bytes(rest))
+    };
+    halves(*one).cmp(&halves(*other))
+}
+
 /// An argument of a strict function, so never null.
 ///
 /// # Safety
@@ -37,7 +47,7 @@ unsafe fn argument(call: FunctionCallInfo, place: usize) -> Datum {
 #[inline]
 unsafe fn order(call: FunctionCallInfo) -> Ordering {
     // SAFETY: as the caller says.
-    unsafe { id(argument(call, 0)).cmp(id(argument(call, 1))) }
+    unsafe { compare(id(argument(call, 0)), id(argument(call, 1))) }
 }
 
 /// Functions of SQL by version 1 of the calling convention.
@@ -90,7 +100,7 @@ c_functions! {
 
 unsafe extern "C-unwind" fn sort_order(a: Datum, b: Datum, _: SortSupport) -> c_int {
     // SAFETY: sorts ObjectIDs.
-    unsafe { id(a).cmp(id(b)) as c_int }
+    unsafe { compare(id(a), id(b)) as c_int }
 }
 
 /// The first 8 bytes as a number, so that most comparisons look at no more than that.
@@ -100,7 +110,7 @@ unsafe extern "C-unwind" fn abbreviate(datum: Datum, _: SortSupport) -> Datum {
     Datum::from(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
-/// Abbreviations cost nothing to make, so there is no reason to do without.
+/// Never: abbreviations cost next to nothing, also where they are all equal and do not help.
 extern "C-unwind" fn give_up(_: c_int, _: SortSupport) -> bool {
     false
 }
