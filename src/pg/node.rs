@@ -96,8 +96,16 @@ unsafe extern "C-unwind" fn check(
     _extra: *mut *mut c_void,
     _source: pg_sys::GucSource::Type,
 ) -> bool {
-    // SAFETY: the server gives the place of a string, which is null for no value.
-    unsafe { (*value).is_null() || Choice::parse(CStr::from_ptr(*value)).is_some() }
+    const DETAIL: &CStr = c"It is \"random\", \"mac\" or a MAC address like 00:50:56:21:93:95.";
+    // SAFETY: the server gives the place of a string, which is null for no value. It only reads the
+    // detail, which is constant.
+    unsafe {
+        let good = (*value).is_null() || Choice::parse(CStr::from_ptr(*value)).is_some();
+        if !good {
+            pg_sys::GUC_check_errdetail_string = DETAIL.as_ptr().cast_mut();
+        }
+        good
+    }
 }
 
 /// Takes a checked value.
