@@ -52,8 +52,9 @@ impl Instants {
     #[must_use]
     pub fn v7(&self, now: Nanos, random: u64) -> Uuid {
         let now = now.max(0).unsigned_abs();
-        let word = now / 1_000_000 << PART | (now % 1_000_000 << PART) / 1_000_000;
-        v7_of(self.unix.take(word), random)
+        let (milli, rest) = (now / 1_000_000, now % 1_000_000);
+        let part = (rest << PART) / 1_000_000;
+        v7_of(self.unix.take((milli << PART) | part), random)
     }
 
     /// Mints version 2 (DCE): a local id of a domain, a window of 2^32 * 100 ns, 6 bits to count in
@@ -109,8 +110,8 @@ pub fn v7_min(at: Micros) -> Option<Uuid> {
 /// The largest version 7 whose [`time`] is at or before a moment; none before 1970.
 #[must_use]
 pub fn v7_max(at: Micros) -> Option<Uuid> {
-    let milli = (at / 1_000).min(LAST_MILLI);
-    (at >= 0).then(|| v7_of((milli.unsigned_abs() + 1 << PART) - 1, u64::MAX))
+    let next = (at / 1_000).min(LAST_MILLI).unsigned_abs() + 1;
+    (at >= 0).then(|| v7_of((next << PART) - 1, u64::MAX))
 }
 
 /// Version 3: MD5 of a namespace and a name.
