@@ -72,6 +72,7 @@ SELECT bool_and(id > lag) FROM (SELECT id, lag(id) OVER (ORDER BY id) FROM
 
 CREATE TABLE other AS SELECT id, n FROM item;
 ANALYZE other;
+RESET enable_seqscan; RESET enable_bitmapscan;
 SET enable_hashjoin = off; SET enable_nestloop = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM item JOIN other USING (id);
 SELECT count(*) FROM item JOIN other USING (id);
