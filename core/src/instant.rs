@@ -49,7 +49,7 @@ fn advance<E>(word: &AtomicU64, next: impl Fn(u64) -> Result<u64, E>) -> Result<
 
 /// How many words the ids of version 2 have, as a power of two: enough that a million local ids at once
 /// find room.
-const LOCAL_BITS: u32 = 14;
+const LOCAL_BITS: u32 = if cfg!(loom) { 1 } else { 14 };
 const LOCAL: usize = 1 << LOCAL_BITS;
 
 /// Every lane of UUIDs and ObjectIDs of a server, and what was drawn when it started. In shared memory.

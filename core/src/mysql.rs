@@ -5,10 +5,10 @@ use crate::uuid::Uuid;
 /// A UUID in one of MySQL's three forms, with either case: 32 digits, with four dashes, or with
 /// dashes and braces. Nothing else: PostgreSQL's own input accepts more.
 #[must_use]
-pub fn parse(text: &str) -> Option<Uuid> {
+pub fn parse(text: &[u8]) -> Option<Uuid> {
     // By these lengths the parser's forms are just MySQL's three: its others have 34, 41 and 45.
     matches!(text.len(), 32 | 36 | 38)
-        .then(|| Uuid::try_parse(text).ok())
+        .then(|| Uuid::try_parse_ascii(text).ok())
         .flatten()
 }
 

@@ -141,7 +141,7 @@ pub fn v8(bytes: [u8; 16]) -> Uuid {
 
 /// A namespace by its name, `dns`, `url`, `oid` or `x500`, or as the text of any UUID.
 #[must_use]
-pub fn namespace(text: &str) -> Option<Uuid> {
+pub fn namespace(text: &[u8]) -> Option<Uuid> {
     let named = [
         ("dns", Uuid::NAMESPACE_DNS),
         ("url", Uuid::NAMESPACE_URL),
@@ -150,9 +150,9 @@ pub fn namespace(text: &str) -> Option<Uuid> {
     ];
     named
         .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(text))
+        .find(|(name, _)| text.eq_ignore_ascii_case(name.as_bytes()))
         .map(|(_, namespace)| *namespace)
-        .or_else(|| Uuid::try_parse(text).ok())
+        .or_else(|| Uuid::try_parse_ascii(text).ok())
 }
 
 /// The version, 0 to 15; none for a UUID that is not of RFC 9562.

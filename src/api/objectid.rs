@@ -1,6 +1,6 @@
 //! The type `objectid`, MongoDB's ObjectID, and its functions.
 
-use crate::pg::{errors, fixed, instants, moment};
+use crate::pg::{errors, fixed, instants, moment, soft};
 use mint_core::ObjectId;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
@@ -20,11 +20,12 @@ impl From<ObjectId> for ObjectIdValue {
 }
 
 #[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
-fn objectid_in(text: &CStr) -> ObjectIdValue {
-    match ObjectId::parse(text.to_bytes()) {
-        Some(id) => id.into(),
-        None => errors::bad_syntax("objectid", &text.to_string_lossy(), None, None),
-    }
+fn objectid_in(text: &CStr, call: pg_sys::FunctionCallInfo) -> ObjectIdValue {
+    let id = ObjectId::parse(text.to_bytes()).unwrap_or_else(|| {
+        soft::bad_syntax(call, "objectid", text.to_bytes());
+        ObjectId([0; ObjectId::BYTES])
+    });
+    id.into()
 }
 
 #[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]

@@ -1,5 +1,6 @@
 //! UUIDs of every version (RFC 9562), of the server's own type.
 
+use crate::pg::text::Text;
 use crate::pg::{errors, fixed, instants, moment, random};
 use errors::report;
 use mint_core::uuid;
@@ -101,7 +102,8 @@ fn uuid_v4() -> UuidValue {
 /// - **Crash and restart**: another random node.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
-fn uuid_v2(domain: &str, local_id: i64) -> UuidValue {
+fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
+    let domain = errors::shown(domain.0);
     let number = match DOMAINS.iter().position(|name| *name == domain) {
         Some(number) => Ok(number as u8),
         None => domain.parse(),
@@ -157,29 +159,29 @@ fn mint_local(domain: u8, local_id: i64) -> UuidValue {
 /// The UUID of a name, version 3: MD5. The same name in the same namespace gives the same UUID. The
 /// namespace is `dns`, `url`, `oid`, `x500`, or the text of a uuid.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
-fn uuid_v3(namespace: &str, name: &str) -> UuidValue {
-    uuid::v3(&namespace_of(namespace), name.as_bytes()).into()
+fn uuid_v3(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
+    uuid::v3(&namespace_of(namespace.0), name.0).into()
 }
 
 /// As `uuid_v3(namespace, name)`, the namespace any uuid.
 #[pg_extern(name = "uuid_v3", immutable, strict, parallel_safe, cost = 10)]
-fn uuid_v3_of_uuid(namespace: UuidValue, name: &str) -> UuidValue {
-    uuid::v3(&namespace.into(), name.as_bytes()).into()
+fn uuid_v3_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
+    uuid::v3(&namespace.into(), name.0).into()
 }
 
 /// The UUID of a name, version 5: SHA-1. Otherwise as `uuid_v3()`.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
-fn uuid_v5(namespace: &str, name: &str) -> UuidValue {
-    uuid::v5(&namespace_of(namespace), name.as_bytes()).into()
+fn uuid_v5(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
+    uuid::v5(&namespace_of(namespace.0), name.0).into()
 }
 
 /// As `uuid_v5(namespace, name)`, the namespace any uuid.
 #[pg_extern(name = "uuid_v5", immutable, strict, parallel_safe, cost = 10)]
-fn uuid_v5_of_uuid(namespace: UuidValue, name: &str) -> UuidValue {
-    uuid::v5(&namespace.into(), name.as_bytes()).into()
+fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
+    uuid::v5(&namespace.into(), name.0).into()
 }
 
-fn namespace_of(text: &str) -> uuid::Uuid {
+fn namespace_of(text: &[u8]) -> uuid::Uuid {
     uuid::namespace(text).unwrap_or_else(|| {
         let hint = "A namespace is dns, url, oid, x500 or a uuid.";
         errors::bad_syntax("uuid", text, None, Some(hint))

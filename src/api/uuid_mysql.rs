@@ -2,18 +2,19 @@
 
 use super::uuid::UuidValue;
 use crate::pg::errors;
+use crate::pg::text::Text;
 use mint_core::mysql;
 use pgrx::prelude::*;
 
 /// The 16 bytes of a UUID, to be stored as bytea. With `swap`, the time of version 1 is put in order.
 /// Text is read as MySQL reads it: 32 digits, four dashes or none, braces around dashes.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn uuid_to_bin(id: &str, swap: default!(bool, false)) -> Vec<u8> {
-    match mysql::parse(id) {
+fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
+    match mysql::parse(id.0) {
         Some(id) => mysql::to_bin(&id, swap).to_vec(),
         None => errors::bad_syntax(
             "uuid",
-            id,
+            id.0,
             Some(
                 "MySQL's forms are 32 hexadecimal digits, the same with four dashes, and that in braces.",
             ),
@@ -24,7 +25,7 @@ fn uuid_to_bin(id: &str, swap: default!(bool, false)) -> Vec<u8> {
 
 /// As `uuid_to_bin(text, boolean)`, any number but 0 swaps.
 #[pg_extern(name = "uuid_to_bin", immutable, strict, parallel_safe, cost = 1)]
-fn uuid_to_bin_by_number(id: &str, swap: i32) -> Vec<u8> {
+fn uuid_to_bin_by_number(id: Text<'_>, swap: i32) -> Vec<u8> {
     uuid_to_bin(id, swap != 0)
 }
 
@@ -54,6 +55,6 @@ fn bin_to_uuid_by_number(bytes: &[u8], swap: i32) -> UuidValue {
 
 /// Whether a text is a UUID in one of MySQL's forms.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn is_uuid(id: &str) -> bool {
-    mysql::parse(id).is_some()
+fn is_uuid(id: Text<'_>) -> bool {
+    mysql::parse(id.0).is_some()
 }

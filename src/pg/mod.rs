@@ -12,6 +12,8 @@ pub mod random;
 pub mod session;
 pub mod settings;
 pub mod shared;
+pub mod soft;
+pub mod text;
 
 use std::ffi::CStr;
 

@@ -381,6 +381,51 @@ fn binary_input_takes_twelve_bytes_and_nothing_else() {
     }
 }
 
+/// In a database of another encoding, texts are bytes as any others: none is a panic.
+#[test]
+fn another_encoding_than_utf8() {
+    let server = Server::start("latin1");
+    server.connect("postgres").run(
+        "CREATE DATABASE latin1 ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
+    );
+    let mut session = server.connect("latin1");
+    session.run("CREATE EXTENSION pg_mint");
+    // Names are hashed as they are stored; this is how uuid-ossp has it too.
+    let hashed: bool = session.one(
+        "SELECT uuid_v5('dns', 'Z' || chr(252) || 'rich') <> uuid_v5('dns', 'Zurich')
+            AND NOT is_uuid(repeat(chr(252), 32)) AND is_uuid(repeat('1', 32))",
+    );
+    assert!(hashed);
+    for (sql, code) in [
+        ("SELECT uuid_v5('d' || chr(252), 'a')", "22P02"),
+        ("SELECT uuid_to_bin(chr(252))", "22P02"),
+        ("SELECT (chr(252) || repeat('1', 23))::objectid", "22P02"),
+        ("SELECT uuid_v2(chr(252), 1)", "22023"),
+    ] {
+        let refusal = session.refusal(sql);
+        assert_eq!(refusal.code, code, "{refusal}");
+        assert!(refusal.message.contains('?'), "{refusal}");
+    }
+}
+
+/// Asked whether a text is an ObjectID, PostgreSQL 16 and later say no without an error.
+#[test]
+fn a_bad_text_is_a_question_where_postgresql_asks() {
+    let server = Server::start("soft errors");
+    let mut session = server.connect("postgres");
+    if session.one::<String>("SHOW server_version_num") < "160000".to_owned() {
+        return say("SKIPPED: PostgreSQL 15 has no pg_input_is_valid");
+    }
+    assert!(session.one::<bool>(
+        "SELECT pg_input_is_valid('507f1f77bcf86cd799439011', 'objectid')
+            AND NOT pg_input_is_valid('507f1f77bcf86cd79943901', 'objectid')"
+    ));
+    let said: String = session.one(
+        "SELECT concat_ws(' ', sql_error_code, message) FROM pg_input_error_info('%s', 'objectid')",
+    );
+    assert_eq!(said, "22P02 invalid input syntax for type objectid: \"%s\"");
+}
+
 /// A call takes no time to speak of, also when the clock is far behind.
 #[test]
 fn nothing_waits() {
