@@ -22,10 +22,12 @@ fn saved(_: pg_sys::FunctionCallInfo, _: &str) -> bool {
 fn saved(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     use pgrx::PgSqlErrorCode;
     use std::ffi::{CString, c_char, c_int};
-    // utils/elog.h; pgrx binds no functions of variable arguments.
+    // utils/elog.h, which pgrx does not bind.
     unsafe extern "C-unwind" {
+        fn errcode(code: c_int) -> c_int;
         fn errmsg(format: *const c_char, ...) -> c_int;
     }
+    const CODE: c_int = PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION as c_int;
     // SAFETY: a call's context is null or a node.
     let context = unsafe { (*call).context };
     // SAFETY: as above.
@@ -38,8 +40,11 @@ fn saved(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     // memory; the message is copied.
     unsafe {
         if pg_sys::errsave_start(context, std::ptr::null()) {
-            pg_sys::errcode(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION as c_int);
-            pg_sys::ffi::pg_guard_ffi_boundary(|| errmsg(c"%s".as_ptr(), message.as_ptr()));
+            let text = message.as_ptr();
+            pg_sys::ffi::pg_guard_ffi_boundary(|| {
+                errcode(CODE);
+                errmsg(c"%s".as_ptr(), text)
+            });
             let place = (c"soft.rs".as_ptr(), c"bad_syntax".as_ptr());
             pg_sys::errsave_finish(context, place.0, 0, place.1);
         }
