@@ -1,1 +1,2 @@
 CREATE TYPE snowflake_layout;
+CREATE TYPE objectid;

@@ -2,8 +2,8 @@
 //!
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
-//! forget. Nothing here knows PostgreSQL, sleeps
-//! or reads a clock: time comes in through [`Host`], so that tests can script it.
+//! forget. [`Instants`] are the lanes of UUIDs and ObjectIDs. Nothing here knows PostgreSQL, sleeps or
+//! reads a clock: time comes in through [`Host`] or as an argument, so that tests can script it.
 //!
 //! Beside them stands what only computes: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
 //! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
@@ -17,15 +17,19 @@ pub mod clock;
 pub mod conceal;
 pub mod encoding;
 pub mod error;
+pub mod instant;
 pub mod lane;
 pub mod layout;
 pub mod mint;
+pub mod mysql;
+pub mod objectid;
 pub mod scatter;
 pub mod sequence_table;
 pub mod snowflake;
 mod sync;
 pub mod table;
 pub mod text;
+pub mod uuid;
 
 pub use auto_random::{AutoRandom, AutoRandomError};
 pub use builtin::BUILTINS;
@@ -34,10 +38,13 @@ pub use clock::{ClockAnchor, Micros};
 pub use conceal::{ConcealError, Concealer};
 pub use encoding::{Encoding, EncodingError};
 pub use error::{IdError, LayoutError, MintError};
+pub use instant::{Instants, Nanos};
 pub use lane::Lane;
 pub use layout::Layout;
 pub use mint::{Host, Policy, Run, mint};
+pub use objectid::ObjectId;
 pub use scatter::{ScatterError, scatter, unscatter};
 pub use sequence_table::{SequenceTable, SequenceTableError};
 pub use snowflake::Parts;
 pub use table::{LaneTable, Lookup, TableCount};
+pub use uuid::Uuid;

@@ -12,8 +12,8 @@ use loom::sync::atomic::{AtomicI64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Page, Policy, Run,
-    TableCount, mint,
+    Ceiling, ClockAnchor, Host, Instants, Lane, LaneTable, Layout, Lookup, Micros, Nanos, Page,
+    Policy, Run, TableCount, mint,
 };
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering as Real};
@@ -468,4 +468,39 @@ fn three_threads_find_one_lane_for_one_key() {
 #[test]
 fn three_threads_fill_a_table_and_never_split_a_node() {
     visit(4, 1, 2, &[&[1], &[2], &[1]]);
+}
+
+/// The lanes of UUIDs and ObjectIDs: both threads' ids ascend, and none is in both.
+fn race_of_instants<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
+    mint: fn(&Instants, Nanos) -> T,
+) {
+    loom::model(move || {
+        // A counter about to come round.
+        let lanes = Arc::new(Instants::new([0, 0xff_fffd]));
+        let second = 1_000_000_000;
+        let threads = [10 * second, 10 * second + 50].map(|now| {
+            let lanes = lanes.clone();
+            thread::spawn(move || [mint(&lanes, now), mint(&lanes, now)])
+        });
+        let mut all: Vec<T> = Vec::new();
+        for thread in threads {
+            let ids = thread.join().unwrap();
+            assert!(ids[0] < ids[1], "{ids:?}");
+            all.extend(ids);
+        }
+        all.sort();
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
+    });
+}
+
+#[test]
+fn two_threads_never_repeat_a_uuid() {
+    race_of_instants(|lanes, now| lanes.v7(now, 0));
+    race_of_instants(|lanes, now| lanes.v6(now, None));
+    race_of_instants(|lanes, now| lanes.v2(now, 0, 501, None));
+}
+
+#[test]
+fn two_threads_never_repeat_an_object_id() {
+    race_of_instants(Instants::objectid);
 }

@@ -27,7 +27,11 @@ INSERT INTO candidate VALUES
     -- Eight shards in turn: a single one has 1024 ids per millisecond, which would be the limit.
     (1, 'snowflake_next_id(g & 7)', 'pg_mint'),
     (2, 'insta5.next_id()', 'the article''s function, PL/pgSQL'),
-    (3, 'nextval(''insta5.table_id_seq'')', 'PostgreSQL''s sequence: no time, no shard');
+    (3, 'nextval(''insta5.table_id_seq'')', 'PostgreSQL''s sequence: no time, no shard'),
+    (4, 'uuid_v7()', 'pg_mint: ascending over all sessions'),
+    (5, 'uuid_v4()', 'pg_mint'),
+    (6, 'gen_random_uuid()', 'PostgreSQL''s version 4'),
+    (7, 'objectid()', 'pg_mint: MongoDB''s');
 
 CREATE TEMP TABLE measured (place int, ns float8);
 DO $$

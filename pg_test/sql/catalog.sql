@@ -14,12 +14,12 @@ WHERE extname = 'pg_mint' AND obj_description(p.oid, 'pg_proc') IS NULL;
 
 -- Every operator has estimators, negator and commutator.
 SELECT oid::regoperator FROM pg_operator
-WHERE oprleft = 'snowflake_layout'::regtype AND 0 IN (oprrest::oid, oprjoin::oid, oprnegate, oprcom);
+WHERE oprleft IN ('snowflake_layout'::regtype, 'objectid'::regtype) AND 0 IN (oprrest::oid, oprjoin::oid, oprnegate, oprcom);
 
--- No name clashes with those of PostgreSQL itself.
+-- No name clashes with those of PostgreSQL itself, but for min and max of another type.
 SELECT p.proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON e.oid = d.refobjid
-WHERE extname = 'pg_mint' AND EXISTS (SELECT FROM pg_proc o WHERE o.proname = p.proname AND o.pronamespace = 'pg_catalog'::regnamespace);
+WHERE extname = 'pg_mint' AND p.prokind <> 'a' AND EXISTS (SELECT FROM pg_proc o WHERE o.proname = p.proname AND o.pronamespace = 'pg_catalog'::regnamespace);
 
 SELECT name, setting, unit, context, min_val, max_val FROM pg_settings WHERE name LIKE 'pg_mint.%' ORDER BY name;
 SET pg_mint.typo = 1;

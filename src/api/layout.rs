@@ -11,7 +11,12 @@ use std::ffi::{CStr, CString};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SnowflakeLayout([u8; Layout::BYTES]);
 
-fixed::fixed_type!(SnowflakeLayout, Layout::BYTES, "snowflake_layout");
+fixed::fixed_type!(
+    SnowflakeLayout,
+    Layout::BYTES,
+    "snowflake_layout",
+    ThisExtension
+);
 
 impl SnowflakeLayout {
     /// What the bytes mean.
@@ -48,9 +53,9 @@ fn snowflake_layout_out(layout: SnowflakeLayout) -> CString {
 
 #[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
 fn snowflake_layout_recv(message: pgrx::Internal) -> SnowflakeLayout {
-    let bytes = fixed::receive(message);
-    match Layout::from_bytes(&bytes) {
-        Ok(_) => SnowflakeLayout(bytes),
+    match Layout::from_bytes(&fixed::receive(message)) {
+        // Not the bytes as they came: equal layouts have equal ones.
+        Ok(layout) => SnowflakeLayout::from(&layout),
         Err(error) => errors::bad_layout_bytes(&error),
     }
 }

@@ -5,10 +5,14 @@ mod generate;
 mod inspect;
 mod layout;
 mod layouts;
+mod objectid;
 mod operations;
 mod public;
 mod scatter;
 mod sequence_table;
+mod uuid;
+mod uuid_inspect;
+mod uuid_mysql;
 
 pub use layout::SnowflakeLayout;
 

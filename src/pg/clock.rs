@@ -1,13 +1,20 @@
 //! The two clocks, and waiting.
 
-use mint_core::Micros;
+use mint_core::{Micros, Nanos};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::time::{Duration, Instant};
 
 /// The wall clock. Read through the vDSO: no system call.
 #[inline]
 pub fn now() -> Micros {
-    read(libc::CLOCK_REALTIME)
+    micros(read(libc::CLOCK_REALTIME))
+}
+
+/// The wall clock as finely as it goes.
+#[inline]
+pub fn now_nanos() -> Nanos {
+    let (seconds, nanos) = read(libc::CLOCK_REALTIME);
+    seconds * 1_000_000_000 + nanos
 }
 
 /// Time since the machine's boot, suspension included, which no one can set.
@@ -17,7 +24,13 @@ pub fn up() -> Micros {
     // Elsewhere the monotonic clock counts suspension, or there is nothing better.
     #[cfg(not(target_os = "linux"))]
     const SINCE_BOOT: libc::clockid_t = libc::CLOCK_MONOTONIC;
-    read(SINCE_BOOT)
+    micros(read(SINCE_BOOT))
+}
+
+#[inline]
+fn micros((seconds, nanos): (i64, i64)) -> Micros {
+    // 32 bits hold the nanoseconds, and divide faster.
+    seconds * 1_000_000 + Micros::from(nanos as u32 / 1_000)
 }
 
 /// When the transaction started, the same in its parallel workers; in PostgreSQL's microseconds.
@@ -32,16 +45,16 @@ unsafe extern "C-unwind" {
     fn GetCurrentTransactionStartTimestamp() -> i64;
 }
 
+/// Seconds and nanoseconds.
 #[inline]
-fn read(clock: libc::clockid_t) -> Micros {
+fn read(clock: libc::clockid_t) -> (i64, i64) {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: `time` is a valid timespec to write to; the clocks exist on every supported system.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
-    // 32 bits hold the nanoseconds, and divide faster.
-    time.tv_sec * 1_000_000 + Micros::from(time.tv_nsec as u32 / 1_000)
+    (time.tv_sec, time.tv_nsec)
 }
 
 /// Below this a latch, which counts in milliseconds, would sleep for too long.

@@ -97,6 +97,50 @@ fn bad_id(error: &IdError) -> ! {
     report(code, error.to_string(), detail, hint)
 }
 
+/// Refuses the text of a value.
+#[cold]
+pub fn bad_syntax(name: &str, text: &[u8], detail: Option<&str>, hint: Option<&str>) -> ! {
+    report(
+        Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
+        syntax_message(name, text),
+        detail.map(str::to_owned),
+        hint.map(str::to_owned),
+    )
+}
+
+/// What PostgreSQL's own types say of such a text.
+pub fn syntax_message(name: &str, text: &[u8]) -> String {
+    format!("invalid input syntax for type {name}: \"{}\"", shown(text))
+}
+
+/// Text of the database as a message can show it. What is not UTF-8 is of another encoding; its signs
+/// outside of ASCII become question marks.
+pub fn shown(text: &[u8]) -> String {
+    let ascii = |&byte: &u8| {
+        if byte.is_ascii() {
+            char::from(byte)
+        } else {
+            '?'
+        }
+    };
+    match std::str::from_utf8(text) {
+        Ok(text) => text.to_owned(),
+        Err(_) => text.iter().map(ascii).collect(),
+    }
+}
+
+/// The bytes of a value that has exactly so many.
+pub fn exact_bytes<const N: usize>(bytes: &[u8], name: &str) -> [u8; N] {
+    bytes.try_into().unwrap_or_else(|_| {
+        report(
+            Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
+            format!("invalid input length for type {name}"),
+            Some(format!("Expected {N} bytes, got {}.", bytes.len())),
+            None,
+        )
+    })
+}
+
 /// Refuses the text of a layout.
 #[cold]
 pub fn bad_layout_text(text: &str, error: &LayoutError) -> ! {

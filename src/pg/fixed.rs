@@ -1,14 +1,18 @@
 //! SQL types of a fixed number of bytes, passed by reference, without a varlena header.
 
+use super::errors::report;
+use pgrx::{PgSqlErrorCode, pg_sys};
+use std::ffi::{c_int, c_void};
+
 /// Gives a wrapper of `[u8; N]` what pgrx needs to pass it in and out as the SQL type of that name.
-/// The type itself is declared in `sql/`.
+/// The type itself is declared in `sql/` (`ThisExtension`), or is the server's own (`External`).
 macro_rules! fixed_type {
-    ($type:ident, $bytes:expr, $sql:literal) => {
-        // SAFETY: names the SQL type that this extension declares.
+    ($type:ident, $bytes:expr, $sql:literal, $origin:ident) => {
+        // SAFETY: names an SQL type of as many bytes.
         unsafe impl pgrx::pgrx_sql_entity_graph::metadata::SqlTranslatable for $type {
             const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!($type);
             const TYPE_ORIGIN: pgrx::pgrx_sql_entity_graph::metadata::TypeOrigin =
-                pgrx::pgrx_sql_entity_graph::metadata::TypeOrigin::ThisExtension;
+                pgrx::pgrx_sql_entity_graph::metadata::TypeOrigin::$origin;
             const ARGUMENT_SQL: Result<
                 pgrx::pgrx_sql_entity_graph::metadata::SqlMappingRef,
                 pgrx::pgrx_sql_entity_graph::metadata::ArgumentError,
@@ -24,14 +28,7 @@ macro_rules! fixed_type {
         impl pgrx::IntoDatum for $type {
             #[inline]
             fn into_datum(self) -> Option<pgrx::pg_sys::Datum> {
-                // SAFETY: allocates from the current context, which is always there, or raises an
-                // error; the bytes fit what was allocated.
-                let copy = unsafe {
-                    let copy = pgrx::pg_sys::palloc($bytes).cast::<[u8; $bytes]>();
-                    copy.write(self.0);
-                    copy
-                };
-                Some(copy.into())
+                Some(crate::pg::fixed::copy(&self.0))
             }
 
             fn type_oid() -> pgrx::pg_sys::Oid {
@@ -90,6 +87,25 @@ macro_rules! fixed_type {
 
 pub(crate) use fixed_type;
 
+/// A copy of a value in the current memory context.
+#[inline]
+pub fn copy<const N: usize>(bytes: &[u8; N]) -> pg_sys::Datum {
+    // SAFETY: the current context is always there. Of so few bytes, and told to return null when out
+    // of memory, it raises no error; so it needs no guard, which would cost more than it does.
+    let copy = unsafe { palloc_extended(N, pg_sys::MCXT_ALLOC_NO_OOM as c_int).cast::<[u8; N]>() };
+    if copy.is_null() {
+        report(
+            PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+            "out of memory".to_owned(),
+            None,
+            None,
+        );
+    }
+    // SAFETY: points to N bytes, just allocated; bytes have no alignment.
+    unsafe { copy.write(*bytes) };
+    copy.into()
+}
+
 /// The server's hash of some bytes, frozen with its on-disk format; see hashfn.h.
 pub fn hash(bytes: &[u8]) -> u32 {
     // SAFETY: reads `len` bytes.
@@ -102,14 +118,15 @@ pub fn hash_extended(bytes: &[u8], seed: u64) -> u64 {
     unsafe { hash_bytes_extended(bytes.as_ptr(), length(bytes), seed) }
 }
 
-fn length(bytes: &[u8]) -> std::ffi::c_int {
-    bytes.len() as std::ffi::c_int
+fn length(bytes: &[u8]) -> c_int {
+    bytes.len() as c_int
 }
 
-// common/hashfn.h, which pgrx does not bind.
+// common/hashfn.h, which pgrx does not bind, and utils/palloc.h, which it guards.
 unsafe extern "C-unwind" {
-    fn hash_bytes(bytes: *const u8, length: std::ffi::c_int) -> u32;
-    fn hash_bytes_extended(bytes: *const u8, length: std::ffi::c_int, seed: u64) -> u64;
+    fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
+    fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;
+    fn palloc_extended(size: usize, flags: c_int) -> *mut c_void;
 }
 
 /// Takes exactly `N` bytes from a binary message, or raises the protocol's own error.
@@ -117,9 +134,9 @@ pub fn receive<const N: usize>(mut message: pgrx::Internal) -> [u8; N] {
     let mut bytes = [0; N];
     // SAFETY: a receive function's argument is a StringInfo, and pq_copymsgbytes checks the length.
     unsafe {
-        if let Some(message) = message.get_mut::<pgrx::pg_sys::StringInfoData>() {
-            let length = N as std::ffi::c_int;
-            pgrx::pg_sys::pq_copymsgbytes(message, bytes.as_mut_ptr().cast(), length);
+        if let Some(message) = message.get_mut::<pg_sys::StringInfoData>() {
+            let length = N as c_int;
+            pg_sys::pq_copymsgbytes(message, bytes.as_mut_ptr().cast(), length);
         }
     }
     bytes

@@ -1,7 +1,7 @@
 //! Minting with what the server lends: clock, latch, shared memory and settings.
 
 use super::shared::{Shared, shared};
-use super::{ceilings, clock, errors, session, settings};
+use super::{ceilings, clock, errors, random, session, settings};
 use mint_core::mint::Refusal;
 use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lookup, Micros, Run, mint};
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -34,7 +34,7 @@ impl Host for Backend {
     }
 
     fn random(&mut self) -> u64 {
-        session::random()
+        random::bits()
     }
 
     fn stepped_back(&mut self, _: Micros) {

@@ -3,8 +3,6 @@
 use super::errors::bad_layout_bytes;
 use mint_core::{BUILTINS, Lane, Layout, Run};
 use pgrx::pg_sys;
-use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
 use std::ffi::c_char;
 use std::ptr;
 
@@ -19,13 +17,11 @@ struct Session {
     /// Direct-mapped by lane: ids taken at once, issued one by one.
     reserved: [Option<(&'static Lane, Run)>; RESERVED],
     last_id: Option<i64>,
-    random: Option<SmallRng>,
 }
 
 static mut SESSION: Session = Session {
     reserved: [None; RESERVED],
     last_id: None,
-    random: None,
 };
 
 /// A slot that no layout's bytes match: their first is never zero.
@@ -115,27 +111,6 @@ pub fn set_last_id(id: i64) {
 /// The id that was minted last, since the session began or was discarded.
 pub fn last_id() -> Option<i64> {
     session().last_id
-}
-
-/// Random bits for spreading, not for secrets. Seeded in this very process: one that was seeded
-/// before the server forked would be the same in every session.
-pub fn random() -> u64 {
-    session()
-        .random
-        .get_or_insert_with(|| {
-            let mut seed = [0_u8; 8];
-            // SAFETY: writes `seed.len()` bytes. Without randomness the process still has its id.
-            let random = unsafe { pg_sys::pg_strong_random(seed.as_mut_ptr().cast(), seed.len()) };
-            let seed = u64::from_ne_bytes(seed);
-            // SAFETY: reads a plain integer that is set before any SQL runs.
-            let pid = unsafe { pg_sys::MyProcPid };
-            SmallRng::seed_from_u64(if random {
-                seed
-            } else {
-                u64::from(pid.unsigned_abs())
-            })
-        })
-        .next_u64()
 }
 
 static mut PREVIOUS_HOOK: pg_sys::ProcessUtility_hook_type = None;

@@ -1,5 +1,6 @@
 //! The settings `pg_mint.*`.
 
+use super::node;
 use mint_core::{Micros, Policy};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 
@@ -124,6 +125,7 @@ pub fn init() {
         GucContext::Sighup,
         GucFlags::default(),
     );
+    node::init();
     // SAFETY: the name is a constant string; called in the postmaster or a backend, as it must be.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"pg_mint".as_ptr()) };
 }

@@ -10,8 +10,8 @@
 
 use super::ceilings::{self, Slot};
 use super::errors::report;
-use super::settings;
-use mint_core::{BUILTINS, ClockAnchor, Lane, LaneTable, TableCount};
+use super::{random, settings};
+use mint_core::{BUILTINS, ClockAnchor, Instants, Lane, LaneTable, TableCount};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::c_int;
 use std::ptr::{self, addr_of_mut};
@@ -54,7 +54,7 @@ const _: () = assert!(size_of::<Rendezvous>() == 64);
 /// - `tranche`, `slots`, `limit`: written before the handle is published, immutable then.
 /// - `lock`: held to insert lanes.
 /// - `count`: written under `lock`, read by anyone.
-/// - `anchor`, `ceilings`: atomic; ceilings are claimed under `lock`.
+/// - `anchor`, `ceilings`, `instants`: atomic; ceilings are claimed under `lock`.
 #[repr(C, align(64))]
 struct Header {
     lock: pg_sys::LWLock,
@@ -64,6 +64,7 @@ struct Header {
     count: TableCount,
     anchor: ClockAnchor,
     ceilings: [Slot; ceilings::SLOTS],
+    instants: Instants,
 }
 
 /// The shared memory as this process sees it.
@@ -73,6 +74,8 @@ pub struct Shared {
     pub anchor: &'static ClockAnchor,
     /// The ceilings of the databases.
     pub ceilings: &'static [Slot],
+    /// The lanes of UUIDs and ObjectIDs.
+    pub instants: &'static Instants,
     /// The lanes of the server.
     pub table: LaneTable<'static>,
 }
@@ -138,6 +141,7 @@ fn attach() -> &'static Shared {
             lock: addr_of_mut!((*header).lock),
             anchor: &(*header).anchor,
             ceilings: &(*header).ceilings,
+            instants: &(*header).instants,
             table: LaneTable::new(&(*header).count, lanes, (*header).limit),
         }
     };
@@ -161,6 +165,7 @@ fn make(rendezvous: &mut Rendezvous) -> *mut Header {
         pg_sys::LWLockInitialize(addr_of_mut!((*header).lock), (*header).tranche);
         (*header).slots = slots;
         (*header).limit = limit;
+        (*header).instants.seed([random::bits(), random::bits()]);
         // Users of the built-in layouts must find room, however many lanes others make.
         let lanes = std::slice::from_raw_parts(header.add(1).cast::<Lane>(), slots as usize);
         let table = LaneTable::new(&(*header).count, lanes, limit);

@@ -111,6 +111,14 @@ impl Session {
         }
     }
 
+    /// What a call gives, as text, so many times in one statement.
+    #[track_caller]
+    pub fn mint(&mut self, call: &str, many: usize) -> Vec<String> {
+        self.column(&format!(
+            "SELECT {call}::text FROM generate_series(1, {many})"
+        ))
+    }
+
     /// Copies what a query gives into a table of another session, which may be of another database.
     #[track_caller]
     pub fn copy(&mut self, query: &str, into: &mut Self, table: &str) {

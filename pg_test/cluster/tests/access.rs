@@ -89,6 +89,28 @@ fn it_stands_beside_the_other_id_extensions() {
         session.run(other);
     }
     assert!(session.one::<i64>("SELECT snowflake_next_id(5)") > 0);
+    session.run("SELECT uuid_v1(), uuid_v4(), uuid_v7(), objectid()");
+    // Names of hashes are the same in both.
+    if others.iter().any(|other| other.contains("uuid-ossp")) {
+        for (ours, theirs) in [
+            ("uuid_v3('dns', n)", "uuid_generate_v3(uuid_ns_dns(), n)"),
+            ("uuid_v5('url', n)", "uuid_generate_v5(uuid_ns_url(), n)"),
+            ("uuid_v5('oid', n)", "uuid_generate_v5(uuid_ns_oid(), n)"),
+            ("uuid_v3('x500', n)", "uuid_generate_v3(uuid_ns_x500(), n)"),
+            ("nil_uuid()", "uuid_nil()"),
+        ] {
+            let names = "unnest(ARRAY['', 'www.widgets.com', 'Zürich', repeat('x', 5000)]) n";
+            assert!(
+                session.one::<bool>(&format!("SELECT bool_and({ours} = {theirs}) FROM {names}")),
+                "{ours} is not {theirs}"
+            );
+        }
+        // Both read what the other mints.
+        assert!(session.one::<bool>(
+            "SELECT uuid_version(uuid_generate_v1()) = 1 AND uuid_version(uuid_generate_v4()) = 4
+                AND abs(extract(epoch FROM uuid_time(uuid_generate_v1()) - clock_timestamp())) < 60"
+        ));
+    }
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! Whatever bytes come, no reader panics, and what one takes it writes as it was.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mint_core::{Layout, ObjectId, Uuid, mysql, uuid};
+
+fuzz_target!(|data: &[u8]| {
+    if let Some(id) = ObjectId::parse(data) {
+        assert_eq!(data.to_ascii_lowercase(), id.to_string().into_bytes());
+    }
+    if let Some(id) = mysql::parse(data) {
+        for swap in [false, true] {
+            assert_eq!(mysql::from_bin(mysql::to_bin(&id, swap), swap), id);
+        }
+    }
+    let _ = uuid::namespace(data);
+    if let Ok(bytes) = data.try_into() {
+        look_at(Uuid::from_bytes(bytes));
+    }
+    if let Ok(Ok(layout)) = data.try_into().map(Layout::from_bytes) {
+        // The order of a field that is not there may be given, and is not kept.
+        assert_eq!(Layout::from_bytes(&layout.to_bytes()), Ok(layout));
+    }
+    if let Ok(text) = std::str::from_utf8(data) {
+        let _ = uuid::parse_mac(text);
+        if let Ok(layout) = text.parse::<Layout>() {
+            assert_eq!(layout.to_string().parse::<Layout>(), Ok(layout));
+        }
+    }
+    if let Ok(at) = data.try_into().map(i64::from_be_bytes) {
+        assert!(ObjectId::min(at).is_none_or(|id| id.time() >= at));
+        assert!(ObjectId::max(at).is_none_or(|id| id.time() <= at));
+        assert!(uuid::v7_min(at).is_none_or(|id| uuid::time(&id) >= Some(at)));
+        assert!(uuid::v7_max(at).is_none_or(|id| uuid::time(&id) <= Some(at)));
+        let _ = uuid::v7_at(at, 0);
+    }
+});
+
+fn look_at(id: Uuid) {
+    let _ = (
+        uuid::variant(&id),
+        uuid::clock_sequence(&id),
+        uuid::local(&id),
+    );
+    let timed = matches!(uuid::version(&id), Some(1 | 2 | 6 | 7));
+    assert_eq!(uuid::time(&id).is_some(), timed);
+    if let Some(six) = uuid::v1_to_v6(&id) {
+        assert_eq!(uuid::v6_to_v1(&six), Some(id));
+        assert_eq!(uuid::node(&six), uuid::node(&id));
+    }
+}

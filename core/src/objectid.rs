@@ -1,0 +1,132 @@
+//! MongoDB's ObjectID (BSON ObjectID specification): 12 bytes of time, process and counter.
+
+use crate::Micros;
+use crate::instant::{Instants, Nanos};
+use md5::{Digest, Md5};
+use std::fmt;
+
+/// 4 bytes of unsigned seconds since 1970, 5 bytes of a process, 3 of a counter; big-endian, so that
+/// order by bytes is order by time. As text, 24 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectId(pub [u8; 12]);
+
+const SECOND: Micros = 1_000_000;
+const COUNTER: u32 = 24;
+const COUNTER_MASK: u64 = (1 << COUNTER) - 1;
+/// The last second, in 2106.
+const LAST: i64 = u32::MAX as i64;
+
+impl ObjectId {
+    /// Its length in bytes.
+    pub const BYTES: usize = 12;
+
+    /// Reads 24 hexadecimal digits of either case, and nothing else.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut bytes = [0; Self::BYTES];
+        hex::decode_to_slice(text, &mut bytes).ok()?;
+        Some(Self(bytes))
+    }
+
+    #[inline]
+    fn new(word: u64, process: [u8; 5]) -> Self {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&((word >> COUNTER) as u32).to_be_bytes());
+        bytes[4..9].copy_from_slice(&process);
+        bytes[9..].copy_from_slice(&(word as u32).to_be_bytes()[1..]);
+        Self(bytes)
+    }
+
+    /// When it was minted, to the second. 1970 to 2106.
+    #[must_use]
+    pub fn time(&self) -> Micros {
+        let [a, b, c, d, ..] = self.0;
+        Micros::from(u32::from_be_bytes([a, b, c, d])) * SECOND
+    }
+
+    /// Its counter, 24 bits.
+    #[must_use]
+    pub fn counter(&self) -> u32 {
+        let [.., a, b, c] = self.0;
+        u32::from_be_bytes([0, a, b, c])
+    }
+
+    /// The machine of a legacy id, 24 bits of a hash; random in others.
+    #[must_use]
+    pub fn legacy_machine(&self) -> u32 {
+        let [_, _, _, _, a, b, c, ..] = self.0;
+        u32::from_be_bytes([0, a, b, c])
+    }
+
+    /// The lower 16 bits of a legacy id's process id; random in others.
+    #[must_use]
+    pub fn legacy_pid(&self) -> u16 {
+        let [.., a, b, _, _, _] = self.0;
+        u16::from_be_bytes([a, b])
+    }
+
+    /// The smallest one whose time is at or after a moment; none after the time field.
+    #[must_use]
+    pub fn min(at: Micros) -> Option<Self> {
+        let at = at.max(0);
+        let second = at / SECOND + i64::from(at % SECOND > 0);
+        (second <= LAST).then(|| Self::new(second.unsigned_abs() << COUNTER, [0; 5]))
+    }
+
+    /// The largest one whose time is at or before a moment; none before 1970.
+    #[must_use]
+    pub fn max(at: Micros) -> Option<Self> {
+        let second = (at / SECOND).min(LAST).unsigned_abs();
+        (at >= 0).then(|| Self::new(second << COUNTER | COUNTER_MASK, [0xff; 5]))
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+/// The 3 bytes by which older servers told machines apart: the start of the host name's MD5.
+#[must_use]
+pub fn legacy_machine(host: &[u8]) -> [u8; 3] {
+    let [a, b, c, ..] = <[u8; 16]>::from(Md5::digest(host));
+    [a, b, c]
+}
+
+impl Instants {
+    /// Mints an ObjectID: seconds, the 5 random bytes of this start, and the next of a counter that
+    /// started at random. None after the time field, in 2106.
+    ///
+    /// - **Unique** and **Ordered**: strictly increasing over all callers.
+    /// - **Overflow**: a counter that comes round within a second takes the next second.
+    /// - **Clock steps back**: goes on in the last id's second, however far.
+    /// - **Crash and restart**: other random bytes.
+    #[inline]
+    #[must_use]
+    pub fn objectid(&self, now: Nanos) -> Option<ObjectId> {
+        Some(ObjectId::new(self.object_word(now)?, self.process()))
+    }
+
+    /// As [`Instants::objectid`] from the same lane, with a machine and a process id in place of the
+    /// random bytes: unique all the same, and ordered from second to second.
+    #[must_use]
+    pub fn objectid_legacy(&self, now: Nanos, machine: [u8; 3], pid: u16) -> Option<ObjectId> {
+        let ([a, b, c], [d, e]) = (machine, pid.to_be_bytes());
+        Some(ObjectId::new(self.object_word(now)?, [a, b, c, d, e]))
+    }
+
+    /// The counter goes on from second to second. Where it comes round, its carry is the next second,
+    /// unless the clock is there already.
+    #[inline]
+    fn object_word(&self, now: Nanos) -> Option<u64> {
+        let second = (now.max(0) / 1_000_000_000).unsigned_abs();
+        let word = self.object.advance(|last| {
+            let next = last + 1;
+            let next = next.max(second << COUNTER | next & COUNTER_MASK);
+            let fits = next >> COUNTER <= LAST.unsigned_abs();
+            fits.then_some(next).ok_or(())
+        });
+        word.ok()
+    }
+}

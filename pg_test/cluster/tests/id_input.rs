@@ -1,0 +1,116 @@
+//! What comes in for a UUID or an ObjectID, in binary, in another encoding, or asked about: no session is lost over it.
+
+use mint_cluster::{Server, count, say};
+
+/// A field of a binary COPY: anything of any length. Twelve bytes are an ObjectID, all else is refused in the
+/// protocol's words, and no session is lost.
+#[test]
+fn binary_input_takes_twelve_bytes_and_nothing_else() {
+    let server = Server::start("binary input");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE taken (id objectid)");
+    let directory: String = session.one("SHOW data_directory");
+    let copy = format!("COPY taken FROM '{directory}/fuzz.bin' (FORMAT binary)");
+    let mut random: u64 = 42;
+    let mut next = || {
+        // Numerical Recipes' generator: any bytes do.
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize
+    };
+    for round in 0..count(300, 60) {
+        let length = if round % 4 == 0 { 12 } else { next() % 40 };
+        let field: Vec<u8> = (0..length).map(|_| next() as u8).collect();
+        let mut file = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\0\x01".to_vec();
+        file.extend((length as u32).to_be_bytes());
+        file.extend(&field);
+        file.extend([0xff, 0xff]);
+        std::fs::write(format!("{directory}/fuzz.bin"), &file).expect("the file is written");
+        session.run("TRUNCATE taken");
+        if length == 12 {
+            session.run(&copy);
+            let hex: String = field.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(session.one::<String>("SELECT id::text FROM taken"), hex);
+        } else {
+            let refusal = session.refusal(&copy);
+            assert!(
+                ["22P03", "08P01"].contains(&refusal.code.as_str()),
+                "{refusal}"
+            );
+        }
+        let bytes: String = field.iter().map(|byte| format!("{byte:02x}")).collect();
+        for (call, right) in [
+            ("bytea '\\x{}'::objectid", length == 12),
+            ("uuid_v8('\\x{}')", length == 16),
+            ("bin_to_uuid('\\x{}', true)", length == 16),
+        ] {
+            let sql = format!("SELECT {}", call.replace("{}", &bytes));
+            if right {
+                session.run(&sql);
+            } else {
+                let refusal = session.refusal(&sql);
+                assert_eq!(refusal.code, "22P03", "{refusal}");
+            }
+        }
+    }
+    // And out again, in both formats.
+    session
+        .run("TRUNCATE taken; INSERT INTO taken SELECT objectid() FROM generate_series(1, 1000)");
+    for format in ["binary", "text", "csv"] {
+        session.run(&format!(
+            "COPY taken TO '{directory}/out' (FORMAT {format}); CREATE TEMP TABLE back (id objectid);
+             COPY back FROM '{directory}/out' (FORMAT {format})"
+        ));
+        assert_eq!(
+            session.one::<i64>("SELECT count(*) FROM taken JOIN back USING (id)"),
+            1_000
+        );
+        session.run("DROP TABLE back");
+    }
+}
+
+/// In a database of another encoding, texts are bytes as any others: none is a panic.
+#[test]
+fn another_encoding_than_utf8() {
+    let server = Server::start("latin1");
+    server.connect("postgres").run(
+        "CREATE DATABASE latin1 ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
+    );
+    let mut session = server.connect("latin1");
+    session.run("CREATE EXTENSION pg_mint");
+    // Names are hashed as they are stored; this is how uuid-ossp has it too.
+    let hashed: bool = session.one(
+        "SELECT uuid_v5('dns', 'Z' || chr(252) || 'rich') <> uuid_v5('dns', 'Zurich')
+            AND NOT is_uuid(repeat(chr(252), 32)) AND is_uuid(repeat('1', 32))",
+    );
+    assert!(hashed);
+    for (sql, code) in [
+        ("SELECT uuid_v5('d' || chr(252), 'a')", "22P02"),
+        ("SELECT uuid_to_bin(chr(252))", "22P02"),
+        ("SELECT (chr(252) || repeat('1', 23))::objectid", "22P02"),
+        ("SELECT uuid_v2(chr(252), 1)", "22023"),
+    ] {
+        let refusal = session.refusal(sql);
+        assert_eq!(refusal.code, code, "{refusal}");
+        assert!(refusal.message.contains('?'), "{refusal}");
+    }
+}
+
+/// Asked whether a text is an ObjectID, PostgreSQL 16 and later say no without an error.
+#[test]
+fn a_bad_text_is_a_question_where_postgresql_asks() {
+    let server = Server::start("soft errors");
+    let mut session = server.connect("postgres");
+    if session.one::<String>("SHOW server_version_num").as_str() < "160000" {
+        return say("SKIPPED: PostgreSQL 15 has no pg_input_is_valid");
+    }
+    assert!(session.one::<bool>(
+        "SELECT pg_input_is_valid('507f1f77bcf86cd799439011', 'objectid')
+            AND NOT pg_input_is_valid('507f1f77bcf86cd79943901', 'objectid')"
+    ));
+    let said: String = session.one(
+        "SELECT concat_ws(' ', sql_error_code, message) FROM pg_input_error_info('%s', 'objectid')",
+    );
+    assert_eq!(said, "22P02 invalid input syntax for type objectid: \"%s\"");
+}

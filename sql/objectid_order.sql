@@ -1,0 +1,75 @@
+-- Order by bytes, which is order by time; the functions are in src/pg/objectid_order.rs.
+CREATE FUNCTION objectid_eq(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_eq';
+CREATE FUNCTION objectid_ne(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ne';
+CREATE FUNCTION objectid_lt(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_lt';
+CREATE FUNCTION objectid_le(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_le';
+CREATE FUNCTION objectid_gt(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_gt';
+CREATE FUNCTION objectid_ge(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ge';
+CREATE FUNCTION objectid_cmp(a objectid, b objectid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_cmp';
+CREATE FUNCTION objectid_sortsupport(internal) RETURNS void
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_sortsupport';
+CREATE FUNCTION objectid_hash(id objectid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash';
+CREATE FUNCTION objectid_hash_extended(id objectid, seed bigint) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash_extended';
+CREATE FUNCTION objectid_smaller(a objectid, b objectid) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_smaller';
+CREATE FUNCTION objectid_larger(a objectid, b objectid) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_larger';
+
+CREATE OPERATOR = (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = objectid_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = objectid_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = objectid_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = objectid_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = objectid_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = objectid_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE OPERATOR CLASS objectid_ops DEFAULT FOR TYPE objectid USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 objectid_cmp(objectid, objectid),
+    FUNCTION 2 objectid_sortsupport(internal),
+    FUNCTION 4 btequalimage(oid);
+
+CREATE OPERATOR CLASS objectid_ops DEFAULT FOR TYPE objectid USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 objectid_hash(objectid),
+    FUNCTION 2 objectid_hash_extended(objectid, bigint);
+
+CREATE OPERATOR CLASS objectid_minmax_ops DEFAULT FOR TYPE objectid USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_opcinfo(internal),
+    FUNCTION 2 brin_minmax_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_consistent(internal, internal, internal),
+    FUNCTION 4 brin_minmax_union(internal, internal, internal);
+
+CREATE AGGREGATE min(objectid) (
+    SFUNC = objectid_smaller, STYPE = objectid, COMBINEFUNC = objectid_smaller, SORTOP = <, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(objectid) (
+    SFUNC = objectid_larger, STYPE = objectid, COMBINEFUNC = objectid_larger, SORTOP = >, PARALLEL = SAFE
+);

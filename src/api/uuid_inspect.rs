@@ -1,0 +1,105 @@
+//! What a UUID says, and UUIDs as bounds of a span of time. All of it computes only.
+//!
+//! NULL where a UUID does not have what is asked for, as in PostgreSQL 18's own `uuid_extract_`
+//! functions.
+
+use super::uuid::{DOMAINS, UuidValue};
+use crate::pg::errors::report;
+use crate::pg::{fixed, moment};
+use mint_core::uuid;
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::prelude::*;
+
+/// A value of the type `macaddr`.
+#[derive(Debug, Clone, Copy)]
+struct MacAddress([u8; 6]);
+
+fixed::fixed_type!(MacAddress, 6, "macaddr", External);
+
+/// The version of a UUID; NULL if it is not of RFC 9562.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_version(id: UuidValue) -> Option<i32> {
+    uuid::version(&id.into()).map(i32::from)
+}
+
+/// The variant of a UUID: `rfc9562`; or else `ncs` (the nil UUID too), `microsoft` or `future` (the max
+/// UUID too).
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_variant(id: UuidValue) -> &'static str {
+    uuid::variant(&id.into())
+}
+
+/// When a UUID was minted: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of its
+/// window of 7 minutes; NULL for the others.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_time(id: UuidValue) -> Option<TimestampWithTimeZone> {
+    uuid::time(&id.into()).map(moment::timestamp_or_report)
+}
+
+/// The node of versions 1, 2 and 6; NULL for the others.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_node(id: UuidValue) -> Option<MacAddress> {
+    uuid::node(&id.into()).map(MacAddress)
+}
+
+/// The clock sequence of versions 1 and 6, and the 6 bits left of it in version 2; NULL for the others.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_clock_sequence(id: UuidValue) -> Option<i32> {
+    uuid::clock_sequence(&id.into()).map(i32::from)
+}
+
+/// The domain of version 2: `person`, `group`, `org` or a number; NULL for the others.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_domain(id: UuidValue) -> Option<String> {
+    let (domain, _) = uuid::local(&id.into())?;
+    let name = DOMAINS.get(usize::from(domain)).copied();
+    Some(name.map_or_else(|| domain.to_string(), str::to_owned))
+}
+
+/// The local id of version 2; NULL for the others.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_local_id(id: UuidValue) -> Option<i64> {
+    uuid::local(&id.into()).map(|(_, local_id)| i64::from(local_id))
+}
+
+/// Smallest version 7 whose time is at or after a moment: for `id >= uuid_v7_min(at)`. NULL after the
+/// year 10889; a comparison with it is never true.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v7_min(at: TimestampWithTimeZone) -> Option<UuidValue> {
+    uuid::v7_min(moment::to_micros(at)).map(UuidValue::from)
+}
+
+/// Largest version 7 whose time is at or before a moment: for `id <= uuid_v7_max(at)`. NULL before 1970.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v7_max(at: TimestampWithTimeZone) -> Option<UuidValue> {
+    uuid::v7_max(moment::to_micros(at)).map(UuidValue::from)
+}
+
+/// Version 1 as version 6: the same time, clock sequence and node, in an order that sorts.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v1_to_v6(id: UuidValue) -> UuidValue {
+    convert(id, uuid::v1_to_v6, 1)
+}
+
+/// Version 6 as version 1, the inverse of `uuid_v1_to_v6`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v6_to_v1(id: UuidValue) -> UuidValue {
+    convert(id, uuid::v6_to_v1, 6)
+}
+
+fn convert(
+    id: UuidValue,
+    converted: fn(&uuid::Uuid) -> Option<uuid::Uuid>,
+    version: u8,
+) -> UuidValue {
+    let id = id.into();
+    match converted(&id) {
+        Some(converted) => converted.into(),
+        None => report(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("uuid {id} is not of version {version}"),
+            uuid::version(&id).map(|its| format!("It is of version {its}.")),
+            None,
+        ),
+    }
+}
