@@ -22,6 +22,7 @@ const NAME: &std::ffi::CStr = c"pg_mint";
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
+    /// Eight bytes that stand nowhere else in the library's file.
     magic: [u8; 8],
     /// Any change to [`Header`] or [`Lane`] that an older library would misread needs another number.
     version: u32,
@@ -30,7 +31,7 @@ struct Stamp {
 /// What this library makes and joins. Looked up where it stands, by [`stamp`], and not built into the
 /// code: so the test of an upgrade finds it in the file and makes a library of another version.
 static STAMP: Stamp = Stamp {
-    magic: *b"pg_mint\x01",
+    magic: *b"mint\x9d\xc5\xfe\x01",
     version: 1,
 };
 

@@ -5,7 +5,7 @@ use mint_cluster::{Server, assert_ascending};
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
 /// In the library's file, what its shared memory is stamped with: these bytes, then the version of its form.
-const MAGIC: &[u8] = b"pg_mint\x01";
+const MAGIC: &[u8] = b"mint\x9d\xc5\xfe\x01";
 
 /// Makes the library one whose shared memory has another form.
 fn another_version(library: &mut [u8]) {
