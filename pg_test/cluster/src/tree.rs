@@ -131,6 +131,12 @@ pub fn signal(signal: &str, pid: impl AsRef<OsStr>) {
     run(Command::new("kill").arg(signal).arg(pid));
 }
 
+/// Signals a process that may be gone already.
+pub fn try_signal(signal: &str, pid: impl AsRef<OsStr>) {
+    let signalled = Command::new("kill").arg(signal).arg(pid).output();
+    drop(signalled);
+}
+
 /// Where servers live: in memory in the short form where there is room for it, as most of its time would go into
 /// creating and removing files, else where temporary files belong. `TMPDIR` has the last word.
 pub fn temporary_directory() -> PathBuf {

@@ -1,0 +1,115 @@
+//! Servers made from servers: standbys, and backups brought back.
+
+use std::path::PathBuf;
+
+use crate::server::Server;
+use crate::tree;
+
+/// A base backup, kept with the server it was taken of.
+pub struct Backup(PathBuf);
+
+impl Server {
+    /// A hot standby of this server, streaming from it. Its clock is the real one, and its own if this server's is.
+    #[must_use]
+    pub fn standby(&self, name: &str) -> Self {
+        let mut standby = Self::in_new_directory(name, None);
+        standby.clock_like(self);
+        self.base_backup(&standby.data(), &["-R"]);
+        standby.configure("hot_standby = on");
+        standby.start_again();
+        standby
+    }
+
+    fn base_backup(&self, to: &std::path::Path, options: &[&str]) {
+        tree::run(
+            self.client_program("pg_basebackup", "postgres")
+                .args(["--no-sync", "-X", "stream", "-c", "fast", "-D"])
+                .arg(to)
+                .args(options),
+        );
+    }
+
+    /// Waits until a standby has replayed all this server has written so far.
+    pub fn wait_for(&self, standby: &Self) {
+        let written: String = self
+            .connect("postgres")
+            .one("SELECT pg_current_wal_lsn()::text");
+        let mut session = standby.connect("postgres");
+        let reached = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
+        standby.until("the standby replays", || session.one(&reached));
+    }
+
+    /// Makes a standby a primary.
+    pub fn promote(&self) {
+        assert!(
+            self.connect("postgres")
+                .one::<bool>("SELECT pg_promote(true, 60)"),
+            "promotion:\n{}",
+            self.log()
+        );
+    }
+
+    fn archived(&self) -> PathBuf {
+        self.path().join("archive")
+    }
+
+    pub(crate) fn archive(&self) {
+        let place = self.archived();
+        std::fs::create_dir(&place).expect("an archive");
+        tree::give_to_server(&place);
+        self.configure(&format!(
+            "archive_mode = on\narchive_command = 'cp \"%p\" \"{}/%f\"'",
+            place.display()
+        ));
+    }
+
+    /// Takes a base backup.
+    #[must_use]
+    pub fn backup(&self) -> Backup {
+        let place = self.path().join("backup");
+        self.base_backup(&place, &[]);
+        Backup(place)
+    }
+
+    /// Gives a name to this moment, to which a backup can be brought later.
+    pub fn name_this_moment(&self, name: &str) {
+        self.connect("postgres")
+            .run(&format!("SELECT pg_create_restore_point('{name}')"));
+    }
+
+    /// Waits until all WAL so far is in the archive.
+    pub fn fill_archive(&self) {
+        let mut session = self.connect("postgres");
+        let last: String = session.one("SELECT pg_walfile_name(pg_switch_wal())");
+        self.until("the archive has all WAL", || {
+            self.archived().join(&last).exists()
+        });
+    }
+
+    /// Another server from a backup of this one, as it was at a named moment. Its clock is set before it starts.
+    #[must_use]
+    pub fn restored(&self, name: &str, backup: Backup, moment: &str, clock: &str) -> Self {
+        let mut restored = Self::in_new_directory(name, None);
+        restored.clock_like(self);
+        restored.set_clock(clock);
+        tree::run(
+            std::process::Command::new("cp")
+                .arg("-a")
+                .arg(backup.0)
+                .arg(restored.data()),
+        );
+        restored.configure(&format!(
+            "archive_mode = off\nrestore_command = 'cp \"{}/%f\" \"%p\"'\n\
+             recovery_target_name = '{moment}'\nrecovery_target_action = promote",
+            self.archived().display()
+        ));
+        let signal = restored.data().join("recovery.signal");
+        std::fs::write(&signal, "").expect("recovery.signal");
+        tree::give_to_server(&signal);
+        restored.start_again();
+        let mut session = restored.connect("postgres");
+        restored.until("recovery ends", || !session.one::<bool>("SELECT pg_is_in_recovery()"));
+        drop(session);
+        restored
+    }
+}
