@@ -181,6 +181,12 @@ impl Ceiling {
         self.limit.load(Ordering::Acquire)
     }
 
+    /// Whether these are the bounds of a database, and not [`Ceiling::detached`].
+    #[must_use]
+    pub fn is_attached(&self) -> bool {
+        self.limit() != Micros::MIN
+    }
+
     /// Ids have ticks that start at or after it.
     #[must_use]
     #[inline]

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
-use mint_core::MintError::{BelowFloor, ClockBehind};
+use mint_core::MintError::{BelowFloor, ClockBehind, ClockJumped};
 use mint_core::{Ceiling, Layout, Micros};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -65,6 +65,33 @@ fn a_clock_far_behind_its_floor_is_an_error_at_once() {
         0,
         "the floor has not spread to the lane"
     );
+}
+
+/// A server that starts before its clock is set, and then gets the time: that is no jump to be confirmed. One that
+/// follows is.
+#[test]
+fn a_clock_that_could_not_mint_is_not_believed() {
+    for policy in [DEFAULTS, STRICT] {
+        let mut script = Script::new("twitter", policy);
+        script.start_at(script.layout.epoch() + 1_000 * HOUR);
+        script.set(HOUR);
+        assert!(matches!(script.next(), Err(BelowFloor { .. })));
+        script.set(1_030 * HOUR);
+        assert_eq!(script.next(), Ok((1_030 * HOUR / MS) << 22));
+        script.set(1_040 * HOUR);
+        assert_eq!(script.next(), Err(ClockJumped { by: 10 * HOUR }));
+    }
+}
+
+/// A clock just below its floor is the one that is minted by.
+#[test]
+fn a_clock_that_could_mint_is_believed() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.start_at(script.layout.epoch() + 1_000 * HOUR);
+    script.set(1_000 * HOUR - SECOND);
+    assert!(script.next().is_ok());
+    script.set(1_010 * HOUR);
+    assert_eq!(script.next(), Err(ClockJumped { by: 10 * HOUR + SECOND }));
 }
 
 /// The first id waits for the disk. No later one does: the log writer is faster than half a window.
@@ -206,7 +233,7 @@ proptest! {
                     }
                     Err(BelowFloor { .. } | ClockBehind { .. }) => {}
                     Err(error) => prop_assert!(
-                        matches!(error, mint_core::MintError::ClockJumped { .. }),
+                        matches!(error, ClockJumped { .. }),
                         "{error:?}"
                     ),
                 },
