@@ -140,6 +140,24 @@ fn a_page_that_was_set_back_is_raised_again_and_said() {
     assert_eq!(page.set_back, [(9_000, page.value)]);
 }
 
+/// A session that writes ahead need not wait for the disk, unless the page was set back: then what is below the
+/// ceiling and issued already has nothing on disk to stand on.
+#[test]
+fn a_page_that_was_set_back_is_flushed_when_it_is_written_ahead() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.set(HOUR);
+    script.start_at(1);
+    script.next().unwrap();
+    let written = script.world.page.value;
+    script.world.page.lazy = true;
+    script.world.page.value = 9_000;
+    script.world.page.durable = 9_000;
+    script.pass(300 * MS);
+    script.next().unwrap();
+    assert!(script.world.at < written, "not ahead of its use");
+    assert!(script.world.page.durable > written);
+}
+
 /// As when a dump is restored into a server that has minted already: what came with it is below its
 /// ceiling, so nothing is minted there any more.
 #[test]
