@@ -43,6 +43,16 @@ impl Server {
         tree::run(self.client_program("pg_dump", user).arg(database))
     }
 
+    /// The data of a database as a script, without what holds it.
+    #[must_use]
+    pub fn dump_data(&self, user: &str, database: &str) -> String {
+        tree::run(
+            self.client_program("pg_dump", user)
+                .arg("--data-only")
+                .arg(database),
+        )
+    }
+
     /// Runs a dump in another database as `user`. The first error is a panic.
     pub fn restore(&self, user: &str, database: &str, dump: &str) {
         let mut psql = self.client_program("psql", user);
