@@ -81,9 +81,8 @@ impl Server {
     pub fn fill_archive(&self) {
         let mut session = self.connect("postgres");
         let last: String = session.one("SELECT pg_walfile_name(pg_switch_wal())");
-        self.until("the archive has all WAL", || {
-            self.archived().join(&last).exists()
-        });
+        let archived = format!("SELECT coalesce(last_archived_wal >= '{last}', false) FROM pg_stat_archiver");
+        self.until("the archive has all WAL", || session.one(&archived));
     }
 
     /// Another server from a backup of this one, as it was at a named moment. Its clock is set before it starts.
