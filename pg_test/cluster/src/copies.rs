@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::server::Server;
-use crate::tree;
+use crate::{say, tree};
 
 /// A base backup, kept with the server it was taken of.
 pub struct Backup(PathBuf);
@@ -110,5 +110,56 @@ impl Server {
         restored.until("recovery ends", || !session.one::<bool>("SELECT pg_is_in_recovery()"));
         drop(session);
         restored
+    }
+
+    /// This server, stopped, as one of the version of `PG_CONFIG_NEW`. `None`, said out loud, where there is none, or
+    /// where that version cannot take this server's databases at all.
+    #[must_use]
+    pub fn upgraded(&self, name: &str, clock: &str) -> Option<Self> {
+        let Some(programs) = tree::newer_programs() else {
+            say(format!("SKIPPED {name}: PG_CONFIG_NEW names no newer server"));
+            return None;
+        };
+        let mut newer = Self::in_new_directory(name, None);
+        newer.set_programs(programs);
+        newer.clock_like(self);
+        newer.set_clock(clock);
+        let mut initdb = newer.program("initdb", &[]);
+        initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale"]);
+        // From 18 on they are the default, and the older server has none.
+        let help = tree::run(newer.program("initdb", &[]).arg("--help"));
+        if help.contains("--no-data-checksums") {
+            initdb.arg("--no-data-checksums");
+        }
+        tree::run(initdb.arg("-D").arg(newer.data()));
+        newer.configure("fsync = off");
+
+        let output = newer
+            .program("pg_upgrade", &[])
+            .args(["--no-sync", "-U", "postgres"])
+            .arg("-b")
+            .arg(self.programs())
+            .arg("-d")
+            .arg(self.data())
+            .arg("-D")
+            .arg(newer.data())
+            .output()
+            .expect("pg_upgrade runs");
+        if !output.status.success() {
+            let logs = tree::run(
+                std::process::Command::new("find")
+                    .arg(newer.path())
+                    .args(["-path", "*pg_upgrade*", "-name", "*.log", "-exec", "tail", "-n", "20", "{}", "+"]),
+            );
+            let said = format!("{}{logs}", String::from_utf8_lossy(&output.stdout));
+            // A patch of Debian's 15 puts an option into every column that no other server knows.
+            if said.contains("unrecognized parameter \"pg_attver\"") {
+                say(format!("SKIPPED {name}: this build of the older server writes pg_attver, which pg_upgrade cannot take"));
+                return None;
+            }
+            panic!("pg_upgrade:\n{said}");
+        }
+        newer.start_again();
+        Some(newer)
     }
 }

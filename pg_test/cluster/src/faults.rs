@@ -11,7 +11,7 @@ use crate::tree;
 impl Server {
     fn stop(&self, mode: &str) {
         tree::run(
-            tree::program("pg_ctl", self.path(), &[])
+            self.program("pg_ctl", &[])
                 .arg("-D")
                 .arg(self.data())
                 .args(["-m", mode, "-w", "-t", "60", "-s", "stop"]),

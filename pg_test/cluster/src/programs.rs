@@ -8,7 +8,7 @@ use crate::tree;
 impl Server {
     /// A program of the server tree that connects to this server.
     pub(crate) fn client_program(&self, name: &str, user: &str) -> Command {
-        let mut command = tree::program(name, self.path(), &[]);
+        let mut command = self.program(name, &[]);
         command
             .arg("-h")
             .arg(self.path())

@@ -26,7 +26,7 @@ fn go_through(name: &str, conf: &[&str], faults: &[(Fault, Clock)], times: usize
             ordeal.survive(fault, clock);
         }
     }
-    say(format!("{name}:\n{ordeal}"));
+    say(format!("{name}:\n{}", ordeal.end()));
 }
 
 #[test]
