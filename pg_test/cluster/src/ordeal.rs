@@ -143,7 +143,9 @@ impl Ordeal {
     #[must_use]
     pub fn begin(name: &str, conf: &[&str]) -> Option<Self> {
         let builder = Server::build_with_clock(name)?.durable();
-        let builder = conf.iter().fold(builder, |builder, line| builder.conf(line));
+        let builder = conf
+            .iter()
+            .fold(builder, |builder, line| builder.conf(line));
         Some(Self {
             server: builder.start(),
             ledger: Ledger::default(),

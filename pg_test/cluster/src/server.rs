@@ -337,9 +337,8 @@ impl Server {
 
     /// Gives this server a clock of its own, if `other` has one.
     pub(crate) fn clock_like(&mut self, other: &Self) {
-        let preload = |(name, value): &(String, String)| {
-            (name == "LD_PRELOAD").then(|| PathBuf::from(value))
-        };
+        let preload =
+            |(name, value): &(String, String)| (name == "LD_PRELOAD").then(|| PathBuf::from(value));
         if let Some(library) = other.environment.iter().find_map(preload) {
             self.fake_clock(&library);
         }
@@ -374,7 +373,11 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            say(format!("the log of {:?} ends:\n    {}", self.name, self.end_of_log()));
+            say(format!(
+                "the log of {:?} ends:\n    {}",
+                self.name,
+                self.end_of_log()
+            ));
         }
         // Already stopped is fine, and a failure here would hide the test's own.
         let stopped = self

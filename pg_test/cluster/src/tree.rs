@@ -43,10 +43,7 @@ fn directory(pg_config: &OsStr, option: &str) -> PathBuf {
         .arg(option)
         .output()
         .unwrap_or_else(|error| {
-            panic!(
-                "{} cannot be run: {error}",
-                Path::new(pg_config).display()
-            )
+            panic!("{} cannot be run: {error}", Path::new(pg_config).display())
         });
     PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim())
 }

@@ -57,7 +57,10 @@ fn it_is_written_about_twice_a_second_while_minting_and_never_while_idle() {
         "{written} writes in {seconds} s"
     );
     // A record of it is 133 bytes; others are the server's own.
-    assert!(logged < 4_096 * (seconds + 2), "{logged} bytes in {seconds} s");
+    assert!(
+        logged < 4_096 * (seconds + 2),
+        "{logged} bytes in {seconds} s"
+    );
 
     let idle = writes(&mut watch);
     sleep(Duration::from_secs(count(5, 1)));
@@ -85,7 +88,11 @@ fn a_sequence_set_back_is_raised_again() {
         server.connect("postgres").run(tampering);
         outlast_the_window();
         all.extend(session.column::<i64>(MANY));
-        assert_eq!(server.log().matches(SET_BACK).count(), times + 1, "{tampering}");
+        assert_eq!(
+            server.log().matches(SET_BACK).count(),
+            times + 1,
+            "{tampering}"
+        );
         crash_with_the_clock_back(&server);
         session = server.connect("postgres");
         all.extend(session.column::<i64>(MANY));
@@ -145,10 +152,7 @@ fn the_extension_is_moved_and_made_anew_under_load() {
                 "{refusal}"
             );
         }
-        let mut ids: Vec<i64> = records
-            .into_iter()
-            .flat_map(|record| record.ids)
-            .collect();
+        let mut ids: Vec<i64> = records.into_iter().flat_map(|record| record.ids).collect();
         ids.sort_unstable();
         assert!(all.last() < ids.first(), "{:?} again", ids.first());
         all.extend(ids);
@@ -177,9 +181,7 @@ fn a_copied_database_takes_its_ceiling_along() {
         all.extend(server.connect(database).column::<i64>(MANY));
     }
     assert_ascending(&all);
-    server
-        .connect("postgres")
-        .run("DROP DATABASE original");
+    server.connect("postgres").run("DROP DATABASE original");
     crash_with_the_clock_back(&server);
     all.extend(server.connect("copy").column::<i64>(MANY));
     // A database of the same name begins anew, and the server's lanes do not.
@@ -227,7 +229,12 @@ fn a_restored_dump_repeats_nothing_of_its_origin() {
     server.start_again();
     let refusal = server.connect_as("owner", "shop").refusal(insert);
     assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(refusal.message.contains("behind the ceiling of this database"), "{refusal}");
+    assert!(
+        refusal
+            .message
+            .contains("behind the ceiling of this database"),
+        "{refusal}"
+    );
 }
 
 /// Data alone, put into a database that mints, sets its ceiling back, which is seen and mended.
@@ -270,9 +277,19 @@ fn only_owners_touch_it() {
     ] {
         assert_eq!(app.refusal(sql).code, "42501", "{sql}");
     }
-    assert!(owner.one::<i64>("SELECT last_value FROM pg_mint_time_ceiling") > 1_600_000_000_000_000);
-    assert_eq!(owner.refusal("SELECT pg_mint_reset_ceiling(now())").code, "42501");
-    assert_eq!(owner.refusal("ALTER SEQUENCE pg_mint_time_ceiling RESTART").code, "42501");
+    assert!(
+        owner.one::<i64>("SELECT last_value FROM pg_mint_time_ceiling") > 1_600_000_000_000_000
+    );
+    assert_eq!(
+        owner.refusal("SELECT pg_mint_reset_ceiling(now())").code,
+        "42501"
+    );
+    assert_eq!(
+        owner
+            .refusal("ALTER SEQUENCE pg_mint_time_ceiling RESTART")
+            .code,
+        "42501"
+    );
 }
 
 /// A clock was wrong, was confirmed by mistake, and has poisoned the ceiling. A superuser resets it.
@@ -304,9 +321,19 @@ fn a_poisoned_ceiling_is_reset() {
     server.start_again();
     let mut session = server.connect("postgres");
     let refusal = session.refusal(NEXT);
-    assert!(refusal.message.contains("behind the ceiling of this database"), "{refusal}");
+    assert!(
+        refusal
+            .message
+            .contains("behind the ceiling of this database"),
+        "{refusal}"
+    );
     assert!(refusal.hint.contains("pg_mint_reset_ceiling"), "{refusal}");
-    assert_eq!(session.refusal("SELECT pg_mint_reset_ceiling('infinity')").code, "22023");
+    assert_eq!(
+        session
+            .refusal("SELECT pg_mint_reset_ceiling('infinity')")
+            .code,
+        "22023"
+    );
 
     session.run(reset);
     let again: i64 = session.one(NEXT);

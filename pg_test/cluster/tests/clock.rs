@@ -268,7 +268,9 @@ fn a_crash_with_the_clock_set_back_repeats_nothing() {
     say(format!("a crash and ten minutes back: {refusal}"));
     assert_eq!(refusal.code, "58000", "{refusal}");
     assert!(
-        refusal.message.contains("behind the ceiling of this database"),
+        refusal
+            .message
+            .contains("behind the ceiling of this database"),
         "{refusal}"
     );
 

@@ -53,7 +53,8 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
 #[test]
 fn a_full_disk_stops_the_server_and_repeats_nothing() {
     let story = "a full disk";
-    let (Some(disk), Some(builder)) = (SmallDisk::mount(story), Server::build_with_clock(story)) else {
+    let (Some(disk), Some(builder)) = (SmallDisk::mount(story), Server::build_with_clock(story))
+    else {
         return;
     };
     let server = builder
@@ -71,12 +72,21 @@ fn a_full_disk_stops_the_server_and_repeats_nothing() {
         // The ceiling alone would take hours to fill a segment.
         let mut writer = server.connect("postgres");
         let write = "SELECT pg_logical_emit_message(false, '', repeat('x', 100000))::text";
-        server.until("the disk is full", || writer.try_one::<String>(write).is_err());
+        server.until("the disk is full", || {
+            writer.try_one::<String>(write).is_err()
+        });
         server.until("the server gives up", || !server.is_up());
     });
-    assert!(server.log().contains("No space left on device"), "{}", server.log());
+    assert!(
+        server.log().contains("No space left on device"),
+        "{}",
+        server.log()
+    );
     ledger.enter(&mut records);
-    say(format!("a full disk: {} ids until the server stopped", ledger.count));
+    say(format!(
+        "a full disk: {} ids until the server stopped",
+        ledger.count
+    ));
 
     server.wal_disk().free();
     server.set_clock("-1");

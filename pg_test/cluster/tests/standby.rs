@@ -89,7 +89,11 @@ fn a_standby_an_hour_behind_waits_for_its_clock() {
     let primary = primary.start();
     let standby = primary.standby("an hour behind");
     standby.set_clock("-3600");
-    let mut all: Vec<i64> = vec![primary.connect("postgres").one("SELECT snowflake_next_id(5)")];
+    let mut all: Vec<i64> = vec![
+        primary
+            .connect("postgres")
+            .one("SELECT snowflake_next_id(5)"),
+    ];
     primary.wait_for(&standby);
     primary.stop_immediate();
     standby.promote();
@@ -97,7 +101,9 @@ fn a_standby_an_hour_behind_waits_for_its_clock() {
     let refusal = session.refusal("SELECT snowflake_next_id(5)");
     assert_eq!(refusal.code, "58000", "{refusal}");
     assert!(
-        refusal.message.contains("behind the ceiling of this database"),
+        refusal
+            .message
+            .contains("behind the ceiling of this database"),
         "{refusal}"
     );
     standby.set_clock("+0");

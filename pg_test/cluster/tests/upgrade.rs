@@ -72,7 +72,10 @@ fn a_newer_server_repeats_nothing_of_the_older_one() {
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(7), n int)");
     session.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
-    session.run("CREATE DATABASE idle");
+    // One build of 15 writes an option of its own into every column (pg_attver), which no other server knows. It has
+    // nothing to do with this extension, and must go before such a server can be upgraded.
+    session
+        .run("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%'");
     let older: i32 = session.one("SELECT current_setting('server_version_num')::int");
     drop(session);
     server.stop_fast();

@@ -14,7 +14,10 @@ const FAULTS: u64 = 24;
 const SETTINGS: [&[&str]; 4] = [
     &["synchronous_commit = off"],
     &[WIDE, "wal_writer_delay = '10s'"],
-    &["pg_mint.window = '100ms'", "shared_preload_libraries = 'pg_mint'"],
+    &[
+        "pg_mint.window = '100ms'",
+        "shared_preload_libraries = 'pg_mint'",
+    ],
     &[WIDE, "pg_mint.reserve = 64"],
 ];
 
