@@ -121,28 +121,28 @@ impl Ceiling {
                     .is_ok();
             if mine {
                 let ahead = ceiling.saturating_add(window);
-                let (_, position) = self.write(ceiling, ahead, page)?;
-                page.hasten(position);
+                self.write(ceiling, ahead, page, false)?;
             }
             return Ok(());
         }
-        let (value, position) = self.write(beyond, beyond.saturating_add(window), page)?;
-        // Also when another session wrote it: it may not have come so far.
-        page.flush(position)?;
+        // Flushed also when another session wrote it: it may not have come so far.
+        let value = self.write(beyond, beyond.saturating_add(window), page, true)?;
         self.ceiling.fetch_max(value, Ordering::AcqRel);
         self.limit.fetch_max(value - window / 2, Ordering::AcqRel);
         Ok(())
     }
 
-    /// Brings the page to `wanted`, unless it is past `needed` already.
+    /// Brings the page to `wanted`, unless it is past `needed` already; to the disk too if it must be
+    /// there `now`. Returns what is on the page.
     fn write<P: Page>(
         &self,
         needed: Micros,
         wanted: Micros,
         page: &mut P,
-    ) -> Result<(Micros, P::Position), P::Failure> {
+        now: bool,
+    ) -> Result<Micros, P::Failure> {
         let mut lost = None;
-        let result = page.update(|found| {
+        let (value, position) = page.update(|found| {
             let known = self.written.load(Ordering::Relaxed);
             if found > known {
                 // Not ours: restored from a dump, say. What came with it is below it.
@@ -160,10 +160,16 @@ impl Ceiling {
             self.written.store(value, Ordering::Relaxed);
             (value != found).then_some(value)
         })?;
-        if let Some(found) = lost {
-            page.set_back(found, result.0);
+        match lost {
+            // What was issued until now was promised by a disk that has forgotten.
+            Some(found) => {
+                page.flush(position)?;
+                page.set_back(found, value);
+            }
+            None if now => page.flush(position)?,
+            None => page.hasten(position),
         }
-        Ok(result)
+        Ok(value)
     }
 
     /// Puts all bounds where a poisoned ceiling shall go on from. Nobody may be writing the page, and
@@ -179,6 +185,12 @@ impl Ceiling {
     #[inline]
     pub fn limit(&self) -> Micros {
         self.limit.load(Ordering::Acquire)
+    }
+
+    /// Whether these are the bounds of a database, and not [`Ceiling::detached`].
+    #[must_use]
+    pub fn is_attached(&self) -> bool {
+        self.limit() != Micros::MIN
     }
 
     /// Ids have ticks that start at or after it.

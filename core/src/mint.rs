@@ -46,7 +46,7 @@ pub trait Host {
     fn random(&mut self) -> u64;
     /// The bounds of this database. [`Host::raise`] may find others.
     fn ceiling(&self) -> &Ceiling;
-    /// Makes a ceiling above `beyond` durable, then publishes it.
+    /// Makes a ceiling above `beyond` durable, then publishes it. [`Micros::MIN`] only attaches.
     ///
     /// # Errors
     /// When the ceiling could not be raised.
@@ -147,8 +147,11 @@ fn attempt<H: Host>(
             if tick > layout.max_tick() {
                 return Err(Obstacle::Never(MintError::Exhausted));
             }
-            // It moves far when it is new, was idle for long, or the clock jumped.
-            if passed > policy.max_jump && !leap {
+            // It moves far when it is new, was idle for long, or the clock jumped. A clock too far below
+            // the floor to mint by is not asked: it is wrong, and where it jumps to when it is put right
+            // must not count as a jump.
+            let usable = floor.saturating_sub(now) <= policy.max_ahead;
+            if passed > policy.max_jump && usable && !leap {
                 return Err(Obstacle::Leap { now });
             }
             first = tick << bits;
@@ -206,6 +209,11 @@ fn overcome<H: Host>(
     loop {
         let need = match obstacle {
             Obstacle::Never(error) => return Err(Refusal::Refused(error)),
+            // Without its floor nobody can say whether the clock is one to believe.
+            Obstacle::Leap { .. } if !host.ceiling().is_attached() => {
+                host.raise(Micros::MIN).map_err(Refusal::Interrupted)?;
+                None
+            }
             Obstacle::Leap { now } => {
                 let up = host.up();
                 host.anchor()

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
-use mint_core::MintError::{BelowFloor, ClockBehind};
+use mint_core::MintError::{BelowFloor, ClockBehind, ClockJumped};
 use mint_core::{Ceiling, Layout, Micros};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -67,6 +67,38 @@ fn a_clock_far_behind_its_floor_is_an_error_at_once() {
     );
 }
 
+/// A server that starts before its clock is set, and then gets the time: that is no jump to be confirmed. One that
+/// follows is.
+#[test]
+fn a_clock_that_could_not_mint_is_not_believed() {
+    for policy in [DEFAULTS, STRICT] {
+        let mut script = Script::new("twitter", policy);
+        script.start_at(script.layout.epoch() + 1_000 * HOUR);
+        script.set(HOUR);
+        assert!(matches!(script.next(), Err(BelowFloor { .. })));
+        script.set(1_030 * HOUR);
+        assert_eq!(script.next(), Ok((1_030 * HOUR / MS) << 22));
+        script.set(1_040 * HOUR);
+        assert_eq!(script.next(), Err(ClockJumped { by: 10 * HOUR }));
+    }
+}
+
+/// A clock just below its floor is the one that is minted by.
+#[test]
+fn a_clock_that_could_mint_is_believed() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.start_at(script.layout.epoch() + 1_000 * HOUR);
+    script.set(1_000 * HOUR - SECOND);
+    assert!(script.next().is_ok());
+    script.set(1_010 * HOUR);
+    assert_eq!(
+        script.next(),
+        Err(ClockJumped {
+            by: 10 * HOUR + SECOND
+        })
+    );
+}
+
 /// The first id waits for the disk. No later one does: the log writer is faster than half a window.
 #[test]
 fn a_minute_of_minting_writes_the_page_twice_a_second_and_waits_for_one_flush() {
@@ -111,6 +143,24 @@ fn a_page_that_was_set_back_is_raised_again_and_said() {
     let page = &script.world.page;
     assert!(page.value > written);
     assert_eq!(page.set_back, [(9_000, page.value)]);
+}
+
+/// A session that writes ahead need not wait for the disk, unless the page was set back: then what is below the
+/// ceiling and issued already has nothing on disk to stand on.
+#[test]
+fn a_page_that_was_set_back_is_flushed_when_it_is_written_ahead() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.set(HOUR);
+    script.start_at(1);
+    script.next().unwrap();
+    let written = script.world.page.value;
+    script.world.page.lazy = true;
+    script.world.page.value = 9_000;
+    script.world.page.durable = 9_000;
+    script.pass(300 * MS);
+    script.next().unwrap();
+    assert!(script.world.at < written, "not ahead of its use");
+    assert!(script.world.page.durable > written);
 }
 
 /// As when a dump is restored into a server that has minted already: what came with it is below its
@@ -206,7 +256,7 @@ proptest! {
                     }
                     Err(BelowFloor { .. } | ClockBehind { .. }) => {}
                     Err(error) => prop_assert!(
-                        matches!(error, mint_core::MintError::ClockJumped { .. }),
+                        matches!(error, ClockJumped { .. }),
                         "{error:?}"
                     ),
                 },

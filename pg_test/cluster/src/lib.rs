@@ -9,15 +9,23 @@
 //!
 //! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` makes the counts smaller.
 
+mod copies;
+mod disk;
+mod faults;
+mod initdb;
+pub mod ledger;
 pub mod load;
+pub mod ordeal;
 mod programs;
 pub mod server;
 pub mod session;
 mod tree;
 
+pub use disk::SmallDisk;
+pub use ledger::Ledger;
 pub use load::{Minter, Record, assert_ascending, assert_unique};
 pub use server::{Builder, Server};
-pub use session::{Refusal, Session};
+pub use session::{Place, Refusal, Session};
 
 use std::io::Write;
 

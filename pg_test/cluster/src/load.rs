@@ -3,9 +3,10 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
 
 use crate::server::Server;
-use crate::session::{Refusal, Session};
+use crate::session::{Place, Refusal, Session};
 
 /// Opens `sessions` sessions, lets them start at one moment, and returns what each drew, in the order it came.
 pub fn draw_at_once(
@@ -33,33 +34,38 @@ pub fn draw_at_once(
     })
 }
 
-/// What a session got while it kept asking.
+/// What a client got while it kept asking.
 #[derive(Default)]
 pub struct Record {
     pub ids: Vec<i64>,
     pub refusals: Vec<Refusal>,
 }
 
-/// A session that keeps minting in the background, takes note of every answer, and never gives up.
+/// A client that keeps minting in the background, takes note of every answer, and never gives up: when it loses its
+/// connection, it makes another.
 pub struct Minter<'scope> {
     thread: ScopedJoinHandle<'scope, Record>,
     stop: &'scope AtomicBool,
 }
 
 impl<'scope> Minter<'scope> {
-    /// Starts to ask `sql` for one id after another until the flag is set.
+    /// Starts to ask `sql` for ids, once and again, until the flag is set.
     pub fn start(
         scope: &'scope Scope<'scope, '_>,
-        server: &'scope Server,
+        place: &'scope Place,
         stop: &'scope AtomicBool,
         sql: &'scope str,
     ) -> Self {
         let thread = scope.spawn(move || {
-            let mut session = server.connect("postgres");
+            let mut session = None;
             let mut record = Record::default();
             while !stop.load(Ordering::Relaxed) {
-                match session.try_one(sql) {
-                    Ok(id) => record.ids.push(id),
+                match ask(place, &mut session, sql) {
+                    Ok(ids) => record.ids.extend(ids),
+                    Err(refusal) if refusal.is_loss() => {
+                        session = None;
+                        std::thread::sleep(Duration::from_millis(5));
+                    }
                     Err(refusal) => record.refusals.push(refusal),
                 }
             }
@@ -71,21 +77,36 @@ impl<'scope> Minter<'scope> {
     /// Ends the asking, and returns the record.
     pub fn finish(self) -> Record {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().expect("a minting session")
+        self.thread.join().expect("a minting client")
     }
 }
 
-/// Runs `story` while `sessions` sessions keep asking `sql`; returns their records.
+fn ask(place: &Place, session: &mut Option<Session>, sql: &str) -> Result<Vec<i64>, Refusal> {
+    if session.is_none() {
+        *session = Some(place.try_connect()?);
+    }
+    session
+        .as_mut()
+        .map_or_else(|| Ok(Vec::new()), |session| session.try_column(sql))
+}
+
+/// Runs `story` while `sessions` clients keep asking `sql`; returns their records.
 pub fn while_minting(
     server: &Server,
     sessions: usize,
     sql: &str,
     story: impl FnOnce(),
 ) -> Vec<Record> {
+    while_asking(&server.place(), &vec![sql; sessions], story)
+}
+
+/// Runs `story` while one client each keeps asking each statement; returns their records.
+pub fn while_asking(place: &Place, statements: &[&str], story: impl FnOnce()) -> Vec<Record> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let minters: Vec<_> = (0..sessions)
-            .map(|_| Minter::start(scope, server, &stop, sql))
+        let minters: Vec<_> = statements
+            .iter()
+            .map(|sql| Minter::start(scope, place, &stop, sql))
             .collect();
         // The minters must end also when the story panics, or the panic would never be seen.
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(story));

@@ -1,13 +1,15 @@
 //! A private server: started, hurt and removed.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use postgres::Config;
 use tempfile::TempDir;
 
-use crate::session::{Refusal, Session};
+use crate::disk::SmallDisk;
+use crate::session::{Place, Refusal, Session};
 use crate::{say, tree};
 
 /// One server at a time in a process: these tests measure waits, and each wants both cores. A standby shares the turn
@@ -20,14 +22,19 @@ pub struct Builder {
     conf: Vec<String>,
     durable: bool,
     faketime: Option<PathBuf>,
+    archiving: bool,
+    wal_disk: Option<SmallDisk>,
 }
 
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
 pub struct Server {
     name: String,
     directory: TempDir,
+    /// The programs of its version.
+    programs: PathBuf,
     /// What the postmaster is started with: the faked clock, or nothing.
     environment: Vec<(String, String)>,
+    wal_disk: Option<SmallDisk>,
     _turn: Option<MutexGuard<'static, ()>>,
 }
 
@@ -57,6 +64,20 @@ impl Builder {
         self
     }
 
+    /// Keeps all WAL, so that a backup can be brought to any later point.
+    #[must_use]
+    pub fn archiving(mut self) -> Self {
+        self.archiving = true;
+        self
+    }
+
+    /// WAL lies on a disk of its own, in segments of 1 MB.
+    #[must_use]
+    pub fn wal_on(mut self, disk: SmallDisk) -> Self {
+        self.wal_disk = Some(disk);
+        self
+    }
+
     /// Starts the server and creates the extension in database `postgres`.
     #[must_use]
     pub fn start(self) -> Server {
@@ -75,19 +96,17 @@ impl Builder {
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
         }
-        let data = server.data();
-        tree::run(
-            tree::program("initdb", server.path(), &[])
-                .args([
-                    "--no-sync",
-                    "--auth=trust",
-                    "--username=postgres",
-                    "--encoding=UTF8",
-                    "--no-locale",
-                    "-D",
-                ])
-                .arg(&data),
-        );
+        match &self.wal_disk {
+            None => server.fill_from_cache(),
+            Some(disk) => {
+                let wal = disk.wal().display().to_string();
+                server.initdb(&server.data(), &["--wal-segsize=1", "-X", &wal]);
+            }
+        }
+        server.wal_disk = self.wal_disk;
+        if self.archiving {
+            server.archive();
+        }
         server.configure(&self.conf.join("\n"));
         server.configure(if self.durable {
             "fsync = on"
@@ -107,6 +126,8 @@ impl Server {
             conf: Vec::new(),
             durable: false,
             faketime: None,
+            archiving: false,
+            wal_disk: None,
         }
     }
 
@@ -132,7 +153,7 @@ impl Server {
         })
     }
 
-    fn in_new_directory(name: &str, turn: Option<MutexGuard<'static, ()>>) -> Self {
+    pub(crate) fn in_new_directory(name: &str, turn: Option<MutexGuard<'static, ()>>) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("mint.")
             .tempdir_in(tree::temporary_directory())
@@ -141,7 +162,9 @@ impl Server {
         Self {
             name: name.to_owned(),
             directory,
+            programs: tree::programs().to_owned(),
             environment: Vec::new(),
+            wal_disk: None,
             _turn: turn,
         }
     }
@@ -150,12 +173,12 @@ impl Server {
         self.directory.path()
     }
 
-    fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.path().join("data")
     }
 
     /// Appends to `postgresql.conf`; the last line about a setting wins.
-    fn configure(&self, lines: &str) {
+    pub(crate) fn configure(&self, lines: &str) {
         let place = self.data().join("postgresql.conf");
         let before = std::fs::read_to_string(&place).expect("postgresql.conf");
         let here = self.path().display();
@@ -167,10 +190,37 @@ impl Server {
         std::fs::write(&place, after).expect("postgresql.conf can be written");
     }
 
+    /// The disk that the WAL is on, if it has one of its own.
+    #[must_use]
+    pub fn wal_disk(&self) -> &SmallDisk {
+        self.wal_disk.as_ref().expect("a disk for the WAL")
+    }
+
+    /// A program of the server's version.
+    pub(crate) fn program(&self, name: &str, environment: &[(String, String)]) -> Command {
+        tree::program(&self.programs, name, self.path(), environment)
+    }
+
+    pub(crate) fn programs(&self) -> &Path {
+        &self.programs
+    }
+
+    /// Gives a server that was not started yet another version.
+    pub(crate) fn set_programs(&mut self, programs: PathBuf) {
+        self.programs = programs;
+    }
+
+    /// Another server takes the place of this one, which is stopped and removed.
+    pub fn replace_by(&mut self, mut other: Self) {
+        other._turn = self._turn.take();
+        *self = other;
+    }
+
     /// Starts a stopped server, and waits until it takes connections.
     pub fn start_again(&self) {
         let log = self.path().join("log");
-        let started = tree::program("pg_ctl", self.path(), &self.environment)
+        let started = self
+            .program("pg_ctl", &self.environment)
             .arg("-D")
             .arg(self.data())
             .arg("-l")
@@ -182,47 +232,8 @@ impl Server {
             started.status.success(),
             "server of {:?} does not start:\n{}",
             self.name,
-            self.log()
+            self.end_of_log()
         );
-    }
-
-    fn stop(&self, mode: &str) {
-        tree::run(
-            tree::program("pg_ctl", self.path(), &[])
-                .arg("-D")
-                .arg(self.data())
-                .args(["-m", mode, "-w", "-t", "60", "-s", "stop"]),
-        );
-    }
-
-    /// Pulls the plug: no checkpoint, nothing written on the way out. [`Server::start_again`] then recovers.
-    pub fn stop_immediate(&self) {
-        self.stop("immediate");
-    }
-
-    /// A clean stop.
-    pub fn stop_fast(&self) {
-        self.stop("fast");
-    }
-
-    /// A clean stop and a start.
-    pub fn restart(&self) {
-        self.stop_fast();
-        self.start_again();
-    }
-
-    /// Ends a server process without a word. The postmaster then ends all others and starts over with new shared
-    /// memory; this returns when sessions are let in again.
-    pub fn kill9(&self, pid: i32) {
-        let reborn = |log: String| log.matches("database system is ready to accept").count();
-        let before = reborn(self.log());
-        tree::signal("-9", pid.to_string());
-        self.until("the server comes back after kill -9", || {
-            reborn(self.log()) > before
-        });
-        self.until("sessions are let in again", || {
-            Session::open(&self.config("postgres", "postgres")).is_ok()
-        });
     }
 
     /// Polls for something that takes its time; panics with the log when it takes too long.
@@ -232,7 +243,7 @@ impl Server {
             assert!(
                 Instant::now() < patience,
                 "waited a minute in vain: {what}\n{}",
-                self.log()
+                self.end_of_log()
             );
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -243,6 +254,18 @@ impl Server {
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(self.path().join("log")).unwrap_or_default())
             .into_owned()
+    }
+
+    /// Where clients of database `postgres` find this server.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place::new(self.config("postgres", "postgres"))
+    }
+
+    fn end_of_log(&self) -> String {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(25)..].join("\n    ")
     }
 
     /// How to connect, for who wants the client's own interface.
@@ -281,40 +304,6 @@ impl Server {
         self.connect(name).run("CREATE EXTENSION pg_mint");
     }
 
-    /// A hot standby of this server, streaming from it. Its clock is the real one.
-    #[must_use]
-    pub fn standby(&self, name: &str) -> Self {
-        let standby = Self::in_new_directory(name, None);
-        tree::run(
-            self.client_program("pg_basebackup", "postgres")
-                .args(["--no-sync", "-R", "-X", "stream", "-c", "fast", "-D"])
-                .arg(standby.data()),
-        );
-        standby.configure("hot_standby = on");
-        standby.start_again();
-        standby
-    }
-
-    /// Waits until a standby has replayed all this server has written so far.
-    pub fn wait_for(&self, standby: &Self) {
-        let written: String = self
-            .connect("postgres")
-            .one("SELECT pg_current_wal_lsn()::text");
-        let mut session = standby.connect("postgres");
-        let reached = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
-        standby.until("the standby replays", || session.one(&reached));
-    }
-
-    /// Makes a standby a primary.
-    pub fn promote(&self) {
-        assert!(
-            self.connect("postgres")
-                .one::<bool>("SELECT pg_promote(true, 60)"),
-            "promotion:\n{}",
-            self.log()
-        );
-    }
-
     /// Installs the extension's library anew, changed by `change`, for this server alone. As an installation does, it
     /// leaves the old file to those who have loaded it; sessions that load it from now on get the new one.
     pub fn install_library(&self, change: impl FnOnce(&mut [u8])) {
@@ -339,6 +328,15 @@ impl Server {
             // Only the wall clock steps; a real step leaves the monotonic clocks alone too.
             variable("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
         ];
+    }
+
+    /// Gives this server a clock of its own, if `other` has one.
+    pub(crate) fn clock_like(&mut self, other: &Self) {
+        let preload =
+            |(name, value): &(String, String)| (name == "LD_PRELOAD").then(|| PathBuf::from(value));
+        if let Some(library) = other.environment.iter().find_map(preload) {
+            self.fake_clock(&library);
+        }
     }
 
     fn clock_file(&self) -> PathBuf {
@@ -370,13 +368,15 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let log = self.log();
-            let lines: Vec<&str> = log.lines().collect();
-            let end = lines[lines.len().saturating_sub(25)..].join("\n    ");
-            say(format!("the log of {:?} ends:\n    {end}", self.name));
+            say(format!(
+                "the log of {:?} ends:\n    {}",
+                self.name,
+                self.end_of_log()
+            ));
         }
         // Already stopped is fine, and a failure here would hide the test's own.
-        let stopped = tree::program("pg_ctl", self.path(), &[])
+        let stopped = self
+            .program("pg_ctl", &[])
             .arg("-D")
             .arg(self.data())
             .args(["-m", "immediate", "-w", "-s", "stop"])

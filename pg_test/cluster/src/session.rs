@@ -1,10 +1,43 @@
 //! A connection whose calls read as SQL.
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use postgres::types::FromSqlOwned;
 use postgres::{Client, Config, NoTls};
+
+use crate::server::Server;
+
+/// Where clients look for the server. A failover moves it, as a proxy or a changed name would.
+pub struct Place(Mutex<Config>);
+
+impl Place {
+    pub(crate) fn new(config: Config) -> Self {
+        Self(Mutex::new(config))
+    }
+
+    /// From now on clients that connect find `server` here.
+    pub fn move_to(&self, server: &Server) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = server.place().config();
+    }
+
+    fn config(&self) -> Config {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// A session of whatever server is there now.
+    ///
+    /// # Errors
+    /// What it says, or that there is none.
+    pub fn try_connect(&self) -> Result<Session, Refusal> {
+        let begun = Instant::now();
+        Session::open(&self.config()).map_err(|error| Refusal::new(&error, begun.elapsed()))
+    }
+}
 
 /// One connection. What is expected to work panics with the server's words when it does not; what is expected to be
 /// refused is asked for by name ([`Session::refusal`]).
@@ -37,7 +70,14 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    fn new(error: &postgres::Error, after: Duration) -> Self {
+    /// Whether it says that the connection is at its end, or that the server takes none: the fault's doing, not an
+    /// answer to what was asked.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        self.code.is_empty() || self.code.starts_with("57P") || self.code.starts_with("08")
+    }
+
+    pub(crate) fn new(error: &postgres::Error, after: Duration) -> Self {
         let said = error.as_db_error();
         let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
         Self {
@@ -101,13 +141,24 @@ impl Session {
             .map_err(|error| Refusal::new(&error, begun.elapsed()))
     }
 
+    /// The first column of a query, or the server's refusal.
+    ///
+    /// # Errors
+    /// What the server raised.
+    pub fn try_column<T: FromSqlOwned>(&mut self, sql: &str) -> Result<Vec<T>, Refusal> {
+        let begun = Instant::now();
+        self.client
+            .query(sql, &[])
+            .map(|rows| rows.iter().map(|row| row.get(0)).collect())
+            .map_err(|error| Refusal::new(&error, begun.elapsed()))
+    }
+
     /// The first column of a query, in the order in which it came.
     #[track_caller]
     pub fn column<T: FromSqlOwned>(&mut self, sql: &str) -> Vec<T> {
-        let begun = Instant::now();
-        match self.client.query(sql, &[]) {
-            Ok(rows) => rows.iter().map(|row| row.get(0)).collect(),
-            Err(error) => panic!("{sql}\n{}", Refusal::new(&error, begun.elapsed())),
+        match self.try_column(sql) {
+            Ok(values) => values,
+            Err(refusal) => panic!("{sql}\n{refusal}"),
         }
     }
 
