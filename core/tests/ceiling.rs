@@ -91,7 +91,12 @@ fn a_clock_that_could_mint_is_believed() {
     script.set(1_000 * HOUR - SECOND);
     assert!(script.next().is_ok());
     script.set(1_010 * HOUR);
-    assert_eq!(script.next(), Err(ClockJumped { by: 10 * HOUR + SECOND }));
+    assert_eq!(
+        script.next(),
+        Err(ClockJumped {
+            by: 10 * HOUR + SECOND
+        })
+    );
 }
 
 /// The first id waits for the disk. No later one does: the log writer is faster than half a window.

@@ -49,9 +49,19 @@ pgrx_tests() {
     cargo pgrx test --release "pg$major" "${as[@]}"
 }
 
+# The newest server in the cache, for pg_upgrade: only what is there already, as
+# building one takes minutes.
+newer() {
+    local m found=
+    for m in $MAJORS; do
+        if [ "$m" -gt "$major" ] && [ -e "$CACHE/pg$m/done" ]; then found=$m; fi
+    done
+    [ -z "$found" ] || "$TOOLS/postgres.sh" "$found"
+}
+
 cluster() {
     if [ -n "${SHORT:-}" ]; then export MINT_SHORT=1; fi
-    PG_CONFIG=$pg_config cargo test -p mint_cluster -- --test-threads=1
+    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster -- --test-threads=1
 }
 
 part "core: unit tests and properties" core cargo test -p mint_core
@@ -63,6 +73,8 @@ part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests
 
 "$TOOLS/install.sh" "$pg_config"
 part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"
+newer=$(newer)
+if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
 if [ -d pg_test/cluster ]; then part "PostgreSQL $major: servers" "cluster$major" cluster; fi
 
 echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"

@@ -185,7 +185,7 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
 fn span(micros: Micros) -> String {
     let ms = micros / 1_000;
     if ms >= 10_000 {
-        format!("{} s", ms / 1_000)
+        format!("{} s", (ms + 500) / 1_000)
     } else {
         format!("{ms}.{:03} ms", micros % 1_000)
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::server::Server;
-use crate::tree;
+use crate::{say, tree};
 
 /// A base backup, kept with the server it was taken of.
 pub struct Backup(PathBuf);
@@ -81,9 +81,9 @@ impl Server {
     pub fn fill_archive(&self) {
         let mut session = self.connect("postgres");
         let last: String = session.one("SELECT pg_walfile_name(pg_switch_wal())");
-        self.until("the archive has all WAL", || {
-            self.archived().join(&last).exists()
-        });
+        let archived =
+            format!("SELECT coalesce(last_archived_wal >= '{last}', false) FROM pg_stat_archiver");
+        self.until("the archive has all WAL", || session.one(&archived));
     }
 
     /// Another server from a backup of this one, as it was at a named moment. Its clock is set before it starts.
@@ -108,8 +108,64 @@ impl Server {
         tree::give_to_server(&signal);
         restored.start_again();
         let mut session = restored.connect("postgres");
-        restored.until("recovery ends", || !session.one::<bool>("SELECT pg_is_in_recovery()"));
+        restored.until("recovery ends", || {
+            !session.one::<bool>("SELECT pg_is_in_recovery()")
+        });
         drop(session);
         restored
+    }
+
+    /// This server, stopped, as one of the version of `PG_CONFIG_NEW`. `None`, said out loud, where there is none.
+    #[must_use]
+    pub fn upgraded(&self, name: &str, clock: &str) -> Option<Self> {
+        let Some(programs) = tree::newer_programs() else {
+            say(format!(
+                "SKIPPED {name}: PG_CONFIG_NEW names no newer server"
+            ));
+            return None;
+        };
+        let mut newer = Self::in_new_directory(name, None);
+        newer.set_programs(programs);
+        newer.clock_like(self);
+        newer.set_clock(clock);
+        let mut initdb = newer.program("initdb", &[]);
+        initdb.args([
+            "--no-sync",
+            "--auth=trust",
+            "--username=postgres",
+            "--encoding=UTF8",
+            "--no-locale",
+        ]);
+        // From 18 on they are the default, and the older server has none.
+        let help = tree::run(newer.program("initdb", &[]).arg("--help"));
+        if help.contains("--no-data-checksums") {
+            initdb.arg("--no-data-checksums");
+        }
+        tree::run(initdb.arg("-D").arg(newer.data()));
+        newer.configure("fsync = off");
+
+        let output = newer
+            .program("pg_upgrade", &[])
+            .args(["--no-sync", "-U", "postgres"])
+            .arg("-b")
+            .arg(self.programs())
+            .arg("-d")
+            .arg(self.data())
+            .arg("-D")
+            .arg(newer.data())
+            .output()
+            .expect("pg_upgrade runs");
+        if !output.status.success() {
+            let complaints = tree::run(
+                std::process::Command::new("find")
+                    .arg(newer.path())
+                    .args(["-path", "*pg_upgrade*", "-name", "*.log"])
+                    .args(["-exec", "grep", "-i", "-h", "error", "{}", ";"]),
+            );
+            let said = String::from_utf8_lossy(&output.stdout);
+            panic!("pg_upgrade:\n{said}{complaints}");
+        }
+        newer.start_again();
+        Some(newer)
     }
 }

@@ -11,7 +11,7 @@ use crate::tree;
 impl Server {
     fn stop(&self, mode: &str) {
         tree::run(
-            tree::program("pg_ctl", self.path(), &[])
+            self.program("pg_ctl", &[])
                 .arg("-D")
                 .arg(self.data())
                 .args(["-m", mode, "-w", "-t", "60", "-s", "stop"]),
@@ -78,7 +78,8 @@ impl Server {
         self.until("all processes are gone", || !self.is_up());
         // A dead postmaster that nobody has collected yet keeps its number, and looks alive to the next one.
         for stale in ["data/postmaster.pid", ".s.PGSQL.5432.lock"] {
-            std::fs::remove_file(self.path().join(stale)).expect("a killed postmaster leaves its locks");
+            std::fs::remove_file(self.path().join(stale))
+                .expect("a killed postmaster leaves its locks");
         }
     }
 
@@ -122,7 +123,8 @@ impl Server {
             scope.spawn(move || {
                 // Most of its time goes into writing the log, under the lock that every flush needs.
                 while !over.load(Ordering::Relaxed) {
-                    let commit = "SELECT pg_logical_emit_message(true, '', repeat('x', 200000))::text";
+                    let commit =
+                        "SELECT pg_logical_emit_message(true, '', repeat('x', 200000))::text";
                     let _ = writer.try_one::<String>(commit);
                 }
             });

@@ -105,6 +105,22 @@ impl Clock {
 
 const HALF_AN_HOUR: i64 = 1_800;
 
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+/// What was survived, and how often.
+#[derive(Default)]
+pub struct Tallies(BTreeMap<(Fault, Clock), Tally>);
+
 #[derive(Default)]
 struct Tally {
     survived: usize,
@@ -119,7 +135,7 @@ pub struct Ordeal {
     ledger: Ledger,
     /// By how much the right time has moved, in seconds.
     right: i64,
-    tallies: BTreeMap<(Fault, Clock), Tally>,
+    tallies: Tallies,
 }
 
 impl Ordeal {
@@ -127,12 +143,14 @@ impl Ordeal {
     #[must_use]
     pub fn begin(name: &str, conf: &[&str]) -> Option<Self> {
         let builder = Server::build_with_clock(name)?.durable();
-        let builder = conf.iter().fold(builder, |builder, line| builder.conf(line));
+        let builder = conf
+            .iter()
+            .fold(builder, |builder, line| builder.conf(line));
         Some(Self {
             server: builder.start(),
             ledger: Ledger::default(),
             right: 0,
-            tallies: BTreeMap::new(),
+            tallies: Tallies::default(),
         })
     }
 
@@ -159,11 +177,19 @@ impl Ordeal {
         // Every lane goes on, now that all is well again.
         self.ledger.draw(&self.server);
 
-        let tally = self.tallies.entry((fault, clock)).or_default();
-        tally.survived += 1;
-        tally.ids += self.ledger.count - before;
-        tally.refused += refused;
-        tally.slowest = tally.slowest.max(slowest);
+        let tally = self.tallies.0.entry((fault, clock)).or_default();
+        tally.add(&Tally {
+            survived: 1,
+            ids: self.ledger.count - before,
+            refused,
+            slowest,
+        });
+    }
+
+    /// Ends it.
+    #[must_use]
+    pub fn end(self) -> Tallies {
+        self.tallies
     }
 
     /// Only a clock that is wrong, or an extension that is gone, is a reason to refuse.
@@ -281,36 +307,50 @@ impl Ordeal {
     }
 }
 
-impl fmt::Display for Ordeal {
-    /// A table of all that was survived.
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.survived += other.survived;
+        self.ids += other.ids;
+        self.refused += other.refused;
+        self.slowest = self.slowest.max(other.slowest);
+    }
+}
+
+impl Tallies {
+    /// Takes those of another ordeal in.
+    pub fn add(&mut self, other: &Self) {
+        for (key, tally) in &other.0 {
+            self.0.entry(*key).or_default().add(tally);
+        }
+    }
+}
+
+impl fmt::Display for Tallies {
+    /// A table, and its sum.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
             "{:<30}{:<15}{:>9}{:>13}{:>10}{:>13}",
             "fault", "clock", "survived", "ids, once", "refused", "slowest, s"
         )?;
-        let mut survived = 0;
-        for ((fault, clock), tally) in &self.tallies {
+        let mut all = Tally::default();
+        for ((fault, clock), tally) in &self.0 {
+            // Where the clock was far back, nothing was to be minted until it was right.
             let slowest = match tally.slowest {
                 Duration::ZERO => "-".to_owned(),
                 slowest => format!("{:.2}", slowest.as_secs_f64()),
             };
             writeln!(
                 out,
-                "{:<30}{:<15}{:>9}{:>13}{:>10}{:>13}",
-                fault.name(),
-                clock.name(),
-                tally.survived,
-                tally.ids,
-                tally.refused,
-                slowest
+                "{fault:<30}{clock:<15}{:>9}{:>13}{:>10}{slowest:>13}",
+                tally.survived, tally.ids, tally.refused
             )?;
-            survived += tally.survived;
+            all.add(tally);
         }
         write!(
             out,
-            "{:<45}{survived:>9}{:>13}",
-            "all", self.ledger.count
+            "{:<45}{:>9}{:>13}{:>10}",
+            "all", all.survived, all.ids, all.refused
         )
     }
 }

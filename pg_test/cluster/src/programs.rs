@@ -8,7 +8,7 @@ use crate::tree;
 impl Server {
     /// A program of the server tree that connects to this server.
     pub(crate) fn client_program(&self, name: &str, user: &str) -> Command {
-        let mut command = tree::program(name, self.path(), &[]);
+        let mut command = self.program(name, &[]);
         command
             .arg("-h")
             .arg(self.path())
@@ -41,6 +41,16 @@ impl Server {
     #[must_use]
     pub fn dump(&self, user: &str, database: &str) -> String {
         tree::run(self.client_program("pg_dump", user).arg(database))
+    }
+
+    /// The data of a database as a script, without what holds it.
+    #[must_use]
+    pub fn dump_data(&self, user: &str, database: &str) -> String {
+        tree::run(
+            self.client_program("pg_dump", user)
+                .arg("--data-only")
+                .arg(database),
+        )
     }
 
     /// Runs a dump in another database as `user`. The first error is a panic.

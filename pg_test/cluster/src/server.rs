@@ -1,6 +1,7 @@
 //! A private server: started, hurt and removed.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ pub struct Builder {
 pub struct Server {
     name: String,
     directory: TempDir,
+    /// The programs of its version.
+    programs: PathBuf,
     /// What the postmaster is started with: the faked clock, or nothing.
     environment: Vec<(String, String)>,
     wal_disk: Option<SmallDisk>,
@@ -93,7 +96,7 @@ impl Builder {
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
         }
-        let mut initdb = tree::program("initdb", server.path(), &[]);
+        let mut initdb = server.program("initdb", &[]);
         initdb.args([
             "--no-sync",
             "--auth=trust",
@@ -166,6 +169,7 @@ impl Server {
         Self {
             name: name.to_owned(),
             directory,
+            programs: tree::programs().to_owned(),
             environment: Vec::new(),
             wal_disk: None,
             _turn: turn,
@@ -199,6 +203,20 @@ impl Server {
         self.wal_disk.as_ref().expect("a disk for the WAL")
     }
 
+    /// A program of the server's version.
+    pub(crate) fn program(&self, name: &str, environment: &[(String, String)]) -> Command {
+        tree::program(&self.programs, name, self.path(), environment)
+    }
+
+    pub(crate) fn programs(&self) -> &Path {
+        &self.programs
+    }
+
+    /// Gives a server that was not started yet another version.
+    pub(crate) fn set_programs(&mut self, programs: PathBuf) {
+        self.programs = programs;
+    }
+
     /// Another server takes the place of this one, which is stopped and removed.
     pub fn replace_by(&mut self, mut other: Self) {
         other._turn = self._turn.take();
@@ -208,7 +226,8 @@ impl Server {
     /// Starts a stopped server, and waits until it takes connections.
     pub fn start_again(&self) {
         let log = self.path().join("log");
-        let started = tree::program("pg_ctl", self.path(), &self.environment)
+        let started = self
+            .program("pg_ctl", &self.environment)
             .arg("-D")
             .arg(self.data())
             .arg("-l")
@@ -318,9 +337,8 @@ impl Server {
 
     /// Gives this server a clock of its own, if `other` has one.
     pub(crate) fn clock_like(&mut self, other: &Self) {
-        let preload = |(name, value): &(String, String)| {
-            (name == "LD_PRELOAD").then(|| PathBuf::from(value))
-        };
+        let preload =
+            |(name, value): &(String, String)| (name == "LD_PRELOAD").then(|| PathBuf::from(value));
         if let Some(library) = other.environment.iter().find_map(preload) {
             self.fake_clock(&library);
         }
@@ -355,10 +373,15 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            say(format!("the log of {:?} ends:\n    {}", self.name, self.end_of_log()));
+            say(format!(
+                "the log of {:?} ends:\n    {}",
+                self.name,
+                self.end_of_log()
+            ));
         }
         // Already stopped is fine, and a failure here would hide the test's own.
-        let stopped = tree::program("pg_ctl", self.path(), &[])
+        let stopped = self
+            .program("pg_ctl", &[])
             .arg("-D")
             .arg(self.data())
             .args(["-m", "immediate", "-w", "-s", "stop"])

@@ -1,6 +1,6 @@
 //! The server tree under test, and running its programs as a user the server accepts.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,29 +19,38 @@ const UNWANTED: [&str; 8] = [
     "PGSERVICE",
 ];
 
-/// `bin` of the tree that `PG_CONFIG` belongs to. Looked up once.
-static BINDIR: LazyLock<PathBuf> = LazyLock::new(|| directory("--bindir"));
+/// Where the programs of the tree are that `PG_CONFIG` belongs to.
+pub fn programs() -> &'static Path {
+    static PLACE: LazyLock<PathBuf> = LazyLock::new(|| directory(&pg_config(), "--bindir"));
+    &PLACE
+}
 
-/// A directory of the tree that `PG_CONFIG` belongs to, by pg_config's own option for it.
-fn directory(option: &str) -> PathBuf {
-    let pg_config = std::env::var_os("PG_CONFIG").unwrap_or_else(|| {
+/// The same of the tree that `PG_CONFIG_NEW` belongs to, if there is one: what to upgrade to.
+pub fn newer_programs() -> Option<PathBuf> {
+    let pg_config = std::env::var_os("PG_CONFIG_NEW").filter(|path| !path.is_empty())?;
+    Some(directory(&pg_config, "--bindir"))
+}
+
+fn pg_config() -> OsString {
+    std::env::var_os("PG_CONFIG").unwrap_or_else(|| {
         panic!("set PG_CONFIG to the pg_config of a server tree that has pg_mint installed; these tests start whole servers")
-    });
-    let answer = Command::new(&pg_config)
+    })
+}
+
+/// A directory of a tree, by pg_config's own option for it.
+fn directory(pg_config: &OsStr, option: &str) -> PathBuf {
+    let answer = Command::new(pg_config)
         .arg(option)
         .output()
         .unwrap_or_else(|error| {
-            panic!(
-                "PG_CONFIG={} cannot be run: {error}",
-                Path::new(&pg_config).display()
-            )
+            panic!("{} cannot be run: {error}", Path::new(pg_config).display())
         });
     PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim())
 }
 
 /// The extension's library, as it is installed in the tree.
 pub fn library() -> Vec<u8> {
-    let place = directory("--pkglibdir").join("pg_mint.so");
+    let place = directory(&pg_config(), "--pkglibdir").join("pg_mint.so");
     std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
 }
 
@@ -52,11 +61,16 @@ fn is_root() -> bool {
     *ROOT
 }
 
-/// A program of the tree, to run as the server's user, in `directory`, with extra environment.
+/// A program of a tree, to run as the server's user, in `directory`, with extra environment.
 ///
 /// The environment is given through `env` and not to this process: what loads libfaketime must be the server alone,
 /// not `runuser` before it.
-pub fn program(name: &str, directory: &Path, environment: &[(String, String)]) -> Command {
+pub fn program(
+    programs: &Path,
+    name: &str,
+    directory: &Path,
+    environment: &[(String, String)],
+) -> Command {
     let mut command = if is_root() {
         let mut command = Command::new("runuser");
         command.args(["-u", "postgres", "--", "env"]);
@@ -74,7 +88,7 @@ pub fn program(name: &str, directory: &Path, environment: &[(String, String)]) -
             .map(|(name, value)| format!("{name}={value}")),
     );
     command
-        .arg(BINDIR.join(name))
+        .arg(programs.join(name))
         .current_dir(directory)
         .stdin(Stdio::null());
     command

@@ -246,7 +246,6 @@ fn under_strictness_any_step_back_is_an_error() {
 
 /// The ceiling on disk, not the clock, is what a server starts from.
 #[test]
-#[ignore = "needs the ceiling on disk"]
 fn a_crash_with_the_clock_set_back_repeats_nothing() {
     let Some(server) = Server::build_with_clock("crash and clock back") else {
         return;
@@ -268,6 +267,12 @@ fn a_crash_with_the_clock_set_back_repeats_nothing() {
     let refusal = session.refusal(NEXT);
     say(format!("a crash and ten minutes back: {refusal}"));
     assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(
+        refusal
+            .message
+            .contains("behind the ceiling of this database"),
+        "{refusal}"
+    );
 
     server.set_clock("+0");
     all.push(server.until_minted(|| session.try_one(NEXT)));

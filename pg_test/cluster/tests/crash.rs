@@ -26,7 +26,7 @@ fn go_through(name: &str, conf: &[&str], faults: &[(Fault, Clock)], times: usize
             ordeal.survive(fault, clock);
         }
     }
-    say(format!("{name}:\n{ordeal}"));
+    say(format!("{name}:\n{}", ordeal.end()));
 }
 
 #[test]
@@ -127,7 +127,9 @@ fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
         server.start_again();
         ledger.assert_was_on_disk(&server);
         let below = ledger.below_floor(&server);
-        say(format!("the last id before a disk hung: {below} s below the ceiling"));
+        say(format!(
+            "the last id before a disk hung: {below} s below the ceiling"
+        ));
         below < 0.05
     });
     assert!(reached, "the sessions never came to the ceiling");
@@ -151,7 +153,9 @@ fn minting_goes_on_as_soon_as_the_server_does() {
     }
     waits.sort_unstable();
     let typical = waits[waits.len() / 2];
-    say(format!("from the server's return to the first id: {waits:?}"));
+    say(format!(
+        "from the server's return to the first id: {waits:?}"
+    ));
     assert!(typical < Duration::from_millis(500), "{waits:?}");
     assert_unique([&all]);
 }

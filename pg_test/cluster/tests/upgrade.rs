@@ -1,4 +1,5 @@
-//! A library is replaced under a running server, whose sessions keep the one they have loaded.
+//! A library is replaced under a running server, whose sessions keep the one they have loaded. A server is replaced by
+//! one of a newer version.
 
 use mint_cluster::{Server, assert_ascending};
 
@@ -59,4 +60,33 @@ fn a_library_of_another_version_is_kept_out() {
     server.install_library(|_| ());
     assert_eq!(server.connect("postgres").refusal(NEXT).code, "55000");
     assert!(new.one::<i64>(NEXT) > ids[3]);
+}
+
+/// pg_upgrade takes the ceiling along: the newer server begins above all that the older one issued, be its clock behind.
+#[test]
+fn a_newer_server_repeats_nothing_of_the_older_one() {
+    let Some(server) = Server::build_with_clock("pg_upgrade") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(7), n int)");
+    session.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
+    // One build of 15 writes an option of its own into every column (pg_attver), which no other server knows. It has
+    // nothing to do with this extension, and must go before such a server can be upgraded.
+    session
+        .run("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%'");
+    let older: i32 = session.one("SELECT current_setting('server_version_num')::int");
+    drop(session);
+    server.stop_fast();
+    let Some(newer) = server.upgraded("pg_upgrade", "-1.5") else {
+        return;
+    };
+    let mut session = newer.connect("postgres");
+    assert!(session.one::<i32>("SELECT current_setting('server_version_num')::int") > older);
+    session.run("INSERT INTO item (n) SELECT generate_series(1001, 2000)");
+    let all: Vec<i64> = session.column("SELECT id FROM item ORDER BY n");
+    assert_eq!(all.len(), 2000);
+    assert_ascending(&all);
+    assert_eq!(newer.log().matches("was set back").count(), 0);
 }

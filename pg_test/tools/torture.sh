@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# torture.sh [MINUTES [MAJOR]]: servers put through crashes, wrong clocks, failovers and
+# tampering under load, one fault after another, for so many minutes (default: 10). Says
+# each as it is survived, and at the end how many ids were checked.
+#
+# A failure prints the fault and the ids; TORTURE_SEED=... repeats a run's choices.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+minutes=${1:-10}
+[[ $minutes =~ ^[1-9][0-9]*$ ]] || die "usage: torture.sh [MINUTES [MAJOR]]"
+major=${2:-$(default_major)}
+pg_config=$("$TOOLS/postgres.sh" "$major")
+need_cargo_pgrx
+need sudo faketime
+cd "$REPO"
+"$TOOLS/install.sh" "$pg_config"
+step "building the torture" torture cargo build --release -p mint_cluster --bin torture
+PG_CONFIG=$pg_config "$CARGO_TARGET_DIR/release/torture" "$minutes"
