@@ -9,6 +9,8 @@ use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say}
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 const MANY: &str = "SELECT snowflake_next_id(7) FROM generate_series(1, 1000)";
+/// More than a second's worth of ids.
+const FAR: &str = "SELECT snowflake_next_ids(8, 40000, 'sonyflake')";
 const SET_BACK: &str = "was set back, and has been raised again";
 
 /// Longer than a window.
@@ -99,6 +101,49 @@ fn a_sequence_set_back_is_raised_again() {
         server.set_clock("+0");
     }
     assert_unique([&all]);
+    assert_ascending(&all);
+}
+
+/// The higher value is the one that was there, not what the lane needs that happens to raise it: others may be ahead.
+#[test]
+fn a_rewritten_sequence_still_covers_lanes_that_are_ahead() {
+    let Some(server) = Server::build_with_clock("rewritten") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> = session.column(FAR);
+    session.run("ALTER SEQUENCE pg_mint_time_ceiling RESTART WITH 5");
+    session.run(NEXT);
+    assert_eq!(server.log().matches(SET_BACK).count(), 1);
+    crash_with_the_clock_back(&server);
+    let mut session = server.connect("postgres");
+    all.extend(server.until_minted(|| session.try_column::<i64>(FAR)));
+    assert_ascending(&all);
+}
+
+/// Made anew, a ceiling begins above the old one, also when no id is minted before the crash.
+#[test]
+fn an_extension_made_anew_remembers() {
+    let Some(server) = Server::build_with_clock("remembers") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> = session.column(MANY);
+    session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
+    crash_with_the_clock_back(&server);
+    all.extend(server.connect("postgres").column::<i64>(MANY));
+    assert_ascending(&all);
+
+    // In one transaction, too, and with an id that is minted in it.
+    server.set_clock("+0");
+    let mut session = server.connect("postgres");
+    session.run("BEGIN; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
+    all.push(session.one(NEXT));
+    session.run("COMMIT");
+    crash_with_the_clock_back(&server);
+    all.push(server.connect("postgres").one(NEXT));
     assert_ascending(&all);
 }
 
