@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::initdb::copy;
 use crate::server::Server;
 use crate::{say, tree};
 
@@ -92,12 +93,7 @@ impl Server {
         let mut restored = Self::in_new_directory(name, None);
         restored.clock_like(self);
         restored.set_clock(clock);
-        tree::run(
-            std::process::Command::new("cp")
-                .arg("-a")
-                .arg(backup.0)
-                .arg(restored.data()),
-        );
+        copy(&backup.0, &restored.data());
         restored.configure(&format!(
             "archive_mode = off\nrestore_command = 'cp \"{}/%f\" \"%p\"'\n\
              recovery_target_name = '{moment}'\nrecovery_target_action = promote",
@@ -128,20 +124,11 @@ impl Server {
         newer.set_programs(programs);
         newer.clock_like(self);
         newer.set_clock(clock);
-        let mut initdb = newer.program("initdb", &[]);
-        initdb.args([
-            "--no-sync",
-            "--auth=trust",
-            "--username=postgres",
-            "--encoding=UTF8",
-            "--no-locale",
-        ]);
         // From 18 on they are the default, and the older server has none.
         let help = tree::run(newer.program("initdb", &[]).arg("--help"));
-        if help.contains("--no-data-checksums") {
-            initdb.arg("--no-data-checksums");
-        }
-        tree::run(initdb.arg("-D").arg(newer.data()));
+        let no_checksums = "--no-data-checksums";
+        let options = help.contains(no_checksums).then_some(no_checksums);
+        newer.initdb(&newer.data(), options.as_slice());
         newer.configure("fsync = off");
 
         let output = newer

@@ -12,6 +12,7 @@
 mod copies;
 mod disk;
 mod faults;
+mod initdb;
 pub mod ledger;
 pub mod load;
 pub mod ordeal;

@@ -96,20 +96,13 @@ impl Builder {
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
         }
-        let mut initdb = server.program("initdb", &[]);
-        initdb.args([
-            "--no-sync",
-            "--auth=trust",
-            "--username=postgres",
-            "--encoding=UTF8",
-            "--no-locale",
-            "-D",
-        ]);
-        initdb.arg(server.data());
-        if let Some(disk) = &self.wal_disk {
-            initdb.arg("--wal-segsize=1").arg("-X").arg(disk.wal());
+        match &self.wal_disk {
+            None => server.fill_from_cache(),
+            Some(disk) => {
+                let wal = disk.wal().display().to_string();
+                server.initdb(&server.data(), &["--wal-segsize=1", "-X", &wal]);
+            }
         }
-        tree::run(&mut initdb);
         server.wal_disk = self.wal_disk;
         if self.archiving {
             server.archive();

@@ -1,0 +1,60 @@
+//! Data directories. Making one takes most of the time of a short test, so it is made once for all.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::server::Server;
+use crate::tree;
+
+impl Server {
+    /// Makes a data directory of the server's version.
+    pub(crate) fn initdb(&self, place: &Path, options: &[&str]) {
+        tree::run(
+            self.program("initdb", &[])
+                .args([
+                    "--no-sync",
+                    "--auth=trust",
+                    "--username=postgres",
+                    "--encoding=UTF8",
+                    "--no-locale",
+                ])
+                .args(options)
+                .arg("-D")
+                .arg(place),
+        );
+    }
+
+    /// A copy of a data directory made earlier, which is kept beside the test programs.
+    pub(crate) fn fill_from_cache(&self) {
+        let version = tree::run(self.program("postgres", &[]).arg("--version"));
+        let name: String = version
+            .chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        let program = std::env::current_exe().expect("the path of this program");
+        let cached = program.with_file_name(format!("initdb-{}", name.trim_matches('-')));
+        if !cached.join("PG_VERSION").exists() {
+            let made = self.path().join("made");
+            self.initdb(&made, &[]);
+            let mine = cached.with_extension(std::process::id().to_string());
+            copy(&made, &mine);
+            // Another test program may have been first, which is as good.
+            if std::fs::rename(&mine, &cached).is_err() {
+                std::fs::remove_dir_all(&mine).expect("a copy can be removed");
+            }
+            std::fs::remove_dir_all(&made).expect("a data directory can be removed");
+        }
+        copy(&cached, &self.data());
+    }
+}
+
+/// Copies a directory with its owner.
+pub(crate) fn copy(from: &Path, to: &PathBuf) {
+    tree::run(Command::new("cp").arg("-a").arg(from).arg(to));
+}
