@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Scope;
 use std::time::Duration;
 
 use crate::server::Server;
@@ -130,8 +131,10 @@ impl Server {
             });
             let hangs = (0..500).any(|attempt: u64| {
                 std::thread::sleep(Duration::from_millis(3 + attempt % 7));
+                // Made before: what is frozen may also hold a lock that connecting takes.
+                let other = self.connect("postgres");
                 tree::signal("-STOP", &victim);
-                let hangs = self.flush_hangs(scope);
+                let hangs = flush_hangs(scope, other);
                 if !hangs {
                     tree::signal("-CONT", &victim);
                 }
@@ -149,19 +152,18 @@ impl Server {
             }
         });
     }
+}
 
-    /// Whether a commit hangs.
-    fn flush_hangs<'scope>(&self, scope: &'scope std::thread::Scope<'scope, '_>) -> bool {
-        let mut session = self.connect("postgres");
-        let commit = scope.spawn(move || {
-            let _ = session.try_one::<String>("SELECT pg_logical_emit_message(true, '', '')::text");
-        });
-        for _ in 0..50 {
-            if commit.is_finished() {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(2));
+/// Whether a commit in this session hangs.
+fn flush_hangs<'scope>(scope: &'scope Scope<'scope, '_>, mut session: Session) -> bool {
+    let commit = scope.spawn(move || {
+        let _ = session.try_one::<String>("SELECT pg_logical_emit_message(true, '', '')::text");
+    });
+    for _ in 0..50 {
+        if commit.is_finished() {
+            return false;
         }
-        true
+        std::thread::sleep(Duration::from_millis(2));
     }
+    true
 }
