@@ -9,11 +9,7 @@ PG ?=
 PG_CONFIG ?=
 export SHORT QUICK BENCH
 
-<<<<<<< HEAD
 .PHONY: help run stop test test-all torture lint bench instructions docs expected install
-=======
-.PHONY: help run stop test test-all torture lint expected install
->>>>>>> torture
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

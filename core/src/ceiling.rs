@@ -4,10 +4,9 @@
 //! that starts again takes the ceiling for its *floor*: it may skip, it never repeats. TiKV's
 //! placement driver keeps its timestamps in the same way.
 //!
-//! The value lies on a page of the server's, behind [`Page`]. It is written when half of the window
-//! below the ceiling is used up, and flushed when the ceiling is reached, by when the server's own log
-//! writer has long done so: hardly ever does a call wait for the disk, and a standby has half a window
-//! to receive what it would need.
+//! The value lies on a page of the server's, behind [`Page`]. When half of the window below the ceiling
+//! is used up, one session writes and flushes the next window's, and all others go on meanwhile: so
+//! hardly anybody waits for the disk, and a standby has half a window to receive what it would need.
 
 use crate::Micros;
 use crate::sync::{AtomicI64, Ordering};
@@ -52,9 +51,6 @@ pub trait Page {
     /// # Errors
     /// When it may not be.
     fn flush(&mut self, position: Self::Position) -> Result<(), Self::Failure>;
-
-    /// Asks for the log to be written up to `position` soon, and does not wait.
-    fn hasten(&mut self, position: Self::Position);
 
     /// Someone set the value on the page back; it has been raised again.
     fn set_back(&mut self, from: Micros, to: Micros);
@@ -113,33 +109,30 @@ impl Ceiling {
         let limit = self.limit.load(Ordering::Acquire);
         let ceiling = self.ceiling.load(Ordering::Acquire);
         if beyond < ceiling {
-            // Half of the window is used up. One session writes ahead; all others go on.
+            // Half of the window is used up. One session goes for the next; all others mint on.
             let mine = beyond >= limit
                 && self
                     .limit
                     .compare_exchange(limit, ceiling, Ordering::AcqRel, Ordering::Acquire)
                     .is_ok();
-            if mine {
-                let ahead = ceiling.saturating_add(window);
-                self.write(ceiling, ahead, page, false)?;
+            if !mine {
+                return Ok(());
             }
-            return Ok(());
         }
-        // Flushed also when another session wrote it: it may not have come so far.
-        let value = self.write(beyond, beyond.saturating_add(window), page, true)?;
+        let needed = beyond.max(ceiling);
+        let value = self.write(needed, needed.saturating_add(window), page)?;
         self.ceiling.fetch_max(value, Ordering::AcqRel);
         self.limit.fetch_max(value - window / 2, Ordering::AcqRel);
         Ok(())
     }
 
-    /// Brings the page to `wanted`, unless it is past `needed` already; to the disk too if it must be
-    /// there `now`. Returns what is on the page.
+    /// Brings the page to `wanted`, unless it is past `needed` already. Returns what is there and on
+    /// disk.
     fn write<P: Page>(
         &self,
         needed: Micros,
         wanted: Micros,
         page: &mut P,
-        now: bool,
     ) -> Result<Micros, P::Failure> {
         let mut lost = None;
         let (value, position) = page.update(|found| {
@@ -160,14 +153,10 @@ impl Ceiling {
             self.written.store(value, Ordering::Relaxed);
             (value != found).then_some(value)
         })?;
-        match lost {
-            // What was issued until now was promised by a disk that has forgotten.
-            Some(found) => {
-                page.flush(position)?;
-                page.set_back(found, value);
-            }
-            None if now => page.flush(position)?,
-            None => page.hasten(position),
+        // Also when another session wrote it: it may not have come so far.
+        page.flush(position)?;
+        if let Some(found) = lost {
+            page.set_back(found, value);
         }
         Ok(value)
     }

@@ -112,8 +112,6 @@ impl Page for Paper<'_> {
         Ok(())
     }
 
-    fn hasten(&mut self, _: Micros) {}
-
     fn set_back(&mut self, from: Micros, to: Micros) {
         panic!("nobody sets the page back, from {from} to {to}");
     }

@@ -57,14 +57,6 @@ newer() {
         if [ "$m" -gt "$major" ] && [ -e "$CACHE/pg$m/done" ]; then found=$m; fi
     done
     [ -z "$found" ] || "$TOOLS/postgres.sh" "$found"
-<<<<<<< HEAD
-=======
-}
-
-cluster() {
-    if [ -n "${SHORT:-}" ]; then export MINT_SHORT=1; fi
-    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster -- --test-threads=1
->>>>>>> torture
 }
 
 cluster() {

@@ -130,10 +130,6 @@ impl Page for Paper {
         Ok(())
     }
 
-    fn hasten(&mut self, position: Position) {
-        sequence::hasten(position);
-    }
-
     fn set_back(&mut self, from: Micros, to: Micros) {
         errors::warn(
             "the ceiling of pg_mint was set back, and has been raised again",

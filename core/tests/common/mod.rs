@@ -62,7 +62,6 @@ pub struct Paper {
     pub durable: Micros,
     pub writes: usize,
     pub flushes: usize,
-    pub lazy: bool,
     /// Set back from, to.
     pub set_back: Vec<(Micros, Micros)>,
 }
@@ -88,13 +87,6 @@ impl Page for Paper {
             self.flushes += 1;
         }
         Ok(())
-    }
-
-    fn hasten(&mut self, position: Micros) {
-        // The log writer comes by long before the value is needed, or never.
-        if !self.lazy {
-            self.durable = self.durable.max(position);
-        }
     }
 
     fn set_back(&mut self, from: Micros, to: Micros) {

@@ -174,11 +174,7 @@ fn the_extension_is_moved_and_made_anew_under_load() {
     let Some(server) = Server::build_with_clock("made anew") else {
         return;
     };
-<<<<<<< HEAD
     let server = server.conf("pg_mint.ceiling_window = '100ms'").start();
-=======
-    let server = server.conf("pg_mint.ceiling_window = '100ms'").start();
->>>>>>> torture
     let mut all: Vec<i64> = Vec::new();
     for round in 0..count(5, 1) {
         let records = while_minting(&server, 3, NEXT, || {

@@ -68,11 +68,7 @@ fn failover_to_a_slower_clock_repeats_nothing() {
 #[test]
 fn failover_under_load_repeats_nothing() {
     // A wide window, as these machines may be too busy to stream in a quarter of a second.
-<<<<<<< HEAD
     let Some(mut ordeal) = Ordeal::begin("failover", &["pg_mint.ceiling_window = '2s'"]) else {
-=======
-    let Some(mut ordeal) = Ordeal::begin("failover", &["pg_mint.ceiling_window = '2s'"]) else {
->>>>>>> torture
         return;
     };
     for _ in 0..count(3, 1) {

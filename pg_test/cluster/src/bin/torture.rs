@@ -15,22 +15,14 @@ const SETTINGS: [&[&str]; 4] = [
     &["synchronous_commit = off"],
     &[WIDE, "wal_writer_delay = '10s'"],
     &[
-<<<<<<< HEAD
         "pg_mint.ceiling_window = '100ms'",
-=======
-        "pg_mint.ceiling_window = '100ms'",
->>>>>>> torture
         "shared_preload_libraries = 'pg_mint'",
     ],
     &[WIDE, "pg_mint.reserve = 64"],
 ];
 
 /// A standby may lag by half a window, which on a busy machine must not be too short.
-<<<<<<< HEAD
 const WIDE: &str = "pg_mint.ceiling_window = '2s'";
-=======
-const WIDE: &str = "pg_mint.ceiling_window = '2s'";
->>>>>>> torture
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
