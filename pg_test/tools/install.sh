@@ -23,6 +23,7 @@ need_cargo_pgrx
     die "no headers for $("$pg_config" --version): on Debian install postgresql-server-dev-$major"
 
 cd "$REPO"
+export PGRX_PG_CONFIG_PATH=$pg_config    # a caller's may be of another server
 rm -rf "$stage"
 step "building pg_mint for PostgreSQL $major" "build$major" \
     cargo pgrx package --no-default-features --features "pg$major" --pg-config "$pg_config" --out-dir "$stage"
