@@ -6,8 +6,11 @@ mod inspect;
 mod layout;
 mod layouts;
 mod operations;
+mod regclass;
+mod segments;
 
 pub use layout::SnowflakeLayout;
+pub use regclass::Regclass;
 
 use crate::pg::errors::report;
 use pgrx::PgSqlErrorCode;

@@ -6,10 +6,14 @@ pub mod errors;
 pub mod fixed;
 pub mod lanes;
 pub mod moment;
+pub mod naming;
+pub mod rights;
+pub mod segments;
 pub mod sequence;
 pub mod session;
 pub mod settings;
 pub mod shared;
+pub mod watch;
 
 use std::ffi::CStr;
 

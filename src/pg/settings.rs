@@ -10,6 +10,9 @@ static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
+static MAX_SEGMENTS: GucSetting<i32> = GucSetting::<i32>::new(1_024);
+static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 
 /// The node of this server, unless it is not set.
 pub fn node() -> Option<i64> {
@@ -50,6 +53,21 @@ pub fn max_lanes() -> u32 {
 #[inline]
 pub fn reserve() -> u64 {
     u64::from(value(&RESERVE).unsigned_abs())
+}
+
+/// How many sequences have their segments in shared memory, when it is made.
+pub fn max_segments() -> u32 {
+    MAX_SEGMENTS.get().unsigned_abs()
+}
+
+/// How many values are taken at once from a sequence that does not say it itself.
+pub fn segment_step() -> u64 {
+    u64::from(value(&SEGMENT_STEP).unsigned_abs())
+}
+
+/// How far the step of a busy sequence grows.
+pub fn segment_max_step() -> u64 {
+    u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
 }
 
 /// Defines the settings. Called once, when the library is loaded.
@@ -121,6 +139,36 @@ pub fn init() {
         &RESERVE,
         1,
         4_096,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_segments",
+        c"Sets how many sequences have their segments in shared memory.",
+        c"192 bytes each. Read at the first use after a start of the server. Beyond it the sequence that took a segment longest ago loses the rest of it.",
+        &MAX_SEGMENTS,
+        16,
+        1_048_576,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.segment_step",
+        c"Sets how many values are taken at once from a sequence with CACHE 1.",
+        c"A sequence with another CACHE is drawn from by steps of that. After a crash up to two steps are skipped.",
+        &SEGMENT_STEP,
+        1,
+        1_000_000,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.segment_max_step",
+        c"Sets how far the step of a busy sequence grows.",
+        c"A step doubles when a segment lasts less than 15 minutes. 1 lets no step grow.",
+        &SEGMENT_MAX_STEP,
+        1,
+        1_000_000,
         GucContext::Sighup,
         GucFlags::default(),
     );

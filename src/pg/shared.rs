@@ -10,11 +10,12 @@
 
 use super::ceilings::{self, Slot};
 use super::errors::report;
-use super::settings;
+use super::{segments, settings};
 use mint_core::{BUILTINS, ClockAnchor, Lane, LaneTable, TableCount};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::c_int;
 use std::ptr::{self, addr_of_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const NAME: &std::ffi::CStr = c"pg_mint";
 
@@ -31,7 +32,7 @@ struct Stamp {
 /// code: so the test of an upgrade finds it in the file and makes a library of another version.
 static STAMP: Stamp = Stamp {
     magic: *b"pg_mint\x01",
-    version: 1,
+    version: 2,
 };
 
 fn stamp() -> Stamp {
@@ -49,18 +50,21 @@ struct Rendezvous {
 
 const _: () = assert!(size_of::<Rendezvous>() == 64);
 
-/// The segment's beginning; the lanes follow.
+/// The segment's beginning; the lanes follow, then the counters' segments.
 ///
-/// - `tranche`, `slots`, `limit`: written before the handle is published, immutable then.
+/// - `tranche`, `slots`, `limit`, `segments`: written before the handle is published, immutable then.
 /// - `lock`: held to insert lanes.
 /// - `count`: written under `lock`, read by anyone.
 /// - `anchor`, `ceilings`: atomic; ceilings are claimed under `lock`.
+/// - `owners`: the number given out last, under `lock`.
 #[repr(C, align(64))]
 struct Header {
     lock: pg_sys::LWLock,
     tranche: c_int,
     slots: u32,
     limit: u32,
+    segments: u32,
+    owners: AtomicU32,
     count: TableCount,
     anchor: ClockAnchor,
     ceilings: [Slot; ceilings::SLOTS],
@@ -73,6 +77,9 @@ pub struct Shared {
     pub anchor: &'static ClockAnchor,
     /// The ceilings of the databases.
     pub ceilings: &'static [Slot],
+    /// Two segments of each sequence that is drawn from.
+    pub segments: &'static [segments::Slot],
+    owners: &'static AtomicU32,
     /// The lanes of the server.
     pub table: LaneTable<'static>,
 }
@@ -99,6 +106,16 @@ impl Shared {
         // SAFETY: acquired above.
         unsafe { pg_sys::LWLockRelease(self.lock) };
         result
+    }
+
+    /// A number that nothing in this memory had before, and that is not 0. The caller holds the lock.
+    pub fn new_owner(&self) -> u32 {
+        loop {
+            let owner = self.owners.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if owner != 0 {
+                return owner;
+            }
+        }
     }
 }
 
@@ -134,10 +151,13 @@ fn attach() -> &'static Shared {
         pg_sys::LWLockRegisterTranche((*header).tranche, NAME.as_ptr());
         let lanes =
             std::slice::from_raw_parts(header.add(1).cast::<Lane>(), (*header).slots as usize);
+        let segments = lanes.as_ptr_range().end.cast::<segments::Slot>();
         Shared {
             lock: addr_of_mut!((*header).lock),
             anchor: &(*header).anchor,
             ceilings: &(*header).ceilings,
+            segments: std::slice::from_raw_parts(segments, (*header).segments as usize),
+            owners: &(*header).owners,
             table: LaneTable::new(&(*header).count, lanes, (*header).limit),
         }
     };
@@ -150,7 +170,10 @@ fn make(rendezvous: &mut Rendezvous) -> *mut Header {
     let limit = settings::max_lanes();
     // Twice as many slots as lanes keep probing short and leave room for shared lanes.
     let slots = (limit * 2).next_power_of_two().max(64);
-    let size = size_of::<Header>() + slots as usize * size_of::<Lane>();
+    let segments = settings::max_segments();
+    let size = size_of::<Header>()
+        + slots as usize * size_of::<Lane>()
+        + segments as usize * size_of::<segments::Slot>();
     // SAFETY: creates a segment of `size` bytes, mapped on a page, and raises an error if it cannot.
     // Pinned, so that it outlives this session; the mapping too, so that it outlives this statement.
     let header = unsafe {
@@ -161,6 +184,7 @@ fn make(rendezvous: &mut Rendezvous) -> *mut Header {
         pg_sys::LWLockInitialize(addr_of_mut!((*header).lock), (*header).tranche);
         (*header).slots = slots;
         (*header).limit = limit;
+        (*header).segments = segments;
         // Users of the built-in layouts must find room, however many lanes others make.
         let lanes = std::slice::from_raw_parts(header.add(1).cast::<Lane>(), slots as usize);
         let table = LaneTable::new(&(*header).count, lanes, limit);
