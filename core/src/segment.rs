@@ -263,7 +263,10 @@ impl Segment {
         let ready = filled > now;
         let end = if ready { of(filled) } else { current };
         Look {
-            position: (offset(word) < current.count).then(|| current.get(offset(word))),
+            position: match offset(word) {
+                drawn if drawn < current.count => Some(current.get(drawn)),
+                _ => ready.then_some(end.first),
+            },
             ceiling: (end.count > 0).then(|| end.last()),
             ready,
             step: self.step.load(Ordering::Relaxed),
@@ -276,7 +279,7 @@ impl Segment {
 /// What [`Segment::look`] saw. Sessions go on meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// The value that is drawn next, if the segment in use has one.
+    /// The value that is drawn next, if one has been taken for it.
     pub position: Option<i64>,
     /// The last value that was taken from the sequence.
     pub ceiling: Option<i64>,

@@ -131,3 +131,16 @@ pub fn adapt(now: u64, lasted: Micros, own: u64, most: u64) -> u64 {
     };
     wanted.max(own)
 }
+
+/// The least number above `above`, and not below `server`, that leaves `server` when divided by `servers`:
+/// where one of several ticket servers goes on. `server` is 1 to `servers`; `above` is not negative. None
+/// when 64 bits have no such number.
+#[must_use]
+pub fn first_of_series(server: i64, servers: i64, above: i64) -> Option<i64> {
+    match above.checked_sub(server)? {
+        ..0 => Some(server),
+        past => (past / servers + 1)
+            .checked_mul(servers)?
+            .checked_add(server),
+    }
+}

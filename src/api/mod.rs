@@ -5,9 +5,11 @@ mod generate;
 mod inspect;
 mod layout;
 mod layouts;
+mod leaf;
 mod operations;
 mod regclass;
 mod segments;
+mod tickets;
 
 pub use layout::SnowflakeLayout;
 pub use regclass::Regclass;

@@ -58,6 +58,11 @@ const LONGEST: i64 = 1_000_000;
 /// Makes a sequence that is drawn from in steps, which is its CACHE, and returns it.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn segment_create(name: &str, step: default!(i64, 2000), start: default!(i64, 1)) -> Regclass {
+    create_exactly(&naming::quoted(name), step, start)
+}
+
+/// Makes such a sequence, of a quoted name.
+pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
     if !(2..=LONGEST).contains(&step) {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -66,10 +71,11 @@ fn segment_create(name: &str, step: default!(i64, 2000), start: default!(i64, 1)
             Some("To draw one value at a time, use nextval().".to_owned()),
         );
     }
-    create(
-        name,
-        &format!("MINVALUE {} START {start} CACHE {step}", start.min(1)),
-    )
+    let min = start.min(1);
+    naming::run(&format!(
+        "CREATE SEQUENCE {quoted} MINVALUE {min} START {start} CACHE {step}"
+    ));
+    Regclass(naming::resolve(quoted))
 }
 
 /// Makes a sequence of this name, and returns it.
@@ -121,3 +127,9 @@ fn pg_mint_segments() -> TableIterator<
         )
     }))
 }
+
+extension_sql_file!(
+    "../../sql/segments.sql",
+    name = "segments",
+    requires = [pg_mint_segments]
+);

@@ -21,6 +21,16 @@ pub fn quoted(name: &str) -> String {
     ask(query, name.into()).unwrap_or_default()
 }
 
+/// A name as it is, letter by letter, in the form that a statement takes.
+pub fn quoted_exactly(name: &str) -> String {
+    ask("SELECT pg_catalog.quote_ident($1)", name.into()).unwrap_or_default()
+}
+
+/// A text in the form that a statement takes.
+pub fn literal(text: &str) -> String {
+    ask("SELECT pg_catalog.quote_literal($1)", text.into()).unwrap_or_default()
+}
+
 /// The oid of the relation that a quoted name means now.
 pub fn resolve(quoted: &str) -> pg_sys::Oid {
     let query = "SELECT $1::pg_catalog.regclass::pg_catalog.oid";

@@ -401,7 +401,18 @@ pub struct Seen {
     pub used: Micros,
 }
 
-/// The sequences of this database that were drawn from since the server started.
+/// Whether it is there, and the user may know how far it is.
+fn may_see(sequence: pg_sys::Oid) -> bool {
+    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
+    unsafe {
+        pg_sys::get_rel_relkind(sequence).cast_unsigned() == pg_sys::RELKIND_SEQUENCE
+            && (rights::any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
+                || pg_sys::has_privs_of_role(rights::user(), pg_sys::ROLE_PG_MONITOR.into()))
+    }
+}
+
+/// The sequences of this database that were drawn from since the server started, as far as the user may
+/// see them.
 pub fn seen() -> Vec<Seen> {
     // SAFETY: reads a plain oid, set when the session connected.
     let database = unsafe { pg_sys::MyDatabaseId }.to_u32();
@@ -419,7 +430,7 @@ pub fn seen() -> Vec<Seen> {
     });
     latest
         .into_iter()
-        .filter(|(_, (_, look))| look.refills > 0)
+        .filter(|&(sequence, (_, look))| look.refills > 0 && may_see(sequence.into()))
         .map(|(sequence, (used, look))| Seen {
             sequence: pg_sys::Oid::from_u32(sequence),
             look,

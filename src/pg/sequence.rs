@@ -114,6 +114,14 @@ impl Sequence {
         }
     }
 
+    /// Opens a sequence for a statement that alters it, and keeps others from writing it until the
+    /// transaction ends.
+    pub fn open_until_commit(oid: pg_sys::Oid) -> Option<Self> {
+        // SAFETY: a call without preconditions. The lock is the transaction's.
+        unsafe { pg_sys::LockRelationOid(oid, Lock::Alone.mode()) };
+        Self::open(oid, Lock::Alone)
+    }
+
     /// The name, without its schema.
     pub fn name(&self) -> String {
         // SAFETY: an open relation has its row of pg_class, whose name ends with a zero byte.
