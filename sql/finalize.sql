@@ -49,6 +49,13 @@ COMMENT ON FUNCTION ticket_next_range(regclass, bigint) IS 'the next tickets in 
 COMMENT ON FUNCTION ticket_last(regclass) IS 'the ticket that this session drew last';
 COMMENT ON FUNCTION ticket_change(regclass, integer, integer, bigint) IS 'change the number of ticket servers';
 COMMENT ON FUNCTION ticket_drop(regclass) IS 'drop tickets';
+COMMENT ON FUNCTION user_sequence_create(text, integer, bigint) IS 'make a family of user sequences';
+COMMENT ON FUNCTION user_sequence_drop(regclass) IS 'drop a family of user sequences';
+COMMENT ON FUNCTION user_sequence_next(regclass, bigint) IS 'the next number of a user';
+COMMENT ON FUNCTION user_sequence_next_range(regclass, bigint, bigint) IS 'the next numbers of a user in a row';
+COMMENT ON FUNCTION user_sequence_current(regclass, bigint) IS 'the number that a user got last';
+COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint) IS 'the next number of a user, visible in the order of numbers';
+COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint[]) IS 'the next numbers of many users, visible in the order of numbers';
 COMMENT ON FUNCTION snowflake_layout_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION snowflake_layout_out(snowflake_layout) IS 'I/O';
 COMMENT ON FUNCTION snowflake_layout_recv(internal) IS 'I/O';

@@ -2,8 +2,9 @@
 //!
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
-//! forget. Nothing here knows PostgreSQL, sleeps
-//! or reads a clock: time comes in through [`Host`], so that tests can script it.
+//! forget.
+//! A [`Segment`] lends the values of a sequence to all sessions, a [`UserTable`] knows each user's next number.
+//! Nothing here knows PostgreSQL, sleeps or reads a clock: time comes in through [`Host`], so that tests can script it.
 
 #![forbid(unsafe_code)]
 
@@ -19,6 +20,7 @@ pub mod snowflake;
 mod sync;
 pub mod table;
 pub mod text;
+pub mod users;
 pub mod values;
 
 pub use builtin::BUILTINS;
@@ -31,4 +33,5 @@ pub use mint::{Host, Policy, Run, mint};
 pub use segment::{Draw, Segment};
 pub use snowflake::Parts;
 pub use table::{LaneTable, Lookup, TableCount};
+pub use users::{Held, Section, UserTable};
 pub use values::{Place, Rules, Values};

@@ -10,6 +10,7 @@ mod operations;
 mod regclass;
 mod segments;
 mod tickets;
+mod user_sequences;
 
 pub use layout::SnowflakeLayout;
 pub use regclass::Regclass;

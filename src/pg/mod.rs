@@ -8,11 +8,13 @@ pub mod lanes;
 pub mod moment;
 pub mod naming;
 pub mod rights;
+pub mod sections;
 pub mod segments;
 pub mod sequence;
 pub mod session;
 pub mod settings;
 pub mod shared;
+pub mod users;
 pub mod watch;
 
 use std::ffi::CStr;

@@ -195,9 +195,8 @@ fn place(sequence: pg_sys::Oid) -> (&'static Slot, Owner) {
     attach(sequence, &open)
 }
 
-/// Opens a sequence to draw from it, if the user may.
-fn open(oid: pg_sys::Oid) -> Sequence {
-    watch::begin();
+/// Raises an error while the server is in recovery.
+pub fn refuse_in_recovery() {
     // SAFETY: a call without preconditions.
     if unsafe { pg_sys::RecoveryInProgress() } {
         report(
@@ -207,6 +206,12 @@ fn open(oid: pg_sys::Oid) -> Sequence {
             Some("Draw on the primary, or promote this server.".to_owned()),
         );
     }
+}
+
+/// Opens a sequence to draw from it, if the user may.
+fn open(oid: pg_sys::Oid) -> Sequence {
+    watch::begin();
+    refuse_in_recovery();
     let Some(sequence) = Sequence::open(oid, Lock::Write) else {
         report(
             Code::ERRCODE_UNDEFINED_TABLE,

@@ -12,6 +12,8 @@ static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
 static MAX_SEGMENTS: GucSetting<i32> = GucSetting::<i32>::new(1_024);
 static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+static MAX_SECTIONS: GucSetting<i32> = GucSetting::<i32>::new(4_096);
+static USER_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(65_536);
 static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 
 /// The node of this server, unless it is not set.
@@ -58,6 +60,16 @@ pub fn reserve() -> u64 {
 /// How many sequences have their segments in shared memory, when it is made.
 pub fn max_segments() -> u32 {
     MAX_SEGMENTS.get().unsigned_abs()
+}
+
+/// How many sections of user sequences shared memory has room for, when it is made.
+pub fn max_sections() -> u32 {
+    MAX_SECTIONS.get().unsigned_abs()
+}
+
+/// How much memory the users have, in bytes, when it is made.
+pub fn user_memory() -> usize {
+    USER_MEMORY.get().unsigned_abs() as usize * 1_024
 }
 
 /// How many values are taken at once from a sequence that does not say it itself.
@@ -171,6 +183,26 @@ pub fn init() {
         1_000_000,
         GucContext::Sighup,
         GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_sections",
+        c"Sets how many sections of user sequences have their ceiling in shared memory.",
+        c"72 bytes each. Read at the first use after a start of the server. Beyond it the section that was raised longest ago goes on from its ceiling.",
+        &MAX_SECTIONS,
+        64,
+        super::sections::MOST,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.user_memory",
+        c"Sets the shared memory for the users of user sequences.",
+        c"26 bytes a place. Made at the first use after a start of the server. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
+        &USER_MEMORY,
+        1_024,
+        1_073_741_824,
+        GucContext::Sighup,
+        GucFlags::UNIT_KB,
     );
     // SAFETY: the name is a constant string; called in the postmaster or a backend, as it must be.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"pg_mint".as_ptr()) };

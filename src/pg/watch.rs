@@ -1,6 +1,6 @@
 //! Word from the server that a relation or a role has changed, for whoever remembers something of one.
 
-use super::{ceilings, segments};
+use super::{ceilings, segments, users};
 use pgrx::pg_sys;
 use std::ffi::c_int;
 
@@ -33,9 +33,11 @@ pub fn begin() {
 unsafe extern "C-unwind" fn on_relation(_: pg_sys::Datum, relation: pg_sys::Oid) {
     ceilings::forget(relation);
     segments::forget(relation);
+    users::forget(relation);
 }
 
 /// Called when anybody's privileges may have changed.
 unsafe extern "C-unwind" fn on_role(_: pg_sys::Datum, _: c_int, _: u32) {
     segments::forget(pg_sys::InvalidOid);
+    users::forget(pg_sys::InvalidOid);
 }
