@@ -52,7 +52,13 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
         && known.family == family
         && known.user == rights::user()
         && let Some((_, Some(place))) = known.sections.get(section_of(id, known.sections.len()))
-        && let Ok(first) = table.draw(place.section(), place.owner, id, want, sections::evicted)
+        && let Ok(first) = table.draw(
+            place.section(),
+            place.owner,
+            (family.to_u32(), id),
+            want,
+            sections::evicted,
+        )
     {
         return first;
     }
@@ -63,7 +69,13 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
     loop {
         let (sequence, place) = place(family, id, pg_sys::ACL_INSERT);
-        let drawn = table().draw(place.section(), place.owner, id, want, sections::evicted);
+        let drawn = table().draw(
+            place.section(),
+            place.owner,
+            (family.to_u32(), id),
+            want,
+            sections::evicted,
+        );
         match drawn {
             Ok(first) => return first,
             Err(Held::Beyond(beyond)) => sections::raise(sequence, beyond),
@@ -84,7 +96,7 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     loop {
         let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
         let (sequence, place) = place(family, id, any_of);
-        match table().current(place.section(), place.owner, id) {
+        match table().current(place.section(), place.owner, (family.to_u32(), id)) {
             Ok(number) => return number,
             Err(_) => forget(sequence),
         }
