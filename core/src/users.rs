@@ -5,7 +5,8 @@
 //! evicted raises the floor to where he stood. That is how WeChat's seqsvr keeps its sequences.
 //!
 //! A bucket of 21 users is locked by a word of its own for the few steps of a draw, none of which waits for
-//! anything. Four neighbouring ids are neighbours in memory as well.
+//! anything. Four neighbouring ids are neighbours in memory as well. Few users use few buckets, so that they
+//! fit into the processor's caches: twice as many come into use when one is full.
 
 use crate::Ceiling;
 use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, pause};
@@ -71,9 +72,20 @@ const WAYS: usize = 21;
 #[repr(C, align(512))]
 pub struct Bucket {
     locked: AtomicU32,
-    /// Counts the draws of the bucket, to tell who was used longest ago.
-    clock: AtomicU32,
+    /// The level that the bucket is at, and in the lower 16 bits a count of its draws, to tell who was used
+    /// longest ago.
+    state: AtomicU32,
     users: [User; WAYS],
+}
+
+/// What a table knows of itself. Zeroed memory is an empty one.
+#[derive(Debug, Default)]
+#[repr(C, align(512))]
+pub struct TableHead {
+    /// 2^level buckets are in use. Rises under the table's lock.
+    level: AtomicU32,
+    /// How many places are taken.
+    used: AtomicU64,
 }
 
 /// All under the bucket's lock.
@@ -114,32 +126,45 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// Where to look for a user.
-#[derive(Clone, Copy)]
-struct Home<'a> {
-    bucket: &'a Bucket,
-    /// The first place. The others follow, and after the last one comes the first again.
-    start: usize,
-}
-
-/// What was found there.
+/// What was found in a bucket.
 enum Place<'a> {
     Mine(&'a User),
-    /// Not there, but here is a place to put him: a vacant one, or of the one not used for longest.
-    Other(&'a User),
+    /// Not there, but here is a vacant place to put him.
+    Vacant(&'a User),
+    /// Not there, and all places are taken. This one was not used for longest.
+    Oldest(&'a User),
 }
 
-impl<'a> Home<'a> {
-    /// Looks for a user. Nobody leaves a place vacant, so he cannot be behind a vacant one. **The bucket is
-    /// locked.**
+impl<'a> Locked<'a> {
+    fn level(&self) -> u32 {
+        self.0.state.load(Ordering::Relaxed) >> 16
+    }
+
+    fn set_level(&self, level: u32) {
+        self.0.state.store(level << 16, Ordering::Relaxed);
+    }
+
+    /// Counts a draw.
+    fn tick(&self) -> u16 {
+        let state = self.0.state.load(Ordering::Relaxed);
+        let now = (state as u16).wrapping_add(1);
+        let level = state & 0xffff_0000;
+        self.0
+            .state
+            .store(level | u32::from(now), Ordering::Relaxed);
+        now
+    }
+
+    /// Looks for a user, from one place on and around. Places are taken in this order and not left, so he
+    /// cannot be behind a vacant one.
     #[inline]
-    fn find(self, id: i64, owner: Owner) -> Place<'a> {
-        let users = &self.bucket.users;
-        let now = self.bucket.clock.load(Ordering::Relaxed) as u16;
-        let mut oldest = (0, &users[self.start]);
-        for user in users[self.start..].iter().chain(&users[..self.start]) {
+    fn find(&self, start: usize, id: i64, owner: Owner) -> Place<'a> {
+        let users = &self.0.users;
+        let now = self.0.state.load(Ordering::Relaxed) as u16;
+        let mut oldest = (0, &users[start]);
+        for user in users[start..].iter().chain(&users[..start]) {
             if user.next.load(Ordering::Relaxed) == 0 {
-                return Place::Other(user);
+                return Place::Vacant(user);
             }
             let tag = user.tag.load(Ordering::Relaxed);
             if user.id.load(Ordering::Relaxed) == id && tag >> 16 == owner {
@@ -150,7 +175,46 @@ impl<'a> Home<'a> {
                 oldest = (age, user);
             }
         }
-        Place::Other(oldest.1)
+        Place::Oldest(oldest.1)
+    }
+
+    /// Takes everybody out.
+    fn empty(&self) -> impl Iterator<Item = (i64, i64, u64)> + use<> {
+        let mut all = [(0, 0, 0); WAYS];
+        for (copy, user) in all.iter_mut().zip(&self.0.users) {
+            *copy = (
+                user.id.load(Ordering::Relaxed),
+                user.next.swap(0, Ordering::Relaxed),
+                user.tag.load(Ordering::Relaxed),
+            );
+        }
+        all.into_iter().filter(|&(_, next, _)| next != 0)
+    }
+}
+
+impl User {
+    fn set(&self, id: i64, next: i64, tag: u64) {
+        self.id.store(id, Ordering::Relaxed);
+        self.next.store(next, Ordering::Relaxed);
+        self.tag.store(tag, Ordering::Relaxed);
+    }
+}
+
+/// Where to look for a user: bits that choose the bucket, and the first place in it.
+#[derive(Clone, Copy)]
+struct Home {
+    bits: u64,
+    start: usize,
+}
+
+/// The home of a user of a section. Four neighbours have one.
+#[inline]
+fn home(owner: Owner, id: i64) -> Home {
+    let hash = hash((id >> 2) ^ owner.rotate_left(40).cast_signed());
+    let start = ((hash & 0xffff_ffff) * WAYS as u64 >> 32) as usize;
+    Home {
+        bits: hash >> 32,
+        start: (start + (id & 3) as usize) % WAYS,
     }
 }
 
@@ -163,11 +227,14 @@ pub enum Held {
     UsedUp,
     /// The memory of the section belongs to another now.
     NotMine,
+    /// The table must [`UserTable::grow`] first.
+    Crowded,
 }
 
 /// The buckets of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct UserTable<'a> {
+    head: &'a TableHead,
     buckets: &'a [Bucket],
 }
 
@@ -182,33 +249,74 @@ pub fn hash(id: i64) -> u64 {
     id ^ (id >> 31)
 }
 
-/// The section, of so many, that a user belongs to. Frozen as [`hash`] is.
+/// The section, of so many, that a user and his three neighbours belong to. Frozen as [`hash`] is.
 #[must_use]
 #[inline]
 pub fn section_of(id: i64, sections: usize) -> usize {
-    ((hash(id) >> 32) * sections as u64 >> 32) as usize
+    ((hash(id >> 2) >> 32) * sections as u64 >> 32) as usize
 }
 
 impl<'a> UserTable<'a> {
-    /// A table over at least one bucket.
+    /// A table over a power of two of buckets.
     #[must_use]
-    pub fn new(buckets: &'a [Bucket]) -> Self {
-        Self { buckets }
+    pub fn new(head: &'a TableHead, buckets: &'a [Bucket]) -> Self {
+        debug_assert!(buckets.len().is_power_of_two());
+        Self { head, buckets }
     }
 
-    /// Where four neighbours of a family are.
     #[inline]
-    fn home(&self, family: u32, id: i64) -> Home<'a> {
-        let hash = hash((id >> 2) ^ i64::from(family) << 32);
-        let bucket = (hash >> 32) * self.buckets.len() as u64 >> 32;
-        let start = ((hash & 0xffff_ffff) * WAYS as u64 >> 32) as usize;
-        Home {
-            bucket: &self.buckets[bucket as usize],
-            start: (start + (id & 3) as usize) % WAYS,
+    fn bucket(&self, bits: u64, level: u32) -> &'a Bucket {
+        &self.buckets[(bits & ((1 << level) - 1)) as usize]
+    }
+
+    /// Locks the bucket of a user. It may be split before the table says so.
+    #[inline]
+    fn lock(&self, bits: u64) -> Locked<'a> {
+        let mut level = self.head.level.load(Ordering::Acquire);
+        loop {
+            let locked = self.bucket(bits, level).lock();
+            if locked.level() <= level {
+                return locked;
+            }
+            level = locked.level();
         }
     }
 
-    /// Gives a user of a family `want` numbers in a row, at least 1, and returns the first. `evicted` is told of who had
+    /// Whether more buckets should come into use when one of them is full.
+    fn is_crowded(&self) -> bool {
+        let in_use = 1_u64 << self.head.level.load(Ordering::Acquire);
+        let places = in_use * WAYS as u64;
+        in_use < self.buckets.len() as u64 && self.head.used.load(Ordering::Relaxed) >= places / 3
+    }
+
+    /// Brings twice as many buckets into use, unless another session has. **The caller holds the table's
+    /// lock.** Draws go on meanwhile.
+    pub fn grow(&self) {
+        if !self.is_crowded() {
+            return;
+        }
+        let level = self.head.level.load(Ordering::Relaxed);
+        let count = 1_usize << level;
+        let (lower, upper) = self.buckets.split_at(count);
+        for (lower, upper) in lower.iter().zip(upper) {
+            let both = [lower.lock(), upper.lock()];
+            let users = both[0].empty();
+            for half in &both {
+                half.set_level(level + 1);
+            }
+            for (id, next, tag) in users {
+                let home = home(tag >> 16, id);
+                let half = &both[(home.bits >> level & 1) as usize];
+                // There is room: half of those who were in one bucket.
+                if let Place::Vacant(user) = half.find(home.start, id, tag >> 16) {
+                    user.set(id, next, tag);
+                }
+            }
+        }
+        self.head.level.store(level + 1, Ordering::Release);
+    }
+
+    /// Gives a user `want` numbers in a row, at least 1, and returns the first. `evicted` is told of who had
     /// to leave, his section's owner and his next number, before anybody can ask for him.
     ///
     /// # Errors
@@ -218,20 +326,21 @@ impl<'a> UserTable<'a> {
         &self,
         section: &Section,
         owner: Owner,
-        (family, id): (u32, i64),
+        id: i64,
         want: u64,
         evicted: impl FnOnce(Owner, i64),
     ) -> Result<i64, Held> {
-        let home = self.home(family, id);
-        let _lock = home.bucket.lock();
-        let place = home.find(id, owner);
+        let home = home(owner, id);
+        let bucket = self.lock(home.bits);
+        let place = bucket.find(home.start, id, owner);
         let first = match place {
             // A floor that rose is one that somebody set: nobody stays below it.
             Place::Mine(user) => user
                 .next
                 .load(Ordering::Relaxed)
                 .max(section.bounds.floor()),
-            Place::Other(_) => section.start(),
+            Place::Oldest(_) if self.is_crowded() => return Err(Held::Crowded),
+            Place::Vacant(_) | Place::Oldest(_) => section.start(),
         };
         let limit = section.bounds.limit();
         if section.owner() != owner {
@@ -245,22 +354,19 @@ impl<'a> UserTable<'a> {
         if next > limit {
             return Err(Held::Beyond(next - 1));
         }
-        let now = home.bucket.clock.load(Ordering::Relaxed).wrapping_add(1);
-        home.bucket.clock.store(now, Ordering::Relaxed);
         let user = match place {
             Place::Mine(user) => user,
-            Place::Other(user) => {
+            Place::Vacant(user) => {
+                self.head.used.fetch_add(1, Ordering::Relaxed);
+                user
+            }
+            Place::Oldest(user) => {
                 let leaves = user.next.load(Ordering::Relaxed);
-                if leaves != 0 {
-                    evicted(user.tag.load(Ordering::Relaxed) >> 16, leaves);
-                }
-                user.id.store(id, Ordering::Relaxed);
+                evicted(user.tag.load(Ordering::Relaxed) >> 16, leaves);
                 user
             }
         };
-        user.next.store(next, Ordering::Relaxed);
-        let tag = owner << 16 | u64::from(now as u16);
-        user.tag.store(tag, Ordering::Relaxed);
+        user.set(id, next, owner << 16 | u64::from(bucket.tick()));
         Ok(first)
     }
 
@@ -268,17 +374,12 @@ impl<'a> UserTable<'a> {
     ///
     /// # Errors
     /// When the memory of the section belongs to another.
-    pub fn current(
-        &self,
-        section: &Section,
-        owner: Owner,
-        (family, id): (u32, i64),
-    ) -> Result<i64, Held> {
-        let home = self.home(family, id);
-        let _lock = home.bucket.lock();
-        let next = match home.find(id, owner) {
+    pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, Held> {
+        let home = home(owner, id);
+        let bucket = self.lock(home.bits);
+        let next = match bucket.find(home.start, id, owner) {
             Place::Mine(user) => user.next.load(Ordering::Relaxed),
-            Place::Other(_) => section.start(),
+            Place::Vacant(_) | Place::Oldest(_) => section.start(),
         };
         if section.owner() == owner {
             Ok(next - 1)

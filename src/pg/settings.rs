@@ -197,7 +197,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.user_memory",
         c"Sets the shared memory for the users of user sequences.",
-        c"24.4 bytes a place. Made at the first use after a start of the server. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
+        c"24.4 bytes a place; a power of two is used. Made at the first use after a start of the server. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
         &USER_MEMORY,
         1_024,
         1_073_741_824,

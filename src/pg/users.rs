@@ -8,7 +8,7 @@ use super::sections::{self, Place};
 use super::segments::refuse_in_recovery;
 use super::shared::{make_pinned, map, shared};
 use super::{rights, settings, watch};
-use mint_core::users::{Bucket, hash, section_of};
+use mint_core::users::{Bucket, TableHead, hash, section_of};
 use mint_core::{Held, UserTable};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::collections::BTreeMap;
@@ -52,13 +52,7 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
         && known.family == family
         && known.user == rights::user()
         && let Some((_, Some(place))) = known.sections.get(section_of(id, known.sections.len()))
-        && let Ok(first) = table.draw(
-            place.section(),
-            place.owner,
-            (family.to_u32(), id),
-            want,
-            sections::evicted,
-        )
+        && let Ok(first) = table.draw(place.section(), place.owner, id, want, sections::evicted)
     {
         return first;
     }
@@ -69,17 +63,12 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
     loop {
         let (sequence, place) = place(family, id, pg_sys::ACL_INSERT);
-        let drawn = table().draw(
-            place.section(),
-            place.owner,
-            (family.to_u32(), id),
-            want,
-            sections::evicted,
-        );
+        let drawn = table().draw(place.section(), place.owner, id, want, sections::evicted);
         match drawn {
             Ok(first) => return first,
             Err(Held::Beyond(beyond)) => sections::raise(sequence, beyond),
             Err(Held::NotMine) => forget(sequence),
+            Err(Held::Crowded) => shared().locked(|_| table().grow()),
             Err(Held::UsedUp) => report(
                 Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 format!("user {id} has no {want} numbers left"),
@@ -96,7 +85,7 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     loop {
         let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
         let (sequence, place) = place(family, id, any_of);
-        match table().current(place.section(), place.owner, (family.to_u32(), id)) {
+        match table().current(place.section(), place.owner, id) {
             Ok(number) => return number,
             Err(_) => forget(sequence),
         }
@@ -260,23 +249,34 @@ fn make_table() -> UserTable<'static> {
     let shared = shared();
     let memory = shared.locked(|_| match shared.users.load(Ordering::Relaxed) {
         0 => {
-            let buckets = settings::user_memory() / size_of::<Bucket>();
-            let size = size_of::<Bucket>() * (buckets + 1);
-            let (handle, memory) = make_pinned(size);
-            // How many there are stands before them, in the place of one.
-            // SAFETY: the memory is ours, and is aligned to a page.
-            unsafe { memory.cast::<usize>().write(buckets) };
+            let most = settings::user_memory() / size_of::<Bucket>();
+            let buckets = 1 << most.ilog2();
+            let (handle, memory) = make_pinned(size_of::<Memory>() + buckets * size_of::<Bucket>());
+            let memory = memory.cast::<Memory>();
+            // SAFETY: the memory is ours, zeroed, and aligned to a page.
+            unsafe { (*memory).buckets = buckets };
             shared.users.store(handle, Ordering::Relaxed);
             memory
         }
-        handle => map(handle),
+        handle => map(handle).cast::<Memory>(),
     });
-    // SAFETY: as it was made. It stays mapped for the life of this process and is only used by atomics.
-    let table = UserTable::new(unsafe {
-        let buckets = memory.cast::<usize>().read();
-        std::slice::from_raw_parts(memory.cast::<Bucket>().add(1), buckets)
-    });
+    // SAFETY: as it was made. It stays mapped for the life of this process; what changes in it is atomic.
+    let table = unsafe {
+        let buckets = memory.add(1).cast::<Bucket>();
+        let buckets = std::slice::from_raw_parts(buckets, (*memory).buckets);
+        UserTable::new(&(*memory).head, buckets)
+    };
     // SAFETY: a backend is one thread, and nothing was lent from TABLE while it was None.
     unsafe { TABLE = Some(table) };
     table
 }
+
+/// The beginning of the users' segment; the buckets follow.
+#[repr(C)]
+struct Memory {
+    head: TableHead,
+    /// How many there are. Written once, before the segment is shown.
+    buckets: usize,
+}
+
+const _: () = assert!(size_of::<Memory>() == 1_024);
