@@ -77,6 +77,17 @@ pub enum Draw {
     NotMine,
 }
 
+/// How [`Segment::turn`] went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// There are values to draw, or were a moment ago.
+    Done,
+    /// Somebody must fill first.
+    Lacking,
+    /// The memory belongs to another sequence now.
+    NotMine,
+}
+
 fn generation(word: u64) -> u64 {
     word >> OFFSET
 }
@@ -149,28 +160,26 @@ impl Segment {
     }
 
     /// Turns to the next segment if the one in use is used up and there is a next. `flush` must return when
-    /// the log is on disk up to that place. False when somebody must fill first.
-    pub fn turn(&self, owner: Owner, flush: impl FnOnce(Position)) -> bool {
+    /// the log is on disk up to that place.
+    pub fn turn(&self, owner: Owner, flush: impl FnOnce(Position)) -> Turn {
         let word = self.word.load(Ordering::Acquire);
         let now = generation(word);
         if offset(word) < count_of(self.half(now).head.load(Ordering::Relaxed)) {
-            return true;
+            return Turn::Done;
         }
         if self.filled.load(Ordering::Acquire) == now {
-            return false;
+            return Turn::Lacking;
         }
         let next = now + 1;
-        if owner_of(self.half(next).head.load(Ordering::Relaxed)) == owner {
-            flush(self.positions[(next & 1) as usize].load(Ordering::Relaxed));
-            // That another session turned is as good, as it has flushed as well.
-            let _ = self.word.compare_exchange(
-                word,
-                next << OFFSET,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            );
+        if owner_of(self.half(next).head.load(Ordering::Relaxed)) != owner {
+            return Turn::NotMine;
         }
-        true
+        flush(self.positions[(next & 1) as usize].load(Ordering::Relaxed));
+        // That another session turned is as good, as it has flushed as well.
+        let _ =
+            self.word
+                .compare_exchange(word, next << OFFSET, Ordering::AcqRel, Ordering::Relaxed);
+        Turn::Done
     }
 
     /// Whether there is no next segment yet. **For who may fill**: others can be late to know.

@@ -286,7 +286,7 @@ impl<'a> UserTable<'a> {
     fn is_crowded(&self) -> bool {
         let in_use = 1_u64 << self.head.level.load(Ordering::Acquire);
         let places = in_use * WAYS as u64;
-        in_use < self.buckets.len() as u64 && self.head.used.load(Ordering::Relaxed) >= places / 3
+        in_use < self.buckets.len() as u64 && self.head.used.load(Ordering::Relaxed) >= places / 8
     }
 
     /// Brings twice as many buckets into use, unless another session has. **The caller holds the table's

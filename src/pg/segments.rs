@@ -8,7 +8,7 @@ use super::sequence::{self, Lock, Row, Sequence};
 use super::shared::shared;
 use super::{clock, errors, rights, settings, watch};
 use errors::report;
-use mint_core::segment::{LONGEST, Look, Owner};
+use mint_core::segment::{LONGEST, Look, Owner, Turn};
 use mint_core::{Draw, Micros, Place, Rules, Segment, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::collections::BTreeMap;
@@ -167,13 +167,15 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
             }
             Draw::NotMine => forget(sequence),
             Draw::Short { .. } if count > 1 => return take(sequence, count),
-            Draw::Short { .. } => {
-                if !slot.segment.turn(owner, sequence::flush) {
+            Draw::Short { .. } => match slot.segment.turn(owner, sequence::flush) {
+                Turn::Done => {}
+                Turn::NotMine => forget(sequence),
+                Turn::Lacking => {
                     slot.segment.note_wait();
                     let open = open(sequence);
                     refill(sequence, open, true);
                 }
-            }
+            },
         }
         pgrx::check_for_interrupts!();
     }
