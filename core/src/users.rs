@@ -5,8 +5,9 @@
 //! evicted raises the floor to where he stood. That is how WeChat's seqsvr keeps its sequences.
 //!
 //! A bucket of 21 users is locked by a word of its own for the few steps of a draw, none of which waits for
-//! anything. Four neighbouring ids are neighbours in memory as well. Few users use few buckets, so that they
-//! fit into the processor's caches: twice as many come into use when one is full.
+//! anything. Few users use few buckets, and four neighbouring ids one of them, so that they fit into the
+//! processor's caches. Twice as many buckets come into use when one is full and a third of all places taken;
+//! until then, somebody in the full one is evicted: a few in a hundred users, once each.
 
 use crate::Ceiling;
 use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, pause};
@@ -286,7 +287,7 @@ impl<'a> UserTable<'a> {
     fn is_crowded(&self) -> bool {
         let in_use = 1_u64 << self.head.level.load(Ordering::Acquire);
         let places = in_use * WAYS as u64;
-        in_use < self.buckets.len() as u64 && self.head.used.load(Ordering::Relaxed) >= places / 8
+        in_use < self.buckets.len() as u64 && self.head.used.load(Ordering::Relaxed) >= places / 3
     }
 
     /// Brings twice as many buckets into use, unless another session has. **The caller holds the table's

@@ -148,15 +148,34 @@ fn users_spread_evenly_over_sections() {
 }
 
 #[test]
-fn nobody_is_evicted_while_there_is_room() {
-    let mut server = Server::new(8, 1_024, 10_000);
-    for id in 0..8_000 {
-        assert_eq!(server.next(id, 1), 1);
+fn hardly_anybody_is_evicted_while_there_is_room() {
+    let mut server = Server::new(8, 8_192, 10_000);
+    for id in 0..100_000 {
+        server.next(id, 1);
     }
-    for id in 0..8_000 {
-        assert_eq!(server.next(id, 1), 2);
+    let evictions = *server.evictions.borrow();
+    assert!(evictions < 6_000, "{evictions}");
+    let most = (0..100_000).map(|id| server.next(id, 1)).max();
+    assert!(most < Some(100), "{most:?}");
+}
+
+/// Users are spread over all the memory there is before those who were used lately have to leave.
+#[test]
+fn a_table_that_is_full_evicts_who_was_not_used_for_longest() {
+    let mut server = Server::new(8, 256, 10_000);
+    for id in 0..20_000 {
+        server.next(id, 1);
     }
-    assert_eq!(*server.evictions.borrow(), 0);
+    assert!(*server.evictions.borrow() > 10_000);
+    let before = *server.evictions.borrow();
+    for id in 19_000..20_000 {
+        server.next(id, 1);
+    }
+    let evicted = *server.evictions.borrow() - before;
+    assert!(
+        evicted < 100,
+        "{evicted} of the last thousand were not there any more"
+    );
 }
 
 #[test]
