@@ -1,5 +1,7 @@
 -- User sequences: a sequence of his own for each user.
 CREATE EXTENSION pg_mint;
+CREATE SCHEMA user_sequences_test;
+SET search_path = user_sequences_test, public;
 
 SELECT user_sequence_create('messages');
 SELECT user_sequence_next('messages', 1), user_sequence_next('messages', 2), user_sequence_next('messages', 1);
@@ -22,7 +24,9 @@ ALTER TABLE messages RENAME TO letters;
 CREATE SCHEMA post;
 ALTER TABLE letters SET SCHEMA post;
 SELECT user_sequence_next('post.letters', 1);
+\set VERBOSITY terse
 INSERT INTO post.letters DEFAULT VALUES;
+\set VERBOSITY default
 BEGIN;
 SELECT user_sequence_drop('post.letters');
 SELECT user_sequence_create('post.letters', sections => 2, step => 5);
@@ -71,7 +75,7 @@ SELECT user_sequence_next('fleeting', 1);
 
 -- Privileges.
 CREATE ROLE regress_writer;
-GRANT USAGE ON SCHEMA post TO regress_writer;
+GRANT USAGE ON SCHEMA post, user_sequences_test TO regress_writer;
 SET ROLE regress_writer;
 SELECT user_sequence_next('post.letters', 1);
 SELECT user_sequence_current('post.letters', 1);
@@ -96,4 +100,6 @@ DROP ROLE regress_writer;
 SELECT user_sequence_drop('one'), user_sequence_drop('post.letters');
 DROP TABLE identity;
 DROP SCHEMA post;
-DROP EXTENSION pg_mint;
+SET client_min_messages = warning;
+DROP SCHEMA user_sequences_test CASCADE;
+DROP EXTENSION pg_mint CASCADE;
