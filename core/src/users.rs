@@ -212,7 +212,7 @@ struct Home {
 #[inline]
 fn home(owner: Owner, id: i64) -> Home {
     let hash = hash((id >> 2) ^ owner.rotate_left(40).cast_signed());
-    let start = ((hash & 0xffff_ffff) * WAYS as u64 >> 32) as usize;
+    let start = (((hash & 0xffff_ffff) * WAYS as u64) >> 32) as usize;
     Home {
         bits: hash >> 32,
         start: (start + (id & 3) as usize) % WAYS,
@@ -254,7 +254,7 @@ pub fn hash(id: i64) -> u64 {
 #[must_use]
 #[inline]
 pub fn section_of(id: i64, sections: usize) -> usize {
-    ((hash(id >> 2) >> 32) * sections as u64 >> 32) as usize
+    (((hash(id >> 2) >> 32) * sections as u64) >> 32) as usize
 }
 
 impl<'a> UserTable<'a> {

@@ -2,6 +2,7 @@
 
 pub mod ceilings;
 pub mod clock;
+pub mod ends;
 pub mod errors;
 pub mod fixed;
 pub mod lanes;

@@ -4,12 +4,12 @@
 //! The next segment is put into shared memory under the same lock: one at a time, and an error gives the
 //! lock back.
 
+use super::errors::report;
 use super::sequence::{self, Lock, Row, Sequence};
 use super::shared::shared;
-use super::{clock, errors, rights, settings, watch};
-use errors::report;
+use super::{clock, ends, rights, settings, watch};
 use mint_core::segment::{LONGEST, Look, Owner, Turn};
-use mint_core::{Draw, Micros, Place, Rules, Segment, Values};
+use mint_core::{Draw, Micros, Place, Segment, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::collections::BTreeMap;
 use std::ptr;
@@ -328,8 +328,8 @@ fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         },
     );
     match (before, taken.get()) {
-        (Some(before), Some(_)) => warn_of_end(&sequence, &rules, before, standing(found)),
-        (Some(_), None) if needed => refuse_at_end(&sequence, &rules, 1),
+        (Some(before), Some(_)) => ends::warn(&sequence, &rules, before, standing(found)),
+        (Some(_), None) if needed => ends::refuse(&sequence, &rules, 1),
         _ => {}
     }
     if !needed && taken.get().is_some() {
@@ -351,52 +351,10 @@ fn take(oid: pg_sys::Oid, count: u64) -> Values {
     match (before, taken) {
         (Some(before), Some(values)) => {
             sequence::flush(position);
-            warn_of_end(&sequence, &rules, before, standing(found));
+            ends::warn(&sequence, &rules, before, standing(found));
             values
         }
-        _ => refuse_at_end(&sequence, &rules, count),
-    }
-}
-
-#[cold]
-fn refuse_at_end(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
-    let (end, bound) = if rules.increment > 0 {
-        ("maximum", rules.max)
-    } else {
-        ("minimum", rules.min)
-    };
-    report(
-        Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-        format!(
-            "reached {end} value of sequence \"{}\" ({bound})",
-            sequence.name()
-        ),
-        (count > 1).then(|| format!("It has no {count} values in a row left.")),
-        None,
-    )
-}
-
-/// The part of a sequence in use, in percent, from which on each further one is told.
-const NEARLY_ALL: u64 = 90;
-
-/// Warns once with each percent of the last tenth.
-fn warn_of_end(sequence: &Sequence, rules: &Rules, before: Place, after: Place) {
-    let total = u128::from(rules.total());
-    let used = |place| {
-        let used = total - u128::from(rules.left(place)).min(total);
-        (used * 100 / total.max(1)) as u64
-    };
-    if !rules.cycle && used(after) >= NEARLY_ALL && used(after) > used(before) {
-        errors::warn(
-            "a sequence is near its end",
-            format!(
-                "Of the values of sequence \"{}\", {} % have been taken; {} are left.",
-                sequence.name(),
-                used(after),
-                rules.left(after)
-            ),
-            "Use a sequence of type bigint, and a column of that type.",
-        );
+        _ => ends::refuse(&sequence, &rules, count),
     }
 }
 
