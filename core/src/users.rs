@@ -156,22 +156,21 @@ impl<'a> Locked<'a> {
         now
     }
 
-    /// Looks for a user, from one place on and around. Places are taken in this order and not left, so he
-    /// cannot be behind a vacant one.
+    /// Looks for a user. Places are taken in their order and not left, so he cannot be behind a vacant one.
+    /// Always from the first on: those share a line of the processor's cache with the lock.
     #[inline]
-    fn find(&self, start: usize, id: i64, owner: Owner) -> Place<'a> {
+    fn find(&self, id: i64, owner: Owner) -> Place<'a> {
         let users = &self.0.users;
         let now = self.0.state.load(Ordering::Relaxed) as u16;
-        let mut oldest = (0, &users[start]);
-        for user in users[start..].iter().chain(&users[..start]) {
+        let mut oldest = (0, &users[0]);
+        for user in users {
             if user.next.load(Ordering::Relaxed) == 0 {
                 return Place::Vacant(user);
             }
-            let tag = user.tag.load(Ordering::Relaxed);
-            if user.id.load(Ordering::Relaxed) == id && tag >> 16 == owner {
+            if user.is(id, owner) {
                 return Place::Mine(user);
             }
-            let age = now.wrapping_sub(tag as u16);
+            let age = now.wrapping_sub(user.tag.load(Ordering::Relaxed) as u16);
             if age > oldest.0 {
                 oldest = (age, user);
             }
@@ -194,6 +193,13 @@ impl<'a> Locked<'a> {
 }
 
 impl User {
+    #[inline]
+    fn is(&self, id: i64, owner: Owner) -> bool {
+        self.id.load(Ordering::Relaxed) == id
+            && self.tag.load(Ordering::Relaxed) >> 16 == owner
+            && self.next.load(Ordering::Relaxed) != 0
+    }
+
     fn set(&self, id: i64, next: i64, tag: u64) {
         self.id.store(id, Ordering::Relaxed);
         self.next.store(next, Ordering::Relaxed);
@@ -201,22 +207,10 @@ impl User {
     }
 }
 
-/// Where to look for a user: bits that choose the bucket, and the first place in it.
-#[derive(Clone, Copy)]
-struct Home {
-    bits: u64,
-    start: usize,
-}
-
-/// The home of a user of a section. Four neighbours have one.
+/// The bits that choose the bucket of a user of a section. Four neighbours have the same.
 #[inline]
-fn home(owner: Owner, id: i64) -> Home {
-    let hash = hash((id >> 2) ^ owner.rotate_left(40).cast_signed());
-    let start = (((hash & 0xffff_ffff) * WAYS as u64) >> 32) as usize;
-    Home {
-        bits: hash >> 32,
-        start: (start + (id & 3) as usize) % WAYS,
-    }
+fn home(owner: Owner, id: i64) -> u64 {
+    hash((id >> 2) ^ owner.rotate_left(40).cast_signed())
 }
 
 /// Why a user got no number.
@@ -306,10 +300,9 @@ impl<'a> UserTable<'a> {
                 half.set_level(level + 1);
             }
             for (id, next, tag) in users {
-                let home = home(tag >> 16, id);
-                let half = &both[(home.bits >> level & 1) as usize];
+                let half = &both[(home(tag >> 16, id) >> level & 1) as usize];
                 // There is room: half of those who were in one bucket.
-                if let Place::Vacant(user) = half.find(home.start, id, tag >> 16) {
+                if let Place::Vacant(user) = half.find(id, tag >> 16) {
                     user.set(id, next, tag);
                 }
             }
@@ -331,9 +324,8 @@ impl<'a> UserTable<'a> {
         want: u64,
         evicted: impl FnOnce(Owner, i64),
     ) -> Result<i64, Held> {
-        let home = home(owner, id);
-        let bucket = self.lock(home.bits);
-        let place = bucket.find(home.start, id, owner);
+        let bucket = self.lock(home(owner, id));
+        let place = bucket.find(id, owner);
         let first = match place {
             // A floor that rose is one that somebody set: nobody stays below it.
             Place::Mine(user) => user
@@ -376,9 +368,8 @@ impl<'a> UserTable<'a> {
     /// # Errors
     /// When the memory of the section belongs to another.
     pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, Held> {
-        let home = home(owner, id);
-        let bucket = self.lock(home.bits);
-        let next = match bucket.find(home.start, id, owner) {
+        let bucket = self.lock(home(owner, id));
+        let next = match bucket.find(id, owner) {
             Place::Mine(user) => user.next.load(Ordering::Relaxed),
             Place::Vacant(_) | Place::Oldest(_) => section.start(),
         };
