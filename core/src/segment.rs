@@ -229,24 +229,19 @@ impl Segment {
     /// Gives the memory to another, with nothing in it. What was left of the values is lost. **The caller
     /// keeps others from filling meanwhile.**
     pub fn claim(&self, owner: Owner) {
-        let filled = self.filled.load(Ordering::Relaxed);
-        // Nobody draws any more, from neither half.
-        let used_up = count_of(self.half(filled).head.load(Ordering::Relaxed));
-        self.force(filled << OFFSET | used_up);
-        let next = filled + 1;
-        let half = self.half(next);
-        half.head.store(head(owner, 0), Ordering::Relaxed);
+        let next = self.filled.load(Ordering::Relaxed) + 1;
+        // Of a half that may be in use only the head is changed, before the word leaves it: who draws from it
+        // meanwhile draws what was taken, or sees whose it is.
+        self.half(next)
+            .head
+            .store(head(owner, 0), Ordering::Relaxed);
         self.filled.store(next, Ordering::Release);
-        self.force(next << OFFSET);
+        // By a swap, as every move of the word must be seen by those that follow.
+        self.word.swap(next << OFFSET, Ordering::AcqRel);
         for note in [&self.step, &self.refills, &self.waits] {
             note.store(0, Ordering::Relaxed);
         }
         self.refilled.store(0, Ordering::Relaxed);
-    }
-
-    /// Moves the word, whatever it is: by a swap, as every move must be seen by those that follow.
-    fn force(&self, to: u64) {
-        self.word.swap(to, Ordering::AcqRel);
     }
 
     /// Somebody had to fetch a segment before going on.

@@ -18,6 +18,8 @@ use std::convert::Infallible;
 fn explore(run: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
+    // A search through a bucket is many steps.
+    model.max_branches = 20_000;
     model.check(run);
 }
 
@@ -28,7 +30,7 @@ struct World {
     segment: Segment,
 }
 
-const STEP: i64 = 2;
+const STEP: i64 = 3;
 
 impl World {
     fn new() -> Arc<Self> {
@@ -111,7 +113,8 @@ fn two_sessions_draw_across_boundaries() {
 fn a_claim_ends_drawing_and_mixes_nothing_up() {
     explore(|| {
         let world = World::new();
-        let first = world.draw();
+        // One is left, and the next segment is there.
+        let (first, second) = (world.draw(), world.draw());
         let other = {
             let world = Arc::clone(&world);
             thread::spawn(move || {
@@ -131,7 +134,7 @@ fn a_claim_ends_drawing_and_mixes_nothing_up() {
                 }
             })
         };
-        let mut drawn = vec![first];
+        let mut drawn = vec![first, second];
         drawn.extend([world.draw(), world.draw()]);
         let drawn: Vec<i64> = drawn.into_iter().flatten().collect();
         assert!(drawn.iter().all(|&value| value < 900), "{drawn:?}");
