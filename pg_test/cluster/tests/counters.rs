@@ -239,8 +239,11 @@ fn a_polling_reader_misses_nothing() {
     let mut reader = server.connect("postgres");
     reader.run("SELECT user_sequence_create('family'); CREATE TABLE message (number bigint)");
     let mut seen: Vec<i64> = Vec::new();
-    let insert =
-        "INSERT INTO message VALUES (user_sequence_next_for_commit('family', 7)) RETURNING number";
+    // Some time between drawing and committing, for others to overtake.
+    let insert = "INSERT INTO message SELECT n
+        FROM (SELECT user_sequence_next_for_commit('family', 7) AS n OFFSET 0) AS drawn,
+            LATERAL (SELECT pg_sleep(random() * 0.003 + n * 0)) AS late
+        RETURNING number";
     let written = while_minting(&server, 6, insert, || {
         for _ in 0..count(300, 60) {
             let last = seen.last().copied().unwrap_or(0);
