@@ -380,3 +380,28 @@ fn few_places_for_many_sequences() {
     });
     assert_unique(&drawn);
 }
+
+/// Many more users than there is memory for, with ids from all of 64 bits: who is evicted skips, and never goes back.
+#[test]
+fn millions_of_users_in_bounded_memory() {
+    let users = count(10_000_000, 300_000);
+    let server = Server::build("millions of users")
+        .conf(&format!("pg_mint.user_memory = '{}MB'", count(64, 2)))
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("SELECT user_sequence_create('family')");
+    session.run(
+        "CREATE UNLOGGED TABLE known AS SELECT uid, user_sequence_next('family', uid) AS number
+            FROM generate_series(1, 20000) g, hashint8extended(g, 1) AS uid",
+    );
+    for pass in 1..=2_i64 {
+        let least: i64 = session.one(&format!(
+            "SELECT min(user_sequence_next('family', hashint8extended(g, 1))) FROM generate_series(1, {users}) g"
+        ));
+        assert!(least >= pass, "{least} in pass {pass}");
+        let back: i64 = session.one(
+            "SELECT count(*) FROM known WHERE user_sequence_next('family', uid) <= number + 1",
+        );
+        assert_eq!(back, 0, "users went back in pass {pass}");
+    }
+}
