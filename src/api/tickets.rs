@@ -4,10 +4,10 @@ use super::Regclass;
 use super::segments::{create, drop_sequence, range, rows};
 use crate::pg::errors::report;
 use crate::pg::sequence::Sequence;
-use crate::pg::{naming, segments};
+use crate::pg::{naming, rights, segments};
 use mint_core::values::first_of_series;
-use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Makes the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
 /// so on above `above`, in 32 or 64 bits.
@@ -102,6 +102,10 @@ fn ticket_last(ticket: Regclass) -> i64 {
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
     let start = start(server, servers, above);
+    // Before the lock, which would keep others waiting. Altering it asks for its owner.
+    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
+    let name = naming::name_of(ticket.0);
+    rights::demand(ticket.0, &name, pg_sys::ACL_UPDATE, kind);
     let Some(sequence) = Sequence::open_until_commit(ticket.0) else {
         report(
             Code::ERRCODE_UNDEFINED_TABLE,
@@ -124,8 +128,7 @@ fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64
     }
     drop(sequence);
     naming::run(&format!(
-        "ALTER SEQUENCE {} INCREMENT {servers} START {start} RESTART",
-        naming::name_of(ticket.0)
+        "ALTER SEQUENCE {name} INCREMENT {servers} START {start} RESTART"
     ));
     start
 }
