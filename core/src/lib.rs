@@ -2,9 +2,9 @@
 //!
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
-//! forget.
-//! A [`Segment`] lends the values of a sequence to all sessions, a [`UserTable`] knows each user's next number.
-//! Nothing here knows PostgreSQL, sleeps or reads a clock: time comes in through [`Host`], so that tests can script it.
+//! forget. A [`Segment`] lends the values of a sequence to all sessions, and a [`UserTable`] knows each
+//! user's next number. Nothing here knows PostgreSQL, sleeps or reads a clock: time comes in through
+//! [`Host`] or as an argument, so that tests can script it.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,9 @@
 //! A segment: values taken from a sequence at once, which every session draws from. A second one is
 //! fetched while the first is in use, so that nobody waits at the boundary: Leaf's double buffer.
 //!
-//!     word = generation << 21 | offset       how many values of the generation's half were drawn
+//! ```text
+//! word = generation << 21 | offset       how many values of the generation's half were drawn
+//! ```
 //!
 //! The values of generation `g` are in half `g % 2`. A half is written for `g + 1` only while `g` is in
 //! use and `g - 1`, whose half it is, is past for good. So a swap of the word from generation `g` proves that
