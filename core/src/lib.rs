@@ -2,8 +2,10 @@
 //!
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
-//! forget. [`Instants`] are the lanes of UUIDs and ObjectIDs. Nothing here knows PostgreSQL, sleeps or
-//! reads a clock: time comes in through [`Host`] or as an argument, so that tests can script it.
+//! forget. [`Instants`] are the lanes of UUIDs and ObjectIDs. A [`Segment`] lends the values of a
+//! sequence to all sessions, and a [`UserTable`] knows each user's next number. Nothing here knows
+//! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
+//! can script it.
 //!
 //! Beside them stands what only computes: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
 //! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
@@ -24,12 +26,15 @@ pub mod mint;
 pub mod mysql;
 pub mod objectid;
 pub mod scatter;
+pub mod segment;
 pub mod sequence_table;
 pub mod snowflake;
 mod sync;
 pub mod table;
 pub mod text;
+pub mod users;
 pub mod uuid;
+pub mod values;
 
 pub use auto_random::{AutoRandom, AutoRandomError};
 pub use builtin::BUILTINS;
@@ -44,7 +49,10 @@ pub use layout::Layout;
 pub use mint::{Host, Policy, Run, mint};
 pub use objectid::ObjectId;
 pub use scatter::{ScatterError, scatter, unscatter};
+pub use segment::{Draw, Segment};
 pub use sequence_table::{SequenceTable, SequenceTableError};
 pub use snowflake::Parts;
 pub use table::{LaneTable, Lookup, TableCount};
+pub use users::{Held, Section, UserTable};
 pub use uuid::Uuid;
+pub use values::{Place, Rules, Values};

@@ -5,16 +5,22 @@ mod generate;
 mod inspect;
 mod layout;
 mod layouts;
+mod leaf;
 mod objectid;
 mod operations;
 mod public;
+mod regclass;
 mod scatter;
+mod segments;
 mod sequence_table;
+mod tickets;
+mod user_sequences;
 mod uuid;
 mod uuid_inspect;
 mod uuid_mysql;
 
 pub use layout::SnowflakeLayout;
+pub use regclass::Regclass;
 
 use crate::pg::errors::report;
 use pgrx::PgSqlErrorCode;

@@ -6,7 +6,7 @@
 use super::errors::{self, report};
 use super::sequence::{self, Lock, Position, Row, Sequence};
 use super::shared::shared;
-use super::{clock, settings};
+use super::{clock, settings, watch};
 use mint_core::text::moment_text;
 use mint_core::{Ceiling, Micros, Page};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -145,7 +145,7 @@ impl Page for Paper {
 
 /// Opens the sequence of this database's extension.
 fn open(lock: Lock) -> Sequence {
-    watch();
+    watch::begin();
     // SAFETY: a backend is one thread.
     let known = unsafe { ATTACHED };
     let open = |oid| Sequence::open(oid, lock);
@@ -256,20 +256,8 @@ fn slots() -> impl Iterator<Item = &'static Slot> {
     shared().ceilings.iter().filter(|slot| slot.key() != EMPTY)
 }
 
-/// Registers once for word of changes to the sequence.
-fn watch() {
-    static mut WATCHES: bool = false;
-    // SAFETY: a backend is one thread; the callback lives as long as the library.
-    unsafe {
-        if !WATCHES {
-            pg_sys::CacheRegisterRelcacheCallback(Some(on_change), 0_usize.into());
-            WATCHES = true;
-        }
-    }
-}
-
-/// Called by the server when a relation has changed, or, without an oid, when any may have.
-unsafe extern "C-unwind" fn on_change(_: pg_sys::Datum, relation: pg_sys::Oid) {
+/// Called when a relation has changed, or, without an oid, when any may have.
+pub fn forget(relation: pg_sys::Oid) {
     // SAFETY: a backend is one thread, and this is called between its steps, not within one.
     unsafe {
         if relation == pg_sys::InvalidOid || ATTACHED == Some(relation) {

@@ -2,23 +2,30 @@
 
 pub mod ceilings;
 pub mod clock;
+pub mod ends;
 pub mod errors;
 pub mod fixed;
 pub mod instants;
 pub mod keys;
 pub mod lanes;
 pub mod moment;
+pub mod naming;
 pub mod node;
 pub mod objectid_order;
 pub mod random;
+pub mod rights;
 pub mod rows;
+pub mod sections;
+pub mod segments;
 pub mod sequence;
 pub mod session;
 pub mod settings;
 pub mod shared;
 pub mod soft;
+pub mod users;
 pub mod value_errors;
 pub mod varlena;
+pub mod watch;
 
 use std::ffi::CStr;
 

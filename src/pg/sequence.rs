@@ -6,6 +6,7 @@
 //! for: `nextval` logs values ahead of those in memory.
 
 use super::errors::report;
+use mint_core::Rules;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// The place in the log at which a page was written last; 0 when its file is not logged yet, as in the
@@ -22,6 +23,20 @@ pub struct Row {
     pub log_count: i64,
     /// Whether `last_value` was given out.
     pub is_called: bool,
+}
+
+/// The row of pg_sequence; see `FormData_pg_sequence`, which pgrx does not bind.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Definition {
+    sequence: pg_sys::Oid,
+    value_type: pg_sys::Oid,
+    start: i64,
+    increment: i64,
+    max: i64,
+    min: i64,
+    cache: i64,
+    cycle: bool,
 }
 
 /// `SEQ_MAGIC` of sequence.c, at the end of the page.
@@ -63,20 +78,52 @@ impl Sequence {
         let sequence = Self { relation, lock };
         // SAFETY: an open relation has its row of pg_class.
         let class = unsafe { &*(*relation).rd_rel };
-        if class.relkind.cast_unsigned() != pg_sys::RELKIND_SEQUENCE
-            || class.relpersistence.cast_unsigned() != pg_sys::RELPERSISTENCE_PERMANENT
-        {
+        if class.relkind.cast_unsigned() != pg_sys::RELKIND_SEQUENCE {
             report(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
-                format!("\"{}\" is not a permanent sequence", sequence.name()),
+                format!("\"{}\" is not a sequence", sequence.name()),
                 None,
                 None,
             );
         }
-        Some(sequence)
+        let kind = match class.relpersistence.cast_unsigned() {
+            pg_sys::RELPERSISTENCE_PERMANENT => return Some(sequence),
+            pg_sys::RELPERSISTENCE_TEMP => "temporary",
+            _ => "unlogged",
+        };
+        report(
+            Code::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("cannot draw from {kind} sequence \"{}\"", sequence.name()),
+            Some("What was drawn must outlive a crash of the server.".to_owned()),
+            Some("Use a permanent sequence, or nextval().".to_owned()),
+        )
     }
 
-    fn name(&self) -> String {
+    /// As [`Sequence::open`] for writing, but without waiting: None also when another holds its lock.
+    pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
+        let mode = Lock::Write.mode();
+        // SAFETY: calls without preconditions. The lock taken first stays, counted twice, until both are
+        // given back: one here, one when the sequence is dropped.
+        unsafe {
+            if !pg_sys::ConditionalLockRelationOid(oid, mode) {
+                return None;
+            }
+            let sequence = Self::open(oid, Lock::Write);
+            pg_sys::UnlockRelationOid(oid, mode);
+            sequence
+        }
+    }
+
+    /// Opens a sequence for a statement that alters it, and keeps others from writing it until the
+    /// transaction ends.
+    pub fn open_until_commit(oid: pg_sys::Oid) -> Option<Self> {
+        // SAFETY: a call without preconditions. The lock is the transaction's.
+        unsafe { pg_sys::LockRelationOid(oid, Lock::Alone.mode()) };
+        Self::open(oid, Lock::Alone)
+    }
+
+    /// The name, without its schema.
+    pub fn name(&self) -> String {
         // SAFETY: an open relation has its row of pg_class, whose name ends with a zero byte.
         unsafe { std::ffi::CStr::from_ptr((*(*self.relation).rd_rel).relname.data.as_ptr()) }
             .to_string_lossy()
@@ -114,9 +161,51 @@ impl Sequence {
         })
     }
 
+    /// What its definition says, and how many values a session shall take at once, its CACHE. The lock
+    /// on it keeps that so.
+    pub fn definition(&self) -> (Rules, u64) {
+        let cache = pg_sys::SysCacheIdentifier::SEQRELID.cast_signed();
+        // SAFETY: a lookup in the catalogs by oid; the row is copied before it is released.
+        let row = unsafe {
+            let tuple = pg_sys::SearchSysCache1(cache, self.identity().0.into());
+            if tuple.is_null() {
+                None
+            } else {
+                let row = *pg_sys::GETSTRUCT(tuple).cast::<Definition>();
+                pg_sys::ReleaseSysCache(tuple);
+                Some(row)
+            }
+        };
+        let Some(row) = row else {
+            report(
+                Code::ERRCODE_INTERNAL_ERROR,
+                format!("cache lookup failed for sequence \"{}\"", self.name()),
+                None,
+                None,
+            )
+        };
+        let rules = Rules {
+            increment: row.increment,
+            min: row.min,
+            max: row.max,
+            cycle: row.cycle,
+        };
+        (rules, row.cache.unsigned_abs())
+    }
+
     /// Under the page's lock: shows the row to `decide`, logs and writes what it answers. Returns the
     /// row that is there now, and the log position that makes it durable once flushed.
     pub fn update(&mut self, decide: impl FnOnce(Row) -> Option<Row>) -> (Row, Position) {
+        self.update_then(decide, |_| ())
+    }
+
+    /// As [`Sequence::update`]; runs `then` with the position once the page is written, still under its
+    /// lock. Not when nothing was.
+    pub fn update_then(
+        &mut self,
+        decide: impl FnOnce(Row) -> Option<Row>,
+        then: impl FnOnce(Position),
+    ) -> (Row, Position) {
         self.with_page(pg_sys::BUFFER_LOCK_EXCLUSIVE, |buffer, page| {
             // SAFETY: the page is locked and was checked.
             let found = unsafe { *row_of(page) };
@@ -133,6 +222,7 @@ impl Sequence {
                         *row_of(image) = row;
                         pg_sys::GenericXLogFinish(state)
                     };
+                    then(position);
                     (row, position)
                 }
             }

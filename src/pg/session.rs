@@ -175,6 +175,7 @@ unsafe extern "C-unwind" fn on_utility(
         );
         if discards {
             session().last_id = None;
+            super::segments::forget_tickets();
         }
     }
 }

@@ -11,6 +11,11 @@ static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
+static MAX_SEGMENTS: GucSetting<i32> = GucSetting::<i32>::new(1_024);
+static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+static MAX_SECTIONS: GucSetting<i32> = GucSetting::<i32>::new(4_096);
+static USER_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(65_536);
+static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 
 /// The node of this server, unless it is not set.
 pub fn node() -> Option<i64> {
@@ -51,6 +56,31 @@ pub fn max_lanes() -> u32 {
 #[inline]
 pub fn reserve() -> u64 {
     u64::from(value(&RESERVE).unsigned_abs())
+}
+
+/// How many sequences have their segments in shared memory, when it is made.
+pub fn max_segments() -> u32 {
+    MAX_SEGMENTS.get().unsigned_abs()
+}
+
+/// How many sections of user sequences shared memory has room for, when it is made.
+pub fn max_sections() -> u32 {
+    MAX_SECTIONS.get().unsigned_abs()
+}
+
+/// How much memory the users have, in bytes, when it is made.
+pub fn user_memory() -> usize {
+    USER_MEMORY.get().unsigned_abs() as usize * 1_024
+}
+
+/// How many values are taken at once from a sequence that does not say it itself.
+pub fn segment_step() -> u64 {
+    u64::from(value(&SEGMENT_STEP).unsigned_abs())
+}
+
+/// How far the step of a busy sequence grows.
+pub fn segment_max_step() -> u64 {
+    u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
 }
 
 /// Defines the settings. Called once, when the library is loaded.
@@ -124,6 +154,56 @@ pub fn init() {
         4_096,
         GucContext::Sighup,
         GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_segments",
+        c"Sets how many sequences have their segments in shared memory.",
+        c"192 bytes each. Read at the first use after a start of the server. Beyond it the sequence that took a segment longest ago loses the rest of it.",
+        &MAX_SEGMENTS,
+        16,
+        1_048_576,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.segment_step",
+        c"Sets how many values are taken at once from a sequence with CACHE 1.",
+        c"A sequence with another CACHE is drawn from by steps of that. After a crash up to two steps are skipped.",
+        &SEGMENT_STEP,
+        1,
+        1_000_000,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.segment_max_step",
+        c"Sets how far the step of a busy sequence grows.",
+        c"A step doubles when a segment lasts less than 15 minutes. 1 lets no step grow.",
+        &SEGMENT_MAX_STEP,
+        1,
+        1_000_000,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_sections",
+        c"Sets how many sections of user sequences have their ceiling in shared memory.",
+        c"72 bytes each. Read at the first use after a start of the server. Beyond it the section that was raised longest ago goes on from its ceiling.",
+        &MAX_SECTIONS,
+        64,
+        super::sections::MOST,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.user_memory",
+        c"Sets the shared memory for the users of user sequences.",
+        c"24.4 bytes a place; a power of two is used. Made at the first use after a start of the server. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
+        &USER_MEMORY,
+        1_024,
+        1_073_741_824,
+        GucContext::Sighup,
+        GucFlags::UNIT_KB,
     );
     node::init();
     // SAFETY: the name is a constant string; called in the postmaster or a backend, as it must be.

@@ -10,11 +10,12 @@
 
 use super::ceilings::{self, Slot};
 use super::errors::report;
-use super::{random, settings};
+use super::{random, sections, segments, settings};
 use mint_core::{BUILTINS, ClockAnchor, Instants, Lane, LaneTable, TableCount};
 use pgrx::{PgSqlErrorCode, pg_sys};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ptr::{self, addr_of_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const NAME: &std::ffi::CStr = c"pg_mint";
 
@@ -50,18 +51,24 @@ struct Rendezvous {
 
 const _: () = assert!(size_of::<Rendezvous>() == 64);
 
-/// The segment's beginning; the lanes follow.
+/// The segment's beginning; the lanes follow, then the segments and sections of the counters.
 ///
-/// - `tranche`, `slots`, `limit`: written before the handle is published, immutable then.
+/// - `tranche`, `slots`, `limit`, `segments`, `sections`: written before the handle is published, immutable then.
 /// - `lock`: held to insert lanes.
 /// - `count`: written under `lock`, read by anyone.
 /// - `anchor`, `ceilings`, `instants`: atomic; ceilings are claimed under `lock`.
+/// - `owners`: the number given out last, under `lock`.
+/// - `users`: handle of the segment of the users; 0 until it is made, under `lock`.
 #[repr(C, align(64))]
 struct Header {
     lock: pg_sys::LWLock,
     tranche: c_int,
     slots: u32,
     limit: u32,
+    segments: u32,
+    sections: u32,
+    owners: AtomicU32,
+    users: AtomicU32,
     count: TableCount,
     anchor: ClockAnchor,
     ceilings: [Slot; ceilings::SLOTS],
@@ -77,6 +84,13 @@ pub struct Shared {
     pub ceilings: &'static [Slot],
     /// The lanes of UUIDs and ObjectIDs.
     pub instants: &'static Instants,
+    /// Two segments of each sequence that is drawn from.
+    pub segments: &'static [segments::Slot],
+    /// Sections of user sequences.
+    pub sections: &'static [sections::Slot],
+    /// Handle of the segment that holds the users.
+    pub users: &'static AtomicU32,
+    owners: &'static AtomicU32,
     /// The lanes of the server.
     pub table: LaneTable<'static>,
 }
@@ -103,6 +117,16 @@ impl Shared {
         // SAFETY: acquired above.
         unsafe { pg_sys::LWLockRelease(self.lock) };
         result
+    }
+
+    /// A number that nothing in this memory had before, and that is not 0. The caller holds the lock.
+    pub fn new_owner(&self) -> u32 {
+        loop {
+            let owner = self.owners.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if owner != 0 {
+                return owner;
+            }
+        }
     }
 }
 
@@ -138,11 +162,18 @@ fn attach() -> &'static Shared {
         pg_sys::LWLockRegisterTranche((*header).tranche, NAME.as_ptr());
         let lanes =
             std::slice::from_raw_parts(header.add(1).cast::<Lane>(), (*header).slots as usize);
+        let segments = lanes.as_ptr_range().end.cast::<segments::Slot>();
+        let segments = std::slice::from_raw_parts(segments, (*header).segments as usize);
+        let sections = segments.as_ptr_range().end.cast::<sections::Slot>();
         Shared {
             lock: addr_of_mut!((*header).lock),
             anchor: &(*header).anchor,
             ceilings: &(*header).ceilings,
             instants: &(*header).instants,
+            segments,
+            sections: std::slice::from_raw_parts(sections, (*header).sections as usize),
+            users: &(*header).users,
+            owners: &(*header).owners,
             table: LaneTable::new(&(*header).count, lanes, (*header).limit),
         }
     };
@@ -155,29 +186,31 @@ fn make(rendezvous: &mut Rendezvous) -> *mut Header {
     let limit = settings::max_lanes();
     // Twice as many slots as lanes keep probing short and leave room for shared lanes.
     let slots = (limit * 2).next_power_of_two().max(64);
-    let size = size_of::<Header>() + slots as usize * size_of::<Lane>();
-    // SAFETY: creates a segment of `size` bytes, mapped on a page, and raises an error if it cannot.
-    // Pinned, so that it outlives this session; the mapping too, so that it outlives this statement.
-    let header = unsafe {
-        let segment = pg_sys::dsm_create(size, 0);
-        let header = pg_sys::dsm_segment_address(segment).cast::<Header>();
-        ptr::write_bytes(header.cast::<u8>(), 0, size);
+    let segments = settings::max_segments();
+    let sections = settings::max_sections();
+    let size = size_of::<Header>()
+        + slots as usize * size_of::<Lane>()
+        + segments as usize * size_of::<segments::Slot>()
+        + sections as usize * size_of::<sections::Slot>();
+    let (handle, memory) = make_pinned(size);
+    let header = memory.cast::<Header>();
+    // SAFETY: the memory is ours, zeroed, and has room for all that its header says.
+    unsafe {
         (*header).tranche = pg_sys::LWLockNewTrancheId();
         pg_sys::LWLockInitialize(addr_of_mut!((*header).lock), (*header).tranche);
         (*header).slots = slots;
         (*header).limit = limit;
         (*header).instants.seed([random::bits(), random::bits()]);
+        (*header).segments = segments;
+        (*header).sections = sections;
         // Users of the built-in layouts must find room, however many lanes others make.
         let lanes = std::slice::from_raw_parts(header.add(1).cast::<Lane>(), slots as usize);
         let table = LaneTable::new(&(*header).count, lanes, limit);
         for builtin in &BUILTINS {
             let _ = table.insert_shared(&builtin.layout);
         }
-        pg_sys::dsm_pin_segment(segment);
-        pg_sys::dsm_pin_mapping(segment);
-        rendezvous.handle = pg_sys::dsm_segment_handle(segment);
-        header
-    };
+    }
+    rendezvous.handle = handle;
     rendezvous.stamp = stamp();
     rendezvous.size = size as u64;
     header
@@ -197,11 +230,16 @@ fn join(rendezvous: &Rendezvous) -> *mut Header {
             Some("Reconnect all sessions of the old version and restart the server.".to_owned()),
         );
     }
-    // SAFETY: the handle is of a pinned segment, which cannot be gone while the rendezvous is there.
+    map(rendezvous.handle).cast::<Header>()
+}
+
+/// The memory of a pinned segment.
+pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
+    // SAFETY: the handle is of a pinned segment, which cannot be gone while what holds it is there.
     unsafe {
-        let mut segment = pg_sys::dsm_find_mapping(rendezvous.handle);
+        let mut segment = pg_sys::dsm_find_mapping(handle);
         if segment.is_null() {
-            segment = pg_sys::dsm_attach(rendezvous.handle);
+            segment = pg_sys::dsm_attach(handle);
             if segment.is_null() {
                 report(
                     PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
@@ -212,6 +250,20 @@ fn join(rendezvous: &Rendezvous) -> *mut Header {
             }
             pg_sys::dsm_pin_mapping(segment);
         }
-        pg_sys::dsm_segment_address(segment).cast::<Header>()
+        pg_sys::dsm_segment_address(segment)
+    }
+}
+
+/// A new segment, zeroed: its handle and its memory. Pinned, so that it outlives this session; the mapping
+/// too, so that it outlives this statement.
+pub fn make_pinned(size: usize) -> (pg_sys::dsm_handle, *mut c_void) {
+    // SAFETY: creates a segment of `size` bytes, mapped on a page, and raises an error if it cannot.
+    unsafe {
+        let segment = pg_sys::dsm_create(size, 0);
+        let memory = pg_sys::dsm_segment_address(segment);
+        ptr::write_bytes(memory.cast::<u8>(), 0, size);
+        pg_sys::dsm_pin_segment(segment);
+        pg_sys::dsm_pin_mapping(segment);
+        (pg_sys::dsm_segment_handle(segment), memory)
     }
 }

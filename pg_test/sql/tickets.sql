@@ -1,0 +1,83 @@
+-- Tickets: numbers of several servers that never meet.
+CREATE EXTENSION pg_mint;
+CREATE SCHEMA tickets_test;
+SET search_path = tickets_test, public;
+
+SELECT ticket_create('photos', server => 1, servers => 2), ticket_create('photos_b', server => 2, servers => 2);
+SELECT array_agg(ticket_next('photos')) AS a, array_agg(ticket_next('photos_b')) AS b FROM generate_series(1, 5);
+SELECT ticket_last('photos'), ticket_last('photos_b');
+SELECT ticket_next_range('photos', 3), ticket_last('photos'), ticket_next('photos');
+SELECT ticket_create('accounts');
+SELECT ticket_last('accounts');
+SELECT ticket_next('accounts');
+DISCARD SEQUENCES;
+SELECT ticket_last('accounts');
+SELECT ticket_last('nobodys');
+
+-- 32 bits end where an integer does, with a warning well before.
+SELECT ticket_create('small', bits => 32, above => 2147483646);
+SELECT ticket_next('small');
+SELECT ticket_next('small');
+SELECT ticket_create('nearly', bits => 32);
+SELECT setval('nearly', 1932735282);
+SELECT ticket_next('nearly');
+SELECT ticket_next('nearly');
+
+-- Three servers instead of two. Each is told the greatest of all.
+SELECT last_value FROM photos;
+SELECT ticket_change('photos', server => 1, servers => 3, above => 100);
+SELECT ticket_change('photos', 1, 3, 20000), ticket_change('photos_b', 2, 3, 20000), ticket_create('photos_c', 3, 3, above => 20000);
+SELECT array_agg(ticket_next('photos')) AS a, array_agg(ticket_next('photos_b')) AS b, array_agg(ticket_next('photos_c')) AS c FROM generate_series(1, 3);
+BEGIN;
+SELECT ticket_change('photos', 1, 4, 90000);
+SELECT ticket_next('photos');
+ROLLBACK;
+SELECT ticket_next('photos');
+
+-- What is refused.
+SELECT ticket_create('photos');
+SELECT ticket_create('more', server => 3, servers => 2);
+SELECT ticket_create('more', server => 0, servers => 2);
+SELECT ticket_create('more', servers => 0);
+SELECT ticket_create('more', bits => 16);
+SELECT ticket_create('more', above => -1);
+SELECT ticket_create('more', above => 9223372036854775807);
+SELECT ticket_create('more', bits => 32, above => 2147483647);
+SELECT ticket_next_range('photos', 0);
+SELECT ticket_change('photos', 5, 4, 90000);
+CREATE ROLE regress_ticket;
+GRANT USAGE ON SCHEMA tickets_test TO regress_ticket;
+SET ROLE regress_ticket;
+SELECT ticket_next('photos');
+SELECT ticket_change('photos', 1, 4, 90000);
+SELECT ticket_change(0::oid, 1, 4, 90000);
+RESET ROLE;
+GRANT UPDATE ON SEQUENCE photos TO regress_ticket;
+SET ROLE regress_ticket;
+SELECT ticket_change('photos', 1, 4, 90000);
+RESET ROLE;
+DROP OWNED BY regress_ticket;
+DROP ROLE regress_ticket;
+SELECT ticket_drop('photos'), ticket_drop('photos_b');
+SELECT ticket_next('photos_b');
+
+-- A rolled-back ticket is spent. Nothing is written but the sequence's page.
+CREATE TABLE size AS SELECT pg_relation_size('accounts') AS before;
+BEGIN;
+SELECT ticket_next('accounts');
+ROLLBACK;
+SELECT ticket_next('accounts');
+SELECT count(ticket_next('accounts')) FROM generate_series(1, 1000000);
+SELECT before = pg_relation_size('accounts') AS constant, before FROM size;
+DROP TABLE size;
+
+-- A look-alike of Flickr's own table.
+CREATE VIEW tickets64 AS SELECT last_value AS id, 'a'::char AS stub FROM accounts;
+CREATE FUNCTION next_ticket() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := ticket_next('accounts'); RETURN NEW; END $$;
+CREATE TRIGGER next_ticket INSTEAD OF INSERT ON tickets64 FOR EACH ROW EXECUTE FUNCTION next_ticket();
+INSERT INTO tickets64 (stub) VALUES ('a') RETURNING id;
+DROP VIEW tickets64;
+DROP FUNCTION next_ticket;
+SET client_min_messages = warning;
+DROP SCHEMA tickets_test CASCADE;
+DROP EXTENSION pg_mint CASCADE;

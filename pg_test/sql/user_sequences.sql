@@ -1,0 +1,105 @@
+-- User sequences: a sequence of his own for each user.
+CREATE EXTENSION pg_mint;
+CREATE SCHEMA user_sequences_test;
+SET search_path = user_sequences_test, public;
+
+SELECT user_sequence_create('messages');
+SELECT user_sequence_next('messages', 1), user_sequence_next('messages', 2), user_sequence_next('messages', 1);
+SELECT user_sequence_current('messages', 1), user_sequence_current('messages', 2), user_sequence_current('messages', 3);
+SELECT user_sequence_next_range('messages', 1, 3), user_sequence_next('messages', 1);
+SELECT user_sequence_next_range('messages', 1, 25000), user_sequence_next('messages', 1), user_sequence_next('messages', 2);
+SELECT user_sequence_next('messages', uid) FROM unnest(ARRAY[0, -1, 9223372036854775807, -9223372036854775808]) uid;
+BEGIN;
+SELECT user_sequence_next('messages', 1);
+ROLLBACK;
+SELECT user_sequence_next('messages', 1);
+BEGIN READ ONLY;
+SELECT user_sequence_next('messages', 1), user_sequence_current('messages', 1);
+COMMIT;
+
+-- A family is a table: sections are its columns, the step is their CACHE.
+SELECT count(*), min(attname), max(attidentity) FROM pg_attribute WHERE attrelid = 'messages'::regclass AND attnum > 0;
+SELECT DISTINCT seqcache FROM pg_sequence JOIN pg_depend ON objid = seqrelid WHERE refobjid = 'messages'::regclass;
+ALTER TABLE messages RENAME TO letters;
+CREATE SCHEMA post;
+ALTER TABLE letters SET SCHEMA post;
+SELECT user_sequence_next('post.letters', 1);
+\set VERBOSITY terse
+INSERT INTO post.letters DEFAULT VALUES;
+\set VERBOSITY default
+BEGIN;
+SELECT user_sequence_drop('post.letters');
+SELECT user_sequence_create('post.letters', sections => 2, step => 5);
+SELECT user_sequence_next('post.letters', 1), user_sequence_next('post.letters', 1);
+ROLLBACK;
+SELECT user_sequence_next('post.letters', 1);
+
+-- One section: a user who never drew begins where the section did.
+SELECT user_sequence_create('one', sections => 1, step => 10);
+SELECT array_agg(user_sequence_next('one', 7)) FROM generate_series(1, 30);
+SELECT user_sequence_next('one', 8), user_sequence_current('one', 9);
+SELECT last_value > 30 AS above FROM one_section_0_seq;
+
+-- In the order of commits.
+BEGIN;
+SELECT user_sequence_next_for_commit('one', 7), user_sequence_next_for_commit('one', ARRAY[9, 8, 9]);
+SELECT count(*), count(DISTINCT (classid, objid)) AS users, min(objsubid), bool_and(granted) FROM pg_locks WHERE locktype = 'advisory';
+COMMIT;
+SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';
+SELECT user_sequence_next_for_commit('one', '{}'::bigint[]);
+SELECT user_sequence_next_for_commit('one', ARRAY[1, NULL]);
+
+-- What is refused.
+SELECT user_sequence_next('pg_class', 1);
+CREATE TABLE identity (id bigint GENERATED ALWAYS AS IDENTITY);
+SELECT user_sequence_next('identity', 1);
+SELECT user_sequence_next('one_section_0_seq', 1);
+SELECT user_sequence_next('nothing', 1);
+SELECT user_sequence_next(0::oid, 1);
+SELECT user_sequence_create('one');
+SELECT user_sequence_create('two', sections => 0);
+SELECT user_sequence_create('two', sections => 1001);
+SELECT user_sequence_create('two', step => 0);
+SELECT user_sequence_next_range('one', 1, 0);
+SELECT user_sequence_next_range('one', 1, -5);
+ALTER TABLE one ADD extra int;
+SELECT user_sequence_next('one', 7);
+ALTER TABLE one DROP extra;
+DROP TABLE one;
+SELECT user_sequence_create('one', sections => 1);
+SELECT user_sequence_next('one', 7);
+SELECT setval('one_section_0_seq', 9223372036854775800);
+SELECT user_sequence_next_range('one', 7, 20000);
+CREATE TEMP TABLE fleeting (section_0 bigint GENERATED ALWAYS AS IDENTITY);
+SELECT user_sequence_next('fleeting', 1);
+
+-- Privileges.
+CREATE ROLE regress_writer;
+GRANT USAGE ON SCHEMA post, user_sequences_test TO regress_writer;
+SET ROLE regress_writer;
+SELECT user_sequence_next('post.letters', 1);
+SELECT user_sequence_current('post.letters', 1);
+SELECT user_sequence_drop('post.letters');
+RESET ROLE;
+GRANT SELECT ON post.letters TO regress_writer;
+SET ROLE regress_writer;
+SELECT user_sequence_next('post.letters', 1);
+SELECT user_sequence_current('post.letters', 1) > 25000 AS looked;
+SELECT user_sequence_next('post.letters', 1);
+RESET ROLE;
+GRANT INSERT ON post.letters TO regress_writer;
+SET ROLE regress_writer;
+SELECT user_sequence_next('post.letters', 1) > 25000 AS drawn;
+RESET ROLE;
+REVOKE INSERT ON post.letters FROM regress_writer;
+SET ROLE regress_writer;
+SELECT user_sequence_next('post.letters', 1);
+RESET ROLE;
+DROP OWNED BY regress_writer;
+DROP ROLE regress_writer;
+SELECT user_sequence_drop('one'), user_sequence_drop('post.letters');
+DROP TABLE identity;
+DROP SCHEMA post;
+SET client_min_messages = warning;
+DROP SCHEMA user_sequences_test CASCADE;
+DROP EXTENSION pg_mint CASCADE;

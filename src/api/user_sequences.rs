@@ -1,0 +1,131 @@
+//! User sequences: a sequence of his own for each of very many users, as WeChat's seqsvr has them.
+
+use super::Regclass;
+use super::segments::rows;
+use crate::pg::errors::report;
+use crate::pg::{naming, users};
+use pgrx::PgSqlErrorCode as Code;
+use pgrx::prelude::*;
+
+/// The most sections of a family, so that they are columns of a table.
+const MOST_SECTIONS: i32 = 1_000;
+/// The longest step.
+const LONGEST: i64 = 1_000_000_000;
+
+/// Makes a family of user sequences: a table of that name, without rows, whose columns are its sections.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
+fn user_sequence_create(
+    name: &str,
+    sections: default!(i32, 64),
+    step: default!(i64, 10000),
+) -> Regclass {
+    let refuse = |what: &str, most: i64| -> ! {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!(
+                "{what} must be from {} to {most}",
+                if what == "step" { 2 } else { 1 }
+            ),
+            None,
+            None,
+        )
+    };
+    if !(1..=MOST_SECTIONS).contains(&sections) {
+        refuse("sections", MOST_SECTIONS.into());
+    }
+    if !(2..=LONGEST).contains(&step) {
+        refuse("step", LONGEST);
+    }
+    let columns: Vec<String> = (0..sections)
+        .map(|section| {
+            format!("section_{section} bigint GENERATED ALWAYS AS IDENTITY (CACHE {step})")
+        })
+        .collect();
+    let name = naming::quoted(name);
+    naming::run(&format!(
+        "CREATE TABLE {name} ({}, CONSTRAINT no_rows CHECK (false))",
+        columns.join(", ")
+    ));
+    let family = Regclass(naming::resolve(&name));
+    naming::run(&format!(
+        "COMMENT ON TABLE {name} IS 'a family of user sequences; INSERT is the privilege to draw'"
+    ));
+    family
+}
+
+/// Drops a family. Its owner can.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
+fn user_sequence_drop(family: Regclass) {
+    naming::run(&format!("DROP TABLE {}", naming::name_of(family.0)));
+}
+
+/// The next number of a user.
+///
+/// - **Unique** among the numbers of one user in one family. Two users may have the same.
+/// - **Ordered**: strictly increasing for each user, over all sessions, with gaps. That is the order of
+///   drawing, not that of commits: see `user_sequence_next_for_commit`.
+/// - **Overflow**: an error at the end of 64 bits (2200H).
+/// - **Clock steps back**: no matter.
+/// - **Crash and restart**, **failover**: goes on from the section's ceiling, above all that any of its users
+///   got.
+/// - **Standby**: refused during recovery (25006).
+/// - **Read-only transaction**, **Parallel query**: draws.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn user_sequence_next(family: Regclass, uid: i64) -> i64 {
+    users::next(family.0, uid, 1)
+}
+
+/// The next `count` numbers of a user in a row; else as `user_sequence_next`.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn user_sequence_next_range(family: Regclass, uid: i64, count: i64) -> pgrx::datum::Range<i64> {
+    let count = rows(count);
+    let first = users::next(family.0, uid, count);
+    (first..first + count.cast_signed()).into()
+}
+
+/// The number that a user got last; 0 before the first. After a restart, and of a user who was evicted from
+/// memory, the least that is certainly not below it.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
+    users::current(family.0, uid)
+}
+
+/// The next number of a user, which becomes visible in the order of numbers: waits for transactions that drew
+/// one for him before and have not ended. Whoever polls for rows above the last number he saw misses none,
+/// **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint gives the lock back, and
+/// makes the number void. Else as `user_sequence_next`.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 10)]
+fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
+    users::lock(family.0, uid);
+    users::next(family.0, uid, 1)
+}
+
+/// The same for many users at once, whose locks it takes in one order: so two such calls cannot wait for
+/// each other. Returns the numbers in the order of the users; one who is named twice gets two.
+#[pg_extern(
+    name = "user_sequence_next_for_commit",
+    volatile,
+    strict,
+    parallel_unsafe,
+    cost = 100
+)]
+fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> Vec<i64> {
+    let uids: Option<Vec<i64>> = uids.into_iter().collect();
+    let Some(uids) = uids else {
+        report(
+            Code::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            "uids must not contain nulls".to_owned(),
+            None,
+            None,
+        )
+    };
+    let mut sorted = uids.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    for uid in sorted {
+        users::lock(family.0, uid);
+    }
+    uids.into_iter()
+        .map(|uid| users::next(family.0, uid, 1))
+        .collect()
+}

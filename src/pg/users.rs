@@ -1,0 +1,282 @@
+//! Families of user sequences: which sections they have, and the numbers of their users.
+//!
+//! A family is a table without rows. Each of its columns is an identity, whose sequence is a section: so a
+//! family is created, renamed, dropped, dumped and restored as any table, its sequences with it.
+
+use super::errors::report;
+use super::sections::{self, Place};
+use super::segments::refuse_in_recovery;
+use super::shared::{make_pinned, map, shared};
+use super::{rights, settings, watch};
+use mint_core::users::{Bucket, TableHead, hash, section_of};
+use mint_core::{Held, UserTable};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+/// What a session knows of a family.
+struct Known {
+    family: pg_sys::Oid,
+    /// Who was found to have the privilege to draw; nobody when that must be asked again.
+    user: pg_sys::Oid,
+    /// Who was found to have the one to look.
+    reader: pg_sys::Oid,
+    /// The sequence of each section, and where it is, once that was needed.
+    sections: Vec<(pg_sys::Oid, Option<Place>)>,
+}
+
+static mut NOBODY: Known = Known {
+    family: pg_sys::InvalidOid,
+    user: pg_sys::InvalidOid,
+    reader: pg_sys::InvalidOid,
+    sections: Vec::new(),
+};
+
+/// Every family that the session has used. Boxed, so that they stay where they are.
+static mut KNOWN: BTreeMap<u32, Box<Known>> = BTreeMap::new();
+
+/// The one of the call before, which most often is the next one's as well.
+static mut RECENT: *mut Known = &raw mut NOBODY;
+
+static mut TABLE: Option<UserTable<'static>> = None;
+
+/// The next `want` numbers of a user: the first of them.
+#[inline]
+pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
+    // SAFETY: a backend is one thread, and RECENT points to what is never freed.
+    let known = unsafe { &*RECENT };
+    // SAFETY: as above; TABLE is written once, by `make_table`, before it is lent.
+    if let Some(table) = unsafe { &*ptr::addr_of!(TABLE) }
+        && known.family == family
+        && known.user == rights::user()
+        && let Some((_, Some(place))) = known.sections.get(section_of(id, known.sections.len()))
+        && let Ok(first) = table.draw(place.section(), place.owner, id, want, sections::evicted)
+    {
+        return first;
+    }
+    draw(family, id, want)
+}
+
+#[cold]
+fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
+    loop {
+        let (sequence, place) = place(family, id, pg_sys::ACL_INSERT);
+        let drawn = table().draw(place.section(), place.owner, id, want, sections::evicted);
+        match drawn {
+            Ok(first) => return first,
+            Err(Held::Beyond(beyond)) => sections::raise(sequence, beyond),
+            Err(Held::NotMine) => forget(sequence),
+            Err(Held::Crowded) => shared().locked(|_| table().grow()),
+            Err(Held::UsedUp) => report(
+                Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+                format!("user {id} has no {want} numbers left"),
+                None,
+                None,
+            ),
+        }
+        pgrx::check_for_interrupts!();
+    }
+}
+
+/// The number that a user got last, or may have got at most.
+pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
+    loop {
+        let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
+        let (sequence, place) = place(family, id, any_of);
+        match table().current(place.section(), place.owner, id) {
+            Ok(number) => return number,
+            Err(_) => forget(sequence),
+        }
+    }
+}
+
+/// Waits for the transactions that drew for this user to end, and keeps others from drawing until this one
+/// does. Only those that ask for the lock.
+pub fn lock(family: pg_sys::Oid, id: i64) {
+    // The server's own advisory locks have 1 and 2 there: ours meet nobody's.
+    const OWN_SPACE: u16 = 0x6d74;
+    // Of one family no two users share a lock, as the hash is one to one. Users of two families may, which
+    // costs a wait and nothing else.
+    let key = hash(id) ^ u64::from(family.to_u32()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    // SAFETY: takes a lock for the transaction, or raises an error.
+    unsafe {
+        let tag = pg_sys::LOCKTAG {
+            locktag_field1: pg_sys::MyDatabaseId.to_u32(),
+            locktag_field2: (key >> 32) as u32,
+            locktag_field3: key as u32,
+            locktag_field4: OWN_SPACE,
+            locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
+            locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
+        };
+        let mode = pg_sys::ExclusiveLock.cast_signed();
+        pg_sys::LockAcquire(&raw const tag, mode, false, false);
+    }
+}
+
+/// Called when a relation or what privileges depend on has changed; without an oid, when any may have.
+pub fn forget(relation: pg_sys::Oid) {
+    // SAFETY: a backend is one thread, and this is called between its steps, not within one.
+    for known in unsafe { &mut *ptr::addr_of_mut!(KNOWN) }.values_mut() {
+        if relation == pg_sys::InvalidOid || known.family == relation {
+            known.user = pg_sys::InvalidOid;
+            known.reader = pg_sys::InvalidOid;
+        }
+        for (sequence, place) in &mut known.sections {
+            if relation == pg_sys::InvalidOid || *sequence == relation {
+                *place = None;
+            }
+        }
+    }
+}
+
+/// The sequence of a user's section, and where that is, if this session's user may.
+fn place(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, Place) {
+    watch::begin();
+    refuse_in_recovery();
+    // SAFETY: a backend is one thread.
+    let known = || unsafe { (*ptr::addr_of_mut!(KNOWN)).get_mut(&family.to_u32()) };
+    let may = known().is_some_and(|known| {
+        known.user == rights::user()
+            || any_of != pg_sys::ACL_INSERT && known.reader == rights::user()
+    });
+    if !may {
+        resolve(family, any_of);
+    }
+    let section = known().and_then(|known| {
+        let index = section_of(id, known.sections.len());
+        // SAFETY: as above.
+        unsafe { RECENT = &raw mut **known };
+        Some((index, *known.sections.get(index)?))
+    });
+    let Some((index, (sequence, place))) = section else {
+        refuse_family(family)
+    };
+    let place = place.unwrap_or_else(|| sections::find(sequence));
+    // Opening the sequence may have brought word of changes.
+    if let Some(known) = known()
+        && let Some(section) = known.sections.get_mut(index)
+        && section.0 == sequence
+    {
+        section.1 = Some(place);
+    }
+    (sequence, place)
+}
+
+#[cold]
+fn refuse_family(family: pg_sys::Oid) -> ! {
+    report(
+        Code::ERRCODE_UNDEFINED_TABLE,
+        format!("relation with OID {family} does not exist"),
+        None,
+        None,
+    )
+}
+
+/// Finds the sequences of a family's sections, if the user has any of these privileges on it.
+fn resolve(family: pg_sys::Oid, any_of: u32) {
+    let sections = sections_of(family, any_of);
+    // SAFETY: a backend is one thread, and nothing of KNOWN is lent while it changes.
+    let known = unsafe { &mut *ptr::addr_of_mut!(KNOWN) };
+    let known = known.entry(family.to_u32()).or_insert_with(|| {
+        Box::new(Known {
+            family,
+            user: pg_sys::InvalidOid,
+            reader: pg_sys::InvalidOid,
+            sections: Vec::new(),
+        })
+    });
+    if !known
+        .sections
+        .iter()
+        .map(|section| &section.0)
+        .eq(&sections)
+    {
+        known.sections = sections.iter().map(|&oid| (oid, None)).collect();
+    }
+    known.reader = rights::user();
+    if any_of == pg_sys::ACL_INSERT {
+        known.user = known.reader;
+    }
+}
+
+fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
+    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. What they
+    // return is a copy, in memory of the statement.
+    unsafe {
+        let name = pg_sys::get_rel_name(family);
+        if name.is_null() {
+            refuse_family(family);
+        }
+        let name = CStr::from_ptr(name).to_string_lossy();
+        // In the order of the columns, as the index that is read has them.
+        let list = pg_sys::getOwnedSequences(family);
+        let length = if list.is_null() { 0 } else { (*list).length };
+        let first = pg_sys::get_attname(family, 1, true);
+        if length == 0
+            || first.is_null()
+            || !pg_sys::get_attname(family, length as i16 + 1, true).is_null()
+            || CStr::from_ptr(first) != FIRST_COLUMN
+        {
+            report(
+                Code::ERRCODE_WRONG_OBJECT_TYPE,
+                format!("\"{name}\" is not a family of user sequences"),
+                None,
+                Some("Make one with user_sequence_create().".to_owned()),
+            );
+        }
+        rights::demand(family, &name, any_of, pg_sys::ObjectType::OBJECT_TABLE);
+        let cells = std::slice::from_raw_parts((*list).elements, length.unsigned_abs() as usize);
+        cells.iter().map(|cell| cell.oid_value).collect()
+    }
+}
+
+/// By which a family is told from other tables.
+const FIRST_COLUMN: &CStr = c"section_0";
+
+/// The users of the server, in a segment of their own, made on the first call after a start.
+fn table() -> UserTable<'static> {
+    // SAFETY: a backend is one thread.
+    match unsafe { *ptr::addr_of!(TABLE) } {
+        Some(table) => table,
+        None => make_table(),
+    }
+}
+
+#[cold]
+fn make_table() -> UserTable<'static> {
+    let shared = shared();
+    let memory = shared.locked(|_| match shared.users.load(Ordering::Relaxed) {
+        0 => {
+            let most = settings::user_memory() / size_of::<Bucket>();
+            let buckets = 1 << most.ilog2();
+            let (handle, memory) = make_pinned(size_of::<Memory>() + buckets * size_of::<Bucket>());
+            let memory = memory.cast::<Memory>();
+            // SAFETY: the memory is ours, zeroed, and aligned to a page.
+            unsafe { (*memory).buckets = buckets };
+            shared.users.store(handle, Ordering::Relaxed);
+            memory
+        }
+        handle => map(handle).cast::<Memory>(),
+    });
+    // SAFETY: as it was made. It stays mapped for the life of this process; what changes in it is atomic.
+    let table = unsafe {
+        let buckets = memory.add(1).cast::<Bucket>();
+        let buckets = std::slice::from_raw_parts(buckets, (*memory).buckets);
+        UserTable::new(&(*memory).head, buckets)
+    };
+    // SAFETY: a backend is one thread, and nothing was lent from TABLE while it was None.
+    unsafe { TABLE = Some(table) };
+    table
+}
+
+/// The beginning of the users' segment; the buckets follow.
+#[repr(C)]
+struct Memory {
+    head: TableHead,
+    /// How many there are. Written once, before the segment is shown.
+    buckets: usize,
+}
+
+const _: () = assert!(size_of::<Memory>() == 1_024);
