@@ -1,4 +1,4 @@
--- The durable ceiling: microseconds since 1970. Begins above all that this server may have issued, so
+-- The durable ceiling: microseconds since 1970. Begins above all that was issued in this database, so
 -- that dropping the extension and creating it again forgets nothing.
 CREATE SEQUENCE pg_mint_time_ceiling;
 COMMENT ON SEQUENCE pg_mint_time_ceiling IS 'no id of this database is of this moment or later, in microseconds since 1970';

@@ -81,13 +81,18 @@ impl Ceiling {
     /// Takes the value that was found on the page, unless another session was first. Nothing is
     /// minted below it, and nothing at it until it is raised.
     ///
-    /// `known` is the highest value that the page is known to have had: more than `value` when it was
-    /// set back since. 0 when nothing is known.
-    pub fn attach(&self, value: Micros, known: Micros) {
+    /// `known` are bounds that the same page had before it was rewritten: more than `value` when it was
+    /// set back by that.
+    pub fn attach<'a>(&self, value: Micros, known: impl IntoIterator<Item = &'a Ceiling>) {
+        let (mut written, mut floor) = (value, value);
+        for known in known {
+            written = written.max(known.written());
+            floor = floor.max(known.floor());
+        }
         // The floor before what lets anyone mint. That another was first is as good.
         for (place, value) in [
-            (&self.written, value.max(known)),
-            (&self.floor, value),
+            (&self.written, written),
+            (&self.floor, floor),
             (&self.ceiling, value),
             (&self.limit, value),
         ] {

@@ -90,7 +90,8 @@ pub enum MintError {
     /// The clock is `behind` the durable ceiling of an earlier run of the server, below which ids may
     /// have been issued, and reaching it takes `need`, which is more patience than the policy has.
     BelowFloor {
-        /// How far the ceiling, as a tick of the layout, is ahead of the clock.
+        /// How far the ceiling is ahead of the clock. Not positive when the clock has passed it, and only
+        /// the next tick of the layout is far.
         behind: Micros,
         /// How long a call would have to wait.
         need: Micros,

@@ -68,7 +68,8 @@ enum Obstacle {
     Capacity { need: Micros },
     /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
     Clock { behind: Micros, need: Micros },
-    /// The floor is as far ahead of the clock.
+    /// The first tick that starts at or after the floor is too far ahead; the clock is `behind` the
+    /// floor, or within the floor's tick.
     Floor { behind: Micros, need: Micros },
     /// The lane would move far at once.
     Leap { now: Micros },
@@ -174,7 +175,7 @@ fn attempt<H: Host>(
             start = tick_start(layout, end >> bits);
         }
         if end >> bits > layout.max_tick() {
-            return Err(Obstacle::Never(MintError::Exhausted));
+            return Err(Obstacle::Never(past_the_end(layout, floor, now)));
         }
         if start.saturating_sub(now) > policy.max_ahead {
             return Err(too_far(layout, last, floor, start, now, policy));
@@ -272,6 +273,20 @@ fn floor_word(layout: &Layout, floor: Micros) -> u64 {
     tick.min(layout.max_tick() + 1) << layout.seq.width
 }
 
+/// Why there is no such tick any more: the layout has ended, or the floor is wrong.
+#[cold]
+fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
+    if floor_word(layout, floor) >> layout.seq.width > layout.max_tick() {
+        let behind = floor.saturating_sub(now);
+        MintError::BelowFloor {
+            behind,
+            need: behind,
+        }
+    } else {
+        MintError::Exhausted
+    }
+}
+
 /// Half of what may be minted from `first` on without a wait, at least 1, at most `want`.
 fn portion(layout: &Layout, first: u64, want: u64, now: Micros, policy: &Policy) -> u64 {
     let horizon = now
@@ -321,14 +336,12 @@ fn too_far(
 ) -> Obstacle {
     let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
     let behind = |word: u64| tick_start(layout, word >> layout.seq.width).saturating_sub(now);
-    let (lane, floor) = (behind(last), behind(floor_word(layout, floor)));
+    let lane = behind(last);
     if lane > policy.max_ahead {
         Obstacle::Clock { behind: lane, need }
-    } else if floor > policy.max_ahead {
-        Obstacle::Floor {
-            behind: floor,
-            need,
-        }
+    } else if behind(floor_word(layout, floor)) > policy.max_ahead {
+        let behind = floor.saturating_sub(now);
+        Obstacle::Floor { behind, need }
     } else {
         Obstacle::Capacity { need }
     }

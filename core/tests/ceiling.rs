@@ -165,7 +165,10 @@ fn a_value_from_elsewhere_becomes_the_floor() {
 #[test]
 fn what_is_known_of_the_page_outlives_a_rewrite() {
     let ceiling = Ceiling::default();
-    ceiling.attach(1, 5 * SECOND);
+    let before = Ceiling::default();
+    before.attach(5 * SECOND, []);
+    ceiling.attach(1, [&before]);
+    assert_eq!(ceiling.floor(), 5 * SECOND);
     let mut page = common::Paper {
         value: 1,
         ..common::Paper::default()

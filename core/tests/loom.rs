@@ -87,7 +87,7 @@ impl World {
 /// A ceiling attached to a page with this value.
 fn starting_at(value: Micros) -> Ceiling {
     let ceiling = Ceiling::default();
-    ceiling.attach(value, 0);
+    ceiling.attach(value, []);
     ceiling
 }
 
@@ -161,7 +161,7 @@ impl Host for Session<'_> {
         let world = self.world;
         if world.attach && world.ceiling.limit() == 0 {
             let value = *world.page.lock().unwrap();
-            world.ceiling.attach(value, 0);
+            world.ceiling.attach(value, []);
         }
         let Ok(()) = world.ceiling.raise(beyond, WINDOW, &mut Paper(world));
         Ok(())

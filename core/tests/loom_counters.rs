@@ -172,8 +172,6 @@ impl Page for Paper<'_> {
         Ok(())
     }
 
-    fn hasten(&mut self, _: i64) {}
-
     fn set_back(&mut self, from: i64, to: i64) {
         panic!("nobody sets the page back, from {from} to {to}");
     }
@@ -189,7 +187,7 @@ impl Users {
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
         };
         assert!(users.section.claim(5, || true));
-        users.section.bounds.attach(1, 0);
+        users.section.bounds.attach(1, []);
         Arc::new(users)
     }
 

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
-use mint_core::MintError::{BeforeEpoch, ClockBehind, ClockJumped, Exhausted};
+use mint_core::MintError::{BeforeEpoch, BelowFloor, ClockBehind, ClockJumped, Exhausted};
 use mint_core::{Micros, Policy};
 
 const YEAR: Micros = 8_766 * HOUR;
@@ -231,11 +231,14 @@ fn a_clock_far_past_the_end_does_not_wrap_around() {
     assert_eq!(script.next(), Err(Exhausted));
 }
 
+/// The layout is not at its end: the ceiling is wrong, and says so.
 #[test]
-fn a_floor_past_the_end_is_the_end() {
+fn a_floor_past_the_end_is_not_the_end() {
     let mut script = Script::new("instagram", DEFAULTS);
+    let behind = script.layout.end().unwrap() - script.layout.epoch();
     script.start_at(script.layout.end().unwrap());
-    assert_eq!(script.next(), Err(Exhausted));
+    let need = behind;
+    assert_eq!(script.next(), Err(BelowFloor { behind, need }));
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Server {
         for (index, (section, page)) in self.sections.iter_mut().enumerate() {
             *section = Section::default();
             assert!(section.claim(owner(index), || true));
-            section.bounds.attach(page.value, 0);
+            section.bounds.attach(page.value, []);
         }
     }
 

@@ -6,7 +6,7 @@
 use super::errors::{self, report};
 use super::sequence::{self, Lock, Position, Row, Sequence};
 use super::shared::shared;
-use super::{clock, settings, watch};
+use super::{catalog, clock, settings, watch};
 use mint_core::text::moment_text;
 use mint_core::{Ceiling, Micros, Page};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -83,11 +83,14 @@ pub fn current() -> &'static Ceiling {
 #[cold]
 pub fn raise(beyond: Micros) {
     let sequence = open(Lock::Write);
-    if sequence.is_rewritten() {
+    if catalog::has_replaced(SEQUENCE, sequence.identity()) {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "cannot mint ids in a transaction that restarts the ceiling of pg_mint".to_owned(),
-            Some("A rollback would forget which ids were minted.".to_owned()),
+            "cannot mint ids in a transaction that replaces the ceiling of pg_mint".to_owned(),
+            Some(
+                "A rollback would bring the old one back, which does not know what was minted."
+                    .to_owned(),
+            ),
             Some("Commit first.".to_owned()),
         );
     }
@@ -150,7 +153,7 @@ fn open(lock: Lock) -> Sequence {
     let known = unsafe { ATTACHED };
     let open = |oid| Sequence::open(oid, lock);
     known.and_then(open).unwrap_or_else(|| {
-        find().and_then(open).unwrap_or_else(|| {
+        catalog::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "cannot mint ids without the ceiling of pg_mint".to_owned(),
@@ -159,39 +162,6 @@ fn open(lock: Lock) -> Sequence {
             )
         })
     })
-}
-
-/// The oid of the sequence, by its name in the extension's schema.
-fn find() -> Option<pg_sys::Oid> {
-    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
-    // and the table are closed before anything else is opened.
-    unsafe {
-        let extension = pg_sys::get_extension_oid(c"pg_mint".as_ptr(), true);
-        if extension == pg_sys::InvalidOid {
-            return None;
-        }
-        let share = pg_sys::AccessShareLock.cast_signed();
-        let table = pg_sys::table_open(pg_sys::ExtensionRelationId, share);
-        let mut key = pg_sys::ScanKeyData::default();
-        pg_sys::ScanKeyInit(
-            &raw mut key,
-            pg_sys::Anum_pg_extension_oid as pg_sys::AttrNumber,
-            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
-            pg_sys::F_OIDEQ.into(),
-            extension.into(),
-        );
-        let index = pg_sys::Oid::from_u32(pg_sys::ExtensionOidIndexId);
-        let scan = pg_sys::systable_beginscan(table, index, true, ptr::null_mut(), 1, &raw mut key);
-        let tuple = pg_sys::systable_getnext(scan);
-        let schema = (!tuple.is_null()).then(|| {
-            let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_extension>();
-            (*row).extnamespace
-        });
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(table, share);
-        let oid = pg_sys::get_relname_relid(SEQUENCE.as_ptr(), schema?);
-        (oid != pg_sys::InvalidOid).then_some(oid)
-    }
 }
 
 /// The slot of this database's ceiling, made on the first call after a start of the server.
@@ -209,11 +179,9 @@ fn attach(sequence: &Sequence) -> &'static Slot {
             Some("Restart the server.".to_owned()),
         )
     });
-    let known = slots()
-        .filter(|other| (other.key().0, other.key().1) == (key.0, key.1))
-        .map(|other| other.bounds.written())
-        .max();
-    slot.bounds.attach(value, known.unwrap_or(0));
+    let earlier = slots().filter(|other| (other.key().0, other.key().1) == (key.0, key.1));
+    slot.bounds
+        .attach(value, earlier.map(|other| &other.bounds));
     // SAFETY: a backend is one thread.
     unsafe {
         CURRENT = &slot.bounds;
@@ -236,12 +204,22 @@ fn slot_for(key: Key) -> Option<&'static Slot> {
         })
     };
     claim(EMPTY).or_else(|| {
-        // Nobody is connected to it, so nobody mints under its ceiling.
-        let gone = slots()
-            .map(Slot::key)
-            .find(|key| name_of(key.0).is_none())?;
-        claim(gone)
+        let gone = slots().find(|slot| is_gone(slot))?;
+        claim(gone.key())
     })
+}
+
+/// Whether nobody mints under this ceiling any more: its database is gone, with all its sessions; or it
+/// is one of this database's whose sequence or file is gone, and a session that has not heard of it would
+/// have raised it since.
+fn is_gone(slot: &Slot) -> bool {
+    const MINUTE: Micros = 60_000_000;
+    let (database, sequence, file) = slot.key();
+    let age = clock::now().saturating_sub(slot.last_write.load(Ordering::Relaxed));
+    // SAFETY: reads a plain oid, set when the session connected.
+    let here = database == unsafe { pg_sys::MyDatabaseId };
+    name_of(database).is_none()
+        || here && age.saturating_abs() > MINUTE && catalog::file_of(sequence) != Some(file)
 }
 
 fn name_of(database: pg_sys::Oid) -> Option<String> {
@@ -267,11 +245,17 @@ pub fn forget(relation: pg_sys::Oid) {
     }
 }
 
-/// The highest moment that any database of the server may have issued an id of since it started; 1
-/// when none has. A new extension begins there.
+/// The highest moment that this database may have issued an id of since the server started; 1 when it
+/// has issued none. A new extension begins there.
 pub fn highest() -> Micros {
-    let written = slots().map(|slot| slot.bounds.written()).max();
+    let written = of_this_database().map(|slot| slot.bounds.written()).max();
     written.unwrap_or(1).max(1)
+}
+
+fn of_this_database() -> impl Iterator<Item = &'static Slot> {
+    // SAFETY: reads a plain oid, set when the session connected.
+    let database = unsafe { pg_sys::MyDatabaseId };
+    slots().filter(move |slot| slot.key().0 == database)
 }
 
 /// A ceiling as the view shows it.
@@ -326,7 +310,10 @@ pub fn reset(wanted: Micros) -> Micros {
     refuse_below_lanes(value);
     let Ok((_, position)) = page.update(|_| Some(value));
     sequence::flush(position);
-    slot.bounds.reset(value);
+    // Those of sequences that are gone as well: what is made anew would go on from them.
+    for slot in of_this_database() {
+        slot.bounds.reset(value);
+    }
     // Who minted under the old bounds until now stands where this would have been refused.
     refuse_below_lanes(value);
     value

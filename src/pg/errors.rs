@@ -204,6 +204,15 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
             )),
             Some("Put the clock of the server right, wait, or raise pg_mint.max_wait.".to_owned()),
         ),
+        MintError::BelowFloor {
+            behind: ..=0,
+            need,
+        } => report(
+            Code::ERRCODE_SYSTEM_ERROR,
+            format!("the next tick of layout {layout} is {} away", span(*need)),
+            Some("Ids of the tick under way may have been issued before the server was started.".to_owned()),
+            Some("Wait, raise pg_mint.max_wait, or choose a layout with a shorter unit.".to_owned()),
+        ),
         MintError::BelowFloor { behind, need } => report(
             Code::ERRCODE_SYSTEM_ERROR,
             format!("the clock is {} behind the ceiling of this database", span(*behind)),

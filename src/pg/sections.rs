@@ -142,7 +142,7 @@ fn attach(sequence: &Sequence) -> Place {
     // Before the lock, as it may read from disk. Whoever raises it in between has attached first.
     let value = sequence.row().last_value;
     let place = slot_for([database, oid, file].map(pg_sys::Oid::to_u32));
-    pinned(place, |slot| slot.section.bounds.attach(value, 0));
+    pinned(place, |slot| slot.section.bounds.attach(value, []));
     place
 }
 

@@ -141,18 +141,6 @@ impl Sequence {
         }
     }
 
-    /// Whether this transaction has given an older sequence a new file, as ALTER SEQUENCE RESTART does.
-    /// What is written there is gone if it rolls back.
-    pub fn is_rewritten(&self) -> bool {
-        // SAFETY: an open relation.
-        let relation = unsafe { &*self.relation };
-        #[cfg(feature = "pg15")]
-        let rewritten = relation.rd_firstRelfilenodeSubid;
-        #[cfg(not(feature = "pg15"))]
-        let rewritten = relation.rd_firstRelfilelocatorSubid;
-        relation.rd_createSubid == 0 && rewritten != 0
-    }
-
     /// The row as it is now.
     pub fn row(&self) -> Row {
         self.with_page(pg_sys::BUFFER_LOCK_SHARE, |_, page| {

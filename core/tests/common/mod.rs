@@ -186,7 +186,7 @@ impl Script {
             ..Paper::default()
         };
         self.world.ceiling = Ceiling::default();
-        self.world.ceiling.attach(value, 0);
+        self.world.ceiling.attach(value, []);
     }
 
     /// A crash: lanes and anchor are new, the page has kept `value`.

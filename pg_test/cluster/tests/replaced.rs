@@ -1,0 +1,94 @@
+//! The ceiling's sequence is replaced, poisoned or rewritten: by whoever may, in the ways that do not show at once.
+
+use mint_cluster::{Server, assert_ascending};
+
+const NEXT: &str = "SELECT snowflake_next_id(7)";
+
+/// A rollback would bring the old ceiling back, which knows nothing of ids minted under the new one. So none are.
+#[test]
+fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
+    let server = Server::start("replaced");
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> = vec![session.one(NEXT)];
+    for replace in [
+        "DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint",
+        "SAVEPOINT here; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint; RELEASE here",
+        "ALTER SEQUENCE pg_mint_time_ceiling RESTART",
+    ] {
+        session.run(&format!("BEGIN; {replace}; SAVEPOINT before"));
+        let refusal = session.refusal(NEXT);
+        assert_eq!(refusal.code, "55000", "{replace}: {refusal}");
+        session.run("ROLLBACK TO before");
+        // A parallel worker has not done it itself, and must know as well.
+        session.run("SET LOCAL debug_parallel_query = on");
+        let refusal = session.refusal("SELECT count(snowflake_next_id(7)) FROM pg_class");
+        assert_eq!(refusal.code, "55000", "{replace}, in a worker: {refusal}");
+        session.run("ROLLBACK");
+        all.push(session.one(NEXT));
+        session.run(&format!("BEGIN; {replace}; COMMIT"));
+        all.push(session.one(NEXT));
+    }
+    // What a transaction only moves, or makes and drops for itself, is no reason.
+    session.run("CREATE SCHEMA elsewhere");
+    for harmless in [
+        "ALTER EXTENSION pg_mint SET SCHEMA elsewhere; SET LOCAL search_path = elsewhere",
+        "SAVEPOINT here; DROP EXTENSION pg_mint; ROLLBACK TO here",
+    ] {
+        session.run(&format!("BEGIN; {harmless}"));
+        all.push(session.one(NEXT));
+        session.run("ROLLBACK");
+    }
+    session.run("DROP EXTENSION pg_mint");
+    for end in ["ROLLBACK", "COMMIT"] {
+        session.run("BEGIN; CREATE EXTENSION pg_mint");
+        all.push(session.one(NEXT));
+        session.run(end);
+    }
+    assert_ascending(&all);
+}
+
+/// An owner may ruin the ceiling of his own database, and no other's.
+#[test]
+fn a_poisoned_ceiling_stays_in_its_database() {
+    let server = Server::start("poisoned");
+    let mut session = server.connect("postgres");
+    session.one::<i64>(NEXT);
+    session.run(&format!(
+        "SELECT setval('pg_mint_time_ceiling', {})",
+        i64::MAX
+    ));
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    let refusal = session.refusal(NEXT);
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(refusal.hint.contains("pg_mint_reset_ceiling"), "{refusal}");
+
+    server.create_database("neighbour");
+    let id: i64 = server.connect("neighbour").one(NEXT);
+    let mut ids = vec![id];
+
+    session.run("SELECT pg_mint_reset_ceiling(now())");
+    session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
+    ids.push(session.one(NEXT));
+    assert_ascending(&ids);
+}
+
+/// After a restart only the floor says what was issued before. It outlives a rewrite of the sequence.
+#[test]
+fn a_rewritten_sequence_keeps_its_floor() {
+    let Some(server) = Server::build_with_clock("rewritten floor") else {
+        return;
+    };
+    let server = server.start();
+    let mut all: Vec<i64> = server
+        .connect("postgres")
+        .column("SELECT snowflake_next_ids(5, 3000, 'sonyflake')");
+    server.stop_fast();
+    server.set_clock("-1.5");
+    server.start_again();
+    let mut session = server.connect("postgres");
+    // Attaches to the floor, with another shard.
+    session.one::<i64>("SELECT snowflake_next_id(6, 'sonyflake')");
+    session.run("ALTER SEQUENCE pg_mint_time_ceiling RESTART");
+    all.extend(session.column::<i64>("SELECT snowflake_next_ids(5, 3000, 'sonyflake')"));
+    assert_ascending(&all);
+}
