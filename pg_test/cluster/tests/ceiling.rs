@@ -133,16 +133,6 @@ fn an_extension_made_anew_remembers() {
     crash_with_the_clock_back(&server);
     all.extend(server.connect("postgres").column::<i64>(MANY));
     assert_ascending(&all);
-
-    // In one transaction, too, and with an id that is minted in it.
-    server.set_clock("+0");
-    let mut session = server.connect("postgres");
-    session.run("BEGIN; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
-    all.push(session.one(NEXT));
-    session.run("COMMIT");
-    crash_with_the_clock_back(&server);
-    all.push(server.connect("postgres").one(NEXT));
-    assert_ascending(&all);
 }
 
 /// Until it ends, a transaction that alters the sequence holds up whoever must raise the ceiling, as with `nextval`.

@@ -20,7 +20,7 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
         assert_eq!(refusal.code, "55000", "{replace}: {refusal}");
         session.run("ROLLBACK TO before");
         // A parallel worker has not done it itself, and must know as well.
-        session.run("SET LOCAL debug_parallel_query = on");
+        session.run("SET LOCAL force_parallel_mode = on");
         let refusal = session.refusal("SELECT count(snowflake_next_id(7)) FROM pg_class");
         assert_eq!(refusal.code, "55000", "{replace}, in a worker: {refusal}");
         session.run("ROLLBACK");
