@@ -13,7 +13,6 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ffi::CStr;
-use std::ptr;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// The sequence that holds the ceiling, in the extension's schema.
