@@ -17,6 +17,9 @@ use mint_cluster::Server;
 use report::Report;
 use std::path::PathBuf;
 
+/// Measures one thing, and reports it.
+type Section = fn(&Server, Scale, &mut Report);
+
 /// How much is measured: all, or what fits into three minutes.
 #[derive(Clone, Copy)]
 pub struct Scale {
@@ -58,7 +61,7 @@ fn main() {
     candidates::prepare(&server);
 
     let mut report = Report::begin(&server, scale, results);
-    let sections: [(&str, fn(&Server, Scale, &mut Report)); 5] = [
+    let sections: [(&str, Section); 5] = [
         ("per_call", per_call::measure),
         ("sessions", sessions::measure),
         ("tables", tables::measure),
