@@ -4,6 +4,11 @@ use mint_cluster::{Server, assert_ascending};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
+/// Has the transaction's queries run in a parallel worker. 16 has renamed the setting.
+const IN_A_WORKER: &str =
+    "SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
+    THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'on', true)";
+
 /// A rollback would bring the old ceiling back, which knows nothing of ids minted under the new one. So none are.
 #[test]
 fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
@@ -20,7 +25,7 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
         assert_eq!(refusal.code, "55000", "{replace}: {refusal}");
         session.run("ROLLBACK TO before");
         // A parallel worker has not done it itself, and must know as well.
-        session.run("SET LOCAL force_parallel_mode = on");
+        session.run(IN_A_WORKER);
         let refusal = session.refusal("SELECT count(snowflake_next_id(7)) FROM pg_class");
         assert_eq!(refusal.code, "55000", "{replace}, in a worker: {refusal}");
         session.run("ROLLBACK");
