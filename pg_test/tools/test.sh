@@ -61,7 +61,7 @@ newer() {
 
 cluster() {
     if [ -n "${SHORT:-}" ]; then export MINT_SHORT=1; fi
-    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster -- --test-threads=1
+    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --no-fail-fast -- --test-threads=1
 }
 
 # They know no PostgreSQL: once is enough when several are tested.
