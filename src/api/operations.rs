@@ -80,7 +80,8 @@ fn pg_mint_reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZ
     timestamp(ceilings::reset(to_micros(at)))
 }
 
-/// Where the ceiling of a new extension begins: above all that the server may have issued.
+/// Where the ceiling of a new extension begins: above all that was issued in this database since the
+/// server started.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 100)]
 fn pg_mint_highest_ceiling() -> i64 {
     ceilings::highest()

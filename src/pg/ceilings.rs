@@ -4,7 +4,7 @@
 //! memory is found by database, sequence and file, so that a sequence made anew is a ceiling made anew.
 
 use super::errors::{self, report};
-use super::sequence::{self, Lock, Position, Row, Sequence};
+use super::sequence::{self, Lock, Position, Sequence};
 use super::shared::shared;
 use super::{catalog, clock, settings, watch};
 use mint_core::text::moment_text;
@@ -114,17 +114,12 @@ impl Page for Paper {
         decide: impl FnOnce(Micros) -> Option<Micros>,
     ) -> Result<(Micros, Position), Infallible> {
         let slot = self.slot;
-        let (row, position) = self.sequence.update(|row| {
-            let value = decide(row.last_value)?;
+        Ok(self.sequence.raise(|found| {
+            let value = decide(found)?;
             slot.writes.fetch_add(1, Ordering::Relaxed);
             slot.last_write.store(clock::now(), Ordering::Relaxed);
-            Some(Row {
-                last_value: value,
-                log_count: 0,
-                is_called: true,
-            })
-        });
-        Ok((row.last_value, position))
+            Some(value)
+        }))
     }
 
     fn flush(&mut self, position: Position) -> Result<(), Infallible> {

@@ -1,6 +1,6 @@
 //! Sections of user sequences in shared memory: each a ceiling on the page of a sequence of its own.
 
-use super::sequence::{self, Lock, Position, Row, Sequence};
+use super::sequence::{self, Lock, Position, Sequence};
 use super::shared::shared;
 use super::{clock, errors};
 use errors::report;
@@ -108,14 +108,7 @@ impl Page for Paper {
         &mut self,
         decide: impl FnOnce(i64) -> Option<i64>,
     ) -> Result<(i64, Position), Infallible> {
-        let (row, position) = self.sequence.update(|row| {
-            Some(Row {
-                last_value: decide(row.last_value)?,
-                log_count: 0,
-                is_called: true,
-            })
-        });
-        Ok((row.last_value, position))
+        Ok(self.sequence.raise(decide))
     }
 
     fn flush(&mut self, position: Position) -> Result<(), Infallible> {

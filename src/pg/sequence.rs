@@ -217,6 +217,19 @@ impl Sequence {
         })
     }
 
+    /// As [`Sequence::update`], for who only raises the value: writes it as given out, with nothing
+    /// logged ahead of it.
+    pub fn raise(&mut self, decide: impl FnOnce(i64) -> Option<i64>) -> (i64, Position) {
+        let (row, position) = self.update(|row| {
+            Some(Row {
+                last_value: decide(row.last_value)?,
+                log_count: 0,
+                is_called: true,
+            })
+        });
+        (row.last_value, position)
+    }
+
     /// Runs `work` on the only page while it is locked.
     fn with_page<T>(&self, lock: u32, work: impl FnOnce(pg_sys::Buffer, pg_sys::Page) -> T) -> T {
         // SAFETY: a sequence has a block 0. Pin and lock are released below, or by the server when an
