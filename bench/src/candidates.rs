@@ -64,7 +64,7 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
         theirs("pgEdge snowflake", "snowflake.nextval('bench_plain')"),
         theirs("pgx_ulid", "gen_ulid()"),
         theirs("pg_idkit uuidv7", "idkit_uuidv7_generate()"),
-        theirs("Instagram's PL/pgSQL", "instagram_next_id()"),
+        theirs("Instagram's PL/pgSQL", "insta5.next_id()"),
     ];
     let mut there = Vec::new();
     let mut missing = Vec::new();
@@ -97,21 +97,7 @@ pub fn prepare(server: &Server) {
     ] {
         let _ = session.try_run(optional);
     }
-    // The article's own function, but for the names.
-    session.run(
-        "CREATE FUNCTION instagram_next_id(OUT result bigint) AS $$
-         DECLARE
-             our_epoch bigint := 1314220021721;
-             seq_id bigint;
-             now_millis bigint;
-             shard_id int := 5;
-         BEGIN
-             SELECT nextval('bench_plain') % 1024 INTO seq_id;
-             SELECT FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) INTO now_millis;
-             result := (now_millis - our_epoch) << 23;
-             result := result | (shard_id << 10);
-             result := result | (seq_id);
-         END;
-         $$ LANGUAGE plpgsql",
-    );
+    // The article's own function, as the tour has it.
+    session.run("CREATE SCHEMA insta5");
+    session.run(include_str!("../../docs/tour/article.sql"));
 }
