@@ -8,7 +8,7 @@ set -euo pipefail
 major=${1:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
-need sudo faketime
+need sudo faketime procps
 cd "$REPO"
 # cargo-pgrx sets this in some of its calls to cargo only; the bindings would be
 # built anew each time that it changes.

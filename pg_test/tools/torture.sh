@@ -12,7 +12,7 @@ minutes=${1:-10}
 major=${2:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
-need sudo faketime
+need sudo faketime procps
 cd "$REPO"
 "$TOOLS/install.sh" "$pg_config"
 step "building the torture" torture cargo build --release -p mint_cluster --bin torture
