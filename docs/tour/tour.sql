@@ -31,5 +31,5 @@ FROM insta5.our_table, snowflake_decode(id) part;
 \set ECHO none
 
 \echo
-\echo '== What an id costs: median of 7 rounds of 300000 calls each, one session'
+\echo '== What an id costs: fastest of 7 rounds of 300000 calls each, one session'
 \ir speed.sql
