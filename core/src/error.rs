@@ -96,6 +96,20 @@ pub enum MintError {
         /// How long a call would have to wait.
         need: Micros,
     },
+    /// The slice that a registry has lent begins at `from`, and reaching it takes `need`, which is more patience
+    /// than the policy has.
+    BeforeSlice {
+        /// Where it begins.
+        from: Micros,
+        /// How long a call would have to wait.
+        need: Micros,
+    },
+    /// The slice that a registry has lent ended at `until`, and was not renewed for as long as the policy has
+    /// patience.
+    SliceEnded {
+        /// Where it ended.
+        until: Micros,
+    },
     /// The clock went forward by `by` more than the time that passed.
     ClockJumped {
         /// The surplus.

@@ -2,7 +2,8 @@
 //!
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
-//! forget. [`Instants`] are the lanes of UUIDs and ObjectIDs. A [`Segment`] lends the values of a
+//! forget, and a [`Slice`] what servers that share a node must not both mint, as a [`Registry`] decides.
+//! [`Instants`] are the lanes of UUIDs and ObjectIDs. A [`Segment`] lends the values of a
 //! sequence to all sessions, and a [`UserTable`] knows each user's next number. Nothing here knows
 //! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
 //! can script it.
@@ -24,10 +25,13 @@ pub mod lane;
 pub mod layout;
 pub mod mint;
 pub mod mysql;
+pub mod nodes;
 pub mod objectid;
+pub mod registry;
 pub mod scatter;
 pub mod segment;
 pub mod sequence_table;
+pub mod slice;
 pub mod snowflake;
 mod sync;
 pub mod table;
@@ -47,10 +51,13 @@ pub use instant::{Instants, Nanos};
 pub use lane::Lane;
 pub use layout::Layout;
 pub use mint::{Host, Policy, Run, mint};
+pub use nodes::{NodesError, parse_nodes};
 pub use objectid::ObjectId;
+pub use registry::{Denial, Identity, Registry, Seen, Span};
 pub use scatter::{ScatterError, scatter, unscatter};
 pub use segment::{Draw, Segment};
 pub use sequence_table::{SequenceTable, SequenceTableError};
+pub use slice::Slice;
 pub use snowflake::Parts;
 pub use table::{LaneTable, Lookup, TableCount};
 pub use users::{Held, Section, UserTable};

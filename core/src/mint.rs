@@ -8,6 +8,7 @@
 use crate::ceiling::Ceiling;
 use crate::lane::Lane;
 use crate::layout::Layout;
+use crate::slice::Slice;
 use crate::sync::Ordering;
 use crate::{Micros, MintError};
 
@@ -51,6 +52,18 @@ pub trait Host {
     /// # Errors
     /// When the ceiling could not be raised.
     fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
+    /// The slice to mint within, where a registry lends this server its nodes.
+    #[inline]
+    fn slice(&self) -> Option<&Slice> {
+        None
+    }
+    /// The slice ends before the next id. Sees to it that it is renewed, and waits a little.
+    ///
+    /// # Errors
+    /// When it will not be.
+    fn renew(&mut self) -> Result<(), Self::Interrupt> {
+        Ok(())
+    }
 }
 
 /// Consecutive words of a lane, now the caller's alone.
@@ -75,6 +88,8 @@ enum Obstacle {
     Leap { now: Micros },
     /// The run reaches the limit of the ceiling.
     Ceiling { beyond: Micros },
+    /// The run reaches the end of the slice.
+    Slice { until: Micros },
     /// For ever.
     Never(MintError),
 }
@@ -132,7 +147,11 @@ fn attempt<H: Host>(
     let bits = layout.seq.width;
     loop {
         let ceiling = host.ceiling();
-        let (limit, floor) = (ceiling.limit(), ceiling.floor());
+        let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
+        if let Some(slice) = host.slice() {
+            limit = limit.min(slice.until());
+            floor = floor.max(slice.from());
+        }
         let last = lane.word.load(Ordering::Acquire);
         let now = host.now();
 
@@ -141,7 +160,7 @@ fn attempt<H: Host>(
         }
         // Most often the last tick goes on, or is ahead of the clock. Then the next word does not
         // depend on the clock's reading, and the processor need not wait for it.
-        let passed = now.saturating_sub(tick_start(layout, last >> bits));
+        let passed = now.saturating_sub(layout.start_of(last));
         let mut first = last + 1;
         if passed >= layout.unit() {
             let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
@@ -161,10 +180,11 @@ fn attempt<H: Host>(
                 first |= host.random() & mask;
             }
         }
-        let mut start = tick_start(layout, first >> bits);
+        let mut start = layout.start_of(first);
         if start < floor {
-            first = floor_word(layout, floor);
-            start = tick_start(layout, first >> bits);
+            // Ids of a tick that starts below it may have been issued, so it rounds up.
+            first = layout.word_at(floor);
+            start = layout.start_of(first);
         }
 
         let mut count = 1;
@@ -172,7 +192,7 @@ fn attempt<H: Host>(
         if want > 1 {
             count = portion(layout, first, want, now, policy);
             end += count - 1;
-            start = tick_start(layout, end >> bits);
+            start = layout.start_of(end);
         }
         if end >> bits > layout.max_tick() {
             return Err(Obstacle::Never(past_the_end(layout, floor, now)));
@@ -181,7 +201,7 @@ fn attempt<H: Host>(
             return Err(too_far(layout, last, floor, start, now, policy));
         }
         if start >= limit {
-            return Err(Obstacle::Ceiling { beyond: start });
+            return Err(limited(start, host));
         }
         if lane
             .word
@@ -227,6 +247,12 @@ fn overcome<H: Host>(
                 host.raise(beyond).map_err(Refusal::Interrupted)?;
                 None
             }
+            Obstacle::Slice { until } => {
+                host.renew().map_err(Refusal::Interrupted)?;
+                let error = MintError::SliceEnded { until };
+                bearable(0, policy.max_wait, waited(host), error)?;
+                None
+            }
             Obstacle::Capacity { need } => Some(need),
             Obstacle::Clock { behind, need } => {
                 lane.note_step(behind);
@@ -240,7 +266,12 @@ fn overcome<H: Host>(
             Obstacle::Floor { behind, need } => {
                 // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
                 let due = policy.max_ahead + 2 * policy.window + layout.unit().min(SECOND);
-                let error = MintError::BelowFloor { behind, need };
+                let error = match host.slice().map(Slice::from) {
+                    Some(from) if from > host.ceiling().floor() => {
+                        MintError::BeforeSlice { from, need }
+                    }
+                    _ => MintError::BelowFloor { behind, need },
+                };
                 Some(bearable(
                     need,
                     policy.max_wait.max(due),
@@ -263,20 +294,19 @@ fn overcome<H: Host>(
     }
 }
 
-/// The first word whose tick starts at or after the floor: ids of a tick that *starts* below it may
-/// have been issued, so it rounds up.
+/// Which of the two ends it is that a tick lies at or behind.
 #[cold]
-fn floor_word(layout: &Layout, floor: Micros) -> u64 {
-    let age = floor.saturating_sub(layout.epoch()).max(0).unsigned_abs();
-    let tick = age.div_ceil(layout.unit().unsigned_abs());
-    // A floor past the end makes a word whose tick is past the end.
-    tick.min(layout.max_tick() + 1) << layout.seq.width
+fn limited<H: Host>(start: Micros, host: &H) -> Obstacle {
+    match host.slice().map(Slice::until) {
+        Some(until) if until <= start => Obstacle::Slice { until },
+        _ => Obstacle::Ceiling { beyond: start },
+    }
 }
 
 /// Why there is no such tick any more: the layout has ended, or the floor is wrong.
 #[cold]
 fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
-    if floor_word(layout, floor) >> layout.seq.width > layout.max_tick() {
+    if layout.word_at(floor) >> layout.seq.width > layout.max_tick() {
         let behind = floor.saturating_sub(now);
         MintError::BelowFloor {
             behind,
@@ -298,15 +328,6 @@ fn portion(layout: &Layout, first: u64, want: u64, now: Micros, policy: &Policy)
     let end = tick << layout.seq.width | layout.seq.max();
     let left = (end + 1).saturating_sub(first);
     want.min(left.div_ceil(2)).max(1)
-}
-
-/// The moment at which a tick starts; the end of time where it is past what 64 bits can say.
-fn tick_start(layout: &Layout, tick: u64) -> Micros {
-    i64::try_from(tick)
-        .ok()
-        .and_then(|tick| tick.checked_mul(layout.unit()))
-        .and_then(|age| age.checked_add(layout.epoch()))
-        .unwrap_or(Micros::MAX)
 }
 
 /// A wait, if it does not exceed the patience for it.
@@ -335,11 +356,11 @@ fn too_far(
     policy: &Policy,
 ) -> Obstacle {
     let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
-    let behind = |word: u64| tick_start(layout, word >> layout.seq.width).saturating_sub(now);
+    let behind = |word: u64| layout.start_of(word).saturating_sub(now);
     let lane = behind(last);
     if lane > policy.max_ahead {
         Obstacle::Clock { behind: lane, need }
-    } else if behind(floor_word(layout, floor)) > policy.max_ahead {
+    } else if behind(layout.word_at(floor)) > policy.max_ahead {
         let behind = floor.saturating_sub(now);
         Obstacle::Floor { behind, need }
     } else {

@@ -1,0 +1,173 @@
+//! What a registry of nodes decides: who gets which slice of id time, and who gets none.
+//!
+//! The rules are few. A slice begins now, never before, and where the last one of its nodes has ended. It ends
+//! at most one length from now. So whatever a registry has forgotten of its grants is past one length later:
+//! after it was restored or failed over, it waits for that long (a *quarantine*) and can then grant again.
+//!
+//! Where grants are kept, and how requests reach the registry, is the caller's: in tables and by SQL, or in the
+//! memory of a simulation.
+
+use crate::Micros;
+
+/// A registry's rules and memory, less its grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registry {
+    /// How long a slice is.
+    pub length: Micros,
+    /// How far a server's clock may be from the registry's.
+    pub max_skew: Micros,
+    /// No slice begins before it: the latest end of grants that are no longer kept.
+    pub horizon: Micros,
+    /// Nothing is granted before it.
+    pub quarantine: Micros,
+    /// Who the registry is.
+    pub identity: Identity,
+}
+
+/// Who a registry is: what it becomes when it may have forgotten something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Identity {
+    /// Of the database system. Another one was restored from a dump.
+    pub system: u64,
+    /// Of its log. Another one was promoted, or restored to a moment.
+    pub timeline: u32,
+    /// Counts quarantines for other reasons.
+    pub incarnation: u32,
+}
+
+/// How much of a registry's history somebody has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// Of whom.
+    pub identity: Identity,
+    /// Up to where in its log.
+    pub position: u64,
+}
+
+/// A slice of id time: from the first moment, up to but not the second. In microseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Its first moment.
+    pub from: Micros,
+    /// The first moment after it.
+    pub until: Micros,
+}
+
+/// Why a registry grants nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denial {
+    /// The asking server's clock is `ahead` of the registry's; negative when behind.
+    Skew {
+        /// By how much.
+        ahead: Micros,
+    },
+    /// The registry may have forgotten grants, and waits until they are past.
+    Quarantine {
+        /// For how long.
+        left: Micros,
+    },
+    /// Another claim on one of the nodes lasts until then.
+    Held {
+        /// When it can be had at the earliest.
+        until: Micros,
+    },
+}
+
+impl Registry {
+    /// A new registry, which has granted nothing yet.
+    #[must_use]
+    pub const fn new(length: Micros, max_skew: Micros, identity: Identity) -> Self {
+        Self {
+            length,
+            max_skew,
+            horizon: Micros::MIN,
+            quarantine: Micros::MIN,
+            identity,
+        }
+    }
+
+    /// Begins a quarantine at `now`.
+    pub fn quarantine(&mut self, now: Micros) {
+        let end = now
+            .saturating_add(self.length)
+            .saturating_add(self.max_skew);
+        self.quarantine = self.quarantine.max(end);
+        self.identity.incarnation = self.identity.incarnation.wrapping_add(1);
+    }
+
+    /// The first thing to do with each request: notices whether the registry has forgotten something since it
+    /// last looked, or knows less than the asking server has `seen`. Returns whether it did, which must be kept
+    /// before anything else is asked.
+    ///
+    /// `here` is who the registry is now (its incarnation does not count), and where its log ends.
+    pub fn look_back(&mut self, now: Micros, here: Seen, seen: Option<Seen>) -> bool {
+        let other = (here.identity.system, here.identity.timeline)
+            != (self.identity.system, self.identity.timeline);
+        let less = seen
+            .is_some_and(|seen| seen.identity == self.identity && seen.position > here.position);
+        if other || less {
+            self.identity.system = here.identity.system;
+            self.identity.timeline = here.identity.timeline;
+            self.quarantine(now);
+        }
+        other || less
+    }
+
+    /// Whether a server whose clock shows `clock` may be granted anything at `now`.
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn admit(&self, now: Micros, clock: Micros) -> Result<(), Denial> {
+        let ahead = clock.saturating_sub(now);
+        if ahead.saturating_abs() > self.max_skew {
+            return Err(Denial::Skew { ahead });
+        }
+        if now < self.quarantine {
+            let left = self.quarantine - now;
+            return Err(Denial::Quarantine { left });
+        }
+        Ok(())
+    }
+
+    /// The slice of a new claim. `others` are the ends of all claims on any of its nodes.
+    ///
+    /// # Errors
+    /// While any of them lasts.
+    pub fn claim(
+        &self,
+        now: Micros,
+        others: impl IntoIterator<Item = Micros>,
+    ) -> Result<Span, Denial> {
+        let until = others.into_iter().fold(self.horizon, Micros::max);
+        if until > now {
+            return Err(Denial::Held { until });
+        }
+        Ok(Span {
+            from: now,
+            until: now.saturating_add(self.length),
+        })
+    }
+
+    /// The slice of a claim that goes on. Nobody else can have had its nodes in between, or it would not be there.
+    #[must_use]
+    pub fn renew(&self, now: Micros, held: Span) -> Span {
+        Span {
+            from: held.from,
+            until: held.until.max(now.saturating_add(self.length)),
+        }
+    }
+}
+
+/// How long a server waits before it asks again: half a slice when it was granted one, of `length`, and not long
+/// when it was denied. So its traffic does not depend on how many others there are.
+#[must_use]
+pub const fn pace(length: Micros, granted: bool) -> Micros {
+    const SECOND: Micros = 1_000_000;
+    if granted {
+        length / 2
+    } else if length < 4 * SECOND {
+        length / 4
+    } else {
+        SECOND
+    }
+}

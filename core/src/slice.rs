@@ -1,0 +1,58 @@
+//! A slice of id time: what keeps the servers that share a node number apart.
+//!
+//! A registry lends a server the right to mint ids of a node whose *time* lies from one moment to another.
+//! Slices of one node never overlap, and follow each other in time. The check is made on the id itself, with
+//! the lane's other checks. So a server that was paused, cut off or has a wrong clock cannot mint outside
+//! its slice, whatever it believes of the time: nothing has to be taken away from it.
+
+use crate::Micros;
+use crate::lane::Lane;
+use crate::sync::{AtomicI64, Ordering};
+
+/// The slice that this server holds of some nodes, in shared memory. Zeroed memory holds nothing.
+///
+/// Both only rise, but for [`Slice::give_back`]. Who sees an end sees the beginning that belongs to it.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Slice {
+    from: AtomicI64,
+    until: AtomicI64,
+}
+
+impl Slice {
+    /// Takes what a registry has granted: a slice that begins where this one does, or at its end or later.
+    pub fn extend(&self, from: Micros, until: Micros) {
+        // The beginning before what lets anyone mint.
+        self.from.fetch_max(from, Ordering::AcqRel);
+        self.until.fetch_max(until, Ordering::AcqRel);
+    }
+
+    /// Ids have ticks that start at or after it. Read after the end.
+    #[must_use]
+    #[inline]
+    pub fn from(&self) -> Micros {
+        self.from.load(Ordering::Acquire)
+    }
+
+    /// No id has a tick that starts at or after it.
+    #[must_use]
+    #[inline]
+    pub fn until(&self) -> Micros {
+        self.until.load(Ordering::Acquire)
+    }
+
+    /// Ends the slice now. Returns the moment that all ids minted under it are before; whoever is still
+    /// minting under it fails.
+    ///
+    /// `lanes` are all from which nodes of this slice are minted. They are moved to its old end, and go on from
+    /// there if it is lent again. **No such lane may be made meanwhile**: the caller holds the table's lock.
+    pub fn give_back<'a>(&self, lanes: impl IntoIterator<Item = &'a Lane>) -> Micros {
+        let end = self.until.swap(self.from(), Ordering::AcqRel);
+        lanes
+            .into_iter()
+            .filter_map(|lane| lane.close(end))
+            .fold(self.from(), |used, start| {
+                used.max(start.saturating_add(1).min(end))
+            })
+    }
+}
