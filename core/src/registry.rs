@@ -14,6 +14,8 @@ use crate::Micros;
 pub struct Registry {
     /// How long a slice is.
     pub length: Micros,
+    /// How long the longest slice was that it ever granted.
+    pub longest: Micros,
     /// How far a server's clock may be from the registry's.
     pub max_skew: Micros,
     /// No slice begins before it: the latest end of grants that are no longer kept.
@@ -79,6 +81,7 @@ impl Registry {
     pub const fn new(length: Micros, max_skew: Micros, identity: Identity) -> Self {
         Self {
             length,
+            longest: length,
             max_skew,
             horizon: Micros::MIN,
             quarantine: Micros::MIN,
@@ -89,7 +92,7 @@ impl Registry {
     /// Begins a quarantine at `now`.
     pub fn quarantine(&mut self, now: Micros) {
         let end = now
-            .saturating_add(self.length)
+            .saturating_add(self.longest.max(self.length))
             .saturating_add(self.max_skew);
         self.quarantine = self.quarantine.max(end);
         self.identity.incarnation = self.identity.incarnation.wrapping_add(1);

@@ -6,6 +6,23 @@ use std::ptr;
 
 /// The oid of a relation of the extension, by its name in the extension's schema.
 pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
+    let schema = schema_oid()?;
+    // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
+    let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// The name of the extension's schema.
+pub fn schema() -> Option<String> {
+    let schema = schema_oid()?;
+    // SAFETY: as above; the name is a copy, with a zero byte at its end.
+    unsafe {
+        let name = pg_sys::get_namespace_name(schema);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    }
+}
+
+fn schema_oid() -> Option<pg_sys::Oid> {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
     // and the table are closed before anything else is opened.
     unsafe {
@@ -32,8 +49,7 @@ pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
         });
         pg_sys::systable_endscan(scan);
         pg_sys::table_close(table, share);
-        let oid = pg_sys::get_relname_relid(name.as_ptr(), schema?);
-        (oid != pg_sys::InvalidOid).then_some(oid)
+        schema
     }
 }
 

@@ -1,17 +1,14 @@
 //! Relations by name and by oid, and statements that create and drop them.
 
-use super::errors::report;
-use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
+use super::errors::OrReport;
+use pgrx::{Spi, pg_sys};
 
 /// What a query of ours on the catalogs gives. They give one row of one column.
 fn ask<T: pgrx::FromDatum + pgrx::IntoDatum>(
     query: &str,
     argument: pgrx::datum::DatumWithOid<'_>,
 ) -> Option<T> {
-    match Spi::get_one_with_args::<T>(query, &[argument]) {
-        Ok(value) => value,
-        Err(error) => report(Code::ERRCODE_INTERNAL_ERROR, error.to_string(), None, None),
-    }
+    Spi::get_one_with_args::<T>(query, &[argument]).or_report()
 }
 
 /// A name as people write it, `orders`, `"Orders"` or `shop.orders`, in the form that a statement takes.
@@ -45,7 +42,5 @@ pub fn name_of(relation: pg_sys::Oid) -> String {
 
 /// Runs a statement of ours.
 pub fn run(statement: &str) {
-    if let Err(error) = Spi::run(statement) {
-        report(Code::ERRCODE_INTERNAL_ERROR, error.to_string(), None, None);
-    }
+    Spi::run(statement).or_report();
 }

@@ -1,0 +1,374 @@
+//! The background worker that asks the registry, so that no statement waits for the network: it claims what sessions
+//! need, and renews what is held at half of each slice.
+//!
+//! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
+
+use super::errors::report;
+use super::remote::{Remote, value};
+use super::{claims, clock, nodes};
+use claims::Hold;
+use mint_core::registry::pace;
+use mint_core::{Identity, Micros, Seen, Span};
+use pgrx::bgworkers::{
+    BackgroundWorker, BackgroundWorkerBuilder, BgWorkerStartTime, SignalWakeFlags,
+};
+use pgrx::spi::SpiTupleTable;
+use pgrx::{PgSqlErrorCode as Code, pg_guard, pg_sys};
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::ops::RangeInclusive;
+
+/// Wakes the worker, or starts one.
+pub fn wake() {
+    let Some(pid) = claims::worker() else {
+        start();
+        return;
+    };
+    // SAFETY: a process that is gone has no entry. One that goes now leaves its latch to the next, which is woken
+    // for nothing.
+    unsafe {
+        let process = pg_sys::BackendPidGetProc(pid);
+        if !process.is_null() {
+            pg_sys::SetLatch(&raw mut (*process).procLatch);
+        }
+    }
+}
+
+#[cold]
+fn start() {
+    if !claims::may_start_worker() {
+        return;
+    }
+    let worker = BackgroundWorkerBuilder::new("pg_mint registry")
+        .set_type("pg_mint registry")
+        .set_library("pg_mint")
+        .set_function("pg_mint_member")
+        .enable_spi_access()
+        .set_start_time(BgWorkerStartTime::RecoveryFinished)
+        .set_restart_time(None)
+        .load_dynamic();
+    if worker.is_err() {
+        report(
+            Code::ERRCODE_INSUFFICIENT_RESOURCES,
+            "no background worker could be started to ask the registry of nodes".to_owned(),
+            Some("All are in use.".to_owned()),
+            Some("Raise max_worker_processes.".to_owned()),
+        );
+    }
+}
+
+/// Where the worker begins. Its name is in [`start`].
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
+    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
+    let (database, role) = (nodes::registry_database(), nodes::registry_role());
+    BackgroundWorker::connect_worker_to_spi(
+        Some(database.as_deref().unwrap_or("postgres")),
+        role.as_deref(),
+    );
+    // SAFETY: reads a plain number, and asks to be called when this process ends, as itself or by an error.
+    let pid = unsafe {
+        pg_sys::before_shmem_exit(Some(on_exit), 0_usize.into());
+        pg_sys::MyProcPid
+    };
+    if !claims::enter_worker(pid) {
+        return;
+    }
+    let mut member = Member::default();
+    while !ends() {
+        let pause = member.round();
+        clock::pause(pause);
+        if BackgroundWorker::sighup_received() {
+            // SAFETY: called between transactions, as the server's own workers do.
+            unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
+        }
+    }
+    // A clean end leaves the nodes to others at once, or to this server when it starts again.
+    member.release();
+}
+
+/// Whether the server wants the worker to end, or nothing is left to do.
+fn ends() -> bool {
+    // SAFETY: a flag that the handler of a signal sets.
+    let asked_to = unsafe { (&raw const pg_sys::ShutdownRequestPending).read_volatile() } != 0;
+    asked_to || !nodes::has_registry()
+}
+
+unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
+    // SAFETY: reads a plain number.
+    claims::leave_worker(unsafe { pg_sys::MyProcPid });
+}
+
+/// What is to be claimed: nodes of a width by their numbers, or any one.
+type Task = (u32, Option<(u64, u64)>);
+
+/// What the registry answered.
+struct Answer {
+    claim: i64,
+    nodes: RangeInclusive<u64>,
+    span: Span,
+    length: Micros,
+    denial: Option<String>,
+}
+
+#[derive(Default)]
+struct Member {
+    remote: Remote,
+    /// When each task is due, by the clock since boot.
+    due: BTreeMap<Task, Micros>,
+    /// Why a task failed last.
+    failures: BTreeMap<Task, String>,
+    /// How long a slice was, when last heard of.
+    length: Option<Micros>,
+}
+
+/// The shortest time from one question about the same nodes to the next, however many sessions want them.
+const BREATH: Micros = 50_000;
+/// The longest time in which a change of settings can go unnoticed.
+const LONGEST: Micros = 1_000_000;
+
+impl Member {
+    /// Asks all that is due. Returns how long there is nothing to do.
+    fn round(&mut self) -> Micros {
+        let (widths, autos, asked) = claims::wanted();
+        if claims::is_released() {
+            self.release();
+            claims::answer(asked);
+            return LONGEST;
+        }
+        let tasks = tasks(widths, autos);
+        let is_wanted = |task: &Task| tasks.contains(task);
+        self.due.retain(|task, _| is_wanted(task));
+        self.failures.retain(|task, _| is_wanted(task));
+        for &task in &tasks {
+            let now = clock::up();
+            let due = self.due.get(&task).copied().unwrap_or(now);
+            // Somebody waits for it, who knows nothing of when it failed last.
+            let is_missed = self.failures.contains_key(&task) && claims::is_unanswered(asked);
+            if due <= now || is_missed {
+                self.attend(task);
+            }
+            if ends() {
+                break;
+            }
+        }
+        self.give_up_unwanted(&tasks);
+        let note: Vec<&str> = self.failures.values().map(String::as_str).collect();
+        claims::set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+        claims::answer(asked);
+        let now = clock::up();
+        let next = self.due.values().min().map_or(LONGEST, |due| due - now);
+        next.clamp(BREATH, LONGEST)
+    }
+
+    fn attend(&mut self, task: Task) {
+        let answer = self.claim_or_renew(task);
+        if let Err(why) = &answer
+            && self.failures.get(&task) != Some(why)
+        {
+            pgrx::log!("pg_mint has no slice of {}: {why}", describe(task));
+        }
+        let granted = answer.is_ok();
+        match answer {
+            Ok(()) => self.failures.remove(&task),
+            Err(why) => self.failures.insert(task, why),
+        };
+        let length = self.length.unwrap_or(10 * LONGEST);
+        self.due.insert(task, clock::up() + pace(length, granted));
+    }
+
+    fn claim_or_renew(&mut self, task: Task) -> Result<(), String> {
+        let (width, wanted) = task;
+        if let Some(hold) = slot(task)
+            && let Some(claim) = hold.claim()
+        {
+            let nodes = hold.nodes();
+            let nodes = Some((*nodes.start(), *nodes.end()));
+            let answer = self.ask(&question(Some(claim), width, nodes))?;
+            match answer.denial {
+                None => {
+                    hold.take(claim, answer.span);
+                    return Ok(());
+                }
+                Some(why) if answer.claim != 0 => return Err(why),
+                // The registry does not know of it. Somebody else may have the nodes by now.
+                Some(_) => hold.lose(),
+            }
+        }
+        let answer = self.ask(&question(None, width, wanted))?;
+        if let Some(why) = answer.denial {
+            return Err(why);
+        }
+        let hold = claims::hold(width, &answer.nodes)
+            .ok_or("too many different nodes were claimed since the server started")?;
+        hold.take(answer.claim, answer.span);
+        if wanted.is_none() {
+            claims::set_auto(width, hold);
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, query: &str) -> Result<Answer, String> {
+        let server = nodes::registry().ok_or("pg_mint.registry is not set")?;
+        let columns = ANSWER;
+        let (answer, seen) = self.remote.ask(&server, query, columns, |row| read(&row))?;
+        self.length = Some(answer.length);
+        claims::set_seen(seen);
+        Ok(answer)
+    }
+
+    /// Gives up what the settings no longer name.
+    fn give_up_unwanted(&mut self, tasks: &[Task]) {
+        let kept: Vec<*const Hold> = tasks
+            .iter()
+            .filter_map(|&task| slot(task))
+            .map(std::ptr::from_ref)
+            .collect();
+        for hold in claims::holds() {
+            if hold.claim().is_some() && !kept.contains(&std::ptr::from_ref(hold)) {
+                self.give_up(hold);
+            }
+        }
+    }
+
+    /// Gives all back.
+    fn release(&mut self) {
+        self.due.clear();
+        for hold in claims::holds().filter(|hold| hold.claim().is_some()) {
+            self.give_up(hold);
+        }
+    }
+
+    fn give_up(&mut self, hold: &Hold) {
+        let used = claims::give_back(hold);
+        if let Some(claim) = hold.claim() {
+            hold.lose();
+            // If the registry does not hear of it, the slice is over by itself before long.
+            if let Some(server) = nodes::registry() {
+                let query = farewell(claim, used);
+                let _ = self.remote.ask(&server, &query, "released boolean", |_| ());
+            }
+        }
+    }
+}
+
+/// What is to be claimed of the widths that sessions need.
+fn tasks(widths: u64, autos: u64) -> Vec<Task> {
+    let each = |bits: u64| (0..u64::BITS).filter(move |width| bits >> width & 1 == 1);
+    let mut tasks: Vec<Task> = each(autos).map(|width| (width, None)).collect();
+    for width in each(widths) {
+        let most = (1 << width) - 1;
+        if width == 0 {
+            // Without a node there is nothing to name.
+            tasks.push((0, Some((0, 0))));
+        }
+        for range in nodes::nodes() {
+            let (first, last) = (*range.start(), most.min(*range.end()));
+            if width > 0 && first <= last {
+                tasks.push((width, Some((first, last))));
+            }
+        }
+    }
+    tasks
+}
+
+/// Where the slice of a task is, once it was granted.
+fn slot((width, wanted): Task) -> Option<&'static Hold> {
+    match wanted {
+        None => claims::auto(width),
+        Some((first, last)) => {
+            claims::holds().find(|hold| hold.width() == width && hold.nodes() == (first..=last))
+        }
+    }
+}
+
+fn describe((width, wanted): Task) -> String {
+    match wanted {
+        None => format!("any node of {width} bits"),
+        Some((first, last)) if first == last => format!("node {first} of {width} bits"),
+        Some((first, last)) => format!("nodes {first} to {last} of {width} bits"),
+    }
+}
+
+/// The columns of the registry's answers.
+const ANSWER: &str = "claim bigint, first_node bigint, last_node bigint, slice_from bigint, slice_until bigint,
+    length bigint, system bigint, timeline bigint, incarnation bigint, log_position bigint, denial text";
+
+/// Asks for a slice of nodes, or of any node; or, for a claim, to have its slice go on.
+fn question(claim: Option<i64>, width: u32, wanted: Option<(u64, u64)>) -> String {
+    let null = || "NULL".to_owned();
+    let claim = claim.map_or_else(null, |claim| claim.to_string());
+    let nodes = wanted.map_or_else(
+        || "NULL, NULL".to_owned(),
+        |(first, last)| format!("{first}, {last}"),
+    );
+    let seen = claims::seen().map_or_else(
+        || "NULL, NULL, NULL, NULL".to_owned(),
+        |seen| {
+            let Identity {
+                system,
+                timeline,
+                incarnation,
+            } = seen.identity;
+            let (system, position) = (system.cast_signed(), seen.position.cast_signed());
+            format!("{system}, {timeline}, {incarnation}, {position}")
+        },
+    );
+    // SAFETY: a call without preconditions.
+    let system = unsafe { pg_sys::GetSystemIdentifier() }.cast_signed();
+    let (name, clock) = (literal(&name()), clock::now());
+    format!(
+        "SELECT * FROM snowflake_claim_nodes({claim}, {width}, {nodes}, {name}, {system}, {clock}, {seen})"
+    )
+}
+
+fn farewell(claim: i64, used: Micros) -> String {
+    format!("SELECT snowflake_release_claim({claim}, {used})")
+}
+
+/// What people call this server: the setting `cluster_name`, or the machine and port.
+fn name() -> String {
+    // SAFETY: a string of the server's, and a plain number; the buffer is as long as is said.
+    unsafe {
+        let named = pg_sys::cluster_name;
+        if !named.is_null() && *named != 0 {
+            return CStr::from_ptr(named).to_string_lossy().into_owned();
+        }
+        let mut host = [0_u8; 256];
+        libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1);
+        let host = CStr::from_bytes_until_nul(&host).unwrap_or_default();
+        let port = pg_sys::PostPortNumber;
+        format!("{}:{port}", host.to_string_lossy())
+    }
+}
+
+/// A text as SQL writes it, whatever the other server's settings are.
+fn literal(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('\'', "''");
+    format!("E'{escaped}'")
+}
+
+/// Reads a row of [`ANSWER`].
+fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
+    let number = |place: usize| value::<i64>(row, place).unwrap_or(0);
+    let answer = Answer {
+        claim: number(1),
+        nodes: number(2).unsigned_abs()..=number(3).unsigned_abs(),
+        span: Span {
+            from: number(4),
+            until: number(5),
+        },
+        length: number(6),
+        denial: value::<String>(row, 11),
+    };
+    let seen = Seen {
+        identity: Identity {
+            system: number(7).cast_unsigned(),
+            timeline: number(8) as u32,
+            incarnation: number(9) as u32,
+        },
+        position: number(10).cast_unsigned(),
+    };
+    (answer, seen)
+}
