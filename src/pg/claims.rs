@@ -5,14 +5,15 @@
 //! ([`super::member`]), so that no statement waits for the network but the first one.
 
 use super::errors::report;
+use super::mailbox::{GLANCE, Kind, Mailbox};
 use super::shared::shared;
-use super::{clock, member, nodes, settings};
+use super::{clock, nodes, settings};
 use mint_core::text::moment_text;
 use mint_core::{Identity, Lane, Layout, Micros, Seen, Slice, Span};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 use std::ptr;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// How many claims shared memory has room for.
 pub const SLOTS: usize = 256;
@@ -39,35 +40,29 @@ const _: () = assert!(size_of::<Hold>() == 64);
 /// The state of a slot in use; zeroed memory is an empty one.
 const PUBLISHED: u32 = 1;
 
-/// The longest reason that is kept.
-const NOTE: usize = 500;
-
 /// All that sessions and worker tell each other. Zeroed at first.
 ///
-/// - `worker`: its process; 0 when there is none.
-/// - `started`: when one was last asked for, under the shared memory's lock.
 /// - `widths`, `autos`: a bit for each width of node that sessions need: by its number, or any.
-/// - `auto`: for each width, the slot of the node that the registry gave, plus 1.
 /// - `released`: 1 from when all is to be given back until somebody needs a node again.
-/// - `asked`: counts what sessions wait for; `answered`: the count that the worker has dealt with.
-/// - `note`, `noted`: why the last request failed, and how long that is; 0 when it did not. Under the lock.
+/// - `auto`: for each width, the slot of the node that the registry gave, plus 1.
 /// - `seen`: the worker's.
 #[repr(C)]
 pub struct Claims {
-    worker: AtomicU32,
-    noted: AtomicU32,
-    released: AtomicU32,
-    spare: AtomicU32,
-    started: AtomicI64,
+    mailbox: Mailbox,
     widths: AtomicU64,
     autos: AtomicU64,
-    asked: AtomicU64,
-    answered: AtomicU64,
-    auto: [AtomicU32; 64],
     seen: [AtomicU64; 3],
-    note: [AtomicU8; NOTE],
+    released: AtomicU32,
+    auto: [AtomicU32; 63],
     holds: [Hold; SLOTS],
 }
+
+/// The worker that asks the registry.
+const WORKER: Kind = Kind {
+    name: "pg_mint registry",
+    function: "pg_mint_member",
+    argument: 0,
+};
 
 impl Hold {
     /// The width of its nodes in bits.
@@ -173,22 +168,21 @@ pub fn slice(layout: &Layout, node: u64) -> Option<&'static Slice> {
     Some(held(layout.node.width, node))
 }
 
+/// Where a node is, once a slice of it was held: what lasts longest, as it may be in different ranges one after the
+/// other.
+fn find(width: u32, node: u64) -> Option<&'static Hold> {
+    holds()
+        .filter(|hold| hold.has(width, node) && hold.slice.until() > 0)
+        .max_by_key(|hold| hold.slice.until())
+}
+
 fn held(width: u32, node: u64) -> &'static Slice {
-    // One that lasts before one that does not, as nodes can be claimed by different ranges one after the other.
-    let find = || {
-        let mine = holds().filter(|hold| hold.has(width, node));
-        mine.max_by_key(|hold| hold.slice.until())
-    };
-    let hold = find().filter(|hold| hold.slice.until() > 0);
-    let hold = hold.unwrap_or_else(|| {
+    let hold = find(width, node).unwrap_or_else(|| {
         refuse_unlisted(width, node);
-        shared()
-            .claims
-            .widths
-            .fetch_or(1 << width, Ordering::AcqRel);
-        wait_for(|| find().filter(|hold| hold.slice.until() > 0))
+        want(&shared().claims.widths, width);
+        wait_for(|| find(width, node))
     });
-    // SAFETY: as above.
+    // SAFETY: a backend is one thread.
     unsafe {
         RECENT = (
             width,
@@ -198,6 +192,11 @@ fn held(width: u32, node: u64) -> &'static Slice {
         );
     }
     &hold.slice
+}
+
+/// From now on the worker sees to this width.
+fn want(widths: &AtomicU64, width: u32) {
+    widths.fetch_or(1 << width, Ordering::AcqRel);
 }
 
 /// A node that nobody has said is this server's may be another's.
@@ -237,13 +236,10 @@ fn first_auto(width: u32) -> u64 {
             Some("Set pg_mint.registry to the name of a foreign server, or pg_mint.node to a number.".to_owned()),
         );
     }
-    shared().claims.autos.fetch_or(1 << width, Ordering::AcqRel);
+    want(&shared().claims.autos, width);
     let hold = wait_for(|| auto(width));
     hold.first.load(Ordering::Relaxed)
 }
-
-/// How long a look at what the worker has done is off.
-const GLANCE: Micros = 3_000;
 
 /// Waits for the worker to have asked the registry, at most as long as the session has patience.
 #[cold]
@@ -252,10 +248,10 @@ fn wait_for<T>(mut find: impl FnMut() -> Option<T>) -> T {
     let patience = settings::policy().max_wait;
     let began = clock::up();
     claims.released.store(0, Ordering::Release);
-    let ask = ask();
+    let question = claims.mailbox.ask(&WORKER);
     loop {
         // Before looking: what was answered by then must be seen.
-        let answered = claims.answered.load(Ordering::Acquire) >= ask;
+        let answered = claims.mailbox.has_answered(question);
         if let Some(found) = find() {
             return found;
         }
@@ -266,22 +262,33 @@ fn wait_for<T>(mut find: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Puts a question to the worker. Returns its number.
-fn ask() -> u64 {
-    let number = shared().claims.asked.fetch_add(1, Ordering::AcqRel) + 1;
-    member::wake();
-    number
-}
-
-/// A session has come to the end of a slice. Wakes the worker, and waits a little.
+/// A session has come to the end of a slice. Wakes the worker, waits a little, and returns the slice to look at then.
 #[cold]
-pub fn renew(slice: &Slice) {
-    shared().claims.released.store(0, Ordering::Release);
-    member::wake();
+pub fn renew(slice: &'static Slice, (width, node): (u32, u64)) -> &'static Slice {
+    let claims = shared().claims;
+    claims.released.store(0, Ordering::Release);
+    claims.mailbox.wake(&WORKER);
+    if let Some(hold) = auto(width)
+        && !ptr::eq(&raw const hold.slice, slice)
+        && !nodes::nodes().iter().any(|range| range.contains(&node))
+    {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "the registry has given this server another node".to_owned(),
+            Some(format!(
+                "Node {node} of {width} bits was lent to another server meanwhile."
+            )),
+            Some("Run the statement again.".to_owned()),
+        );
+    }
     if note().is_some() {
         refuse(Some(slice.until()));
     }
     clock::pause(GLANCE);
+    // SAFETY: a backend is one thread.
+    unsafe { RECENT = (0, 1, 0, None) };
+    // The settings may have changed, and with them the range that the node is in.
+    find(width, node).map_or(slice, |hold| &hold.slice)
 }
 
 /// Ends the statement with what the registry, or the way to it, has to say.
@@ -304,52 +311,21 @@ pub fn refuse(ended: Option<Micros>) -> ! {
 
 /// Why the last request failed, if it did.
 pub fn note() -> Option<String> {
-    let claims = shared().claims;
-    if claims.noted.load(Ordering::Relaxed) == 0 {
-        return None;
-    }
-    let bytes: Vec<u8> = shared().locked(|_| {
-        let length = claims.noted.load(Ordering::Relaxed) as usize;
-        let bytes = claims.note.iter().take(length);
-        bytes.map(|byte| byte.load(Ordering::Relaxed)).collect()
-    });
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    shared().claims.mailbox.note()
 }
 
-/// Keeps why a request failed, or that none has. **The worker's.**
-pub fn set_note(note: Option<&str>) {
-    let claims = shared().claims;
-    let text = note.unwrap_or_default();
-    let length = text.floor_char_boundary(NOTE);
-    shared().locked(|_| {
-        for (place, byte) in claims.note.iter().zip(text[..length].bytes()) {
-            place.store(byte, Ordering::Relaxed);
-        }
-        claims.noted.store(length as u32, Ordering::Relaxed);
-    });
+/// Where sessions' questions arrive. **The worker's.**
+pub fn mailbox() -> &'static Mailbox {
+    &shared().claims.mailbox
 }
 
-/// What sessions need: bits of widths by number, and of widths with any node; and the count of their questions.
-/// **The worker's.**
-pub fn wanted() -> (u64, u64, u64) {
+/// What sessions need: bits of widths by number, and of widths with any node. **The worker's.**
+pub fn wanted() -> (u64, u64) {
     let claims = shared().claims;
-    // The count first: what is wanted belongs to no earlier one.
-    let asked = claims.asked.load(Ordering::Acquire);
     (
         claims.widths.load(Ordering::Acquire),
         claims.autos.load(Ordering::Acquire),
-        asked,
     )
-}
-
-/// Whether somebody waits for an answer. **The worker's.**
-pub fn is_unanswered(asked: u64) -> bool {
-    shared().claims.answered.load(Ordering::Acquire) < asked
-}
-
-/// All questions up to this count were put to the registry. **The worker's.**
-pub fn answer(asked: u64) {
-    shared().claims.answered.store(asked, Ordering::Release);
 }
 
 /// Whether all is to be given back. **The worker's.**
@@ -360,18 +336,18 @@ pub fn is_released() -> bool {
 /// Gives back all that is held, until somebody needs a node again. Returns how many claims there were.
 pub fn release() -> i64 {
     let claims = shared().claims;
-    let held = holds().filter(|hold| hold.claim().is_some()).count();
+    let count = || holds().filter(|hold| hold.claim().is_some()).count();
+    let held = count();
     if held > 0 {
         claims.released.store(1, Ordering::Release);
-        let ask = ask();
+        let question = claims.mailbox.ask(&WORKER);
         let began = clock::up();
         let patience = settings::policy().max_wait;
-        while claims.answered.load(Ordering::Acquire) < ask && clock::up() - began < patience {
+        while !claims.mailbox.has_answered(question) && clock::up() - began < patience {
             clock::pause(GLANCE);
         }
     }
-    let left = holds().filter(|hold| hold.claim().is_some()).count();
-    held.saturating_sub(left) as i64
+    held.saturating_sub(count()) as i64
 }
 
 /// How much of the registry's history this server has seen. **The worker's.**
@@ -400,42 +376,6 @@ pub fn set_seen(seen: Seen) {
     for (place, value) in places.iter().zip([system, age, seen.position]) {
         place.store(value, Ordering::Relaxed);
     }
-}
-
-/// The process of the worker, if there is one.
-pub fn worker() -> Option<i32> {
-    let pid = shared().claims.worker.load(Ordering::Acquire);
-    i32::try_from(pid).ok().filter(|&pid| pid != 0)
-}
-
-/// A worker comes. False when there is one already. **The worker's.**
-pub fn enter_worker(pid: i32) -> bool {
-    let place = &shared().claims.worker;
-    place
-        .compare_exchange(0, pid.unsigned_abs(), Ordering::AcqRel, Ordering::Acquire)
-        .is_ok()
-}
-
-/// The worker goes. **The worker's.**
-pub fn leave_worker(pid: i32) {
-    let place = &shared().claims.worker;
-    // That it was another is as good.
-    let _ = place.compare_exchange(pid.unsigned_abs(), 0, Ordering::AcqRel, Ordering::Acquire);
-}
-
-/// Whether it falls to this session to start a worker: nobody has for a while.
-pub fn may_start_worker() -> bool {
-    const WHILE: Micros = 2_000_000;
-    let now = clock::up();
-    let started = &shared().claims.started;
-    shared().locked(|_| {
-        let last = started.load(Ordering::Relaxed);
-        let free = worker().is_none() && (last == 0 || now - last > WHILE);
-        if free {
-            started.store(now, Ordering::Relaxed);
-        }
-        free
-    })
 }
 
 /// Ends a slice now. Returns the moment that all ids minted under it are before.

@@ -11,6 +11,8 @@ use std::convert::Infallible;
 struct Backend {
     anchor: &'static ClockAnchor,
     slice: Option<&'static Slice>,
+    /// Width and number of the node.
+    node: (u32, u64),
 }
 
 impl Host for Backend {
@@ -60,7 +62,7 @@ impl Host for Backend {
 
     fn renew(&mut self) -> Result<(), Infallible> {
         if let Some(slice) = self.slice {
-            claims::renew(slice);
+            self.slice = Some(claims::renew(slice, self.node));
         }
         Ok(())
     }
@@ -158,6 +160,7 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
     let mut host = Backend {
         anchor: shared.anchor,
         slice: claims::slice(layout, node),
+        node: (layout.node.width, node),
     };
     match mint(lane, layout, want, &policy, &mut host) {
         Ok(run) => run,

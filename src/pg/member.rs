@@ -3,61 +3,19 @@
 //!
 //! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
 
-use super::errors::report;
 use super::remote::{Remote, value};
 use super::{claims, clock, nodes};
 use claims::Hold;
 use mint_core::registry::pace;
 use mint_core::{Identity, Micros, Seen, Span};
-use pgrx::bgworkers::{
-    BackgroundWorker, BackgroundWorkerBuilder, BgWorkerStartTime, SignalWakeFlags,
-};
+use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::spi::SpiTupleTable;
-use pgrx::{PgSqlErrorCode as Code, pg_guard, pg_sys};
+use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::ops::RangeInclusive;
 
-/// Wakes the worker, or starts one.
-pub fn wake() {
-    let Some(pid) = claims::worker() else {
-        start();
-        return;
-    };
-    // SAFETY: a process that is gone has no entry. One that goes now leaves its latch to the next, which is woken
-    // for nothing.
-    unsafe {
-        let process = pg_sys::BackendPidGetProc(pid);
-        if !process.is_null() {
-            pg_sys::SetLatch(&raw mut (*process).procLatch);
-        }
-    }
-}
-
-#[cold]
-fn start() {
-    if !claims::may_start_worker() {
-        return;
-    }
-    let worker = BackgroundWorkerBuilder::new("pg_mint registry")
-        .set_type("pg_mint registry")
-        .set_library("pg_mint")
-        .set_function("pg_mint_member")
-        .enable_spi_access()
-        .set_start_time(BgWorkerStartTime::RecoveryFinished)
-        .set_restart_time(None)
-        .load_dynamic();
-    if worker.is_err() {
-        report(
-            Code::ERRCODE_INSUFFICIENT_RESOURCES,
-            "no background worker could be started to ask the registry of nodes".to_owned(),
-            Some("All are in use.".to_owned()),
-            Some("Raise max_worker_processes.".to_owned()),
-        );
-    }
-}
-
-/// Where the worker begins. Its name is in [`start`].
+/// Where the worker begins. Its name is in [`claims`].
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
@@ -67,12 +25,19 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         Some(database.as_deref().unwrap_or("postgres")),
         role.as_deref(),
     );
-    // SAFETY: reads a plain number, and asks to be called when this process ends, as itself or by an error.
+    // SAFETY: names of ours; asks to be called when this process ends, as itself or by an error; reads a plain number.
     let pid = unsafe {
+        // Nobody's functions and operators but the server's own.
+        pg_sys::SetConfigOption(
+            c"search_path".as_ptr(),
+            c"".as_ptr(),
+            pg_sys::GucContext::PGC_SUSET,
+            pg_sys::GucSource::PGC_S_OVERRIDE,
+        );
         pg_sys::before_shmem_exit(Some(on_exit), 0_usize.into());
         pg_sys::MyProcPid
     };
-    if !claims::enter_worker(pid) {
+    if !claims::mailbox().enter(pid) {
         return;
     }
     let mut member = Member::default();
@@ -97,7 +62,7 @@ fn ends() -> bool {
 
 unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
     // SAFETY: reads a plain number.
-    claims::leave_worker(unsafe { pg_sys::MyProcPid });
+    claims::mailbox().leave(unsafe { pg_sys::MyProcPid });
 }
 
 /// What is to be claimed: nodes of a width by their numbers, or any one.
@@ -131,10 +96,13 @@ const LONGEST: Micros = 1_000_000;
 impl Member {
     /// Asks all that is due. Returns how long there is nothing to do.
     fn round(&mut self) -> Micros {
-        let (widths, autos, asked) = claims::wanted();
+        let mailbox = claims::mailbox();
+        // The count first: what is wanted belongs to no earlier one.
+        let asked = mailbox.asked();
+        let (widths, autos) = claims::wanted();
         if claims::is_released() {
             self.release();
-            claims::answer(asked);
+            mailbox.answer(asked);
             return LONGEST;
         }
         let tasks = tasks(widths, autos);
@@ -145,7 +113,7 @@ impl Member {
             let now = clock::up();
             let due = self.due.get(&task).copied().unwrap_or(now);
             // Somebody waits for it, who knows nothing of when it failed last.
-            let is_missed = self.failures.contains_key(&task) && claims::is_unanswered(asked);
+            let is_missed = self.failures.contains_key(&task) && !mailbox.has_answered(asked);
             if due <= now || is_missed {
                 self.attend(task);
             }
@@ -155,8 +123,8 @@ impl Member {
         }
         self.give_up_unwanted(&tasks);
         let note: Vec<&str> = self.failures.values().map(String::as_str).collect();
-        claims::set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
-        claims::answer(asked);
+        mailbox.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+        mailbox.answer(asked);
         let now = clock::up();
         let next = self.due.values().min().map_or(LONGEST, |due| due - now);
         next.clamp(BREATH, LONGEST)

@@ -1,16 +1,15 @@
-//! The registry of nodes: its tables, and the questions that members ask it.
+//! The registry of nodes: the questions that members ask it, and those of its administrator.
 //!
-//! What is granted is decided by [`mint_core::registry`]. Here it is kept, in the order that makes it safe: a claim
+//! What is granted is decided by [`mint_core::registry`]. In [`super::grants`] it is kept, in the order that makes it safe: a claim
 //! locks the registry's row, so claims come one after the other; a renewal locks its own row only.
 
-use super::errors::{OrReport, report};
-use super::moment::{timestamp, to_micros};
-use super::{catalog, clock, naming, random};
+use super::clock;
+use super::errors::report;
+use super::grants::with_tables;
+use super::moment::timestamp;
 use mint_core::text::moment_text;
 use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
-use pgrx::datum::TimestampWithTimeZone as Timestamp;
-use pgrx::spi::{SpiClient, SpiTupleTable};
-use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
 
 /// Nodes of a width.
@@ -56,7 +55,8 @@ impl Nodes {
         }
     }
 
-    fn describe(&self) -> String {
+    /// As messages say it.
+    pub fn describe(&self) -> String {
         let (first, last, width) = (self.range.start(), self.range.end(), self.width);
         if first == last {
             format!("node {first} of {width} bits")
@@ -95,12 +95,6 @@ pub struct Grant {
     pub claim: i64,
     pub nodes: Nodes,
     pub span: Span,
-}
-
-/// The registry's tables, open in a transaction.
-struct Tables<'a, 'conn> {
-    client: &'a mut SpiClient<'conn>,
-    schema: String,
 }
 
 /// Grants any free node of a width, or these nodes.
@@ -251,37 +245,8 @@ pub fn unreserve(nodes: &Nodes) {
     });
 }
 
-fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
-    // SAFETY: reads a number of the transaction's.
-    let level = unsafe { pg_sys::XactIsoLevel };
-    if level.unsigned_abs() >= pg_sys::XACT_REPEATABLE_READ {
-        report(
-            Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
-            "the registry of nodes needs transactions of isolation level READ COMMITTED".to_owned(),
-            Some("An older snapshot would not show what was granted meanwhile.".to_owned()),
-            None,
-        );
-    }
-    let schema = catalog::schema().unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_UNDEFINED_OBJECT,
-            "extension \"pg_mint\" is not installed in this database".to_owned(),
-            None,
-            None,
-        )
-    });
-    let schema = naming::quoted_exactly(&schema);
-    Spi::connect_mut(|client| {
-        // A grant that a crash could forget is none. What waits for standbys goes on to do so.
-        let durable = "SELECT pg_catalog.set_config('synchronous_commit', 'on', true)
-            WHERE pg_catalog.current_setting('synchronous_commit') IN ('off', 'local')";
-        client.update(durable, None, &[]).or_report();
-        work(&mut Tables { client, schema })
-    })
-}
-
 /// Who this server is, and where its log ends.
-fn here() -> Seen {
+pub fn here() -> Seen {
     // SAFETY: calls without preconditions outside of recovery, where nothing is granted.
     unsafe {
         Seen {
@@ -296,7 +261,7 @@ fn here() -> Seen {
 }
 
 /// A denial in words.
-fn words(registry: &Registry, denial: Denial) -> String {
+pub fn words(registry: &Registry, denial: Denial) -> String {
     let seconds = |span: Micros| format!("{:.1} s", span as f64 / 1e6);
     match denial {
         Denial::Skew { ahead } => format!(
@@ -313,233 +278,5 @@ fn words(registry: &Registry, denial: Denial) -> String {
             "the clock of the registry is behind what it has granted, up to {}",
             moment_text(until)
         ),
-    }
-}
-
-type Arguments<'a> = [pgrx::datum::DatumWithOid<'a>];
-
-impl<'conn> Tables<'_, 'conn> {
-    /// A statement with the names of the tables in it.
-    fn sql(&self, text: &str) -> String {
-        let table = |name: &str| format!("{}.{name}", self.schema);
-        text.replace("$registry", &table("pg_mint_registry"))
-            .replace("$grants", &table("pg_mint_grants"))
-    }
-
-    /// Runs a statement, which sees all that was committed before it.
-    fn update(&mut self, statement: &str, arguments: &Arguments<'_>) -> SpiTupleTable<'conn> {
-        self.client.update(statement, None, arguments).or_report()
-    }
-
-    /// The registry as it is, after it has looked back. Locked, if claims must wait for each other.
-    fn registry(&mut self, lock: bool, seen: Option<Seen>) -> Registry {
-        let select = self.sql(
-            "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
-                (extract(epoch FROM longest_slice) * 1000000)::bigint,
-                (extract(epoch FROM max_skew) * 1000000)::bigint,
-                horizon, quarantine, system_identifier, timeline, incarnation
-             FROM $registry",
-        );
-        let select = if lock {
-            format!("{select} FOR UPDATE")
-        } else {
-            select
-        };
-        let rows = self.update(&select, &[]);
-        if rows.is_empty() {
-            report(
-                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "this database is not a registry of nodes".to_owned(),
-                None,
-                Some(
-                    "A superuser makes it one with SELECT snowflake_create_registry().".to_owned(),
-                ),
-            );
-        }
-        let row = rows.first();
-        let number = |place| row.get::<i64>(place).or_report().unwrap_or(0);
-        let moment = |place| {
-            let at = row.get::<Timestamp>(place).or_report();
-            at.map_or(Micros::MIN, to_micros)
-        };
-        let mut registry = Registry {
-            length: number(1),
-            longest: number(2),
-            max_skew: number(3),
-            horizon: moment(4),
-            quarantine: moment(5),
-            identity: Identity {
-                system: number(6).cast_unsigned(),
-                timeline: number(7) as u32,
-                incarnation: number(8) as u32,
-            },
-        };
-        if registry.look_back(clock::now(), here(), seen) {
-            if !lock {
-                // Another may be noticing it as well.
-                return self.registry(true, seen);
-            }
-            self.keep(&registry);
-        }
-        registry
-    }
-
-    /// Keeps what the registry has become. The caller has locked it.
-    fn keep(&mut self, registry: &Registry) {
-        let update = self.sql(
-            "UPDATE $registry SET quarantine = $1, system_identifier = $2, timeline = $3, incarnation = $4",
-        );
-        let identity = registry.identity;
-        self.update(
-            &update,
-            &[
-                timestamp(registry.quarantine).into(),
-                identity.system.cast_signed().into(),
-                i64::from(identity.timeline).into(),
-                i64::from(identity.incarnation).into(),
-            ],
-        );
-    }
-
-    /// Grants a claim. The caller has locked the registry.
-    fn grant(
-        &mut self,
-        registry: &Registry,
-        now: Micros,
-        width: i32,
-        wanted: Option<Nodes>,
-        asker: &Asker,
-    ) -> Result<Grant, String> {
-        let denied = |denial| words(registry, denial);
-        registry.admit(now, asker.clock).map_err(denied)?;
-        let nodes = match wanted {
-            Some(nodes) => nodes,
-            None => self.lowest_free(width, now)?,
-        };
-        let mut registry = *registry;
-        if let Some(end) = self.forget_past(&nodes, now) {
-            registry.horizon = registry.horizon.max(end);
-        }
-        let (ends, holder) = self.others(&nodes);
-        let span = registry.claim(now, ends).map_err(|denial| match holder {
-            Some(holder) => format!("{} held by {holder}", nodes.describe()),
-            None => denied(denial),
-        })?;
-        let claim = self.insert(&nodes, span, asker);
-        Ok(Grant { claim, nodes, span })
-    }
-
-    /// The lowest node of a width that nobody holds: the first one, or one behind a claim.
-    fn lowest_free(&mut self, width: i32, now: Micros) -> Result<Nodes, String> {
-        let all = Nodes::of_width(width);
-        let last = *all.range.end();
-        let select = self.sql(
-            "WITH held AS (
-                SELECT first_node, last_node FROM $grants WHERE node_bits = $1 AND slice_until > $3
-             )
-             SELECT node FROM (SELECT 0::bigint AS node UNION ALL SELECT last_node + 1 FROM held) candidate
-             WHERE node <= $2 AND NOT EXISTS (
-                 SELECT FROM held WHERE node BETWEEN first_node AND last_node
-             )
-             ORDER BY node LIMIT 1",
-        );
-        let rows = self.update(&select, &[width.into(), last.into(), timestamp(now).into()]);
-        if rows.is_empty() {
-            return Err(format!("all {} nodes of {width} bits are in use", last + 1));
-        }
-        let node = rows.first().get::<i64>(1).or_report().unwrap_or(0);
-        Ok(Nodes {
-            range: node..=node,
-            ..all
-        })
-    }
-
-    /// Deletes the claims on any of these nodes that are past, and keeps when the last of them ended.
-    fn forget_past(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
-        let delete = self.sql(
-            "DELETE FROM $grants
-             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 AND slice_until <= $4
-             RETURNING slice_until",
-        );
-        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
-        let width = (nodes.width as i32).into();
-        let rows = self.update(&delete, &[width, first, last, timestamp(now).into()]);
-        let ends = rows.filter_map(|row| row.get::<Timestamp>(1).or_report().map(to_micros));
-        let end = ends.max()?;
-        let raise = self.sql("UPDATE $registry SET horizon = greatest(horizon, $1)");
-        self.update(&raise, &[timestamp(end).into()]);
-        Some(end)
-    }
-
-    /// When the claims on any of these nodes end, and who has the one that ends last.
-    fn others(&mut self, nodes: &Nodes) -> (Vec<Micros>, Option<String>) {
-        let select = self.sql(
-            "SELECT slice_until, pg_catalog.format('%s until %s', holder,
-                pg_catalog.to_char(slice_until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS UTC'))
-             FROM $grants
-             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 ORDER BY slice_until DESC",
-        );
-        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
-        let rows = self.update(&select, &[(nodes.width as i32).into(), first, last]);
-        let mut holder = None;
-        let ends = rows
-            .filter_map(|row| {
-                holder = holder.take().or_else(|| row.get::<String>(2).or_report());
-                row.get::<Timestamp>(1).or_report().map(to_micros)
-            })
-            .collect();
-        (ends, holder)
-    }
-
-    fn insert(&mut self, nodes: &Nodes, span: Span, asker: &Asker) -> i64 {
-        // Not counted on: a registry that has forgotten claims must not give their numbers again.
-        let claim = (random::bits() >> 1).max(1).cast_signed();
-        let insert = self.sql(
-            "INSERT INTO $grants (claim, node_bits, first_node, last_node, holder, system_identifier, address,
-                 since, slice_from, slice_until)
-             VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)",
-        );
-        self.update(
-            &insert,
-            &[
-                claim.into(),
-                (nodes.width as i32).into(),
-                (*nodes.range.start()).into(),
-                (*nodes.range.end()).into(),
-                asker.holder.as_str().into(),
-                asker.system.into(),
-                timestamp(span.from).into(),
-                timestamp(span.until).into(),
-            ],
-        );
-        claim
-    }
-
-    /// The slice of a claim, locked.
-    fn held(&mut self, claim: i64, nodes: &Nodes) -> Option<Span> {
-        let select = self.sql(
-            "SELECT slice_from, slice_until FROM $grants
-             WHERE claim = $1 AND node_bits = $2 AND first_node = $3 AND last_node = $4 FOR UPDATE",
-        );
-        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
-        let rows = self.update(
-            &select,
-            &[claim.into(), (nodes.width as i32).into(), first, last],
-        );
-        if rows.is_empty() {
-            return None;
-        }
-        let row = rows.first();
-        let moment = |place| row.get::<Timestamp>(place).or_report().map(to_micros);
-        Some(Span {
-            from: moment(1)?,
-            until: moment(2)?,
-        })
-    }
-
-    fn prolong(&mut self, claim: i64, span: Span) {
-        let update = self
-            .sql("UPDATE $grants SET slice_until = $2, renewals = renewals + 1 WHERE claim = $1");
-        self.update(&update, &[claim.into(), timestamp(span.until).into()]);
     }
 }
