@@ -206,7 +206,8 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
             Code::ERRCODE_SYSTEM_ERROR,
             format!("the clock is {} behind the last id of {lane}", span(*ahead)),
             Some(format!(
-                "The clock stepped back. Ids may run ahead of it by pg_mint.max_ahead ({}); the next id is {} away, and pg_mint.max_wait is shorter.",
+                "The clock stepped back{}. Ids may run ahead of it by pg_mint.max_ahead ({}); the next id is {} away, and pg_mint.max_wait is shorter.",
+                if super::nodes::has_registry() { ", or the node was given back just now" } else { "" },
                 span(max_ahead),
                 span(*need)
             )),

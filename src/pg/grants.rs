@@ -15,6 +15,24 @@ pub struct Tables<'a, 'conn> {
     schema: String,
 }
 
+/// The extension's schema, quoted.
+fn schema() -> Option<String> {
+    catalog::schema().map(|schema| naming::quoted_exactly(&schema))
+}
+
+/// A statement with the names of the extension's tables in it.
+fn with_tables_of(schema: &str, text: &str) -> String {
+    let table = |name: &str| format!("{schema}.{name}");
+    text.replace("$registry", &table("pg_mint_registry"))
+        .replace("$grants", &table("pg_mint_grants"))
+        .replace("$sources", &table("pg_mint_sources"))
+}
+
+/// A statement with the names of the extension's tables in it, where it is installed.
+pub fn sql(text: &str) -> Option<String> {
+    Some(with_tables_of(&schema()?, text))
+}
+
 /// Opens the tables.
 pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
     // SAFETY: reads a number of the transaction's.
@@ -27,7 +45,7 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
             None,
         );
     }
-    let schema = catalog::schema().unwrap_or_else(|| {
+    let schema = schema().unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_OBJECT,
             "extension \"pg_mint\" is not installed in this database".to_owned(),
@@ -35,7 +53,6 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
             None,
         )
     });
-    let schema = naming::quoted_exactly(&schema);
     Spi::connect_mut(|client| {
         // A grant that a crash could forget is none. What waits for standbys goes on to do so.
         let durable = "SELECT pg_catalog.set_config('synchronous_commit', 'on', true)
@@ -50,9 +67,7 @@ type Arguments<'a> = [pgrx::datum::DatumWithOid<'a>];
 impl<'conn> Tables<'_, 'conn> {
     /// A statement with the names of the tables in it.
     pub fn sql(&self, text: &str) -> String {
-        let table = |name: &str| format!("{}.{name}", self.schema);
-        text.replace("$registry", &table("pg_mint_registry"))
-            .replace("$grants", &table("pg_mint_grants"))
+        with_tables_of(&self.schema, text)
     }
 
     /// Runs a statement, which sees all that was committed before it.
@@ -143,7 +158,7 @@ impl<'conn> Tables<'_, 'conn> {
         registry.admit(now, asker.clock).map_err(denied)?;
         let nodes = match wanted {
             Some(nodes) => nodes,
-            None => self.lowest_free(width, now)?,
+            None => self.lowest_free(width, now, registry.longest, asker)?,
         };
         let mut registry = *registry;
         if let Some(end) = self.forget_past(&nodes, now) {
@@ -158,13 +173,21 @@ impl<'conn> Tables<'_, 'conn> {
         Ok(Grant { claim, nodes, span })
     }
 
-    /// The lowest node of a width that nobody holds: the first one, or one behind a claim.
-    fn lowest_free(&mut self, width: i32, now: Micros) -> Result<Nodes, String> {
+    /// The lowest node of a width that nobody holds: the first one, or one behind a claim. Not one that the asking
+    /// server itself gave back a moment ago: its lanes stand where the slice would have ended.
+    fn lowest_free(
+        &mut self,
+        width: i32,
+        now: Micros,
+        longest: Micros,
+        asker: &Asker,
+    ) -> Result<Nodes, String> {
         let all = Nodes::of_width(width);
         let last = *all.range.end();
         let select = self.sql(
             "WITH held AS (
-                SELECT first_node, last_node FROM $grants WHERE node_bits = $1 AND slice_until > $3
+                SELECT first_node, last_node FROM $grants
+                WHERE node_bits = $1 AND (slice_until > $3 OR system_identifier = $4 AND slice_until > $5)
              )
              SELECT node FROM (SELECT 0::bigint AS node UNION ALL SELECT last_node + 1 FROM held) candidate
              WHERE node <= $2 AND NOT EXISTS (
@@ -172,7 +195,16 @@ impl<'conn> Tables<'_, 'conn> {
              )
              ORDER BY node LIMIT 1",
         );
-        let rows = self.update(&select, &[width.into(), last.into(), timestamp(now).into()]);
+        let rows = self.update(
+            &select,
+            &[
+                width.into(),
+                last.into(),
+                timestamp(now).into(),
+                asker.system.into(),
+                timestamp(now - longest).into(),
+            ],
+        );
         if rows.is_empty() {
             return Err(format!("all {} nodes of {width} bits are in use", last + 1));
         }

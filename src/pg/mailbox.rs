@@ -93,6 +93,11 @@ impl Mailbox {
         }
     }
 
+    /// Whether there is a worker, or one was started just now.
+    pub fn has_worker(&self) -> bool {
+        self.worker.load(Ordering::Acquire) != 0 || self.started.load(Ordering::Relaxed) != 0
+    }
+
     /// Puts a question, and returns its number.
     pub fn ask(&self, kind: &Kind) -> u64 {
         let number = self.asked.fetch_add(1, Ordering::AcqRel) + 1;

@@ -4,7 +4,7 @@
 //! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
 
 use super::remote::{Remote, value};
-use super::{claims, clock, nodes};
+use super::{claims, clock, naming, nodes, worker};
 use claims::Hold;
 use mint_core::registry::pace;
 use mint_core::{Identity, Micros, Seen, Span};
@@ -25,39 +25,23 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         Some(database.as_deref().unwrap_or("postgres")),
         role.as_deref(),
     );
-    // SAFETY: names of ours; asks to be called when this process ends, as itself or by an error; reads a plain number.
-    let pid = unsafe {
-        // Nobody's functions and operators but the server's own.
-        pg_sys::SetConfigOption(
-            c"search_path".as_ptr(),
-            c"".as_ptr(),
-            pg_sys::GucContext::PGC_SUSET,
-            pg_sys::GucSource::PGC_S_OVERRIDE,
-        );
-        pg_sys::before_shmem_exit(Some(on_exit), 0_usize.into());
-        pg_sys::MyProcPid
-    };
+    let pid = worker::begin(on_exit);
     if !claims::mailbox().enter(pid) {
         return;
     }
-    let mut member = Member::default();
+    let mut member = Member::new();
     while !ends() {
         let pause = member.round();
         clock::pause(pause);
-        if BackgroundWorker::sighup_received() {
-            // SAFETY: called between transactions, as the server's own workers do.
-            unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
-        }
+        worker::reload();
     }
     // A clean end leaves the nodes to others at once, or to this server when it starts again.
     member.release();
 }
 
-/// Whether the server wants the worker to end, or nothing is left to do.
+/// Whether the worker shall end, or has nothing left to do.
 fn ends() -> bool {
-    // SAFETY: a flag that the handler of a signal sets.
-    let asked_to = unsafe { (&raw const pg_sys::ShutdownRequestPending).read_volatile() } != 0;
-    asked_to || !nodes::has_registry()
+    worker::is_asked_to_end() || !nodes::has_registry()
 }
 
 unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
@@ -77,7 +61,6 @@ struct Answer {
     denial: Option<String>,
 }
 
-#[derive(Default)]
 struct Member {
     remote: Remote,
     /// When each task is due, by the clock since boot.
@@ -94,6 +77,15 @@ const BREATH: Micros = 50_000;
 const LONGEST: Micros = 1_000_000;
 
 impl Member {
+    fn new() -> Self {
+        Self {
+            remote: Remote::new("pg_mint".to_owned(), None),
+            due: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            length: None,
+        }
+    }
+
     /// Asks all that is due. Returns how long there is nothing to do.
     fn round(&mut self) -> Micros {
         let mailbox = claims::mailbox();
@@ -285,7 +277,7 @@ fn question(claim: Option<i64>, width: u32, wanted: Option<(u64, u64)>) -> Strin
     );
     // SAFETY: a call without preconditions.
     let system = unsafe { pg_sys::GetSystemIdentifier() }.cast_signed();
-    let (name, clock) = (literal(&name()), clock::now());
+    let (name, clock) = (naming::escaped(&name()), clock::now());
     format!(
         "SELECT * FROM snowflake_claim_nodes({claim}, {width}, {nodes}, {name}, {system}, {clock}, {seen})"
     )
@@ -309,12 +301,6 @@ fn name() -> String {
         let port = pg_sys::PostPortNumber;
         format!("{}:{port}", host.to_string_lossy())
     }
-}
-
-/// A text as SQL writes it, whatever the other server's settings are.
-fn literal(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('\'', "''");
-    format!("E'{escaped}'")
 }
 
 /// Reads a row of [`ANSWER`].

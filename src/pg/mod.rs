@@ -29,11 +29,13 @@ pub mod session;
 pub mod settings;
 pub mod shared;
 pub mod soft;
+pub mod sources;
 pub mod users;
 pub mod uuid_node;
 pub mod value_errors;
 pub mod varlena;
 pub mod watch;
+pub mod worker;
 
 use std::ffi::CStr;
 

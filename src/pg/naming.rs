@@ -28,6 +28,12 @@ pub fn literal(text: &str) -> String {
     ask("SELECT pg_catalog.quote_literal($1)", text.into()).unwrap_or_default()
 }
 
+/// A text in the form that a statement for another server takes, whatever its settings are.
+pub fn escaped(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('\'', "''");
+    format!("E'{escaped}'")
+}
+
 /// The oid of the relation that a quoted name means now.
 pub fn resolve(quoted: &str) -> pg_sys::Oid {
     let query = "SELECT $1::pg_catalog.regclass::pg_catalog.oid";

@@ -16,13 +16,25 @@ const PATIENCE: Micros = 3_000_000;
 const GLANCE: Micros = 1_000;
 
 /// A connection to a foreign server, made when it is needed.
-#[derive(Default)]
 pub struct Remote {
+    /// What dblink calls it, as a literal.
+    name: String,
+    /// Whose user mapping counts; nobody means the worker's own role.
+    role: Option<String>,
     /// The foreign server that it leads to.
     to: Option<String>,
 }
 
 impl Remote {
+    /// A connection that is yet to be made, of a name that is used once.
+    pub fn new(name: String, role: Option<String>) -> Self {
+        Self {
+            name: naming::escaped(&name),
+            role,
+            to: None,
+        }
+    }
+
     /// Asks a query that gives one row of `columns`, and reads the row. In a transaction of its own.
     ///
     /// # Errors
@@ -41,10 +53,13 @@ impl Remote {
         let answer = attempt(|| {
             let dblink = dblink();
             if !connected {
-                connect(&dblink, server);
+                self.connect(&dblink, server);
             }
-            send(&dblink, query);
-            receive(&dblink, columns, read)
+            let (name, query) = (&self.name, naming::escaped(query));
+            naming::run(&format!(
+                "SELECT {dblink}.dblink_send_query({name}, {query})"
+            ));
+            self.receive(&dblink, columns, read)
         });
         match answer {
             Ok(_) => self.to = Some(server.to_owned()),
@@ -57,25 +72,74 @@ impl Remote {
         answer
     }
 
+    fn connect(&self, dblink: &str, server: &str) {
+        if let Some(role) = &self.role {
+            let role = naming::quoted_exactly(role);
+            naming::run(&format!("SET LOCAL ROLE {role}"));
+        }
+        let (name, server) = (&self.name, naming::escaped(server));
+        naming::run(&format!("SELECT {dblink}.dblink_connect({name}, {server})"));
+    }
+
     fn hang_up(&mut self) {
         if self.to.take().is_some() {
+            let name = &self.name;
             // That there was no connection is as good.
             let _ = attempt(|| {
                 let dblink = dblink();
-                let open = format!("SELECT {CONNECTION} = ANY({dblink}.dblink_get_connections())");
+                let open = format!(
+                    "SELECT {name} OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
+                );
                 if Spi::get_one::<bool>(&open).or_report() == Some(true) {
-                    naming::run(&format!("SELECT {dblink}.dblink_disconnect({CONNECTION})"));
+                    naming::run(&format!("SELECT {dblink}.dblink_disconnect({name})"));
                 }
             });
         }
     }
+
+    /// Waits for the answer, looking for it again and again, as the way that dblink waits cannot be interrupted.
+    fn receive<T>(
+        &self,
+        dblink: &str,
+        columns: &str,
+        read: impl FnOnce(SpiTupleTable<'_>) -> T,
+    ) -> T {
+        let name = &self.name;
+        let busy = format!("SELECT {dblink}.dblink_is_busy({name})");
+        let began = clock::up();
+        while Spi::get_one::<i32>(&busy).or_report() == Some(1) {
+            if clock::up() - began > PATIENCE {
+                report(
+                    Code::ERRCODE_CONNECTION_FAILURE,
+                    "the other server does not answer".to_owned(),
+                    None,
+                    None,
+                );
+            }
+            clock::pause(GLANCE);
+        }
+        let fetch =
+            format!("SELECT * FROM {dblink}.dblink_get_result({name}) AS answer({columns})");
+        Spi::connect_mut(|client| {
+            let rows = client.update(&fetch, None, &[]).or_report();
+            if rows.is_empty() {
+                report(
+                    Code::ERRCODE_CONNECTION_FAILURE,
+                    "the other server gave no answer".to_owned(),
+                    None,
+                    None,
+                );
+            }
+            let answer = read(rows.first());
+            // The end of the answers, after which the connection can be used again.
+            client.update(&fetch, None, &[]).or_report();
+            answer
+        })
+    }
 }
 
-/// The connection's name, as a literal.
-const CONNECTION: &str = "'pg_mint'";
-
 /// Runs `work` in a transaction, and returns its error in words instead of raising it.
-fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     PgTryBuilder::new(AssertUnwindSafe(|| {
         Ok(BackgroundWorker::transaction(AssertUnwindSafe(work)))
     }))
@@ -112,59 +176,10 @@ fn dblink() -> String {
     schema.flatten().unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_FUNCTION,
-            "extension \"dblink\" is not installed in the database of pg_mint.registry_database"
-                .to_owned(),
+            "extension \"dblink\" is not installed in this database".to_owned(),
             None,
             Some("Use CREATE EXTENSION dblink there.".to_owned()),
         )
-    })
-}
-
-fn connect(dblink: &str, server: &str) {
-    let server = naming::literal(server);
-    naming::run(&format!(
-        "SELECT {dblink}.dblink_connect({CONNECTION}, {server})"
-    ));
-}
-
-fn send(dblink: &str, query: &str) {
-    let query = naming::literal(query);
-    naming::run(&format!(
-        "SELECT {dblink}.dblink_send_query({CONNECTION}, {query})"
-    ));
-}
-
-/// Waits for the answer, looking for it again and again, as the way that dblink waits cannot be interrupted.
-fn receive<T>(dblink: &str, columns: &str, read: impl FnOnce(SpiTupleTable<'_>) -> T) -> T {
-    let busy = format!("SELECT {dblink}.dblink_is_busy({CONNECTION})");
-    let began = clock::up();
-    while Spi::get_one::<i32>(&busy).or_report() == Some(1) {
-        if clock::up() - began > PATIENCE {
-            report(
-                Code::ERRCODE_CONNECTION_FAILURE,
-                "the registry does not answer".to_owned(),
-                None,
-                None,
-            );
-        }
-        clock::pause(GLANCE);
-    }
-    let fetch =
-        format!("SELECT * FROM {dblink}.dblink_get_result({CONNECTION}) AS answer({columns})");
-    Spi::connect_mut(|client| {
-        let rows = client.update(&fetch, None, &[]).or_report();
-        if rows.is_empty() {
-            report(
-                Code::ERRCODE_CONNECTION_FAILURE,
-                "the registry gave no answer".to_owned(),
-                None,
-                None,
-            );
-        }
-        let answer = read(rows.first());
-        // The end of the answers, after which the connection can be used again.
-        client.update(&fetch, None, &[]).or_report();
-        answer
     })
 }
 

@@ -11,6 +11,7 @@
 use super::ceilings::{self, Slot};
 use super::claims::Claims;
 use super::errors::report;
+use super::sources::{self, Supplier};
 use super::{random, sections, segments, settings};
 use mint_core::{BUILTINS, ClockAnchor, Instants, Lane, LaneTable, TableCount};
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -57,7 +58,7 @@ const _: () = assert!(size_of::<Rendezvous>() == 64);
 /// - `tranche`, `slots`, `limit`, `segments`, `sections`: written before the handle is published, immutable then.
 /// - `lock`: held to insert lanes.
 /// - `count`: written under `lock`, read by anyone.
-/// - `anchor`, `ceilings`, `claims`, `instants`: atomic; ceilings are claimed under `lock`.
+/// - `anchor`, `ceilings`, `claims`, `suppliers`, `instants`: atomic; ceilings and suppliers are claimed under `lock`.
 /// - `owners`: the number given out last, under `lock`.
 /// - `users`: handle of the segment of the users; 0 until it is made, under `lock`.
 #[repr(C, align(64))]
@@ -74,6 +75,7 @@ struct Header {
     anchor: ClockAnchor,
     ceilings: [Slot; ceilings::SLOTS],
     claims: Claims,
+    suppliers: [Supplier; sources::SLOTS],
     instants: Instants,
 }
 
@@ -86,6 +88,8 @@ pub struct Shared {
     pub ceilings: &'static [Slot],
     /// What is held of a registry.
     pub claims: &'static Claims,
+    /// Who fetches segments from other servers.
+    pub suppliers: &'static [Supplier],
     /// The lanes of UUIDs and ObjectIDs.
     pub instants: &'static Instants,
     /// Two segments of each sequence that is drawn from.
@@ -174,6 +178,7 @@ fn attach() -> &'static Shared {
             anchor: &(*header).anchor,
             ceilings: &(*header).ceilings,
             claims: &(*header).claims,
+            suppliers: &(*header).suppliers,
             instants: &(*header).instants,
             segments,
             sections: std::slice::from_raw_parts(sections, (*header).sections as usize),
