@@ -44,8 +44,6 @@ pub enum No {
     Denied(Denial),
     /// All nodes are in use.
     Full,
-    /// There is no such claim.
-    Lost,
 }
 
 #[derive(Debug, Clone)]
@@ -98,7 +96,8 @@ impl Tables {
             Wish::Renew(held) => self.renew(now, ask.clock, held),
             Wish::Release(held) => self.release(held, dice),
             wish => {
-                self.registry.admit(now, ask.clock).map_err(No::Denied)?;
+                let admitted = self.registry.admit(now, ask.clock, None);
+                admitted.map_err(No::Denied)?;
                 let nodes = match wish {
                     Wish::Fixed(nodes) => nodes.clone(),
                     _ => self.free(now).ok_or(No::Full)?,
@@ -110,28 +109,32 @@ impl Tables {
         }
     }
 
-    fn renew(&mut self, now: Micros, clock: Micros, held: &Grant) -> Result<Grant, No> {
-        self.registry.admit(now, clock).map_err(No::Denied)?;
-        match self.claims.get(&held.number) {
-            Some((nodes, span)) if *nodes == held.nodes => {
-                let span = self.registry.renew(now, *span);
-                Ok(self.keep(held.number, held.nodes.clone(), span))
-            }
-            _ => Err(No::Lost),
-        }
+    fn renew(&mut self, now: Micros, clock: Micros, told: &Grant) -> Result<Grant, No> {
+        let admitted = self.registry.admit(now, clock, Some(told.span));
+        admitted.map_err(No::Denied)?;
+        let kept = self.find(told);
+        let others = match kept {
+            Some(_) => Vec::new(),
+            None => self.clear(now, &told.nodes),
+        };
+        let span = self.registry.renew(now, kept, told.span, others);
+        let span = span.map_err(No::Denied)?;
+        Ok(self.keep(told.number, told.nodes.clone(), span))
+    }
+
+    /// The slice of a claim, if it is there and of these nodes.
+    fn find(&self, told: &Grant) -> Option<Span> {
+        let (nodes, span) = self.claims.get(&told.number)?;
+        (*nodes == told.nodes).then_some(*span)
     }
 
     /// The claim stays until its end is past, and nobody can renew it.
-    fn release(&mut self, held: &Grant, dice: &mut Dice) -> Result<Grant, No> {
-        match self.claims.get(&held.number) {
-            Some((nodes, span)) if *nodes == held.nodes => {
-                let until = span.until.min(held.span.until);
-                let span = Span { until, ..*span };
-                self.drop_claim(held.number);
-                Ok(self.keep(dice.roll(), held.nodes.clone(), span))
-            }
-            _ => Err(No::Lost),
-        }
+    fn release(&mut self, told: &Grant, dice: &mut Dice) -> Result<Grant, No> {
+        let kept = self.find(told).ok_or(No::Denied(Denial::Lost))?;
+        let until = kept.until.min(told.span.until);
+        let span = Span { until, ..kept };
+        self.drop_claim(told.number);
+        Ok(self.keep(dice.roll(), told.nodes.clone(), span))
     }
 
     fn keep(&mut self, number: u64, nodes: Nodes, span: Span) -> Grant {
@@ -268,6 +271,7 @@ impl Central {
     pub fn strike(&mut self, blow: Blow, now: Micros, back: Micros, off: Micros) {
         self.down_until = back;
         let mut next = self.primary.clone();
+        next.identity.start = now;
         next.off = off;
         match blow {
             Blow::Restart => {}

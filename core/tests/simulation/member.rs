@@ -5,7 +5,7 @@ use crate::dice::Dice;
 use crate::world::DAWN;
 use mint_core::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, Layout, Micros, Page, Policy, Run, Seen, Slice, mint,
+    Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Micros, Page, Policy, Run, Seen, Slice, mint,
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -148,7 +148,7 @@ impl Member {
                 true
             }
             Err(no) => {
-                if matches!(no, No::Lost) {
+                if matches!(no, No::Denied(Denial::Lost)) {
                     memory.claim = None;
                 }
                 false
@@ -241,10 +241,7 @@ impl Host for Session<'_> {
     }
 
     fn raise(&mut self, beyond: Micros) -> Result<(), ()> {
-        let Ok(()) = self
-            .memory
-            .ceiling
-            .raise(beyond, POLICY.window, self.disk);
+        let Ok(()) = self.memory.ceiling.raise(beyond, POLICY.window, self.disk);
         Ok(())
     }
 

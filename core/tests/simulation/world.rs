@@ -202,7 +202,8 @@ impl Sim {
 
     /// Every tenth asks for nodes by number, some for several, some for the same by mistake.
     fn wish(&self, member: usize) -> Wish {
-        if member % 10 != 3 {
+        let calm = self.weather == Weather::Calm;
+        if member % 10 != 3 || calm && member > 460 {
             return Wish::Auto;
         }
         let nth = member as u64 / 10;
@@ -411,7 +412,7 @@ impl Sim {
         let answer = self.central.ask(self.now, &mut self.dice, request);
         let what = match answer.grant {
             Ok(_) => "granted",
-            Err(No::Lost) => "claims lost",
+            Err(No::Denied(Denial::Lost)) => "claims lost",
             Err(No::Full) => "all in use",
             Err(No::Denied(Denial::Skew { .. })) => "denied by skew",
             Err(No::Denied(Denial::Quarantine { .. })) => "denied by quarantine",
@@ -474,7 +475,8 @@ impl Sim {
                 "clocks jumped"
             }
             3 => {
-                member.paused_until = now + self.dice.between(SECOND..40 * SECOND);
+                let long = self.dice.pick(&[3, 30, 100]) * SECOND;
+                member.paused_until = now + self.dice.between(SECOND..long);
                 "members paused"
             }
             4 => {
@@ -515,15 +517,18 @@ impl Sim {
         self.weather = Weather::Calm;
         self.central.down_until = self.now;
         self.central.adjust(0);
-        self.queue.retain(|Reverse(due)| {
-            !matches!(
+        let now = self.now;
+        for Reverse(mut due) in std::mem::take(&mut self.queue) {
+            if !matches!(
                 due.event,
                 Event::Strike | Event::Adjust | Event::Fate | Event::Right
-            )
-        });
+            ) {
+                due.at = due.at.min(now + 10 * SECOND);
+                self.queue.push(Reverse(due));
+            }
+        }
         for index in 0..self.members.len() {
             let off = self.small();
-            let now = self.now;
             let member = &mut self.members[index];
             member.off = off;
             member.paused_until = member.paused_until.min(now);
