@@ -144,7 +144,7 @@ impl Registry {
         // By no clock that a registry may have had has it ended, so nobody else has been granted its nodes.
         let lasts = |told: Span| told.until > now.saturating_add(self.max_skew);
         if now < self.quarantine && !told.is_some_and(lasts) {
-            let left = self.quarantine - now;
+            let left = self.quarantine.saturating_sub(now);
             return Err(Denial::Quarantine { left });
         }
         Ok(())

@@ -292,7 +292,7 @@ impl Sim {
             Event::Adjust => {
                 let off = self.dice.between(-MAX_SKEW / 2..MAX_SKEW / 2);
                 self.central.adjust(off);
-                return self.plan(SECOND..60 * SECOND, 0, Event::Adjust);
+                return self.plan(SECOND..20 * SECOND, 0, Event::Adjust);
             }
             Event::Fate => return self.fate(member),
             Event::Right => {
@@ -343,7 +343,7 @@ impl Sim {
     fn mint(&mut self, member: usize) {
         let up = self.now - DAWN + 3_600 * SECOND;
         let place = self.dice.below(self.layouts.len() as u64) as usize;
-        let want = self.dice.pick(&[1, 1_000, u64::MAX]);
+        let want = self.dice.pick(&[1, 1_000_000, u64::MAX]);
         let layout = (place, &self.layouts[place]);
         let subject = &mut self.members[member];
         let run = subject.mint(self.now, up, &mut self.dice, layout, want);
@@ -451,7 +451,8 @@ impl Sim {
         let blow = self.dice.below(self.bag.len() as u64) as usize;
         let blow = self.bag.swap_remove(blow);
         *self.tally.blows.entry(blow).or_default() += 1;
-        let back = self.now + self.dice.between(500 * MS..12 * SECOND);
+        let down = self.dice.pick(&[50 * MS, 3 * SECOND, 15 * SECOND]);
+        let back = self.now + self.dice.between(0..down);
         let off = self.dice.between(-MAX_SKEW / 2..MAX_SKEW / 2);
         self.central.strike(blow, self.now, back, off);
         self.plan(3 * SECOND..50 * SECOND, 0, Event::Strike);
