@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 pub const NODES: u64 = 1024;
 /// From here on nodes are reserved for servers that ask for them by number.
-pub const RESERVED: u64 = 950;
+pub const RESERVED: u64 = 954;
 
 pub type Nodes = RangeInclusive<u64>;
 
