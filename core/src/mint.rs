@@ -107,8 +107,8 @@ const SECOND: Micros = 1_000_000;
 
 /// Mints up to `want` ids (at least 1) from a lane in one swap.
 ///
-/// More than one is cut to half of what the lane may still issue without a wait, so that one caller
-/// who wants millions leaves room for others.
+/// More than one is cut to half of what the lane may still issue without a wait or a renewal, so that one
+/// caller who wants millions leaves room for others.
 ///
 /// - **Unique**: no word of a lane is ever in two runs.
 /// - **Ordered**: every run is above all runs minted before it.
@@ -148,8 +148,10 @@ fn attempt<H: Host>(
     loop {
         let ceiling = host.ceiling();
         let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
+        let mut until = Micros::MAX;
         if let Some(slice) = host.slice() {
-            limit = limit.min(slice.until());
+            until = slice.until();
+            limit = limit.min(until);
             floor = floor.max(slice.from());
         }
         let last = lane.word.load(Ordering::Acquire);
@@ -190,7 +192,8 @@ fn attempt<H: Host>(
         let mut count = 1;
         let mut end = first;
         if want > 1 {
-            count = portion(layout, first, want, now, policy);
+            let reach = now.saturating_add(policy.max_ahead);
+            count = portion(layout, first, want, reach.min(until.saturating_sub(1)));
             end += count - 1;
             start = layout.start_of(end);
         }
@@ -248,9 +251,9 @@ fn overcome<H: Host>(
                 None
             }
             Obstacle::Slice { until } => {
-                host.renew().map_err(Refusal::Interrupted)?;
                 let error = MintError::SliceEnded { until };
                 bearable(0, policy.max_wait, waited(host), error)?;
+                host.renew().map_err(Refusal::Interrupted)?;
                 None
             }
             Obstacle::Capacity { need } => Some(need),
@@ -317,14 +320,11 @@ fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
     }
 }
 
-/// Half of what may be minted from `first` on without a wait, at least 1, at most `want`.
-fn portion(layout: &Layout, first: u64, want: u64, now: Micros, policy: &Policy) -> u64 {
-    let horizon = now
-        .saturating_add(policy.max_ahead)
-        .saturating_sub(layout.epoch());
-    let tick = layout
-        .ticks(horizon.max(0).unsigned_abs())
-        .min(layout.max_tick());
+/// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
+/// `want`.
+fn portion(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
+    let age = reach.saturating_sub(layout.epoch()).max(0);
+    let tick = layout.ticks(age.unsigned_abs()).min(layout.max_tick());
     let end = tick << layout.seq.width | layout.seq.max();
     let left = (end + 1).saturating_sub(first);
     want.min(left.div_ceil(2)).max(1)
