@@ -101,6 +101,8 @@ impl Member {
         let is_wanted = |task: &Task| tasks.contains(task);
         self.due.retain(|task, _| is_wanted(task));
         self.failures.retain(|task, _| is_wanted(task));
+        // First, as a new range may have nodes of an old one.
+        self.give_up_unwanted(&tasks);
         for &task in &tasks {
             let now = clock::up();
             let due = self.due.get(&task).copied().unwrap_or(now);
@@ -113,7 +115,6 @@ impl Member {
                 break;
             }
         }
-        self.give_up_unwanted(&tasks);
         let note: Vec<&str> = self.failures.values().map(String::as_str).collect();
         mailbox.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
         mailbox.answer(asked);
