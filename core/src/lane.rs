@@ -106,13 +106,11 @@ impl Lane {
         self.largest_step.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Moves the lane to the first tick that starts at `end` or later, so that who read its word before cannot
-    /// mint before that. Returns when the last tick that was issued started, if any was.
-    pub(crate) fn close(&self, end: Micros) -> Option<Micros> {
+    /// Moves the lane by one id, which is lost, so that who read its word before cannot mint. Returns when the last
+    /// tick that was issued started, if any was.
+    pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
-        // Other layouts mint from it, whose time may be wider: this one's last tick is no bound.
-        let word = layout.word_within(end, 1 << (63 - layout.seq.width));
-        let last = self.word.fetch_max(word, Ordering::AcqRel);
+        let last = self.word.fetch_add(1, Ordering::AcqRel);
         (last != 0).then(|| layout.start_of(last))
     }
 
@@ -142,13 +140,9 @@ impl Layout {
     #[must_use]
     #[cold]
     pub fn word_at(&self, moment: Micros) -> u64 {
-        self.word_within(moment, self.max_tick() + 1)
-    }
-
-    /// The first word whose tick starts at or after a moment, or of the last tick that shall count.
-    fn word_within(&self, moment: Micros, last_tick: u64) -> u64 {
         let age = moment.saturating_sub(self.epoch()).max(0).unsigned_abs();
         let tick = age.div_ceil(self.unit().unsigned_abs());
-        tick.min(last_tick) << self.seq.width
+        tick.min(self.max_tick() + 1) << self.seq.width
     }
+
 }

@@ -1,7 +1,7 @@
 //! Minting: how a lane's word moves, and what happens when it may not.
 //!
-//! The order of the steps is the algorithm. Bounds are read before the word, the word before the
-//! clock: the other way round, a session that loses the processor between the two sees another's
+//! The order of the steps is the algorithm. Bounds are read before the word (a slice's after it), the word before
+//! the clock: the other way round, a session that loses the processor between the two sees another's
 //! newer tick and believes that the clock stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
@@ -148,13 +148,14 @@ fn attempt<H: Host>(
     loop {
         let ceiling = host.ceiling();
         let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
+        let last = lane.word.load(Ordering::Acquire);
+        // After the word: who gives a slice back ends it first, and moves the words then.
         let mut until = Micros::MAX;
         if let Some(slice) = host.slice() {
             until = slice.until();
             limit = limit.min(until);
             floor = floor.max(slice.from());
         }
-        let last = lane.word.load(Ordering::Acquire);
         let now = host.now();
 
         if now < layout.epoch() {

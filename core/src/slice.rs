@@ -41,23 +41,17 @@ impl Slice {
         self.until.load(Ordering::Acquire)
     }
 
-    /// Ends the slice now. Returns the moment that all ids minted under it are before; whoever is still
-    /// minting under it fails. Once more, it returns the slice's end as it was.
+    /// Ends the slice now. Returns a moment that all ids minted under it are before; whoever is still minting under it
+    /// fails.
     ///
-    /// `lanes` are all from which nodes of this slice are minted. They are moved to its old end, and go on from
-    /// there if it is lent again. **No such lane may be made meanwhile**: the caller holds the table's lock.
-    /// Nor may it be extended, but by a new claim.
+    /// `lanes` are all from which nodes of this slice are minted. **No such lane may be made meanwhile**: the caller
+    /// holds the table's lock. Nor may it be extended, but by a new claim.
     pub fn give_back<'a>(&self, lanes: impl IntoIterator<Item = &'a Lane>) -> Micros {
         let from = self.from();
-        let end = self.until.swap(from, Ordering::AcqRel);
-        let used = lanes
+        self.until.store(from, Ordering::SeqCst);
+        lanes
             .into_iter()
-            .filter_map(|lane| lane.close(end))
-            .fold(from, |used, start| {
-                used.max(start.saturating_add(1).min(end))
-            });
-        // Where ids may have been minted is never lent to this server again.
-        self.from.fetch_max(end, Ordering::AcqRel);
-        used
+            .filter_map(Lane::close)
+            .fold(from, |used, start| used.max(start.saturating_add(1)))
     }
 }
