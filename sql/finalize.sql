@@ -22,7 +22,7 @@ REVOKE ALL ON FUNCTION snowflake_reserve_nodes(integer, bigint, bigint, text) FR
 REVOKE ALL ON FUNCTION snowflake_unreserve_nodes(integer, bigint, bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_quarantine_registry() FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_end_quarantine() FROM PUBLIC;
-REVOKE ALL ON FUNCTION snowflake_claim_nodes(bigint, integer, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_claim_nodes(bigint, bigint, bigint, integer, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint, bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_release_claim(bigint, bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_release_node() FROM PUBLIC;
 
@@ -67,7 +67,7 @@ COMMENT ON FUNCTION snowflake_reserve_nodes(integer, bigint, bigint, text) IS 'k
 COMMENT ON FUNCTION snowflake_unreserve_nodes(integer, bigint, bigint) IS 'end a reservation of nodes';
 COMMENT ON FUNCTION snowflake_quarantine_registry() IS 'grant nothing until all that the registry may have forgotten is past';
 COMMENT ON FUNCTION snowflake_end_quarantine() IS 'end the quarantine of the registry early';
-COMMENT ON FUNCTION snowflake_claim_nodes(bigint, integer, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint) IS 'what a member asks the registry';
+COMMENT ON FUNCTION snowflake_claim_nodes(bigint, bigint, bigint, integer, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint, bigint) IS 'what a member asks the registry';
 COMMENT ON FUNCTION snowflake_release_claim(bigint, bigint) IS 'what a member tells the registry when it goes';
 COMMENT ON FUNCTION snowflake_release_node() IS 'give back the nodes that this server holds';
 COMMENT ON FUNCTION pg_mint_claims() IS 'nodes that this server holds of its registry';

@@ -7,6 +7,7 @@ CREATE TABLE pg_mint_registry (
     quarantine timestamptz NOT NULL DEFAULT '-infinity',
     system_identifier bigint NOT NULL,
     timeline bigint NOT NULL,
+    started bigint NOT NULL,
     incarnation bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE pg_mint_registry IS 'rules and memory of the registry of nodes, if this database is one';

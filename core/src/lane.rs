@@ -144,5 +144,4 @@ impl Layout {
         let tick = age.div_ceil(self.unit().unsigned_abs());
         tick.min(self.max_tick() + 1) << self.seq.width
     }
-
 }

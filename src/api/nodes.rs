@@ -4,7 +4,7 @@ use crate::pg::errors::report;
 use crate::pg::moment::{interval, timestamp};
 use crate::pg::registry::{self, Answer, Asker, Nodes};
 use crate::pg::{claims, uuid_node};
-use mint_core::{Identity, Micros, Seen, node_of_addresses};
+use mint_core::{Identity, Micros, Seen, Span, node_of_addresses};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -47,8 +47,8 @@ fn snowflake_unreserve_nodes(node_bits: i32, first_node: i64, last_node: i64) {
     registry::unreserve(&Nodes::new(node_bits, first_node, last_node));
 }
 
-/// Lets the registry grant nothing until all that it may have forgotten is past. It does so by itself when it was
-/// promoted or restored from its log; **call this after starting it from a copy of its files**, which it cannot notice.
+/// Lets the registry grant nothing but the renewal of slices that last, until all that it may have forgotten is past. It
+/// does so by itself when it was started, promoted or restored.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn snowflake_quarantine_registry() {
     registry::quarantine(true);
@@ -73,6 +73,8 @@ fn snowflake_end_quarantine() {
 )]
 fn snowflake_claim_nodes(
     claim: Option<i64>,
+    slice_from: Option<i64>,
+    slice_until: Option<i64>,
     node_bits: i32,
     first_node: Option<i64>,
     last_node: Option<i64>,
@@ -81,6 +83,7 @@ fn snowflake_claim_nodes(
     clock: i64,
     seen_system: Option<i64>,
     seen_timeline: Option<i64>,
+    seen_start: Option<i64>,
     seen_incarnation: Option<i64>,
     seen_position: Option<i64>,
 ) -> TableIterator<
@@ -94,6 +97,7 @@ fn snowflake_claim_nodes(
         name!(length, i64),
         name!(system, i64),
         name!(timeline, i64),
+        name!(start, i64),
         name!(incarnation, i64),
         name!(log_position, i64),
         name!(denial, Option<String>),
@@ -107,16 +111,19 @@ fn snowflake_claim_nodes(
             identity: Identity {
                 system: seen_system.unwrap_or(0).cast_unsigned(),
                 timeline: seen_timeline.unwrap_or(0) as u32,
+                start: seen_start.unwrap_or(0),
                 incarnation: seen_incarnation.unwrap_or(0) as u32,
             },
             position: position.cast_unsigned(),
         }),
     };
     let nodes = first_node.map(|first| Nodes::new(node_bits, first, last_node.unwrap_or(first)));
-    let answer = match (claim, nodes) {
-        (None, nodes) => registry::claim(node_bits, nodes, &asker),
-        (Some(claim), Some(nodes)) => registry::renew(claim, nodes, &asker),
-        (Some(_), None) => refuse("a claim that goes on needs its nodes"),
+    let answer = match (claim, nodes, slice_from, slice_until) {
+        (None, nodes, ..) => registry::claim(node_bits, nodes, &asker),
+        (Some(claim), Some(nodes), Some(from), Some(until)) => {
+            registry::renew(claim, nodes, Span { from, until }, &asker)
+        }
+        _ => refuse("a claim that goes on needs its nodes and its slice"),
     };
     let Answer {
         grant,
@@ -134,6 +141,7 @@ fn snowflake_claim_nodes(
         length,
         seen.identity.system.cast_signed(),
         i64::from(seen.identity.timeline),
+        seen.identity.start,
         i64::from(seen.identity.incarnation),
         seen.position.cast_signed(),
         denial,

@@ -51,7 +51,7 @@ pub struct Claims {
     mailbox: Mailbox,
     widths: AtomicU64,
     autos: AtomicU64,
-    seen: [AtomicU64; 3],
+    seen: [AtomicU64; 4],
     released: AtomicU32,
     auto: [AtomicU32; 63],
     holds: [Hold; SLOTS],
@@ -353,12 +353,14 @@ pub fn release() -> i64 {
 
 /// How much of the registry's history this server has seen. **The worker's.**
 pub fn seen() -> Option<Seen> {
-    let [system, age, position] =
-        [0, 1, 2].map(|place| shared().claims.seen[place].load(Ordering::Relaxed));
+    let seen = &shared().claims.seen;
+    let [system, age, start, position] =
+        [0, 1, 2, 3].map(|place| seen[place].load(Ordering::Relaxed));
     (position != 0).then_some(Seen {
         identity: Identity {
             system,
             timeline: (age >> 32) as u32,
+            start: start.cast_signed(),
             incarnation: age as u32,
         },
         position,
@@ -371,10 +373,12 @@ pub fn set_seen(seen: Seen) {
     let Identity {
         system,
         timeline,
+        start,
         incarnation,
     } = seen.identity;
     let age = u64::from(timeline) << 32 | u64::from(incarnation);
-    for (place, value) in places.iter().zip([system, age, seen.position]) {
+    let values = [system, age, start.cast_unsigned(), seen.position];
+    for (place, value) in places.iter().zip(values) {
         place.store(value, Ordering::Relaxed);
     }
 }

@@ -81,7 +81,7 @@ impl<'conn> Tables<'_, 'conn> {
             "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
                 (extract(epoch FROM longest_slice) * 1000000)::bigint,
                 (extract(epoch FROM max_skew) * 1000000)::bigint,
-                horizon, quarantine, system_identifier, timeline, incarnation
+                horizon, quarantine, system_identifier, timeline, started, incarnation
              FROM $registry",
         );
         let select = if lock {
@@ -115,7 +115,8 @@ impl<'conn> Tables<'_, 'conn> {
             identity: Identity {
                 system: number(6).cast_unsigned(),
                 timeline: number(7) as u32,
-                incarnation: number(8) as u32,
+                start: number(8),
+                incarnation: number(9) as u32,
             },
         };
         if registry.look_back(clock::now(), here(), seen) {
@@ -131,7 +132,8 @@ impl<'conn> Tables<'_, 'conn> {
     /// Keeps what the registry has become. The caller has locked it.
     pub fn keep(&mut self, registry: &Registry) {
         let update = self.sql(
-            "UPDATE $registry SET quarantine = $1, system_identifier = $2, timeline = $3, incarnation = $4",
+            "UPDATE $registry
+             SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5",
         );
         let identity = registry.identity;
         self.update(
@@ -140,6 +142,7 @@ impl<'conn> Tables<'_, 'conn> {
                 timestamp(registry.quarantine).into(),
                 identity.system.cast_signed().into(),
                 i64::from(identity.timeline).into(),
+                identity.start.into(),
                 i64::from(identity.incarnation).into(),
             ],
         );
@@ -155,7 +158,7 @@ impl<'conn> Tables<'_, 'conn> {
         asker: &Asker,
     ) -> Result<Grant, String> {
         let denied = |denial| words(registry, denial);
-        registry.admit(now, asker.clock).map_err(denied)?;
+        registry.admit(now, asker.clock, None).map_err(denied)?;
         let nodes = match wanted {
             Some(nodes) => nodes,
             None => self.lowest_free(width, now, registry.longest, asker)?,
@@ -164,13 +167,16 @@ impl<'conn> Tables<'_, 'conn> {
         if let Some(end) = self.forget_past(&nodes, now) {
             registry.horizon = registry.horizon.max(end);
         }
-        let (ends, holder) = self.others(&nodes);
+        let (ends, holder) = self.others(&nodes, 0);
         let span = registry.claim(now, ends).map_err(|denial| match holder {
-            Some(holder) => format!("{} held by {holder}", nodes.describe()),
+            Some(holder) => nodes.held_by(&holder),
             None => denied(denial),
         })?;
-        let claim = self.insert(&nodes, span, asker);
-        Ok(Grant { claim, nodes, span })
+        // Not counted on: a registry that has forgotten claims must not give their numbers again.
+        let claim = (random::bits() >> 1).max(1).cast_signed();
+        let grant = Grant { claim, nodes, span };
+        self.insert(&grant, asker);
+        Ok(grant)
     }
 
     /// The lowest node of a width that nobody holds: the first one, or one behind a claim. Not one that the asking
@@ -216,7 +222,7 @@ impl<'conn> Tables<'_, 'conn> {
     }
 
     /// Deletes the claims on any of these nodes that are past, and keeps when the last of them ended.
-    fn forget_past(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
+    pub fn forget_past(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
         let delete = self.sql(
             "DELETE FROM $grants
              WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 AND slice_until <= $4
@@ -232,16 +238,18 @@ impl<'conn> Tables<'_, 'conn> {
         Some(end)
     }
 
-    /// When the claims on any of these nodes end, and who has the one that ends last.
-    fn others(&mut self, nodes: &Nodes) -> (Vec<Micros>, Option<String>) {
+    /// When the other claims on any of these nodes end, and who has the one that ends last.
+    pub fn others(&mut self, nodes: &Nodes, claim: i64) -> (Vec<Micros>, Option<String>) {
         let select = self.sql(
-            "SELECT slice_until, pg_catalog.format('%s until %s', holder,
-                pg_catalog.to_char(slice_until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS UTC'))
+            "SELECT slice_until, holder || CASE WHEN pg_catalog.isfinite(slice_until) THEN pg_catalog.to_char(
+                slice_until AT TIME ZONE 'UTC', '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC') ELSE '' END
              FROM $grants
-             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 ORDER BY slice_until DESC",
+             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 AND claim <> $4
+             ORDER BY slice_until DESC",
         );
         let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
-        let rows = self.update(&select, &[(nodes.width as i32).into(), first, last]);
+        let width = (nodes.width as i32).into();
+        let rows = self.update(&select, &[width, first, last, claim.into()]);
         let mut holder = None;
         let ends = rows
             .filter_map(|row| {
@@ -252,18 +260,17 @@ impl<'conn> Tables<'_, 'conn> {
         (ends, holder)
     }
 
-    fn insert(&mut self, nodes: &Nodes, span: Span, asker: &Asker) -> i64 {
-        // Not counted on: a registry that has forgotten claims must not give their numbers again.
-        let claim = (random::bits() >> 1).max(1).cast_signed();
+    pub fn insert(&mut self, grant: &Grant, asker: &Asker) {
         let insert = self.sql(
             "INSERT INTO $grants (claim, node_bits, first_node, last_node, holder, system_identifier, address,
                  since, slice_from, slice_until)
              VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)",
         );
+        let Grant { claim, nodes, span } = grant;
         self.update(
             &insert,
             &[
-                claim.into(),
+                (*claim).into(),
                 (nodes.width as i32).into(),
                 (*nodes.range.start()).into(),
                 (*nodes.range.end()).into(),
@@ -273,7 +280,6 @@ impl<'conn> Tables<'_, 'conn> {
                 timestamp(span.until).into(),
             ],
         );
-        claim
     }
 
     /// The slice of a claim, locked.
@@ -298,9 +304,12 @@ impl<'conn> Tables<'_, 'conn> {
         })
     }
 
-    pub fn prolong(&mut self, claim: i64, span: Span) {
-        let update = self
-            .sql("UPDATE $grants SET slice_until = $2, renewals = renewals + 1 WHERE claim = $1");
-        self.update(&update, &[claim.into(), timestamp(span.until).into()]);
+    pub fn prolong(&mut self, grant: &Grant) {
+        let update = self.sql(
+            "UPDATE $grants SET slice_from = $2, slice_until = $3, renewals = renewals + 1 WHERE claim = $1",
+        );
+        let Grant { claim, span, .. } = grant;
+        let [from, until] = [span.from, span.until].map(timestamp);
+        self.update(&update, &[(*claim).into(), from.into(), until.into()]);
     }
 }

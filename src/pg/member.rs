@@ -7,7 +7,7 @@ use super::remote::{Remote, value};
 use super::{claims, clock, naming, nodes, worker};
 use claims::Hold;
 use mint_core::registry::pace;
-use mint_core::{Identity, Micros, Seen, Span};
+use mint_core::{Identity, Micros, Seen, Slice, Span};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::spi::SpiTupleTable;
 use pgrx::{pg_guard, pg_sys};
@@ -126,7 +126,11 @@ impl Member {
     fn attend(&mut self, task: Task) {
         let answer = self.claim_or_renew(task);
         if let Err(why) = &answer
-            && self.failures.get(&task) != Some(why)
+            && self
+                .failures
+                .get(&task)
+                .map(|before| without_numbers(before))
+                != Some(without_numbers(why))
         {
             pgrx::log!("pg_mint has no slice of {}: {why}", describe(task));
         }
@@ -146,7 +150,7 @@ impl Member {
         {
             let nodes = hold.nodes();
             let nodes = Some((*nodes.start(), *nodes.end()));
-            let answer = self.ask(&question(Some(claim), width, nodes))?;
+            let answer = self.ask(&question(Some((claim, hold.slice())), width, nodes))?;
             match answer.denial {
                 None => {
                     hold.take(claim, answer.span);
@@ -214,6 +218,14 @@ impl Member {
     }
 }
 
+/// What two reasons have in common that are the same, some seconds later.
+fn without_numbers(reason: &str) -> String {
+    reason
+        .chars()
+        .filter(|sign| !sign.is_ascii_digit())
+        .collect()
+}
+
 /// What is to be claimed of the widths that sessions need.
 fn tasks(widths: u64, autos: u64) -> Vec<Task> {
     let each = |bits: u64| (0..u64::BITS).filter(move |width| bits >> width & 1 == 1);
@@ -254,26 +266,29 @@ fn describe((width, wanted): Task) -> String {
 
 /// The columns of the registry's answers.
 const ANSWER: &str = "claim bigint, first_node bigint, last_node bigint, slice_from bigint, slice_until bigint,
-    length bigint, system bigint, timeline bigint, incarnation bigint, log_position bigint, denial text";
+    length bigint, system bigint, timeline bigint, start bigint, incarnation bigint, log_position bigint, denial text";
 
 /// Asks for a slice of nodes, or of any node; or, for a claim, to have its slice go on.
-fn question(claim: Option<i64>, width: u32, wanted: Option<(u64, u64)>) -> String {
-    let null = || "NULL".to_owned();
-    let claim = claim.map_or_else(null, |claim| claim.to_string());
+fn question(claim: Option<(i64, &Slice)>, width: u32, wanted: Option<(u64, u64)>) -> String {
+    let claim = claim.map_or_else(
+        || "NULL, NULL, NULL".to_owned(),
+        |(claim, slice)| format!("{claim}, {}, {}", slice.from(), slice.until()),
+    );
     let nodes = wanted.map_or_else(
         || "NULL, NULL".to_owned(),
         |(first, last)| format!("{first}, {last}"),
     );
     let seen = claims::seen().map_or_else(
-        || "NULL, NULL, NULL, NULL".to_owned(),
+        || "NULL, NULL, NULL, NULL, NULL".to_owned(),
         |seen| {
             let Identity {
                 system,
                 timeline,
+                start,
                 incarnation,
             } = seen.identity;
             let (system, position) = (system.cast_signed(), seen.position.cast_signed());
-            format!("{system}, {timeline}, {incarnation}, {position}")
+            format!("{system}, {timeline}, {start}, {incarnation}, {position}")
         },
     );
     // SAFETY: a call without preconditions.
@@ -315,15 +330,16 @@ fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
             until: number(5),
         },
         length: number(6),
-        denial: value::<String>(row, 11),
+        denial: value::<String>(row, 12),
     };
     let seen = Seen {
         identity: Identity {
             system: number(7).cast_unsigned(),
             timeline: number(8) as u32,
-            incarnation: number(9) as u32,
+            start: number(9),
+            incarnation: number(10) as u32,
         },
-        position: number(10).cast_unsigned(),
+        position: number(11).cast_unsigned(),
     };
     (answer, seen)
 }

@@ -55,6 +55,16 @@ impl Nodes {
         }
     }
 
+    /// As messages say that others have them.
+    pub fn held_by(&self, holder: &str) -> String {
+        let verb = if self.range.start() == self.range.end() {
+            "is"
+        } else {
+            "are"
+        };
+        format!("{} {verb} held by {holder}", self.describe())
+    }
+
     /// As messages say it.
     pub fn describe(&self) -> String {
         let (first, last, width) = (self.range.start(), self.range.end(), self.width);
@@ -107,27 +117,41 @@ pub fn claim(width: i32, wanted: Option<Nodes>, asker: &Asker) -> Answer {
     })
 }
 
-/// Grants a claim the time from here on.
-pub fn renew(claim: i64, nodes: Nodes, asker: &Asker) -> Answer {
+/// Grants a claim the time from here on. `told` is the slice as its holder knows it.
+pub fn renew(claim: i64, nodes: Nodes, told: Span, asker: &Asker) -> Answer {
     with_tables(|tables| {
-        let registry = tables.registry(false, asker.seen);
-        let Some(held) = tables.held(claim, &nodes) else {
-            let why = format!("the registry has no claim {claim} on {}", nodes.describe());
-            return answer(&registry, Err((None, why)));
-        };
+        let mut registry = tables.registry(false, asker.seen);
         let now = clock::now();
-        let granted = match registry.admit(now, asker.clock) {
-            Ok(()) => {
-                let span = registry.renew(now, held);
-                tables.prolong(claim, span);
-                Ok(Grant { claim, nodes, span })
-            }
-            Err(denial) => {
-                let span = held;
-                Err((Some(Grant { claim, nodes, span }), words(&registry, denial)))
-            }
+        if now < registry.quarantine {
+            // The claim may have to be written down again, one at a time like new ones.
+            registry = tables.registry(true, asker.seen);
+        }
+        let kept = tables.held(claim, &nodes);
+        let standing = |span| Grant {
+            claim,
+            nodes: nodes.clone(),
+            span,
         };
-        answer(&registry, granted)
+        if let Err(denial) = registry.admit(now, asker.clock, Some(told)) {
+            let why = words(&registry, denial);
+            return answer(&registry, Err((Some(standing(kept.unwrap_or(told))), why)));
+        }
+        if kept.is_none() {
+            tables.forget_past(&nodes, now);
+        }
+        let (others, holder) = tables.others(&nodes, claim);
+        let granted = registry.renew(now, kept, told, others).map(standing);
+        if let Ok(grant) = &granted {
+            match kept {
+                Some(_) => tables.prolong(grant),
+                None => tables.insert(grant, asker),
+            }
+        }
+        let lost = |denial| match (denial, holder) {
+            (Denial::Held { .. }, Some(holder)) => nodes.held_by(&holder),
+            (denial, _) => words(&registry, denial),
+        };
+        answer(&registry, granted.map_err(|denial| (None, lost(denial))))
     })
 }
 
@@ -164,8 +188,8 @@ pub fn create(length: Micros, max_skew: Micros) {
     let here = here();
     with_tables(|tables| {
         let insert = tables.sql(
-            "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline)
-             VALUES ($1, $1, $2, $3, $4)
+            "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started)
+             VALUES ($1, $1, $2, $3, $4, $5)
              ON CONFLICT (one) DO UPDATE SET slice = excluded.slice, max_skew = excluded.max_skew,
                  longest_slice = greatest(here.longest_slice, excluded.slice)",
         );
@@ -177,6 +201,7 @@ pub fn create(length: Micros, max_skew: Micros) {
                 max_skew.into(),
                 here.identity.system.cast_signed().into(),
                 i64::from(here.identity.timeline).into(),
+                here.identity.start.into(),
             ],
         );
     });
@@ -253,6 +278,7 @@ pub fn here() -> Seen {
             identity: Identity {
                 system: pg_sys::GetSystemIdentifier(),
                 timeline: pg_sys::GetWALInsertionTimeLine(),
+                start: pg_sys::PgStartTime,
                 incarnation: 0,
             },
             position: pg_sys::GetXLogInsertRecPtr(),
@@ -274,6 +300,7 @@ pub fn words(registry: &Registry, denial: Denial) -> String {
             "the registry may have forgotten what it granted, and grants nothing for another {}",
             seconds(left)
         ),
+        Denial::Lost => "the registry does not know of the claim any more".to_owned(),
         Denial::Held { until } => format!(
             "the clock of the registry is behind what it has granted, up to {}",
             moment_text(until)
