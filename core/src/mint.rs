@@ -177,16 +177,12 @@ fn attempt<H: Host>(
             if passed > policy.max_jump && usable && !leap {
                 return Err(Obstacle::Leap { now });
             }
-            first = tick << bits;
-            let mask = layout.start_mask();
-            if mask != 0 {
-                first |= host.random() & mask;
-            }
+            first = beginning(layout, tick << bits, host);
         }
         let mut start = layout.start_of(first);
         if start < floor {
             // Ids of a tick that starts below it may have been issued, so it rounds up.
-            first = layout.word_at(floor);
+            first = beginning(layout, layout.word_at(floor), host);
             start = layout.start_of(first);
         }
 
@@ -295,6 +291,15 @@ fn overcome<H: Host>(
             Ok(run) => return Ok(run),
             Err(next) => obstacle = next,
         }
+    }
+}
+
+/// Where to begin in a tick, of which this is the first word.
+#[inline]
+fn beginning<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
+    match layout.start_mask() {
+        0 => word,
+        mask => word | host.random() & mask,
     }
 }
 

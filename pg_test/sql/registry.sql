@@ -138,5 +138,6 @@ SELECT segment_create(NULL);
 CREATE SEQUENCE small MINVALUE 1 MAXVALUE 2;
 SELECT segment_next('small'), segment_next('small');
 SELECT segment_next('small');
+DROP SEQUENCE small;
 DROP EXTENSION pg_mint CASCADE;
 DROP ROLE member;
