@@ -31,6 +31,8 @@ CREATE TABLE pg_mint_grants (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE pg_mint_grants IS 'who holds which nodes, and which slice of id time';
 
+-- Who owns the database dumps and restores it.
+GRANT SELECT, INSERT ON pg_mint_registry, pg_mint_grants TO pg_database_owner;
 SELECT pg_catalog.pg_extension_config_dump('pg_mint_registry', '');
 SELECT pg_catalog.pg_extension_config_dump('pg_mint_grants', '');
 
