@@ -47,7 +47,7 @@ fn main() {
     let wanted = |section: &str| only.is_empty() || only.iter().any(|name| name == section);
 
     let server = Server::build("bench")
-        .conf("shared_buffers = '256MB'")
+        .conf("shared_buffers = '128MB'")
         .conf("max_connections = 100")
         .conf("max_wal_size = '8GB'")
         .conf("checkpoint_timeout = '1h'")
@@ -56,6 +56,7 @@ fn main() {
         .conf("max_parallel_workers_per_gather = 0")
         .conf("synchronous_commit = off")
         .conf("pg_mint.max_lanes = 16384")
+        .conf("pg_mint.user_memory = '512MB'")
         .durable()
         .start();
     candidates::prepare(&server);
