@@ -94,12 +94,12 @@ where
         .margin(12)
         .set_label_area_size(LabelAreaPosition::Left, 230)
         .set_label_area_size(LabelAreaPosition::Bottom, 44)
-        .build_cartesian_2d(range, (0..count).into_segmented())?;
+        .build_cartesian_2d(range, (0..count - 1).into_segmented())?;
     chart
         .configure_mesh()
         .disable_y_mesh()
         .light_line_style(TRANSPARENT)
-        .x_label_formatter(&|value| format!("{value}"))
+        .x_label_formatter(&|value| format!("{}", (value * 1e6).round() / 1e6))
         .y_labels(sorted.len())
         .y_label_formatter(&|place| match place {
             SegmentValue::CenterOf(place) => sorted
@@ -136,21 +136,24 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
     let points = || lines.iter().flat_map(|line| &line.points);
     let right = points().map(|point| point.0).fold(1.0, f64::max);
     let top = points().map(|point| point.1).fold(0.0, f64::max) * 1.1;
+    // Sessions double from step to step; what accumulates grows tenfold.
+    let base = if right > 100.0 { 10.0 } else { 2.0 };
     let root = SVGBackend::new(place, (860, 480)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 20))
         .margin(12)
         .margin_right(24)
-        .set_label_area_size(LabelAreaPosition::Left, 60)
+        .set_label_area_size(LabelAreaPosition::Left, 76)
         .set_label_area_size(LabelAreaPosition::Bottom, 44)
-        .build_cartesian_2d((1.0..right).log_scale().base(2.0), 0.0..top)?;
+        .build_cartesian_2d((1.0..right).log_scale().base(base), 0.0..top)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .x_desc(x)
         .y_desc(y)
         .x_label_formatter(&|value| format!("{value:.0}"))
+        .y_label_formatter(&|value| format!("{value:.0}"))
         .label_style(("sans-serif", 14))
         .draw()?;
     for (line, color) in lines.iter().zip(LINES.iter().cycle()) {

@@ -2,10 +2,14 @@
 //!
 //! Every figure is measured in this one run, on this one server, in rounds in which all candidates take
 //! turns, so that a busy moment of the machine hits them all. Ratios are what counts.
+//!
+//!     mint_bench [--quick] [--results DIRECTORY] [SECTION ...]
+//!     mint_bench [--results DIRECTORY] --documents    # measures nothing: what was measured goes into the documents
 
 mod candidates;
 mod ceiling;
 mod chart;
+mod documents;
 mod growth;
 mod per_call;
 mod report;
@@ -41,6 +45,7 @@ fn main() {
         match argument.as_str() {
             "--quick" => scale.quick = true,
             "--results" => results = arguments.next().map_or(results, PathBuf::from),
+            "--documents" => return documents::refresh(&results),
             section => only.push(section.to_owned()),
         }
     }
