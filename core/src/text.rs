@@ -216,10 +216,10 @@ impl Layout {
 /// A moment in RFC 3339, whose years go on after 9999 as PostgreSQL writes and reads them: 73376-10-30T15:27:27.247Z.
 #[must_use]
 pub fn moment_text(at: Micros) -> String {
-    /// 400 years, after which the calendar repeats, and the last of those that `Timestamp` knows.
+    /// 400 years, after which the calendar repeats, and the start of the last of those that `Timestamp` has whole.
     const CYCLE: Micros = 146_097 * 86_400_000_000;
-    const LAST_CYCLE: Micros = 20 * CYCLE;
-    let cycles = (at - LAST_CYCLE.min(at)) / CYCLE;
+    const LAST: Micros = 19 * CYCLE;
+    let cycles = (at - LAST.min(at)) / CYCLE;
     let Ok(moment) = Timestamp::from_microsecond(at - cycles * CYCLE) else {
         return format!("{at} us");
     };
