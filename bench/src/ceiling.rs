@@ -12,7 +12,7 @@ const WINDOW: &str = "500ms";
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
-    let span = Duration::from_secs(scale.pick(60, 4));
+    let span = Duration::from_secs(scale.pick(60, 2));
     let mut table = Table::new(
         "ceiling",
         "What the ceiling costs",
@@ -116,7 +116,6 @@ fn crash(server: &Server, scale: Scale, report: &mut Report) {
         }
     }
     report.add(table);
-    settle(server, &mut server.connect("postgres"));
 }
 
 fn first_id(server: &Server) -> [Duration; 2] {

@@ -99,9 +99,11 @@ fn keys(results: &Path, keys: &[(&str, &str)]) -> String {
     let calls = Results::read(results, "per_call.csv");
     let tables = Results::read(results, "tables.csv");
     let scans = Results::read(results, "scans.csv");
-    let mut text = "| Key | a call, ns | INSERT, s | index, MB | WAL, MB | newest 1 % by the key, ms | the same by time, ms |\n\
-                    |---|---:|---:|---:|---:|---:|---:|\n"
-        .to_owned();
+    let rows = tables.cell(&[keys[0].0], "rows");
+    let mut text = format!(
+        "| Key | a call, ns | INSERT of {rows} rows, s | index, MB | WAL, MB | newest 1 % by the key, ms | by time, ms |\n\
+         |---|---:|---:|---:|---:|---:|---:|\n"
+    );
     for (key, generator) in keys {
         let table = |column| tables.cell(&[key], column);
         let scan = |by| scans.cell(&[key, by], "ms");

@@ -65,7 +65,7 @@ fn columns(first: &str) -> Vec<String> {
 }
 
 fn throughput(server: &Server, scale: Scale, report: &mut Report) {
-    const BATCH: u32 = 10_000;
+    const BATCH: u32 = 5_000;
     let span = Duration::from_millis(scale.pick(1_000, 200));
     let rounds = scale.pick(5, 3);
     let forms = forms(server);
@@ -199,7 +199,7 @@ fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<
                         .expect("a session");
                     let statement = session.prepare(query).expect("a statement");
                     // Warms up.
-                    for _ in 0..10 {
+                    for _ in 0..3 {
                         session.execute(&statement, &[]).expect("an answer");
                     }
                     let mut taken = Vec::with_capacity(1 << 16);

@@ -25,7 +25,7 @@ impl Spread {
 
     /// Whether a difference is told from nothing.
     pub fn stands_out(&self) -> bool {
-        self.median >= 1.0 && self.median > self.noise()
+        self.median >= 1.0 && self.quartiles.0 > 0.0
     }
 
     /// The largest that a difference can well be: the median, or what three quarters of the rounds are below where it

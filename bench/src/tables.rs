@@ -69,12 +69,13 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         &format!(
             "{rows} rows of (key, timestamptz, 40 bytes), in transactions of {BATCH}, with the key as the primary key \
              and a checkpoint after each fifth of them: what is touched after it goes to the WAL whole. Seconds are \
-             those of the INSERTs, the median of {rounds} rounds, ± half the distance between the quartiles. Full is \
+             those of the INSERTs, the median ± half the distance between the quartiles; rounds: {rounds}. Full is \
              the share of the index's leaf pages that is in use. Buffers are those that the key's index had to read \
              because they were not in shared_buffers; its own size counts in them."
         ),
         &[
             "key",
+            "rows",
             "seconds",
             "±",
             "table MB",
@@ -98,7 +99,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             report::progress(&format!("  round {} of {rounds}: {}", round + 1, key.name));
             fills.push(fill(&mut session, key, rows));
             if round + 1 == rounds {
-                let bars = conclude(&mut session, key, fills, &mut table);
+                let bars = conclude(&mut session, key, fills, rows, &mut table);
                 for (bar, chart) in bars.into_iter().zip(&mut charts) {
                     chart.push(bar);
                 }
@@ -165,7 +166,13 @@ fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
 }
 
 /// The row of a key, and its bars of time, index and WAL.
-fn conclude(session: &mut Session, key: &Key, fills: &[Filled], table: &mut Table) -> [Bar; 3] {
+fn conclude(
+    session: &mut Session,
+    key: &Key,
+    fills: &[Filled],
+    rows: u32,
+    table: &mut Table,
+) -> [Bar; 3] {
     let spread = |what: fn(&Filled) -> f64| {
         let rounds: Vec<f64> = fills.iter().map(what).collect();
         Spread::of(&rounds)
@@ -176,6 +183,7 @@ fn conclude(session: &mut Session, key: &Key, fills: &[Filled], table: &mut Tabl
     let full = "SELECT avg_leaf_density FROM pgstatindex('bench_rows_pkey')";
     table.row(&[
         key.name.to_owned(),
+        rows.to_string(),
         number(seconds.median),
         number(seconds.noise()),
         number(megabytes(session, "pg_relation_size('bench_rows')")),
