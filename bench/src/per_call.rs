@@ -46,6 +46,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             format!("{under}{:.3}", cost.at_most() / nextval),
         ]);
     }
+    table.note(
+        "Ids that say their time read the clock, as `clock_timestamp` does, and cost more than it; counters do not. \
+         `auto_random` takes its value from `nextval`, and costs more than that.",
+    );
     for reason in missing {
         table.note(&format!("Not measured: {reason}."));
     }
