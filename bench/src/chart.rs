@@ -143,7 +143,7 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 20))
         .margin(12)
-        .margin_right(24)
+        .margin_right(44)
         .set_label_area_size(LabelAreaPosition::Left, 76)
         .set_label_area_size(LabelAreaPosition::Bottom, 44)
         .build_cartesian_2d((1.0..right).log_scale().base(base), 0.0..top)?;
