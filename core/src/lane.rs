@@ -106,12 +106,11 @@ impl Lane {
         self.largest_step.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Moves the lane to the first tick that starts at `end` or later, so that who read its word before cannot
-    /// mint before that. Returns when the last tick that was issued started, if any was.
-    pub(crate) fn close(&self, end: Micros) -> Option<Micros> {
+    /// Moves the lane by one id, which is lost, so that who read its word before cannot mint. Returns when the last
+    /// tick that was issued started, if any was.
+    pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
-        let word = layout.word_at(end);
-        let last = self.word.fetch_max(word, Ordering::AcqRel);
+        let last = self.word.fetch_add(1, Ordering::AcqRel);
         (last != 0).then(|| layout.start_of(last))
     }
 

@@ -51,7 +51,7 @@ pub use instant::{Instants, Nanos};
 pub use lane::Lane;
 pub use layout::Layout;
 pub use mint::{Host, Policy, Run, mint};
-pub use nodes::{NodesError, parse_nodes};
+pub use nodes::{NodesError, node_of_addresses, parse_nodes};
 pub use objectid::ObjectId;
 pub use registry::{Denial, Identity, Registry, Seen, Span};
 pub use scatter::{ScatterError, scatter, unscatter};

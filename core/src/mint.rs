@@ -1,7 +1,7 @@
 //! Minting: how a lane's word moves, and what happens when it may not.
 //!
-//! The order of the steps is the algorithm. Bounds are read before the word, the word before the
-//! clock: the other way round, a session that loses the processor between the two sees another's
+//! The order of the steps is the algorithm. Bounds are read before the word (a slice's after it), the word before
+//! the clock: the other way round, a session that loses the processor between the two sees another's
 //! newer tick and believes that the clock stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
@@ -107,8 +107,8 @@ const SECOND: Micros = 1_000_000;
 
 /// Mints up to `want` ids (at least 1) from a lane in one swap.
 ///
-/// More than one is cut to half of what the lane may still issue without a wait, so that one caller
-/// who wants millions leaves room for others.
+/// More than one is cut to half of what the lane may still issue without a wait or a renewal, so that one
+/// caller who wants millions leaves room for others.
 ///
 /// - **Unique**: no word of a lane is ever in two runs.
 /// - **Ordered**: every run is above all runs minted before it.
@@ -148,11 +148,14 @@ fn attempt<H: Host>(
     loop {
         let ceiling = host.ceiling();
         let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
+        let last = lane.word.load(Ordering::Acquire);
+        // After the word: who gives a slice back ends it first, and moves the words then.
+        let mut until = Micros::MAX;
         if let Some(slice) = host.slice() {
-            limit = limit.min(slice.until());
+            until = slice.until();
+            limit = limit.min(until);
             floor = floor.max(slice.from());
         }
-        let last = lane.word.load(Ordering::Acquire);
         let now = host.now();
 
         if now < layout.epoch() {
@@ -174,23 +177,20 @@ fn attempt<H: Host>(
             if passed > policy.max_jump && usable && !leap {
                 return Err(Obstacle::Leap { now });
             }
-            first = tick << bits;
-            let mask = layout.start_mask();
-            if mask != 0 {
-                first |= host.random() & mask;
-            }
+            first = beginning(layout, tick << bits, host);
         }
         let mut start = layout.start_of(first);
         if start < floor {
             // Ids of a tick that starts below it may have been issued, so it rounds up.
-            first = layout.word_at(floor);
+            first = beginning(layout, layout.word_at(floor), host);
             start = layout.start_of(first);
         }
 
         let mut count = 1;
         let mut end = first;
         if want > 1 {
-            count = portion(layout, first, want, now, policy);
+            let reach = now.saturating_add(policy.max_ahead);
+            count = portion(layout, first, want, reach.min(until.saturating_sub(1)));
             end += count - 1;
             start = layout.start_of(end);
         }
@@ -248,9 +248,9 @@ fn overcome<H: Host>(
                 None
             }
             Obstacle::Slice { until } => {
-                host.renew().map_err(Refusal::Interrupted)?;
                 let error = MintError::SliceEnded { until };
                 bearable(0, policy.max_wait, waited(host), error)?;
+                host.renew().map_err(Refusal::Interrupted)?;
                 None
             }
             Obstacle::Capacity { need } => Some(need),
@@ -294,6 +294,15 @@ fn overcome<H: Host>(
     }
 }
 
+/// Where to begin in a tick, of which this is the first word.
+#[inline]
+fn beginning<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
+    match layout.start_mask() {
+        0 => word,
+        mask => word | host.random() & mask,
+    }
+}
+
 /// Which of the two ends it is that a tick lies at or behind.
 #[cold]
 fn limited<H: Host>(start: Micros, host: &H) -> Obstacle {
@@ -317,14 +326,11 @@ fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
     }
 }
 
-/// Half of what may be minted from `first` on without a wait, at least 1, at most `want`.
-fn portion(layout: &Layout, first: u64, want: u64, now: Micros, policy: &Policy) -> u64 {
-    let horizon = now
-        .saturating_add(policy.max_ahead)
-        .saturating_sub(layout.epoch());
-    let tick = layout
-        .ticks(horizon.max(0).unsigned_abs())
-        .min(layout.max_tick());
+/// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
+/// `want`.
+fn portion(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
+    let age = reach.saturating_sub(layout.epoch()).max(0);
+    let tick = layout.ticks(age.unsigned_abs()).min(layout.max_tick());
     let end = tick << layout.seq.width | layout.seq.max();
     let left = (end + 1).saturating_sub(first);
     want.min(left.div_ceil(2)).max(1)

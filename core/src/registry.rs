@@ -2,18 +2,22 @@
 //!
 //! The rules are few. A slice begins now, never before, and where the last one of its nodes has ended. It ends
 //! at most one length from now. So whatever a registry has forgotten of its grants is past one length later:
-//! after it was restored or failed over, it waits for that long (a *quarantine*) and can then grant again.
+//! after it was started, restored or failed over, it waits for that long (a *quarantine*) and can then grant again.
+//! Meanwhile slices that have not ended go on: nobody else can have been granted their nodes.
 //!
 //! Where grants are kept, and how requests reach the registry, is the caller's: in tables and by SQL, or in the
 //! memory of a simulation.
 
 use crate::Micros;
+use std::cmp::Ordering;
 
 /// A registry's rules and memory, less its grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registry {
     /// How long a slice is.
     pub length: Micros,
+    /// How long the longest slice was that it ever granted.
+    pub longest: Micros,
     /// How far a server's clock may be from the registry's.
     pub max_skew: Micros,
     /// No slice begins before it: the latest end of grants that are no longer kept.
@@ -31,7 +35,9 @@ pub struct Identity {
     pub system: u64,
     /// Of its log. Another one was promoted, or restored to a moment.
     pub timeline: u32,
-    /// Counts quarantines for other reasons.
+    /// When its server was started. Another one may be an old copy of the disk.
+    pub start: Micros,
+    /// Counts quarantines, also those of who it was before.
     pub incarnation: u32,
 }
 
@@ -71,6 +77,8 @@ pub enum Denial {
         /// When it can be had at the earliest.
         until: Micros,
     },
+    /// There is no such claim any more: a new one has to be made.
+    Lost,
 }
 
 impl Registry {
@@ -79,6 +87,7 @@ impl Registry {
     pub const fn new(length: Micros, max_skew: Micros, identity: Identity) -> Self {
         Self {
             length,
+            longest: length,
             max_skew,
             horizon: Micros::MIN,
             quarantine: Micros::MIN,
@@ -89,10 +98,10 @@ impl Registry {
     /// Begins a quarantine at `now`.
     pub fn quarantine(&mut self, now: Micros) {
         let end = now
-            .saturating_add(self.length)
+            .saturating_add(self.longest.max(self.length))
             .saturating_add(self.max_skew);
         self.quarantine = self.quarantine.max(end);
-        self.identity.incarnation = self.identity.incarnation.wrapping_add(1);
+        self.identity.incarnation = self.identity.incarnation.saturating_add(1);
     }
 
     /// The first thing to do with each request: notices whether the registry has forgotten something since it
@@ -101,29 +110,44 @@ impl Registry {
     ///
     /// `here` is who the registry is now (its incarnation does not count), and where its log ends.
     pub fn look_back(&mut self, now: Micros, here: Seen, seen: Option<Seen>) -> bool {
-        let other = (here.identity.system, here.identity.timeline)
-            != (self.identity.system, self.identity.timeline);
-        let less = seen
-            .is_some_and(|seen| seen.identity == self.identity && seen.position > here.position);
-        if other || less {
-            self.identity.system = here.identity.system;
-            self.identity.timeline = here.identity.timeline;
+        let mine = self.identity;
+        let is = Identity {
+            incarnation: mine.incarnation,
+            ..here.identity
+        };
+        // Who has seen a later incarnation, or this one as somebody else or with more in its log, has seen what
+        // became of another copy.
+        let less = seen.is_some_and(|Seen { identity, position }| {
+            match identity.incarnation.cmp(&mine.incarnation) {
+                Ordering::Less => false,
+                Ordering::Equal => identity != mine || position > here.position,
+                Ordering::Greater => true,
+            }
+        });
+        let forgot = is != mine || less;
+        if forgot {
+            let latest = seen.map_or(0, |seen| seen.identity.incarnation);
+            let incarnation = mine.incarnation.max(latest);
+            self.identity = Identity { incarnation, ..is };
             self.quarantine(now);
         }
-        other || less
+        forgot
     }
 
-    /// Whether a server whose clock shows `clock` may be granted anything at `now`.
+    /// Whether a server whose clock shows `clock` may be granted anything at `now`. `told` is the slice that it
+    /// wants to be renewed, as it knows it.
     ///
     /// # Errors
     /// When it may not.
-    pub fn admit(&self, now: Micros, clock: Micros) -> Result<(), Denial> {
+    pub fn admit(&self, now: Micros, clock: Micros, told: Option<Span>) -> Result<(), Denial> {
         let ahead = clock.saturating_sub(now);
         if ahead.saturating_abs() > self.max_skew {
             return Err(Denial::Skew { ahead });
         }
-        if now < self.quarantine {
-            let left = self.quarantine - now;
+        // By no clock that a registry may have had has it ended, so nobody else has been granted its nodes.
+        let lasts = |told: Span| told.until > now.saturating_add(self.max_skew);
+        if now < self.quarantine && !told.is_some_and(lasts) {
+            let left = self.quarantine.saturating_sub(now);
             return Err(Denial::Quarantine { left });
         }
         Ok(())
@@ -148,12 +172,35 @@ impl Registry {
         })
     }
 
-    /// The slice of a claim that goes on. Nobody else can have had its nodes in between, or it would not be there.
-    #[must_use]
-    pub fn renew(&self, now: Micros, held: Span) -> Span {
-        Span {
-            from: held.from,
-            until: held.until.max(now.saturating_add(self.length)),
+    /// The slice of a claim that goes on, of a server that was admitted. `kept` is what the registry knows of it,
+    /// `told` what the server does, and `others` are the ends of all other claims on any of its nodes.
+    ///
+    /// In quarantine the server is believed: what it was granted may be forgotten. Once a slice has ended, others
+    /// may have had its nodes, which may be forgotten too: the claim goes on with a new slice.
+    ///
+    /// # Errors
+    /// When the registry knows nothing of it, or while another claim lasts.
+    pub fn renew(
+        &self,
+        now: Micros,
+        kept: Option<Span>,
+        told: Span,
+        others: impl IntoIterator<Item = Micros>,
+    ) -> Result<Span, Denial> {
+        let held = if now < self.quarantine {
+            told
+        } else {
+            kept.ok_or(Denial::Lost)?
+        };
+        if held.until <= now {
+            return self.claim(now, others);
+        }
+        match others.into_iter().max() {
+            Some(until) if until > now => Err(Denial::Held { until }),
+            _ => Ok(Span {
+                from: held.from,
+                until: held.until.max(now.saturating_add(self.length)),
+            }),
         }
     }
 }

@@ -41,18 +41,17 @@ impl Slice {
         self.until.load(Ordering::Acquire)
     }
 
-    /// Ends the slice now. Returns the moment that all ids minted under it are before; whoever is still
-    /// minting under it fails.
+    /// Ends the slice now. Returns a moment that all ids minted under it are before; whoever is still minting under it
+    /// fails.
     ///
-    /// `lanes` are all from which nodes of this slice are minted. They are moved to its old end, and go on from
-    /// there if it is lent again. **No such lane may be made meanwhile**: the caller holds the table's lock.
+    /// `lanes` are all from which nodes of this slice are minted. **No such lane may be made meanwhile**: the caller
+    /// holds the table's lock. Nor may it be extended, but by a new claim.
     pub fn give_back<'a>(&self, lanes: impl IntoIterator<Item = &'a Lane>) -> Micros {
-        let end = self.until.swap(self.from(), Ordering::AcqRel);
+        let from = self.from();
+        self.until.store(from, Ordering::SeqCst);
         lanes
             .into_iter()
-            .filter_map(|lane| lane.close(end))
-            .fold(self.from(), |used, start| {
-                used.max(start.saturating_add(1).min(end))
-            })
+            .filter_map(Lane::close)
+            .fold(from, |used, start| used.max(start.saturating_add(1)))
     }
 }

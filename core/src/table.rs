@@ -85,7 +85,7 @@ impl<'a> LaneTable<'a> {
     /// table was seen full is looked up again: it may have got the last lane in between.
     #[cold]
     fn find_shared(&self, layout: &Layout, node: u64) -> Lookup<'a> {
-        if self.count.used.load(Ordering::Acquire) < self.limit {
+        if !self.is_full() {
             return Lookup::Missing;
         }
         for node in [node, SHARED_NODE] {
@@ -124,6 +124,12 @@ impl<'a> LaneTable<'a> {
             }
             Probe::Full => None,
         }
+    }
+
+    /// Whether further nodes share a lane of their layout.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.count.used.load(Ordering::Acquire) >= self.limit
     }
 
     /// Every lane that is there.

@@ -1,7 +1,8 @@
 //! The generators of 64-bit ids.
 
 use super::{SnowflakeLayout, required};
-use crate::pg::{errors, lanes, session, settings};
+use crate::pg::nodes::{self, Node};
+use crate::pg::{claims, errors, lanes, session};
 use errors::OrReport;
 use mint_core::{BUILTINS, Layout, Run};
 use pgrx::prelude::*;
@@ -41,11 +42,12 @@ fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
 }
 
 fn mint_as_node(layout: &Layout) -> i64 {
-    // A layout without a node needs none to be set.
-    let shard = match settings::node() {
+    let shard = match nodes::node() {
+        // A layout without a node needs none to be set.
         _ if layout.node.width == 0 => 0,
-        Some(node) => node,
-        None => errors::report(
+        Node::Fixed(node) => i64::from(node),
+        Node::Auto => return lanes::next_id(layout, claims::auto_node(layout)),
+        Node::Unset => errors::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "pg_mint.node is not set".to_owned(),
             Some("Without a shard, ids are minted as the node of the server.".to_owned()),

@@ -6,6 +6,7 @@ mod inspect;
 mod layout;
 mod layouts;
 mod leaf;
+mod nodes;
 mod objectid;
 mod operations;
 mod public;

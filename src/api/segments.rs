@@ -1,9 +1,9 @@
 //! Segments: any sequence, drawn faster.
 
-use super::Regclass;
+use super::{Regclass, required};
 use crate::pg::errors::report;
 use crate::pg::moment::timestamp;
-use crate::pg::{naming, segments};
+use crate::pg::{naming, segments, sources};
 use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
@@ -55,14 +55,35 @@ pub fn range(values: Values) -> pgrx::datum::Range<i64> {
 /// The longest step that can be asked for.
 const LONGEST: i64 = 1_000_000;
 
-/// Makes a sequence that is drawn from in steps, which is its CACHE, and returns it.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn segment_create(name: &str, step: default!(i64, 2000), start: default!(i64, 1)) -> Regclass {
-    create_exactly(&naming::quoted(name), step, start)
+/// Makes a sequence that is drawn from in steps, and returns it. The step is its CACHE.
+///
+/// With `source`, a foreign server, its segments are taken from the sequence of the same name there, or from
+/// `source_sequence`: many servers draw from one. It goes on through an outage of the source until two segments are
+/// used up. `nextval` cannot draw from it.
+#[pg_extern(volatile, parallel_unsafe, cost = 1000)]
+fn segment_create(
+    name: Option<&str>,
+    step: default!(Option<i64>, 2000),
+    start: default!(Option<i64>, 1),
+    source: default!(Option<&str>, "NULL"),
+    source_sequence: default!(Option<&str>, "NULL"),
+) -> Regclass {
+    let name = required(name, "name");
+    let (step, start) = (required(step, "step"), required(start, "start"));
+    let quoted = naming::quoted(name);
+    match source {
+        None => create_exactly(&quoted, step, start),
+        Some(server) => {
+            check_step(step);
+            sources::check(server);
+            let sequence = create(name, sources::NAME_ONLY);
+            sources::keep(sequence.0, server, source_sequence.unwrap_or(name), step);
+            sequence
+        }
+    }
 }
 
-/// Makes such a sequence, of a quoted name.
-pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
+fn check_step(step: i64) {
     if !(2..=LONGEST).contains(&step) {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -71,6 +92,11 @@ pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
             Some("To draw one value at a time, use nextval().".to_owned()),
         );
     }
+}
+
+/// Makes such a sequence, of a quoted name.
+pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
+    check_step(step);
     let min = start.min(1);
     naming::run(&format!(
         "CREATE SEQUENCE {quoted} MINVALUE {min} START {start} CACHE {step}"
@@ -133,3 +159,5 @@ extension_sql_file!(
     name = "segments",
     requires = [pg_mint_segments]
 );
+
+extension_sql_file!("../../sql/sources.sql", name = "sources");

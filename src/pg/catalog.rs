@@ -6,6 +6,29 @@ use std::ptr;
 
 /// The oid of a relation of the extension, by its name in the extension's schema.
 pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
+    let (schema, _) = extension()?;
+    // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
+    let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// The name of the extension's schema.
+pub fn schema() -> Option<String> {
+    let (schema, _) = extension()?;
+    // SAFETY: as above; the name is a copy, with a zero byte at its end.
+    unsafe {
+        let name = pg_sys::get_namespace_name(schema);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    }
+}
+
+/// Who owns the extension.
+pub fn owner() -> Option<pg_sys::Oid> {
+    extension().map(|(_, owner)| owner)
+}
+
+/// The extension's schema and owner.
+fn extension() -> Option<(pg_sys::Oid, pg_sys::Oid)> {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
     // and the table are closed before anything else is opened.
     unsafe {
@@ -26,14 +49,13 @@ pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
         let index = pg_sys::Oid::from_u32(pg_sys::ExtensionOidIndexId);
         let scan = pg_sys::systable_beginscan(table, index, true, ptr::null_mut(), 1, &raw mut key);
         let tuple = pg_sys::systable_getnext(scan);
-        let schema = (!tuple.is_null()).then(|| {
+        let row = (!tuple.is_null()).then(|| {
             let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_extension>();
-            (*row).extnamespace
+            ((*row).extnamespace, (*row).extowner)
         });
         pg_sys::systable_endscan(scan);
         pg_sys::table_close(table, share);
-        let oid = pg_sys::get_relname_relid(name.as_ptr(), schema?);
-        (oid != pg_sys::InvalidOid).then_some(oid)
+        row
     }
 }
 

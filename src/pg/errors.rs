@@ -58,6 +58,14 @@ impl<T> OrReport<T> for Result<T, IdError> {
     }
 }
 
+impl<T> OrReport<T> for Result<T, pgrx::spi::Error> {
+    fn or_report(self) -> T {
+        self.unwrap_or_else(|error| {
+            report(Code::ERRCODE_INTERNAL_ERROR, error.to_string(), None, None)
+        })
+    }
+}
+
 #[cold]
 fn bad_id(error: &IdError) -> ! {
     let (code, detail, hint) = match error {
@@ -198,7 +206,8 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
             Code::ERRCODE_SYSTEM_ERROR,
             format!("the clock is {} behind the last id of {lane}", span(*ahead)),
             Some(format!(
-                "The clock stepped back. Ids may run ahead of it by pg_mint.max_ahead ({}); the next id is {} away, and pg_mint.max_wait is shorter.",
+                "The clock stepped back{}. Ids may run ahead of it by pg_mint.max_ahead ({}); the next id is {} away, and pg_mint.max_wait is shorter.",
+                if super::nodes::has_registry() { ", or the node was given back just now" } else { "" },
                 span(max_ahead),
                 span(*need)
             )),
@@ -222,6 +231,16 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
             )),
             Some("Put the clock of the server right. If it is right and the ceiling is not, see pg_mint_reset_ceiling().".to_owned()),
         ),
+        MintError::BeforeSlice { from, need } => report(
+            Code::ERRCODE_SYSTEM_ERROR,
+            format!("the slice of id time that the registry lent this server begins at {}", moment_text(*from)),
+            Some(format!(
+                "The next id of {lane} is {} away, and pg_mint.max_wait is shorter.",
+                span(*need)
+            )),
+            Some("Wait, or check the clock of the server.".to_owned()),
+        ),
+        MintError::SliceEnded { until } => super::claims::refuse(Some(*until)),
         MintError::ClockJumped { by } => report(
             Code::ERRCODE_SYSTEM_ERROR,
             format!("the clock jumped {} forward, and {lane} does not follow it unconfirmed", span(*by)),

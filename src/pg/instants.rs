@@ -2,7 +2,7 @@
 //! They work in recovery too: standbys draw nodes, clock sequences and random bytes of their own.
 
 use super::shared::shared;
-use super::{clock, node, random};
+use super::{clock, random, uuid_node};
 use mint_core::{ObjectId, Uuid, objectid};
 use pgrx::pg_sys;
 use std::ptr;
@@ -10,19 +10,21 @@ use std::ptr;
 /// Mints version 1.
 #[inline]
 pub fn v1() -> Uuid {
-    shared().instants.v1(clock::now_nanos(), node::node())
+    shared().instants.v1(clock::now_nanos(), uuid_node::node())
 }
 
 /// Mints version 2; none when its local id is used up for now.
 pub fn v2(domain: u8, local_id: u32) -> Option<Uuid> {
     let now = clock::now_nanos();
-    shared().instants.v2(now, domain, local_id, node::node())
+    shared()
+        .instants
+        .v2(now, domain, local_id, uuid_node::node())
 }
 
 /// Mints version 6.
 #[inline]
 pub fn v6() -> Uuid {
-    shared().instants.v6(clock::now_nanos(), node::node())
+    shared().instants.v6(clock::now_nanos(), uuid_node::node())
 }
 
 /// Mints version 7.

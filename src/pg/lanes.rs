@@ -1,15 +1,18 @@
 //! Minting with what the server lends: clock, latch, shared memory and settings.
 
 use super::shared::{Shared, shared};
-use super::{ceilings, clock, errors, random, session, settings};
+use super::{ceilings, claims, clock, errors, random, session, settings};
 use mint_core::mint::Refusal;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lookup, Micros, Run, mint};
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lookup, Micros, Run, Slice, mint};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::convert::Infallible;
 
 /// The world as a backend sees it. Interrupts leave by PostgreSQL's own errors.
 struct Backend {
     anchor: &'static ClockAnchor,
+    slice: Option<&'static Slice>,
+    /// Width and number of the node.
+    node: (u32, u64),
 }
 
 impl Host for Backend {
@@ -49,6 +52,18 @@ impl Host for Backend {
     fn raise(&mut self, beyond: Micros) -> Result<(), Infallible> {
         self.watch_steps();
         ceilings::raise(beyond);
+        Ok(())
+    }
+
+    #[inline]
+    fn slice(&self) -> Option<&Slice> {
+        self.slice
+    }
+
+    fn renew(&mut self) -> Result<(), Infallible> {
+        if let Some(slice) = self.slice {
+            self.slice = Some(claims::renew(slice, self.node));
+        }
         Ok(())
     }
 }
@@ -144,6 +159,8 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
     let policy = settings::policy();
     let mut host = Backend {
         anchor: shared.anchor,
+        slice: claims::slice(layout, node),
+        node: (layout.node.width, node),
     };
     match mint(lane, layout, want, &policy, &mut host) {
         Ok(run) => run,

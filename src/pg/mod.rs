@@ -2,18 +2,24 @@
 
 pub mod catalog;
 pub mod ceilings;
+pub mod claims;
 pub mod clock;
 pub mod ends;
 pub mod errors;
 pub mod fixed;
+pub mod grants;
 pub mod instants;
 pub mod keys;
 pub mod lanes;
+pub mod mailbox;
+pub mod member;
 pub mod moment;
 pub mod naming;
-pub mod node;
+pub mod nodes;
 pub mod objectid_order;
 pub mod random;
+pub mod registry;
+pub mod remote;
 pub mod rights;
 pub mod rows;
 pub mod sections;
@@ -23,10 +29,13 @@ pub mod session;
 pub mod settings;
 pub mod shared;
 pub mod soft;
+pub mod sources;
 pub mod users;
+pub mod uuid_node;
 pub mod value_errors;
 pub mod varlena;
 pub mod watch;
+pub mod worker;
 
 use std::ffi::CStr;
 

@@ -1,17 +1,14 @@
 //! Relations by name and by oid, and statements that create and drop them.
 
-use super::errors::report;
-use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
+use super::errors::OrReport;
+use pgrx::{Spi, pg_sys};
 
 /// What a query of ours on the catalogs gives. They give one row of one column.
 fn ask<T: pgrx::FromDatum + pgrx::IntoDatum>(
     query: &str,
     argument: pgrx::datum::DatumWithOid<'_>,
 ) -> Option<T> {
-    match Spi::get_one_with_args::<T>(query, &[argument]) {
-        Ok(value) => value,
-        Err(error) => report(Code::ERRCODE_INTERNAL_ERROR, error.to_string(), None, None),
-    }
+    Spi::get_one_with_args::<T>(query, &[argument]).or_report()
 }
 
 /// A name as people write it, `orders`, `"Orders"` or `shop.orders`, in the form that a statement takes.
@@ -31,6 +28,12 @@ pub fn literal(text: &str) -> String {
     ask("SELECT pg_catalog.quote_literal($1)", text.into()).unwrap_or_default()
 }
 
+/// A text in the form that a statement for another server takes, whatever its settings are.
+pub fn escaped(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('\'', "''");
+    format!("E'{escaped}'")
+}
+
 /// The oid of the relation that a quoted name means now.
 pub fn resolve(quoted: &str) -> pg_sys::Oid {
     let query = "SELECT $1::pg_catalog.regclass::pg_catalog.oid";
@@ -45,7 +48,5 @@ pub fn name_of(relation: pg_sys::Oid) -> String {
 
 /// Runs a statement of ours.
 pub fn run(statement: &str) {
-    if let Err(error) = Spi::run(statement) {
-        report(Code::ERRCODE_INTERNAL_ERROR, error.to_string(), None, None);
-    }
+    Spi::run(statement).or_report();
 }

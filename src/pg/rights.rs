@@ -1,5 +1,6 @@
 //! Who may use a relation.
 
+use super::catalog;
 use pgrx::pg_sys;
 use std::ffi::CString;
 
@@ -35,5 +36,20 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
         let name = CString::new(name).unwrap_or_default();
         // SAFETY: raises an error with a copy of the name.
         unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) };
+    }
+}
+
+/// Runs `work` with the privileges of the extension's owner. An error inside gives them up as well.
+pub fn as_owner_of_extension(work: impl FnOnce()) {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    let owner = catalog::owner().unwrap_or_else(self::user);
+    // SAFETY: as the server does around functions that are SECURITY DEFINER. The end of a failed transaction sets
+    // both back.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&raw mut user, &raw mut context);
+        let changed = context | pg_sys::SECURITY_LOCAL_USERID_CHANGE.cast_signed();
+        pg_sys::SetUserIdAndSecContext(owner, changed);
+        work();
+        pg_sys::SetUserIdAndSecContext(user, context);
     }
 }

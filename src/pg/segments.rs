@@ -7,7 +7,7 @@
 use super::errors::report;
 use super::sequence::{self, Lock, Row, Sequence};
 use super::shared::shared;
-use super::{clock, ends, rights, settings, watch};
+use super::{clock, ends, rights, settings, sources, watch};
 use mint_core::segment::{LONGEST, Look, Owner, Turn};
 use mint_core::{Draw, Micros, Place, Segment, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 ///
 /// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the shared memory's.
 /// - `database`, `sequence`, `file`, `owner`: changed and read under the shared memory's lock.
+/// - `ordered`: 1 while a segment from another server is wanted ([`super::sources`]).
 /// - `used`: when it was filled last, to find the one that is used least.
 #[repr(C, align(64))]
 pub struct Slot {
@@ -28,6 +29,7 @@ pub struct Slot {
     sequence: AtomicU32,
     file: AtomicU32,
     owner: AtomicU32,
+    ordered: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Slot>() == 192);
@@ -49,7 +51,60 @@ impl Slot {
         self.sequence.store(sequence, Ordering::Relaxed);
         self.file.store(file, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
+        self.ordered.store(0, Ordering::Relaxed);
     }
+
+    /// Wants a segment from another server.
+    pub fn order(&self) {
+        self.ordered.store(1, Ordering::Release);
+    }
+
+    /// Wants none any more.
+    pub fn cancel(&self) {
+        self.ordered.store(0, Ordering::Release);
+    }
+
+    /// Whether what was ordered is there.
+    pub fn is_supplied(&self) -> bool {
+        self.ordered.load(Ordering::Acquire) == 0 || !self.segment.lacks_next()
+    }
+
+    /// How many values to take next. **For who may fill.**
+    pub fn next_step(&self, now: Micros, own: u64) -> u64 {
+        let most = settings::segment_max_step();
+        self.segment.next_step(now, own.min(LONGEST), most)
+    }
+
+    /// Puts values from another server behind those in use. They are lost if the slot went to another sequence.
+    /// **For the one worker of the database.**
+    pub fn supply(&self, owner: Owner, values: Values, now: Micros) {
+        shared().locked(|_| {
+            if self.segment.lacks_next() && self.segment.fill(owner, values, 0, now) {
+                self.used.store(now, Ordering::Relaxed);
+                self.cancel();
+            }
+        });
+    }
+}
+
+/// The sequences of a database that want a segment from another server.
+pub fn orders(database: u32) -> Vec<(pg_sys::Oid, &'static Slot, Owner)> {
+    let shared = shared();
+    shared.locked(|_| {
+        let mine = shared
+            .segments
+            .iter()
+            .filter(|slot| slot.key().0 == database && slot.ordered.load(Ordering::Acquire) == 1);
+        mine.filter(|slot| slot.segment.lacks_next())
+            .map(|slot| {
+                (
+                    pg_sys::Oid::from_u32(slot.key().1),
+                    slot,
+                    slot.owner.load(Ordering::Relaxed),
+                )
+            })
+            .collect()
+    })
 }
 
 /// What a session knows of a sequence.
@@ -166,19 +221,45 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
                 };
             }
             Draw::NotMine => forget(sequence),
-            Draw::Short { .. } if count > 1 => return take(sequence, count),
-            Draw::Short { .. } => match slot.segment.turn(owner, sequence::flush) {
-                Turn::Done => {}
-                Turn::NotMine => forget(sequence),
-                Turn::Lacking => {
-                    slot.segment.note_wait();
-                    let open = open(sequence);
-                    refill(sequence, open, true);
-                }
+            Draw::Short { left } if count > 1 => match from_afar(sequence, count) {
+                None => return take(sequence, count),
+                // What is left is too short for values in a row, and is lost.
+                Some(()) if left > 0 => drop(slot.segment.draw(owner, left)),
+                Some(()) => turn(slot, owner, sequence),
             },
+            Draw::Short { .. } => turn(slot, owner, sequence),
         }
         pgrx::check_for_interrupts!();
     }
+}
+
+/// Turns to the next segment, which is taken now if nobody has.
+fn turn(slot: &'static Slot, owner: Owner, sequence: pg_sys::Oid) {
+    match slot.segment.turn(owner, sequence::flush) {
+        Turn::Done => {}
+        Turn::NotMine => forget(sequence),
+        Turn::Lacking => {
+            slot.segment.note_wait();
+            let open = open(sequence);
+            refill(sequence, open, true);
+        }
+    }
+}
+
+/// Whether a sequence's values come from another server, in segments of `count` at least.
+fn from_afar(sequence: pg_sys::Oid, count: u64) -> Option<()> {
+    let (rules, _) = open(sequence).definition();
+    let source = sources::may_be_name(&rules).then(|| sources::of(sequence));
+    let step = source.flatten()?.step;
+    if count > step {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("count must be at most {step}, the step of the sequence"),
+            Some("Its values come from another server, a segment at a time.".to_owned()),
+            None,
+        );
+    }
+    Some(())
 }
 
 /// Where a sequence's segments are, if the user may draw.
@@ -298,6 +379,10 @@ fn prefetch(sequence: pg_sys::Oid) {
 fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
     let (slot, owner) = attach(oid, &sequence);
+    if sources::may_be_name(&rules) && sources::of(oid).is_some() {
+        drop(sequence);
+        return sources::fetch(oid, slot, needed);
+    }
     let own = if cache > 1 {
         cache
     } else {

@@ -1,10 +1,9 @@
 //! The settings `pg_mint.*`.
 
-use super::node;
+use super::{nodes, uuid_node};
 use mint_core::{Micros, Policy};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 
-static NODE: GucSetting<i32> = GucSetting::<i32>::new(-1);
 static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
@@ -16,11 +15,6 @@ static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 static MAX_SECTIONS: GucSetting<i32> = GucSetting::<i32>::new(4_096);
 static USER_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(65_536);
 static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
-
-/// The node of this server, unless it is not set.
-pub fn node() -> Option<i64> {
-    Some(i64::from(NODE.get())).filter(|&node| node >= 0)
-}
 
 /// The value of a setting, for the way of every id: `GucSetting::get` asks each time which thread
 /// it runs on.
@@ -85,16 +79,6 @@ pub fn segment_max_step() -> u64 {
 
 /// Defines the settings. Called once, when the library is loaded.
 pub fn init() {
-    GucRegistry::define_int_guc(
-        c"pg_mint.node",
-        c"Sets the node of ids that are minted without a shard.",
-        c"-1 means not set: such calls are refused, so that nobody mints as another node by accident.",
-        &NODE,
-        -1,
-        i32::MAX,
-        GucContext::Suset,
-        GucFlags::default(),
-    );
     GucRegistry::define_int_guc(
         c"pg_mint.max_ahead",
         c"Sets how far ids may run ahead of the clock.",
@@ -205,7 +189,8 @@ pub fn init() {
         GucContext::Sighup,
         GucFlags::UNIT_KB,
     );
-    node::init();
+    nodes::init();
+    uuid_node::init();
     // SAFETY: the name is a constant string; called in the postmaster or a backend, as it must be.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"pg_mint".as_ptr()) };
 }

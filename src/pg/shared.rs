@@ -9,7 +9,9 @@
 //! from lanes of its own beside the others.
 
 use super::ceilings::{self, Slot};
+use super::claims::Claims;
 use super::errors::report;
+use super::sources::{self, Supplier};
 use super::{random, sections, segments, settings};
 use mint_core::{BUILTINS, ClockAnchor, Instants, Lane, LaneTable, TableCount};
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -56,7 +58,7 @@ const _: () = assert!(size_of::<Rendezvous>() == 64);
 /// - `tranche`, `slots`, `limit`, `segments`, `sections`: written before the handle is published, immutable then.
 /// - `lock`: held to insert lanes.
 /// - `count`: written under `lock`, read by anyone.
-/// - `anchor`, `ceilings`, `instants`: atomic; ceilings are claimed under `lock`.
+/// - `anchor`, `ceilings`, `claims`, `suppliers`, `instants`: atomic; ceilings and suppliers are claimed under `lock`.
 /// - `owners`: the number given out last, under `lock`.
 /// - `users`: handle of the segment of the users; 0 until it is made, under `lock`.
 #[repr(C, align(64))]
@@ -72,6 +74,8 @@ struct Header {
     count: TableCount,
     anchor: ClockAnchor,
     ceilings: [Slot; ceilings::SLOTS],
+    claims: Claims,
+    suppliers: [Supplier; sources::SLOTS],
     instants: Instants,
 }
 
@@ -82,6 +86,10 @@ pub struct Shared {
     pub anchor: &'static ClockAnchor,
     /// The ceilings of the databases.
     pub ceilings: &'static [Slot],
+    /// What is held of a registry.
+    pub claims: &'static Claims,
+    /// Who fetches segments from other servers.
+    pub suppliers: &'static [Supplier],
     /// The lanes of UUIDs and ObjectIDs.
     pub instants: &'static Instants,
     /// Two segments of each sequence that is drawn from.
@@ -169,6 +177,8 @@ fn attach() -> &'static Shared {
             lock: addr_of_mut!((*header).lock),
             anchor: &(*header).anchor,
             ceilings: &(*header).ceilings,
+            claims: &(*header).claims,
+            suppliers: &(*header).suppliers,
             instants: &(*header).instants,
             segments,
             sections: std::slice::from_raw_parts(sections, (*header).sections as usize),

@@ -1,10 +1,11 @@
 //! The node of UUIDs of versions 1, 2 and 6: the setting `pg_mint.uuid_node`.
 
 use super::errors::report;
+use super::nodes::explain;
 use mint_core::uuid::parse_mac;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PgSqlErrorCode, pg_guard, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, ptr};
 
 static SETTING: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"random"));
@@ -63,12 +64,34 @@ fn machine() -> [u8; 6] {
 
 /// The address of the first network interface, by name, that has one. The loopback's is zero.
 fn first_address(interfaces: &Path) -> Option<[u8; 6]> {
-    let mut names: Vec<_> = fs::read_dir(interfaces).ok()?.flatten().collect();
-    names.sort_by_key(fs::DirEntry::file_name);
-    names.iter().find_map(|name| {
-        let address = fs::read_to_string(name.path().join("address")).ok()?;
-        parse_mac(address.trim()).filter(|&node| node != [0; 6])
-    })
+    let mut interfaces = interfaces_in(interfaces);
+    interfaces.sort_by_key(|interface| interface.file_name().map(ToOwned::to_owned));
+    interfaces
+        .iter()
+        .find_map(|interface| parse_mac(&address(interface)?).filter(|&node| node != [0; 6]))
+}
+
+/// The addresses of this machine's network interfaces that have one, in the order in which the system numbers them.
+pub fn addresses() -> Vec<String> {
+    let mut interfaces = interfaces_in(Path::new("/sys/class/net"));
+    let number = |interface: &PathBuf| -> Option<u32> {
+        let text = fs::read_to_string(interface.join("ifindex")).ok()?;
+        text.trim().parse().ok()
+    };
+    interfaces.sort_by_key(number);
+    let all = interfaces.iter().filter_map(|interface| address(interface));
+    all.filter(|address| parse_mac(address).is_some_and(|node| node != [0; 6]))
+        .collect()
+}
+
+fn interfaces_in(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn address(interface: &Path) -> Option<String> {
+    let text = fs::read_to_string(interface.join("address")).ok()?;
+    Some(text.trim().to_owned())
 }
 
 /// Defines the setting. Called once, when the library is loaded.
@@ -97,12 +120,11 @@ unsafe extern "C-unwind" fn check(
     _source: pg_sys::GucSource::Type,
 ) -> bool {
     const DETAIL: &CStr = c"It is \"random\", \"mac\" or a MAC address like 00:50:56:21:93:95.";
-    // SAFETY: the server gives the place of a string, which is null for no value. It only reads the
-    // detail, which is constant.
+    // SAFETY: the server gives the place of a string, which is null for no value.
     unsafe {
         let good = (*value).is_null() || Choice::parse(CStr::from_ptr(*value)).is_some();
         if !good {
-            pg_sys::GUC_check_errdetail_string = DETAIL.as_ptr().cast_mut();
+            explain(DETAIL);
         }
         good
     }

@@ -3,8 +3,9 @@
 
 use mint_core::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Page, Policy, Run, mint,
+    Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Page, Policy, Run, Slice, mint,
 };
+use std::collections::VecDeque;
 use std::convert::Infallible;
 
 pub const MS: Micros = 1_000;
@@ -53,6 +54,13 @@ pub struct World {
     pub window: Micros,
     /// How far behind the clock was found, each time.
     pub steps: Vec<Micros>,
+    pub slice: Option<Slice>,
+    /// What the registry grants when it is asked again, in turn; nothing when it does not answer.
+    pub grants: VecDeque<Option<(Micros, Micros)>>,
+    /// How often the slice had to be renewed.
+    pub renewals: usize,
+    /// How long that takes.
+    pub renewing: Micros,
 }
 
 /// A page and what of it is on disk.
@@ -139,6 +147,21 @@ impl Host for World {
         let Ok(()) = self.ceiling.raise(beyond, self.window, &mut self.page);
         Ok(())
     }
+
+    fn slice(&self) -> Option<&Slice> {
+        self.slice.as_ref()
+    }
+
+    fn renew(&mut self) -> Result<(), ()> {
+        assert!(self.renewals < 1_000, "asks for ever");
+        self.renewals += 1;
+        self.up += self.renewing;
+        self.at += if self.stuck { 0 } else { self.renewing };
+        if let (Some(slice), Some(Some((from, until)))) = (&self.slice, self.grants.pop_front()) {
+            slice.extend(from, until);
+        }
+        Ok(())
+    }
 }
 
 impl Script {
@@ -157,6 +180,10 @@ impl Script {
             page: Paper::default(),
             window: policy.window,
             steps: Vec::new(),
+            slice: None,
+            grants: VecDeque::new(),
+            renewals: 0,
+            renewing: 100 * MS,
         };
         let lane = Lane::alone(&layout, 0);
         Script {
@@ -187,6 +214,13 @@ impl Script {
         };
         self.world.ceiling = Ceiling::default();
         self.world.ceiling.attach(value, []);
+    }
+
+    /// A slice so long after the layout's epoch.
+    pub fn lend(&mut self, from: Micros, until: Micros) {
+        let epoch = self.layout.epoch();
+        let slice = self.world.slice.get_or_insert_default();
+        slice.extend(epoch + from, epoch + until);
     }
 
     /// A crash: lanes and anchor are new, the page has kept `value`.

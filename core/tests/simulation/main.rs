@@ -1,0 +1,64 @@
+//! A thousand servers and one registry of nodes, none of which can be relied on.
+//!
+//! Clocks are wrong, drift and jump; messages are lost and late; servers die, sleep, are cloned and restored; the
+//! registry stops, forgets and comes back. Members mint with the real lanes, slices and ceilings, by their
+//! own clocks, and ask the real [`Registry`] at its own pace. Whatever happens, no word of a node is minted twice.
+#![cfg(not(loom))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod central;
+mod dice;
+mod member;
+mod world;
+
+use central::BLOWS;
+use mint_core::Micros;
+use world::{SECOND, Sim, Weather};
+
+/// What a member with a granted slice of ten seconds asks in a minute.
+const CALM: f64 = 12.0;
+/// And what one asks that is always refused.
+const WORST: f64 = 60.0;
+
+#[test]
+fn claim_traffic_does_not_depend_on_how_many_servers_there_are() {
+    for servers in [10, 100, 1_000] {
+        let mut sim = Sim::new(1, servers, Weather::Calm);
+        sim.run(10 * 60 * SECOND);
+        let traffic = sim.traffic();
+        println!("{servers:>5} servers: {traffic:.2} requests per server and minute");
+        assert!((CALM * 0.99..CALM * 1.01).contains(&traffic), "{traffic}");
+    }
+}
+
+#[test]
+fn no_word_is_minted_twice_whatever_happens() {
+    let began = std::time::Instant::now();
+    for seed in 1..=seeds() {
+        let mut sim = Sim::new(seed, 1_000, Weather::Foul);
+        sim.run(8 * 60 * SECOND);
+        let traffic = sim.traffic();
+        sim.clear_up();
+        sim.run(60 * SECOND);
+        println!(
+            "seed {seed}: {sim}; {traffic:.2} requests per server and minute; {:.1} s",
+            began.elapsed().as_secs_f64()
+        );
+        assert!(traffic < WORST, "seed {seed}: {traffic}");
+        assert!(sim.busiest() < WORST * 1.02, "seed {seed}");
+        // It happened.
+        let tally = &sim.tally;
+        assert!(BLOWS.iter().all(|blow| tally.blows.contains_key(blow)));
+        for (what, times) in tally.happened() {
+            assert!(times > 10, "seed {seed}: {what} {times} times");
+        }
+        // Nobody is left behind.
+        let idle = sim.idle_for(15 * SECOND);
+        assert!(idle.is_empty(), "seed {seed}: {idle:?} mint no more");
+    }
+}
+
+/// More of them by `SIMULATION_SEEDS`.
+fn seeds() -> Micros {
+    std::env::var("SIMULATION_SEEDS").map_or(3, |seeds| seeds.parse().unwrap())
+}

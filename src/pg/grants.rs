@@ -1,0 +1,315 @@
+//! The registry's tables: who holds which nodes, and where the registry stands.
+
+use super::errors::{OrReport, report};
+use super::moment::{timestamp, to_micros};
+use super::registry::{Asker, Grant, Nodes, here, words};
+use super::{catalog, clock, naming, random};
+use mint_core::{Identity, Micros, Registry, Seen, Span};
+use pgrx::datum::TimestampWithTimeZone as Timestamp;
+use pgrx::spi::{SpiClient, SpiTupleTable};
+use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
+
+/// The registry's tables, open in a transaction.
+pub struct Tables<'a, 'conn> {
+    client: &'a mut SpiClient<'conn>,
+    schema: String,
+}
+
+/// The extension's schema, quoted.
+fn schema() -> Option<String> {
+    catalog::schema().map(|schema| naming::quoted_exactly(&schema))
+}
+
+/// A statement with the names of the extension's tables in it.
+fn with_tables_of(schema: &str, text: &str) -> String {
+    let table = |name: &str| format!("{schema}.{name}");
+    text.replace("$registry", &table("pg_mint_registry"))
+        .replace("$grants", &table("pg_mint_grants"))
+        .replace("$sources", &table("pg_mint_sources"))
+}
+
+/// A statement with the names of the extension's tables in it, where it is installed.
+pub fn sql(text: &str) -> Option<String> {
+    Some(with_tables_of(&schema()?, text))
+}
+
+/// Opens the tables.
+pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
+    // SAFETY: reads a number of the transaction's.
+    let level = unsafe { pg_sys::XactIsoLevel };
+    if level.unsigned_abs() >= pg_sys::XACT_REPEATABLE_READ {
+        report(
+            Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
+            "the registry of nodes needs transactions of isolation level READ COMMITTED".to_owned(),
+            Some("An older snapshot would not show what was granted meanwhile.".to_owned()),
+            None,
+        );
+    }
+    let schema = schema().unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_UNDEFINED_OBJECT,
+            "extension \"pg_mint\" is not installed in this database".to_owned(),
+            None,
+            None,
+        )
+    });
+    Spi::connect_mut(|client| {
+        // A grant that a crash could forget is none. What waits for standbys goes on to do so.
+        let durable = "SELECT pg_catalog.set_config('synchronous_commit', 'on', true)
+            WHERE pg_catalog.current_setting('synchronous_commit') IN ('off', 'local')";
+        client.update(durable, None, &[]).or_report();
+        work(&mut Tables { client, schema })
+    })
+}
+
+type Arguments<'a> = [pgrx::datum::DatumWithOid<'a>];
+
+impl<'conn> Tables<'_, 'conn> {
+    /// A statement with the names of the tables in it.
+    pub fn sql(&self, text: &str) -> String {
+        with_tables_of(&self.schema, text)
+    }
+
+    /// Runs a statement, which sees all that was committed before it.
+    pub fn update(&mut self, statement: &str, arguments: &Arguments<'_>) -> SpiTupleTable<'conn> {
+        self.client.update(statement, None, arguments).or_report()
+    }
+
+    /// The registry as it is, after it has looked back. Locked, if claims must wait for each other.
+    pub fn registry(&mut self, lock: bool, seen: Option<Seen>) -> Registry {
+        let select = self.sql(
+            "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
+                (extract(epoch FROM longest_slice) * 1000000)::bigint,
+                (extract(epoch FROM max_skew) * 1000000)::bigint,
+                horizon, quarantine, system_identifier, timeline, started, incarnation
+             FROM $registry",
+        );
+        let select = if lock {
+            format!("{select} FOR UPDATE")
+        } else {
+            select
+        };
+        let rows = self.update(&select, &[]);
+        if rows.is_empty() {
+            report(
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "this database is not a registry of nodes".to_owned(),
+                None,
+                Some(
+                    "A superuser makes it one with SELECT snowflake_create_registry().".to_owned(),
+                ),
+            );
+        }
+        let row = rows.first();
+        let number = |place| row.get::<i64>(place).or_report().unwrap_or(0);
+        let moment = |place| {
+            let at = row.get::<Timestamp>(place).or_report();
+            at.map_or(Micros::MIN, to_micros)
+        };
+        let mut registry = Registry {
+            length: number(1),
+            longest: number(2),
+            max_skew: number(3),
+            horizon: moment(4),
+            quarantine: moment(5),
+            identity: Identity {
+                system: number(6).cast_unsigned(),
+                timeline: number(7) as u32,
+                start: number(8),
+                incarnation: number(9) as u32,
+            },
+        };
+        if registry.look_back(clock::now(), here(), seen) {
+            if !lock {
+                // Another may be noticing it as well.
+                return self.registry(true, seen);
+            }
+            self.keep(&registry);
+        }
+        registry
+    }
+
+    /// Keeps what the registry has become. The caller has locked it.
+    pub fn keep(&mut self, registry: &Registry) {
+        let update = self.sql(
+            "UPDATE $registry
+             SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5",
+        );
+        let identity = registry.identity;
+        self.update(
+            &update,
+            &[
+                timestamp(registry.quarantine).into(),
+                identity.system.cast_signed().into(),
+                i64::from(identity.timeline).into(),
+                identity.start.into(),
+                i64::from(identity.incarnation).into(),
+            ],
+        );
+    }
+
+    /// Grants a claim. The caller has locked the registry.
+    pub fn grant(
+        &mut self,
+        registry: &Registry,
+        now: Micros,
+        width: i32,
+        wanted: Option<Nodes>,
+        asker: &Asker,
+    ) -> Result<Grant, String> {
+        let denied = |denial| words(registry, denial);
+        registry.admit(now, asker.clock, None).map_err(denied)?;
+        let nodes = match wanted {
+            Some(nodes) => nodes,
+            None => self.lowest_free(width, now, registry.longest, asker)?,
+        };
+        let mut registry = *registry;
+        if let Some(end) = self.forget_past(&nodes, now) {
+            registry.horizon = registry.horizon.max(end);
+        }
+        let (ends, holder) = self.others(&nodes, 0);
+        let span = registry.claim(now, ends).map_err(|denial| match holder {
+            Some(holder) => nodes.held_by(&holder),
+            None => denied(denial),
+        })?;
+        // Not counted on: a registry that has forgotten claims must not give their numbers again.
+        let claim = (random::bits() >> 1).max(1).cast_signed();
+        let grant = Grant { claim, nodes, span };
+        self.insert(&grant, asker);
+        Ok(grant)
+    }
+
+    /// The lowest node of a width that nobody holds: the first one, or one behind a claim. Not one that the asking
+    /// server itself gave back a moment ago: its lanes stand where the slice would have ended.
+    fn lowest_free(
+        &mut self,
+        width: i32,
+        now: Micros,
+        longest: Micros,
+        asker: &Asker,
+    ) -> Result<Nodes, String> {
+        let all = Nodes::of_width(width);
+        let last = *all.range.end();
+        let select = self.sql(
+            "WITH held AS (
+                SELECT first_node, last_node FROM $grants
+                WHERE node_bits = $1 AND (slice_until > $3 OR system_identifier = $4 AND slice_until > $5)
+             )
+             SELECT node FROM (SELECT 0::bigint AS node UNION ALL SELECT last_node + 1 FROM held) candidate
+             WHERE node <= $2 AND NOT EXISTS (
+                 SELECT FROM held WHERE node BETWEEN first_node AND last_node
+             )
+             ORDER BY node LIMIT 1",
+        );
+        let rows = self.update(
+            &select,
+            &[
+                width.into(),
+                last.into(),
+                timestamp(now).into(),
+                asker.system.into(),
+                timestamp(now - longest).into(),
+            ],
+        );
+        if rows.is_empty() {
+            return Err(format!("all {} nodes of {width} bits are in use", last + 1));
+        }
+        let node = rows.first().get::<i64>(1).or_report().unwrap_or(0);
+        Ok(Nodes {
+            range: node..=node,
+            ..all
+        })
+    }
+
+    /// Deletes the claims on any of these nodes that are past, and keeps when the last of them ended.
+    pub fn forget_past(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
+        let delete = self.sql(
+            "DELETE FROM $grants
+             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 AND slice_until <= $4
+             RETURNING slice_until",
+        );
+        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
+        let width = (nodes.width as i32).into();
+        let rows = self.update(&delete, &[width, first, last, timestamp(now).into()]);
+        let ends = rows.filter_map(|row| row.get::<Timestamp>(1).or_report().map(to_micros));
+        let end = ends.max()?;
+        let raise = self.sql("UPDATE $registry SET horizon = greatest(horizon, $1)");
+        self.update(&raise, &[timestamp(end).into()]);
+        Some(end)
+    }
+
+    /// When the other claims on any of these nodes end, and who has the one that ends last.
+    pub fn others(&mut self, nodes: &Nodes, claim: i64) -> (Vec<Micros>, Option<String>) {
+        let select = self.sql(
+            "SELECT slice_until, holder || CASE WHEN pg_catalog.isfinite(slice_until) THEN pg_catalog.to_char(
+                slice_until AT TIME ZONE 'UTC', '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC') ELSE '' END
+             FROM $grants
+             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 AND claim <> $4
+             ORDER BY slice_until DESC",
+        );
+        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
+        let width = (nodes.width as i32).into();
+        let rows = self.update(&select, &[width, first, last, claim.into()]);
+        let mut holder = None;
+        let ends = rows
+            .filter_map(|row| {
+                holder = holder.take().or_else(|| row.get::<String>(2).or_report());
+                row.get::<Timestamp>(1).or_report().map(to_micros)
+            })
+            .collect();
+        (ends, holder)
+    }
+
+    pub fn insert(&mut self, grant: &Grant, asker: &Asker) {
+        let insert = self.sql(
+            "INSERT INTO $grants (claim, node_bits, first_node, last_node, holder, system_identifier, address,
+                 since, slice_from, slice_until)
+             VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)",
+        );
+        let Grant { claim, nodes, span } = grant;
+        self.update(
+            &insert,
+            &[
+                (*claim).into(),
+                (nodes.width as i32).into(),
+                (*nodes.range.start()).into(),
+                (*nodes.range.end()).into(),
+                asker.holder.as_str().into(),
+                asker.system.into(),
+                timestamp(span.from).into(),
+                timestamp(span.until).into(),
+            ],
+        );
+    }
+
+    /// The slice of a claim, locked.
+    pub fn held(&mut self, claim: i64, nodes: &Nodes) -> Option<Span> {
+        let select = self.sql(
+            "SELECT slice_from, slice_until FROM $grants
+             WHERE claim = $1 AND node_bits = $2 AND first_node = $3 AND last_node = $4 FOR UPDATE",
+        );
+        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
+        let rows = self.update(
+            &select,
+            &[claim.into(), (nodes.width as i32).into(), first, last],
+        );
+        if rows.is_empty() {
+            return None;
+        }
+        let row = rows.first();
+        let moment = |place| row.get::<Timestamp>(place).or_report().map(to_micros);
+        Some(Span {
+            from: moment(1)?,
+            until: moment(2)?,
+        })
+    }
+
+    pub fn prolong(&mut self, grant: &Grant) {
+        let update = self.sql(
+            "UPDATE $grants SET slice_from = $2, slice_until = $3, renewals = renewals + 1 WHERE claim = $1",
+        );
+        let Grant { claim, span, .. } = grant;
+        let [from, until] = [span.from, span.until].map(timestamp);
+        self.update(&update, &[(*claim).into(), from.into(), until.into()]);
+    }
+}

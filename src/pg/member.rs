@@ -1,0 +1,345 @@
+//! The background worker that asks the registry, so that no statement waits for the network: it claims what sessions
+//! need, and renews what is held at half of each slice.
+//!
+//! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
+
+use super::remote::{Remote, value};
+use super::{claims, clock, naming, nodes, worker};
+use claims::Hold;
+use mint_core::registry::pace;
+use mint_core::{Identity, Micros, Seen, Slice, Span};
+use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use pgrx::spi::SpiTupleTable;
+use pgrx::{pg_guard, pg_sys};
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::ops::RangeInclusive;
+
+/// Where the worker begins. Its name is in [`claims`].
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
+    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
+    let (database, role) = (nodes::registry_database(), nodes::registry_role());
+    BackgroundWorker::connect_worker_to_spi(
+        Some(database.as_deref().unwrap_or("postgres")),
+        role.as_deref(),
+    );
+    let pid = worker::begin(on_exit);
+    if !claims::mailbox().enter(pid) {
+        return;
+    }
+    let mut member = Member::new();
+    while !ends() {
+        let pause = member.round();
+        clock::pause(pause);
+        worker::reload();
+    }
+    // A clean end leaves the nodes to others at once, or to this server when it starts again.
+    member.release();
+}
+
+/// Whether the worker shall end, or has nothing left to do.
+fn ends() -> bool {
+    worker::is_asked_to_end() || !nodes::has_registry()
+}
+
+unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
+    // SAFETY: reads a plain number.
+    claims::mailbox().leave(unsafe { pg_sys::MyProcPid });
+}
+
+/// What is to be claimed: nodes of a width by their numbers, or any one.
+type Task = (u32, Option<(u64, u64)>);
+
+/// What the registry answered.
+struct Answer {
+    claim: i64,
+    nodes: RangeInclusive<u64>,
+    span: Span,
+    length: Micros,
+    denial: Option<String>,
+}
+
+struct Member {
+    remote: Remote,
+    /// When each task is due, by the clock since boot.
+    due: BTreeMap<Task, Micros>,
+    /// Why a task failed last.
+    failures: BTreeMap<Task, String>,
+    /// How long a slice was, when last heard of.
+    length: Option<Micros>,
+}
+
+/// The shortest time from one question about the same nodes to the next, however many sessions want them.
+const BREATH: Micros = 50_000;
+/// The longest time in which a change of settings can go unnoticed.
+const LONGEST: Micros = 1_000_000;
+
+impl Member {
+    fn new() -> Self {
+        Self {
+            remote: Remote::new("pg_mint".to_owned(), None),
+            due: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            length: None,
+        }
+    }
+
+    /// Asks all that is due. Returns how long there is nothing to do.
+    fn round(&mut self) -> Micros {
+        let mailbox = claims::mailbox();
+        // The count first: what is wanted belongs to no earlier one.
+        let asked = mailbox.asked();
+        let (widths, autos) = claims::wanted();
+        if claims::is_released() {
+            self.release();
+            mailbox.answer(asked);
+            return LONGEST;
+        }
+        let tasks = tasks(widths, autos);
+        let is_wanted = |task: &Task| tasks.contains(task);
+        self.due.retain(|task, _| is_wanted(task));
+        self.failures.retain(|task, _| is_wanted(task));
+        // First, as a new range may have nodes of an old one.
+        self.give_up_unwanted(&tasks);
+        for &task in &tasks {
+            let now = clock::up();
+            let due = self.due.get(&task).copied().unwrap_or(now);
+            // Somebody waits for it, who knows nothing of when it failed last.
+            let is_missed = self.failures.contains_key(&task) && !mailbox.has_answered(asked);
+            if due <= now || is_missed {
+                self.attend(task);
+            }
+            if ends() {
+                break;
+            }
+        }
+        let note: Vec<&str> = self.failures.values().map(String::as_str).collect();
+        mailbox.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+        mailbox.answer(asked);
+        let now = clock::up();
+        let next = self.due.values().min().map_or(LONGEST, |due| due - now);
+        next.clamp(BREATH, LONGEST)
+    }
+
+    fn attend(&mut self, task: Task) {
+        let answer = self.claim_or_renew(task);
+        if let Err(why) = &answer
+            && self
+                .failures
+                .get(&task)
+                .map(|before| without_numbers(before))
+                != Some(without_numbers(why))
+        {
+            pgrx::log!("pg_mint has no slice of {}: {why}", describe(task));
+        }
+        let granted = answer.is_ok();
+        match answer {
+            Ok(()) => self.failures.remove(&task),
+            Err(why) => self.failures.insert(task, why),
+        };
+        let length = self.length.unwrap_or(10 * LONGEST);
+        self.due.insert(task, clock::up() + pace(length, granted));
+    }
+
+    fn claim_or_renew(&mut self, task: Task) -> Result<(), String> {
+        let (width, wanted) = task;
+        if let Some(hold) = slot(task)
+            && let Some(claim) = hold.claim()
+        {
+            let nodes = hold.nodes();
+            let nodes = Some((*nodes.start(), *nodes.end()));
+            let answer = self.ask(&question(Some((claim, hold.slice())), width, nodes))?;
+            match answer.denial {
+                None => {
+                    hold.take(claim, answer.span);
+                    return Ok(());
+                }
+                Some(why) if answer.claim != 0 => return Err(why),
+                // The registry does not know of it. Somebody else may have the nodes by now.
+                Some(_) => hold.lose(),
+            }
+        }
+        let answer = self.ask(&question(None, width, wanted))?;
+        if let Some(why) = answer.denial {
+            return Err(why);
+        }
+        let hold = claims::hold(width, &answer.nodes)
+            .ok_or("too many different nodes were claimed since the server started")?;
+        hold.take(answer.claim, answer.span);
+        if wanted.is_none() {
+            claims::set_auto(width, hold);
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, query: &str) -> Result<Answer, String> {
+        let server = nodes::registry().ok_or("pg_mint.registry is not set")?;
+        let columns = ANSWER;
+        let (answer, seen) = self.remote.ask(&server, query, columns, |row| read(&row))?;
+        self.length = Some(answer.length);
+        claims::set_seen(seen);
+        Ok(answer)
+    }
+
+    /// Gives up what the settings no longer name.
+    fn give_up_unwanted(&mut self, tasks: &[Task]) {
+        let kept: Vec<*const Hold> = tasks
+            .iter()
+            .filter_map(|&task| slot(task))
+            .map(std::ptr::from_ref)
+            .collect();
+        for hold in claims::holds() {
+            if hold.claim().is_some() && !kept.contains(&std::ptr::from_ref(hold)) {
+                self.give_up(hold);
+            }
+        }
+    }
+
+    /// Gives all back.
+    fn release(&mut self) {
+        self.due.clear();
+        for hold in claims::holds().filter(|hold| hold.claim().is_some()) {
+            self.give_up(hold);
+        }
+    }
+
+    fn give_up(&mut self, hold: &Hold) {
+        let used = claims::give_back(hold);
+        if let Some(claim) = hold.claim() {
+            hold.lose();
+            // If the registry does not hear of it, the slice is over by itself before long.
+            if let Some(server) = nodes::registry() {
+                let query = farewell(claim, used);
+                let _ = self.remote.ask(&server, &query, "released boolean", |_| ());
+            }
+        }
+    }
+}
+
+/// What two reasons have in common that are the same, some seconds later.
+fn without_numbers(reason: &str) -> String {
+    reason
+        .chars()
+        .filter(|sign| !sign.is_ascii_digit())
+        .collect()
+}
+
+/// What is to be claimed of the widths that sessions need.
+fn tasks(widths: u64, autos: u64) -> Vec<Task> {
+    let each = |bits: u64| (0..u64::BITS).filter(move |width| bits >> width & 1 == 1);
+    let mut tasks: Vec<Task> = each(autos).map(|width| (width, None)).collect();
+    for width in each(widths) {
+        let most = (1 << width) - 1;
+        if width == 0 {
+            // Without a node there is nothing to name.
+            tasks.push((0, Some((0, 0))));
+        }
+        for range in nodes::nodes() {
+            let (first, last) = (*range.start(), most.min(*range.end()));
+            if width > 0 && first <= last {
+                tasks.push((width, Some((first, last))));
+            }
+        }
+    }
+    tasks
+}
+
+/// Where the slice of a task is, once it was granted.
+fn slot((width, wanted): Task) -> Option<&'static Hold> {
+    match wanted {
+        None => claims::auto(width),
+        Some((first, last)) => {
+            claims::holds().find(|hold| hold.width() == width && hold.nodes() == (first..=last))
+        }
+    }
+}
+
+fn describe((width, wanted): Task) -> String {
+    match wanted {
+        None => format!("any node of {width} bits"),
+        Some((first, last)) if first == last => format!("node {first} of {width} bits"),
+        Some((first, last)) => format!("nodes {first} to {last} of {width} bits"),
+    }
+}
+
+/// The columns of the registry's answers.
+const ANSWER: &str = "claim bigint, first_node bigint, last_node bigint, slice_from bigint, slice_until bigint,
+    length bigint, system bigint, timeline bigint, start bigint, incarnation bigint, log_position bigint, denial text";
+
+/// Asks for a slice of nodes, or of any node; or, for a claim, to have its slice go on.
+fn question(claim: Option<(i64, &Slice)>, width: u32, wanted: Option<(u64, u64)>) -> String {
+    let claim = claim.map_or_else(
+        || "NULL, NULL, NULL".to_owned(),
+        |(claim, slice)| format!("{claim}, {}, {}", slice.from(), slice.until()),
+    );
+    let nodes = wanted.map_or_else(
+        || "NULL, NULL".to_owned(),
+        |(first, last)| format!("{first}, {last}"),
+    );
+    let seen = claims::seen().map_or_else(
+        || "NULL, NULL, NULL, NULL, NULL".to_owned(),
+        |seen| {
+            let Identity {
+                system,
+                timeline,
+                start,
+                incarnation,
+            } = seen.identity;
+            let (system, position) = (system.cast_signed(), seen.position.cast_signed());
+            format!("{system}, {timeline}, {start}, {incarnation}, {position}")
+        },
+    );
+    // SAFETY: a call without preconditions.
+    let system = unsafe { pg_sys::GetSystemIdentifier() }.cast_signed();
+    let (name, clock) = (naming::escaped(&name()), clock::now());
+    format!(
+        "SELECT * FROM snowflake_claim_nodes({claim}, {width}, {nodes}, {name}, {system}, {clock}, {seen})"
+    )
+}
+
+fn farewell(claim: i64, used: Micros) -> String {
+    format!("SELECT snowflake_release_claim({claim}, {used})")
+}
+
+/// What people call this server: the setting `cluster_name`, or the machine and port.
+fn name() -> String {
+    // SAFETY: a string of the server's, and a plain number; the buffer is as long as is said.
+    unsafe {
+        let named = pg_sys::cluster_name;
+        if !named.is_null() && *named != 0 {
+            return CStr::from_ptr(named).to_string_lossy().into_owned();
+        }
+        let mut host = [0_u8; 256];
+        libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1);
+        let host = CStr::from_bytes_until_nul(&host).unwrap_or_default();
+        let port = pg_sys::PostPortNumber;
+        format!("{}:{port}", host.to_string_lossy())
+    }
+}
+
+/// Reads a row of [`ANSWER`].
+fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
+    let number = |place: usize| value::<i64>(row, place).unwrap_or(0);
+    let answer = Answer {
+        claim: number(1),
+        nodes: number(2).unsigned_abs()..=number(3).unsigned_abs(),
+        span: Span {
+            from: number(4),
+            until: number(5),
+        },
+        length: number(6),
+        denial: value::<String>(row, 12),
+    };
+    let seen = Seen {
+        identity: Identity {
+            system: number(7).cast_unsigned(),
+            timeline: number(8) as u32,
+            start: number(9),
+            incarnation: number(10) as u32,
+        },
+        position: number(11).cast_unsigned(),
+    };
+    (answer, seen)
+}

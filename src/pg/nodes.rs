@@ -1,0 +1,212 @@
+//! Which nodes this server mints as, and which registry lends them: the settings `pg_mint.node`, `nodes`, `registry`,
+//! `registry_database` and `registry_role`.
+
+use mint_core::parse_nodes;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ops::RangeInclusive;
+use std::ptr;
+
+/// What `pg_mint.node` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Node {
+    /// -1: nothing.
+    Unset,
+    /// The one that the registry gives.
+    Auto,
+    /// This one.
+    Fixed(u32),
+}
+
+static NODE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"-1"));
+static NODES: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+
+static REGISTRY: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+static DATABASE: GucSetting<Option<CString>> =
+    GucSetting::<Option<CString>>::new(Some(c"postgres"));
+static ROLE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+
+/// The first setting, taken apart when it is assigned.
+static mut CHOICE: Node = Node::Unset;
+
+/// Whether a registry is set, for the way of every id.
+static mut REGISTERED: bool = false;
+
+impl Node {
+    fn parse(text: &CStr) -> Option<Self> {
+        let text = text.to_str().ok()?.trim();
+        match text.parse::<i32>() {
+            _ if text.eq_ignore_ascii_case("auto") => Some(Node::Auto),
+            Ok(-1) => Some(Node::Unset),
+            Ok(node) => u32::try_from(node).ok().map(Node::Fixed),
+            Err(_) => None,
+        }
+    }
+}
+
+/// As which node ids are minted without a shard.
+#[inline]
+pub fn node() -> Node {
+    // SAFETY: a backend is one thread, and the setting is assigned only between its statements.
+    unsafe { CHOICE }
+}
+
+/// The nodes that are minted by their numbers, where a registry lends them: those of `pg_mint.nodes`, and that of
+/// `pg_mint.node`.
+pub fn nodes() -> Vec<RangeInclusive<u64>> {
+    let text = NODES.get().unwrap_or_default();
+    // Checked when it was set.
+    let mut nodes = parse_nodes(&text.to_string_lossy()).unwrap_or_default();
+    if let Node::Fixed(node) = node() {
+        let node = u64::from(node);
+        if !nodes.iter().any(|range| range.contains(&node)) {
+            nodes.push(node..=node);
+        }
+    }
+    nodes
+}
+
+/// Whether nodes are lent by a registry.
+#[inline]
+pub fn has_registry() -> bool {
+    // SAFETY: as above.
+    unsafe { REGISTERED }
+}
+
+/// The foreign server by which the registry is reached.
+pub fn registry() -> Option<String> {
+    text(&REGISTRY)
+}
+
+/// The database that has the foreign server.
+pub fn registry_database() -> Option<String> {
+    text(&DATABASE)
+}
+
+/// Who asks the registry; nobody means the superuser of the server.
+pub fn registry_role() -> Option<String> {
+    text(&ROLE)
+}
+
+fn text(setting: &GucSetting<Option<CString>>) -> Option<String> {
+    let text = setting.get()?.to_string_lossy().into_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Defines the settings. Called once, when the library is loaded.
+pub fn init() {
+    // SAFETY: the hooks are of the types that the server calls.
+    unsafe {
+        GucRegistry::define_string_guc_with_hooks(
+            c"pg_mint.node",
+            c"Sets the node of ids that are minted without a shard.",
+            c"-1 means not set: such calls are refused, so that nobody mints as another node by accident. \"auto\" is the node that the registry gives this server.",
+            &NODE,
+            GucContext::Suset,
+            GucFlags::default(),
+            Some(check_node),
+            Some(assign_node),
+            None,
+        );
+        GucRegistry::define_string_guc_with_hooks(
+            c"pg_mint.nodes",
+            c"Sets the nodes that this server claims at the registry.",
+            c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
+            &NODES,
+            GucContext::Sighup,
+            GucFlags::default(),
+            Some(check_nodes),
+            None,
+            None,
+        );
+        GucRegistry::define_string_guc_with_hooks(
+            c"pg_mint.registry",
+            c"Sets the foreign server of the registry that lends nodes.",
+            c"Empty means that there is none: nodes are this server's because its settings say so.",
+            &REGISTRY,
+            GucContext::Sighup,
+            GucFlags::default(),
+            None,
+            Some(assign_registry),
+            None,
+        );
+    }
+    GucRegistry::define_string_guc(
+        c"pg_mint.registry_database",
+        c"Sets the database that has the foreign server of the registry, and dblink.",
+        c"Read when the worker starts.",
+        &DATABASE,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_string_guc(
+        c"pg_mint.registry_role",
+        c"Sets the role that asks the registry, by its user mapping.",
+        c"Empty means the superuser that initdb made. Read when the worker starts.",
+        &ROLE,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+}
+
+/// Whether a value can be assigned to `pg_mint.node`.
+#[pg_guard]
+unsafe extern "C-unwind" fn check_node(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    const DETAIL: &CStr = c"It is a number from 0 to 2147483647, \"auto\", or -1.";
+    // SAFETY: the server gives the place of a string, which is null for no value.
+    unsafe {
+        let good = (*value).is_null() || Node::parse(CStr::from_ptr(*value)).is_some();
+        if !good {
+            explain(DETAIL);
+        }
+        good
+    }
+}
+
+/// Takes a checked value.
+#[pg_guard]
+unsafe extern "C-unwind" fn assign_node(value: *const c_char, _extra: *mut c_void) {
+    // SAFETY: the server gives a string or null; a process has one thread.
+    unsafe {
+        let choice = (!value.is_null()).then(|| Node::parse(CStr::from_ptr(value)));
+        *ptr::addr_of_mut!(CHOICE) = choice.flatten().unwrap_or(Node::Unset);
+    }
+}
+
+/// Takes a value of `pg_mint.registry`.
+#[pg_guard]
+unsafe extern "C-unwind" fn assign_registry(value: *const c_char, _extra: *mut c_void) {
+    // SAFETY: the server gives a string or null; a process has one thread.
+    unsafe { REGISTERED = !value.is_null() && *value != 0 };
+}
+
+/// Whether a value can be assigned to `pg_mint.nodes`.
+#[pg_guard]
+unsafe extern "C-unwind" fn check_nodes(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: the server gives the place of a string, which is null for no value.
+    unsafe {
+        if (*value).is_null() {
+            return true;
+        }
+        let wrong = parse_nodes(&CStr::from_ptr(*value).to_string_lossy()).err();
+        if let Some(error) = &wrong {
+            let detail = super::errors::sentence(&error.to_string()).unwrap_or_default();
+            explain(&CString::new(detail).unwrap_or_default());
+        }
+        wrong.is_none()
+    }
+}
+
+/// Says why a value cannot be assigned.
+pub fn explain(detail: &CStr) {
+    // SAFETY: a copy in the server's memory, which it frees with the error.
+    unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
+}

@@ -1,0 +1,300 @@
+//! Segments that come from another server: Leaf's central database, from which many servers draw.
+//!
+//! The sequence here has no values of its own; it is a name with privileges. A background worker of the database
+//! takes the next segment from the sequence of the other server while the one before is in use.
+
+use super::errors::{OrReport, report};
+use super::mailbox::{GLANCE, Kind, Mailbox};
+use super::remote::{Remote, attempt, value};
+use super::segments::{self, Slot};
+use super::shared::shared;
+use super::{clock, grants, naming, settings, worker};
+use mint_core::segment::Owner;
+use mint_core::{Micros, Rules, Values};
+use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many databases can have such sequences in use at a time.
+pub const SLOTS: usize = 32;
+
+/// What the sessions of a database and their worker tell each other.
+///
+/// - `database`: written under the shared memory's lock; 0 when nobody's.
+#[repr(C)]
+pub struct Supplier {
+    database: AtomicU32,
+    mailbox: Mailbox,
+}
+
+/// What `CREATE SEQUENCE` says of a sequence that is only the name of another server's. Both values are drawn when it
+/// is made, so that `nextval` fails.
+pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
+
+/// Whether a sequence may be such a name, as hardly any other has so few values. Spares the others the lookup.
+pub fn may_be_name(rules: &Rules) -> bool {
+    (rules.min, rules.max) == (1, 2)
+}
+
+/// Where a sequence's segments come from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// A foreign server.
+    server: String,
+    /// The sequence there, as its people write it.
+    sequence: String,
+    /// How many values a segment has at least.
+    pub step: u64,
+    /// Who owns the sequence here, whose user mapping counts.
+    owner: String,
+}
+
+/// The source of a sequence, if it has one.
+pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
+    let select = grants::sql(
+        "SELECT s.server::text, s.source, s.step, pg_catalog.pg_get_userbyid(c.relowner)::text
+         FROM $sources s JOIN pg_catalog.pg_class c ON c.oid = s.sequence WHERE s.sequence = $1",
+    )?;
+    Spi::connect(|client| {
+        let rows = client
+            .select(&select, Some(1), &[sequence.into()])
+            .or_report();
+        if rows.is_empty() {
+            return None;
+        }
+        let row = rows.first();
+        Some(Source {
+            server: value(&row, 1)?,
+            sequence: value(&row, 2)?,
+            step: value::<i64>(&row, 3)?.unsigned_abs(),
+            owner: value(&row, 4)?,
+        })
+    })
+}
+
+/// Raises an error unless the user may use the foreign server.
+pub fn check(server: &str) {
+    let query = format!(
+        "SELECT pg_catalog.has_server_privilege({}, 'USAGE')",
+        naming::literal(server)
+    );
+    if Spi::get_one::<bool>(&query).or_report() != Some(true) {
+        report(
+            Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!("permission denied for foreign server {server}"),
+            None,
+            None,
+        );
+    }
+}
+
+/// Writes down where a new sequence's segments come from.
+pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
+    let statements = [
+        // Of sequences that were dropped.
+        grants::sql(
+            "DELETE FROM $sources s WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = s.sequence)",
+        ),
+        grants::sql(&format!(
+            "INSERT INTO $sources VALUES ({}, {}, {}, {step})",
+            sequence.to_u32(),
+            naming::literal(server),
+            naming::literal(source)
+        )),
+    ];
+    // Its only value is drawn, so that nextval fails.
+    naming::run(&format!(
+        "SELECT pg_catalog.setval({}, 2)",
+        sequence.to_u32()
+    ));
+    super::rights::as_owner_of_extension(|| {
+        statements
+            .iter()
+            .flatten()
+            .for_each(|statement| naming::run(statement));
+    });
+}
+
+/// Has the worker take the next segment of a sequence; waits for it when it is `needed` now.
+#[cold]
+pub fn fetch(sequence: pg_sys::Oid, slot: &Slot, needed: bool) {
+    slot.order();
+    if needed {
+        wait_for_segment(sequence, slot);
+    } else {
+        mailbox().wake(&kind());
+    }
+}
+
+fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
+    let mailbox = mailbox();
+    let patience = settings::policy().max_wait;
+    let began = clock::up();
+    let question = mailbox.ask(&kind());
+    loop {
+        // Before looking: what was answered by then must be seen.
+        let answered = mailbox.has_answered(question);
+        if slot.is_supplied() {
+            return;
+        }
+        if answered || clock::up() - began > patience {
+            report(
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!(
+                    "sequence \"{}\" has no segment from its source",
+                    naming::name_of(sequence)
+                ),
+                Some(
+                    mailbox
+                        .note()
+                        .unwrap_or_else(|| "It has not answered yet.".to_owned()),
+                ),
+                Some(
+                    "The segments taken before are used up. It goes on when the source does."
+                        .to_owned(),
+                ),
+            );
+        }
+        clock::pause(GLANCE);
+    }
+}
+
+fn database() -> u32 {
+    // SAFETY: reads a plain oid, set when the process connected.
+    unsafe { pg_sys::MyDatabaseId }.to_u32()
+}
+
+fn kind() -> Kind {
+    Kind {
+        name: "pg_mint segments",
+        function: "pg_mint_supply",
+        argument: database(),
+    }
+}
+
+/// The mailbox of this database. One whose worker is gone is given to another database.
+fn mailbox() -> &'static Mailbox {
+    let (shared, database) = (shared(), database());
+    let find = |wanted: u32| {
+        let mut suppliers = shared.suppliers.iter();
+        suppliers.find(|supplier| supplier.database.load(Ordering::Acquire) == wanted)
+    };
+    let found = find(database).or_else(|| {
+        shared.locked(|_| {
+            find(database).or_else(|| {
+                let idle = |supplier: &&Supplier| !supplier.mailbox.has_worker();
+                let free = find(0).or_else(|| shared.suppliers.iter().find(idle))?;
+                free.database.store(database, Ordering::Release);
+                Some(free)
+            })
+        })
+    });
+    let supplier = found.unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            format!("more than {SLOTS} databases draw segments from other servers"),
+            None,
+            None,
+        )
+    });
+    &supplier.mailbox
+}
+
+/// Where the worker begins. Its name is in [`kind`].
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
+    /// A worker keeps its database from being dropped, so it does not stay for nothing.
+    const IDLE: Micros = 30_000_000;
+    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
+    let database = pg_sys::Oid::from_u32(argument.value() as u32);
+    BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
+    let pid = worker::begin(on_exit);
+    if !mailbox().enter(pid) {
+        return;
+    }
+    let mut supply = Supply::default();
+    let mut busy = clock::up();
+    while !worker::is_asked_to_end() && clock::up() - busy < IDLE {
+        if supply.round() {
+            busy = clock::up();
+        }
+        clock::pause(1_000_000);
+        worker::reload();
+    }
+}
+
+unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
+    // SAFETY: reads a plain number.
+    mailbox().leave(unsafe { pg_sys::MyProcPid });
+}
+
+#[derive(Default)]
+struct Supply {
+    /// A connection for each server and owner.
+    remotes: BTreeMap<(String, String), Remote>,
+}
+
+impl Supply {
+    /// Takes the segments that are wanted. Returns whether there were any.
+    fn round(&mut self) -> bool {
+        let mailbox = mailbox();
+        let asked = mailbox.asked();
+        let orders = segments::orders(database());
+        let mut failures = Vec::new();
+        for &(sequence, slot, owner) in &orders {
+            if let Err(why) = self.take(sequence, slot, owner) {
+                pgrx::log!(
+                    "pg_mint got no segment of sequence with OID {}: {why}",
+                    sequence.to_u32()
+                );
+                failures.push(why);
+            }
+        }
+        mailbox.set_note(
+            (!failures.is_empty())
+                .then(|| failures.join("; "))
+                .as_deref(),
+        );
+        mailbox.answer(asked);
+        !orders.is_empty()
+    }
+
+    fn take(&mut self, sequence: pg_sys::Oid, slot: &Slot, owner: Owner) -> Result<(), String> {
+        let Some(source) = attempt(|| of(sequence))? else {
+            slot.cancel();
+            return Err("the sequence is gone".to_owned());
+        };
+        let now = clock::now();
+        let count = slot.next_step(now, source.step);
+        let name = naming::escaped(&source.sequence);
+        // With a transaction id, so that the commit waits for synchronous standbys: what a central server that fails
+        // over has forgotten, it would give again.
+        let query = format!(
+            "SELECT lower(r), upper(r) - 1, s.seqincrement, pg_current_xact_id()::text
+             FROM segment_next_range({name}, {count}) AS r, pg_sequence AS s WHERE s.seqrelid = {name}::regclass"
+        );
+        let key = (source.server.clone(), source.owner.clone());
+        let number = self.remotes.len();
+        let remote = self.remotes.entry(key).or_insert_with(|| {
+            Remote::new(format!("pg_mint {number}"), Some(source.owner.clone()))
+        });
+        let columns = "least bigint, greatest bigint, increment bigint, xid text";
+        let (least, greatest, increment) = remote.ask(&source.server, &query, columns, |row| {
+            let number = |place: usize| value::<i64>(&row, place).unwrap_or(0);
+            (number(1), number(2), number(3))
+        })?;
+        if increment == 0 || greatest < least {
+            return Err("the source gave no values".to_owned());
+        }
+        let first = if increment > 0 { least } else { greatest };
+        let values = Values {
+            first,
+            increment,
+            count: (greatest.abs_diff(least) / increment.unsigned_abs()) + 1,
+        };
+        slot.supply(owner, values, now);
+        Ok(())
+    }
+}
