@@ -2,45 +2,85 @@
 
 use mint_cluster::{Server, Session};
 
-/// One node has 2^18 ids a millisecond in it, so that no lane's capacity is measured.
-pub const ROOMY: &str = "'time:41 node:4 seq:18 unit:1ms epoch:2024-01-01T00:00:00Z'";
+/// One node has 2^17 ids a millisecond in it, so that no lane's capacity is measured.
+pub const ROOMY: &str = "'time:41 node:5 seq:17 unit:1ms epoch:2024-01-01T00:00:00Z'";
 
 /// A generator.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     pub name: &'static str,
-    /// An expression, called for each row `i` of a series.
+    /// An expression.
     pub call: String,
+    /// What is computed for each row `i` and goes into the call in the place of `{}`.
+    pub argument: Option<String>,
     /// Whether it is pg_mint's own.
     pub ours: bool,
 }
 
-fn ours(name: &'static str, call: impl Into<String>) -> Candidate {
-    Candidate {
-        name,
-        call: call.into(),
-        ours: true,
+impl Candidate {
+    pub fn ours(name: &'static str, call: &str) -> Self {
+        Self {
+            name,
+            call: call.to_owned(),
+            argument: None,
+            ours: true,
+        }
     }
-}
 
-fn theirs(name: &'static str, call: impl Into<String>) -> Candidate {
-    Candidate {
-        name,
-        call: call.into(),
-        ours: false,
+    pub fn theirs(name: &'static str, call: &str) -> Self {
+        Self {
+            ours: false,
+            ..Self::ours(name, call)
+        }
+    }
+
+    /// With an argument that differs from row to row.
+    #[must_use]
+    pub fn of(self, argument: &str) -> Self {
+        Self {
+            argument: Some(argument.to_owned()),
+            ..self
+        }
+    }
+
+    /// What is called for each row.
+    pub fn expression(&self) -> String {
+        let argument = self.argument.as_deref().unwrap_or_default();
+        self.call.replace("{}", argument)
+    }
+
+    /// A call that does nothing, with the same argument.
+    pub fn empty(&self) -> String {
+        match &self.argument {
+            None => "pg_backend_pid()".to_owned(),
+            Some(argument) => format!("abs({argument})"),
+        }
+    }
+
+    /// # Errors
+    /// Why the server cannot run it.
+    pub fn try_out(&self, session: &mut Session) -> Result<(), String> {
+        let call = self.expression();
+        session
+            .try_one::<i64>(&format!("SELECT count({call}) FROM (SELECT 1) AS s(i)"))
+            .map(|_| ())
+            .map_err(|refusal| refusal.message)
     }
 }
 
 /// What there is to measure on this server, and what there is not, with the reason.
 pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
+    let ours = Candidate::ours;
+    let theirs = Candidate::theirs;
     let wanted = [
         ours(
             "snowflake_next_id",
-            format!("snowflake_next_id(1, {ROOMY})"),
+            &format!("snowflake_next_id(1, {ROOMY})"),
         ),
+        ours("snowflake_next_id, 8 shards", "snowflake_next_id({})").of("i & 7"),
         ours(
-            "snowflake_next_id, instagram, 8 shards",
-            "snowflake_next_id(i & 7)",
+            "snowflake_next_id, scattered",
+            &format!("snowflake_scatter(snowflake_next_id(1, {ROOMY}))"),
         ),
         ours("uuid_v1", "uuid_v1()"),
         ours("uuid_v4", "uuid_v4()"),
@@ -50,8 +90,13 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
         ours("segment_next", "segment_next('bench_segment')"),
         ours("ticket_next", "ticket_next('bench_ticket')"),
         ours(
-            "user_sequence_next",
-            "user_sequence_next('bench_family', i & 1023)",
+            "user_sequence_next, 1024 users",
+            "user_sequence_next('bench_family', {})",
+        )
+        .of("i & 1023"),
+        ours(
+            "auto_random of nextval",
+            "auto_random(nextval('bench_plain'))",
         ),
         theirs("clock_timestamp", "clock_timestamp()"),
         theirs("nextval", "nextval('bench_plain')"),
@@ -69,10 +114,9 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
     let mut there = Vec::new();
     let mut missing = Vec::new();
     for candidate in wanted {
-        let call = &candidate.call;
-        match session.try_one::<i64>(&format!("SELECT count({call}) FROM (SELECT 1) AS s(i)")) {
-            Ok(_) => there.push(candidate),
-            Err(refusal) => missing.push(format!("{}: {}", candidate.name, refusal.message)),
+        match candidate.try_out(session) {
+            Ok(()) => there.push(candidate),
+            Err(reason) => missing.push(format!("{}: {reason}", candidate.name)),
         }
     }
     (there, missing)
@@ -91,6 +135,7 @@ pub fn prepare(server: &Server) {
         "CREATE EXTENSION snowflake",
         "CREATE EXTENSION ulid",
         "CREATE EXTENSION pg_idkit",
+        "CREATE EXTENSION pgstattuple",
         "SELECT segment_create('bench_segment', step => 2000)",
         "SELECT ticket_create('bench_ticket')",
         "SELECT user_sequence_create('bench_family')",

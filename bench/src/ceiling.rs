@@ -4,50 +4,91 @@ use crate::candidates::{Candidate, ROOMY};
 use crate::per_call;
 use crate::report::{self, Report, Table, number};
 use crate::{Scale, Server};
+use mint_cluster::Session;
 use std::time::{Duration, Instant};
+
+/// By default, see README.md.
+const WINDOW: &str = "500ms";
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
-    let span = Duration::from_secs(scale.pick(60, 4));
+    let span = Duration::from_secs(scale.pick(60, 2));
     let mut table = Table::new(
         "ceiling",
         "What the ceiling costs",
-        "One session mints without a pause. A uuid_v7 comes from a lane that has no ceiling, and shows what the machine \
-         writes without one. The ceiling cannot be switched off; with a window of 10 s it hardly moves.",
-        &["window", "ns per id", "writes", "WAL bytes a second"],
+        "One session mints without a pause. The ceiling cannot be switched off: ids would repeat after a crash. The lane \
+         of `uuid_v7` has none, so its row is what the machine writes without one. A call compares with a bound in memory; \
+         the longer the window, the rarer it is raised, and the longer the wait [after a \
+         crash](#time-to-the-first-id-after-a-crash).",
+        &[
+            "generator",
+            "window",
+            "ns per id",
+            "lower quartile",
+            "upper quartile",
+            "writes",
+            "WAL bytes a second",
+        ],
     );
-    for window in ["100ms", "500ms", "10s"] {
+    // What the other parts have left is written now, not while it is counted.
+    session.run("CHECKPOINT");
+    let snowflake = Candidate::ours(
+        "snowflake_next_id",
+        &format!("snowflake_next_id(3, {ROOMY})"),
+    );
+    let uuid = Candidate::ours("uuid_v7", "uuid_v7()");
+    for (candidate, window) in [
+        (&uuid, "none"),
+        (&snowflake, "100ms"),
+        (&snowflake, WINDOW),
+        (&snowflake, "10s"),
+    ] {
         report::progress(&format!("  window {window}"));
-        session.set_for_server("pg_mint.ceiling_window", &format!("'{window}'"));
-        let mut candidates = vec![Candidate {
-            name: "lane",
-            call: format!("snowflake_next_id(3, {ROOMY})"),
-            ours: true,
-        }];
-        let costs = per_call::net(&mut session, &mut candidates, 1_000_000, scale.pick(9, 3));
+        if window != "none" {
+            session.set_for_server("pg_mint.ceiling_window", &format!("'{window}'"));
+        }
+        let rounds = scale.pick(11, 5);
+        let cost = per_call::net(
+            &mut session,
+            std::slice::from_ref(candidate),
+            scale.pick(1_000_000, 200_000),
+            rounds,
+        )[0];
         let written = "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8";
-        let writes = "SELECT sum(writes)::bigint FROM pg_mint_ceilings";
-        session.run("CHECKPOINT");
-        std::thread::sleep(Duration::from_millis(500));
-        let before: f64 = session.one(written);
+        let writes = "SELECT coalesce(sum(writes), 0)::bigint FROM pg_mint_ceilings";
+        // This one looks into the catalogs, and may tidy them up.
         let moved: i64 = session.one(writes);
+        let before: f64 = session.one(written);
         let began = Instant::now();
         while began.elapsed() < span {
-            session.run(&format!("SELECT count(snowflake_next_id(3, {ROOMY})) FROM (SELECT generate_series(1, 200000) OFFSET 0) AS s"));
+            session.run(&format!(
+                "SELECT count({}) FROM (SELECT generate_series(1, 200000) OFFSET 0) AS s",
+                candidate.expression()
+            ));
         }
         let seconds = began.elapsed().as_secs_f64();
         let bytes = session.one::<f64>(written) - before;
         table.row(&[
+            candidate.name.to_owned(),
             window.to_owned(),
-            number(costs[0].1.median),
+            cost.shown(),
+            number(cost.quartiles.0),
+            number(cost.quartiles.1),
             (session.one::<i64>(writes) - moved).to_string(),
             number(bytes / seconds),
         ]);
     }
-    session.run("ALTER SYSTEM RESET pg_mint.ceiling_window");
-    session.run("SELECT pg_reload_conf()");
     report.add(table);
+    settle(server, &mut session);
     crash(server, scale, report);
+}
+
+/// Back to the default window, with no ceiling ahead of the clock.
+fn settle(server: &Server, session: &mut Session) {
+    session.set_for_server("pg_mint.ceiling_window", &format!("'{WINDOW}'"));
+    server.until("the clock has passed the ceiling", || {
+        session.one("SELECT bool_and(value < clock_timestamp()) FROM pg_mint_ceilings")
+    });
 }
 
 /// From `kill -9` of a session under load to the first answer, and to the first id.
@@ -56,29 +97,42 @@ fn crash(server: &Server, scale: Scale, report: &mut Report) {
         "crash",
         "Time to the first id after a crash",
         "Milliseconds from `kill -9` of a session, with others minting, until the server answers, and until it has \
-         minted, in a session that connects for it.",
-        &["round", "first answer", "first id"],
+         minted, in a session that connects for it. Ids go on above the ceiling, and at most `max_ahead` (2 s) before the \
+         clock: on the default window of 500 ms that is at once, with one of 10 s the clock is waited for.",
+        &["window", "round", "first answer", "first id"],
     );
-    for round in 0..scale.pick(5, 1) {
-        let next = format!("SELECT snowflake_next_id(4, {ROOMY})");
-        let victim = server.connect("postgres");
-        let mut killed = Instant::now();
-        std::thread::scope(|scope| {
-            let mut minting = server.connect("postgres");
-            scope.spawn(move || while minting.try_one::<i64>(&next).is_ok() {});
-            std::thread::sleep(Duration::from_millis(300));
-            killed = Instant::now();
-            server.kill9(victim.pid);
-        });
-        let answered = killed.elapsed();
+    for (window, rounds) in [(WINDOW, scale.pick(9, 2)), ("10s", scale.pick(3, 1))] {
+        report::progress(&format!("  crash, window {window}"));
         let mut session = server.connect("postgres");
-        session.one::<i64>(&format!("SELECT snowflake_next_id(4, {ROOMY})"));
-        let minted = killed.elapsed();
-        table.row(&[
-            (round + 1).to_string(),
-            number(answered.as_secs_f64() * 1e3),
-            number(minted.as_secs_f64() * 1e3),
-        ]);
+        session.set_for_server("pg_mint.ceiling_window", &format!("'{window}'"));
+        drop(session);
+        for round in 1..=rounds {
+            let [answered, minted] = first_id(server);
+            table.row(&[
+                window.to_owned(),
+                round.to_string(),
+                number(answered.as_secs_f64() * 1e3),
+                number(minted.as_secs_f64() * 1e3),
+            ]);
+        }
     }
     report.add(table);
+}
+
+fn first_id(server: &Server) -> [Duration; 2] {
+    let next = format!("SELECT snowflake_next_id(4, {ROOMY})");
+    let victim = server.connect("postgres");
+    let mut killed = Instant::now();
+    std::thread::scope(|scope| {
+        let mut minting = server.connect("postgres");
+        let next = &next;
+        scope.spawn(move || while minting.try_one::<i64>(next).is_ok() {});
+        std::thread::sleep(Duration::from_millis(1_000));
+        killed = Instant::now();
+        server.kill9(victim.pid);
+    });
+    let mut session = server.connect("postgres");
+    let answered = killed.elapsed();
+    session.one::<i64>(&next);
+    [answered, killed.elapsed()]
 }

@@ -1,5 +1,6 @@
 //! Charts as SVG: bars for costs, lines for growth.
 
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
@@ -32,9 +33,35 @@ impl Line {
     }
 }
 
-/// Horizontal bars, smallest first, on a logarithmic axis. The third part of each tells pg_mint's own.
-pub fn bars(place: &Path, title: &str, axis: &str, bars: &[(String, f64, bool)]) {
-    draw_bars(place, title, axis, bars).expect("a chart can be drawn");
+/// One bar of a chart.
+pub struct Bar {
+    pub name: String,
+    pub value: f64,
+    /// What is written beside it.
+    pub label: String,
+    /// Whether it is pg_mint's own.
+    pub ours: bool,
+}
+
+/// What the length of a bar means, and how it is called.
+pub enum Axis<'a> {
+    Linear(&'a str),
+    Log(&'a str),
+}
+
+/// Horizontal bars, the smallest on top.
+pub fn bars(place: &Path, title: &str, axis: Axis<'_>, bars: &[Bar]) {
+    let values = || bars.iter().map(|bar| bar.value);
+    let largest = values().fold(1.0, f64::max);
+    match axis {
+        Axis::Linear(name) => draw_bars(place, title, (name, 0.0, 0.0..largest * 1.15), bars),
+        Axis::Log(name) => {
+            let low = values().fold(largest, f64::min) / 2.0;
+            let range = (low..largest * 3.0).log_scale();
+            draw_bars(place, title, (name, low, range), bars)
+        }
+    }
+    .expect("a chart can be drawn");
 }
 
 /// Lines over a logarithmic axis of counts.
@@ -47,54 +74,59 @@ pub fn lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn draw_bars(place: &Path, title: &str, axis: &str, bars: &[(String, f64, bool)]) -> Drawn {
-    let mut sorted = bars.to_vec();
-    sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+fn draw_bars<X>(
+    place: &Path,
+    title: &str,
+    (axis, low, range): (&str, f64, X),
+    bars: &[Bar],
+) -> Drawn
+where
+    X: AsRangedCoord<Value = f64>,
+    X::CoordDescType: ValueFormatter<f64>,
+{
+    let mut sorted: Vec<&Bar> = bars.iter().collect();
+    sorted.sort_by(|a, b| b.value.total_cmp(&a.value));
     let count = sorted.len() as i32;
-    let largest = sorted.first().map_or(1.0, |bar| bar.1);
-    let smallest = sorted.last().map_or(1.0, |bar| bar.1);
-    let (low, high) = (smallest / 2.0, largest * 3.0);
-    let root = SVGBackend::new(place, (860, 90 + 26 * count as u32)).into_drawing_area();
+    let root = SVGBackend::new(place, (860, 100 + 26 * count as u32)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 20))
         .margin(12)
-        .set_label_area_size(LabelAreaPosition::Left, 260)
-        .set_label_area_size(LabelAreaPosition::Bottom, 40)
-        .build_cartesian_2d((low..high).log_scale(), (0..count).into_segmented())?;
+        .set_label_area_size(LabelAreaPosition::Left, 230)
+        .set_label_area_size(LabelAreaPosition::Bottom, 44)
+        .build_cartesian_2d(range, (0..count - 1).into_segmented())?;
     chart
         .configure_mesh()
         .disable_y_mesh()
         .light_line_style(TRANSPARENT)
-        .x_label_formatter(&|value| format!("{value}"))
+        .x_label_formatter(&|value| format!("{}", (value * 1e6).round() / 1e6))
         .y_labels(sorted.len())
         .y_label_formatter(&|place| match place {
             SegmentValue::CenterOf(place) => sorted
                 .get(usize::try_from(*place).unwrap_or(usize::MAX))
-                .map_or_else(String::new, |bar| bar.0.clone()),
+                .map_or_else(String::new, |bar| bar.name.clone()),
             _ => String::new(),
         })
         .x_desc(axis)
         .label_style(("sans-serif", 14))
         .draw()?;
-    chart.draw_series(sorted.iter().enumerate().map(|(place, (_, value, ours))| {
-        let place = place as i32;
-        let color = if *ours { OURS } else { THEIRS };
+    chart.draw_series(sorted.iter().zip(0..).map(|(bar, place)| {
+        let color = if bar.ours { OURS } else { THEIRS };
         let corners = [
             (low, SegmentValue::Exact(place)),
-            (*value, SegmentValue::Exact(place + 1)),
+            (bar.value, SegmentValue::Exact(place + 1)),
         ];
-        let mut bar = Rectangle::new(corners, color.filled());
-        bar.set_margin(3, 3, 0, 0);
-        bar
+        let mut drawn = Rectangle::new(corners, color.filled());
+        drawn.set_margin(3, 3, 0, 0);
+        drawn
     }))?;
-    let label = ("sans-serif", 13)
+    let style = ("sans-serif", 13)
         .into_font()
         .into_text_style(&root)
         .pos(Pos::new(HPos::Left, VPos::Center));
-    chart.draw_series(sorted.iter().enumerate().map(|(place, (_, value, _))| {
-        let at = (*value * 1.05, SegmentValue::CenterOf(place as i32));
-        Text::new(crate::report::number(*value), at, label.clone())
+    chart.draw_series(sorted.iter().zip(0..).map(|(bar, place)| {
+        let at = (bar.value, SegmentValue::CenterOf(place));
+        EmptyElement::at(at) + Text::new(bar.label.clone(), (5, 0), style.clone())
     }))?;
     root.present()?;
     Ok(())
@@ -104,21 +136,24 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
     let points = || lines.iter().flat_map(|line| &line.points);
     let right = points().map(|point| point.0).fold(1.0, f64::max);
     let top = points().map(|point| point.1).fold(0.0, f64::max) * 1.1;
+    // Sessions double from step to step; what accumulates grows tenfold.
+    let base = if right > 100.0 { 10.0 } else { 2.0 };
     let root = SVGBackend::new(place, (860, 480)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 20))
         .margin(12)
-        .margin_right(24)
-        .set_label_area_size(LabelAreaPosition::Left, 60)
+        .margin_right(44)
+        .set_label_area_size(LabelAreaPosition::Left, 76)
         .set_label_area_size(LabelAreaPosition::Bottom, 44)
-        .build_cartesian_2d((1.0..right).log_scale().base(2.0), 0.0..top)?;
+        .build_cartesian_2d((1.0..right).log_scale().base(base), 0.0..top)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .x_desc(x)
         .y_desc(y)
         .x_label_formatter(&|value| format!("{value:.0}"))
+        .y_label_formatter(&|value| format!("{value:.0}"))
         .label_style(("sans-serif", 14))
         .draw()?;
     for (line, color) in lines.iter().zip(LINES.iter().cycle()) {

@@ -6,111 +6,118 @@ use crate::per_call;
 use crate::report::{self, Report, Table, number};
 use crate::{Scale, Server};
 
+const LANES: [u32; 7] = [1, 8, 64, 512, 1_000, 4_096, 8_192];
+const USERS: [u32; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// A row's place among `many`, as the rows come.
+fn in_order(many: u32) -> String {
+    format!("(i % {many})::bigint")
+}
+
+/// A row's place among `many`, without any order.
+fn at_random(many: u32) -> String {
+    format!("(hashint4(i) & 2147483647)::bigint % {many}")
+}
+
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
     let mut table = Table::new(
         "growth",
         "Cost against what has accumulated",
-        "Nanoseconds per call above a query that computes the same argument, and against the first row of its kind.",
-        &["what", "how many", "ns", "of the first"],
+        "Nanoseconds per call above an empty call with the same argument, the quartiles of the rounds, and the share of \
+         the first row of its kind. All users have drawn before; they come in the order of their ids, or in none. \
+         `pg_mint.user_memory` is 512 MB, so that all of them have a place.",
+        &[
+            "what",
+            "how many",
+            "ns",
+            "lower quartile",
+            "upper quartile",
+            "of the first",
+        ],
     );
+    let users = if scale.quick { &USERS[..4] } else { &USERS };
+    let lane =
+        "snowflake_next_id({}, 'time:36 node:13 seq:14 unit:1ms epoch:2026-01-01T00:00:00Z')";
+    let user = "user_sequence_next('bench_family', {})";
+    type Place = fn(u32) -> String;
+    let kinds: [(&'static str, &str, &[u32], Place); 4] = [
+        ("lanes in order", lane, &LANES, in_order),
+        ("lanes at random", lane, &LANES, at_random),
+        ("users in order", user, users, in_order),
+        ("users at random", user, users, at_random),
+    ];
     let calls = scale.pick(1_000_000, 200_000);
-    let rounds = scale.pick(7, 3);
+    let rounds = scale.pick(11, 5);
     let mut lines = Vec::new();
-    let mut grow = |what: &'static str, steps: &[i64], call: &dyn Fn(i64) -> String| {
+    for (what, call, steps, place) in kinds {
         report::progress(&format!("  {what}"));
-        let mut first = f64::NAN;
-        let mut points = Vec::new();
+        let mut points: Vec<(f64, f64)> = Vec::new();
         for &many in steps {
-            let mut candidates = vec![
-                Candidate {
-                    name: "argument",
-                    call: format!("(i % {many})::bigint"),
-                    ours: false,
-                },
-                Candidate {
-                    name: what,
-                    call: call(many),
-                    ours: true,
-                },
-            ];
-            if session
-                .try_one::<i64>(&format!(
-                    "SELECT count({}) FROM (SELECT 1) AS s(i)",
-                    call(many)
-                ))
-                .is_err()
-            {
-                return;
+            let candidate = Candidate::ours(what, call).of(&place(many));
+            if let Err(reason) = candidate.try_out(&mut session) {
+                table.note(&format!("Not measured: {what}: {reason}."));
+                break;
             }
-            let costs = per_call::net(&mut session, &mut candidates, calls, rounds);
-            let cost = |name: &str| {
-                costs
-                    .iter()
-                    .find(|(candidate, _)| candidate.name == name)
-                    .map_or(0.0, |(_, cost)| cost.median)
-            };
-            let ns = cost(what) - cost("argument");
-            first = if first.is_nan() { ns } else { first };
-            points.push((many as f64, ns));
+            let each = call.replace("{}", "i");
+            session.one::<i64>(&format!(
+                "SELECT count({each}) FROM (SELECT generate_series(0, {many}::bigint - 1) AS i OFFSET 0) AS s"
+            ));
+            let cost = per_call::net(&mut session, &[candidate], calls, rounds)[0];
+            points.push((f64::from(many), cost.median));
             table.row(&[
                 what.to_owned(),
                 many.to_string(),
-                number(ns),
-                format!("{:.2}", ns / first),
+                cost.shown(),
+                number(cost.quartiles.0),
+                number(cost.quartiles.1),
+                format!("{:.2}", cost.median / points[0].1),
             ]);
         }
         lines.push(Line::new(what, points));
-    };
-    let lanes = [1, 8, 64, 512, 1_000, 4_096, 8_192];
-    grow("lanes", &lanes, &|many| {
-        format!(
-            "snowflake_next_id(i % {many}, 'time:36 node:13 seq:14 unit:1ms epoch:2026-01-01T00:00:00Z')"
-        )
-    });
-    let users: &[i64] = if scale.quick {
-        &[1_000, 100_000]
-    } else {
-        &[1_000, 10_000, 100_000, 1_000_000, 10_000_000]
-    };
-    grow("users in order", users, &|many| {
-        format!("user_sequence_next('bench_family', i % {many})")
-    });
+    }
     chart::lines(
         &report.place("growth.svg"),
         "Cost against what has accumulated",
-        ("how many (log scale)", "nanoseconds per call"),
+        ("how many, log scale", "nanoseconds above an empty call"),
         &lines,
     );
-    table.chart("growth.svg");
+    table.chart("growth.svg", "Cost against what has accumulated");
     report.add(table);
     issued(server, scale, report);
 }
 
 /// The same call after ever more ids.
 fn issued(server: &Server, scale: Scale, report: &mut Report) {
-    report::progress("  ids issued");
+    let mut issued = 0;
     let mut session = server.connect("postgres");
     let mut table = Table::new(
         "issued",
         "Cost against ids already issued",
-        "Nanoseconds per call on one lane, from a full million at a time.",
-        &["ids issued", "ns"],
+        "Nanoseconds per call above an empty call, on one lane.",
+        &[
+            "ids issued before",
+            "ns",
+            "lower quartile",
+            "upper quartile",
+        ],
     );
-    let millions = scale.pick(20, 3);
-    for million in 0..millions {
-        let mut candidates = vec![Candidate {
-            name: "lane",
-            call: format!("snowflake_next_id(2, {ROOMY})"),
-            ours: true,
-        }];
-        let costs = per_call::net(&mut session, &mut candidates, 250_000, 3);
-        if million == 0 || million == millions - 1 || million == millions / 2 {
-            table.row(&[
-                format!("{} million", million + 1),
-                number(costs[0].1.median),
-            ]);
-        }
+    let lane = Candidate::ours("lane", &format!("snowflake_next_id(2, {ROOMY})"));
+    let calls = scale.pick(1_000_000, 200_000);
+    for more in scale.pick([1, 10, 100], [1, 5, 10]) {
+        report::progress(&format!("  {more} million ids more"));
+        session.one::<i64>(&format!(
+            "SELECT count({}) FROM (SELECT generate_series(1, {more} * 1000000) OFFSET 0) AS s",
+            lane.expression()
+        ));
+        issued += more;
+        let cost = per_call::net(&mut session, std::slice::from_ref(&lane), calls, 7)[0];
+        table.row(&[
+            format!("{issued} million and more"),
+            cost.shown(),
+            number(cost.quartiles.0),
+            number(cost.quartiles.1),
+        ]);
     }
     report.add(table);
 }

@@ -2,10 +2,14 @@
 //!
 //! Every figure is measured in this one run, on this one server, in rounds in which all candidates take
 //! turns, so that a busy moment of the machine hits them all. Ratios are what counts.
+//!
+//!     mint_bench [--quick] [--results DIRECTORY] [SECTION ...]
+//!     mint_bench [--results DIRECTORY] --documents    # measures nothing: what was measured goes into the documents
 
 mod candidates;
 mod ceiling;
 mod chart;
+mod documents;
 mod growth;
 mod per_call;
 mod report;
@@ -41,13 +45,14 @@ fn main() {
         match argument.as_str() {
             "--quick" => scale.quick = true,
             "--results" => results = arguments.next().map_or(results, PathBuf::from),
+            "--documents" => return documents::refresh(&results),
             section => only.push(section.to_owned()),
         }
     }
     let wanted = |section: &str| only.is_empty() || only.iter().any(|name| name == section);
 
     let server = Server::build("bench")
-        .conf("shared_buffers = '256MB'")
+        .conf("shared_buffers = '128MB'")
         .conf("max_connections = 100")
         .conf("max_wal_size = '8GB'")
         .conf("checkpoint_timeout = '1h'")
@@ -56,6 +61,7 @@ fn main() {
         .conf("max_parallel_workers_per_gather = 0")
         .conf("synchronous_commit = off")
         .conf("pg_mint.max_lanes = 16384")
+        .conf("pg_mint.user_memory = '512MB'")
         .durable()
         .start();
     candidates::prepare(&server);

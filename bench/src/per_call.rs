@@ -1,7 +1,7 @@
-//! Nanoseconds per call, above a query that calls nothing.
+//! Nanoseconds per call, above a call that does nothing.
 
 use crate::candidates::{self, Candidate};
-use crate::chart;
+use crate::chart::{self, Axis, Bar};
 use crate::report::{self, Report, Table, number};
 use crate::stats::Spread;
 use crate::{Scale, Server};
@@ -10,10 +10,12 @@ use std::time::Instant;
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
-    let (mut candidates, missing) = candidates::all(&mut session);
+    let (candidates, missing) = candidates::all(&mut session);
     let calls = scale.pick(1_000_000, 200_000);
-    let rounds = scale.pick(11, 5);
-    let costs = net(&mut session, &mut candidates, calls, rounds);
+    let rounds = scale.pick(21, 9);
+    let costs = net(&mut session, &candidates, calls, rounds);
+    let mut costs: Vec<_> = candidates.iter().zip(costs).collect();
+    costs.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
 
     let nextval = costs
         .iter()
@@ -22,80 +24,97 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "per_call",
         "Cost of a call",
-        "Nanoseconds per call in `SELECT count(f) FROM generate_series(1, n)`, less what `count(i)` takes. \
-         Median of the rounds; ± is half the distance between the quartiles.",
-        &["generator", "ns", "±", "of nextval"],
+        "Nanoseconds per call in `SELECT count(f()) FROM (SELECT generate_series(1, n) AS i OFFSET 0) AS s`, less what \
+         an empty call took right before or after it: `pg_backend_pid()`, or `abs(argument)` where the argument differs \
+         from row to row. Median of the rounds, and what a quarter of them was below and above. `under` is a cost that \
+         does not stand out of the noise.",
+        &[
+            "generator",
+            "ns",
+            "lower quartile",
+            "upper quartile",
+            "of nextval",
+        ],
     );
     for (candidate, cost) in &costs {
+        let under = if cost.stands_out() { "" } else { "under " };
         table.row(&[
             candidate.name.to_owned(),
-            number(cost.median),
-            number(cost.median * cost.noise().abs()),
-            format!("{:.3}", cost.median / nextval),
+            cost.shown(),
+            number(cost.quartiles.0),
+            number(cost.quartiles.1),
+            format!("{under}{:.3}", cost.at_most() / nextval),
         ]);
     }
+    table.note(
+        "Ids that say their time read the clock, as `clock_timestamp` does, and cost more than it; counters do not. \
+         `auto_random` takes its value from `nextval`, and costs more than that.",
+    );
     for reason in missing {
         table.note(&format!("Not measured: {reason}."));
     }
     let bars: Vec<_> = costs
         .iter()
-        .map(|(candidate, cost)| {
-            (
-                candidate.name.to_owned(),
-                cost.median.max(1.0),
-                candidate.ours,
-            )
+        .map(|(candidate, cost)| Bar {
+            name: candidate.name.to_owned(),
+            value: cost.at_most(),
+            label: cost.shown(),
+            ours: candidate.ours,
         })
         .collect();
     chart::bars(
         &report.place("per_call.svg"),
         "Cost of a call",
-        "nanoseconds above an empty call (log scale)",
+        Axis::Log("nanoseconds above an empty call, log scale (green: pg_mint)"),
         &bars,
     );
-    table.chart("per_call.svg");
+    table.chart("per_call.svg", "Cost of a call");
     report.add(table);
 }
 
-/// The cost of each candidate's call, cheapest first.
+/// What a call of each candidate takes more than an empty call: `calls` of each in every round, fewer of the slow ones.
 pub fn net(
     session: &mut Session,
-    candidates: &mut Vec<Candidate>,
+    candidates: &[Candidate],
     calls: u32,
     rounds: usize,
-) -> Vec<(Candidate, Spread)> {
-    let mut taken = vec![Vec::new(); candidates.len() + 1];
-    for round in 0..=rounds {
-        if candidates.len() > 2 {
-            report::progress(&format!("  round {round} of {rounds}"));
-        }
-        for (place, call) in std::iter::once("i")
-            .chain(candidates.iter().map(|candidate| candidate.call.as_str()))
-            .enumerate()
-        {
-            let began = Instant::now();
-            session.one::<i64>(&format!(
-                "SELECT count({call}) FROM generate_series(1, {calls}) AS i"
-            ));
-            // The first round warms up.
-            if round > 0 {
-                taken[place].push(began.elapsed().as_nanos() as f64 / f64::from(calls));
-            }
-        }
-    }
-    let empty = taken.remove(0);
-    let mut costs: Vec<_> = candidates
-        .drain(..)
-        .zip(taken)
-        .map(|(candidate, rounds)| {
-            let net: Vec<f64> = rounds
-                .iter()
-                .zip(&empty)
-                .map(|(all, none)| all - none)
-                .collect();
-            (candidate, Spread::of(&net))
+) -> Vec<Spread> {
+    /// Nanoseconds that a slow candidate has in a round.
+    const TURN: f64 = 3e8;
+    let many: Vec<u32> = candidates
+        .iter()
+        .map(|candidate| {
+            // Warms up, too.
+            let one = time(session, &candidate.expression(), 0, calls / 10);
+            calls.min((TURN / one) as u32).max(1)
         })
         .collect();
-    costs.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
-    costs
+    let mut taken = vec![Vec::new(); candidates.len()];
+    for round in 0..rounds {
+        if candidates.len() > 2 {
+            report::progress(&format!("  round {} of {rounds}", round + 1));
+        }
+        for ((candidate, &many), taken) in candidates.iter().zip(&many).zip(&mut taken) {
+            let (call, empty) = (candidate.expression(), candidate.empty());
+            let first = round as u32 * many;
+            // Whichever comes first, the machine may be a little slower or faster for it.
+            taken.push(if round % 2 == 0 {
+                let nothing = time(session, &empty, first, many);
+                time(session, &call, first, many) - nothing
+            } else {
+                time(session, &call, first, many) - time(session, &empty, first, many)
+            });
+        }
+    }
+    taken.iter().map(|taken| Spread::of(taken)).collect()
+}
+
+/// Nanoseconds for each of `many` rows of a query that makes a call, the rows counted from `first`.
+fn time(session: &mut Session, call: &str, first: u32, many: u32) -> f64 {
+    let last = first + many;
+    let began = Instant::now();
+    session.one::<i64>(&format!(
+        "SELECT count({call}) FROM (SELECT generate_series({first} + 1, {last}) AS i OFFSET 0) AS s"
+    ));
+    began.elapsed().as_nanos() as f64 / f64::from(many)
 }

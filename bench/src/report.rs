@@ -28,7 +28,7 @@ pub struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
     notes: Vec<String>,
-    chart: Option<&'static str>,
+    charts: Vec<(&'static str, &'static str)>,
 }
 
 impl Table {
@@ -40,7 +40,7 @@ impl Table {
             columns: columns.iter().map(|&column| column.to_owned()).collect(),
             rows: Vec::new(),
             notes: Vec::new(),
-            chart: None,
+            charts: Vec::new(),
         }
     }
 
@@ -52,8 +52,9 @@ impl Table {
         self.notes.push(text.to_owned());
     }
 
-    pub fn chart(&mut self, file: &'static str) {
-        self.chart = Some(file);
+    /// Shows a chart below the table.
+    pub fn chart(&mut self, file: &'static str, title: &'static str) {
+        self.charts.push((file, title));
     }
 
     fn csv(&self) -> String {
@@ -90,8 +91,8 @@ impl Table {
         for note in &self.notes {
             let _ = write!(text, "\n{note}\n");
         }
-        if let Some(file) = self.chart {
-            let _ = write!(text, "\n![{}]({file})\n", self.title);
+        for (file, title) in &self.charts {
+            let _ = write!(text, "\n![{title}]({file})\n");
         }
         text + "\n"
     }
@@ -111,7 +112,8 @@ impl Report {
         let settings: Vec<String> = session.column(
             "SELECT name || ' = ' || current_setting(name) FROM pg_settings
              WHERE source = 'configuration file' AND name NOT LIKE '%director%' AND name NOT LIKE 'log%'
-               AND name NOT LIKE 'lc_%' AND name NOT IN ('listen_addresses', 'TimeZone', 'port')
+               AND name NOT LIKE 'lc_%' AND name NOT IN ('DateStyle', 'TimeZone', 'default_text_search_config',
+                   'dynamic_library_path', 'dynamic_shared_memory_type', 'listen_addresses', 'port')
              ORDER BY name",
         );
         let mut text = format!(

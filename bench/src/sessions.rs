@@ -1,9 +1,9 @@
 //! Throughput and latency while many sessions mint at once.
 
-use crate::candidates::ROOMY;
+use crate::candidates::{Candidate, ROOMY};
 use crate::chart::{self, Line};
 use crate::report::{self, Report, Table, number};
-use crate::stats::percentile;
+use crate::stats::{Spread, percentile};
 use crate::{Scale, Server};
 use postgres::NoTls;
 use std::sync::Barrier;
@@ -17,64 +17,104 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     latency(server, scale, report);
 }
 
-/// What the clients of one form call; `{}` is the client's number.
-fn forms(server: &Server) -> Vec<(&'static str, String)> {
+/// What the sessions call, each with the type of its ids.
+fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
     let mut session = server.connect("postgres");
+    let ours = Candidate::ours;
+    let theirs = Candidate::theirs;
     let forms = [
         (
-            "snowflake, one lane",
-            format!("snowflake_next_id(1, {ROOMY})"),
+            ours(
+                "snowflake, one lane",
+                &format!("snowflake_next_id(1, {ROOMY})"),
+            ),
+            "bigint",
         ),
         (
-            "snowflake, a lane each",
-            format!("snowflake_next_id({{}} & 15, {ROOMY})"),
+            // Sessions that are started one after the other have processes of consecutive numbers.
+            ours(
+                "snowflake, a lane each",
+                &format!("snowflake_next_id(pg_backend_pid() & 31, {ROOMY})"),
+            ),
+            "bigint",
         ),
-        ("uuid_v7", "uuid_v7()".to_owned()),
-        ("objectid", "objectid()".to_owned()),
-        ("segment_next", "segment_next('bench_segment')".to_owned()),
-        ("nextval", "nextval('bench_plain')".to_owned()),
-        ("gen_random_uuid", "gen_random_uuid()".to_owned()),
+        (ours("uuid_v7", "uuid_v7()"), "uuid"),
+        (ours("objectid", "objectid()"), "objectid"),
+        (
+            ours("segment_next", "segment_next('bench_segment')"),
+            "bigint",
+        ),
+        (theirs("nextval", "nextval('bench_plain')"), "bigint"),
+        (
+            theirs("nextval, CACHE 1000", "nextval('bench_cached')"),
+            "bigint",
+        ),
+        (theirs("gen_random_uuid", "gen_random_uuid()"), "uuid"),
     ];
     forms
         .into_iter()
-        .filter(|(_, call)| {
-            let call = call.replace("{}", "1");
-            session
-                .try_one::<i64>(&format!("SELECT count({call})"))
-                .is_ok()
-        })
+        .filter(|(form, _)| form.try_out(&mut session).is_ok())
+        .collect()
+}
+
+/// A table's columns: what is measured, and a figure for each number of sessions.
+fn columns(first: &str) -> Vec<String> {
+    std::iter::once(first.to_owned())
+        .chain(CLIENTS.iter().map(usize::to_string))
         .collect()
 }
 
 fn throughput(server: &Server, scale: Scale, report: &mut Report) {
-    const BATCH: u32 = 1_000;
-    let span = Duration::from_millis(scale.pick(3_000, 400));
+    const BATCH: u32 = 5_000;
+    let span = Duration::from_millis(scale.pick(1_000, 200));
+    let rounds = scale.pick(5, 3);
+    let forms = forms(server);
+    let mut rates = vec![[const { Vec::new() }; CLIENTS.len()]; forms.len()];
+    for round in 0..rounds {
+        report::progress(&format!("  round {} of {rounds}", round + 1));
+        for ((form, _), rates) in forms.iter().zip(&mut rates) {
+            let query = format!(
+                "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
+                form.expression()
+            );
+            for (&clients, rates) in CLIENTS.iter().zip(rates) {
+                let taken = run(server, clients, span, &query);
+                rates.push(taken.iter().map(|taken| rate(taken, BATCH)).sum::<f64>() / 1e6);
+            }
+        }
+    }
+    let spreads: Vec<[Spread; CLIENTS.len()]> = rates
+        .iter()
+        .map(|rates| rates.each_ref().map(|rates| Spread::of(rates)))
+        .collect();
+    let widest = spreads
+        .iter()
+        .flatten()
+        .map(|rate| rate.noise() / rate.median * 100.0)
+        .fold(0.0, f64::max);
+    let columns = columns("generator");
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut table = Table::new(
         "sessions",
         "Ids per second, all sessions together",
-        "Each session asks for 1000 ids in a query, again and again. In millions.",
-        &["generator", "1", "2", "4", "8", "16", "32"],
+        &format!(
+            "In millions, by number of sessions. Each session asks for {BATCH} ids in a query, again and again. Median of \
+             {rounds} rounds; half the distance between their quartiles is at most {widest:.0} % of it."
+        ),
+        &columns,
     );
     let mut lines = Vec::new();
-    for (name, call) in forms(server) {
-        report::progress(&format!("  {name}"));
-        let points: Vec<(f64, f64)> = CLIENTS
-            .iter()
-            .map(|&clients| {
-                let query = |client: usize| {
-                    let call = call.replace("{}", &client.to_string());
-                    format!("SELECT count({call}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s")
-                };
-                let taken = run(server, clients, span, query);
-                let queries: usize = taken.iter().map(Vec::len).sum();
-                let ids = queries as f64 * f64::from(BATCH);
-                (clients as f64, ids / span.as_secs_f64() / 1e6)
-            })
-            .collect();
-        let mut cells = vec![name.to_owned()];
-        cells.extend(points.iter().map(|point| number(point.1)));
+    for ((form, _), rates) in forms.iter().zip(&spreads) {
+        let mut cells = vec![form.name.to_owned()];
+        cells.extend(rates.iter().map(|rate| number(rate.median)));
         table.row(&cells);
-        lines.push(Line::new(name, points));
+        let points = CLIENTS.iter().zip(rates);
+        lines.push(Line::new(
+            form.name,
+            points
+                .map(|(&clients, rate)| (clients as f64, rate.median))
+                .collect(),
+        ));
     }
     chart::lines(
         &report.place("sessions.svg"),
@@ -82,76 +122,92 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
         ("sessions", "million ids per second, all together"),
         &lines,
     );
-    table.chart("sessions.svg");
+    table.note(
+        "`nextval, CACHE 1000` gives each session a thousand values of its own, which are not in order over sessions, and \
+         shares nothing meanwhile. The ids of one lane are in order: all sessions move one word of memory, which goes from \
+         core to core. A lane each, or `pg_mint.reserve`, spares that.",
+    );
+    table.chart("sessions.svg", "Ids per second");
     report.add(table);
 }
 
 fn latency(server: &Server, scale: Scale, report: &mut Report) {
-    let span = Duration::from_millis(scale.pick(4_000, 600));
+    let span = Duration::from_millis(scale.pick(3_000, 250));
     let mut table = Table::new(
         "latency",
         "Latency of an INSERT",
         "Microseconds from the client's call to the answer, for `INSERT INTO t DEFAULT VALUES` with the id as the \
-         only column, its primary key, and `synchronous_commit = off`.",
+         only column, its primary key, in an unlogged table. The clients run on the same machine.",
         &["default", "sessions", "p50", "p99", "p99.9", "max"],
     );
-    for (name, call) in forms(server) {
-        for clients in [1, 8, 32] {
-            let column = if name.contains("uuid") {
-                "uuid"
-            } else if name == "objectid" {
-                "objectid"
-            } else {
-                "bigint"
-            };
-            let mut session = server.connect("postgres");
-            session.run(&format!(
+    let mut lines = Vec::new();
+    for (form, column) in forms(server) {
+        report::progress(&format!("  INSERT, {}", form.name));
+        let mut points = Vec::new();
+        for clients in CLIENTS {
+            server.connect("postgres").run(&format!(
                 "DROP TABLE IF EXISTS bench_latency;
                  CREATE UNLOGGED TABLE bench_latency (id {column} PRIMARY KEY DEFAULT {})",
-                call.replace("{}", "1")
+                form.expression()
             ));
-            let taken: Vec<f64> = run(server, clients, span, |_| {
-                "INSERT INTO bench_latency DEFAULT VALUES".to_owned()
-            })
+            let taken: Vec<f64> = run(
+                server,
+                clients,
+                span,
+                "INSERT INTO bench_latency DEFAULT VALUES",
+            )
             .into_iter()
             .flatten()
             .map(|each| each.as_nanos() as f64 / 1e3)
             .collect();
             let share = |share| number(percentile(&taken, share));
             table.row(&[
-                name.to_owned(),
+                form.name.to_owned(),
                 clients.to_string(),
                 share(50.0),
                 share(99.0),
                 share(99.9),
                 share(100.0),
             ]);
+            points.push((clients as f64, percentile(&taken, 99.0)));
         }
+        lines.push(Line::new(form.name, points));
     }
+    chart::lines(
+        &report.place("latency.svg"),
+        "99th percentile of the latency of an INSERT",
+        ("sessions", "microseconds"),
+        &lines,
+    );
+    table.chart("latency.svg", "99th percentile of the latency of an INSERT");
     report.add(table);
 }
 
-/// How long each query of each client took.
-fn run(
-    server: &Server,
-    clients: usize,
-    span: Duration,
-    query: impl Fn(usize) -> String + Sync,
-) -> Vec<Vec<Duration>> {
+/// Ids per second of one client, by the queries that it began in time and saw to their end.
+fn rate(taken: &[Duration], batch: u32) -> f64 {
+    let ids = taken.len() as f64 * f64::from(batch);
+    ids / taken.iter().sum::<Duration>().as_secs_f64()
+}
+
+/// How long each query took that each client began in the span.
+fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<Duration>> {
     let start = Barrier::new(clients + 1);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..clients)
-            .map(|client| {
-                let (start, stop, query) = (&start, &stop, &query);
+            .map(|_| {
+                let (start, stop) = (&start, &stop);
                 scope.spawn(move || {
                     let mut session = server
                         .config("postgres", "postgres")
                         .connect(NoTls)
                         .expect("a session");
-                    let statement = session.prepare(&query(client)).expect("a statement");
+                    let statement = session.prepare(query).expect("a statement");
+                    // Warms up.
+                    for _ in 0..3 {
+                        session.execute(&statement, &[]).expect("an answer");
+                    }
                     let mut taken = Vec::with_capacity(1 << 16);
-                    session.execute(&statement, &[]).expect("an answer");
                     start.wait();
                     while !stop.load(Ordering::Relaxed) {
                         let began = Instant::now();

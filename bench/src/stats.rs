@@ -1,5 +1,7 @@
 //! Medians, spreads and percentiles.
 
+use crate::report::number;
+
 /// What several rounds gave.
 #[derive(Debug, Clone, Copy)]
 pub struct Spread {
@@ -16,9 +18,33 @@ impl Spread {
         }
     }
 
-    /// Half of the distance between the quartiles, as a share of the median.
+    /// Half of the distance between the quartiles.
     pub fn noise(&self) -> f64 {
-        (self.quartiles.1 - self.quartiles.0) / 2.0 / self.median
+        (self.quartiles.1 - self.quartiles.0) / 2.0
+    }
+
+    /// Whether a difference is told from nothing.
+    pub fn stands_out(&self) -> bool {
+        self.median >= 1.0 && self.quartiles.0 > 0.0
+    }
+
+    /// The largest that a difference can well be: the median, or what three quarters of the rounds are below where it
+    /// does not stand out.
+    pub fn at_most(&self) -> f64 {
+        if self.stands_out() {
+            self.median
+        } else {
+            self.quartiles.1.max(1.0)
+        }
+    }
+
+    /// The median of a difference, or a bound where it does not stand out.
+    pub fn shown(&self) -> String {
+        if self.stands_out() {
+            number(self.median)
+        } else {
+            format!("under {:.0}", self.at_most().ceil())
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the id does to the table: time, size, WAL, buffers, and the scan of the newest rows.
 
-use crate::chart;
+use crate::chart::{self, Axis, Bar};
 use crate::report::{self, Report, Table, number};
+use crate::stats::Spread;
 use crate::{Scale, Server};
 use mint_cluster::Session;
 use std::time::Instant;
@@ -11,162 +12,151 @@ struct Key {
     name: &'static str,
     column: &'static str,
     call: &'static str,
-    /// The smallest key of a moment, where keys are in order of time.
-    since: Option<&'static str>,
+    /// Whether a span of time is a range of the key.
+    in_time: bool,
     ours: bool,
 }
 
-const KEYS: [Key; 7] = [
+const fn ours(name: &'static str, column: &'static str, call: &'static str, in_time: bool) -> Key {
     Key {
-        name: "serial",
-        column: "bigint",
-        call: "nextval('bench_cached')",
-        since: None,
-        ours: false,
-    },
-    Key {
-        name: "snowflake",
-        column: "bigint",
-        call: "snowflake_next_id(i & 7, 'twitter')",
-        since: Some("snowflake_min($1, 'twitter')"),
+        name,
+        column,
+        call,
+        in_time,
         ours: true,
-    },
-    Key {
-        name: "snowflake, scattered",
-        column: "bigint",
-        call: "snowflake_scatter(snowflake_next_id(i & 7, 'twitter'))",
-        since: None,
-        ours: true,
-    },
-    Key {
-        name: "uuid_v7",
-        column: "uuid",
-        call: "uuid_v7()",
-        since: Some("uuid_v7_min($1)"),
-        ours: true,
-    },
-    Key {
-        name: "objectid",
-        column: "objectid",
-        call: "objectid()",
-        since: Some("objectid_min($1)"),
-        ours: true,
-    },
-    Key {
-        name: "uuid_v4",
-        column: "uuid",
-        call: "uuid_v4()",
-        since: None,
-        ours: true,
-    },
-    Key {
-        name: "gen_random_uuid",
-        column: "uuid",
-        call: "gen_random_uuid()",
-        since: None,
-        ours: false,
-    },
-];
-
-pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
-    let rows: u32 = scale.pick(5_000_000, 200_000);
-    let mut table = Table::new(
-        "tables",
-        "What the id does to the table",
-        &format!(
-            "{rows} rows of (key, timestamptz, 40 bytes), in transactions of 50000, with the key as the primary key. \
-             Buffers are those that the key's index had to read from outside of shared_buffers (256 MB). The scan \
-             reads the newest hundredth of the rows: by the key where keys are in order of time, else by an index on \
-             the timestamp, whose size is given beside it."
-        ),
-        &[
-            "key",
-            "seconds",
-            "table MB",
-            "key's index MB",
-            "WAL MB",
-            "buffers read",
-            "scan ms",
-            "scan buffers",
-            "scan by",
-        ],
-    );
-    let mut session = server.connect("postgres");
-    let mut wal = Vec::new();
-    for key in KEYS {
-        let there = session.try_one::<i64>(&format!(
-            "SELECT count({}) FROM (SELECT 1) AS s(i)",
-            key.call
-        ));
-        if let Err(refusal) = there {
-            table.note(&format!("Not measured: {}: {}.", key.name, refusal.message));
-            continue;
-        }
-        report::progress(&format!("  {}", key.name));
-        let one = fill(&mut session, &key, rows);
-        let (scan_ms, scan_buffers, by) = scan(&mut session, &key);
-        table.row(&[
-            key.name.to_owned(),
-            number(one.seconds),
-            number(one.table_mb),
-            number(one.index_mb),
-            number(one.wal_mb),
-            one.buffers.to_string(),
-            number(scan_ms),
-            scan_buffers.to_string(),
-            by,
-        ]);
-        wal.push((key.name.to_owned(), one.wal_mb, key.ours));
-        session.run("DROP TABLE bench_rows");
     }
-    chart::bars(
-        &report.place("tables.svg"),
-        &format!("WAL of {rows} inserted rows"),
-        "MB (log scale)",
-        &wal,
-    );
-    table.chart("tables.svg");
-    report.add(table);
 }
 
+const fn theirs(name: &'static str, column: &'static str, call: &'static str) -> Key {
+    Key {
+        name,
+        column,
+        call,
+        in_time: false,
+        ours: false,
+    }
+}
+
+#[rustfmt::skip]
+const KEYS: [Key; 8] = [
+    theirs("serial", "bigint", "nextval('bench_plain')"),
+    ours("snowflake", "bigint", "snowflake_next_id(1, 'twitter')", true),
+    ours("snowflake, 8 shards", "bigint", "snowflake_next_id(i & 7, 'twitter')", true),
+    ours("snowflake, scattered", "bigint", "snowflake_scatter(snowflake_next_id(1, 'twitter'))", false),
+    ours("uuid_v7", "uuid", "uuid_v7()", true),
+    ours("objectid", "objectid", "objectid()", true),
+    ours("uuid_v4", "uuid", "uuid_v4()", false),
+    theirs("gen_random_uuid", "uuid", "gen_random_uuid()"),
+];
+
+/// Rows of a transaction.
+const BATCH: u32 = 10_000;
+
+/// What one filled table has cost.
 struct Filled {
     seconds: f64,
-    table_mb: f64,
-    index_mb: f64,
     wal_mb: f64,
     buffers: i64,
 }
 
+pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
+    let rows: u32 = scale.pick(5_000_000, 200_000);
+    let rounds = scale.pick(3, 1);
+    let mut session = server.connect("postgres");
+    let mut table = Table::new(
+        "tables",
+        "What the id does to the table",
+        &format!(
+            "{rows} rows of (key, timestamptz, 40 bytes), in transactions of {BATCH}, with the key as the primary key \
+             and a checkpoint after each fifth of them: what is touched after it goes to the WAL whole. Seconds are \
+             those of the INSERTs, the median ± half the distance between the quartiles; rounds: {rounds}. Full is \
+             the share of the index's leaf pages that is in use. Buffers are those that the key's index had to read \
+             because they were not in shared_buffers; its own size counts in them."
+        ),
+        &[
+            "key",
+            "rows",
+            "seconds",
+            "±",
+            "table MB",
+            "key's index MB",
+            "full %",
+            "WAL MB",
+            "buffers read",
+        ],
+    );
+    table.note(
+        "Of snowflakes of several shards, those of one millisecond lie in the order of shards, not of minting. Where one \
+         table gets nearly a page of the index of them in each (some 300), pages split in the middle and are left less \
+         full, and a scan by the key goes back and forth between the pages of the table. At 50 rows a millisecond the index \
+         is as full as with one shard.",
+    );
+    let mut scans = scans_table(rows);
+    let mut fills: Vec<Vec<Filled>> = KEYS.iter().map(|_| Vec::new()).collect();
+    let mut charts = [const { Vec::new() }; 3];
+    for round in 0..rounds {
+        for (key, fills) in KEYS.iter().zip(&mut fills) {
+            report::progress(&format!("  round {} of {rounds}: {}", round + 1, key.name));
+            fills.push(fill(&mut session, key, rows));
+            if round + 1 == rounds {
+                let bars = conclude(&mut session, key, fills, rows, &mut table);
+                for (bar, chart) in bars.into_iter().zip(&mut charts) {
+                    chart.push(bar);
+                }
+                scan(&mut session, key, rows, scale, &mut scans);
+            }
+            session.run("DROP TABLE bench_rows");
+        }
+    }
+    for ((file, title, axis), bars) in [
+        ("tables_time.svg", "Time to insert the rows", "seconds"),
+        ("tables_index.svg", "Size of the key's index", "MB"),
+        ("tables_wal.svg", "WAL of the rows", "MB"),
+    ]
+    .into_iter()
+    .zip(&charts)
+    {
+        let place = report.place(file);
+        let axis = format!("{axis}, {rows} rows (green: pg_mint)");
+        chart::bars(&place, title, Axis::Linear(&axis), bars);
+        table.chart(file, title);
+    }
+    report.add(table);
+    report.add(scans);
+}
+
+fn megabytes(session: &mut Session, what: &str) -> f64 {
+    session.one::<f64>(&format!("SELECT ({what})::float8 / 1e6"))
+}
+
 fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
-    const BATCH: u32 = 50_000;
     session.run(&format!(
         "CREATE TABLE bench_rows (id {} PRIMARY KEY, at timestamptz NOT NULL, body text)",
         key.column
     ));
     session.run("CHECKPOINT");
     let before: String = session.one("SELECT pg_current_wal_insert_lsn()::text");
-    let began = Instant::now();
-    for batch in 0..rows / BATCH {
-        session.run(&format!(
-            "INSERT INTO bench_rows
-             SELECT {}, clock_timestamp(), repeat('x', 40) FROM generate_series(1, {BATCH}) AS i",
-            key.call
-        ));
-        if batch % 20 == 19 {
-            report::progress(&format!("    {} of {rows} rows", (batch + 1) * BATCH));
+    let insert = format!(
+        "INSERT INTO bench_rows
+         SELECT {}, clock_timestamp(), repeat('x', 40) FROM generate_series(1, {BATCH}) AS i",
+        key.call
+    );
+    let mut seconds = 0.0;
+    let batches = rows / BATCH;
+    for batch in 1..=batches {
+        let began = Instant::now();
+        session.run(&insert);
+        seconds += began.elapsed().as_secs_f64();
+        if batch % (batches / 5) == 0 && batch < batches {
+            report::progress(&format!("    {} of {rows} rows", batch * BATCH));
+            session.run("CHECKPOINT");
         }
     }
-    let seconds = began.elapsed().as_secs_f64();
-    let mb = |session: &mut Session, what: &str| -> f64 {
-        session.one::<f64>(&format!("SELECT ({what})::float8 / 1e6"))
-    };
     // Statistics arrive when the session has told them.
     session.run("SELECT pg_stat_force_next_flush()");
     Filled {
         seconds,
-        table_mb: mb(session, "pg_relation_size('bench_rows')"),
-        index_mb: mb(session, "pg_relation_size('bench_rows_pkey')"),
-        wal_mb: mb(
+        wal_mb: megabytes(
             session,
             &format!("pg_current_wal_insert_lsn() - '{before}'"),
         ),
@@ -175,43 +165,117 @@ fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
     }
 }
 
-/// Reads the newest hundredth: milliseconds, buffers touched, and by what.
-fn scan(session: &mut Session, key: &Key) -> (f64, i64, String) {
-    session.run("VACUUM ANALYZE bench_rows");
-    let newest = "(SELECT max(at) - (max(at) - min(at)) / 100 FROM bench_rows)";
-    let moment: String = session.one(&format!("SELECT {newest}::text"));
-    let (condition, by) = match key.since {
-        Some(since) => (
-            format!(
-                "id >= {}",
-                since.replace("$1", &format!("'{moment}'::timestamptz"))
-            ),
-            "the key".to_owned(),
-        ),
-        None => {
-            session.run("CREATE INDEX bench_rows_at ON bench_rows (at)");
-            let size: f64 = session.one("SELECT pg_relation_size('bench_rows_at')::float8 / 1e6");
-            (
-                format!("at >= '{moment}'"),
-                format!("an index on the timestamp, {} MB", number(size)),
-            )
-        }
+/// The row of a key, and its bars of time, index and WAL.
+fn conclude(
+    session: &mut Session,
+    key: &Key,
+    fills: &[Filled],
+    rows: u32,
+    table: &mut Table,
+) -> [Bar; 3] {
+    let spread = |what: fn(&Filled) -> f64| {
+        let rounds: Vec<f64> = fills.iter().map(what).collect();
+        Spread::of(&rounds)
     };
-    let query = format!("SELECT count(body) FROM bench_rows WHERE {condition}");
-    session.one::<i64>(&query);
-    let began = Instant::now();
-    session.one::<i64>(&query);
-    let ms = began.elapsed().as_secs_f64() * 1e3;
+    let seconds = spread(|fill| fill.seconds);
+    let wal_mb = spread(|fill| fill.wal_mb).median;
+    let index_mb = megabytes(session, "pg_relation_size('bench_rows_pkey')");
+    let full = "SELECT avg_leaf_density FROM pgstatindex('bench_rows_pkey')";
+    table.row(&[
+        key.name.to_owned(),
+        rows.to_string(),
+        number(seconds.median),
+        number(seconds.noise()),
+        number(megabytes(session, "pg_relation_size('bench_rows')")),
+        number(index_mb),
+        // The extension pgstattuple need not be there.
+        session
+            .try_one::<f64>(full)
+            .map_or_else(|_| String::new(), |full| format!("{full:.0}")),
+        number(wal_mb),
+        number(spread(|fill| fill.buffers as f64).median),
+    ]);
+    [seconds.median, index_mb, wal_mb].map(|value| Bar {
+        name: key.name.to_owned(),
+        value,
+        label: number(value),
+        ours: key.ours,
+    })
+}
+
+fn scans_table(rows: u32) -> Table {
+    Table::new(
+        "scans",
+        "The newest hundredth of the rows",
+        &format!(
+            "`SELECT count(body) FROM t WHERE ...` for the newest of the {rows} rows, after VACUUM: by the key where a \
+             span of time is a range of it, and by an index on the timestamp. That is no slower; but it has a size, given here, and is written by each INSERT. \
+             The other keys need it. Median of the \
+             rounds; buffers are those touched, all in memory or read."
+        ),
+        &[
+            "key",
+            "by",
+            "rows",
+            "ms",
+            "±",
+            "buffers",
+            "index on the timestamp MB",
+        ],
+    )
+}
+
+/// Reads the newest hundredth by the key, and by an index on the timestamp.
+fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut Table) {
+    session.run("CREATE INDEX bench_rows_at ON bench_rows (at)");
+    session.run("VACUUM ANALYZE bench_rows");
+    let size = megabytes(session, "pg_relation_size('bench_rows_at')");
+    let newest = rows / 100;
+    for (column, by, size) in [
+        ("id", "the key", String::new()),
+        ("at", "the timestamp", number(size)),
+    ] {
+        if column == "id" && !key.in_time {
+            continue;
+        }
+        // The bound is a row's own value: a key of seconds cannot cut between two of one second by time.
+        let bound: String = session.one(&format!(
+            "SELECT {column}::text FROM bench_rows ORDER BY {column} DESC OFFSET {newest} - 1 LIMIT 1"
+        ));
+        let query = format!("SELECT count(body) FROM bench_rows WHERE {column} >= '{bound}'");
+        let found = session.one::<i64>(&query);
+        let taken: Vec<f64> = (0..scale.pick(11, 5))
+            .map(|_| {
+                let began = Instant::now();
+                session.one::<i64>(&query);
+                began.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        let taken = Spread::of(&taken);
+        scans.row(&[
+            key.name.to_owned(),
+            by.to_owned(),
+            found.to_string(),
+            number(taken.median),
+            number(taken.noise()),
+            touched(session, &query).to_string(),
+            size,
+        ]);
+    }
+}
+
+/// Buffers that a query touches.
+fn touched(session: &mut Session, query: &str) -> i64 {
     let plan = session.column::<String>(&format!(
         "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {query}"
     ));
-    let touched = plan
+    // The topmost node comes first, and counts what those below it touched.
+    let buffers = plan
         .iter()
-        .find_map(|line| line.split_once("shared hit="))
-        .map_or(0, |(_, rest)| {
-            rest.split(|c: char| !c.is_ascii_digit())
-                .filter_map(|digits| digits.parse::<i64>().ok())
-                .sum()
-        });
-    (ms, touched, by)
+        .find_map(|line| line.trim().strip_prefix("Buffers: shared "));
+    let counts = buffers.unwrap_or_default().split(' ');
+    counts
+        .filter_map(|count| count.strip_prefix("hit=").or(count.strip_prefix("read=")))
+        .filter_map(|count| count.parse::<i64>().ok())
+        .sum()
 }

@@ -15,6 +15,7 @@ SELECT snowflake_encode('2023-11-14T22:13:20Z', 15, 1023, 'taobao');
 SELECT * FROM snowflake_decode(180363646902239241, 'time:29 node:21 seq:13 unit:1s epoch:2016-09-20T00:00:00+08:00');
 SELECT snowflake_jsonb(850007368138018817, 'twitter');
 SELECT snowflake_jsonb(1949525278281554174);
+SELECT snowflake_jsonb(9223372036854775807, 'yitter');
 
 -- The first and the last of a layout.
 SELECT snowflake_encode('2046-06-27T17:00:49.496Z', 8191, 1023);

@@ -20,9 +20,13 @@ cp "$REPO"/docs/{book.toml,site.css} "$stage/"
 sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g' \
     "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
-sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|' "$stage/src/SUMMARY.md"
-# The site shows README.md as its index.
-find "$stage/src" -name '*.md' ! -name SUMMARY.md \
-    -exec sed -i 's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g' {} +
+mkdir -p "$stage/src/bench/results"
+cp "$REPO"/bench/results/*.{md,svg} "$stage/src/bench/results/"
+sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|' "$stage/src/SUMMARY.md"
+# docs/ is the root of the site, so what lies beside it in the checkout lies in it.
+find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i 's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g' {} +
+# The site shows each README.md as the index of its folder.
+find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
+    's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s|bench/results/README.md|bench/results/index.md|g' {} +
 mdbook build "$stage"
 echo "docs: $stage/book/index.html"

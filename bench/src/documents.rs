@@ -1,0 +1,122 @@
+//! The figures in README.md and docs/, between marks: `<!-- bench NAME -->` and `<!-- /bench -->`.
+//!
+//! They are written from the results of a run, so that no document says what the bench does not.
+
+use crate::report;
+use std::fmt::Write;
+use std::path::Path;
+
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/which.md", "docs/from/tidb.md"];
+
+/// Each key of a table, and the generator that mints it.
+const KEYS: [(&str, &str); 7] = [
+    ("serial", "nextval"),
+    ("snowflake", "snowflake_next_id"),
+    ("snowflake, scattered", "snowflake_next_id, scattered"),
+    ("uuid_v7", "uuid_v7"),
+    ("objectid", "objectid"),
+    ("uuid_v4", "uuid_v4"),
+    ("gen_random_uuid", "gen_random_uuid"),
+];
+
+/// Writes what is between the marks anew.
+pub fn refresh(results: &Path) {
+    let repository = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    for name in DOCUMENTS {
+        let place = repository.join(name);
+        let before = read(&place);
+        let after = filled(&before, results);
+        if after != before {
+            std::fs::write(&place, after).expect("a document can be written");
+            report::progress(&format!("new figures in {name}"));
+        }
+    }
+}
+
+fn read(place: &Path) -> String {
+    std::fs::read_to_string(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
+}
+
+/// The document with new text between its marks.
+fn filled(document: &str, results: &Path) -> String {
+    const BEGIN: &str = "<!-- bench ";
+    const END: &str = "<!-- /bench -->";
+    let mut parts = document.split(BEGIN);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(" -->").expect("a mark has an end");
+        let (_, after) = rest.split_once(END).expect("a mark is closed");
+        let figures = match name {
+            "machine" => machine(results),
+            "keys" => keys(results, &KEYS),
+            "scattering" => keys(results, &KEYS[..3]),
+            other => panic!("nothing is known of bench {other}"),
+        };
+        let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
+    }
+    text
+}
+
+/// On what it was measured, from the head of the report.
+fn machine(results: &Path) -> String {
+    let report = read(&results.join("README.md"));
+    let said = |what: &str| {
+        let start = format!("- {what}: ");
+        report
+            .lines()
+            .find_map(|line| line.strip_prefix(&start))
+            .unwrap_or_default()
+    };
+    let server: Vec<&str> = said("Server").split(' ').take(2).collect();
+    format!("{}, {}.\n", server.join(" "), said("Machine"))
+}
+
+/// A table of the results.
+struct Results(Vec<Vec<String>>);
+
+impl Results {
+    fn read(results: &Path, name: &str) -> Self {
+        let text = read(&results.join(name));
+        let cells = |line: &str| {
+            let inside = line.trim_matches('"').split("\",\"");
+            inside.map(str::to_owned).collect()
+        };
+        Self(text.lines().map(cells).collect())
+    }
+
+    /// The cell of a column in the first row that begins so; nothing where it was not measured.
+    fn cell(&self, row: &[&str], column: &str) -> &str {
+        let place = self.0[0].iter().position(|name| name == column);
+        let place = place.unwrap_or_else(|| panic!("no column {column}"));
+        self.0
+            .iter()
+            .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
+            .map_or("", |cells| &cells[place])
+    }
+}
+
+fn keys(results: &Path, keys: &[(&str, &str)]) -> String {
+    let calls = Results::read(results, "per_call.csv");
+    let tables = Results::read(results, "tables.csv");
+    let scans = Results::read(results, "scans.csv");
+    let rows = tables.cell(&[keys[0].0], "rows");
+    let mut text = format!(
+        "| Key | a call, ns | INSERT of {rows} rows, s | index, MB | WAL, MB | newest 1 % by the key, ms | by time, ms |\n\
+         |---|---:|---:|---:|---:|---:|---:|\n"
+    );
+    for (key, generator) in keys {
+        let table = |column| tables.cell(&[key], column);
+        let scan = |by| scans.cell(&[key, by], "ms");
+        let _ = writeln!(
+            text,
+            "| {key} | {} | {} | {} | {} | {} | {} |",
+            calls.cell(&[generator], "ns"),
+            table("seconds"),
+            table("key's index MB"),
+            table("WAL MB"),
+            scan("the key"),
+            scan("the timestamp"),
+        );
+    }
+    text
+}
