@@ -342,7 +342,12 @@ impl Sim {
 
     fn mint(&mut self, member: usize) {
         let up = self.now - DAWN + 3_600 * SECOND;
-        let place = self.dice.below(self.layouts.len() as u64) as usize;
+        // Mostly one layout, so that lanes of the others are far behind.
+        let other = match self.dice.one_in(15) {
+            true => self.dice.below(self.layouts.len() as u64) as usize,
+            false => 0,
+        };
+        let place = (member + other) % self.layouts.len();
         let want = self.dice.pick(&[1, 1_000_000, u64::MAX]);
         let layout = (place, &self.layouts[place]);
         let subject = &mut self.members[member];
