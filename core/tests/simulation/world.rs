@@ -507,11 +507,18 @@ impl Sim {
                 "members restored"
             }
             _ => {
-                if let Some(request) = member.release(now) {
+                let release = member.release(now);
+                // An answer that is under way would be taken for a new grant.
+                let waited = member.waits_for.take().is_some();
+                if let Some(request) = release {
                     self.send(index, Event::Arrive(0, request));
                 }
-                self.members[index].alive = false;
-                self.plan(0..5 * SECOND, index, Event::Start);
+                if self.dice.one_in(2) {
+                    self.members[index].alive = false;
+                    self.plan(0..5 * SECOND, index, Event::Start);
+                } else if waited {
+                    self.again(index, false);
+                }
                 "releases"
             }
         };
