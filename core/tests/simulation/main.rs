@@ -8,7 +8,10 @@
 
 mod central;
 mod dice;
+mod fate;
 mod member;
+mod queue;
+mod tally;
 mod world;
 
 use central::BLOWS;
