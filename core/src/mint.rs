@@ -363,10 +363,11 @@ fn too_far(
 ) -> Obstacle {
     let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
     let behind = |word: u64| layout.start_of(word).saturating_sub(now);
-    let lane = behind(last);
-    if lane > policy.max_ahead {
+    let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
+    // A slice that was given back has moved the lane to its end, which is the floor then.
+    if lane > policy.max_ahead && lane > bottom {
         Obstacle::Clock { behind: lane, need }
-    } else if behind(layout.word_at(floor)) > policy.max_ahead {
+    } else if bottom > policy.max_ahead {
         let behind = floor.saturating_sub(now);
         Obstacle::Floor { behind, need }
     } else {

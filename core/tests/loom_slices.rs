@@ -126,15 +126,17 @@ fn beside<T: 'static>(
     other: fn(&World) -> T,
     check: fn(T, &World, Vec<Run>),
 ) {
+    let many = sessions.len() > 1;
+    let times = if many { 1 } else { 2 };
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = (sessions.len() > 1).then_some(2);
+    model.preemption_bound = many.then_some(2);
     model.check(move || {
         let world = world();
         let minting: Vec<_> = sessions
             .iter()
             .map(|&lane| {
                 let world = world.clone();
-                thread::spawn(move || world.session(lane, 2, 5))
+                thread::spawn(move || world.session(lane, times, 5))
             })
             .collect();
         let outcome = other(&world);

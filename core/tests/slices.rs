@@ -318,6 +318,10 @@ fn what_is_given_back_is_behind_all_ids() {
     assert!(script.next().is_err());
     // Lent again, it goes on where it would have ended.
     script.lend(HOUR + 2 * SECOND, HOUR + 12 * SECOND);
+    script.set(HOUR + 2 * SECOND);
+    let need = 6 * SECOND;
+    assert_eq!(script.next(), Err(BeforeSlice { from: end, need }));
+    assert_eq!(script.world.steps, [], "the clock was not set back");
     script.set(HOUR + 10 * SECOND);
     let run = script.run(1).unwrap();
     assert_eq!(script.starts(run).0, HOUR + 10 * SECOND);

@@ -8,7 +8,10 @@
 
 mod central;
 mod dice;
+mod fate;
 mod member;
+mod queue;
+mod tally;
 mod world;
 
 use central::BLOWS;
@@ -24,7 +27,7 @@ const WORST: f64 = 60.0;
 fn claim_traffic_does_not_depend_on_how_many_servers_there_are() {
     for servers in [10, 100, 1_000] {
         let mut sim = Sim::new(1, servers, Weather::Calm);
-        sim.run(10 * 60 * SECOND);
+        sim.run(4 * 60 * SECOND);
         let traffic = sim.traffic();
         println!("{servers:>5} servers: {traffic:.2} requests per server and minute");
         assert!((CALM * 0.99..CALM * 1.01).contains(&traffic), "{traffic}");
@@ -36,7 +39,7 @@ fn no_word_is_minted_twice_whatever_happens() {
     let began = std::time::Instant::now();
     for seed in 1..=seeds() {
         let mut sim = Sim::new(seed, 1_000, Weather::Foul);
-        sim.run(8 * 60 * SECOND);
+        sim.run(6 * 60 * SECOND);
         let traffic = sim.traffic();
         sim.clear_up();
         sim.run(60 * SECOND);

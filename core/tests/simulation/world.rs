@@ -1,8 +1,10 @@
 //! What happens, in the order of true time.
 
-use crate::central::{Answer, BLOWS, Blow, Central, No, RESERVED, Request, Wish};
+use crate::central::{Answer, Blow, Central, No, RESERVED, Request, Wish};
 use crate::dice::Dice;
 use crate::member::Member;
+use crate::queue::{Due, Event};
+use crate::tally::Tally;
 use mint_core::registry::pace;
 use mint_core::{Denial, Identity, Layout, Micros, Registry, Run};
 use std::cmp::Reverse;
@@ -10,11 +12,11 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt;
 
 pub const SECOND: Micros = 1_000_000;
-const MS: Micros = 1_000;
+pub const MS: Micros = 1_000;
 /// When it begins, in true time.
 pub const DAWN: Micros = 1_700_000_000 * SECOND;
 const LENGTH: Micros = 10 * SECOND;
-const MAX_SKEW: Micros = SECOND;
+pub const MAX_SKEW: Micros = SECOND;
 /// How long a member waits for an answer.
 const PATIENCE: Micros = 2 * SECOND;
 
@@ -24,107 +26,21 @@ pub enum Weather {
     Foul,
 }
 
-/// Of a member all but `Fate` and `Right` are of one life of it.
-#[derive(Debug)]
-enum Event {
-    Mint,
-    Ask,
-    Arrive(u64, Request),
-    Answer(u64, Answer),
-    Timeout(u64),
-    Fate,
-    /// The clock is set right.
-    Right,
-    Start,
-    Restore(Micros),
-    Replicate,
-    BackUp,
-    Strike,
-    Adjust,
-}
-
-#[derive(Debug)]
-struct Due {
-    at: Micros,
-    number: u64,
-    member: usize,
-    life: u32,
-    event: Event,
-}
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for Due {}
-
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
-}
-
-#[derive(Debug, Default)]
-pub struct Tally {
-    pub blows: BTreeMap<Blow, u64>,
-    counts: BTreeMap<&'static str, u64>,
-    pub ids: u128,
-    requests: u64,
-    events: u64,
-    /// Seconds that members were there, awake.
-    present: f64,
-}
-
-impl Tally {
-    fn count(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
-    }
-
-    /// What has to happen often for a run to mean anything.
-    pub fn happened(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        [
-            "clocks jumped",
-            "members paused",
-            "members crashed",
-            "members restored",
-            "members cloned",
-            "members cut off",
-            "releases",
-            "answers too late",
-            "claims lost",
-            "denied by skew",
-            "denied by quarantine",
-            "denied as held",
-            "nodes changed hands",
-        ]
-        .map(|what| (what, self.counts.get(what).copied().unwrap_or(0)))
-        .into_iter()
-    }
-}
-
 pub struct Sim {
-    seed: Micros,
-    now: Micros,
-    dice: Dice,
-    weather: Weather,
-    queue: BinaryHeap<Reverse<Due>>,
-    numbers: u64,
-    servers: usize,
-    members: Vec<Member>,
-    central: Central,
-    layouts: Vec<Layout>,
+    pub seed: Micros,
+    pub now: Micros,
+    pub dice: Dice,
+    pub weather: Weather,
+    pub queue: BinaryHeap<Reverse<Due>>,
+    pub numbers: u64,
+    pub servers: usize,
+    pub members: Vec<Member>,
+    pub central: Central,
+    pub layouts: Vec<Layout>,
     /// Of each (layout, node): the first words of runs, with the last words and who minted them in which life.
-    minted: Vec<BTreeMap<u64, (u64, usize, u32)>>,
-    holders: Vec<Option<(usize, u32)>>,
-    bag: Vec<Blow>,
+    pub minted: Vec<BTreeMap<u64, (u64, usize, u32)>>,
+    pub holders: Vec<Option<(usize, u32)>>,
+    pub bag: Vec<Blow>,
     pub tally: Tally,
 }
 
@@ -224,11 +140,11 @@ impl Sim {
     }
 
     /// How wrong a good clock is.
-    fn small(&mut self) -> Micros {
+    pub fn small(&mut self) -> Micros {
         self.dice.between(-300 * MS..300 * MS)
     }
 
-    fn join(&mut self, member: Member) {
+    pub fn join(&mut self, member: Member) {
         let index = self.members.len();
         self.members.push(member);
         if self.weather == Weather::Foul {
@@ -237,17 +153,17 @@ impl Sim {
         self.wake(index);
     }
 
-    fn wake(&mut self, index: usize) {
+    pub fn wake(&mut self, index: usize) {
         self.plan(0..SECOND, index, Event::Ask);
         self.plan(0..SECOND, index, Event::Mint);
     }
 
-    fn plan(&mut self, after: std::ops::Range<Micros>, member: usize, event: Event) {
+    pub fn plan(&mut self, after: std::ops::Range<Micros>, member: usize, event: Event) {
         let after = self.dice.between(after);
         self.at(self.now + after, member, event);
     }
 
-    fn at(&mut self, at: Micros, member: usize, event: Event) {
+    pub fn at(&mut self, at: Micros, member: usize, event: Event) {
         self.numbers += 1;
         let life = self.members.get(member).map_or(0, |member| member.life);
         self.queue.push(Reverse(Due {
@@ -342,7 +258,12 @@ impl Sim {
 
     fn mint(&mut self, member: usize) {
         let up = self.now - DAWN + 3_600 * SECOND;
-        let place = self.dice.below(self.layouts.len() as u64) as usize;
+        // Mostly one layout, so that lanes of the others are far behind.
+        let other = match self.dice.one_in(15) {
+            true => self.dice.below(self.layouts.len() as u64) as usize,
+            false => 0,
+        };
+        let place = (member + other) % self.layouts.len();
         let want = self.dice.pick(&[1, 1_000_000, u64::MAX]);
         let layout = (place, &self.layouts[place]);
         let subject = &mut self.members[member];
@@ -391,7 +312,7 @@ impl Sim {
     }
 
     /// A message, which may be lost or late.
-    fn send(&mut self, member: usize, event: Event) {
+    pub fn send(&mut self, member: usize, event: Event) {
         let mut delay = self.dice.between(MS..30 * MS);
         if self.weather == Weather::Foul {
             let cut = self.members[member].cut_until > self.now;
@@ -438,102 +359,10 @@ impl Sim {
     }
 
     /// Its worker sleeps by a clock that no one sets.
-    fn again(&mut self, member: usize, granted: bool) {
+    pub fn again(&mut self, member: usize, granted: bool) {
         let span = pace(LENGTH, granted);
         let span = span - span * self.members[member].drift / 1_000_000;
         self.at(self.now + span, member, Event::Ask);
-    }
-
-    fn strike(&mut self) {
-        if self.bag.is_empty() {
-            self.bag = BLOWS.into();
-        }
-        let blow = self.dice.below(self.bag.len() as u64) as usize;
-        let blow = self.bag.swap_remove(blow);
-        *self.tally.blows.entry(blow).or_default() += 1;
-        let down = self.dice.pick(&[50 * MS, 3 * SECOND, 15 * SECOND]);
-        let back = self.now + self.dice.between(0..down);
-        let off = self.dice.between(-MAX_SKEW / 2..MAX_SKEW / 2);
-        self.central.strike(blow, self.now, back, off);
-        self.plan(3 * SECOND..50 * SECOND, 0, Event::Strike);
-    }
-
-    /// Something happens to a member.
-    fn fate(&mut self, index: usize) {
-        self.plan(5 * SECOND..180 * SECOND, index, Event::Fate);
-        let now = self.now;
-        let room = self.members.len() < self.servers;
-        let member = &mut self.members[index];
-        if !member.alive || member.paused_until > now {
-            return;
-        }
-        let what = match self.dice.below(8) {
-            0..3 => {
-                let far = [10 * MS, 500 * MS, 3 * SECOND, 30 * SECOND, 7_200 * SECOND];
-                let far = self.dice.pick(&far);
-                member.off += self.dice.between(-far..far);
-                self.plan(SECOND..40 * SECOND, index, Event::Right);
-                "clocks jumped"
-            }
-            3 => {
-                let long = self.dice.pick(&[3, 30, 100]) * SECOND;
-                member.paused_until = now + self.dice.between(SECOND..long);
-                "members paused"
-            }
-            4 => {
-                member.cut_until = now + self.dice.between(SECOND..40 * SECOND);
-                "members cut off"
-            }
-            5 => {
-                member.alive = false;
-                self.plan(0..20 * SECOND, index, Event::Start);
-                "members crashed"
-            }
-            6 if room => {
-                let off = self.small();
-                let clone = self.members[index].cloned(off);
-                self.join(clone);
-                "members cloned"
-            }
-            6 => {
-                member.alive = false;
-                let ago = self.dice.between(0..100 * SECOND);
-                self.plan(0..20 * SECOND, index, Event::Restore(ago));
-                "members restored"
-            }
-            _ => {
-                if let Some(request) = member.release(now) {
-                    self.send(index, Event::Arrive(0, request));
-                }
-                self.members[index].alive = false;
-                self.plan(0..5 * SECOND, index, Event::Start);
-                "releases"
-            }
-        };
-        self.tally.count(what);
-    }
-
-    /// All is well from now on.
-    pub fn clear_up(&mut self) {
-        self.weather = Weather::Calm;
-        self.central.down_until = self.now;
-        self.central.adjust(0);
-        let now = self.now;
-        for Reverse(mut due) in std::mem::take(&mut self.queue) {
-            if !matches!(
-                due.event,
-                Event::Strike | Event::Adjust | Event::Fate | Event::Right
-            ) {
-                due.at = due.at.min(now + 10 * SECOND);
-                self.queue.push(Reverse(due));
-            }
-        }
-        for index in 0..self.members.len() {
-            let off = self.small();
-            let member = &mut self.members[index];
-            member.off = off;
-            member.paused_until = member.paused_until.min(now);
-        }
     }
 
     /// Requests per server and minute.

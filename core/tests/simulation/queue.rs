@@ -1,0 +1,52 @@
+//! What is due, and when.
+
+use crate::central::{Answer, Request};
+use mint_core::Micros;
+
+/// Of a member all but `Fate` and `Right` are of one life of it.
+#[derive(Debug)]
+pub enum Event {
+    Mint,
+    Ask,
+    Arrive(u64, Request),
+    Answer(u64, Answer),
+    Timeout(u64),
+    Fate,
+    /// The clock is set right.
+    Right,
+    Start,
+    Restore(Micros),
+    Replicate,
+    BackUp,
+    Strike,
+    Adjust,
+}
+
+#[derive(Debug)]
+pub struct Due {
+    pub at: Micros,
+    pub number: u64,
+    pub member: usize,
+    pub life: u32,
+    pub event: Event,
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Due {}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
