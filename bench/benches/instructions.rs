@@ -147,7 +147,7 @@ fn at_most(per_call: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-library_benchmark_group!(name = minting, config = at_most(130), benchmarks = next_id);
+library_benchmark_group!(name = minting, config = at_most(150), benchmarks = next_id);
 library_benchmark_group!(name = lookup, config = at_most(60), benchmarks = find_lane);
 library_benchmark_group!(name = decoding, config = at_most(95), benchmarks = decode);
 library_benchmark_group!(name = bounds, config = at_most(180), benchmarks = min_id);

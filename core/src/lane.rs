@@ -127,6 +127,7 @@ impl Lane {
 impl Layout {
     /// The moment at which a word's tick starts; the end of time where it is past what 64 bits can say.
     #[must_use]
+    #[inline]
     pub fn start_of(&self, word: u64) -> Micros {
         i64::try_from(word >> self.seq.width)
             .ok()

@@ -181,8 +181,7 @@ fn attempt<H: Host>(
         }
         let mut start = layout.start_of(first);
         if start < floor {
-            // Ids of a tick that starts below it may have been issued, so it rounds up.
-            first = beginning(layout, layout.word_at(floor), host);
+            first = at_floor(layout, floor, host);
             start = layout.start_of(first);
         }
 
@@ -301,6 +300,12 @@ fn beginning<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
         0 => word,
         mask => word | host.random() & mask,
     }
+}
+
+/// Where to begin at the floor: ids of a tick that starts below it may have been issued, so it rounds up.
+#[cold]
+fn at_floor<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
+    beginning(layout, layout.word_at(floor), host)
 }
 
 /// Which of the two ends it is that a tick lies at or behind.
