@@ -277,6 +277,8 @@ struct Memory {
     head: TableHead,
     /// How many there are. Written once, before the segment is shown.
     buckets: usize,
+    /// So that no bucket lies on two pages.
+    spare: [u64; 47],
 }
 
-const _: () = assert!(size_of::<Memory>() == 1_024);
+const _: () = assert!(size_of::<Memory>() == size_of::<Bucket>());
