@@ -41,9 +41,9 @@ instructions: ## count the instructions of the hot paths
 docs: ## README.md and docs/ as one site, by mdBook
 	@$(TOOLS)/docs.sh
 
-expected: ## accept what pg_regress printed as expected (PG=15)
+expected: ## accept what pg_regress and pg_isolation_regress printed as expected (PG=15)
 	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \
-		$(TOOLS)/regress.sh --accept $$pg_config
+		$(TOOLS)/regress.sh --accept $$pg_config && $(TOOLS)/isolation.sh --accept $$pg_config
 
 install: ## install into a server of yours: make install PG_CONFIG=/path/to/pg_config
 	@$(TOOLS)/install.sh $(PG_CONFIG)

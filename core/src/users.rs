@@ -4,10 +4,14 @@
 //! from there. So nothing has to be written for a single user, and anyone can be forgotten: whoever is
 //! evicted raises the floor to where he stood. That is how WeChat's seqsvr keeps its sequences.
 //!
-//! A bucket of 21 users is locked by a word of its own for the few steps of a draw, none of which waits for
-//! anything. Few users use few buckets, and four neighbouring ids one of them, so that they fit into the
-//! processor's caches. Twice as many buckets come into use when one is full and a third of all places taken;
-//! until then, somebody in the full one is evicted: a few in a hundred users, once each.
+//! A user who is there is found and locked without a look at others: his place in a bucket of 21 is where it
+//! would be next to its neighbours', and the lock is in it. So of millions of users, of whom hardly one is in
+//! the processor's caches, a draw costs one answer of the memory. Who comes or leaves locks the bucket. No
+//! lock is held for more than a few steps, none of which waits for anything but another lock.
+//!
+//! Few users use few buckets, and four neighbouring ids one of them, so that they fit into the caches. Twice
+//! as many buckets come into use when one is full and a third of all places taken; until then, somebody in the
+//! full one is evicted: a few in a hundred users, once each.
 
 use crate::Ceiling;
 use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, pause};
@@ -59,6 +63,32 @@ impl Section {
             .max(self.evicted.load(Ordering::Acquire))
     }
 
+    /// `want` numbers in a row, the first of which is told from the floor: the first, and what comes after
+    /// the last.
+    #[inline]
+    fn give(
+        &self,
+        owner: Owner,
+        want: u64,
+        first: impl FnOnce(i64) -> i64,
+    ) -> Result<(i64, i64), Held> {
+        // Before the floor, and the owner after both: a limit that counts has its floor, and is his.
+        let limit = self.bounds.limit();
+        let first = first(self.bounds.floor());
+        if self.owner() != owner {
+            return Err(Held::NotMine);
+        }
+        let next = i64::try_from(want)
+            .ok()
+            .and_then(|want| first.checked_add(want))
+            .filter(|&next| next < i64::MAX)
+            .ok_or(Held::UsedUp)?;
+        if next > limit {
+            return Err(Held::Beyond(next - 1));
+        }
+        Ok((first, next))
+    }
+
     /// Remembers of somebody who is evicted that others must go on above.
     pub fn evict(&self, next: i64) {
         self.evicted.fetch_max(next, Ordering::AcqRel);
@@ -68,45 +98,144 @@ impl Section {
 /// Users in a bucket.
 const WAYS: usize = 21;
 
-/// Some users and the lock on them. Zeroed memory is an empty one.
+/// Some users and the lock on who they are. Zeroed memory is an empty one.
 #[derive(Debug, Default)]
-#[repr(C, align(512))]
+#[repr(C, align(64))]
 pub struct Bucket {
     locked: AtomicU32,
-    /// The level that the bucket is at, and in the lower 16 bits a count of its draws, to tell who was used
-    /// longest ago.
-    state: AtomicU32,
+    /// The level that the bucket is at. Under the lock.
+    level: AtomicU32,
     users: [User; WAYS],
 }
 
 /// What a table knows of itself. Zeroed memory is an empty one.
 #[derive(Debug, Default)]
-#[repr(C, align(512))]
+#[repr(C, align(64))]
 pub struct TableHead {
     /// 2^level buckets are in use. Rises under the table's lock.
     level: AtomicU32,
+    /// Rises when as many users have come as there are buckets in use: to tell who was used longest ago.
+    epoch: AtomicU32,
+    /// Every draw reads what is above, and only those who come write what is below: in another line of the
+    /// cache.
+    apart: [u64; 7],
     /// How many places are taken.
     used: AtomicU64,
+    /// How often one was.
+    came: AtomicU64,
 }
 
-/// All under the bucket's lock.
+/// The bits of a user's tag that are not the owner of his section.
+const LOCKED: u64 = 1;
+const EPOCHS: u32 = 0x7fff;
+
+/// Who he is changes under the lock of the bucket and his own, and his number under his own.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct User {
     id: AtomicI64,
-    /// The number that he gets next; 0 is a vacant place.
+    /// The number that he gets next.
     next: AtomicI64,
-    /// The owner of his section in the upper 48 bits, and when he was used in the lower 16.
+    /// The owner of his section in the upper 48 bits, in which epoch he was used in 15, and whether he is
+    /// locked; 0 is a vacant place. Written after the others.
     tag: AtomicU64,
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<Bucket>() == 512);
+const _: () = assert!(cfg!(loom) || size_of::<TableHead>() == 128);
 
-/// Held while a bucket is looked at. Nothing in between can fail.
+/// One user, locked. Dropped, he is given the tag and let go.
+struct Sole<'a> {
+    user: &'a User,
+    tag: u64,
+}
+
+impl Drop for Sole<'_> {
+    fn drop(&mut self) {
+        self.user.tag.store(self.tag, Ordering::Release);
+    }
+}
+
+impl Sole<'_> {
+    fn next(&self) -> i64 {
+        self.user.next.load(Ordering::Relaxed)
+    }
+
+    fn set(&mut self, next: i64, tag: u64) {
+        self.user.next.store(next, Ordering::Relaxed);
+        self.tag = tag;
+    }
+}
+
+impl User {
+    #[inline]
+    fn owner(&self) -> Owner {
+        self.tag.load(Ordering::Acquire) >> 16
+    }
+
+    fn id(&self) -> i64 {
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// Locks the place, if it is his.
+    #[inline]
+    fn lock(&self, id: i64, owner: Owner) -> Option<Sole<'_>> {
+        let mut tries = 0;
+        loop {
+            let tag = self.tag.load(Ordering::Relaxed);
+            if tag >> 16 != owner {
+                return None;
+            }
+            if tag & LOCKED == 0
+                && self
+                    .tag
+                    .compare_exchange_weak(tag, tag | LOCKED, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                let sole = Sole { user: self, tag };
+                // It may have been given away since we looked. Only now it cannot.
+                return (self.id() == id).then_some(sole);
+            }
+            tries += 1;
+            pause(tries);
+        }
+    }
+
+    /// Puts somebody into a vacant place. The caller holds the bucket's lock.
+    fn settle(&self, id: i64, next: i64, tag: u64) {
+        self.id.store(id, Ordering::Relaxed);
+        self.next.store(next, Ordering::Relaxed);
+        self.tag.store(tag, Ordering::Release);
+    }
+}
+
+/// Where a user of a section is looked for first.
+#[derive(Debug, Clone, Copy)]
+struct Home {
+    /// The bits that choose his bucket. Four neighbours have the same.
+    bits: u64,
+    /// His own place in it, below `WAYS`. Those of four neighbours follow each other.
+    place: usize,
+}
+
+impl Home {
+    #[inline]
+    fn of(owner: Owner, id: i64) -> Self {
+        let bits = hash((id >> 2) ^ owner.rotate_left(40).cast_signed());
+        // The lower half chooses the bucket.
+        let first = ((bits >> 32) * WAYS as u64) >> 32;
+        let place = (first + (id & 3).cast_unsigned()) as usize;
+        Self {
+            bits,
+            place: if place < WAYS { place } else { place - WAYS },
+        }
+    }
+}
+
+/// Held while it is decided who is in a bucket. Nothing in between can fail.
 struct Locked<'a>(&'a Bucket);
 
 impl Bucket {
-    #[inline]
     fn lock(&self) -> Locked<'_> {
         let mut tries = 0;
         while self
@@ -118,6 +247,23 @@ impl Bucket {
             pause(tries);
         }
         Locked(self)
+    }
+
+    /// The places in the order in which they are looked at and taken.
+    #[inline]
+    fn from(&self, home: Home) -> impl Iterator<Item = &User> {
+        let (before, from) = self.users.split_at(home.place);
+        from.iter().chain(before)
+    }
+
+    /// Looks for a user without the lock: who is not found may be there, and who is found may leave.
+    #[inline]
+    fn glance(&self, home: Home, id: i64, owner: Owner) -> Option<&User> {
+        self.from(home)
+            .map(|user| (user, user.owner()))
+            .take_while(|&(_, found)| found != 0)
+            .find(|&(user, found)| found == owner && user.id() == id)
+            .map(|(user, _)| user)
     }
 }
 
@@ -138,39 +284,25 @@ enum Place<'a> {
 
 impl<'a> Locked<'a> {
     fn level(&self) -> u32 {
-        self.0.state.load(Ordering::Relaxed) >> 16
+        self.0.level.load(Ordering::Relaxed)
     }
 
     fn set_level(&self, level: u32) {
-        self.0.state.store(level << 16, Ordering::Relaxed);
-    }
-
-    /// Counts a draw.
-    fn tick(&self) -> u16 {
-        let state = self.0.state.load(Ordering::Relaxed);
-        let now = (state as u16).wrapping_add(1);
-        let level = state & 0xffff_0000;
-        self.0
-            .state
-            .store(level | u32::from(now), Ordering::Relaxed);
-        now
+        self.0.level.store(level, Ordering::Relaxed);
     }
 
     /// Looks for a user. Places are taken in their order and not left, so he cannot be behind a vacant one.
-    /// Always from the first on: those share a line of the processor's cache with the lock.
-    #[inline]
-    fn find(&self, id: i64, owner: Owner) -> Place<'a> {
-        let users = &self.0.users;
-        let now = self.0.state.load(Ordering::Relaxed) as u16;
-        let mut oldest = (0, &users[0]);
-        for user in users {
-            if user.next.load(Ordering::Relaxed) == 0 {
+    fn find(&self, home: Home, id: i64, owner: Owner, epoch: u32) -> Place<'a> {
+        let mut oldest = (0, &self.0.users[home.place]);
+        for user in self.0.from(home) {
+            let tag = user.tag.load(Ordering::Acquire);
+            if tag >> 16 == 0 {
                 return Place::Vacant(user);
             }
-            if user.is(id, owner) {
+            if tag >> 16 == owner && user.id() == id {
                 return Place::Mine(user);
             }
-            let age = now.wrapping_sub(user.tag.load(Ordering::Relaxed) as u16);
+            let age = epoch.wrapping_sub((tag >> 1) as u32) & EPOCHS;
             if age > oldest.0 {
                 oldest = (age, user);
             }
@@ -182,35 +314,15 @@ impl<'a> Locked<'a> {
     fn empty(&self) -> impl Iterator<Item = (i64, i64, u64)> + use<> {
         let mut all = [(0, 0, 0); WAYS];
         for (copy, user) in all.iter_mut().zip(&self.0.users) {
-            *copy = (
-                user.id.load(Ordering::Relaxed),
-                user.next.swap(0, Ordering::Relaxed),
-                user.tag.load(Ordering::Relaxed),
-            );
+            if let Some(mut sole) = user.lock(user.id(), user.owner())
+                && sole.tag != 0
+            {
+                *copy = (user.id(), sole.next(), sole.tag);
+                sole.set(0, 0);
+            }
         }
-        all.into_iter().filter(|&(_, next, _)| next != 0)
+        all.into_iter().filter(|&(_, _, tag)| tag != 0)
     }
-}
-
-impl User {
-    #[inline]
-    fn is(&self, id: i64, owner: Owner) -> bool {
-        self.id.load(Ordering::Relaxed) == id
-            && self.tag.load(Ordering::Relaxed) >> 16 == owner
-            && self.next.load(Ordering::Relaxed) != 0
-    }
-
-    fn set(&self, id: i64, next: i64, tag: u64) {
-        self.id.store(id, Ordering::Relaxed);
-        self.next.store(next, Ordering::Relaxed);
-        self.tag.store(tag, Ordering::Relaxed);
-    }
-}
-
-/// The bits that choose the bucket of a user of a section. Four neighbours have the same.
-#[inline]
-fn home(owner: Owner, id: i64) -> u64 {
-    hash((id >> 2) ^ owner.rotate_left(40).cast_signed())
 }
 
 /// Why a user got no number.
@@ -265,15 +377,34 @@ impl<'a> UserTable<'a> {
     }
 
     /// Locks the bucket of a user. It may be split before the table says so.
-    #[inline]
     fn lock(&self, bits: u64) -> Locked<'a> {
-        let mut level = self.head.level.load(Ordering::Acquire);
+        let mut level = self.level();
         loop {
             let locked = self.bucket(bits, level).lock();
             if locked.level() <= level {
                 return locked;
             }
             level = locked.level();
+        }
+    }
+
+    #[inline]
+    fn level(&self) -> u32 {
+        self.head.level.load(Ordering::Acquire)
+    }
+
+    /// The epoch in its place in a tag.
+    #[inline]
+    fn tag(&self, owner: Owner) -> u64 {
+        let epoch = self.head.epoch.load(Ordering::Relaxed) & EPOCHS;
+        owner << 16 | u64::from(epoch) << 1
+    }
+
+    /// Counts who came.
+    fn came(&self) {
+        let came = self.head.came.fetch_add(1, Ordering::Relaxed) + 1;
+        if came & ((1 << self.level()) - 1) == 0 {
+            self.head.epoch.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -300,10 +431,11 @@ impl<'a> UserTable<'a> {
                 half.set_level(level + 1);
             }
             for (id, next, tag) in users {
-                let half = &both[(home(tag >> 16, id) >> level & 1) as usize];
+                let home = Home::of(tag >> 16, id);
+                let half = &both[(home.bits >> level & 1) as usize];
                 // There is room: half of those who were in one bucket.
-                if let Place::Vacant(user) = half.find(id, tag >> 16) {
-                    user.set(id, next, tag);
+                if let Place::Vacant(user) = half.find(home, id, tag >> 16, 0) {
+                    user.settle(id, next, tag);
                 }
             }
         }
@@ -324,42 +456,68 @@ impl<'a> UserTable<'a> {
         want: u64,
         evicted: impl FnOnce(Owner, i64),
     ) -> Result<i64, Held> {
-        let bucket = self.lock(home(owner, id));
-        let place = bucket.find(id, owner);
-        let first = match place {
-            // A floor that rose is one that somebody set: nobody stays below it.
-            Place::Mine(user) => user
-                .next
-                .load(Ordering::Relaxed)
-                .max(section.bounds.floor()),
-            Place::Oldest(_) if self.is_crowded() => return Err(Held::Crowded),
-            Place::Vacant(_) | Place::Oldest(_) => section.start(),
-        };
-        let limit = section.bounds.limit();
-        if section.owner() != owner {
-            return Err(Held::NotMine);
+        let home = Home::of(owner, id);
+        // Mostly he is there.
+        let bucket = self.bucket(home.bits, self.level());
+        if let Some(user) = bucket.glance(home, id, owner)
+            && let Some(sole) = user.lock(id, owner)
+        {
+            return self.draw_more(section, owner, want, sole);
         }
-        let next = i64::try_from(want)
-            .ok()
-            .and_then(|want| first.checked_add(want))
-            .filter(|&next| next < i64::MAX)
-            .ok_or(Held::UsedUp)?;
-        if next > limit {
-            return Err(Held::Beyond(next - 1));
+        self.draw_in_bucket(section, owner, id, want, evicted)
+    }
+
+    /// The next numbers of a user who is there.
+    #[inline]
+    fn draw_more(
+        &self,
+        section: &Section,
+        owner: Owner,
+        want: u64,
+        mut sole: Sole<'_>,
+    ) -> Result<i64, Held> {
+        // A floor that rose is one that somebody set: nobody stays below it.
+        let (first, next) = section.give(owner, want, |floor| sole.next().max(floor))?;
+        sole.set(next, self.tag(owner));
+        Ok(first)
+    }
+
+    /// The next numbers of a user who may have to get a place first.
+    #[inline(never)]
+    fn draw_in_bucket(
+        &self,
+        section: &Section,
+        owner: Owner,
+        id: i64,
+        want: u64,
+        evicted: impl FnOnce(Owner, i64),
+    ) -> Result<i64, Held> {
+        let home = Home::of(owner, id);
+        let bucket = self.lock(home.bits);
+        let place = bucket.find(home, id, owner, self.head.epoch.load(Ordering::Relaxed));
+        if let Place::Mine(user) = place
+            && let Some(sole) = user.lock(id, owner)
+        {
+            return self.draw_more(section, owner, want, sole);
         }
-        let user = match place {
-            Place::Mine(user) => user,
-            Place::Vacant(user) => {
+        if matches!(place, Place::Oldest(_)) && self.is_crowded() {
+            return Err(Held::Crowded);
+        }
+        let (first, next) = section.give(owner, want, |_| section.start())?;
+        match place {
+            Place::Mine(user) | Place::Vacant(user) => {
                 self.head.used.fetch_add(1, Ordering::Relaxed);
-                user
+                user.settle(id, next, self.tag(owner));
             }
             Place::Oldest(user) => {
-                let leaves = user.next.load(Ordering::Relaxed);
-                evicted(user.tag.load(Ordering::Relaxed) >> 16, leaves);
-                user
+                if let Some(mut sole) = user.lock(user.id(), user.owner()) {
+                    evicted(sole.tag >> 16, sole.next());
+                    user.id.store(id, Ordering::Relaxed);
+                    sole.set(next, self.tag(owner));
+                }
             }
-        };
-        user.set(id, next, owner << 16 | u64::from(bucket.tick()));
+        }
+        self.came();
         Ok(first)
     }
 
@@ -368,8 +526,9 @@ impl<'a> UserTable<'a> {
     /// # Errors
     /// When the memory of the section belongs to another.
     pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, Held> {
-        let bucket = self.lock(home(owner, id));
-        let next = match bucket.find(id, owner) {
+        let home = Home::of(owner, id);
+        let bucket = self.lock(home.bits);
+        let next = match bucket.find(home, id, owner, 0) {
             Place::Mine(user) => user.next.load(Ordering::Relaxed),
             Place::Vacant(_) | Place::Oldest(_) => section.start(),
         };

@@ -245,3 +245,23 @@ fn a_growing_table_loses_nobody() {
         assert_eq!(users.next(0), 3);
     });
 }
+
+/// A newcomer takes the place of somebody who draws at that moment.
+#[test]
+fn who_is_evicted_while_he_draws_goes_on_above() {
+    explore(|| {
+        let users = Users::new(1);
+        for id in 0..21 {
+            users.next(4 * id);
+        }
+        let newcomer = {
+            let users = Arc::clone(&users);
+            thread::spawn(move || users.next(1_000))
+        };
+        // He was used longest ago.
+        let drawn = [users.next(0), users.next(0)];
+        assert!(1 < drawn[0] && drawn[0] < drawn[1], "{drawn:?}");
+        newcomer.join().unwrap();
+        assert!(users.next(0) > drawn[1]);
+    });
+}

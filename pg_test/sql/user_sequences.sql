@@ -72,6 +72,8 @@ SELECT setval('one_section_0_seq', 9223372036854775800);
 SELECT user_sequence_next_range('one', 7, 20000);
 CREATE TEMP TABLE fleeting (section_0 bigint GENERATED ALWAYS AS IDENTITY);
 SELECT user_sequence_next('fleeting', 1);
+CREATE TABLE rows (body text);
+SELECT user_sequence_drop('rows');
 
 -- Privileges.
 CREATE ROLE regress_writer;

@@ -22,13 +22,14 @@ part() {    # TEXT LOG COMMAND...
     step "$@" || failed+=("$1")
     counts=$(count "$CACHE/log/$2.log")
     say "         $counts"
+    grep 'SKIPPED' "$CACHE/log/$2.log" >&2 || true
 }
 
 # The results of cargo's tests and of pg_regress (15's format, and TAP since 16).
 count() {
     awk '/^test result:/             { passed += $4; failed += $6 }
-         /^(ok |test .* \.\.\. ok +[0-9]+ ms)/          { passed++ }
-         /^(not ok |test .* \.\.\. FAILED +[0-9]+ ms)/  { failed++ }
+         /^(ok |test .* \.\.\. ok +[0-9]+ ms)/           { passed++ }
+         /^(not ok |test .* \.\.\. FAILED.* [0-9]+ ms)/  { failed++ }
          END { printf "%d passed, %d failed\n", passed, failed }' "$@"
 }
 
@@ -76,6 +77,7 @@ part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests
 
 "$TOOLS/install.sh" "$pg_config"
 part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"
+part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolation.sh" "$pg_config"
 newer=$(newer)
 if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
 if [ -d pg_test/cluster ]; then part "PostgreSQL $major: servers" "cluster$major" cluster; fi

@@ -56,6 +56,8 @@ fn user_sequence_create(
 /// Drops a family. Its owner can.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
 fn user_sequence_drop(family: Regclass) {
+    // A table of rows shall not be lost by a slip.
+    users::demand_family(family.0);
     naming::run(&format!("DROP TABLE {}", naming::name_of(family.0)));
 }
 

@@ -154,8 +154,17 @@ fn slot_for(key: [u32; 3]) -> Place {
             .filter(|(_, slot)| slot.pins.load(Ordering::SeqCst) == 0)
             .min_by_key(|(_, slot)| slot.used.load(Ordering::Relaxed));
         let (index, slot) = free?;
-        let owner = u64::from(shared.new_owner()) << 16 | index as u64;
-        slot.claim(key, owner).then_some(Place { slot, owner })
+        let number = |index| u64::from(shared.new_owner()) << 16 | index as u64;
+        let owner = number(index);
+        if !slot.claim(key, owner) {
+            return None;
+        }
+        for (index, other) in slots.iter().enumerate() {
+            if other.is_another_file_of(key) {
+                other.retire(number(index));
+            }
+        }
+        Some(Place { slot, owner })
     });
     found.unwrap_or_else(|| {
         report(
@@ -172,6 +181,30 @@ impl Slot {
         [&self.database, &self.sequence, &self.file].map(|part| part.load(Ordering::Relaxed))
     }
 
+    /// Whether it is of the same sequence, before it was altered or in a transaction that was rolled back.
+    fn is_another_file_of(&self, key: [u32; 3]) -> bool {
+        let own = self.key();
+        own[..2] == key[..2] && own[2] != key[2]
+    }
+
+    /// Takes the slot from a section that is now elsewhere: who has not heard of it, as in a long statement,
+    /// would give users lower numbers than others do. Nobody is raising it, as that takes a lock on the
+    /// sequence, and so did altering it. The caller holds the lock.
+    fn retire(&self, owner: Owner) {
+        self.section.claim(owner, || true);
+        self.used.store(0, Ordering::Relaxed);
+        self.set_key([0; 3]);
+    }
+
+    fn set_key(&self, key: [u32; 3]) {
+        for (part, value) in [&self.database, &self.sequence, &self.file]
+            .into_iter()
+            .zip(key)
+        {
+            part.store(value, Ordering::Relaxed);
+        }
+    }
+
     /// Gives the slot to another section, unless somebody is raising the one it has. The caller holds the
     /// lock.
     fn claim(&self, key: [u32; 3], owner: Owner) -> bool {
@@ -182,12 +215,7 @@ impl Slot {
             return false;
         }
         self.used.store(clock::now(), Ordering::Relaxed);
-        for (part, value) in [&self.database, &self.sequence, &self.file]
-            .into_iter()
-            .zip(key)
-        {
-            part.store(value, Ordering::Relaxed);
-        }
+        self.set_key(key);
         true
     }
 }

@@ -201,7 +201,19 @@ fn resolve(family: pg_sys::Oid, any_of: u32) {
     }
 }
 
+/// Raises an error unless it is a family.
+pub fn demand_family(family: pg_sys::Oid) {
+    look_up(family);
+}
+
 fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
+    let (name, sections) = look_up(family);
+    rights::demand(family, &name, any_of, pg_sys::ObjectType::OBJECT_TABLE);
+    sections
+}
+
+/// A family's name and the sequences of its sections.
+fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. What they
     // return is a copy, in memory of the statement.
     unsafe {
@@ -209,7 +221,7 @@ fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
         if name.is_null() {
             refuse_family(family);
         }
-        let name = CStr::from_ptr(name).to_string_lossy();
+        let name = CStr::from_ptr(name).to_string_lossy().into_owned();
         // In the order of the columns, as the index that is read has them.
         let list = pg_sys::getOwnedSequences(family);
         let length = if list.is_null() { 0 } else { (*list).length };
@@ -226,9 +238,8 @@ fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
                 Some("Make one with user_sequence_create().".to_owned()),
             );
         }
-        rights::demand(family, &name, any_of, pg_sys::ObjectType::OBJECT_TABLE);
         let cells = std::slice::from_raw_parts((*list).elements, length.unsigned_abs() as usize);
-        cells.iter().map(|cell| cell.oid_value).collect()
+        (name, cells.iter().map(|cell| cell.oid_value).collect())
     }
 }
 
@@ -277,6 +288,8 @@ struct Memory {
     head: TableHead,
     /// How many there are. Written once, before the segment is shown.
     buckets: usize,
+    /// So that no bucket lies on two pages.
+    spare: [u64; 47],
 }
 
-const _: () = assert!(size_of::<Memory>() == 1_024);
+const _: () = assert!(size_of::<Memory>() == size_of::<Bucket>());
