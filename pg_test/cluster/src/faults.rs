@@ -75,6 +75,22 @@ impl Server {
         self.wait_for_the_end();
     }
 
+    /// Stops all processes of the server where they are, as when a virtual machine is paused.
+    pub fn freeze(&self) {
+        // The postmaster first: it starts no other then.
+        tree::signal("-STOP", self.postmaster());
+        for process in self.processes() {
+            tree::try_signal("-STOP", &process);
+        }
+    }
+
+    /// Lets a frozen server go on.
+    pub fn thaw(&self) {
+        for process in self.processes() {
+            tree::try_signal("-CONT", &process);
+        }
+    }
+
     fn wait_for_the_end(&self) {
         self.until("all processes are gone", || !self.is_up());
         // A dead postmaster that nobody has collected yet keeps its number, and looks alive to the next one.

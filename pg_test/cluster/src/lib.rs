@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod load;
 pub mod ordeal;
 mod programs;
+pub mod registry;
 pub mod server;
 pub mod session;
 mod tree;
@@ -24,6 +25,7 @@ mod tree;
 pub use disk::SmallDisk;
 pub use ledger::Ledger;
 pub use load::{Minter, Record, assert_ascending, assert_unique};
+pub use registry::Registry;
 pub use server::{Builder, Server};
 pub use session::{Place, Refusal, Session};
 

@@ -39,6 +39,10 @@ pub struct Server {
 }
 
 impl Builder {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A line of `postgresql.conf`.
     #[must_use]
     pub fn conf(mut self, line: &str) -> Self {
@@ -92,7 +96,19 @@ impl Builder {
         let turn = TURN
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut server = Server::in_new_directory(&self.name, Some(turn));
+        self.start_in_turn(Some(turn))
+    }
+
+    /// Starts the server, with the extension in database `postgres`, beside one that has the turn.
+    #[must_use]
+    pub fn start_beside(self, _other: &Server) -> Server {
+        let server = self.start_in_turn(None);
+        server.connect("postgres").run("CREATE EXTENSION pg_mint");
+        server
+    }
+
+    fn start_in_turn(self, turn: Option<MutexGuard<'static, ()>>) -> Server {
+        let mut server = Server::in_new_directory(&self.name, turn);
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
         }
@@ -167,6 +183,12 @@ impl Server {
             wal_disk: None,
             _turn: turn,
         }
+    }
+
+    /// What the test calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn path(&self) -> &Path {
