@@ -1,11 +1,11 @@
 //! A registry of nodes, and servers that are its members.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::server::{Builder, Server};
-use crate::session::Session;
+use crate::session::{Refusal, Session};
 use crate::{say, tree};
 
 /// A server that lends nodes. Its members find it by a name of its own, which another server can take over.
@@ -112,4 +112,21 @@ impl Registry {
     pub fn wait_for_slices(&self) {
         std::thread::sleep(self.slice + Duration::from_millis(100));
     }
+}
+
+/// Mints until it is not refused any more, and says how long that was.
+#[track_caller]
+pub fn first_id(server: &Server, sql: &str) -> (i64, Duration) {
+    let begun = Instant::now();
+    let mut session = server.connect("postgres");
+    let id = server.until_minted(|| session.try_one(sql));
+    (id, begun.elapsed())
+}
+
+/// A member has no node, says why, and says it soon.
+#[track_caller]
+pub fn assert_refused(refusal: &Refusal, words: &str) {
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(refusal.to_string().contains(words), "{words}: {refusal}");
+    assert!(refusal.after < Duration::from_secs(2), "{refusal}");
 }

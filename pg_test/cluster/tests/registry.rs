@@ -2,41 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use mint_cluster::load::{Record, assert_sound, while_minting};
-use mint_cluster::{Refusal, Registry, Server, assert_ascending, assert_unique, count, say};
+use mint_cluster::load::{assert_sound, split, while_minting};
+use mint_cluster::registry::{assert_refused, first_id};
+use mint_cluster::{Registry, Server, assert_ascending, assert_unique, count, say};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
 const NEXT_5: &str = "SELECT snowflake_next_id(5)";
 const SMALL: &str = "time:41 node:2 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z";
-
-/// Mints until it is not refused any more, and says how long that was.
-fn first_id(server: &Server, sql: &str) -> (i64, Duration) {
-    let begun = Instant::now();
-    let mut session = server.connect("postgres");
-    let id = server.until_minted(|| session.try_one(sql));
-    (id, begun.elapsed())
-}
 
 fn claims(server: &Server) -> Vec<String> {
     server.connect("postgres").column(
         "SELECT format('%s: %s-%s', node_bits, first_node, last_node) FROM pg_mint_claims
          WHERE held ORDER BY node_bits, first_node",
     )
-}
-
-#[track_caller]
-fn assert_refused(refusal: &Refusal, words: &str) {
-    assert_eq!(refusal.code, "55000", "{refusal}");
-    assert!(refusal.to_string().contains(words), "{words}: {refusal}");
-    assert!(refusal.after < Duration::from_secs(2), "{refusal}");
-}
-
-fn split(records: Vec<Record>) -> (Vec<Vec<i64>>, Vec<Refusal>) {
-    let (ids, refusals): (Vec<_>, Vec<_>) = records
-        .into_iter()
-        .map(|record| (record.ids, record.refusals))
-        .unzip();
-    (ids, refusals.into_iter().flatten().collect())
 }
 
 #[test]
@@ -172,7 +150,9 @@ fn a_member_mints_no_shard_that_it_has_not_claimed() {
     // Nodes of another width are other nodes.
     let ben = registry.fixed("ben", "5");
     let mut other = ben.connect("postgres");
-    other.one::<i64>("SELECT snowflake_next_id(5, 'time:41 node:8 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z')");
+    other.one::<i64>(
+        "SELECT snowflake_next_id(5, 'time:41 node:8 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z')",
+    );
     assert_refused(&other.refusal(NEXT_5), "held by ada until");
 }
 
