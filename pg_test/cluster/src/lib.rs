@@ -10,8 +10,10 @@
 //! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` makes the counts smaller.
 
 mod copies;
+pub mod crowd;
 mod disk;
 mod faults;
+pub mod fleet;
 mod initdb;
 pub mod ledger;
 pub mod load;
