@@ -81,7 +81,8 @@ impl<'conn> Tables<'_, 'conn> {
             "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
                 (extract(epoch FROM longest_slice) * 1000000)::bigint,
                 (extract(epoch FROM max_skew) * 1000000)::bigint,
-                horizon, quarantine, system_identifier, timeline, started, incarnation
+                horizon, quarantine, CASE WHEN relation = tableoid THEN system_identifier END, timeline, started,
+                incarnation
              FROM $registry",
         );
         let select = if lock {
@@ -133,7 +134,8 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn keep(&mut self, registry: &Registry) {
         let update = self.sql(
             "UPDATE $registry
-             SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5",
+             SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
+                 relation = tableoid",
         );
         let identity = registry.identity;
         self.update(
