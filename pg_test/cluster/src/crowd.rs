@@ -17,6 +17,8 @@ struct Client {
     sql: String,
     /// When it was last given an id, in milliseconds of [`Crowd`]'s time.
     last: AtomicU64,
+    /// The longest time between two answers with ids, in milliseconds.
+    longest: AtomicU64,
 }
 
 /// Posts, and the time since they began.
@@ -43,6 +45,7 @@ impl Post {
         let client = |sql: &&str| Client {
             sql: (*sql).to_owned(),
             last: AtomicU64::new(0),
+            longest: AtomicU64::new(0),
         };
         Self {
             place,
@@ -108,7 +111,9 @@ impl Crowd {
             let rest = match answer {
                 Ok(more) => {
                     ids.extend(more);
-                    client.last.store(self.now(), Ordering::Relaxed);
+                    let now = self.now();
+                    let last = client.last.swap(now, Ordering::Relaxed);
+                    client.longest.fetch_max(now - last, Ordering::Relaxed);
                     2
                 }
                 Err(refusal) if refusal.is_loss() => {
@@ -129,6 +134,13 @@ impl Crowd {
     #[must_use]
     pub fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64 + 1
+    }
+
+    /// The longest time for which a client had to do without ids since it was last asked this.
+    #[must_use]
+    pub fn silence(&self, post: usize, client: usize) -> Duration {
+        let longest = &self.posts[post].clients[client].longest;
+        Duration::from_millis(longest.swap(0, Ordering::Relaxed))
     }
 
     /// Whether a client was given an id since then.

@@ -159,14 +159,21 @@ impl Fleet {
         Crowd::new(posts)
     }
 
-    /// Deals a blow to one of them, and returns how long it was until all mint again.
+    /// Deals a blow to one of them. Returns the longest time for which any client of a member went without ids, until
+    /// all minted again.
     #[track_caller]
     pub fn survive(&mut self, blow: Blow, crowd: &Crowd, limit: Duration) -> Duration {
+        let members = 0..self.members.len();
+        let silence = || {
+            let of_post = |post| (0..ANY.len()).map(move |client| crowd.silence(post, client));
+            members.clone().flat_map(of_post).max()
+        };
+        silence();
         let number = self.chance.below(self.members.len());
         self.deal(blow, number, crowd);
+        // What was held before lasts until then.
+        self.registry.wait_for_slices();
         let (since, begun) = (crowd.now(), Instant::now());
-        let members = 0..self.members.len();
-        let last = &self.members[number];
         loop {
             let late = members
                 .clone()
@@ -176,12 +183,12 @@ impl Fleet {
                 .clone()
                 .any(|post| crowd.has_minted(post, ANY.len(), since));
             if late.is_none() && common {
-                return begun.elapsed();
+                return silence().unwrap_or_default();
             }
             assert!(
                 begun.elapsed() < limit,
                 "{limit:?} after {blow:?} of {:?}, {late:?} does not mint (common node: {common}):\n{}\n{}",
-                last.name(),
+                self.members[number].name(),
                 late.map_or_else(String::new, |late| self.members[late].log()),
                 self.registry.server.log()
             );

@@ -195,6 +195,12 @@ impl Server {
         self.directory.path()
     }
 
+    /// The directory of its socket, for other servers.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        self.path()
+    }
+
     pub(crate) fn data(&self) -> PathBuf {
         self.path().join("data")
     }
