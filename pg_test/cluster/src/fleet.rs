@@ -214,9 +214,9 @@ impl Fleet {
             }
             Blow::StopFast => member.restart(),
             Blow::Freeze => {
-                member.freeze();
+                let frozen = member.freeze();
                 sleep(longer);
-                member.thaw();
+                drop(frozen);
             }
             Blow::Clone => {
                 let clone = member.copied("a clone");
@@ -233,11 +233,11 @@ impl Fleet {
             Blow::Promotion => {
                 let standby = member.standby("a standby");
                 member.wait_for(&standby);
-                member.freeze();
+                let frozen = member.freeze();
                 standby.promote();
                 let thawed = longer / 2;
                 sleep(thawed);
-                member.thaw();
+                drop(frozen);
                 self.receive(standby, number, crowd, longer);
             }
             Blow::Step(by) => {
@@ -251,9 +251,9 @@ impl Fleet {
                 self.registry.server.start_again();
             }
             Blow::RegistryFreeze => {
-                self.registry.server.freeze();
+                let frozen = self.registry.server.freeze();
                 sleep(longer);
-                self.registry.server.thaw();
+                drop(frozen);
             }
             Blow::RegistryPromotion => self.promote_registry(),
         }

@@ -38,7 +38,7 @@ impl Registry {
             ));
             return None;
         }
-        let server = builder.start();
+        let server = builder.distinct().start();
         let mut session = server.connect("postgres");
         session.run(&format!("SELECT snowflake_create_registry('{slice} s')"));
         // What a member needs, and nothing else.
@@ -71,6 +71,7 @@ impl Registry {
     pub fn admit(&self, builder: Builder) -> Server {
         let named = format!("cluster_name = '{}'", builder.name());
         let member = builder
+            .distinct()
             .conf(&named)
             .conf("pg_mint.registry = 'registry'")
             .start_beside(&self.server);

@@ -24,6 +24,7 @@ pub struct Builder {
     faketime: Option<PathBuf>,
     archiving: bool,
     wal_disk: Option<SmallDisk>,
+    distinct: bool,
 }
 
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
@@ -75,6 +76,13 @@ impl Builder {
         self
     }
 
+    /// Has a system identifier of its own. Other servers here are copies of one that was never used.
+    #[must_use]
+    pub fn distinct(mut self) -> Self {
+        self.distinct = true;
+        self
+    }
+
     /// WAL lies on a disk of its own, in segments of 1 MB.
     #[must_use]
     pub fn wal_on(mut self, disk: SmallDisk) -> Self {
@@ -113,6 +121,7 @@ impl Builder {
             server.fake_clock(library);
         }
         match &self.wal_disk {
+            None if self.distinct => server.initdb(&server.data(), &[]),
             None => server.fill_from_cache(),
             Some(disk) => {
                 let wal = disk.wal().display().to_string();
@@ -144,6 +153,7 @@ impl Server {
             faketime: None,
             archiving: false,
             wal_disk: None,
+            distinct: false,
         }
     }
 

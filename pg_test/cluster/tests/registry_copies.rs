@@ -39,14 +39,14 @@ fn a_paused_member_mints_nothing_outside_its_slice() {
     let mut all = Vec::new();
     let (ids, refusals) = split(while_minting(&ada, 4, NEXT_5, || {
         sleep(Duration::from_millis(500));
-        ada.freeze();
+        let frozen = ada.freeze();
         let (id, after) = first_id(&ben, NEXT_5);
         assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
         let mut session = ben.connect("postgres");
         let many = "SELECT snowflake_next_id(5) FROM generate_series(1, 20000)";
         all.push(vec![id]);
         all.push(session.column::<i64>(many));
-        ada.thaw();
+        drop(frozen);
         sleep(Duration::from_millis(300));
         all.push(session.column::<i64>(many));
     }));
@@ -79,11 +79,11 @@ fn a_paused_member_with_any_node_takes_another() {
     let first: i64 = session.one(NEXT);
     let mut witness = registry.connect();
     assert_eq!(shard(&mut witness, first), 0);
-    ada.freeze();
+    let frozen = ada.freeze();
     registry.wait_for_slices();
     let (id, _) = first_id(&ben, NEXT);
     assert_eq!(shard(&mut witness, id), 0);
-    ada.thaw();
+    drop(frozen);
     let (next, after) = first_id(&ada, NEXT);
     say(format!("another node {after:?} after a pause"));
     assert!(after < Duration::from_secs(1), "{after:?}");
@@ -222,7 +222,7 @@ fn a_claim_that_a_restored_registry_knows_is_worth_nothing_for_the_past() {
     let mut session = ada.connect("postgres");
     let mut all: Vec<i64> = vec![session.one(NEXT_5)];
     let copy = registry.server.copied("an old copy");
-    ada.freeze();
+    let frozen = ada.freeze();
     // For some seconds the node is the other's.
     let (id, _) = first_id(&ben, NEXT_5);
     all.push(id);
@@ -237,7 +237,7 @@ fn a_claim_that_a_restored_registry_knows_is_worth_nothing_for_the_past() {
     copy.connect("postgres")
         .run("SELECT snowflake_quarantine_registry()");
     registry.move_to(copy);
-    ada.thaw();
+    drop(frozen);
     ada.until("the old claim is renewed", || {
         session.one("SELECT slice_until > clock_timestamp() FROM pg_mint_claims")
     });

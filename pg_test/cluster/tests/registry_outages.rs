@@ -83,12 +83,12 @@ fn a_registry_that_hangs_is_not_waited_for_for_ever() {
     let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
     let mut session = ada.connect("postgres");
     let first: i64 = session.one(NEXT);
-    registry.server.freeze();
+    let frozen = registry.server.freeze();
     let refusals = [ben.connect("postgres").refusal(NEXT), {
         sleep(registry.slice);
         session.refusal(NEXT)
     }];
-    registry.server.thaw();
+    drop(frozen);
     for refusal in refusals {
         assert_eq!(refusal.code, "55000", "{refusal}");
         assert!(refusal.after < Duration::from_secs(6), "{refusal}");
@@ -220,14 +220,14 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         let refusal = ben.connect("postgres").refusal(NEXT_5);
         assert_refused(&refusal, FORGOTTEN);
         ids.push(session.one(NEXT_5));
-        ada.freeze();
+        let frozen = ada.freeze();
         let (id, after) = first_id(&ben, NEXT_5);
         assert!(
             after < registry.slice * 2 + Duration::from_secs(2),
             "{after:?}"
         );
         ids.push(id);
-        ada.thaw();
+        drop(frozen);
         assert_ascending(&ids);
         // Its connection to the old one is tried first.
         ada.until("the claim is found lost", || {
@@ -249,7 +249,9 @@ fn a_registry_restored_from_a_dump_begins_in_quarantine() {
     let dump = registry.server.dump("postgres", "postgres");
     let mut ids: Vec<i64> = vec![ada.connect("postgres").one(NEXT_5)];
 
-    let other = Server::build("another server").start_beside(&registry.server);
+    let other = Server::build("another server")
+        .distinct()
+        .start_beside(&registry.server);
     let mut session = other.connect("postgres");
     session.run("DROP EXTENSION pg_mint; CREATE ROLE member LOGIN");
     drop(session);
