@@ -163,7 +163,7 @@ impl<'conn> Tables<'_, 'conn> {
         registry.admit(now, asker.clock, None).map_err(denied)?;
         let nodes = match wanted {
             Some(nodes) => nodes,
-            None => self.lowest_free(width, now, registry.longest, asker)?,
+            None => self.lowest_free(width, now)?,
         };
         let mut registry = *registry;
         if let Some(end) = self.forget_past(&nodes, now) {
@@ -181,21 +181,13 @@ impl<'conn> Tables<'_, 'conn> {
         Ok(grant)
     }
 
-    /// The lowest node of a width that nobody holds: the first one, or one behind a claim. Not one that the asking
-    /// server itself gave back a moment ago: its lanes stand where the slice would have ended.
-    fn lowest_free(
-        &mut self,
-        width: i32,
-        now: Micros,
-        longest: Micros,
-        asker: &Asker,
-    ) -> Result<Nodes, String> {
+    /// The lowest node of a width that nobody holds: the first one, or one behind a claim.
+    fn lowest_free(&mut self, width: i32, now: Micros) -> Result<Nodes, String> {
         let all = Nodes::of_width(width);
         let last = *all.range.end();
         let select = self.sql(
             "WITH held AS (
-                SELECT first_node, last_node FROM $grants
-                WHERE node_bits = $1 AND (slice_until > $3 OR system_identifier = $4 AND slice_until > $5)
+                SELECT first_node, last_node FROM $grants WHERE node_bits = $1 AND slice_until > $3
              )
              SELECT node FROM (SELECT 0::bigint AS node UNION ALL SELECT last_node + 1 FROM held) candidate
              WHERE node <= $2 AND NOT EXISTS (
@@ -203,16 +195,7 @@ impl<'conn> Tables<'_, 'conn> {
              )
              ORDER BY node LIMIT 1",
         );
-        let rows = self.update(
-            &select,
-            &[
-                width.into(),
-                last.into(),
-                timestamp(now).into(),
-                asker.system.into(),
-                timestamp(now - longest).into(),
-            ],
-        );
+        let rows = self.update(&select, &[width.into(), last.into(), timestamp(now).into()]);
         if rows.is_empty() {
             return Err(format!("all {} nodes of {width} bits are in use", last + 1));
         }

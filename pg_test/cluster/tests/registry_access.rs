@@ -133,7 +133,7 @@ fn ordinary_roles_may_mint_and_nothing_else() {
         "snowflake_unreserve_nodes(13, 1, 1)",
         "snowflake_quarantine_registry()",
         "snowflake_end_quarantine()",
-        "snowflake_claim_nodes(NULL, 13, 1, 1, 'mine', 1, 1, NULL, NULL, NULL, NULL)",
+        "snowflake_claim_nodes(NULL, NULL, NULL, 13, 1, 1, 'mine', 1, 1, NULL, NULL, NULL, NULL, NULL)",
         "snowflake_release_claim(1, 1)",
         "snowflake_release_node()",
         "count(*) FROM pg_mint_nodes",

@@ -66,7 +66,9 @@ fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
     registry.server.start_again();
     let (id, after) = first_id(&ada, NEXT);
     say(format!("minted {after:?} after the registry came back"));
-    assert!(after < Duration::from_secs(2), "{after:?}");
+    // As it was started, it lets a slice pass first.
+    let due = registry.slice * 5 / 4 + Duration::from_secs(2);
+    assert!(after < due, "{after:?}");
     ids.push(id);
     ids.push(session.one(NEXT));
     assert_unique([&ids]);
@@ -120,10 +122,9 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
     let mut session = registry.connect();
     let kept: bool = session.one("SELECT to_regclass('lost') IS NULL");
     assert!(kept, "nothing was lost by the crash: it shows nothing");
-    assert_refused(
-        &ben.connect("postgres").refusal(NEXT_5),
-        "held by ada until",
-    );
+    let holders: Vec<String> = session.column("SELECT holder FROM pg_mint_nodes WHERE held");
+    assert_eq!(holders, ["ada"]);
+    assert_refused(&ben.connect("postgres").refusal(NEXT_5), FORGOTTEN);
     ada.stop_immediate();
     ids.push(first_id(&ben, NEXT_5).0);
     assert_ascending(&ids);
@@ -146,6 +147,9 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
         sleep(Duration::from_millis(300));
         let mut session = ada.connect("postgres");
         let mut ids: Vec<i64> = vec![session.one(NEXT_5)];
+        let until: String = session.one("SELECT slice_until::text FROM pg_mint_claims");
+        // It would tell what it holds.
+        let frozen = ada.freeze();
         registry.server.stop_immediate();
         standby.promote();
         registry.move_to(standby);
@@ -163,10 +167,10 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
         }
         let (id, after) = first_id(&ben, NEXT_5);
         ids.push(id);
-        let until: String = session.one("SELECT slice_until::text FROM pg_mint_claims");
         let from: f64 = other.one(&format!(
             "SELECT extract(epoch FROM slice_from - '{until}'::timestamptz)::float8 FROM pg_mint_claims"
         ));
+        drop(frozen);
         say(format!(
             "granted after {after:?}, {from:.1} s after the forgotten slice"
         ));
