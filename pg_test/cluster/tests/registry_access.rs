@@ -23,7 +23,7 @@ fn what_is_missing_is_said() {
     };
     refused(
         "ALTER EXTENSION dblink SET SCHEMA pg_catalog; ALTER SERVER registry RENAME TO other",
-        "\"registry\"",
+        "server \"registry\" does not exist",
     );
     refused(
         "ALTER SERVER other RENAME TO registry; ALTER SERVER registry OPTIONS (SET port '1')",
