@@ -9,6 +9,7 @@
 //!
 //! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` makes the counts smaller.
 
+mod clock;
 mod copies;
 pub mod crowd;
 mod disk;
