@@ -8,7 +8,9 @@ CREATE TABLE pg_mint_registry (
     system_identifier bigint NOT NULL,
     timeline bigint NOT NULL,
     started bigint NOT NULL,
-    incarnation bigint NOT NULL DEFAULT 0
+    incarnation bigint NOT NULL DEFAULT 0,
+    -- Another one in a table that was filled from a dump.
+    relation oid NOT NULL
 );
 COMMENT ON TABLE pg_mint_registry IS 'rules and memory of the registry of nodes, if this database is one';
 

@@ -65,9 +65,24 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
 type Arguments<'a> = [pgrx::datum::DatumWithOid<'a>];
 
 impl<'conn> Tables<'_, 'conn> {
-    /// A statement with the names of the tables in it.
+    /// A statement with the names of the tables in it, and the condition that a claim has any of the nodes `$2` to `$3`
+    /// of `$1` bits, as the index knows it.
     pub fn sql(&self, text: &str) -> String {
-        with_tables_of(&self.schema, text)
+        let table = |name: &str| format!("{}.{name}", self.schema);
+        let range = |width, first, last| {
+            format!(
+                "pg_catalog.numrange({width} * 18446744073709551616 + {first},
+                    {width} * 18446744073709551616 + {last}, '[]')"
+            )
+        };
+        let claimed = range("node_bits", "first_node", "last_node");
+        let overlaps = format!(
+            "{claimed} OPERATOR(pg_catalog.&&) {}",
+            range("$1", "$2", "$3")
+        );
+        text.replace("$registry", &table("pg_mint_registry"))
+            .replace("$grants", &table("pg_mint_grants"))
+            .replace("$overlaps", &overlaps)
     }
 
     /// Runs a statement, which sees all that was committed before it.
@@ -81,7 +96,8 @@ impl<'conn> Tables<'_, 'conn> {
             "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
                 (extract(epoch FROM longest_slice) * 1000000)::bigint,
                 (extract(epoch FROM max_skew) * 1000000)::bigint,
-                horizon, quarantine, system_identifier, timeline, started, incarnation
+                horizon, quarantine, CASE WHEN relation = tableoid THEN system_identifier END, timeline, started,
+                incarnation
              FROM $registry",
         );
         let select = if lock {
@@ -133,7 +149,8 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn keep(&mut self, registry: &Registry) {
         let update = self.sql(
             "UPDATE $registry
-             SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5",
+             SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
+                 relation = tableoid",
         );
         let identity = registry.identity;
         self.update(
@@ -161,7 +178,7 @@ impl<'conn> Tables<'_, 'conn> {
         registry.admit(now, asker.clock, None).map_err(denied)?;
         let nodes = match wanted {
             Some(nodes) => nodes,
-            None => self.lowest_free(width, now, registry.longest, asker)?,
+            None => self.lowest_free(width, now)?,
         };
         let mut registry = *registry;
         if let Some(end) = self.forget_past(&nodes, now) {
@@ -179,38 +196,20 @@ impl<'conn> Tables<'_, 'conn> {
         Ok(grant)
     }
 
-    /// The lowest node of a width that nobody holds: the first one, or one behind a claim. Not one that the asking
-    /// server itself gave back a moment ago: its lanes stand where the slice would have ended.
-    fn lowest_free(
-        &mut self,
-        width: i32,
-        now: Micros,
-        longest: Micros,
-        asker: &Asker,
-    ) -> Result<Nodes, String> {
+    /// The lowest node of a width that nobody holds: the first one, or one behind a claim.
+    fn lowest_free(&mut self, width: i32, now: Micros) -> Result<Nodes, String> {
         let all = Nodes::of_width(width);
         let last = *all.range.end();
         let select = self.sql(
             "WITH held AS (
-                SELECT first_node, last_node FROM $grants
-                WHERE node_bits = $1 AND (slice_until > $3 OR system_identifier = $4 AND slice_until > $5)
+                SELECT first_node, last_node FROM $grants WHERE node_bits = $1 AND slice_until > $3
              )
              SELECT node FROM (SELECT 0::bigint AS node UNION ALL SELECT last_node + 1 FROM held) candidate
-             WHERE node <= $2 AND NOT EXISTS (
-                 SELECT FROM held WHERE node BETWEEN first_node AND last_node
-             )
+             -- Claims do not overlap, so that a node behind one is in another only where that begins.
+             WHERE node <= $2 AND NOT EXISTS (SELECT FROM held WHERE first_node = node)
              ORDER BY node LIMIT 1",
         );
-        let rows = self.update(
-            &select,
-            &[
-                width.into(),
-                last.into(),
-                timestamp(now).into(),
-                asker.system.into(),
-                timestamp(now - longest).into(),
-            ],
-        );
+        let rows = self.update(&select, &[width.into(), last.into(), timestamp(now).into()]);
         if rows.is_empty() {
             return Err(format!("all {} nodes of {width} bits are in use", last + 1));
         }
@@ -225,7 +224,7 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn forget_past(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
         let delete = self.sql(
             "DELETE FROM $grants
-             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 AND slice_until <= $4
+             WHERE $overlaps AND slice_until <= $4
              RETURNING slice_until",
         );
         let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
@@ -244,7 +243,7 @@ impl<'conn> Tables<'_, 'conn> {
             "SELECT slice_until, holder || CASE WHEN pg_catalog.isfinite(slice_until) THEN pg_catalog.to_char(
                 slice_until AT TIME ZONE 'UTC', '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC') ELSE '' END
              FROM $grants
-             WHERE node_bits = $1 AND first_node <= $3 AND last_node >= $2 AND claim <> $4
+             WHERE $overlaps AND claim <> $4
              ORDER BY slice_until DESC",
         );
         let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());

@@ -65,8 +65,8 @@ struct Member {
     remote: Remote,
     /// When each task is due, by the clock since boot.
     due: BTreeMap<Task, Micros>,
-    /// Why a task failed last.
-    failures: BTreeMap<Task, String>,
+    /// Why a task failed last, and when.
+    failures: BTreeMap<Task, (String, Micros)>,
     /// How long a slice was, when last heard of.
     length: Option<Micros>,
 }
@@ -103,20 +103,35 @@ impl Member {
         self.failures.retain(|task, _| is_wanted(task));
         // First, as a new range may have nodes of an old one.
         self.give_up_unwanted(&tasks);
+        // Somebody waits for what has failed, and knows nothing of when.
+        let is_missed = !mailbox.has_answered(asked);
+        let mut retry = None;
         for &task in &tasks {
             let now = clock::up();
             let due = self.due.get(&task).copied().unwrap_or(now);
-            // Somebody waits for it, who knows nothing of when it failed last.
-            let is_missed = self.failures.contains_key(&task) && !mailbox.has_answered(asked);
-            if due <= now || is_missed {
+            let due = match self.failures.get(&task) {
+                Some((_, failed)) if is_missed => due.min(failed + BREATH),
+                _ => due,
+            };
+            if due <= now {
                 self.attend(task);
+            } else if is_missed && self.failures.contains_key(&task) {
+                retry = Some(due - now);
             }
             if ends() {
                 break;
             }
         }
-        let note: Vec<&str> = self.failures.values().map(String::as_str).collect();
+        let note: Vec<&str> = self
+            .failures
+            .values()
+            .map(|(why, _)| why.as_str())
+            .collect();
         mailbox.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+        // He is answered when it has been tried again.
+        if let Some(pause) = retry {
+            return pause;
+        }
         mailbox.answer(asked);
         let now = clock::up();
         let next = self.due.values().min().map_or(LONGEST, |due| due - now);
@@ -129,7 +144,7 @@ impl Member {
             && self
                 .failures
                 .get(&task)
-                .map(|before| without_numbers(before))
+                .map(|(before, _)| without_numbers(before))
                 != Some(without_numbers(why))
         {
             pgrx::log!("pg_mint has no slice of {}: {why}", describe(task));
@@ -137,7 +152,7 @@ impl Member {
         let granted = answer.is_ok();
         match answer {
             Ok(()) => self.failures.remove(&task),
-            Err(why) => self.failures.insert(task, why),
+            Err(why) => self.failures.insert(task, (why, clock::up())),
         };
         let length = self.length.unwrap_or(10 * LONGEST);
         self.due.insert(task, clock::up() + pace(length, granted));

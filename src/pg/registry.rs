@@ -188,8 +188,9 @@ pub fn create(length: Micros, max_skew: Micros) {
     let here = here();
     with_tables(|tables| {
         let insert = tables.sql(
-            "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started)
-             VALUES ($1, $1, $2, $3, $4, $5)
+            "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started,
+                 relation)
+             VALUES ($1, $1, $2, $3, $4, $5, '$registry'::regclass)
              ON CONFLICT (one) DO UPDATE SET slice = excluded.slice, max_skew = excluded.max_skew,
                  longest_slice = greatest(here.longest_slice, excluded.slice)",
         );

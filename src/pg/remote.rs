@@ -77,7 +77,20 @@ impl Remote {
             let role = naming::quoted_exactly(role);
             naming::run(&format!("SET LOCAL ROLE {role}"));
         }
-        let (name, server) = (&self.name, naming::escaped(server));
+        let (name, named) = (&self.name, server);
+        let server = naming::escaped(server);
+        // dblink takes a name that it does not know for a connection string.
+        let known = format!(
+            "SELECT EXISTS (SELECT FROM pg_catalog.pg_foreign_server WHERE srvname = {server})"
+        );
+        if Spi::get_one::<bool>(&known).or_report() != Some(true) {
+            report(
+                Code::ERRCODE_UNDEFINED_OBJECT,
+                format!("server \"{named}\" does not exist"),
+                None,
+                Some("Use CREATE SERVER in this database.".to_owned()),
+            );
+        }
         naming::run(&format!("SELECT {dblink}.dblink_connect({name}, {server})"));
     }
 

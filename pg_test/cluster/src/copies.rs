@@ -50,6 +50,17 @@ impl Server {
         );
     }
 
+    /// A copy of this server's files, not started, which knows nothing of being one: as a clone of a disk, or an old
+    /// backup. Its clock is as a standby's.
+    #[must_use]
+    pub fn copied(&self, name: &str) -> Self {
+        let mut copy = Self::in_new_directory(name, None);
+        copy.clock_like(self);
+        self.base_backup(&copy.data(), &[]);
+        copy.configure("");
+        copy
+    }
+
     fn archived(&self) -> PathBuf {
         self.path().join("archive")
     }

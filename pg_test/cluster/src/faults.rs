@@ -9,6 +9,17 @@ use crate::server::Server;
 use crate::session::Session;
 use crate::tree;
 
+/// A server that stands still.
+pub struct Frozen<'a>(&'a Server);
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        for process in self.0.processes() {
+            tree::try_signal("-CONT", &process);
+        }
+    }
+}
+
 impl Server {
     fn stop(&self, mode: &str) {
         tree::run(
@@ -73,6 +84,18 @@ impl Server {
             tree::try_signal("-9", &process);
         }
         self.wait_for_the_end();
+    }
+
+    /// Stops all processes of the server where they are, as when a virtual machine is paused, until what is returned is
+    /// dropped. A session that is dropped before waits for ever.
+    #[must_use]
+    pub fn freeze(&self) -> Frozen<'_> {
+        // The postmaster first: it starts no other then.
+        tree::signal("-STOP", self.postmaster());
+        for process in self.processes() {
+            tree::try_signal("-STOP", &process);
+        }
+        Frozen(self)
     }
 
     fn wait_for_the_end(&self) {

@@ -7,6 +7,22 @@ use crate::server::Server;
 use crate::tree;
 
 impl Server {
+    fn version(&self) -> String {
+        tree::run(self.program("postgres", &[]).arg("--version"))
+    }
+
+    /// The number of the server's major version.
+    #[must_use]
+    pub fn major(&self) -> u32 {
+        let version = self.version();
+        let digits: String = version
+            .chars()
+            .skip_while(|letter| !letter.is_ascii_digit())
+            .take_while(char::is_ascii_digit)
+            .collect();
+        digits.parse().expect("a version")
+    }
+
     /// Makes a data directory of the server's version.
     pub(crate) fn initdb(&self, place: &Path, options: &[&str]) {
         tree::run(
@@ -26,8 +42,8 @@ impl Server {
 
     /// A copy of a data directory made earlier, which is kept beside the test programs.
     pub(crate) fn fill_from_cache(&self) {
-        let version = tree::run(self.program("postgres", &[]).arg("--version"));
-        let name: String = version
+        let name: String = self
+            .version()
             .chars()
             .map(|letter| {
                 if letter.is_ascii_alphanumeric() {

@@ -9,14 +9,18 @@
 //!
 //! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` makes the counts smaller.
 
+mod clock;
 mod copies;
+pub mod crowd;
 mod disk;
 mod faults;
+pub mod fleet;
 mod initdb;
 pub mod ledger;
 pub mod load;
 pub mod ordeal;
 mod programs;
+pub mod registry;
 pub mod server;
 pub mod session;
 mod tree;
@@ -24,6 +28,7 @@ mod tree;
 pub use disk::SmallDisk;
 pub use ledger::Ledger;
 pub use load::{Minter, Record, assert_ascending, assert_unique};
+pub use registry::Registry;
 pub use server::{Builder, Server};
 pub use session::{Place, Refusal, Session};
 

@@ -41,6 +41,16 @@ pub struct Record {
     pub refusals: Vec<Refusal>,
 }
 
+/// The ids of each client, and the refusals of all.
+#[must_use]
+pub fn split(records: Vec<Record>) -> (Vec<Vec<i64>>, Vec<Refusal>) {
+    let (ids, refusals): (Vec<_>, Vec<_>) = records
+        .into_iter()
+        .map(|record| (record.ids, record.refusals))
+        .unzip();
+    (ids, refusals.into_iter().flatten().collect())
+}
+
 /// A client that keeps minting in the background, takes note of every answer, and never gives up: when it loses its
 /// connection, it makes another.
 pub struct Minter<'scope> {

@@ -24,6 +24,7 @@ pub struct Builder {
     faketime: Option<PathBuf>,
     archiving: bool,
     wal_disk: Option<SmallDisk>,
+    distinct: bool,
 }
 
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
@@ -33,12 +34,16 @@ pub struct Server {
     /// The programs of its version.
     programs: PathBuf,
     /// What the postmaster is started with: the faked clock, or nothing.
-    environment: Vec<(String, String)>,
+    pub(crate) environment: Vec<(String, String)>,
     wal_disk: Option<SmallDisk>,
     _turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl Builder {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A line of `postgresql.conf`.
     #[must_use]
     pub fn conf(mut self, line: &str) -> Self {
@@ -71,6 +76,13 @@ impl Builder {
         self
     }
 
+    /// Has a system identifier of its own. Other servers here are copies of one that was never used.
+    #[must_use]
+    pub fn distinct(mut self) -> Self {
+        self.distinct = true;
+        self
+    }
+
     /// WAL lies on a disk of its own, in segments of 1 MB.
     #[must_use]
     pub fn wal_on(mut self, disk: SmallDisk) -> Self {
@@ -92,11 +104,24 @@ impl Builder {
         let turn = TURN
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut server = Server::in_new_directory(&self.name, Some(turn));
+        self.start_in_turn(Some(turn))
+    }
+
+    /// Starts the server, with the extension in database `postgres`, beside one that has the turn.
+    #[must_use]
+    pub fn start_beside(self, _other: &Server) -> Server {
+        let server = self.start_in_turn(None);
+        server.connect("postgres").run("CREATE EXTENSION pg_mint");
+        server
+    }
+
+    fn start_in_turn(self, turn: Option<MutexGuard<'static, ()>>) -> Server {
+        let mut server = Server::in_new_directory(&self.name, turn);
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
         }
         match &self.wal_disk {
+            None if self.distinct => server.initdb(&server.data(), &[]),
             None => server.fill_from_cache(),
             Some(disk) => {
                 let wal = disk.wal().display().to_string();
@@ -128,6 +153,7 @@ impl Server {
             faketime: None,
             archiving: false,
             wal_disk: None,
+            distinct: false,
         }
     }
 
@@ -169,8 +195,20 @@ impl Server {
         }
     }
 
+    /// What the test calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// The directory of its socket, for other servers.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        self.path()
     }
 
     pub(crate) fn data(&self) -> PathBuf {
@@ -312,44 +350,6 @@ impl Server {
         let next = self.path().join("pg_mint.next");
         std::fs::write(&next, library).expect("the library can be written");
         std::fs::rename(&next, self.path().join("pg_mint.so")).expect("the library can be put in");
-    }
-
-    fn fake_clock(&mut self, library: &Path) {
-        self.set_clock("+0");
-        let variable = |name: &str, value: String| (name.to_owned(), value);
-        self.environment = vec![
-            variable("LD_PRELOAD", library.display().to_string()),
-            variable(
-                "FAKETIME_TIMESTAMP_FILE",
-                self.clock_file().display().to_string(),
-            ),
-            // A step must be seen at the next reading of the clock, not seconds later.
-            variable("FAKETIME_NO_CACHE", "1".to_owned()),
-            // Only the wall clock steps; a real step leaves the monotonic clocks alone too.
-            variable("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
-        ];
-    }
-
-    /// Gives this server a clock of its own, if `other` has one.
-    pub(crate) fn clock_like(&mut self, other: &Self) {
-        let preload =
-            |(name, value): &(String, String)| (name == "LD_PRELOAD").then(|| PathBuf::from(value));
-        if let Some(library) = other.environment.iter().find_map(preload) {
-            self.fake_clock(&library);
-        }
-    }
-
-    fn clock_file(&self) -> PathBuf {
-        self.path().join("clock")
-    }
-
-    /// Sets the server's wall clock against the real one, in seconds: `"-3600"`, `"-0.001"`, `"+2y"`, `"+0"`. Running
-    /// sessions see it at once. The test itself must do the sleeping: `pg_sleep` follows this clock.
-    pub fn set_clock(&self, offset: &str) {
-        let next = self.path().join("clock.next");
-        std::fs::write(&next, format!("{offset}\n")).expect("the clock can be written");
-        // World-readable as written; renamed, so that no reader meets half a file.
-        std::fs::rename(&next, self.clock_file()).expect("the clock can be set");
     }
 
     /// Polls `ask` until it stops being refused; panics with the last refusal.

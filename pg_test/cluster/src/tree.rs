@@ -54,6 +54,12 @@ pub fn library() -> Vec<u8> {
     std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
 }
 
+/// Whether an extension of this name is in the tree.
+pub fn has_extension(name: &str) -> bool {
+    let control = format!("extension/{name}.control");
+    directory(&pg_config(), "--sharedir").join(control).exists()
+}
+
 /// A server refuses to run as root, so root hands everything of the server to the user `postgres`.
 fn is_root() -> bool {
     static ROOT: LazyLock<bool> =

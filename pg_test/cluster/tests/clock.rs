@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mint_cluster::load::{Record, assert_sound, while_minting};
+use mint_cluster::load::{assert_sound, split, while_minting};
 use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
@@ -14,14 +14,6 @@ fn pause(milliseconds: u64) {
 
 fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
-}
-
-fn split(records: Vec<Record>) -> (Vec<Vec<i64>>, Vec<mint_cluster::Refusal>) {
-    let (ids, refusals): (Vec<_>, Vec<_>) = records
-        .into_iter()
-        .map(|record| (record.ids, record.refusals))
-        .unzip();
-    (ids, refusals.into_iter().flatten().collect())
 }
 
 /// How far an id's time is from the server's clock, in seconds; above zero is the future.
