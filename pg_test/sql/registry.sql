@@ -12,7 +12,9 @@ SELECT snowflake_create_registry(slice => '2 h');
 SELECT snowflake_create_registry(slice => NULL);
 SELECT snowflake_create_registry(slice => '10 s', max_skew => '6 s');
 SELECT snowflake_create_registry();
-SELECT slice, longest_slice, max_skew, horizon, quarantine, incarnation FROM pg_mint_registry;
+SELECT slice, longest_slice, max_skew, horizon, quarantine > now() AS waits, incarnation FROM pg_mint_registry;
+SELECT node, why FROM ask(NULL, 13, NULL, NULL);
+SELECT snowflake_end_quarantine();
 
 -- The lowest free node of each width.
 SELECT (ask(NULL, 13, NULL, NULL)).node FROM generate_series(1, 3);

@@ -10,7 +10,8 @@ use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
 /// Makes this database a registry of nodes, or changes its rules: how long a slice is, and how far a member's clock
-/// may be from the registry's (a quarter of a slice, unless given).
+/// may be from the registry's (a quarter of a slice, unless given). A new one grants nothing at first, for the time that
+/// nodes can still be held that an earlier one has lent; `snowflake_end_quarantine()` ends that where there was none.
 #[pg_extern(volatile, parallel_unsafe, cost = 1000)]
 fn snowflake_create_registry(
     slice: default!(Option<Interval>, "'10 s'"),

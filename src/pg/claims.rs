@@ -305,7 +305,14 @@ pub fn refuse(ended: Option<Micros>) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         message,
-        Some(note().unwrap_or_else(|| "It has not answered yet.".to_owned())),
+        Some(note().unwrap_or_else(|| {
+            if mailbox().is_served() {
+                "It has not answered yet."
+            } else {
+                "The background worker that asks it could not start, or has ended."
+            }
+            .to_owned()
+        })),
         Some("See pg_mint_claims, the registry's pg_mint_nodes, and the server's log.".to_owned()),
     )
 }

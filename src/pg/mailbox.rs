@@ -93,9 +93,14 @@ impl Mailbox {
         }
     }
 
+    /// Whether there is a worker.
+    pub fn is_served(&self) -> bool {
+        self.worker.load(Ordering::Acquire) != 0
+    }
+
     /// Whether there is a worker, or one was started just now.
     pub fn has_worker(&self) -> bool {
-        self.worker.load(Ordering::Acquire) != 0 || self.started.load(Ordering::Relaxed) != 0
+        self.is_served() || self.started.load(Ordering::Relaxed) != 0
     }
 
     /// Puts a question, and returns its number.

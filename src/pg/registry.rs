@@ -183,14 +183,15 @@ fn answer(registry: &Registry, granted: Result<Grant, (Option<Grant>, String)>) 
     }
 }
 
-/// Makes this database a registry, or changes its rules.
+/// Makes this database a registry, or changes its rules. A new one begins in quarantine, as there may have been another
+/// before it.
 pub fn create(length: Micros, max_skew: Micros) {
     let here = here();
     with_tables(|tables| {
         let insert = tables.sql(
             "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started,
-                 relation)
-             VALUES ($1, $1, $2, $3, $4, $5, '$registry'::regclass)
+                 relation, quarantine)
+             VALUES ($1, $1, $2, $3, $4, $5, '$registry'::regclass, clock_timestamp() + $1 + $2)
              ON CONFLICT (one) DO UPDATE SET slice = excluded.slice, max_skew = excluded.max_skew,
                  longest_slice = greatest(here.longest_slice, excluded.slice)",
         );

@@ -44,15 +44,31 @@ impl Remote {
         server: &str,
         query: &str,
         columns: &str,
-        read: impl FnOnce(SpiTupleTable<'_>) -> T,
+        read: impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
         if self.to.as_deref() != Some(server) {
             self.hang_up();
         }
-        let connected = self.to.is_some();
+        let was_open = self.to.is_some();
+        let mut answer = self.try_once(server, query, columns, &read);
+        if was_open && answer.is_err() {
+            // The other server may have been restarted since it was asked last.
+            answer = self.try_once(server, query, columns, &read);
+        }
+        answer
+    }
+
+    fn try_once<T>(
+        &mut self,
+        server: &str,
+        query: &str,
+        columns: &str,
+        read: &impl Fn(SpiTupleTable<'_>) -> T,
+    ) -> Result<T, String> {
+        let is_open = self.to.is_some();
         let answer = attempt(|| {
             let dblink = dblink();
-            if !connected {
+            if !is_open {
                 self.connect(&dblink, server);
             }
             let (name, query) = (&self.name, naming::escaped(query));
@@ -61,13 +77,10 @@ impl Remote {
             ));
             self.receive(&dblink, columns, read)
         });
-        match answer {
-            Ok(_) => self.to = Some(server.to_owned()),
+        self.to = Some(server.to_owned());
+        if answer.is_err() {
             // It may be half open.
-            Err(_) => {
-                self.to = Some(server.to_owned());
-                self.hang_up();
-            }
+            self.hang_up();
         }
         answer
     }
@@ -111,12 +124,7 @@ impl Remote {
     }
 
     /// Waits for the answer, looking for it again and again, as the way that dblink waits cannot be interrupted.
-    fn receive<T>(
-        &self,
-        dblink: &str,
-        columns: &str,
-        read: impl FnOnce(SpiTupleTable<'_>) -> T,
-    ) -> T {
+    fn receive<T>(&self, dblink: &str, columns: &str, read: impl Fn(SpiTupleTable<'_>) -> T) -> T {
         let name = &self.name;
         let busy = format!("SELECT {dblink}.dblink_is_busy({name})");
         let began = clock::up();

@@ -41,6 +41,7 @@ impl Registry {
         let server = builder.distinct().start();
         let mut session = server.connect("postgres");
         session.run(&format!("SELECT snowflake_create_registry('{slice} s')"));
+        session.run("SELECT snowflake_end_quarantine()");
         // What a member needs, and nothing else.
         session.run("CREATE ROLE member LOGIN");
         for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
