@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod auto_random;
+pub mod bucket;
 pub mod builtin;
 pub mod ceiling;
 pub mod clock;

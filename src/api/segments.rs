@@ -3,7 +3,7 @@
 use super::{Regclass, required};
 use crate::pg::errors::report;
 use crate::pg::moment::timestamp;
-use crate::pg::{naming, segments, sources};
+use crate::pg::{naming, segment_slots, segments, sources};
 use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
@@ -139,7 +139,7 @@ fn pg_mint_segments() -> TableIterator<
         name!(last_refill, Option<TimestampWithTimeZone>),
     ),
 > {
-    TableIterator::new(segments::seen().into_iter().map(|seen| {
+    TableIterator::new(segment_slots::seen().into_iter().map(|seen| {
         let look = seen.look;
         (
             Regclass(seen.sequence),

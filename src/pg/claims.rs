@@ -5,40 +5,16 @@
 //! ([`super::member`]), so that no statement waits for the network but the first one.
 
 use super::errors::report;
+use super::holds::{Hold, SLOTS};
 use super::mailbox::{GLANCE, Kind, Mailbox};
 use super::shared::shared;
 use super::{clock, nodes, settings};
 use mint_core::text::moment_text;
-use mint_core::{Identity, Lane, Layout, Micros, Seen, Slice, Span};
+use mint_core::{Identity, Lane, Layout, Micros, Seen, Slice};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 use std::ptr;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
-
-/// How many claims shared memory has room for.
-pub const SLOTS: usize = 256;
-
-/// Nodes of one width, and the slice that is held of them.
-///
-/// - `width`, `first`, `last`: written before `state` shows the slot, immutable then. A slot is never another's.
-/// - `slice`: atomic, by the core's protocol.
-/// - the rest is the worker's, and read for showing.
-#[repr(C, align(64))]
-pub struct Hold {
-    state: AtomicU32,
-    width: AtomicU32,
-    first: AtomicU64,
-    last: AtomicU64,
-    slice: Slice,
-    claim: AtomicI64,
-    renewed: AtomicI64,
-    renewals: AtomicU64,
-}
-
-const _: () = assert!(size_of::<Hold>() == 64);
-
-/// The state of a slot in use; zeroed memory is an empty one.
-const PUBLISHED: u32 = 1;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// All that sessions and worker tell each other. Zeroed at first.
 ///
@@ -64,62 +40,10 @@ const WORKER: Kind = Kind {
     argument: 0,
 };
 
-impl Hold {
-    /// The width of its nodes in bits.
-    pub fn width(&self) -> u32 {
-        self.width.load(Ordering::Relaxed)
-    }
-
-    /// Its nodes.
-    pub fn nodes(&self) -> RangeInclusive<u64> {
-        self.first.load(Ordering::Relaxed)..=self.last.load(Ordering::Relaxed)
-    }
-
-    /// What is held of them.
-    pub fn slice(&self) -> &Slice {
-        &self.slice
-    }
-
-    /// The claim at the registry; none when there is none.
-    pub fn claim(&self) -> Option<i64> {
-        Some(self.claim.load(Ordering::Relaxed)).filter(|&claim| claim != 0)
-    }
-
-    /// When the slice was granted, and how often since the claim was made.
-    pub fn renewed(&self) -> (Micros, u64) {
-        (
-            self.renewed.load(Ordering::Relaxed),
-            self.renewals.load(Ordering::Relaxed),
-        )
-    }
-
-    /// Takes what the registry has granted. **The worker's.**
-    pub fn take(&self, claim: i64, span: Span) {
-        if self.claim.swap(claim, Ordering::Relaxed) == claim {
-            self.renewals.fetch_add(1, Ordering::Relaxed);
-        } else {
-            self.renewals.store(0, Ordering::Relaxed);
-        }
-        self.renewed.store(clock::now(), Ordering::Relaxed);
-        self.slice.extend(span.from, span.until);
-    }
-
-    /// The claim is lost, or given up. What is left of the slice is not. **The worker's.**
-    pub fn lose(&self) {
-        self.claim.store(0, Ordering::Relaxed);
-    }
-
-    fn has(&self, width: u32, node: u64) -> bool {
-        self.width() == width && self.nodes().contains(&node)
-    }
-}
-
 /// Every slot in use.
 pub fn holds() -> impl Iterator<Item = &'static Hold> {
     let holds = &shared().claims.holds;
-    holds
-        .iter()
-        .take_while(|hold| hold.state.load(Ordering::Acquire) == PUBLISHED)
+    holds.iter().take_while(|hold| hold.is_used())
 }
 
 /// The slot of these nodes, made if there is none; none when there is no room. **The worker's.**
@@ -128,10 +52,7 @@ pub fn hold(width: u32, nodes: &RangeInclusive<u64>) -> Option<&'static Hold> {
         return Some(hold);
     }
     let hold = shared().claims.holds.get(holds().count())?;
-    hold.width.store(width, Ordering::Relaxed);
-    hold.first.store(*nodes.start(), Ordering::Relaxed);
-    hold.last.store(*nodes.end(), Ordering::Relaxed);
-    hold.state.store(PUBLISHED, Ordering::Release);
+    hold.publish(width, nodes);
     Some(hold)
 }
 
@@ -172,8 +93,8 @@ pub fn slice(layout: &Layout, node: u64) -> Option<&'static Slice> {
 /// other.
 fn find(width: u32, node: u64) -> Option<&'static Hold> {
     holds()
-        .filter(|hold| hold.has(width, node) && hold.slice.until() > 0)
-        .max_by_key(|hold| hold.slice.until())
+        .filter(|hold| hold.has(width, node) && hold.slice().until() > 0)
+        .max_by_key(|hold| hold.slice().until())
 }
 
 fn held(width: u32, node: u64) -> &'static Slice {
@@ -186,12 +107,12 @@ fn held(width: u32, node: u64) -> &'static Slice {
     unsafe {
         RECENT = (
             width,
-            hold.first.load(Ordering::Relaxed),
-            hold.last.load(Ordering::Relaxed),
-            Some(&hold.slice),
+            *hold.nodes().start(),
+            *hold.nodes().end(),
+            Some(hold.slice()),
         );
     }
-    &hold.slice
+    hold.slice()
 }
 
 /// From now on the worker sees to this width.
@@ -221,7 +142,7 @@ fn refuse_unlisted(width: u32, node: u64) {
 pub fn auto_node(layout: &Layout) -> u64 {
     let width = layout.node.width;
     match auto(width) {
-        Some(hold) => hold.first.load(Ordering::Relaxed),
+        Some(hold) => hold.first(),
         None => first_auto(width),
     }
 }
@@ -238,7 +159,7 @@ fn first_auto(width: u32) -> u64 {
     }
     want(&shared().claims.autos, width);
     let hold = wait_for(|| auto(width));
-    hold.first.load(Ordering::Relaxed)
+    hold.first()
 }
 
 /// Waits for the worker to have asked the registry, at most as long as the session has patience.
@@ -269,7 +190,7 @@ pub fn renew(slice: &'static Slice, (width, node): (u32, u64)) -> &'static Slice
     claims.released.store(0, Ordering::Release);
     claims.mailbox.wake(&WORKER);
     if let Some(hold) = auto(width)
-        && !ptr::eq(&raw const hold.slice, slice)
+        && !ptr::eq(hold.slice(), slice)
         && !nodes::nodes().iter().any(|range| range.contains(&node))
     {
         report(
@@ -289,7 +210,7 @@ pub fn renew(slice: &'static Slice, (width, node): (u32, u64)) -> &'static Slice
     // SAFETY: a backend is one thread.
     unsafe { RECENT = (0, 1, 0, None) };
     // The settings may have changed, and with them the range that the node is in.
-    find(width, node).map_or(slice, |hold| &hold.slice)
+    find(width, node).map_or(slice, |hold| hold.slice())
 }
 
 /// Ends the statement with what the registry, or the way to it, has to say.
@@ -399,11 +320,11 @@ pub fn give_back(hold: &Hold) -> Micros {
         };
         // With a full table, nodes share lanes with others that go on. Then the slice ends when it is over.
         if table.is_full() {
-            return hold.slice.until();
+            return hold.slice().until();
         }
         let mine = |lane: &&Lane| {
             of_width(lane) && lane.node().is_some_and(|node| hold.nodes().contains(&node))
         };
-        hold.slice.give_back(table.lanes().filter(mine))
+        hold.slice().give_back(table.lanes().filter(mine))
     })
 }

@@ -3,9 +3,9 @@
 //!
 //! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
 
+use super::holds::Hold;
 use super::remote::{Remote, value};
 use super::{claims, clock, naming, nodes, worker};
-use claims::Hold;
 use mint_core::registry::pace;
 use mint_core::{Identity, Micros, Seen, Slice, Span};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};

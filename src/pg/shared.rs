@@ -12,7 +12,7 @@ use super::ceilings::{self, Slot};
 use super::claims::Claims;
 use super::errors::report;
 use super::sources::{self, Supplier};
-use super::{random, sections, segments, settings};
+use super::{random, sections, segment_slots, settings};
 use mint_core::{BUILTINS, ClockAnchor, Instants, Lane, LaneTable, TableCount};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{c_int, c_void};
@@ -93,7 +93,7 @@ pub struct Shared {
     /// The lanes of UUIDs and ObjectIDs.
     pub instants: &'static Instants,
     /// Two segments of each sequence that is drawn from.
-    pub segments: &'static [segments::Slot],
+    pub segments: &'static [segment_slots::Slot],
     /// Sections of user sequences.
     pub sections: &'static [sections::Slot],
     /// Handle of the segment that holds the users.
@@ -170,7 +170,7 @@ fn attach() -> &'static Shared {
         pg_sys::LWLockRegisterTranche((*header).tranche, NAME.as_ptr());
         let lanes =
             std::slice::from_raw_parts(header.add(1).cast::<Lane>(), (*header).slots as usize);
-        let segments = lanes.as_ptr_range().end.cast::<segments::Slot>();
+        let segments = lanes.as_ptr_range().end.cast::<segment_slots::Slot>();
         let segments = std::slice::from_raw_parts(segments, (*header).segments as usize);
         let sections = segments.as_ptr_range().end.cast::<sections::Slot>();
         Shared {
@@ -200,7 +200,7 @@ fn make(rendezvous: &mut Rendezvous) -> *mut Header {
     let sections = settings::max_sections();
     let size = size_of::<Header>()
         + slots as usize * size_of::<Lane>()
-        + segments as usize * size_of::<segments::Slot>()
+        + segments as usize * size_of::<segment_slots::Slot>()
         + sections as usize * size_of::<sections::Slot>();
     let (handle, memory) = make_pinned(size);
     let header = memory.cast::<Header>();

@@ -6,7 +6,7 @@
 use super::errors::{OrReport, report};
 use super::mailbox::{GLANCE, Kind, Mailbox};
 use super::remote::{Remote, attempt, value};
-use super::segments::{self, Slot};
+use super::segment_slots::{self, Slot};
 use super::shared::shared;
 use super::{clock, grants, naming, settings, worker};
 use mint_core::segment::Owner;
@@ -241,7 +241,7 @@ impl Supply {
     fn round(&mut self) -> bool {
         let mailbox = mailbox();
         let asked = mailbox.asked();
-        let orders = segments::orders(database());
+        let orders = segment_slots::orders(database());
         let mut failures = Vec::new();
         for &(sequence, slot, owner) in &orders {
             if let Err(why) = self.take(sequence, slot, owner) {
