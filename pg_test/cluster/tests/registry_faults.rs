@@ -14,7 +14,7 @@ fn whatever_happens_no_id_is_minted_twice() {
     let mut chance = Chance::new();
     say(format!("{chance}"));
     let mut blows: Vec<Blow> = Vec::new();
-    for _ in 0..count(4, 1) {
+    for _ in 0..count(2, 1) {
         let mut all = Blow::ALL;
         chance.shuffle(&mut all);
         blows.extend(all);
