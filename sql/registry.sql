@@ -10,7 +10,9 @@ CREATE TABLE pg_mint_registry (
     started bigint NOT NULL,
     incarnation bigint NOT NULL DEFAULT 0,
     -- Another one in a table that was filled from a dump.
-    relation oid NOT NULL
+    relation oid NOT NULL,
+    -- Another one in a copy of the database.
+    database oid NOT NULL
 );
 COMMENT ON TABLE pg_mint_registry IS 'rules and memory of the registry of nodes, if this database is one';
 

@@ -279,6 +279,11 @@ pub fn release() -> i64 {
     held.saturating_sub(count()) as i64
 }
 
+/// Starts the next worker. **The worker's**, when it has left.
+pub fn start_worker() {
+    shared().claims.mailbox.wake(&WORKER);
+}
+
 /// How much of the registry's history this server has seen. **The worker's.**
 pub fn seen() -> Option<Seen> {
     let seen = &shared().claims.seen;

@@ -75,6 +75,8 @@ impl<'conn> Tables<'_, 'conn> {
                     {width} * 18446744073709551616 + {last}, '[]')"
             )
         };
+        // SAFETY: reads a plain oid, set when the process connected.
+        let database = unsafe { pg_sys::MyDatabaseId };
         let claimed = range("node_bits", "first_node", "last_node");
         let overlaps = format!(
             "{claimed} OPERATOR(pg_catalog.&&) {}",
@@ -82,6 +84,7 @@ impl<'conn> Tables<'_, 'conn> {
         );
         text.replace("$registry", &table("pg_mint_registry"))
             .replace("$grants", &table("pg_mint_grants"))
+            .replace("$database", &database.to_u32().to_string())
             .replace("$overlaps", &overlaps)
     }
 
@@ -96,7 +99,8 @@ impl<'conn> Tables<'_, 'conn> {
             "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
                 (extract(epoch FROM longest_slice) * 1000000)::bigint,
                 (extract(epoch FROM max_skew) * 1000000)::bigint,
-                horizon, quarantine, CASE WHEN relation = tableoid THEN system_identifier END, timeline, started,
+                horizon, quarantine,
+                CASE WHEN relation = tableoid AND database = $database THEN system_identifier END, timeline, started,
                 incarnation
              FROM $registry",
         );
@@ -150,7 +154,7 @@ impl<'conn> Tables<'_, 'conn> {
         let update = self.sql(
             "UPDATE $registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
-                 relation = tableoid",
+                 relation = tableoid, database = $database",
         );
         let identity = registry.identity;
         self.update(

@@ -20,7 +20,9 @@ use std::ops::RangeInclusive;
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
-    let (database, role) = (nodes::registry_database(), nodes::registry_role());
+    let place = || (nodes::registry_database(), nodes::registry_role());
+    let here = place();
+    let (database, role) = &here;
     BackgroundWorker::connect_worker_to_spi(
         Some(database.as_deref().unwrap_or("postgres")),
         role.as_deref(),
@@ -34,6 +36,12 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         let pause = member.round();
         clock::pause(pause);
         worker::reload();
+        if place() != here && !ends() {
+            // The next one, in the other place, goes on with what is held.
+            claims::mailbox().leave(pid);
+            claims::start_worker();
+            return;
+        }
     }
     // A clean end leaves the nodes to others at once, or to this server when it starts again.
     member.release();
@@ -207,7 +215,9 @@ impl Member {
             .collect();
         for hold in claims::holds() {
             if hold.claim().is_some() && !kept.contains(&std::ptr::from_ref(hold)) {
-                self.give_up(hold);
+                if let Some(query) = part(hold) {
+                    self.tell(&query);
+                }
             }
         }
     }
@@ -215,22 +225,26 @@ impl Member {
     /// Gives all back.
     fn release(&mut self) {
         self.due.clear();
-        for hold in claims::holds().filter(|hold| hold.claim().is_some()) {
-            self.give_up(hold);
-        }
+        let mut farewells: Vec<String> = claims::holds().filter_map(part).collect();
+        // A registry that does not answer is not asked again, as a shutdown waits for this.
+        while farewells.pop().is_some_and(|query| self.tell(&query)) {}
     }
 
-    fn give_up(&mut self, hold: &Hold) {
-        let used = claims::give_back(hold);
-        if let Some(claim) = hold.claim() {
-            hold.lose();
-            // If the registry does not hear of it, the slice is over by itself before long.
-            if let Some(server) = nodes::registry() {
-                let query = farewell(claim, used);
-                let _ = self.remote.ask(&server, &query, "released boolean", |_| ());
-            }
-        }
+    /// Tells the registry something. False when it did not hear: what it is not told is over by itself before long.
+    fn tell(&mut self, query: &str) -> bool {
+        nodes::registry().is_some_and(|server| {
+            let answer = self.remote.ask(&server, query, "released boolean", |_| ());
+            answer.is_ok()
+        })
     }
+}
+
+/// Ends a slice that is held, and its claim here. Returns what the registry is to be told.
+fn part(hold: &Hold) -> Option<String> {
+    let claim = hold.claim()?;
+    let used = claims::give_back(hold);
+    hold.lose();
+    Some(farewell(claim, used))
 }
 
 /// What two reasons have in common that are the same, some seconds later.

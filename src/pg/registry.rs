@@ -190,8 +190,8 @@ pub fn create(length: Micros, max_skew: Micros) {
     with_tables(|tables| {
         let insert = tables.sql(
             "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started,
-                 relation, quarantine)
-             VALUES ($1, $1, $2, $3, $4, $5, '$registry'::regclass, clock_timestamp() + $1 + $2)
+                 relation, database, quarantine)
+             VALUES ($1, $1, $2, $3, $4, $5, '$registry'::regclass, $database, clock_timestamp() + $1 + $2)
              ON CONFLICT (one) DO UPDATE SET slice = excluded.slice, max_skew = excluded.max_skew,
                  longest_slice = greatest(here.longest_slice, excluded.slice)",
         );

@@ -2,7 +2,7 @@
 //! PostgreSQL keeps them. For background workers: nothing here blocks for longer than a connection takes.
 
 use super::errors::{OrReport, report};
-use super::{clock, naming};
+use super::{clock, naming, watch};
 use mint_core::Micros;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::pg_sys::panic::CaughtError;
@@ -23,6 +23,8 @@ pub struct Remote {
     role: Option<String>,
     /// The foreign server that it leads to.
     to: Option<String>,
+    /// Which changes of foreign servers and user mappings it was made after.
+    ways: u64,
 }
 
 impl Remote {
@@ -32,6 +34,7 @@ impl Remote {
             name: naming::escaped(&name),
             role,
             to: None,
+            ways: 0,
         }
     }
 
@@ -46,9 +49,13 @@ impl Remote {
         columns: &str,
         read: impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
-        if self.to.as_deref() != Some(server) {
+        // A transaction begins with hearing of changes.
+        attempt(|| ())?;
+        let ways = watch::ways();
+        if self.to.as_deref() != Some(server) || self.ways != ways {
             self.hang_up();
         }
+        self.ways = ways;
         let was_open = self.to.is_some();
         let mut answer = self.try_once(server, query, columns, &read);
         if was_open && answer.is_err() {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 ///
 /// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the shared memory's.
 /// - `database`, `sequence`, `file`, `owner`: changed and read under the shared memory's lock.
-/// - `ordered`: 1 while a segment from another server is wanted ([`super::sources`]).
+/// - `ordered`: 1 while a segment from another server is wanted ([`super::sources`]), 2 when there will be none.
 /// - `used`: when it was filled last, to find the one that is used least.
 #[repr(C, align(64))]
 pub struct Slot {
@@ -57,9 +57,9 @@ impl Slot {
         self.ordered.store(1, Ordering::Release);
     }
 
-    /// Wants none any more.
+    /// There will be none, until one is wanted again.
     pub fn cancel(&self) {
-        self.ordered.store(0, Ordering::Release);
+        self.ordered.store(2, Ordering::Release);
     }
 
     /// Whether what was ordered is there.
@@ -79,7 +79,7 @@ impl Slot {
         shared().locked(|_| {
             if self.segment.lacks_next() && self.segment.fill(owner, values, 0, now) {
                 self.note_use(now);
-                self.cancel();
+                self.ordered.store(0, Ordering::Release);
             }
         });
     }

@@ -215,9 +215,11 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
         return;
     }
     let mut supply = Supply::default();
-    let mut busy = clock::up();
+    let (mut busy, mut asked) = (clock::up(), 0);
     while !worker::is_asked_to_end() && clock::up() - busy < IDLE {
-        if supply.round() {
+        // Nor for what nobody asks for while there is none. Who does later starts the next worker.
+        let before = std::mem::replace(&mut asked, mailbox().asked());
+        if supply.round() || asked != before {
             busy = clock::up();
         }
         clock::pause(1_000_000);
@@ -234,37 +236,38 @@ unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
 struct Supply {
     /// A connection for each server and owner.
     remotes: BTreeMap<(String, String), Remote>,
+    /// Why there is no segment of a sequence, as the log says already.
+    failures: BTreeMap<u32, String>,
 }
 
 impl Supply {
-    /// Takes the segments that are wanted. Returns whether there were any.
+    /// Takes the segments that are wanted. Returns whether there were any to be had.
     fn round(&mut self) -> bool {
         let mailbox = mailbox();
         let asked = mailbox.asked();
         let orders = segment_slots::orders(database());
-        let mut failures = Vec::new();
+        let mut failures = BTreeMap::new();
         for &(sequence, slot, owner) in &orders {
+            let oid = sequence.to_u32();
             if let Err(why) = self.take(sequence, slot, owner) {
-                pgrx::log!(
-                    "pg_mint got no segment of sequence with OID {}: {why}",
-                    sequence.to_u32()
-                );
-                failures.push(why);
+                if self.failures.get(&oid) != Some(&why) {
+                    pgrx::log!("pg_mint got no segment of sequence with OID {oid}: {why}");
+                }
+                failures.insert(oid, why);
             }
         }
-        mailbox.set_note(
-            (!failures.is_empty())
-                .then(|| failures.join("; "))
-                .as_deref(),
-        );
+        let note: Vec<&str> = failures.values().map(String::as_str).collect();
+        mailbox.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
         mailbox.answer(asked);
-        !orders.is_empty()
+        let is_any = failures.len() < orders.len();
+        self.failures = failures;
+        is_any
     }
 
     fn take(&mut self, sequence: pg_sys::Oid, slot: &Slot, owner: Owner) -> Result<(), String> {
         let Some(source) = attempt(|| of(sequence))? else {
             slot.cancel();
-            return Err("the sequence is gone".to_owned());
+            return Err("the sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
         let count = slot.next_step(now, source.step);

@@ -3,6 +3,33 @@
 use super::{ceilings, segments, users};
 use pgrx::pg_sys;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts changes of foreign servers and user mappings.
+static WAYS: AtomicU64 = AtomicU64::new(0);
+
+/// How often a foreign server or a user mapping has changed, as far as this process has heard. For whoever keeps a
+/// connection that was made by them.
+pub fn ways() -> u64 {
+    static mut BEGUN: bool = false;
+    // SAFETY: a backend is one thread, and the function is of the type that the server calls.
+    unsafe {
+        if !BEGUN {
+            BEGUN = true;
+            for cache in [
+                pg_sys::SysCacheIdentifier::FOREIGNSERVEROID,
+                pg_sys::SysCacheIdentifier::USERMAPPINGOID,
+            ] {
+                pg_sys::CacheRegisterSyscacheCallback(
+                    cache.cast_signed(),
+                    Some(on_way),
+                    0_usize.into(),
+                );
+            }
+        }
+    }
+    WAYS.load(Ordering::Relaxed)
+}
 
 /// Asks for it, once. Callbacks cannot be taken back, and live as long as the library.
 pub fn begin() {
@@ -40,4 +67,9 @@ unsafe extern "C-unwind" fn on_relation(_: pg_sys::Datum, relation: pg_sys::Oid)
 unsafe extern "C-unwind" fn on_role(_: pg_sys::Datum, _: c_int, _: u32) {
     segments::forget(pg_sys::InvalidOid);
     users::forget(pg_sys::InvalidOid);
+}
+
+/// Called when a foreign server or a user mapping may have changed.
+unsafe extern "C-unwind" fn on_way(_: pg_sys::Datum, _: c_int, _: u32) {
+    WAYS.fetch_add(1, Ordering::Relaxed);
 }
