@@ -213,21 +213,26 @@ impl Member {
             .filter_map(|&task| slot(task))
             .map(std::ptr::from_ref)
             .collect();
-        for hold in claims::holds() {
-            if hold.claim().is_some() && !kept.contains(&std::ptr::from_ref(hold)) {
-                if let Some(query) = part(hold) {
-                    self.tell(&query);
-                }
-            }
-        }
+        let unwanted = claims::holds().filter(|hold| !kept.contains(&std::ptr::from_ref(*hold)));
+        self.give_up(unwanted.collect());
     }
 
     /// Gives all back.
     fn release(&mut self) {
         self.due.clear();
-        let mut farewells: Vec<String> = claims::holds().filter_map(part).collect();
-        // A registry that does not answer is not asked again, as a shutdown waits for this.
-        while farewells.pop().is_some_and(|query| self.tell(&query)) {}
+        self.give_up(claims::holds().collect());
+    }
+
+    fn give_up(&mut self, holds: Vec<&'static Hold>) {
+        let parted: Vec<(i64, Micros)> = holds.into_iter().filter_map(part).collect();
+        let last = parted.iter().map(|&(_, used)| used).max();
+        let heard = parted
+            .iter()
+            // A registry that does not answer is not asked again, as a shutdown waits for this.
+            .all(|&(claim, used)| self.tell(&farewell(claim, used)));
+        if let Some(used) = last.filter(|_| heard) {
+            let_pass(used);
+        }
     }
 
     /// Tells the registry something. False when it did not hear: what it is not told is over by itself before long.
@@ -239,12 +244,22 @@ impl Member {
     }
 }
 
-/// Ends a slice that is held, and its claim here. Returns what the registry is to be told.
-fn part(hold: &Hold) -> Option<String> {
+/// Ends a slice that is held, and its claim here. Returns the claim, and the moment that all its ids are before.
+fn part(hold: &Hold) -> Option<(i64, Micros)> {
     let claim = hold.claim()?;
     let used = claims::give_back(hold);
     hold.lose();
-    Some(farewell(claim, used))
+    Some((claim, used))
+}
+
+/// Waits for the clock where ids were minted ahead of it. Until then the registry lends their nodes to nobody, and who
+/// wants to mint again would be refused.
+fn let_pass(used: Micros) {
+    const LONGEST: Micros = 5_000_000;
+    let began = clock::up();
+    while !ends() && clock::now() <= used && clock::up() - began < LONGEST {
+        clock::pause(BREATH.min(used - clock::now() + 1_000));
+    }
 }
 
 /// What two reasons have in common that are the same, some seconds later.
