@@ -214,10 +214,10 @@ impl Member {
             .map(std::ptr::from_ref)
             .collect();
         for hold in claims::holds() {
-            if hold.claim().is_some() && !kept.contains(&std::ptr::from_ref(hold)) {
-                if let Some(query) = part(hold) {
-                    self.tell(&query);
-                }
+            if !kept.contains(&std::ptr::from_ref(hold))
+                && let Some(query) = part(hold)
+            {
+                self.tell(&query);
             }
         }
     }
