@@ -104,7 +104,7 @@ impl Registry {
         self.identity.incarnation = self.identity.incarnation.saturating_add(1);
     }
 
-    /// The first thing to do with each request: notices whether the registry has forgotten something since it
+    /// The first thing to do with each request of a server whose clock agrees: notices whether the registry has forgotten something since it
     /// last looked, or knows less than the asking server has `seen`. Returns whether it did, which must be kept
     /// before anything else is asked.
     ///
@@ -134,16 +134,26 @@ impl Registry {
         forgot
     }
 
+    /// Whether a server's clock and the registry's agree. If not, it may be the registry's that is wrong: then it must
+    /// not [`Registry::look_back`] either, as a quarantine by that clock could be over at once when it is put right.
+    ///
+    /// # Errors
+    /// When they do not.
+    pub fn compare(&self, now: Micros, clock: Micros) -> Result<(), Denial> {
+        let ahead = clock.saturating_sub(now);
+        if ahead.saturating_abs() > self.max_skew {
+            return Err(Denial::Skew { ahead });
+        }
+        Ok(())
+    }
+
     /// Whether a server whose clock shows `clock` may be granted anything at `now`. `told` is the slice that it
     /// wants to be renewed, as it knows it.
     ///
     /// # Errors
     /// When it may not.
     pub fn admit(&self, now: Micros, clock: Micros, told: Option<Span>) -> Result<(), Denial> {
-        let ahead = clock.saturating_sub(now);
-        if ahead.saturating_abs() > self.max_skew {
-            return Err(Denial::Skew { ahead });
-        }
+        self.compare(now, clock)?;
         // By no clock that a registry may have had has it ended, so nobody else has been granted its nodes.
         let lasts = |told: Span| told.until > now.saturating_add(self.max_skew);
         if now < self.quarantine && !told.is_some_and(lasts) {

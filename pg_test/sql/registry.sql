@@ -68,10 +68,21 @@ SELECT got, node, why FROM ask(7, 13, 500, 500, off => '2 s');
 SELECT incarnation FROM pg_mint_registry;
 SELECT snowflake_end_quarantine();
 SELECT (ask(NULL, 13, NULL, NULL)).node;
+-- A copy that was started with a wrong clock does not wait by it.
+UPDATE pg_mint_registry SET started = 0;
+SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '1 min');
+SELECT started = 0 AS same, quarantine < now() AS over, incarnation FROM pg_mint_registry;
+SELECT node, why FROM ask(NULL, 13, NULL, NULL);
+SELECT started = 0 AS same, quarantine < now() AS over, incarnation FROM pg_mint_registry;
+SELECT snowflake_end_quarantine();
+-- Nor is a copy of the database the same registry.
+UPDATE pg_mint_registry SET database = 1;
+SELECT node, why FROM ask(NULL, 13, NULL, NULL);
+SELECT snowflake_end_quarantine();
 -- A member that has seen more than there is.
 SELECT denial ~ 'may have forgotten' AS noticed FROM snowflake_claim_nodes(NULL, NULL, NULL, 13, NULL, NULL, 'x', 1,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (SELECT system_identifier FROM pg_mint_registry), 1,
-    (SELECT started FROM pg_mint_registry), 1, 9000000000000000000);
+    (SELECT started FROM pg_mint_registry), (SELECT incarnation FROM pg_mint_registry), 9000000000000000000);
 SELECT incarnation FROM pg_mint_registry;
 SELECT snowflake_end_quarantine();
 -- An older snapshot would not show what was granted meanwhile.

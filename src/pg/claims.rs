@@ -8,10 +8,10 @@ use super::errors::report;
 use super::holds::{Hold, SLOTS};
 use super::mailbox::{GLANCE, Kind, Mailbox};
 use super::shared::shared;
-use super::{clock, nodes, settings};
+use super::{clock, lanes, nodes, settings};
 use mint_core::text::moment_text;
 use mint_core::{Identity, Lane, Layout, Micros, Seen, Slice};
-use pgrx::PgSqlErrorCode as Code;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -54,6 +54,11 @@ pub fn hold(width: u32, nodes: &RangeInclusive<u64>) -> Option<&'static Hold> {
     let hold = shared().claims.holds.get(holds().count())?;
     hold.publish(width, nodes);
     Some(hold)
+}
+
+/// Whether there is a slot for nodes that have none. **The worker's.**
+pub fn has_room() -> bool {
+    holds().count() < SLOTS
 }
 
 /// The slot of the node that the registry gave for a width.
@@ -165,6 +170,10 @@ fn first_auto(width: u32) -> u64 {
 /// Waits for the worker to have asked the registry, at most as long as the session has patience.
 #[cold]
 fn wait_for<T>(mut find: impl FnMut() -> Option<T>) -> T {
+    // SAFETY: a call without preconditions.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        lanes::refuse_in_recovery();
+    }
     let claims = shared().claims;
     let patience = settings::policy().max_wait;
     let began = clock::up();
@@ -197,9 +206,12 @@ pub fn renew(slice: &'static Slice, (width, node): (u32, u64)) -> &'static Slice
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "the registry has given this server another node".to_owned(),
             Some(format!(
-                "Node {node} of {width} bits was lent to another server meanwhile."
+                "Node {node} of {width} bits is not this server's any more."
             )),
-            Some("Run the statement again.".to_owned()),
+            Some(
+                "Run the statement again. If it names the node, add the node to pg_mint.nodes."
+                    .to_owned(),
+            ),
         );
     }
     // Who only ran ahead of the clock waits for it: what went wrong may be another node's.

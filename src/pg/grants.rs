@@ -4,7 +4,7 @@ use super::errors::{OrReport, report};
 use super::moment::{timestamp, to_micros};
 use super::registry::{Asker, Grant, Nodes, here, words};
 use super::{catalog, clock, naming, random};
-use mint_core::{Identity, Micros, Registry, Seen, Span};
+use mint_core::{Identity, Micros, Registry, Span};
 use pgrx::datum::TimestampWithTimeZone as Timestamp;
 use pgrx::spi::{SpiClient, SpiTupleTable};
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
@@ -93,8 +93,8 @@ impl<'conn> Tables<'_, 'conn> {
         self.client.update(statement, None, arguments).or_report()
     }
 
-    /// The registry as it is, after it has looked back. Locked, if claims must wait for each other.
-    pub fn registry(&mut self, lock: bool, seen: Option<Seen>) -> Registry {
+    /// The registry as it is, and its clock when it looked back. Locked, if claims must wait for each other.
+    pub fn registry(&mut self, lock: bool, asker: Option<&Asker>) -> (Registry, Micros) {
         let select = self.sql(
             "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
                 (extract(epoch FROM longest_slice) * 1000000)::bigint,
@@ -139,14 +139,17 @@ impl<'conn> Tables<'_, 'conn> {
                 incarnation: number(9) as u32,
             },
         };
-        if registry.look_back(clock::now(), here(), seen) {
+        let now = clock::now();
+        let agrees = asker.is_none_or(|asker| registry.compare(now, asker.clock).is_ok());
+        let seen = asker.and_then(|asker| asker.seen);
+        if agrees && registry.look_back(now, here(), seen) {
             if !lock {
                 // Another may be noticing it as well.
-                return self.registry(true, seen);
+                return self.registry(true, asker);
             }
             self.keep(&registry);
         }
-        registry
+        (registry, now)
     }
 
     /// Keeps what the registry has become. The caller has locked it.

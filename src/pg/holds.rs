@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// How many claims shared memory has room for.
-pub const SLOTS: usize = 256;
+pub const SLOTS: usize = 1_024;
 
 /// Nodes of one width, and the slice that is held of them.
 ///

@@ -122,7 +122,7 @@ fn ready() -> &'static Shared {
 }
 
 #[cold]
-fn refuse_in_recovery() -> ! {
+pub fn refuse_in_recovery() -> ! {
     errors::report(
         PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
         "cannot mint ids during recovery".to_owned(),

@@ -57,6 +57,10 @@ unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
     claims::mailbox().leave(unsafe { pg_sys::MyProcPid });
 }
 
+/// Slots are never another claim's.
+const NO_ROOM: &str =
+    "more than 1024 different ranges of nodes were claimed since the server started; restart it";
+
 /// What is to be claimed: nodes of a width by their numbers, or any one.
 type Task = (u32, Option<(u64, u64)>);
 
@@ -184,12 +188,14 @@ impl Member {
                 Some(_) => hold.lose(),
             }
         }
+        if slot(task).is_none() && !claims::has_room() {
+            return Err(NO_ROOM.to_owned());
+        }
         let answer = self.ask(&question(None, width, wanted))?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
-        let hold = claims::hold(width, &answer.nodes)
-            .ok_or("too many different nodes were claimed since the server started")?;
+        let hold = claims::hold(width, &answer.nodes).ok_or(NO_ROOM)?;
         hold.take(answer.claim, answer.span);
         if wanted.is_none() {
             claims::set_auto(width, hold);
@@ -202,7 +208,10 @@ impl Member {
         let columns = ANSWER;
         let (answer, seen) = self.remote.ask(&server, query, columns, |row| read(&row))?;
         self.length = Some(answer.length);
-        claims::set_seen(seen);
+        // Who grants nothing, because the clocks do not agree, may not have looked back yet.
+        if answer.denial.is_none() {
+            claims::set_seen(seen);
+        }
         Ok(answer)
     }
 

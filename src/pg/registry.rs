@@ -110,8 +110,7 @@ pub struct Grant {
 /// Grants any free node of a width, or these nodes.
 pub fn claim(width: i32, wanted: Option<Nodes>, asker: &Asker) -> Answer {
     with_tables(|tables| {
-        let registry = tables.registry(true, asker.seen);
-        let now = clock::now();
+        let (registry, now) = tables.registry(true, Some(asker));
         let granted = tables.grant(&registry, now, width, wanted, asker);
         answer(&registry, granted.map_err(|why| (None, why)))
     })
@@ -120,11 +119,10 @@ pub fn claim(width: i32, wanted: Option<Nodes>, asker: &Asker) -> Answer {
 /// Grants a claim the time from here on. `told` is the slice as its holder knows it.
 pub fn renew(claim: i64, nodes: Nodes, told: Span, asker: &Asker) -> Answer {
     with_tables(|tables| {
-        let mut registry = tables.registry(false, asker.seen);
-        let now = clock::now();
+        let (mut registry, mut now) = tables.registry(false, Some(asker));
         if now < registry.quarantine {
             // The claim may have to be written down again, one at a time like new ones.
-            registry = tables.registry(true, asker.seen);
+            (registry, now) = tables.registry(true, Some(asker));
         }
         let kept = tables.held(claim, &nodes);
         let standing = |span| Grant {
@@ -212,7 +210,7 @@ pub fn create(length: Micros, max_skew: Micros) {
 /// Begins a quarantine, or ends it.
 pub fn quarantine(begin: bool) {
     with_tables(|tables| {
-        let mut registry = tables.registry(true, None);
+        let (mut registry, _) = tables.registry(true, None);
         if begin {
             registry.quarantine(clock::now());
         } else {
@@ -231,8 +229,7 @@ pub fn reserve(nodes: Nodes, holder: String) {
         seen: None,
     };
     with_tables(|tables| {
-        let registry = tables.registry(true, None);
-        let now = clock::now();
+        let (registry, now) = tables.registry(true, None);
         let width = nodes.width as i32;
         match tables.grant(&registry, now, width, Some(nodes), &asker) {
             Ok(Grant { claim, .. }) => {
@@ -250,8 +247,8 @@ pub fn reserve(nodes: Nodes, holder: String) {
 /// Ends a reservation. What the server that had it may have minted ahead is past before others have the nodes.
 pub fn unreserve(nodes: &Nodes) {
     with_tables(|tables| {
-        let registry = tables.registry(true, None);
-        let until = clock::now() + registry.longest + registry.max_skew;
+        let (registry, now) = tables.registry(true, None);
+        let until = now + registry.longest + registry.max_skew;
         let update = tables.sql(
             "UPDATE $grants SET slice_until = $4
              WHERE node_bits = $1 AND first_node = $2 AND last_node = $3 AND slice_until = 'infinity' RETURNING 1",

@@ -256,8 +256,11 @@ impl Supply {
                 failures.insert(oid, why);
             }
         }
-        let note: Vec<&str> = failures.values().map(String::as_str).collect();
-        mailbox.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+        // Who was answered just now may still read what there was to say.
+        if !orders.is_empty() {
+            let note: Vec<&str> = failures.values().map(String::as_str).collect();
+            mailbox.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+        }
         mailbox.answer(asked);
         let is_any = failures.len() < orders.len();
         self.failures = failures;

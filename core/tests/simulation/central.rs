@@ -79,7 +79,8 @@ impl Tables {
             identity: here,
             position,
         };
-        if self.registry.look_back(now, here, ask.seen) {
+        let agrees = self.registry.compare(now, ask.clock).is_ok();
+        if agrees && self.registry.look_back(now, here, ask.seen) {
             self.position += 1;
         }
         let grant = self.decide(now, dice, ask);
