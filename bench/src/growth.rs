@@ -41,40 +41,42 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         "snowflake_next_id({}, 'time:36 node:13 seq:14 unit:1ms epoch:2026-01-01T00:00:00Z')";
     let user = "user_sequence_next('bench_family', {})";
     type Place = fn(u32) -> String;
-    let kinds: [(&'static str, &str, &[u32], Place); 4] = [
-        ("lanes in order", lane, &LANES, in_order),
-        ("lanes at random", lane, &LANES, at_random),
-        ("users in order", user, users, in_order),
-        ("users at random", user, users, at_random),
-    ];
+    let orders: [(&str, Place); 2] = [("in order", in_order), ("at random", at_random)];
     let calls = scale.pick(1_000_000, 200_000);
     let rounds = scale.pick(11, 5);
     let mut lines = Vec::new();
-    for (what, call, steps, place) in kinds {
-        report::progress(&format!("  {what}"));
-        let mut points: Vec<(f64, f64)> = Vec::new();
+    for (kind, call, steps) in [("lanes", lane, &LANES[..]), ("users", user, users)] {
+        report::progress(&format!("  {kind}"));
+        let mut points = [Vec::new(), Vec::new()];
+        // Both orders before there are more of them: memory that has grown is not given back.
         for &many in steps {
-            let candidate = Candidate::ours(what, call).of(&place(many));
-            if let Err(reason) = candidate.try_out(&mut session) {
-                table.note(&format!("Not measured: {what}: {reason}."));
-                break;
+            for ((order, place), points) in orders.iter().zip(&mut points) {
+                let what = format!("{kind} {order}");
+                let candidate = Candidate::ours(kind, call).of(&place(many));
+                if let Err(reason) = candidate.try_out(&mut session) {
+                    table.note(&format!("Not measured: {what}: {reason}."));
+                    continue;
+                }
+                let each = call.replace("{}", "i");
+                session.one::<i64>(&format!(
+                    "SELECT count({each}) FROM (SELECT generate_series(0, {many}::bigint - 1) AS i OFFSET 0) AS s"
+                ));
+                let cost = per_call::net(&mut session, &[candidate], calls, rounds)[0];
+                points.push((f64::from(many), cost.median));
+                let first = points.first().map_or(cost.median, |&(_, first)| first);
+                table.row(&[
+                    what,
+                    many.to_string(),
+                    cost.shown(),
+                    number(cost.quartiles.0),
+                    number(cost.quartiles.1),
+                    format!("{:.2}", cost.median / first),
+                ]);
             }
-            let each = call.replace("{}", "i");
-            session.one::<i64>(&format!(
-                "SELECT count({each}) FROM (SELECT generate_series(0, {many}::bigint - 1) AS i OFFSET 0) AS s"
-            ));
-            let cost = per_call::net(&mut session, &[candidate], calls, rounds)[0];
-            points.push((f64::from(many), cost.median));
-            table.row(&[
-                what.to_owned(),
-                many.to_string(),
-                cost.shown(),
-                number(cost.quartiles.0),
-                number(cost.quartiles.1),
-                format!("{:.2}", cost.median / points[0].1),
-            ]);
         }
-        lines.push(Line::new(what, points));
+        for ((order, _), points) in orders.iter().zip(points) {
+            lines.push(Line::new(&format!("{kind} {order}"), points));
+        }
     }
     chart::lines(
         &report.place("growth.svg"),
