@@ -104,9 +104,9 @@ impl Registry {
         self.identity.incarnation = self.identity.incarnation.saturating_add(1);
     }
 
-    /// The first thing to do with each request of a server whose clock agrees: notices whether the registry has forgotten something since it
-    /// last looked, or knows less than the asking server has `seen`. Returns whether it did, which must be kept
-    /// before anything else is asked.
+    /// The first thing to do with each request of a server whose clock agrees: notices whether the registry has
+    /// forgotten something since it last looked, or knows less than the asking server has `seen`. Returns whether
+    /// it did, which must be kept before anything else is asked.
     ///
     /// `here` is who the registry is now (its incarnation does not count), and where its log ends.
     pub fn look_back(&mut self, now: Micros, here: Seen, seen: Option<Seen>) -> bool {

@@ -68,7 +68,6 @@ impl<'conn> Tables<'_, 'conn> {
     /// A statement with the names of the tables in it, and the condition that a claim has any of the nodes `$2` to `$3`
     /// of `$1` bits, as the index knows it.
     pub fn sql(&self, text: &str) -> String {
-        let table = |name: &str| format!("{}.{name}", self.schema);
         let range = |width, first, last| {
             format!(
                 "pg_catalog.numrange({width} * 18446744073709551616 + {first},
@@ -82,8 +81,7 @@ impl<'conn> Tables<'_, 'conn> {
             "{claimed} OPERATOR(pg_catalog.&&) {}",
             range("$1", "$2", "$3")
         );
-        text.replace("$registry", &table("pg_mint_registry"))
-            .replace("$grants", &table("pg_mint_grants"))
+        with_tables_of(&self.schema, text)
             .replace("$database", &database.to_u32().to_string())
             .replace("$overlaps", &overlaps)
     }

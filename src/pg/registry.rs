@@ -1,7 +1,7 @@
 //! The registry of nodes: the questions that members ask it, and those of its administrator.
 //!
-//! What is granted is decided by [`mint_core::registry`]. In [`super::grants`] it is kept, in the order that makes it safe: a claim
-//! locks the registry's row, so claims come one after the other; a renewal locks its own row only.
+//! What is granted is decided by [`mint_core::registry`]. In [`super::grants`] it is kept, in the order that makes it
+//! safe: a claim locks the registry's row, so claims come one after the other; a renewal locks its own row only.
 
 use super::clock;
 use super::errors::report;

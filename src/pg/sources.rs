@@ -103,7 +103,7 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
             naming::literal(source)
         )),
     ];
-    // Its only value is drawn, so that nextval fails.
+    // Both values are drawn, so that nextval fails.
     naming::run(&format!(
         "SELECT pg_catalog.setval({}, 2)",
         sequence.to_u32()
