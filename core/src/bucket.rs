@@ -1,132 +1,187 @@
-//! Buckets of users: who is in them, each with a lock of his own.
+//! Buckets of users: eight bytes each, which say who he is, what he gets next, and hold his lock.
+//!
+//! Eight bytes do not hold all of that, so two things are left out that cost gaps and nothing else. Of a number
+//! they have the last [`DIGITS`] bits; the rest is taken to be as high as it can be ([`unfold`]). And of a
+//! user they have his section and 34 bits of his id's hash, eight of them as the bucket he is in. Two users of
+//! a section whom that does not tell apart, some hundred of ten million, draw from one counter: for either it
+//! only rises.
 
-use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, pause};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, pause};
 use crate::users::Owner;
+use std::array;
 
-/// Users in a bucket.
-pub(crate) const WAYS: usize = 21;
-
-/// Some users and the lock on who they are. Zeroed memory is an empty one.
-#[derive(Debug, Default)]
+/// Some users and the lock on who they are, on the server a page of memory. Zeroed memory is an empty one.
+#[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Bucket {
+pub struct Bucket<const PLACES: usize = 511> {
     locked: AtomicU32,
     /// The level that the bucket is at. Under the lock.
     level: AtomicU32,
-    users: [User; WAYS],
+    users: [User; PLACES],
 }
 
-/// The bits of a user's tag that are not the owner of his section.
-pub(crate) const LOCKED: u64 = 1;
-pub(crate) const EPOCHS: u32 = 0x7fff;
+const _: () = assert!(cfg!(loom) || size_of::<Bucket>() == 4_096);
 
-/// Who he is changes under the lock of the bucket and his own, and his number under his own.
+impl<const PLACES: usize> Default for Bucket<PLACES> {
+    fn default() -> Self {
+        Self {
+            locked: AtomicU32::default(),
+            level: AtomicU32::default(),
+            users: array::from_fn(|_| User::default()),
+        }
+    }
+}
+
+/// From the top: who he is in 42 bits; whether he was used since the bucket was full of those who were;
+/// whether he is locked; the last bits of the number that he gets next. 0 is a vacant place.
 #[derive(Debug, Default)]
-#[repr(C)]
-pub(crate) struct User {
-    pub(crate) id: AtomicI64,
-    /// The number that he gets next.
-    pub(crate) next: AtomicI64,
-    /// The owner of his section in the upper 48 bits, in which epoch he was used in 15, and whether he is
-    /// locked; 0 is a vacant place. Written after the others.
-    tag: AtomicU64,
+#[repr(transparent)]
+pub(crate) struct User(AtomicU64);
+
+/// How many bits of a number are remembered.
+pub(crate) const DIGITS: u32 = 20;
+const NUMBER: u64 = (1 << DIGITS) - 1;
+const LOCKED: u64 = 1 << DIGITS;
+const USED: u64 = LOCKED << 1;
+const WHO: u64 = !(USED | LOCKED | NUMBER);
+
+/// The level at which a table starts: so many bits of a user are known from the bucket he is in.
+pub(crate) const FIRST_LEVEL: u32 = if cfg!(loom) { 0 } else { 8 };
+
+/// The number that a user gets next: the highest with these last bits that is at most `most`.
+#[inline]
+pub(crate) fn unfold(word: u64, most: i64) -> i64 {
+    let behind = most.cast_unsigned().wrapping_sub(word) & NUMBER;
+    most.wrapping_sub(behind.cast_signed())
 }
 
-const _: () = assert!(cfg!(loom) || size_of::<Bucket>() == 512);
+/// Who somebody is, and where he is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Name {
+    /// As it stands in his place.
+    who: u64,
+    /// Chooses the place in his bucket.
+    spread: u64,
+    /// The lower bits of it choose the bucket.
+    pub(crate) bucket: u32,
+}
 
-/// One user, locked. Dropped, he is given the tag and let go.
+impl Name {
+    #[inline]
+    pub(crate) fn of(owner: Owner, id: i64) -> Self {
+        // The upper half of it chose the section.
+        let hash = hash(id >> 2) & 0xffff_ffff;
+        let section = (owner & 0xffff) + 1;
+        let who = section << 26 | (hash & 0xff_ffff) << 2 | (id & 3).cast_unsigned();
+        let mut name = Self::found(who << (DIGITS + 2));
+        name.bucket ^= (hash >> 24) as u32 & ((1 << FIRST_LEVEL) - 1);
+        name
+    }
+
+    /// Who has a place. Of the bucket, what is above [`FIRST_LEVEL`].
+    #[inline]
+    pub(crate) fn found(word: u64) -> Self {
+        let who = word & WHO;
+        // Two neighbours have the same, and so the same bucket.
+        let spread = (who >> (DIGITS + 3)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self {
+            who,
+            spread,
+            bucket: (spread >> 28) as u32 & 0xfff_ffff,
+        }
+    }
+
+    /// The place of his section in memory.
+    pub(crate) fn section(self) -> usize {
+        (self.who >> 48) as usize - 1
+    }
+
+    /// His own place in a bucket of so many. That of his neighbour is the next.
+    #[inline]
+    fn place(self, places: usize) -> usize {
+        let first = ((self.spread >> 40) * places as u64) >> 24;
+        let place = (first + (self.who >> (DIGITS + 2) & 1)) as usize;
+        if place < places { place } else { 0 }
+    }
+}
+
+/// One user, locked. Dropped, he is given the word and let go.
 pub(crate) struct Sole<'a> {
     user: &'a User,
-    pub(crate) tag: u64,
+    pub(crate) word: u64,
 }
 
 impl Drop for Sole<'_> {
     fn drop(&mut self) {
-        self.user.tag.store(self.tag, Ordering::Release);
+        self.user.0.store(self.word, Ordering::Release);
     }
 }
 
 impl Sole<'_> {
-    pub(crate) fn next(&self) -> i64 {
-        self.user.next.load(Ordering::Relaxed)
+    /// Puts somebody here with the number that he gets next.
+    #[inline]
+    pub(crate) fn set(&mut self, name: Name, next: i64) {
+        self.word = written(name, next);
     }
+}
 
-    pub(crate) fn set(&mut self, next: i64, tag: u64) {
-        self.user.next.store(next, Ordering::Relaxed);
-        self.tag = tag;
-    }
+#[inline]
+fn written(name: Name, next: i64) -> u64 {
+    name.who | USED | (next.cast_unsigned() & NUMBER)
 }
 
 impl User {
     #[inline]
-    pub(crate) fn owner(&self) -> Owner {
-        self.tag.load(Ordering::Acquire) >> 16
-    }
-
-    pub(crate) fn id(&self) -> i64 {
-        self.id.load(Ordering::Relaxed)
+    pub(crate) fn word(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
     }
 
     /// Locks the place, if it is his.
     #[inline]
-    pub(crate) fn lock(&self, id: i64, owner: Owner) -> Option<Sole<'_>> {
+    pub(crate) fn lock(&self, name: Name) -> Option<Sole<'_>> {
         let mut tries = 0;
-        loop {
-            let tag = self.tag.load(Ordering::Relaxed);
-            if tag >> 16 != owner {
-                return None;
-            }
-            if tag & LOCKED == 0
-                && self
-                    .tag
-                    .compare_exchange_weak(tag, tag | LOCKED, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word & WHO == name.who {
+            let free = word & !LOCKED;
+            let locked = word | LOCKED;
+            match self
+                .0
+                .compare_exchange_weak(free, locked, Ordering::Acquire, Ordering::Relaxed)
             {
-                let sole = Sole { user: self, tag };
-                // It may have been given away since we looked. Only now it cannot.
-                return (self.id() == id).then_some(sole);
+                Ok(word) => return Some(Sole { user: self, word }),
+                Err(found) => word = found,
             }
             tries += 1;
             pause(tries);
         }
+        None
+    }
+
+    /// Locks the place, whosesoever it is. The caller holds the bucket's lock, so that stays so.
+    pub(crate) fn lock_any(&self) -> Sole<'_> {
+        loop {
+            if let Some(sole) = self.lock(Name::found(self.word())) {
+                return sole;
+            }
+        }
     }
 
     /// Puts somebody into a vacant place. The caller holds the bucket's lock.
-    pub(crate) fn settle(&self, id: i64, next: i64, tag: u64) {
-        self.id.store(id, Ordering::Relaxed);
-        self.next.store(next, Ordering::Relaxed);
-        self.tag.store(tag, Ordering::Release);
+    pub(crate) fn settle(&self, name: Name, next: i64) {
+        self.move_in(written(name, next));
     }
-}
 
-/// Where a user of a section is looked for first.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Home {
-    /// The bits that choose his bucket. Four neighbours have the same.
-    pub(crate) bits: u64,
-    /// His own place in it, below `WAYS`. Those of four neighbours follow each other.
-    place: usize,
-}
-
-impl Home {
-    #[inline]
-    pub(crate) fn of(owner: Owner, id: i64) -> Self {
-        let bits = hash((id >> 2) ^ owner.rotate_left(40).cast_signed());
-        // The lower half chooses the bucket.
-        let first = ((bits >> 32) * WAYS as u64) >> 32;
-        let place = (first + (id & 3).cast_unsigned()) as usize;
-        Self {
-            bits,
-            place: if place < WAYS { place } else { place - WAYS },
-        }
+    /// Puts somebody into a vacant place who was in another. The caller holds the bucket's lock.
+    pub(crate) fn move_in(&self, word: u64) {
+        self.0.store(word, Ordering::Release);
     }
 }
 
 /// Held while it is decided who is in a bucket. Nothing in between can fail.
-pub(crate) struct Locked<'a>(&'a Bucket);
+pub(crate) struct Locked<'a, const PLACES: usize>(&'a Bucket<PLACES>);
 
-impl Bucket {
-    pub(crate) fn lock(&self) -> Locked<'_> {
+impl<const PLACES: usize> Bucket<PLACES> {
+    pub(crate) fn lock(&self) -> Locked<'_, PLACES> {
         let mut tries = 0;
         while self
             .locked
@@ -141,23 +196,23 @@ impl Bucket {
 
     /// The places in the order in which they are looked at and taken.
     #[inline]
-    pub(crate) fn from(&self, home: Home) -> impl Iterator<Item = &User> {
-        let (before, from) = self.users.split_at(home.place);
+    fn from(&self, name: Name) -> impl Iterator<Item = &User> {
+        let (before, from) = self.users.split_at(name.place(PLACES));
         from.iter().chain(before)
     }
 
     /// Looks for a user without the lock: who is not found may be there, and who is found may leave.
     #[inline]
-    pub(crate) fn glance(&self, home: Home, id: i64, owner: Owner) -> Option<&User> {
-        self.from(home)
-            .map(|user| (user, user.owner()))
-            .take_while(|&(_, found)| found != 0)
-            .find(|&(user, found)| found == owner && user.id() == id)
+    pub(crate) fn glance(&self, name: Name) -> Option<&User> {
+        self.from(name)
+            .map(|user| (user, user.word()))
+            .take_while(|&(_, word)| word != 0)
+            .find(|&(_, word)| word & WHO == name.who)
             .map(|(user, _)| user)
     }
 }
 
-impl Drop for Locked<'_> {
+impl<const PLACES: usize> Drop for Locked<'_, PLACES> {
     fn drop(&mut self) {
         self.0.locked.store(0, Ordering::Release);
     }
@@ -168,11 +223,11 @@ pub(crate) enum Place<'a> {
     Mine(&'a User),
     /// Not there, but here is a vacant place to put him.
     Vacant(&'a User),
-    /// Not there, and all places are taken. This one was not used for longest.
-    Oldest(&'a User),
+    /// Not there, and all places are taken.
+    Full,
 }
 
-impl<'a> Locked<'a> {
+impl<'a, const PLACES: usize> Locked<'a, PLACES> {
     pub(crate) fn level(&self) -> u32 {
         self.0.level.load(Ordering::Relaxed)
     }
@@ -182,36 +237,42 @@ impl<'a> Locked<'a> {
     }
 
     /// Looks for a user. Places are taken in their order and not left, so he cannot be behind a vacant one.
-    pub(crate) fn find(&self, home: Home, id: i64, owner: Owner, epoch: u32) -> Place<'a> {
-        let mut oldest = (0, &self.0.users[home.place]);
-        for user in self.0.from(home) {
-            let tag = user.tag.load(Ordering::Acquire);
-            if tag >> 16 == 0 {
+    pub(crate) fn find(&self, name: Name) -> Place<'a> {
+        for user in self.0.from(name) {
+            let word = user.word();
+            if word == 0 {
                 return Place::Vacant(user);
             }
-            if tag >> 16 == owner && user.id() == id {
+            if word & WHO == name.who {
                 return Place::Mine(user);
             }
-            let age = epoch.wrapping_sub((tag >> 1) as u32) & EPOCHS;
-            if age > oldest.0 {
-                oldest = (age, user);
-            }
         }
-        Place::Oldest(oldest.1)
+        Place::Full
+    }
+
+    /// The place of somebody who was not used for long, in a bucket that is full: the first who was not since
+    /// all had been. So a clock's hand goes round the frames of a cache.
+    pub(crate) fn unused(&self, name: Name) -> &'a User {
+        let first = || self.0.from(name).find(|user| user.word() & USED == 0);
+        first()
+            .or_else(|| {
+                for user in &self.0.users {
+                    user.lock_any().word &= !USED;
+                }
+                first()
+            })
+            .unwrap_or(&self.0.users[name.place(PLACES)])
     }
 
     /// Takes everybody out.
-    pub(crate) fn empty(&self) -> impl Iterator<Item = (i64, i64, u64)> + use<> {
-        let mut all = [(0, 0, 0); WAYS];
+    pub(crate) fn empty(&self) -> impl Iterator<Item = u64> + use<PLACES> {
+        let mut all = [0; PLACES];
         for (copy, user) in all.iter_mut().zip(&self.0.users) {
-            if let Some(mut sole) = user.lock(user.id(), user.owner())
-                && sole.tag != 0
-            {
-                *copy = (user.id(), sole.next(), sole.tag);
-                sole.set(0, 0);
+            if user.word() != 0 {
+                *copy = std::mem::take(&mut user.lock_any().word);
             }
         }
-        all.into_iter().filter(|&(_, _, tag)| tag != 0)
+        all.into_iter().filter(|&word| word != 0)
     }
 }
 

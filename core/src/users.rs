@@ -4,27 +4,35 @@
 //! from there. So nothing has to be written for a single user, and anyone can be forgotten: whoever is
 //! evicted raises the floor to where he stood. That is how WeChat's seqsvr keeps its sequences.
 //!
-//! A user who is there is found and locked without a look at others: his place in a bucket of 21 is where it
-//! would be next to its neighbours', and the lock is in it. So of millions of users, of whom hardly one is in
-//! the processor's caches, a draw costs one answer of the memory. Who comes or leaves locks the bucket. No
-//! lock is held for more than a few steps, none of which waits for anything but another lock.
+//! A user who is there is found and locked without a look at others: the eight bytes that are remembered of him
+//! are where they would be if he was alone in a bucket, or close by, and the lock is in them. So of millions
+//! of users, of whom hardly one is in the processor's caches, a draw costs one answer of the memory. Who comes
+//! or leaves locks the bucket. No lock is held for more than a few steps, none of which waits for anything but
+//! another lock.
 //!
-//! Few users use few buckets, and four neighbouring ids one of them, so that they fit into the caches. Twice
-//! as many buckets come into use when one is full and a third of all places taken; until then, somebody in the
-//! full one is evicted: a few in a hundred users, once each.
+//! Few users use few buckets, and two neighbouring ids one of them, so that they fit into the caches. Twice as
+//! many buckets come into use when one is full and half of all places taken.
 
 use crate::Ceiling;
 pub use crate::bucket::{Bucket, hash};
-use crate::bucket::{EPOCHS, Home, Locked, Place, Sole, WAYS};
+use crate::bucket::{DIGITS, FIRST_LEVEL, Locked, Name, Place, Sole, unfold};
 use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// Who a section belongs to, with its place in memory; 0 is nobody.
+/// Who a section belongs to, and in the lower 16 bits its place in memory, below [`MOST_SECTIONS`]; 0 is nobody.
 pub type Owner = u64;
+
+/// How many sections there can be.
+pub const MOST_SECTIONS: u16 = u16::MAX;
+
+/// The reach of a section is raised by so much, so that hardly a draw has to.
+const AHEAD: i64 = 1 << (DIGITS - 4);
 
 /// What the users of a section share, in shared memory.
 ///
 /// - `bounds`: by the ceiling's protocol, with numbers in place of moments. A number is issued when it is
 ///   below the ceiling that is on disk, and starts at the floor.
+/// - `reach`: at least what any user of the section gets next, and soon after. Only rises. A number of which
+///   the last bits are known is taken to be as close below it as it can be.
 /// - `evicted`: what users who were evicted would have got next. Only rises.
 /// - `owner`: written before the rest is when the memory is given to another section.
 #[derive(Debug, Default)]
@@ -32,6 +40,7 @@ pub type Owner = u64;
 pub struct Section {
     /// The ceiling of the section's numbers, and the floor it had when the server started.
     pub bounds: Ceiling,
+    reach: AtomicI64,
     evicted: AtomicI64,
     owner: AtomicU64,
 }
@@ -51,6 +60,7 @@ impl Section {
         let mine = unused();
         if mine {
             self.bounds.reset(0);
+            self.reach.store(0, Ordering::SeqCst);
             self.evicted.store(0, Ordering::SeqCst);
         } else {
             self.owner.store(before, Ordering::SeqCst);
@@ -65,18 +75,25 @@ impl Section {
             .max(self.evicted.load(Ordering::Acquire))
     }
 
-    /// `want` numbers in a row, the first of which is told from the floor: the first, and what comes after
+    /// What nobody of the section gets next a number above. Read after what is remembered of the user.
+    #[inline]
+    fn most(&self) -> i64 {
+        // Both, as memory that was another's may have been left with his reach.
+        self.reach.load(Ordering::Acquire).min(self.bounds.limit())
+    }
+
+    /// `want` numbers in a row, the first of which is told from the bounds: the first, and what comes after
     /// the last.
     #[inline]
     fn give(
         &self,
         owner: Owner,
         want: u64,
-        first: impl FnOnce(i64) -> i64,
+        first: impl FnOnce(&Self) -> i64,
     ) -> Result<(i64, i64), Held> {
         // Before the floor, and the owner after both: a limit that counts has its floor, and is his.
         let limit = self.bounds.limit();
-        let first = first(self.bounds.floor());
+        let first = first(self);
         if self.owner() != owner {
             return Err(Held::NotMine);
         }
@@ -88,12 +105,36 @@ impl Section {
         if next > limit {
             return Err(Held::Beyond(next - 1));
         }
+        if next > self.reach.load(Ordering::Relaxed) {
+            // Before the number is remembered.
+            self.reach
+                .fetch_max(next.saturating_add(AHEAD), Ordering::AcqRel);
+        }
         Ok((first, next))
     }
 
+    /// What a user who is remembered gets next. A floor that rose is one that somebody set: nobody stays
+    /// below it.
+    #[inline]
+    fn next(&self, word: u64) -> i64 {
+        unfold(word, self.most()).max(self.bounds.floor())
+    }
+
     /// Remembers of somebody who is evicted that others must go on above.
-    pub fn evict(&self, next: i64) {
-        self.evicted.fetch_max(next, Ordering::AcqRel);
+    pub fn evict(&self, who: Evicted) {
+        self.evicted.fetch_max(self.next(who.0), Ordering::AcqRel);
+    }
+}
+
+/// What is remembered of somebody who has to leave.
+#[derive(Debug, Clone, Copy)]
+pub struct Evicted(u64);
+
+impl Evicted {
+    /// The place of his section in memory, as its owner has it.
+    #[must_use]
+    pub fn section(self) -> usize {
+        Name::found(self.0).section()
     }
 }
 
@@ -101,17 +142,13 @@ impl Section {
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct TableHead {
-    /// 2^level buckets are in use. Rises under the table's lock.
-    level: AtomicU32,
-    /// Rises when as many users have come as there are buckets in use: to tell who was used longest ago.
-    epoch: AtomicU32,
+    /// How often the buckets in use were doubled. Rises under the table's lock.
+    doubled: AtomicU32,
     /// Every draw reads what is above, and only those who come write what is below: in another line of the
     /// cache.
     apart: [u64; 7],
     /// How many places are taken.
     used: AtomicU64,
-    /// How often one was.
-    came: AtomicU64,
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<TableHead>() == 128);
@@ -131,9 +168,10 @@ pub enum Held {
 
 /// The buckets of a server.
 #[derive(Debug, Clone, Copy)]
-pub struct UserTable<'a> {
+pub struct UserTable<'a, const PLACES: usize = 511> {
     head: &'a TableHead,
-    buckets: &'a [Bucket],
+    buckets: &'a [Bucket<PLACES>],
+    first_level: u32,
 }
 
 /// The section, of so many, that a user and his three neighbours belong to. Frozen as [`hash`] is.
@@ -143,24 +181,29 @@ pub fn section_of(id: i64, sections: usize) -> usize {
     (((hash(id >> 2) >> 32) * sections as u64) >> 32) as usize
 }
 
-impl<'a> UserTable<'a> {
+impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     /// A table over a power of two of buckets.
     #[must_use]
-    pub fn new(head: &'a TableHead, buckets: &'a [Bucket]) -> Self {
+    pub fn new(head: &'a TableHead, buckets: &'a [Bucket<PLACES>]) -> Self {
         debug_assert!(buckets.len().is_power_of_two());
-        Self { head, buckets }
+        let first_level = FIRST_LEVEL.min(buckets.len().ilog2());
+        Self {
+            head,
+            buckets,
+            first_level,
+        }
     }
 
     #[inline]
-    fn bucket(&self, bits: u64, level: u32) -> &'a Bucket {
-        &self.buckets[(bits & ((1 << level) - 1)) as usize]
+    fn bucket(&self, name: Name, level: u32) -> &'a Bucket<PLACES> {
+        &self.buckets[name.bucket as usize & ((1 << level) - 1)]
     }
 
     /// Locks the bucket of a user. It may be split before the table says so.
-    fn lock(&self, bits: u64) -> Locked<'a> {
+    fn lock(&self, name: Name) -> Locked<'a, PLACES> {
         let mut level = self.level();
         loop {
-            let locked = self.bucket(bits, level).lock();
+            let locked = self.bucket(name, level).lock();
             if locked.level() <= level {
                 return locked;
             }
@@ -168,31 +211,17 @@ impl<'a> UserTable<'a> {
         }
     }
 
+    /// 2^level buckets are in use.
     #[inline]
     fn level(&self) -> u32 {
-        self.head.level.load(Ordering::Acquire)
-    }
-
-    /// The epoch in its place in a tag.
-    #[inline]
-    fn tag(&self, owner: Owner) -> u64 {
-        let epoch = self.head.epoch.load(Ordering::Relaxed) & EPOCHS;
-        owner << 16 | u64::from(epoch) << 1
-    }
-
-    /// Counts who came.
-    fn came(&self) {
-        let came = self.head.came.fetch_add(1, Ordering::Relaxed) + 1;
-        if came & ((1 << self.level()) - 1) == 0 {
-            self.head.epoch.fetch_add(1, Ordering::Relaxed);
-        }
+        self.first_level + self.head.doubled.load(Ordering::Acquire)
     }
 
     /// Whether more buckets should come into use when one of them is full.
     fn is_crowded(&self) -> bool {
-        let in_use = 1_u64 << self.head.level.load(Ordering::Acquire);
-        let places = in_use * WAYS as u64;
-        in_use < self.buckets.len() as u64 && self.head.used.load(Ordering::Relaxed) >= places / 3
+        let in_use = 1_usize << self.level();
+        let places = (in_use * PLACES) as u64;
+        in_use < self.buckets.len() && self.head.used.load(Ordering::Relaxed) >= places / 2
     }
 
     /// Brings twice as many buckets into use, unless another session has. **The caller holds the table's
@@ -201,29 +230,28 @@ impl<'a> UserTable<'a> {
         if !self.is_crowded() {
             return;
         }
-        let level = self.head.level.load(Ordering::Relaxed);
-        let count = 1_usize << level;
-        let (lower, upper) = self.buckets.split_at(count);
+        let level = self.level();
+        let (lower, upper) = self.buckets.split_at(1 << level);
         for (lower, upper) in lower.iter().zip(upper) {
             let both = [lower.lock(), upper.lock()];
             let users = both[0].empty();
             for half in &both {
                 half.set_level(level + 1);
             }
-            for (id, next, tag) in users {
-                let home = Home::of(tag >> 16, id);
-                let half = &both[(home.bits >> level & 1) as usize];
-                // There is room: half of those who were in one bucket.
-                if let Place::Vacant(user) = half.find(home, id, tag >> 16, 0) {
-                    user.settle(id, next, tag);
+            for word in users {
+                let name = Name::found(word);
+                let half = &both[(name.bucket >> level & 1) as usize];
+                // There is room: they were in one bucket.
+                if let Place::Vacant(user) = half.find(name) {
+                    user.move_in(word);
                 }
             }
         }
-        self.head.level.store(level + 1, Ordering::Release);
+        self.head.doubled.fetch_add(1, Ordering::Release);
     }
 
-    /// Gives a user `want` numbers in a row, at least 1, and returns the first. `evicted` is told of who had
-    /// to leave, his section's owner and his next number, before anybody can ask for him.
+    /// Gives a user `want` numbers in a row, at least 1, and returns the first. `evict` tells a section of
+    /// somebody who had to leave, before anybody can ask for him: see [`Section::evict`].
     ///
     /// # Errors
     /// When nothing was given.
@@ -234,31 +262,30 @@ impl<'a> UserTable<'a> {
         owner: Owner,
         id: i64,
         want: u64,
-        evicted: impl FnOnce(Owner, i64),
+        evict: impl FnOnce(Evicted),
     ) -> Result<i64, Held> {
-        let home = Home::of(owner, id);
+        let name = Name::of(owner, id);
         // Mostly he is there.
-        let bucket = self.bucket(home.bits, self.level());
-        if let Some(user) = bucket.glance(home, id, owner)
-            && let Some(sole) = user.lock(id, owner)
+        let bucket = self.bucket(name, self.level());
+        if let Some(user) = bucket.glance(name)
+            && let Some(sole) = user.lock(name)
         {
-            return self.draw_more(section, owner, want, sole);
+            return Self::draw_more(section, owner, name, want, sole);
         }
-        self.draw_in_bucket(section, owner, id, want, evicted)
+        self.draw_in_bucket(section, owner, name, want, evict)
     }
 
     /// The next numbers of a user who is there.
     #[inline]
     fn draw_more(
-        &self,
         section: &Section,
         owner: Owner,
+        name: Name,
         want: u64,
         mut sole: Sole<'_>,
     ) -> Result<i64, Held> {
-        // A floor that rose is one that somebody set: nobody stays below it.
-        let (first, next) = section.give(owner, want, |floor| sole.next().max(floor))?;
-        sole.set(next, self.tag(owner));
+        let (first, next) = section.give(owner, want, |section| section.next(sole.word))?;
+        sole.set(name, next);
         Ok(first)
     }
 
@@ -268,49 +295,44 @@ impl<'a> UserTable<'a> {
         &self,
         section: &Section,
         owner: Owner,
-        id: i64,
+        name: Name,
         want: u64,
-        evicted: impl FnOnce(Owner, i64),
+        evict: impl FnOnce(Evicted),
     ) -> Result<i64, Held> {
-        let home = Home::of(owner, id);
-        let bucket = self.lock(home.bits);
-        let place = bucket.find(home, id, owner, self.head.epoch.load(Ordering::Relaxed));
-        if let Place::Mine(user) = place
-            && let Some(sole) = user.lock(id, owner)
-        {
-            return self.draw_more(section, owner, want, sole);
-        }
-        if matches!(place, Place::Oldest(_)) && self.is_crowded() {
-            return Err(Held::Crowded);
-        }
-        let (first, next) = section.give(owner, want, |_| section.start())?;
-        match place {
-            Place::Mine(user) | Place::Vacant(user) => {
+        let bucket = self.lock(name);
+        match bucket.find(name) {
+            Place::Mine(user) => {
+                // Nobody leaves while the bucket is locked.
+                let sole = user.lock_any();
+                Self::draw_more(section, owner, name, want, sole)
+            }
+            Place::Vacant(user) => {
+                let (first, next) = section.give(owner, want, Section::start)?;
                 self.head.used.fetch_add(1, Ordering::Relaxed);
-                user.settle(id, next, self.tag(owner));
+                user.settle(name, next);
+                Ok(first)
             }
-            Place::Oldest(user) => {
-                if let Some(mut sole) = user.lock(user.id(), user.owner()) {
-                    evicted(sole.tag >> 16, sole.next());
-                    user.id.store(id, Ordering::Relaxed);
-                    sole.set(next, self.tag(owner));
-                }
+            Place::Full if self.is_crowded() => Err(Held::Crowded),
+            Place::Full => {
+                let (first, next) = section.give(owner, want, Section::start)?;
+                let mut sole = bucket.unused(name).lock_any();
+                evict(Evicted(sole.word));
+                sole.set(name, next);
+                Ok(first)
             }
         }
-        self.came();
-        Ok(first)
     }
 
-    /// What a user got last, or the most that he can have got when he is not in memory; 0 if nothing.
+    /// What a user got last, or the most that he can have got; 0 if nothing.
     ///
     /// # Errors
     /// When the memory of the section belongs to another.
     pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, Held> {
-        let home = Home::of(owner, id);
-        let bucket = self.lock(home.bits);
-        let next = match bucket.find(home, id, owner, 0) {
-            Place::Mine(user) => user.next.load(Ordering::Relaxed),
-            Place::Vacant(_) | Place::Oldest(_) => section.start(),
+        let name = Name::of(owner, id);
+        let bucket = self.lock(name);
+        let next = match bucket.find(name) {
+            Place::Mine(user) => section.next(user.word()),
+            Place::Vacant(_) | Place::Full => section.start(),
         };
         if section.owner() == owner {
             Ok(next - 1)

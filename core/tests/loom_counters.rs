@@ -143,12 +143,15 @@ fn a_claim_ends_drawing_and_mixes_nothing_up() {
     });
 }
 
+/// Of a bucket, to fill it soon.
+const PLACES: usize = 3;
+
 struct Users {
     page: Mutex<i64>,
     durable: AtomicI64,
     section: Section,
     head: TableHead,
-    buckets: Vec<Bucket>,
+    buckets: Vec<Bucket<PLACES>>,
 }
 
 /// Whoever locks the table, in its server.
@@ -194,7 +197,7 @@ impl Users {
     fn next(&self, id: i64) -> i64 {
         let table = UserTable::new(&self.head, &self.buckets);
         loop {
-            match table.draw(&self.section, 5, id, 1, |_, next| self.section.evict(next)) {
+            match table.draw(&self.section, 5, id, 1, |who| self.section.evict(who)) {
                 Ok(number) => {
                     let durable = self.durable.load(Ordering::Acquire);
                     assert!(number < durable, "{number} is not on disk");
@@ -224,25 +227,26 @@ fn two_sessions_draw_for_one_user() {
     });
 }
 
-/// The table grows while a session draws for a user who moves.
+/// Users who are found in one bucket, and in two once it was split.
+const CROWD: [i64; PLACES] = [0, 4, 8];
+
+/// The table grows while a session draws for users who move.
 #[test]
 fn a_growing_table_loses_nobody() {
     explore(|| {
         let users = Users::new(2);
-        for id in 0..8 {
-            users.next(4 * id);
+        for id in CROWD {
+            users.next(id);
         }
         let grower = {
             let users = Arc::clone(&users);
             thread::spawn(move || UserTable::new(&users.head, &users.buckets).grow())
         };
-        assert_eq!(users.next(0), 2);
-        assert_eq!(users.next(4), 2);
+        assert_eq!(users.next(CROWD[0]), 2);
+        assert_eq!(users.next(CROWD[1]), 2);
         grower.join().unwrap();
-        for id in 2..8 {
-            assert_eq!(users.next(4 * id), 2, "user {id}");
-        }
-        assert_eq!(users.next(0), 3);
+        assert_eq!(users.next(CROWD[2]), 2);
+        assert_eq!(users.next(CROWD[0]), 3);
     });
 }
 
@@ -251,17 +255,54 @@ fn a_growing_table_loses_nobody() {
 fn who_is_evicted_while_he_draws_goes_on_above() {
     explore(|| {
         let users = Users::new(1);
-        for id in 0..21 {
-            users.next(4 * id);
+        for id in CROWD {
+            users.next(id);
         }
         let newcomer = {
             let users = Arc::clone(&users);
-            thread::spawn(move || users.next(1_000))
+            thread::spawn(move || users.next(FOR_HIS_PLACE))
         };
-        // He was used longest ago.
-        let drawn = [users.next(0), users.next(0)];
+        let drawn = [users.next(CROWD[0]), users.next(CROWD[0])];
         assert!(1 < drawn[0] && drawn[0] < drawn[1], "{drawn:?}");
         newcomer.join().unwrap();
-        assert!(users.next(0) > drawn[1]);
+        assert!(users.next(CROWD[0]) > drawn[1]);
+    });
+}
+
+/// A newcomer whose own place is that of the first of the crowd.
+const FOR_HIS_PLACE: i64 = 1_000;
+
+/// The memory of a section goes to another while somebody draws for a user whom both have.
+#[test]
+fn a_section_that_takes_anothers_place_has_its_own_numbers() {
+    explore(|| {
+        let users = Users::new(1);
+        users.next(7);
+        let other = {
+            let users = Arc::clone(&users);
+            thread::spawn(move || {
+                let table = UserTable::new(&users.head, &users.buckets);
+                let draw = |owner| table.draw(&users.section, owner, 7, 1, |_| ());
+                [draw(5), draw(5)].into_iter().flatten().collect::<Vec<_>>()
+            })
+        };
+        let newer = 1 << 16 | 5;
+        assert!(users.section.claim(newer, || true));
+        users.section.bounds.attach(100, []);
+        let table = UserTable::new(&users.head, &users.buckets);
+        let draw = || loop {
+            match table.draw(&users.section, newer, 7, 1, |_| ()) {
+                Ok(number) => return number,
+                Err(Held::Beyond(beyond)) => {
+                    *users.page.lock().unwrap() = 100;
+                    let Ok(()) = users.section.bounds.raise(beyond, 9, &mut Paper(&users));
+                }
+                Err(held) => panic!("{held:?}"),
+            }
+        };
+        let mine = [draw(), draw()];
+        assert!(100 <= mine[0] && mine[0] < mine[1], "{mine:?}");
+        let theirs = other.join().unwrap();
+        assert!(theirs.iter().all(|&number| number < 100), "{theirs:?}");
     });
 }

@@ -86,7 +86,7 @@ fn user_sequence_next_range(family: Regclass, uid: i64, count: i64) -> pgrx::dat
 }
 
 /// The number that a user got last; 0 before the first. After a restart, and of a user who was evicted from
-/// memory, the least that is certainly not below it.
+/// memory or is a million behind others, the least that is certainly not below it.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
     users::current(family.0, uid)

@@ -4,7 +4,7 @@ use super::sequence::{self, Lock, Position, Sequence};
 use super::shared::shared;
 use super::{clock, errors};
 use errors::report;
-use mint_core::users::Owner;
+use mint_core::users::{Evicted, MOST_SECTIONS, Owner};
 use mint_core::{Page, Section};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::convert::Infallible;
@@ -26,8 +26,8 @@ pub struct Slot {
     pins: AtomicU32,
 }
 
-/// How many there can be: an owner says in 16 bits where its section is.
-pub const MOST: i32 = 65_536;
+/// How many there can be.
+pub const MOST: i32 = MOST_SECTIONS as i32;
 
 /// Where a session has found a section, and under which number.
 #[derive(Clone, Copy)]
@@ -44,12 +44,10 @@ impl Place {
     }
 }
 
-/// Tells a section that one of its users had to leave. One that is gone need not know.
-pub fn evicted(owner: Owner, next: i64) {
-    if let Some(slot) = shared().sections.get((owner & 0xffff) as usize)
-        && slot.section.owner() == owner
-    {
-        slot.section.evict(next);
+/// Tells a section that one of its users had to leave. What belongs to another section by now is harmless.
+pub fn evicted(who: Evicted) {
+    if let Some(slot) = shared().sections.get(who.section()) {
+        slot.section.evict(who);
     }
 }
 

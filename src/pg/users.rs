@@ -289,7 +289,7 @@ struct Memory {
     /// How many there are. Written once, before the segment is shown.
     buckets: usize,
     /// So that no bucket lies on two pages.
-    spare: [u64; 47],
+    spare: [u64; 495],
 }
 
 const _: () = assert!(size_of::<Memory>() == size_of::<Bucket>());

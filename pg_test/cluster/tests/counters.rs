@@ -373,9 +373,9 @@ fn few_places_for_many_sequences() {
     let drawn = draw_at_once(&server, "postgres", 4, |session, number| {
         let family = ["a", "b"][number % 2];
         session.column::<i64>(&format!(
-            "SELECT user_sequence_next('{family}', g % 9000) * 18000 + g % 9000 + {} FROM generate_series(1, {}) g",
-            number % 2 * 9_000,
-            count(200_000, 40_000)
+            "SELECT user_sequence_next('{family}', g % 90000) * 180000 + g % 90000 + {} FROM generate_series(1, {}) g",
+            number % 2 * 90_000,
+            count(400_000, 80_000)
         ))
     });
     assert_unique(&drawn);
