@@ -227,8 +227,8 @@ fn two_sessions_draw_for_one_user() {
     });
 }
 
-/// Users who are found in one bucket, and in two once it was split.
-const CROWD: [i64; PLACES] = [0, 4, 8];
+/// Users who fill a bucket. When it is split, the others leave the first.
+const CROWD: [i64; PLACES] = [0, 12, 16];
 
 /// The table grows while a session draws for users who move.
 #[test]
@@ -260,17 +260,18 @@ fn who_is_evicted_while_he_draws_goes_on_above() {
         }
         let newcomer = {
             let users = Arc::clone(&users);
-            thread::spawn(move || users.next(FOR_HIS_PLACE))
+            thread::spawn(move || users.next(NEWCOMER))
         };
         let drawn = [users.next(CROWD[0]), users.next(CROWD[0])];
         assert!(1 < drawn[0] && drawn[0] < drawn[1], "{drawn:?}");
-        newcomer.join().unwrap();
+        let first = newcomer.join().unwrap();
+        assert!(users.next(NEWCOMER) > first);
         assert!(users.next(CROWD[0]) > drawn[1]);
     });
 }
 
-/// A newcomer whose own place is that of the first of the crowd.
-const FOR_HIS_PLACE: i64 = 1_000;
+/// His own place is that of the first of the crowd.
+const NEWCOMER: i64 = 32;
 
 /// The memory of a section goes to another while somebody draws for a user whom both have.
 #[test]
