@@ -61,7 +61,7 @@ fn main() {
         .conf("max_parallel_workers_per_gather = 0")
         .conf("synchronous_commit = off")
         .conf("pg_mint.max_lanes = 16384")
-        .conf("pg_mint.user_memory = '512MB'")
+        .conf("pg_mint.user_memory = '128MB'")
         .durable()
         .start();
     candidates::prepare(&server);
