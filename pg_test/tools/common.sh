@@ -23,6 +23,9 @@ export PATH=$CACHE/cargo/bin:$HOME/.cargo/bin:$PATH
 unset RUST_BACKTRACE    # a server that inherits it adds a backtrace to every error
 unset PGHOST PGPORT PGUSER PGDATABASE PGDATA PGOPTIONS PGPASSWORD PGSERVICE
 
+# What is built for one PostgreSQL has a directory of its own: cargo would build it anew after that for another.
+target_of() { echo "$CARGO_TARGET_DIR/pg$1"; }
+
 say() { printf '%s\n' "$*" >&2; }
 die() { say "pg_mint: $*"; exit 1; }
 

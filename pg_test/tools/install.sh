@@ -25,7 +25,7 @@ need_cargo_pgrx
 cd "$REPO"
 export PGRX_PG_CONFIG_PATH=$pg_config    # a caller's may be of another server
 rm -rf "$stage"
-step "building pg_mint for PostgreSQL $major" "build$major" \
+step "building pg_mint for PostgreSQL $major" "build$major" env CARGO_TARGET_DIR="$(target_of "$major")" \
     cargo pgrx package --no-default-features --features "pg$major" --pg-config "$pg_config" --out-dir "$stage"
 
 copy() {
