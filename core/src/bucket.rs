@@ -2,9 +2,9 @@
 //!
 //! Eight bytes do not hold all of that, so two things are left out that cost gaps and nothing else. Of a number
 //! they have the last [`DIGITS`] bits; the rest is taken to be as high as it can be ([`unfold`]). And of a
-//! user they have his section and 34 bits of his id's hash, eight of them as the bucket he is in. Two users of
-//! a section whom that does not tell apart, some hundred of ten million, draw from one counter: for either it
-//! only rises.
+//! user they have his section, the last two bits of his id and 32 of a hash, eight of these as the bucket he is
+//! in. Two users of a section whom that does not tell apart draw from one counter: for either it only rises.
+//! That happens to a few hundred of ten million in 64 sections.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, pause};
 use crate::users::Owner;

@@ -35,6 +35,9 @@ const AHEAD: i64 = 1 << (DIGITS - 4);
 ///   the last bits are known is taken to be as close below it as it can be.
 /// - `evicted`: what users who were evicted would have got next. Only rises.
 /// - `owner`: written before the rest is when the memory is given to another section.
+///
+/// `reach` and `evicted` of a new owner are below every number, and unlike any other's: so a session that
+/// raises what it read of the one before does nothing.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Section {
@@ -60,8 +63,10 @@ impl Section {
         let mine = unused();
         if mine {
             self.bounds.reset(0);
-            self.reach.store(0, Ordering::SeqCst);
-            self.evicted.store(0, Ordering::SeqCst);
+            let nothing = -owner.cast_signed();
+            // Swapped, as loom does not know that a store comes after swaps that have read what it replaces.
+            self.reach.swap(nothing, Ordering::SeqCst);
+            self.evicted.swap(nothing, Ordering::SeqCst);
         } else {
             self.owner.store(before, Ordering::SeqCst);
         }
@@ -75,25 +80,19 @@ impl Section {
             .max(self.evicted.load(Ordering::Acquire))
     }
 
-    /// What nobody of the section gets next a number above. Read after what is remembered of the user.
-    #[inline]
-    fn most(&self) -> i64 {
-        // Both, as memory that was another's may have been left with his reach.
-        self.reach.load(Ordering::Acquire).min(self.bounds.limit())
-    }
-
-    /// `want` numbers in a row, the first of which is told from the bounds: the first, and what comes after
-    /// the last.
+    /// `want` numbers in a row, the first of which is told from the bounds and the reach: the first, and what
+    /// comes after the last.
     #[inline]
     fn give(
         &self,
         owner: Owner,
         want: u64,
-        first: impl FnOnce(&Self) -> i64,
+        first: impl FnOnce(&Self, i64) -> i64,
     ) -> Result<(i64, i64), Held> {
-        // Before the floor, and the owner after both: a limit that counts has its floor, and is his.
+        // Before the floor, and the owner after all: a limit that counts has its floor, and is his.
         let limit = self.bounds.limit();
-        let first = first(self);
+        let reach = self.reach.load(Ordering::Acquire);
+        let first = first(self, reach);
         if self.owner() != owner {
             return Err(Held::NotMine);
         }
@@ -105,24 +104,53 @@ impl Section {
         if next > limit {
             return Err(Held::Beyond(next - 1));
         }
-        if next > self.reach.load(Ordering::Relaxed) {
-            // Before the number is remembered.
-            self.reach
-                .fetch_max(next.saturating_add(AHEAD), Ordering::AcqRel);
-        }
+        // Before the number is remembered.
+        self.reach_beyond(reach, next, owner)?;
         Ok((first, next))
     }
 
-    /// What a user who is remembered gets next. A floor that rose is one that somebody set: nobody stays
-    /// below it.
+    /// Raises the reach from what was read of it, if it must be and the section is still the owner's.
     #[inline]
-    fn next(&self, word: u64) -> i64 {
-        unfold(word, self.most()).max(self.bounds.floor())
+    fn reach_beyond(&self, mut reach: i64, next: i64, owner: Owner) -> Result<(), Held> {
+        while next > reach {
+            let beyond = next.saturating_add(AHEAD);
+            match self
+                .reach
+                .compare_exchange(reach, beyond, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => break,
+                Err(found) => reach = found,
+            }
+            if self.owner() != owner {
+                return Err(Held::NotMine);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a user who is remembered gets next. The reach was read after what is remembered. A floor that
+    /// rose is one that somebody set: nobody stays below it.
+    #[inline]
+    fn next(&self, word: u64, reach: i64) -> i64 {
+        unfold(word, reach).max(self.bounds.floor())
     }
 
     /// Remembers of somebody who is evicted that others must go on above.
     pub fn evict(&self, who: Evicted) {
-        self.evicted.fetch_max(self.next(who.0), Ordering::AcqRel);
+        let mut evicted = self.evicted.load(Ordering::Acquire);
+        loop {
+            let next = self.next(who.0, self.reach.load(Ordering::Acquire));
+            let raised = self.evicted.compare_exchange(
+                evicted,
+                next.max(evicted),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
+            match raised {
+                Ok(_) => return,
+                Err(found) => evicted = found,
+            }
+        }
     }
 }
 
@@ -199,7 +227,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         &self.buckets[name.bucket as usize & ((1 << level) - 1)]
     }
 
-    /// Locks the bucket of a user. It may be split before the table says so.
+    /// Locks the bucket of a user. It may have been split since the level was read, or before the table says so.
     fn lock(&self, name: Name) -> Locked<'a, PLACES> {
         let mut level = self.level();
         loop {
@@ -207,7 +235,8 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
             if locked.level() <= level {
                 return locked;
             }
-            level = locked.level();
+            // A level at a time: only what it was split from says that a bucket is in use.
+            level += 1;
         }
     }
 
@@ -242,8 +271,9 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
                 let name = Name::found(word);
                 let half = &both[(name.bucket >> level & 1) as usize];
                 // There is room: they were in one bucket.
-                if let Place::Vacant(user) = half.find(name) {
-                    user.move_in(word);
+                match half.find(name) {
+                    Place::Vacant(user) => user.move_in(word),
+                    Place::Mine(_) | Place::Full => debug_assert!(false, "twice in a bucket"),
                 }
             }
         }
@@ -284,7 +314,8 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         want: u64,
         mut sole: Sole<'_>,
     ) -> Result<i64, Held> {
-        let (first, next) = section.give(owner, want, |section| section.next(sole.word))?;
+        let (first, next) =
+            section.give(owner, want, |section, reach| section.next(sole.word, reach))?;
         sole.set(name, next);
         Ok(first)
     }
@@ -307,14 +338,14 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
                 Self::draw_more(section, owner, name, want, sole)
             }
             Place::Vacant(user) => {
-                let (first, next) = section.give(owner, want, Section::start)?;
+                let (first, next) = section.give(owner, want, |section, _| section.start())?;
                 self.head.used.fetch_add(1, Ordering::Relaxed);
                 user.settle(name, next);
                 Ok(first)
             }
             Place::Full if self.is_crowded() => Err(Held::Crowded),
             Place::Full => {
-                let (first, next) = section.give(owner, want, Section::start)?;
+                let (first, next) = section.give(owner, want, |section, _| section.start())?;
                 let mut sole = bucket.unused(name).lock_any();
                 evict(Evicted(sole.word));
                 sole.set(name, next);
@@ -331,7 +362,10 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         let name = Name::of(owner, id);
         let bucket = self.lock(name);
         let next = match bucket.find(name) {
-            Place::Mine(user) => section.next(user.word()),
+            Place::Mine(user) => {
+                let word = user.word();
+                section.next(word, section.reach.load(Ordering::Acquire))
+            }
             Place::Vacant(_) | Place::Full => section.start(),
         };
         if section.owner() == owner {

@@ -36,7 +36,8 @@ count() {
 # All interleavings of the lock-free core. Flags of its own, so a build of its own.
 loom() {
     CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom RUSTFLAGS="--cfg loom" \
-        cargo test -p mint_core --release --test loom --test loom_slices --test loom_counters
+        cargo test -p mint_core --release --test loom --test loom_slices --test loom_counters \
+        --test loom_users
 }
 
 # Functions tested from the inside, by pgrx. Its server is started by the test

@@ -44,7 +44,8 @@ impl Place {
     }
 }
 
-/// Tells a section that one of its users had to leave. What belongs to another section by now is harmless.
+/// Tells a section that one of its users had to leave. If it is another section's place by now, he counts as one
+/// of that, and can cost it a gap.
 pub fn evicted(who: Evicted) {
     if let Some(slot) = shared().sections.get(who.section()) {
         slot.section.evict(who);
@@ -81,15 +82,17 @@ fn open(oid: pg_sys::Oid) -> Sequence {
     })
 }
 
-/// Runs `work` unless the slot went to another section, and keeps it from that meanwhile. An error in
-/// `work` leaves it pinned: it is not given to another section then until the server restarts.
-fn pinned(place: Place, work: impl FnOnce(&'static Slot)) {
+/// Runs `work` unless the slot went to another section, and keeps it from that meanwhile. Returns whether it
+/// did. An error in `work` leaves it pinned: it is not given to another section then until the server restarts.
+fn pinned(place: Place, work: impl FnOnce(&'static Slot)) -> bool {
     // All in one order with `claim`, which stores the owner and then looks at the pins.
     place.slot.pins.fetch_add(1, Ordering::SeqCst);
-    if place.slot.section.owner() == place.owner {
+    let mine = place.slot.section.owner() == place.owner;
+    if mine {
         work(place.slot);
     }
     place.slot.pins.fetch_sub(1, Ordering::SeqCst);
+    mine
 }
 
 /// A section's page.
@@ -130,11 +133,15 @@ fn attach(sequence: &Sequence) -> Place {
     let (oid, file) = sequence.identity();
     // SAFETY: reads a plain oid, set when the session connected.
     let database = unsafe { pg_sys::MyDatabaseId };
-    // Before the lock, as it may read from disk. Whoever raises it in between has attached first.
-    let value = sequence.row().last_value;
-    let place = slot_for([database, oid, file].map(pg_sys::Oid::to_u32));
-    pinned(place, |slot| slot.section.bounds.attach(value, []));
-    place
+    loop {
+        let place = slot_for([database, oid, file].map(pg_sys::Oid::to_u32));
+        // After the place was made: nobody raises the value by another then. Whoever does by this one has
+        // attached first.
+        let value = sequence.row().last_value;
+        if pinned(place, |slot| slot.section.bounds.attach(value, [])) {
+            return place;
+        }
+    }
 }
 
 /// Finds a slot or makes it, if need be in place of the section that was raised longest ago.
@@ -146,17 +153,20 @@ fn slot_for(key: [u32; 3]) -> Place {
             let owner = slot.section.owner();
             return Some(Place { slot, owner });
         }
-        let free = slots
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| slot.pins.load(Ordering::SeqCst) == 0)
-            .min_by_key(|(_, slot)| slot.used.load(Ordering::Relaxed));
-        let (index, slot) = free?;
         let number = |index| u64::from(shared.new_owner()) << 16 | index as u64;
-        let owner = number(index);
-        if !slot.claim(key, owner) {
-            return None;
-        }
+        let (slot, owner) = loop {
+            let free = slots
+                .iter()
+                .enumerate()
+                .filter(|(_, slot)| slot.pins.load(Ordering::SeqCst) == 0)
+                .min_by_key(|(_, slot)| slot.used.load(Ordering::Relaxed));
+            let (index, slot) = free?;
+            let owner = number(index);
+            // Somebody may have begun to raise it.
+            if slot.claim(key, owner) {
+                break (slot, owner);
+            }
+        };
         for (index, other) in slots.iter().enumerate() {
             if other.is_another_file_of(key) {
                 other.retire(number(index));
