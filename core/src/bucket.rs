@@ -45,6 +45,9 @@ const LOCKED: u64 = 1 << DIGITS;
 const USED: u64 = LOCKED << 1;
 const WHO: u64 = !(USED | LOCKED | NUMBER);
 
+/// Words in a line of the processor's caches.
+const LINE: u64 = 8;
+
 /// The level at which a table starts: so many bits of a user are known from the bucket he is in.
 pub(crate) const FIRST_LEVEL: u32 = if cfg!(loom) { 0 } else { 8 };
 
@@ -60,7 +63,7 @@ pub(crate) fn unfold(word: u64, most: i64) -> i64 {
 pub(crate) struct Name {
     /// As it stands in his place.
     who: u64,
-    /// Chooses the place in his bucket.
+    /// Chooses the line in his bucket.
     spread: u64,
     /// The lower bits of it choose the bucket.
     pub(crate) bucket: u32,
@@ -96,12 +99,13 @@ impl Name {
         (self.who >> 48) as usize - 1
     }
 
-    /// His own place in a bucket of so many. That of his neighbour is the next.
+    /// Where he is looked for first in a bucket of so many places: where a line of the cache begins. The first
+    /// line begins with what is not a place.
     #[inline]
     fn place(self, places: usize) -> usize {
-        let first = ((self.spread >> 40) * places as u64) >> 24;
-        let place = (first + (self.who >> (DIGITS + 2) & 1)) as usize;
-        if place < places { place } else { 0 }
+        let lines = (places as u64 + 1) / LINE;
+        let line = ((self.spread >> 40) * lines) >> 24;
+        (line * LINE).saturating_sub(1) as usize
     }
 }
 
