@@ -8,7 +8,7 @@
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, pause};
 use crate::users::Owner;
-use std::array;
+use std::{array, iter};
 
 /// Some users and the lock on who they are, on the server a page of memory. Zeroed memory is an empty one.
 #[derive(Debug)]
@@ -99,13 +99,16 @@ impl Name {
         (self.who >> 48) as usize - 1
     }
 
-    /// Where he is looked for first in a bucket of so many places: where a line of the cache begins. The first
-    /// line begins with what is not a place.
+    /// His own place in a bucket of so many, and where the line of the cache begins that it is in. The first line
+    /// begins with what is not a place.
     #[inline]
-    fn place(self, places: usize) -> usize {
+    fn place(self, places: usize) -> (usize, usize) {
         let lines = (places as u64 + 1) / LINE;
         let line = ((self.spread >> 40) * lines) >> 24;
-        (line * LINE).saturating_sub(1) as usize
+        let line = (line * LINE).saturating_sub(1);
+        // Neighbours have two of it.
+        let place = line + ((self.spread ^ self.who >> (DIGITS + 2)) & (LINE - 1));
+        ((place as usize).min(places - 1), line as usize)
     }
 }
 
@@ -198,11 +201,12 @@ impl<const PLACES: usize> Bucket<PLACES> {
         Locked(self)
     }
 
-    /// The places in the order in which they are looked at and taken.
+    /// The places in the order in which they are looked at and taken. His own comes twice.
     #[inline]
     fn from(&self, name: Name) -> impl Iterator<Item = &User> {
-        let (before, from) = self.users.split_at(name.place(PLACES));
-        from.iter().chain(before)
+        let (place, line) = name.place(PLACES);
+        let (before, from) = self.users.split_at(line);
+        iter::once(&self.users[place]).chain(from).chain(before)
     }
 
     /// Looks for a user without the lock: who is not found may be there, and who is found may leave.
@@ -265,7 +269,7 @@ impl<'a, const PLACES: usize> Locked<'a, PLACES> {
                 }
                 first()
             })
-            .unwrap_or(&self.0.users[name.place(PLACES)])
+            .unwrap_or(&self.0.users[name.place(PLACES).0])
     }
 
     /// Takes everybody out.
