@@ -119,14 +119,11 @@ impl Slot {
         self.owner.store(owner, Ordering::Release);
     }
 
-    /// Makes it this sequence's, or nobody's. The caller holds the lock.
-    fn give(&self, key: Option<Key>) {
+    /// Makes it this sequence's. The caller holds the lock.
+    fn give(&self, key: Key) {
         self.owner.store(0, Ordering::Release);
         fence(Ordering::Release);
-        match key {
-            Some(key) => self.tag.set(key),
-            None => self.tag.clear(),
-        }
+        self.tag.set(key);
         self.renew();
     }
 
@@ -215,10 +212,9 @@ pub fn slot_for(key: Key) -> Option<Place> {
         let slot = match slots::find(set, key) {
             Some(slot) => slot,
             None => {
-                // What is left of the sequence's earlier form is nobody's.
-                slots::earlier(set, key).for_each(|slot| slot.give(None));
+                // What is left of the sequence's earlier form stays, as it may be there again after a rollback.
                 let slot = slots::vacate(set, catalog::database())?;
-                slot.give(Some(key));
+                slot.give(key);
                 slot
             }
         };

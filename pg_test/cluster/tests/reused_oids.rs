@@ -56,7 +56,8 @@ fn values_of_sequences_are_the_new_ones() {
     for strategy in ["wal_log", "file_copy"] {
         let server = Server::start("reused oid of sequences");
         let [_, all] = draw_in_both(&server, strategy, |session, _| {
-            let mut all: Vec<i64> = session.column("SELECT nextval('s') FROM generate_series(1, 4)");
+            let mut all: Vec<i64> =
+                session.column("SELECT nextval('s') FROM generate_series(1, 4)");
             all.extend(
                 session.column::<i64>("SELECT segment_next('s') FROM generate_series(1, 4)"),
             );
@@ -76,12 +77,16 @@ fn numbers_of_users_are_the_new_ones() {
         if round == 0 {
             session.run("SELECT user_sequence_next('box', 7), user_sequence_next('box', 7)");
             let mut original = server.connect("original");
-            let last: i64 = original.one("SELECT max(user_sequence_next('box', 7)) FROM generate_series(1, 5000)");
+            let last: i64 = original
+                .one("SELECT max(user_sequence_next('box', 7)) FROM generate_series(1, 5000)");
             template = Some(last);
             return Vec::new();
         }
         session.column::<i64>("SELECT user_sequence_next('box', 7) FROM generate_series(1, 3)")
     });
     let last = template.expect("the template's user has drawn");
-    assert!(numbers.iter().all(|&number| number > last), "{numbers:?} after {last}");
+    assert!(
+        numbers.iter().all(|&number| number > last),
+        "{numbers:?} after {last}"
+    );
 }

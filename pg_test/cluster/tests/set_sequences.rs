@@ -54,7 +54,10 @@ fn calls_of_nextval_drop_no_segment() {
         // As many as leave nothing logged ahead are taken for setval.
         if n % 33 != 0 {
             let drawn = next(&mut one);
-            assert!(n > 33 || drawn <= 2_000, "value {drawn} after {n} calls of nextval");
+            assert!(
+                n > 33 || drawn <= 2_000,
+                "value {drawn} after {n} calls of nextval"
+            );
             all.push(drawn);
         }
         all.push(other.one("SELECT nextval('s')"));

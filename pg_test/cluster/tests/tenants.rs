@@ -7,7 +7,10 @@ use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
 /// A server with a database of one tenant beside that of the others.
 fn server_with_tenant(name: &str, conf: &[&str]) -> Server {
     let builder = Server::build(name);
-    let server = conf.iter().fold(builder, |builder, line| builder.conf(line)).start();
+    let server = conf
+        .iter()
+        .fold(builder, |builder, line| builder.conf(line))
+        .start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE eve LOGIN; CREATE DATABASE evedb OWNER eve");
     eve(&server).run("CREATE EXTENSION pg_mint");
@@ -19,7 +22,8 @@ fn eve(server: &Server) -> Session {
 }
 
 /// Layouts of her own, as many as she likes, and all nodes of a layout.
-const ALL_LANES: &str = "SELECT count(snowflake_next_id(node, 'sonyflake')) FROM generate_series(0, 65535) AS node";
+const ALL_LANES: &str =
+    "SELECT count(snowflake_next_id(node, 'sonyflake')) FROM generate_series(0, 65535) AS node";
 const LAYOUTS: &str = "CREATE FUNCTION lay(i int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
     RETURN snowflake_next_id(0, ('time:41 node:10 seq:12 epoch:' || to_char(timestamp '2001-01-01' + i * interval '1 second',
         'YYYY-MM-DD\"T\"HH24:MI:SS') || 'Z')::snowflake_layout);
@@ -32,11 +36,16 @@ fn lanes_of_others_are_never_refused() {
     let mut eve = eve(&server);
     eve.run(ALL_LANES);
     eve.run(LAYOUTS);
-    let refused: i64 = eve.one("SELECT count(*) FILTER (WHERE lay(i) IS NULL) FROM generate_series(1, 5000) i");
-    assert!(refused > 4_000, "only {refused} of 5000 layouts were refused her");
+    let refused: i64 =
+        eve.one("SELECT count(*) FILTER (WHERE lay(i) IS NULL) FROM generate_series(1, 5000) i");
+    assert!(
+        refused > 4_000,
+        "only {refused} of 5000 layouts were refused her"
+    );
     let mut other = server.connect("postgres");
     // Built-in layouts have a lane always, and a layout of this database's own finds room as well.
-    let ids: Vec<i64> = other.column("SELECT snowflake_next_id(4321) FROM generate_series(1, 1000)");
+    let ids: Vec<i64> =
+        other.column("SELECT snowflake_next_id(4321) FROM generate_series(1, 1000)");
     assert_ascending(&ids);
     let own: Vec<i64> = other.column(
         "SELECT snowflake_next_id(1, 'time:41 node:10 seq:12 epoch:2011-11-11T11:11:11Z') FROM generate_series(1, 1000)",
@@ -63,7 +72,12 @@ fn ceilings_of_others_are_never_refused() {
         .one("SELECT count(*) FROM pg_mint_ceilings WHERE database = 'evedb'");
     assert_eq!(ceilings, 1);
     server.create_database("late");
-    assert!(server.connect("late").one::<i64>("SELECT snowflake_next_id(5)") > 0);
+    assert!(
+        server
+            .connect("late")
+            .one::<i64>("SELECT snowflake_next_id(5)")
+            > 0
+    );
 }
 
 /// Her sequences take places from each other, and not from the only one of another database.
@@ -121,7 +135,10 @@ fn the_memory_of_users_stalls_nobody() {
             let connected = begun.elapsed();
             node += 1;
             // A new lane, a ceiling to be raised now and then, and a segment.
-            other.run(&format!("SET statement_timeout = '2s'; SELECT snowflake_next_id({})", node % 8_000));
+            other.run(&format!(
+                "SET statement_timeout = '2s'; SELECT snowflake_next_id({})",
+                node % 8_000
+            ));
             longest = longest.max(begun.elapsed() - connected);
         }
         drawing.join().expect("the tenant draws");
