@@ -14,12 +14,14 @@
 mod clock;
 mod copies;
 pub mod crowd;
+mod dice;
 mod disk;
 mod faults;
 pub mod fleet;
 mod initdb;
 pub mod ledger;
 pub mod load;
+pub mod neighbours;
 pub mod ordeal;
 mod programs;
 pub mod registry;
@@ -28,6 +30,7 @@ pub mod session;
 mod tree;
 mod turn;
 
+pub use dice::Dice;
 pub use disk::SmallDisk;
 pub use ledger::Ledger;
 pub use load::{Minter, Record, assert_ascending, assert_unique};
