@@ -32,6 +32,7 @@ pub mod settings;
 pub mod shared;
 pub mod soft;
 pub mod sources;
+pub mod tasks;
 pub mod users;
 pub mod uuid_node;
 pub mod value_errors;

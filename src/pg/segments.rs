@@ -54,7 +54,7 @@ pub fn next(sequence: pg_sys::Oid) -> i64 {
         }
         return first;
     }
-    draw(sequence, 1).first
+    draw(sequence, 1, false).first
 }
 
 /// The next value, and the session remembers it as its last ticket.
@@ -68,12 +68,12 @@ pub fn next_ticket(sequence: pg_sys::Oid) -> i64 {
 
 /// The next `count` values in a row.
 pub fn next_range(sequence: pg_sys::Oid, count: u64) -> Values {
-    draw(sequence, count)
+    draw(sequence, count, true)
 }
 
 /// As [`next_range`], and the session remembers the first as its last ticket.
 pub fn next_tickets(sequence: pg_sys::Oid, count: u64) -> Values {
-    let values = draw(sequence, count);
+    let values = draw(sequence, count, true);
     // SAFETY: as above. `draw` has left the sequence in RECENT.
     unsafe { (*RECENT).last = Some(values.first) };
     values
@@ -109,10 +109,14 @@ pub fn forget(relation: pg_sys::Oid) {
     }
 }
 
+/// Draws `count` values in a row, for a range or not.
 #[cold]
-fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
+fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
     loop {
         let (slot, owner) = place(sequence);
+        if for_range {
+            refuse_unfit(slot, sequence, count);
+        }
         match slot.segment.draw(owner, count) {
             Draw::Got {
                 first,
@@ -138,6 +142,27 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
             Draw::Short { .. } => turn(slot, owner, sequence),
         }
         pgrx::check_for_interrupts!();
+    }
+}
+
+/// Looks whether the greatest bigint would be among the next values, before they are drawn. Others may draw in between:
+/// then what was drawn to show this is lost.
+fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
+    let look = slot.segment.look();
+    let (Some(first), Some(last)) = (look.position, look.ceiling) else {
+        return;
+    };
+    if first.max(last) == i64::MAX {
+        let open = open(sequence);
+        let increment = open.definition().0.increment;
+        let values = Values {
+            first,
+            increment,
+            count,
+        };
+        if !ends::fits_range(&values) {
+            ends::refuse_range(&open);
+        }
     }
 }
 
@@ -318,12 +343,15 @@ fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let (rules, _) = sequence.definition();
     let mut taken = None;
     let mut before = None;
+    let mut unfit = false;
     let (found, position) = sequence.update(|found| {
         before = Some(standing(found));
         taken = rules.take(standing(found), count, count);
-        taken.map(row)
+        unfit = taken.is_some_and(|values| !ends::fits_range(&values));
+        taken.filter(|_| !unfit).map(row)
     });
     match (before, taken) {
+        _ if unfit => ends::refuse_range(&sequence),
         (Some(before), Some(values)) => {
             sequence::flush(position);
             ends::warn(&sequence, &rules, before, standing(found));
