@@ -33,7 +33,7 @@ COMMENT ON FUNCTION snowflake_next_ids(bigint, bigint, snowflake_layout) IS 'min
 COMMENT ON FUNCTION snowflake_last_id() IS 'the id that this session minted last';
 COMMENT ON FUNCTION snowflake_encode(timestamptz, bigint, bigint, snowflake_layout) IS 'the id of a moment, shard and sequence';
 COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'moment, shard and sequence of an id';
-COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'when an id was minted';
+COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'the start of an id''s tick: when it was minted, or up to pg_mint.max_ahead later';
 COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'the shard of an id';
 COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'the sequence of an id within its tick';
 COMMENT ON FUNCTION snowflake_jsonb(bigint, snowflake_layout) IS 'all parts of an id, the id as a string';
@@ -116,7 +116,7 @@ COMMENT ON FUNCTION uuid_v5(uuid, text) IS 'the uuid of a name, by SHA-1';
 COMMENT ON FUNCTION uuid_v6() IS 'mint a uuid of version 6';
 COMMENT ON FUNCTION uuid_v7() IS 'mint a uuid of version 7';
 COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'a uuid of version 7 for another moment';
-COMMENT ON FUNCTION uuid_v8(bytea) IS 'a uuid of version 8 from 16 bytes';
+COMMENT ON FUNCTION uuid_v8(bytea) IS 'a uuid of version 8 from 16 bytes, of which 122 bits stay as they are';
 COMMENT ON FUNCTION nil_uuid() IS 'the uuid whose bits are all zero';
 COMMENT ON FUNCTION max_uuid() IS 'the uuid whose bits are all one';
 COMMENT ON FUNCTION uuid_version(uuid) IS 'the version of a uuid';

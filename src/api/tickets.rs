@@ -4,6 +4,7 @@ use super::Regclass;
 use super::segments::{create, drop_sequence, range, rows};
 use crate::pg::errors::report;
 use crate::pg::sequence::{Lock, Sequence};
+use crate::pg::varlena::Words;
 use crate::pg::{naming, rights, segments};
 use mint_core::values::first_of_series;
 use pgrx::prelude::*;
@@ -13,7 +14,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 /// so on above `above`, in 32 or 64 bits.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_create(
-    name: &str,
+    name: Words,
     server: default!(i32, 1),
     servers: default!(i32, 1),
     bits: default!(i32, 64),
@@ -31,7 +32,7 @@ fn ticket_create(
     };
     let start = start(server, servers, above);
     create(
-        name,
+        &name.0,
         &format!("INCREMENT {servers} MINVALUE 1 MAXVALUE {max} START {start}"),
     )
 }
@@ -93,7 +94,7 @@ fn ticket_last(ticket: Regclass) -> i64 {
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!(
                 "no ticket of \"{}\" has been drawn yet in this session",
-                naming::name_of(ticket.0)
+                sequence.name()
             ),
             None,
             None,
@@ -119,8 +120,7 @@ fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
     let name = naming::name_of(ticket.0);
     rights::demand(ticket.0, &name, pg_sys::ACL_UPDATE, kind);
-    let sequence =
-        Sequence::open_until_commit(ticket.0).unwrap_or_else(|| refuse_gone(ticket));
+    let sequence = Sequence::open_until_commit(ticket.0).unwrap_or_else(|| refuse_gone(ticket));
     let row = sequence.row();
     if row.is_called && row.last_value > above {
         report(

@@ -3,6 +3,7 @@
 use super::Regclass;
 use super::segments::rows;
 use crate::pg::errors::report;
+use crate::pg::varlena::Words;
 use crate::pg::{naming, users};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
@@ -15,7 +16,7 @@ const LONGEST: i64 = 1_000_000_000;
 /// Makes a family of user sequences: a table of that name, without rows, whose columns are its sections.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
 fn user_sequence_create(
-    name: &str,
+    name: Words,
     sections: default!(i32, 64),
     step: default!(i64, 10000),
 ) -> Regclass {
@@ -41,7 +42,7 @@ fn user_sequence_create(
             format!("section_{section} bigint GENERATED ALWAYS AS IDENTITY (CACHE {step})")
         })
         .collect();
-    let name = naming::quoted(name);
+    let name = naming::quoted(&name.0);
     naming::run(&format!(
         "CREATE TABLE {name} ({}, CONSTRAINT no_rows CHECK (false))",
         columns.join(", ")

@@ -220,7 +220,7 @@ fn name_of(database: pg_sys::Oid) -> Option<String> {
     // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
     unsafe {
         let name = pg_sys::get_database_name(database);
-        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+        (!name.is_null()).then(|| super::charset::decode_c(name))
     }
 }
 

@@ -6,7 +6,8 @@
 use super::holds::Hold;
 use super::remote::{Remote, value};
 use super::tasks::{Task, describe, slot, tasks};
-use super::{claims, clock, naming, nodes, worker};
+use super::varlena::Words;
+use super::{charset, claims, clock, errors, naming, nodes, worker};
 use mint_core::registry::pace;
 use mint_core::{Identity, Micros, Seen, Slice, Span};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
@@ -23,11 +24,10 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     let place = || (nodes::registry_database(), nodes::registry_role());
     let here = place();
-    let (database, role) = &here;
-    BackgroundWorker::connect_worker_to_spi(
-        Some(database.as_deref().unwrap_or("postgres")),
-        role.as_deref(),
-    );
+    let (database, role) = here.clone();
+    let database = database.unwrap_or_else(|| "postgres".to_owned());
+    let role = role.map(charset::carried);
+    BackgroundWorker::connect_worker_to_spi(Some(&charset::carried(database)), role.as_deref());
     let pid = worker::begin(on_exit);
     if !claims::mailbox().enter(pid) {
         return;
@@ -183,7 +183,7 @@ impl Member {
                 .map(|(before, _)| without_numbers(before))
                 != Some(without_numbers(why))
         {
-            pgrx::log!("pg_mint has no slice of {}: {why}", describe(task));
+            errors::log(format!("pg_mint has no slice of {}: {why}", describe(task)));
         }
         let granted = answer.is_ok();
         match answer {
@@ -377,7 +377,7 @@ fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
             until: number(5),
         },
         length: number(6),
-        denial: value::<String>(row, 12),
+        denial: value::<Words>(row, 12).map(|why| why.0),
     };
     let seen = Seen {
         identity: Identity {

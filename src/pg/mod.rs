@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod ceilings;
+pub mod charset;
 pub mod claims;
 pub mod clock;
 pub mod ends;

@@ -1,7 +1,7 @@
 //! Which nodes this server mints as, and which registry lends them: the settings `pg_mint.node`, `nodes`, `registry`,
 //! `registry_database` and `registry_role`.
 
-use super::{claims, session};
+use super::{charset, claims, session};
 use mint_core::parse_nodes;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -160,7 +160,7 @@ pub fn registry_role() -> Option<String> {
 }
 
 fn text(setting: &GucSetting<Option<CString>>) -> Option<String> {
-    let text = setting.get()?.to_string_lossy().into_owned();
+    let text = charset::decode(setting.get()?.to_bytes());
     (!text.is_empty()).then_some(text)
 }
 
@@ -281,10 +281,10 @@ unsafe extern "C-unwind" fn check_nodes(
         if (*value).is_null() {
             return true;
         }
-        let wrong = parse_nodes(&CStr::from_ptr(*value).to_string_lossy()).err();
+        let wrong = parse_nodes(&charset::decode_c(*value)).err();
         if let Some(error) = &wrong {
             let detail = super::errors::sentence(&error.to_string()).unwrap_or_default();
-            explain(&CString::new(detail).unwrap_or_default());
+            explain(&charset::c_string(&detail));
         }
         wrong.is_none()
     }

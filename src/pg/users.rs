@@ -248,7 +248,7 @@ fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
         if name.is_null() {
             refuse_family(family);
         }
-        let name = CStr::from_ptr(name).to_string_lossy().into_owned();
+        let name = super::charset::decode_c(name);
         // In the order of the columns, as the index that is read has them.
         let list = pg_sys::getOwnedSequences(family);
         let length = if list.is_null() { 0 } else { (*list).length };

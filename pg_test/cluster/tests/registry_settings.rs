@@ -77,7 +77,10 @@ fn without_a_registry_auto_is_no_node() {
     for asked in [&mut session, &mut other] {
         let refusal = asked.refusal(NEXT);
         assert_refused(&refusal, "pg_mint.registry is not set");
-        assert_refused(&asked.refusal("SELECT snowflake_next('twitter')"), "is not set");
+        assert_refused(
+            &asked.refusal("SELECT snowflake_next('twitter')"),
+            "is not set",
+        );
     }
     assert_given_back(&registry);
     assert_refused(&session.refusal(NEXT), "pg_mint.registry is not set");
