@@ -27,8 +27,8 @@ fn segment_next(sequence: Regclass) -> i64 {
 }
 
 /// The next `count` values of a sequence in a row: the range from the least to the greatest. Of a sequence
-/// with another increment than 1, every so many numbers of the range are its values, from the first on. Else
-/// as `segment_next`.
+/// with another increment than 1, every so many numbers of the range are its values, from the first on. A
+/// range cannot hold the greatest bigint: then it is an error (22003), and nothing is drawn. Else as `segment_next`.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn segment_next_range(sequence: Regclass, count: i64) -> pgrx::datum::Range<i64> {
     range(segments::next_range(sequence.0, rows(count)))

@@ -45,7 +45,10 @@ pub fn decode(bytes: &[u8]) -> String {
     while !rest.is_empty() {
         let (good, converted) = convert(rest, from, UTF8);
         text.push_str(&String::from_utf8_lossy(&converted));
-        rest = &rest[good..];
+        rest = rest.get(good..).unwrap_or_default();
+        if good > 0 {
+            continue;
+        }
         // The whole of a character that has no counterpart, so that the next one is found.
         let bad = rest.len().min(length(rest, from));
         text.extend(rest[..bad].iter().copied().map(escape));
@@ -110,15 +113,18 @@ fn encode_part(part: &str, to: u32, bytes: &mut Vec<u8>) {
     while !rest.is_empty() {
         let (good, converted) = convert(rest.as_bytes(), UTF8, to);
         bytes.extend(converted);
-        let mut signs = rest.get(good..).unwrap_or_default().chars();
-        if signs.next().is_some() {
+        rest = rest.get(good..).unwrap_or_default();
+        if good == 0 {
+            let mut signs = rest.chars();
+            signs.next();
+            rest = signs.as_str();
             bytes.push(b'?');
         }
-        rest = signs.as_str();
     }
 }
 
-/// Converts as far as it goes: how many bytes that were, and what they became.
+/// Converts a part of it, as far as that goes: how many bytes that were, and what they became. None when the first
+/// character cannot be.
 fn convert(bytes: &[u8], from: u32, to: u32) -> (usize, Vec<u8>) {
     let plain = bytes.iter().take_while(|byte| byte.is_ascii()).count();
     if plain > 0 {
