@@ -33,7 +33,7 @@ COMMENT ON FUNCTION snowflake_next_ids(bigint, bigint, snowflake_layout) IS 'min
 COMMENT ON FUNCTION snowflake_last_id() IS 'the id that this session minted last';
 COMMENT ON FUNCTION snowflake_encode(timestamptz, bigint, bigint, snowflake_layout) IS 'the id of a moment, shard and sequence';
 COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'moment, shard and sequence of an id';
-COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'when an id was minted';
+COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'the start of an id''s tick: when it was minted, or up to pg_mint.max_ahead later';
 COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'the shard of an id';
 COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'the sequence of an id within its tick';
 COMMENT ON FUNCTION snowflake_jsonb(bigint, snowflake_layout) IS 'all parts of an id, the id as a string';
@@ -90,7 +90,7 @@ COMMENT ON FUNCTION user_sequence_create(text, integer, bigint) IS 'make a famil
 COMMENT ON FUNCTION user_sequence_drop(regclass) IS 'drop a family of user sequences';
 COMMENT ON FUNCTION user_sequence_next(regclass, bigint) IS 'the next number of a user';
 COMMENT ON FUNCTION user_sequence_next_range(regclass, bigint, bigint) IS 'the next numbers of a user in a row';
-COMMENT ON FUNCTION user_sequence_current(regclass, bigint) IS 'the number that a user got last';
+COMMENT ON FUNCTION user_sequence_current(regclass, bigint) IS 'an upper bound of the numbers that a user got; the last of them while the user is in memory';
 COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint) IS 'the next number of a user, visible in the order of numbers';
 COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint[]) IS 'the next numbers of many users, visible in the order of numbers';
 COMMENT ON FUNCTION snowflake_layout_in(cstring) IS 'I/O';
@@ -117,7 +117,7 @@ COMMENT ON FUNCTION uuid_v5(uuid, text) IS 'the uuid of a name, by SHA-1';
 COMMENT ON FUNCTION uuid_v6() IS 'mint a uuid of version 6';
 COMMENT ON FUNCTION uuid_v7() IS 'mint a uuid of version 7';
 COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'a uuid of version 7 for another moment';
-COMMENT ON FUNCTION uuid_v8(bytea) IS 'a uuid of version 8 from 16 bytes';
+COMMENT ON FUNCTION uuid_v8(bytea) IS 'a uuid of version 8 from 16 bytes, of which 122 bits stay as they are';
 COMMENT ON FUNCTION nil_uuid() IS 'the uuid whose bits are all zero';
 COMMENT ON FUNCTION max_uuid() IS 'the uuid whose bits are all one';
 COMMENT ON FUNCTION uuid_version(uuid) IS 'the version of a uuid';

@@ -87,6 +87,44 @@ fn crockford_and_hex_are_read_as_people_write_them() {
     assert_eq!(id("crockford", "1U"), Err(EncodingError::NotADigit('U')));
 }
 
+/// What docs/text.md says of each encoding: whether a letter in the other case is the same digit, another, or none.
+#[test]
+fn only_some_encodings_can_tell_a_flipped_case() {
+    let none = |name: &str| {
+        let mut none = String::new();
+        let mut same = true;
+        for letter in b'A'..=b'z' {
+            // Behind a digit that is not zero, so that none is a zero in front.
+            let (one, other) = (letter, letter ^ 0x20);
+            let front = if name == "zbase32" { "b" } else { "2" };
+            let of = |letter: u8| id(name, &format!("{front}{}", char::from(letter)));
+            if !letter.is_ascii_alphabetic() {
+                continue;
+            }
+            if let Ok(it) = of(one) {
+                match of(other) {
+                    Err(EncodingError::WrongCase(wrong)) if wrong == char::from(other) => {
+                        none.push(char::from(one));
+                    }
+                    Ok(flipped) => same &= flipped == it,
+                    Err(error) => panic!("{name}: {error}"),
+                }
+            }
+        }
+        (none, same)
+    };
+    assert_eq!(none("base58"), ("Lio".to_owned(), false));
+    assert_eq!(none("base58btc"), ("Lio".to_owned(), false));
+    assert_eq!(none("base62"), (String::new(), false));
+    assert_eq!(none("base64url"), (String::new(), false));
+    assert_eq!(
+        none("zbase32"),
+        ("abcdefghijkmnopqrstuwxyz".to_owned(), true)
+    );
+    assert_eq!(none("crockford"), (String::new(), true));
+    assert_eq!(none("hex"), (String::new(), true));
+}
+
 #[test]
 fn texts_that_are_no_ids_are_refused() {
     use EncodingError::*;

@@ -117,6 +117,32 @@ BEGIN READ ONLY;
 SELECT segment_next('orders'), segment_next_range('orders', 2000);
 COMMIT;
 
+-- A range ends before the number after its last value, and the greatest bigint has none: nothing is lost to that.
+CREATE SEQUENCE last8 START 9223372036854775800;
+SELECT segment_next_range('last8', 8);
+SELECT segment_next_range('last8', 7);
+SELECT segment_next_range('last8', 1);
+SELECT segment_next('last8'), last_value FROM last8;
+SELECT segment_next_range('last8', 1);
+CREATE SEQUENCE drawn START 9223372036854775800;
+SELECT segment_next('drawn');
+SELECT segment_next_range('drawn', 7);
+SELECT segment_next_range('drawn', 6);
+SELECT segment_next_range('drawn', 1);
+SELECT segment_next('drawn');
+CREATE SEQUENCE by_tens INCREMENT 10 START 9223372036854775787 CACHE 5;
+SELECT segment_next_range('by_tens', 3);
+SELECT segment_next('by_tens'), segment_next('by_tens'), segment_next('by_tens');
+CREATE SEQUENCE topdown INCREMENT -1 MAXVALUE 9223372036854775807 START 9223372036854775807 CACHE 10;
+SELECT segment_next_range('topdown', 3);
+SELECT segment_next('topdown'), segment_next_range('topdown', 3);
+CREATE SEQUENCE bottom INCREMENT -1 MINVALUE -9223372036854775808 START -9223372036854775800;
+SELECT segment_next_range('bottom', 10);
+SELECT segment_next_range('bottom', 9);
+CREATE SEQUENCE round INCREMENT 1 CYCLE MINVALUE 9223372036854775806;
+SELECT segment_next_range('round', 2);
+SELECT segment_next('round'), segment_next('round'), segment_next_range('round', 1);
+
 -- Leaf's table.
 INSERT INTO leaf_alloc VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment Mode Get Id', '2020-01-01'), ('late', 70001, 500, NULL, NULL);
 INSERT INTO leaf_alloc (biz_tag, step) VALUES ('new', 10) RETURNING biz_tag, step;

@@ -71,6 +71,35 @@ SELECT count(ticket_next('accounts')) FROM generate_series(1, 1000000);
 SELECT before = pg_relation_size('accounts') AS constant, before FROM size;
 DROP TABLE size;
 
+-- The last ticket is for who may look at the tickets now, while there are any.
+SELECT ticket_create('short_lived'), ticket_create('ends', above => 9223372036854775800);
+SELECT ticket_next('short_lived'), ticket_last('short_lived');
+CREATE ROLE regress_ticket;
+GRANT USAGE ON SCHEMA tickets_test TO regress_ticket;
+SET ROLE regress_ticket;
+SELECT ticket_last('short_lived');
+RESET ROLE;
+GRANT SELECT ON SEQUENCE short_lived TO regress_ticket;
+SET ROLE regress_ticket;
+SELECT ticket_last('short_lived');
+RESET ROLE;
+REVOKE SELECT ON SEQUENCE short_lived FROM regress_ticket;
+GRANT USAGE ON SEQUENCE short_lived TO regress_ticket;
+SET ROLE regress_ticket;
+SELECT ticket_last('short_lived');
+RESET ROLE;
+DROP OWNED BY regress_ticket;
+DROP ROLE regress_ticket;
+CREATE TABLE gone AS SELECT 'short_lived'::regclass::oid AS oid;
+SELECT ticket_drop('short_lived');
+SELECT ticket_last('short_lived');
+DO $$ DECLARE gone oid := (SELECT oid FROM gone); BEGIN PERFORM ticket_last(gone::regclass);
+EXCEPTION WHEN undefined_table THEN RAISE INFO '%', replace(SQLERRM, gone::text, 'N'); END $$;
+SELECT ticket_last('gone');
+DROP TABLE gone;
+SELECT ticket_next_range('ends', 7);
+SELECT ticket_next_range('ends', 6), ticket_last('ends'), ticket_next('ends');
+
 -- A look-alike of Flickr's own table.
 CREATE VIEW tickets64 AS SELECT last_value AS id, 'a'::char AS stub FROM accounts;
 CREATE FUNCTION next_ticket() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := ticket_next('accounts'); RETURN NEW; END $$;

@@ -1,9 +1,9 @@
 //! The type `snowflake_layout`: text and binary form, order and hash.
 
+use crate::pg::charset::decode;
 use crate::pg::{errors, fixed, session};
 use mint_core::Layout;
 use pgrx::prelude::*;
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ffi::{CStr, CString};
 
@@ -34,11 +34,7 @@ impl From<&Layout> for SnowflakeLayout {
 
 #[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
 fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
-    // No layout has bytes that are not UTF-8; escaped, they can be shown in the database's encoding.
-    let text = text.to_str().map_or_else(
-        |_| Cow::Owned(text.to_bytes().escape_ascii().to_string()),
-        Cow::Borrowed,
-    );
+    let text = decode(text.to_bytes());
     match text.parse::<Layout>() {
         Ok(layout) => SnowflakeLayout::from(&layout),
         Err(error) => errors::bad_layout_text(&text, &error),

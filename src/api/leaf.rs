@@ -3,6 +3,7 @@
 use super::segments::create_exactly;
 use crate::pg::errors::report;
 use crate::pg::naming;
+use crate::pg::varlena::Words;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
@@ -18,7 +19,10 @@ fn leaf_alloc_insert<'a>(
         return Ok(None);
     };
     let number = |column: &str| row.get_by_name::<i64>(column).ok().flatten();
-    let text = |column: &str| row.get_by_name::<String>(column).ok().flatten();
+    let text = |column: &str| {
+        let text = row.get_by_name::<Words>(column).ok().flatten();
+        text.map(|text| text.0)
+    };
     let (Some(tag), Some(step)) = (
         text("biz_tag"),
         row.get_by_name::<i32>("step").ok().flatten(),

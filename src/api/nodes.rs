@@ -3,6 +3,7 @@
 use crate::pg::errors::report;
 use crate::pg::moment::{interval, timestamp};
 use crate::pg::registry::{self, Answer, Asker, Nodes};
+use crate::pg::varlena::Words;
 use crate::pg::{claims, uuid_node};
 use mint_core::{Identity, Micros, Seen, Span, node_of_addresses};
 use pgrx::PgSqlErrorCode as Code;
@@ -38,8 +39,8 @@ fn refuse(message: &str) -> ! {
 
 /// Keeps nodes for a server that does not ask, because its nodes are in its settings.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn snowflake_reserve_nodes(node_bits: i32, first_node: i64, last_node: i64, holder: String) {
-    registry::reserve(Nodes::new(node_bits, first_node, last_node), holder);
+fn snowflake_reserve_nodes(node_bits: i32, first_node: i64, last_node: i64, holder: Words) {
+    registry::reserve(Nodes::new(node_bits, first_node, last_node), holder.0);
 }
 
 /// Ends a reservation. Others can claim the nodes a slice later.
@@ -79,7 +80,7 @@ fn snowflake_claim_nodes(
     node_bits: i32,
     first_node: Option<i64>,
     last_node: Option<i64>,
-    holder: &str,
+    holder: Words,
     system: i64,
     clock: i64,
     seen_system: Option<i64>,
@@ -101,11 +102,11 @@ fn snowflake_claim_nodes(
         name!(start, i64),
         name!(incarnation, i64),
         name!(log_position, i64),
-        name!(denial, Option<String>),
+        name!(denial, Option<Words>),
     ),
 > {
     let asker = Asker {
-        holder: holder.to_owned(),
+        holder: holder.0,
         system,
         clock,
         seen: seen_position.map(|position| Seen {
@@ -145,7 +146,7 @@ fn snowflake_claim_nodes(
         seen.identity.start,
         i64::from(seen.identity.incarnation),
         seen.position.cast_signed(),
-        denial,
+        denial.map(Words),
     ))
 }
 
@@ -179,10 +180,10 @@ fn pg_mint_claims() -> TableIterator<
         name!(time_left, Interval),
         name!(renewed, Option<TimestampWithTimeZone>),
         name!(renewals, i64),
-        name!(trouble, Option<String>),
+        name!(trouble, Option<Words>),
     ),
 > {
-    let trouble = claims::note();
+    let trouble = claims::note().map(Words);
     TableIterator::new(claims::holds().map(move |hold| {
         let (nodes, slice) = (hold.nodes(), hold.slice());
         let (renewed, renewals) = hold.renewed();
@@ -203,8 +204,8 @@ fn pg_mint_claims() -> TableIterator<
 
 /// The node that Java's `SequenceGenerator` would have on a machine with these MAC addresses.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
-fn snowflake_node_from_mac(addresses: &str) -> i32 {
-    node_of_addresses(addresses).cast_signed()
+fn snowflake_node_from_mac(addresses: Words) -> i32 {
+    node_of_addresses(&addresses.0).cast_signed()
 }
 
 /// The node that Java's `SequenceGenerator` would have on this machine. **Of 38 machines, two have the same one with

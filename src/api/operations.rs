@@ -2,6 +2,7 @@
 
 use super::SnowflakeLayout;
 use crate::pg::moment::{interval, timestamp, to_micros};
+use crate::pg::varlena::Words;
 use crate::pg::{ceilings, lanes};
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -50,7 +51,7 @@ fn pg_mint_accept_clock() -> Interval {
 fn pg_mint_ceilings() -> TableIterator<
     'static,
     (
-        name!(database, String),
+        name!(database, Words),
         name!(name, &'static str),
         name!(value, Option<TimestampWithTimeZone>),
         name!(ahead, Interval),
@@ -61,7 +62,7 @@ fn pg_mint_ceilings() -> TableIterator<
 > {
     TableIterator::new(ceilings::seen().into_iter().map(|seen| {
         (
-            seen.database,
+            Words(seen.database),
             ceilings::NAME,
             timestamp(seen.value),
             interval(lanes::ahead(seen.value)),

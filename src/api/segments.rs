@@ -3,6 +3,7 @@
 use super::{Regclass, required};
 use crate::pg::errors::report;
 use crate::pg::moment::timestamp;
+use crate::pg::varlena::Words;
 use crate::pg::{naming, segment_slots, segments, sources};
 use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
@@ -26,8 +27,8 @@ fn segment_next(sequence: Regclass) -> i64 {
 }
 
 /// The next `count` values of a sequence in a row: the range from the least to the greatest. Of a sequence
-/// with another increment than 1, every so many numbers of the range are its values, from the first on. Else
-/// as `segment_next`.
+/// with another increment than 1, every so many numbers of the range are its values, from the first on. A
+/// range cannot hold the greatest bigint: then it is an error (22003), and nothing is drawn. Else as `segment_next`.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn segment_next_range(sequence: Regclass, count: i64) -> pgrx::datum::Range<i64> {
     range(segments::next_range(sequence.0, rows(count)))
@@ -70,22 +71,23 @@ const LONGEST: i64 = 1_000_000;
 /// used up. `nextval` cannot draw from it.
 #[pg_extern(volatile, parallel_unsafe, cost = 1000)]
 fn segment_create(
-    name: Option<&str>,
+    name: Option<Words>,
     step: default!(Option<i64>, 2000),
     start: default!(Option<i64>, 1),
-    source: default!(Option<&str>, "NULL"),
-    source_sequence: default!(Option<&str>, "NULL"),
+    source: default!(Option<Words>, "NULL"),
+    source_sequence: default!(Option<Words>, "NULL"),
 ) -> Regclass {
-    let name = required(name, "name");
+    let Words(name) = required(name, "name");
     let (step, start) = (required(step, "step"), required(start, "start"));
-    let quoted = naming::quoted(name);
+    let quoted = naming::quoted(&name);
     match source {
         None => create_exactly(&quoted, step, start),
-        Some(server) => {
+        Some(Words(server)) => {
             check_step(step);
-            sources::check(server);
-            let sequence = create(name, sources::NAME_ONLY);
-            sources::keep(sequence.0, server, source_sequence.unwrap_or(name), step);
+            sources::check(&server);
+            let sequence = create(&name, sources::NAME_ONLY);
+            let there = source_sequence.map_or(name, |there| there.0);
+            sources::keep(sequence.0, &server, &there, step);
             sequence
         }
     }

@@ -3,6 +3,7 @@
 //! `sequence_table` itself is SQL over `generate_series`, so that the planner puts it in the place of
 //! the call: its rows stream, also in FROM, where a function's would be stored first.
 
+use crate::pg::charset::decode;
 use crate::pg::errors::OrReport;
 use crate::pg::rows::{self, Known};
 use crate::pg::varlena::Text;
@@ -34,7 +35,7 @@ fn bounds(table: Result<SequenceTable, SequenceTableError>) -> Vec<i64> {
 }
 
 fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
-    SequenceTable::named(&String::from_utf8_lossy(name.0))
+    SequenceTable::named(&decode(name.0))
 }
 
 /// Tells the planner how many rows a call of `sequence_table` returns, where it stays a call.

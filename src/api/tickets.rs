@@ -3,7 +3,8 @@
 use super::Regclass;
 use super::segments::{create, drop_sequence, range, rows};
 use crate::pg::errors::report;
-use crate::pg::sequence::Sequence;
+use crate::pg::sequence::{Lock, Sequence};
+use crate::pg::varlena::Words;
 use crate::pg::{naming, rights, segments};
 use mint_core::values::first_of_series;
 use pgrx::prelude::*;
@@ -13,7 +14,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 /// so on above `above`, in 32 or 64 bits.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_create(
-    name: &str,
+    name: Words,
     server: default!(i32, 1),
     servers: default!(i32, 1),
     bits: default!(i32, 64),
@@ -31,7 +32,7 @@ fn ticket_create(
     };
     let start = start(server, servers, above);
     create(
-        name,
+        &name.0,
         &format!("INCREMENT {servers} MINVALUE 1 MAXVALUE {max} START {start}"),
     )
 }
@@ -81,20 +82,33 @@ fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
 }
 
 /// The ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). What parallel
-/// workers drew is not seen; DISCARD forgets it.
+/// workers drew is not seen; DISCARD forgets it. Who may not look at the tickets now is refused, as `currval()` does.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn ticket_last(ticket: Regclass) -> i64 {
+    let sequence = Sequence::open(ticket.0, Lock::Write).unwrap_or_else(|| refuse_gone(ticket));
+    let any_of = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
+    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
+    rights::demand(ticket.0, &sequence.name(), any_of, kind);
     segments::last_ticket(ticket.0).unwrap_or_else(|| {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!(
                 "no ticket of \"{}\" has been drawn yet in this session",
-                naming::name_of(ticket.0)
+                sequence.name()
             ),
             None,
             None,
         )
     })
+}
+
+fn refuse_gone(ticket: Regclass) -> ! {
+    report(
+        Code::ERRCODE_UNDEFINED_TABLE,
+        format!("relation with OID {} does not exist", ticket.0),
+        None,
+        None,
+    )
 }
 
 /// Changes the number of servers, or which one this is: the new series begins above `above`, which must be
@@ -106,14 +120,7 @@ fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
     let name = naming::name_of(ticket.0);
     rights::demand(ticket.0, &name, pg_sys::ACL_UPDATE, kind);
-    let Some(sequence) = Sequence::open_until_commit(ticket.0) else {
-        report(
-            Code::ERRCODE_UNDEFINED_TABLE,
-            format!("relation with OID {} does not exist", ticket.0),
-            None,
-            None,
-        )
-    };
+    let sequence = Sequence::open_until_commit(ticket.0).unwrap_or_else(|| refuse_gone(ticket));
     let row = sequence.row();
     if row.is_called && row.last_value > above {
         report(

@@ -3,6 +3,7 @@
 use super::Regclass;
 use super::segments::rows;
 use crate::pg::errors::report;
+use crate::pg::varlena::Words;
 use crate::pg::{naming, users};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
@@ -15,7 +16,7 @@ const LONGEST: i64 = 1_000_000_000;
 /// Makes a family of user sequences: a table of that name, without rows, whose columns are its sections.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
 fn user_sequence_create(
-    name: &str,
+    name: Words,
     sections: default!(i32, 64),
     step: default!(i64, 10000),
 ) -> Regclass {
@@ -41,7 +42,7 @@ fn user_sequence_create(
             format!("section_{section} bigint GENERATED ALWAYS AS IDENTITY (CACHE {step})")
         })
         .collect();
-    let name = naming::quoted(name);
+    let name = naming::quoted(&name.0);
     naming::run(&format!(
         "CREATE TABLE {name} ({}, CONSTRAINT no_rows CHECK (false))",
         columns.join(", ")
@@ -85,8 +86,10 @@ fn user_sequence_next_range(family: Regclass, uid: i64, count: i64) -> pgrx::dat
     (first..first + count.cast_signed()).into()
 }
 
-/// The number that a user got last; 0 before the first. After a restart, and of a user who was evicted from
-/// memory or is a million behind others, the least that is certainly not below it.
+/// An upper bound of the numbers that a user got; 0 before the first of his section. While he is in memory it is the
+/// number that he got last. After a restart, on a standby, and of a user who was evicted from memory or is a million
+/// behind others, it is above that, as far as other users of his section may have come. **A reader who needs the
+/// very number keeps it with the rows.**
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
     users::current(family.0, uid)
@@ -98,7 +101,7 @@ fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
 /// makes the number void. Else as `user_sequence_next`.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10)]
 fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
-    users::lock(family.0, uid);
+    users::lock(family.0, &[uid]);
     users::next(family.0, uid, 1)
 }
 
@@ -121,12 +124,7 @@ fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> V
             None,
         )
     };
-    let mut sorted = uids.clone();
-    sorted.sort_unstable();
-    sorted.dedup();
-    for uid in sorted {
-        users::lock(family.0, uid);
-    }
+    users::lock(family.0, &uids);
     uids.into_iter()
         .map(|uid| users::next(family.0, uid, 1))
         .collect()

@@ -1,5 +1,6 @@
 //! UUIDs of every version (RFC 9562), of the server's own type.
 
+use crate::pg::charset::decode;
 use crate::pg::varlena::Text;
 use crate::pg::{errors, fixed, instants, moment, random};
 use errors::report;
@@ -103,7 +104,7 @@ fn uuid_v4() -> UuidValue {
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
-    let domain = errors::shown(domain.0);
+    let domain = decode(domain.0);
     let number = match DOMAINS.iter().position(|name| *name == domain) {
         Some(number) => Ok(number as u8),
         None => domain.parse(),

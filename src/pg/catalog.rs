@@ -1,5 +1,6 @@
 //! What the catalogs say of the extension's own relations.
 
+use super::charset;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::ptr;
@@ -18,7 +19,7 @@ pub fn schema() -> Option<String> {
     // SAFETY: as above; the name is a copy, with a zero byte at its end.
     unsafe {
         let name = pg_sys::get_namespace_name(schema);
-        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+        (!name.is_null()).then(|| charset::decode_c(name))
     }
 }
 
@@ -87,7 +88,7 @@ pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
     // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
     unsafe {
         let name = pg_sys::get_database_name(database);
-        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+        (!name.is_null()).then(|| super::charset::decode_c(name))
     }
 }
 

@@ -5,12 +5,13 @@
 //! ([`super::member`]), so that no statement waits for the network but the first one.
 
 use super::errors::report;
-use super::holds::{Hold, SLOTS};
+use super::holds::{History, Hold, SLOTS};
 use super::mailbox::{GLANCE, Kind, Mailbox};
+use super::nodes::Node;
 use super::shmem::{Idea, Stamp};
 use super::{clock, lanes, nodes, settings};
 use mint_core::text::moment_text;
-use mint_core::{Identity, Lane, Layout, Micros, Seen, Slice};
+use mint_core::{Lane, Layout, Micros, Slice};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
 use std::ptr;
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 ///
 /// - `widths`, `autos`: a bit for each width of node that sessions need: by its number, or any.
 /// - `released`: 1 from when all is to be given back until somebody needs a node again.
+/// - `settings`: by which settings the worker goes.
 /// - `auto`: for each width, the slot of the node that the registry gave, plus 1.
 /// - `seen`: the worker's.
 #[repr(C)]
@@ -27,7 +29,8 @@ pub struct Claims {
     mailbox: Mailbox,
     widths: AtomicU64,
     autos: AtomicU64,
-    seen: [AtomicU64; 4],
+    seen: History,
+    settings: AtomicU64,
     released: AtomicU32,
     auto: [AtomicU32; 63],
     holds: [Hold; SLOTS],
@@ -53,13 +56,19 @@ pub fn holds() -> impl Iterator<Item = &'static Hold> {
     holds.iter().take_while(|hold| hold.is_used())
 }
 
+/// Those that this process can use: of the registry that its settings name.
+pub fn usable() -> impl Iterator<Item = &'static Hold> {
+    let key = nodes::registry_key();
+    holds().filter(move |hold| hold.registry() == key)
+}
+
 /// The slot of these nodes, made if there is none; none when there is no room. **The worker's.**
 pub fn hold(width: u32, nodes: &RangeInclusive<u64>) -> Option<&'static Hold> {
-    if let Some(hold) = holds().find(|hold| hold.width() == width && hold.nodes() == *nodes) {
+    if let Some(hold) = usable().find(|hold| hold.width() == width && hold.nodes() == *nodes) {
         return Some(hold);
     }
     let hold = claims().holds.get(holds().count())?;
-    hold.publish(width, nodes);
+    hold.publish(nodes::registry_key(), width, nodes);
     Some(hold)
 }
 
@@ -71,8 +80,17 @@ pub fn has_room() -> bool {
 /// The slot of the node that the registry gave for a width.
 pub fn auto(width: u32) -> Option<&'static Hold> {
     let claims = self::claims();
-    let place = claims.auto.get(width as usize)?.load(Ordering::Acquire);
-    claims.holds.get((place as usize).checked_sub(1)?)
+    let hold = claims
+        .holds
+        .get(place_of_auto(width).checked_sub(1)? as usize)?;
+    (hold.registry() == nodes::registry_key()).then_some(hold)
+}
+
+/// Where that is, plus 1; 0 when there is none.
+#[inline]
+fn place_of_auto(width: u32) -> u32 {
+    let place = claims().auto.get(width as usize);
+    place.map_or(0, |place| place.load(Ordering::Acquire))
 }
 
 /// From now on this is the node that the registry gave. **The worker's.**
@@ -84,8 +102,22 @@ pub fn set_auto(width: u32, hold: &'static Hold) {
     }
 }
 
-/// The last slot that this session used, and what it holds.
-static mut RECENT: (u32, u64, u64, Option<&Slice>) = (0, 1, 0, None);
+/// Nodes of a width that this session may mint as, and where the slice is that was last found of them.
+static mut RECENT: (u32, u64, u64, Option<&Slice>) = NOTHING;
+const NOTHING: (u32, u64, u64, Option<&Slice>) = (0, 1, 0, None);
+
+/// For each width, which slot this session has found to be that of its node, plus 1, and the node.
+static mut AUTO: [(u32, u64); 63] = NOWHERE;
+const NOWHERE: [(u32, u64); 63] = [(u32::MAX, 0); 63];
+
+/// Called when a setting is assigned that says what a session may mint as.
+pub fn forget() {
+    // SAFETY: a backend is one thread, and nothing of them is lent.
+    unsafe {
+        RECENT = NOTHING;
+        AUTO = NOWHERE;
+    }
+}
 
 /// The slice to mint within, if a registry lends nodes.
 #[inline]
@@ -104,23 +136,44 @@ pub fn slice(layout: &Layout, node: u64) -> Option<&'static Slice> {
 /// Where a node is, once a slice of it was held: what lasts longest, as it may be in different ranges one after the
 /// other.
 fn find(width: u32, node: u64) -> Option<&'static Hold> {
-    holds()
+    usable()
         .filter(|hold| hold.has(width, node) && hold.slice().until() > 0)
         .max_by_key(|hold| hold.slice().until())
 }
 
+/// The nodes around this one that the settings let this session mint as; none when they say nothing of it.
+fn permitted(width: u32, node: u64) -> Option<RangeInclusive<u64>> {
+    // Without a node there is nothing to list.
+    if width == 0 {
+        return Some(0..=0);
+    }
+    nodes::range_of(node).or_else(|| {
+        let given = nodes::node() == Node::Auto && auto(width).is_some_and(|at| at.first() == node);
+        given.then_some(node..=node)
+    })
+}
+
 fn held(width: u32, node: u64) -> &'static Slice {
+    let Some(range) = permitted(width, node) else {
+        refuse_unlisted(width, node)
+    };
     let hold = find(width, node).unwrap_or_else(|| {
-        refuse_unlisted(width, node);
         want(&claims().widths, width);
-        wait_for(|| find(width, node))
+        wait_for(|| find(width, node)).unwrap_or_else(|| {
+            // The number of a session, role or database is not claimed for them.
+            if width > 0 && !nodes::is_listed(node) && note().is_none() && mailbox().is_served() {
+                refuse_unlisted(width, node);
+            }
+            refuse(None)
+        })
     });
+    let nodes = hold.nodes();
     // SAFETY: a backend is one thread.
     unsafe {
         RECENT = (
             width,
-            *hold.nodes().start(),
-            *hold.nodes().end(),
+            *nodes.start().max(range.start()),
+            *nodes.end().min(range.end()),
             Some(hold.slice()),
         );
     }
@@ -134,28 +187,24 @@ fn want(widths: &AtomicU64, width: u32) {
 
 /// A node that nobody has said is this server's may be another's.
 #[cold]
-fn refuse_unlisted(width: u32, node: u64) {
-    // Without a node there is nothing to list.
-    if width > 0 && !nodes::nodes().iter().any(|range| range.contains(&node)) {
-        report(
-            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!("node {node} of {width} bits is not one of this server's"),
-            Some(
-                "With pg_mint.registry set, a server mints as nodes that it has claimed."
-                    .to_owned(),
-            ),
-            Some("Add the node to pg_mint.nodes of the server that shall mint it.".to_owned()),
-        );
-    }
+fn refuse_unlisted(width: u32, node: u64) -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("node {node} of {width} bits is not one of this server's"),
+        Some("With pg_mint.registry set, a server mints as nodes that it has claimed.".to_owned()),
+        Some("Add the node to pg_mint.nodes of the server that shall mint it.".to_owned()),
+    )
 }
 
 /// The node of this server that the registry has given for layouts like this one.
 #[inline]
 pub fn auto_node(layout: &Layout) -> u64 {
     let width = layout.node.width;
-    match auto(width) {
-        Some(hold) => hold.first(),
-        None => first_auto(width),
+    // SAFETY: a backend is one thread.
+    match unsafe { (*ptr::addr_of!(AUTO)).get(width as usize) } {
+        // A slot is never another's, so its node is as it was.
+        Some(&(place, node)) if place == place_of_auto(width) => node,
+        _ => first_auto(width),
     }
 }
 
@@ -169,14 +218,21 @@ fn first_auto(width: u32) -> u64 {
             Some("Set pg_mint.registry to the name of a foreign server, or pg_mint.node to a number.".to_owned()),
         );
     }
-    want(&claims().autos, width);
-    let hold = wait_for(|| auto(width));
-    hold.first()
+    let found = || Some((place_of_auto(width), auto(width)?.first()));
+    let (place, node) = found().unwrap_or_else(|| {
+        want(&claims().autos, width);
+        wait_for(found).unwrap_or_else(|| refuse(None))
+    });
+    // SAFETY: a backend is one thread.
+    if let Some(known) = unsafe { (*ptr::addr_of_mut!(AUTO)).get_mut(width as usize) } {
+        *known = (place, node);
+    }
+    node
 }
 
 /// Waits for the worker to have asked the registry, at most as long as the session has patience.
 #[cold]
-fn wait_for<T>(mut find: impl FnMut() -> Option<T>) -> T {
+fn wait_for<T>(find: impl Fn() -> Option<T>) -> Option<T> {
     // SAFETY: a call without preconditions.
     if unsafe { pg_sys::RecoveryInProgress() } {
         lanes::refuse_in_recovery();
@@ -184,16 +240,21 @@ fn wait_for<T>(mut find: impl FnMut() -> Option<T>) -> T {
     let claims = self::claims();
     let patience = settings::policy().max_wait;
     let began = clock::up();
+    // A reload reaches one process before the other: what the worker says by other settings answers nothing.
+    let is_up_to_date = || claims.settings.load(Ordering::Acquire) == nodes::settings_key();
     claims.released.store(0, Ordering::Release);
-    let question = claims.mailbox.ask(&WORKER);
+    let mut counts = is_up_to_date();
+    let mut question = claims.mailbox.ask(&WORKER);
     loop {
         // Before looking: what was answered by then must be seen.
         let answered = claims.mailbox.has_answered(question);
-        if let Some(found) = find() {
+        let found = find();
+        if found.is_some() || answered && counts || clock::up() - began > patience {
             return found;
         }
-        if answered || clock::up() - began > patience {
-            refuse(None);
+        if !counts && is_up_to_date() {
+            counts = true;
+            question = claims.mailbox.ask(&WORKER);
         }
         clock::pause(GLANCE);
     }
@@ -205,9 +266,11 @@ pub fn renew(slice: &'static Slice, (width, node): (u32, u64)) -> &'static Slice
     let claims = self::claims();
     claims.released.store(0, Ordering::Release);
     claims.mailbox.wake(&WORKER);
+    // The settings may have changed, and with them the range that the node is in.
+    forget();
     if let Some(hold) = auto(width)
         && !ptr::eq(hold.slice(), slice)
-        && !nodes::nodes().iter().any(|range| range.contains(&node))
+        && permitted(width, node).is_none()
     {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -226,9 +289,6 @@ pub fn renew(slice: &'static Slice, (width, node): (u32, u64)) -> &'static Slice
         refuse(Some(slice.until()));
     }
     clock::pause(GLANCE);
-    // SAFETY: a backend is one thread.
-    unsafe { RECENT = (0, 1, 0, None) };
-    // The settings may have changed, and with them the range that the node is in.
     find(width, node).map_or(slice, |hold| hold.slice())
 }
 
@@ -298,41 +358,20 @@ pub fn release() -> i64 {
     held.saturating_sub(count()) as i64
 }
 
+/// From now on the worker goes by the settings as they are. **The worker's**, before it looks at questions.
+pub fn settle() {
+    let settings = &claims().settings;
+    settings.store(nodes::settings_key(), Ordering::Release);
+}
+
 /// Starts the next worker. **The worker's**, when it has left.
 pub fn start_worker() {
     claims().mailbox.wake(&WORKER);
 }
 
 /// How much of the registry's history this server has seen. **The worker's.**
-pub fn seen() -> Option<Seen> {
-    let seen = &claims().seen;
-    let [system, age, start, position] =
-        [0, 1, 2, 3].map(|place| seen[place].load(Ordering::Relaxed));
-    (position != 0).then_some(Seen {
-        identity: Identity {
-            system,
-            timeline: (age >> 32) as u32,
-            start: start.cast_signed(),
-            incarnation: age as u32,
-        },
-        position,
-    })
-}
-
-/// **The worker's.**
-pub fn set_seen(seen: Seen) {
-    let places = &claims().seen;
-    let Identity {
-        system,
-        timeline,
-        start,
-        incarnation,
-    } = seen.identity;
-    let age = u64::from(timeline) << 32 | u64::from(incarnation);
-    let values = [system, age, start.cast_unsigned(), seen.position];
-    for (place, value) in places.iter().zip(values) {
-        place.store(value, Ordering::Relaxed);
-    }
+pub fn seen() -> &'static History {
+    &claims().seen
 }
 
 /// Ends a slice now. Returns the moment that all ids minted under it are before.

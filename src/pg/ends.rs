@@ -2,7 +2,7 @@
 
 use super::errors::{self, report};
 use super::sequence::Sequence;
-use mint_core::{Place, Rules};
+use mint_core::{Place, Rules, Values};
 use pgrx::PgSqlErrorCode as Code;
 
 /// Raises the error of a sequence that has no `count` values in a row left.
@@ -21,6 +21,28 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
         ),
         (count > 1).then(|| format!("It has no {count} values in a row left.")),
         None,
+    )
+}
+
+/// Whether a range can hold values: it ends before the number after the greatest of them.
+pub fn fits_range(values: &Values) -> bool {
+    let steps = i128::from(values.count) - 1;
+    let last = i128::from(values.first) + i128::from(values.increment) * steps;
+    i128::from(values.first).max(last) < i128::from(i64::MAX)
+}
+
+/// Raises the error of values in a row that no range can hold.
+#[cold]
+pub fn refuse_range(sequence: &Sequence) -> ! {
+    report(
+        Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+        format!(
+            "a range cannot hold value {} of sequence \"{}\"",
+            i64::MAX,
+            sequence.name()
+        ),
+        Some("It would have to end before the next number, which type bigint has not. Nothing was drawn.".to_owned()),
+        Some("Draw the last values one at a time, or fewer of them.".to_owned()),
     )
 }
 

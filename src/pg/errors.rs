@@ -1,5 +1,6 @@
 //! From the core's errors to PostgreSQL's: SQLSTATE, message, detail and hint, in one place.
 
+use super::charset::{carried, decode};
 use mint_core::text::moment_text;
 use mint_core::{BUILTINS, IdError, Layout, LayoutError, Micros, MintError};
 use pgrx::pg_sys::panic::ErrorReport;
@@ -8,12 +9,12 @@ use pgrx::{PgLogLevel, PgSqlErrorCode as Code, function_name};
 /// Raises an error that ends the statement.
 #[cold]
 pub fn report(code: Code, message: String, detail: Option<String>, hint: Option<String>) -> ! {
-    let mut report = ErrorReport::new(code, message, function_name!());
+    let mut report = ErrorReport::new(code, carried(message), function_name!());
     if let Some(detail) = detail {
-        report = report.set_detail(detail);
+        report = report.set_detail(carried(detail));
     }
     if let Some(hint) = hint {
-        report = report.set_hint(hint);
+        report = report.set_hint(carried(hint));
     }
     report.report(PgLogLevel::ERROR);
     unreachable!("an error report does not return")
@@ -22,9 +23,15 @@ pub fn report(code: Code, message: String, detail: Option<String>, hint: Option<
 /// Warns, and goes on.
 pub fn warn(message: &'static str, detail: String, hint: &'static str) {
     ErrorReport::new(Code::ERRCODE_WARNING, message, function_name!())
-        .set_detail(detail)
+        .set_detail(carried(detail))
         .set_hint(hint)
         .report(PgLogLevel::WARNING);
+}
+
+/// Writes to the server's log.
+pub fn log(message: String) {
+    ErrorReport::new(Code::ERRCODE_WARNING, carried(message), function_name!())
+        .report(PgLogLevel::LOG);
 }
 
 /// Writes to the server's log that the clock was stepped.
@@ -34,7 +41,7 @@ pub fn log_step(by: Micros) {
         "the clock stepped {direction} by {}",
         span(by.saturating_abs())
     );
-    ErrorReport::new(Code::ERRCODE_WARNING, message, function_name!()).report(PgLogLevel::LOG);
+    log(message);
 }
 
 /// A message as the full sentence that a detail is.
@@ -118,23 +125,7 @@ pub fn bad_syntax(name: &str, text: &[u8], detail: Option<&str>, hint: Option<&s
 
 /// What PostgreSQL's own types say of such a text.
 pub fn syntax_message(name: &str, text: &[u8]) -> String {
-    format!("invalid input syntax for type {name}: \"{}\"", shown(text))
-}
-
-/// Text of the database as a message can show it. What is not UTF-8 is of another encoding; its signs
-/// outside of ASCII become question marks.
-pub fn shown(text: &[u8]) -> String {
-    let ascii = |&byte: &u8| {
-        if byte.is_ascii() {
-            char::from(byte)
-        } else {
-            '?'
-        }
-    };
-    match std::str::from_utf8(text) {
-        Ok(text) => text.to_owned(),
-        Err(_) => text.iter().map(ascii).collect(),
-    }
+    format!("invalid input syntax for type {name}: \"{}\"", decode(text))
 }
 
 /// The bytes of a value that has exactly so many.

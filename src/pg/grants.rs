@@ -3,7 +3,8 @@
 use super::errors::{OrReport, report};
 use super::moment::{timestamp, to_micros};
 use super::registry::{Asker, Grant, Nodes, here, words};
-use super::{catalog, clock, naming, random};
+use super::varlena::Words;
+use super::{catalog, charset, clock, naming, random};
 use mint_core::{Identity, Micros, Registry, Span};
 use pgrx::datum::TimestampWithTimeZone as Timestamp;
 use pgrx::spi::{SpiClient, SpiTupleTable};
@@ -88,7 +89,8 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Runs a statement, which sees all that was committed before it.
     pub fn update(&mut self, statement: &str, arguments: &Arguments<'_>) -> SpiTupleTable<'conn> {
-        self.client.update(statement, None, arguments).or_report()
+        let statement = charset::carried(statement.to_owned());
+        self.client.update(&statement, None, arguments).or_report()
     }
 
     /// The registry as it is, and its clock when it looked back. Locked, if claims must wait for each other.
@@ -257,7 +259,9 @@ impl<'conn> Tables<'_, 'conn> {
         let mut holder = None;
         let ends = rows
             .filter_map(|row| {
-                holder = holder.take().or_else(|| row.get::<String>(2).or_report());
+                holder = holder
+                    .take()
+                    .or_else(|| row.get::<Words>(2).or_report().map(|name| name.0));
                 row.get::<Timestamp>(1).or_report().map(to_micros)
             })
             .collect();
@@ -278,7 +282,7 @@ impl<'conn> Tables<'_, 'conn> {
                 (nodes.width as i32).into(),
                 (*nodes.range.start()).into(),
                 (*nodes.range.end()).into(),
-                asker.holder.as_str().into(),
+                Words(asker.holder.clone()).into(),
                 asker.system.into(),
                 timestamp(span.from).into(),
                 timestamp(span.until).into(),

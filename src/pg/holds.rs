@@ -1,47 +1,51 @@
 //! Nodes that this server holds, each claim in a slot of shared memory.
 
 use super::clock;
-use mint_core::{Micros, Slice, Span};
+use mint_core::{Identity, Micros, Seen, Slice, Span};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// How many claims shared memory has room for.
 pub const SLOTS: usize = 1_024;
 
-/// Nodes of one width, and the slice that is held of them.
+/// Nodes of one width, and the slice that is held of them at one registry.
 ///
-/// - `width`, `first`, `last`: written before `state` shows the slot, immutable then. A slot is never another's.
+/// - `registry`, `first`, `last`: written before `state` shows the slot, immutable then. A slot is never another's.
+/// - `state`: 0 in zeroed memory, which is an empty slot; of one in use the width, plus 1. Written once.
 /// - `slice`: atomic, by the core's protocol.
 /// - the rest is the worker's, and read for showing.
 #[repr(C, align(64))]
 pub struct Hold {
     state: AtomicU32,
-    width: AtomicU32,
+    renewals: AtomicU32,
+    /// By which settings the registry was found: [`super::nodes::registry_key`].
+    registry: AtomicU64,
     first: AtomicU64,
     last: AtomicU64,
     slice: Slice,
     claim: AtomicI64,
     renewed: AtomicI64,
-    renewals: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Hold>() == 64);
 
-/// The state of a slot in use; zeroed memory is an empty one.
-const PUBLISHED: u32 = 1;
-
 impl Hold {
     /// Whether it is a claim's.
     pub fn is_used(&self) -> bool {
-        self.state.load(Ordering::Acquire) == PUBLISHED
+        self.state.load(Ordering::Acquire) != 0
     }
 
-    /// Makes an empty slot the one of these nodes. **The worker's.**
-    pub fn publish(&self, width: u32, nodes: &RangeInclusive<u64>) {
-        self.width.store(width, Ordering::Relaxed);
+    /// Makes an empty slot the one of these nodes at this registry. **The worker's.**
+    pub fn publish(&self, registry: u64, width: u32, nodes: &RangeInclusive<u64>) {
+        self.registry.store(registry, Ordering::Relaxed);
         self.first.store(*nodes.start(), Ordering::Relaxed);
         self.last.store(*nodes.end(), Ordering::Relaxed);
-        self.state.store(PUBLISHED, Ordering::Release);
+        self.state.store(width + 1, Ordering::Release);
+    }
+
+    /// By which settings the registry was found that granted it. What another one grants is no part of it.
+    pub fn registry(&self) -> u64 {
+        self.registry.load(Ordering::Relaxed)
     }
 
     /// Its first node, which is the only one of those that are given to anybody who asks.
@@ -52,7 +56,7 @@ impl Hold {
 
     /// The width of its nodes in bits.
     pub fn width(&self) -> u32 {
-        self.width.load(Ordering::Relaxed)
+        self.state.load(Ordering::Relaxed).saturating_sub(1)
     }
 
     /// Its nodes.
@@ -74,7 +78,7 @@ impl Hold {
     pub fn renewed(&self) -> (Micros, u64) {
         (
             self.renewed.load(Ordering::Relaxed),
-            self.renewals.load(Ordering::Relaxed),
+            u64::from(self.renewals.load(Ordering::Relaxed)),
         )
     }
 
@@ -97,5 +101,42 @@ impl Hold {
     /// Whether a node is one of them.
     pub fn has(&self, width: u32, node: u64) -> bool {
         self.width() == width && self.nodes().contains(&node)
+    }
+}
+
+/// How much of its registry's history a server has seen, kept and read by one worker after the other. Zeroed memory has
+/// seen nothing.
+#[repr(C)]
+pub struct History([AtomicU64; 4]);
+
+impl History {
+    /// What was kept last.
+    pub fn get(&self) -> Option<Seen> {
+        let [system, age, start, position] =
+            [0, 1, 2, 3].map(|place| self.0[place].load(Ordering::Relaxed));
+        (position != 0).then_some(Seen {
+            identity: Identity {
+                system,
+                timeline: (age >> 32) as u32,
+                start: start.cast_signed(),
+                incarnation: age as u32,
+            },
+            position,
+        })
+    }
+
+    /// Keeps this instead.
+    pub fn set(&self, seen: Seen) {
+        let Identity {
+            system,
+            timeline,
+            start,
+            incarnation,
+        } = seen.identity;
+        let age = u64::from(timeline) << 32 | u64::from(incarnation);
+        let values = [system, age, start.cast_unsigned(), seen.position];
+        for (place, value) in self.0.iter().zip(values) {
+            place.store(value, Ordering::Relaxed);
+        }
     }
 }

@@ -5,7 +5,9 @@
 
 use super::holds::Hold;
 use super::remote::{Remote, value};
-use super::{claims, clock, naming, nodes, worker};
+use super::tasks::{Task, describe, slot, tasks};
+use super::varlena::Words;
+use super::{charset, claims, clock, errors, naming, nodes, worker};
 use mint_core::registry::pace;
 use mint_core::{Identity, Micros, Seen, Slice, Span};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
@@ -22,11 +24,10 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     let place = || (nodes::registry_database(), nodes::registry_role());
     let here = place();
-    let (database, role) = &here;
-    BackgroundWorker::connect_worker_to_spi(
-        Some(database.as_deref().unwrap_or("postgres")),
-        role.as_deref(),
-    );
+    let (database, role) = here.clone();
+    let database = database.unwrap_or_else(|| "postgres".to_owned());
+    let role = role.map(charset::carried);
+    BackgroundWorker::connect_worker_to_spi(Some(&charset::carried(database)), role.as_deref());
     let pid = worker::begin(on_exit);
     if !claims::mailbox().enter(pid) {
         return;
@@ -36,12 +37,18 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         let pause = member.round();
         clock::pause(pause);
         worker::reload();
-        if place() != here && !ends() {
-            // The next one, in the other place, goes on with what is held.
-            claims::mailbox().leave(pid);
-            claims::start_worker();
-            return;
+        if member.has_moved() {
+            // At the old registry, from where it was found: nothing that it lent counts at the new one.
+            member.release();
+            if place() != here && !ends() {
+                // The next one is connected to the other place.
+                claims::mailbox().leave(pid);
+                claims::start_worker();
+                return;
+            }
+            member.begin_anew();
         }
+        claims::settle();
     }
     // A clean end leaves the nodes to others at once, or to this server when it starts again.
     member.release();
@@ -61,9 +68,6 @@ unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
 const NO_ROOM: &str =
     "more than 1024 different ranges of nodes were claimed since the server started; restart it";
 
-/// What is to be claimed: nodes of a width by their numbers, or any one.
-type Task = (u32, Option<(u64, u64)>);
-
 /// What the registry answered.
 struct Answer {
     claim: i64,
@@ -75,6 +79,9 @@ struct Answer {
 
 struct Member {
     remote: Remote,
+    /// The foreign server of the registry that it asks, and the key of the settings by which that was found.
+    registry: Option<String>,
+    key: u64,
     /// When each task is due, by the clock since boot.
     due: BTreeMap<Task, Micros>,
     /// Why a task failed last, and when.
@@ -90,12 +97,29 @@ const LONGEST: Micros = 1_000_000;
 
 impl Member {
     fn new() -> Self {
+        claims::settle();
         Self {
             remote: Remote::new("pg_mint".to_owned(), None),
+            registry: nodes::registry(),
+            key: nodes::registry_key(),
             due: BTreeMap::new(),
             failures: BTreeMap::new(),
             length: None,
         }
+    }
+
+    /// Whether the settings name another registry than it asks.
+    fn has_moved(&self) -> bool {
+        self.key != nodes::registry_key()
+    }
+
+    /// Asks the registry that the settings name now. The connection to the old one ends with the first question.
+    fn begin_anew(&mut self) {
+        self.registry = nodes::registry();
+        self.key = nodes::registry_key();
+        self.due.clear();
+        self.failures.clear();
+        self.length = None;
     }
 
     /// Asks all that is due. Returns how long there is nothing to do.
@@ -159,7 +183,7 @@ impl Member {
                 .map(|(before, _)| without_numbers(before))
                 != Some(without_numbers(why))
         {
-            pgrx::log!("pg_mint has no slice of {}: {why}", describe(task));
+            errors::log(format!("pg_mint has no slice of {}: {why}", describe(task)));
         }
         let granted = answer.is_ok();
         match answer {
@@ -204,13 +228,16 @@ impl Member {
     }
 
     fn ask(&mut self, query: &str) -> Result<Answer, String> {
-        let server = nodes::registry().ok_or("pg_mint.registry is not set")?;
+        let server = self
+            .registry
+            .as_deref()
+            .ok_or("pg_mint.registry is not set")?;
         let columns = ANSWER;
-        let (answer, seen) = self.remote.ask(&server, query, columns, |row| read(&row))?;
+        let (answer, seen) = self.remote.ask(server, query, columns, |row| read(&row))?;
         self.length = Some(answer.length);
         // Who grants nothing, because the clocks do not agree, may not have looked back yet.
         if answer.denial.is_none() {
-            claims::set_seen(seen);
+            claims::seen().set(seen);
         }
         Ok(answer)
     }
@@ -233,12 +260,15 @@ impl Member {
     }
 
     fn give_up(&mut self, holds: Vec<&'static Hold>) {
-        let parted: Vec<(i64, Micros)> = holds.into_iter().filter_map(part).collect();
-        let last = parted.iter().map(|&(_, used)| used).max();
+        let key = self.key;
+        let parted: Vec<(u64, i64, Micros)> = holds.into_iter().filter_map(part).collect();
+        let last = parted.iter().map(|&(.., used)| used).max();
         let heard = parted
             .iter()
+            // What another registry lent, to a worker that had no time to say so, is none of this one's.
+            .filter(|&&(registry, ..)| registry == key)
             // A registry that does not answer is not asked again, as a shutdown waits for this.
-            .all(|&(claim, used)| self.tell(&farewell(claim, used)));
+            .all(|&(_, claim, used)| self.tell(&farewell(claim, used)));
         if let Some(used) = last.filter(|_| heard) {
             let_pass(used);
         }
@@ -246,19 +276,21 @@ impl Member {
 
     /// Tells the registry something. False when it did not hear: what it is not told is over by itself before long.
     fn tell(&mut self, query: &str) -> bool {
-        nodes::registry().is_some_and(|server| {
-            let answer = self.remote.ask(&server, query, "released boolean", |_| ());
+        let server = self.registry.as_deref();
+        server.is_some_and(|server| {
+            let answer = self.remote.ask(server, query, "released boolean", |_| ());
             answer.is_ok()
         })
     }
 }
 
-/// Ends a slice that is held, and its claim here. Returns the claim, and the moment that all its ids are before.
-fn part(hold: &Hold) -> Option<(i64, Micros)> {
+/// Ends a slice that is held, and its claim here. Returns whose claim it was, the claim, and the moment that all its
+/// ids are before.
+fn part(hold: &Hold) -> Option<(u64, i64, Micros)> {
     let claim = hold.claim()?;
     let used = claims::give_back(hold);
     hold.lose();
-    Some((claim, used))
+    Some((hold.registry(), claim, used))
 }
 
 /// Waits for the clock where ids were minted ahead of it. Until then the registry lends their nodes to nobody, and who
@@ -279,44 +311,6 @@ fn without_numbers(reason: &str) -> String {
         .collect()
 }
 
-/// What is to be claimed of the widths that sessions need.
-fn tasks(widths: u64, autos: u64) -> Vec<Task> {
-    let each = |bits: u64| (0..u64::BITS).filter(move |width| bits >> width & 1 == 1);
-    let mut tasks: Vec<Task> = each(autos).map(|width| (width, None)).collect();
-    for width in each(widths) {
-        let most = (1 << width) - 1;
-        if width == 0 {
-            // Without a node there is nothing to name.
-            tasks.push((0, Some((0, 0))));
-        }
-        for range in nodes::nodes() {
-            let (first, last) = (*range.start(), most.min(*range.end()));
-            if width > 0 && first <= last {
-                tasks.push((width, Some((first, last))));
-            }
-        }
-    }
-    tasks
-}
-
-/// Where the slice of a task is, once it was granted.
-fn slot((width, wanted): Task) -> Option<&'static Hold> {
-    match wanted {
-        None => claims::auto(width),
-        Some((first, last)) => {
-            claims::holds().find(|hold| hold.width() == width && hold.nodes() == (first..=last))
-        }
-    }
-}
-
-fn describe((width, wanted): Task) -> String {
-    match wanted {
-        None => format!("any node of {width} bits"),
-        Some((first, last)) if first == last => format!("node {first} of {width} bits"),
-        Some((first, last)) => format!("nodes {first} to {last} of {width} bits"),
-    }
-}
-
 /// The columns of the registry's answers.
 const ANSWER: &str = "claim bigint, first_node bigint, last_node bigint, slice_from bigint, slice_until bigint,
     length bigint, system bigint, timeline bigint, start bigint, incarnation bigint, log_position bigint, denial text";
@@ -331,7 +325,7 @@ fn question(claim: Option<(i64, &Slice)>, width: u32, wanted: Option<(u64, u64)>
         || "NULL, NULL".to_owned(),
         |(first, last)| format!("{first}, {last}"),
     );
-    let seen = claims::seen().map_or_else(
+    let seen = claims::seen().get().map_or_else(
         || "NULL, NULL, NULL, NULL, NULL".to_owned(),
         |seen| {
             let Identity {
@@ -383,7 +377,7 @@ fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
             until: number(5),
         },
         length: number(6),
-        denial: value::<String>(row, 12),
+        denial: value::<Words>(row, 12).map(|why| why.0),
     };
     let seen = Seen {
         identity: Identity {

@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod ceilings;
+pub mod charset;
 pub mod claims;
 pub mod clock;
 pub mod ends;
@@ -35,6 +36,7 @@ pub mod slots;
 pub mod soft;
 pub mod sources;
 pub mod statement;
+pub mod tasks;
 pub mod users;
 pub mod uuid_node;
 pub mod value_errors;

@@ -1,6 +1,7 @@
 //! Which nodes this server mints as, and which registry lends them: the settings `pg_mint.node`, `nodes`, `registry`,
 //! `registry_database` and `registry_role`.
 
+use super::{charset, claims, session};
 use mint_core::parse_nodes;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -32,6 +33,17 @@ static mut CHOICE: Node = Node::Unset;
 /// Whether a registry is set, for the way of every id.
 static mut REGISTERED: bool = false;
 
+/// What the settings come to; none from when one of them is assigned until that is asked for.
+struct Summary {
+    nodes: Vec<RangeInclusive<u64>>,
+    /// Of the three settings by which the registry is found.
+    registry: u64,
+    /// Of these, and of `pg_mint.nodes`.
+    all: u64,
+}
+
+static mut SUMMARY: Option<Summary> = None;
+
 impl Node {
     fn parse(text: &CStr) -> Option<Self> {
         let text = text.to_str().ok()?.trim();
@@ -54,9 +66,7 @@ pub fn node() -> Node {
 /// The nodes that are minted by their numbers, where a registry lends them: those of `pg_mint.nodes`, and that of
 /// `pg_mint.node`.
 pub fn nodes() -> Vec<RangeInclusive<u64>> {
-    let text = NODES.get().unwrap_or_default();
-    // Checked when it was set.
-    let mut nodes = parse_nodes(&text.to_string_lossy()).unwrap_or_default();
+    let mut nodes = summary().nodes.clone();
     if let Node::Fixed(node) = node() {
         let node = u64::from(node);
         if !nodes.iter().any(|range| range.contains(&node)) {
@@ -64,6 +74,67 @@ pub fn nodes() -> Vec<RangeInclusive<u64>> {
         }
     }
     nodes
+}
+
+/// Which of [`nodes`] a node is among.
+pub fn range_of(node: u64) -> Option<RangeInclusive<u64>> {
+    let listed = summary().nodes.iter().find(|range| range.contains(&node));
+    listed.cloned().or_else(|| {
+        let own = self::node() == u32::try_from(node).map_or(Node::Unset, Node::Fixed);
+        own.then_some(node..=node)
+    })
+}
+
+/// Whether `pg_mint.nodes` names a node.
+pub fn is_listed(node: u64) -> bool {
+    summary().nodes.iter().any(|range| range.contains(&node))
+}
+
+/// A hash of the settings by which the registry is found: what one registry has lent is not another's.
+pub fn registry_key() -> u64 {
+    summary().registry
+}
+
+/// A hash of these settings, and of `pg_mint.nodes`: whether two processes go by the same ones.
+pub fn settings_key() -> u64 {
+    summary().all
+}
+
+fn summary() -> &'static Summary {
+    // SAFETY: a backend is one thread. What is lent is not kept beyond the calls above, and settings are assigned
+    // between them.
+    let summary = unsafe { &mut *ptr::addr_of_mut!(SUMMARY) };
+    summary.get_or_insert_with(|| {
+        let nodes = NODES.get().unwrap_or_default();
+        let place = [&REGISTRY, &DATABASE, &ROLE].map(|setting| setting.get().unwrap_or_default());
+        let registry = place.iter().fold(FNV_BASIS, |hash, text| fnv(hash, text));
+        Summary {
+            // Checked when it was set.
+            nodes: parse_nodes(&nodes.to_string_lossy()).unwrap_or_default(),
+            registry,
+            all: fnv(registry, &nodes),
+        }
+    })
+}
+
+const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, which all builds of this library have in common. With the zero at the end, so that no two lists of texts
+/// run together.
+fn fnv(hash: u64, text: &CStr) -> u64 {
+    let bytes = text.to_bytes_with_nul().iter();
+    bytes.fold(hash, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// A setting is assigned: what this session has learned under the old one, it asks again. So nothing has to be asked
+/// on the way of an id.
+fn forget() {
+    // SAFETY: a backend is one thread, and nothing of it is lent while a setting is assigned.
+    unsafe { *ptr::addr_of_mut!(SUMMARY) = None };
+    claims::forget();
+    session::forget_reservations();
 }
 
 /// Whether nodes are lent by a registry.
@@ -89,7 +160,7 @@ pub fn registry_role() -> Option<String> {
 }
 
 fn text(setting: &GucSetting<Option<CString>>) -> Option<String> {
-    let text = setting.get()?.to_string_lossy().into_owned();
+    let text = charset::decode(setting.get()?.to_bytes());
     (!text.is_empty()).then_some(text)
 }
 
@@ -116,7 +187,7 @@ pub fn init() {
             GucContext::Sighup,
             GucFlags::default(),
             Some(check_nodes),
-            None,
+            Some(assign_place),
             None,
         );
         GucRegistry::define_string_guc_with_hooks(
@@ -130,23 +201,29 @@ pub fn init() {
             Some(assign_registry),
             None,
         );
+        GucRegistry::define_string_guc_with_hooks(
+            c"pg_mint.registry_database",
+            c"Sets the database that has the foreign server of the registry, and dblink.",
+            c"A change gives back what is held, and claims anew from there.",
+            &DATABASE,
+            GucContext::Sighup,
+            GucFlags::default(),
+            None,
+            Some(assign_place),
+            None,
+        );
+        GucRegistry::define_string_guc_with_hooks(
+            c"pg_mint.registry_role",
+            c"Sets the role that asks the registry, by its user mapping.",
+            c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
+            &ROLE,
+            GucContext::Sighup,
+            GucFlags::default(),
+            None,
+            Some(assign_place),
+            None,
+        );
     }
-    GucRegistry::define_string_guc(
-        c"pg_mint.registry_database",
-        c"Sets the database that has the foreign server of the registry, and dblink.",
-        c"Read when the worker starts.",
-        &DATABASE,
-        GucContext::Sighup,
-        GucFlags::default(),
-    );
-    GucRegistry::define_string_guc(
-        c"pg_mint.registry_role",
-        c"Sets the role that asks the registry, by its user mapping.",
-        c"Empty means the superuser that initdb made. Read when the worker starts.",
-        &ROLE,
-        GucContext::Sighup,
-        GucFlags::default(),
-    );
 }
 
 /// Whether a value can be assigned to `pg_mint.node`.
@@ -175,6 +252,7 @@ unsafe extern "C-unwind" fn assign_node(value: *const c_char, _extra: *mut c_voi
         let choice = (!value.is_null()).then(|| Node::parse(CStr::from_ptr(value)));
         *ptr::addr_of_mut!(CHOICE) = choice.flatten().unwrap_or(Node::Unset);
     }
+    forget();
 }
 
 /// Takes a value of `pg_mint.registry`.
@@ -182,6 +260,13 @@ unsafe extern "C-unwind" fn assign_node(value: *const c_char, _extra: *mut c_voi
 unsafe extern "C-unwind" fn assign_registry(value: *const c_char, _extra: *mut c_void) {
     // SAFETY: the server gives a string or null; a process has one thread.
     unsafe { REGISTERED = !value.is_null() && *value != 0 };
+    forget();
+}
+
+/// Takes a value of another setting of this file.
+#[pg_guard]
+unsafe extern "C-unwind" fn assign_place(_value: *const c_char, _extra: *mut c_void) {
+    forget();
 }
 
 /// Whether a value can be assigned to `pg_mint.nodes`.
@@ -196,10 +281,10 @@ unsafe extern "C-unwind" fn check_nodes(
         if (*value).is_null() {
             return true;
         }
-        let wrong = parse_nodes(&CStr::from_ptr(*value).to_string_lossy()).err();
+        let wrong = parse_nodes(&charset::decode_c(*value)).err();
         if let Some(error) = &wrong {
             let detail = super::errors::sentence(&error.to_string()).unwrap_or_default();
-            explain(&CString::new(detail).unwrap_or_default());
+            explain(&charset::c_string(&detail));
         }
         wrong.is_none()
     }

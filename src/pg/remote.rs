@@ -2,7 +2,8 @@
 //! PostgreSQL keeps them. For background workers: nothing here blocks for longer than a connection takes.
 
 use super::errors::{OrReport, report};
-use super::{clock, naming, watch};
+use super::varlena::Words;
+use super::{charset, clock, naming, watch};
 use mint_core::Micros;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::pg_sys::panic::CaughtError;
@@ -103,7 +104,7 @@ impl Remote {
         let known = format!(
             "SELECT EXISTS (SELECT FROM pg_catalog.pg_foreign_server WHERE srvname = {server})"
         );
-        if Spi::get_one::<bool>(&known).or_report() != Some(true) {
+        if Spi::get_one::<bool>(&charset::carried(known)).or_report() != Some(true) {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
                 format!("server \"{named}\" does not exist"),
@@ -123,7 +124,7 @@ impl Remote {
                 let open = format!(
                     "SELECT {name} OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
                 );
-                if Spi::get_one::<bool>(&open).or_report() == Some(true) {
+                if Spi::get_one::<bool>(&charset::carried(open)).or_report() == Some(true) {
                     naming::run(&format!("SELECT {dblink}.dblink_disconnect({name})"));
                 }
             });
@@ -133,7 +134,7 @@ impl Remote {
     /// Waits for the answer, looking for it again and again, as the way that dblink waits cannot be interrupted.
     fn receive<T>(&self, dblink: &str, columns: &str, read: impl Fn(SpiTupleTable<'_>) -> T) -> T {
         let name = &self.name;
-        let busy = format!("SELECT {dblink}.dblink_is_busy({name})");
+        let busy = charset::carried(format!("SELECT {dblink}.dblink_is_busy({name})"));
         let began = clock::up();
         while Spi::get_one::<i32>(&busy).or_report() == Some(1) {
             if clock::up() - began > PATIENCE {
@@ -146,8 +147,9 @@ impl Remote {
             }
             clock::pause(GLANCE);
         }
-        let fetch =
-            format!("SELECT * FROM {dblink}.dblink_get_result({name}) AS answer({columns})");
+        let fetch = charset::carried(format!(
+            "SELECT * FROM {dblink}.dblink_get_result({name}) AS answer({columns})"
+        ));
         Spi::connect_mut(|client| {
             let rows = client.update(&fetch, None, &[]).or_report();
             if rows.is_empty() {
@@ -186,9 +188,15 @@ fn words(error: &CaughtError) -> String {
     | CaughtError::RustPanic {
         ereport: report, ..
     }) = error;
-    match report.detail() {
-        Some(detail) => format!("{}: {}", report.message(), detail.trim_end()),
-        None => report.message().to_owned(),
+    // What this library reports is in the encoding of the database already.
+    let text = |text: &str| match error {
+        CaughtError::ErrorReport(_) => charset::decode(text.as_bytes()),
+        _ => text.to_owned(),
+    };
+    let message = text(report.message());
+    match report.detail().map(text) {
+        Some(detail) => format!("{message}: {}", detail.trim_end()),
+        None => message,
     }
 }
 
@@ -199,9 +207,9 @@ fn dblink() -> String {
     // No row is an error of SPI's in this form of the call.
     let schema = Spi::connect(|client| {
         let rows = client.select(query, Some(1), &[]).or_report();
-        (!rows.is_empty()).then(|| rows.first().get_one::<String>().or_report())
+        (!rows.is_empty()).then(|| rows.first().get_one::<Words>().or_report())
     });
-    schema.flatten().unwrap_or_else(|| {
+    schema.flatten().map(|schema| schema.0).unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_FUNCTION,
             "extension \"dblink\" is not installed in this database".to_owned(),

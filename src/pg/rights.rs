@@ -1,8 +1,7 @@
 //! Who may use a relation.
 
-use super::catalog;
+use super::{catalog, charset};
 use pgrx::pg_sys;
-use std::ffi::CString;
 
 // miscadmin.h. Not pgrx's own binding: it reads one word and raises no error, and the guard of that
 // binding costs more than drawing a number does.
@@ -32,10 +31,9 @@ pub fn any(relation: pg_sys::Oid, any_of: u32) -> bool {
 pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::ObjectType::Type) {
     let answer = check(relation, any_of);
     if answer != pg_sys::AclResult::ACLCHECK_OK {
-        // A relation's name has no zero byte.
-        let name = CString::new(name).unwrap_or_default();
+        let name = charset::c_string(name);
         // SAFETY: raises an error with a copy of the name.
-        unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) };
+        charset::relay(|| unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) });
     }
 }
 

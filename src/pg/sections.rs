@@ -83,6 +83,11 @@ pub fn find(oid: pg_sys::Oid) -> Place {
     attach(open(oid)).0
 }
 
+/// The number that no user of a section got more than, as the page says it, without the shared memory.
+pub fn beyond_all(oid: pg_sys::Oid) -> i64 {
+    open(oid).row().last_value - 1
+}
+
 /// Lets numbers up to `beyond` be issued in a section.
 pub fn raise(oid: pg_sys::Oid, beyond: i64) {
     let sequence = open(oid);

@@ -9,7 +9,7 @@
 
 use super::errors::report;
 use super::local::Local;
-use super::segment_slots::{self, Place};
+use super::segment_slots::{self, Place, Slot};
 use super::sequence::{self, Lock, Row, Sequence};
 use super::slots::Key;
 use super::{clock, ends, rights, settings, sources, watch};
@@ -75,7 +75,7 @@ pub fn next(sequence: pg_sys::Oid) -> i64 {
         }
         return first;
     }
-    draw(sequence, 1).first
+    draw(sequence, 1, false).first
 }
 
 /// The next value, and the session remembers it as its last ticket.
@@ -89,12 +89,12 @@ pub fn next_ticket(sequence: pg_sys::Oid) -> i64 {
 
 /// The next `count` values in a row.
 pub fn next_range(sequence: pg_sys::Oid, count: u64) -> Values {
-    draw(sequence, count)
+    draw(sequence, count, true)
 }
 
 /// As [`next_range`], and the session remembers the first as its last ticket.
 pub fn next_tickets(sequence: pg_sys::Oid, count: u64) -> Values {
-    let values = draw(sequence, count);
+    let values = draw(sequence, count, true);
     // SAFETY: as above. `draw` has left the sequence in RECENT.
     unsafe { (*RECENT).last = Some(values.first) };
     values
@@ -130,11 +130,15 @@ pub fn forget(relation: pg_sys::Oid) {
     }
 }
 
+/// Draws `count` values in a row, for a range or not.
 #[cold]
-fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
+fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
     loop {
         let place = place(sequence);
         let Place { slot, owner } = place;
+        if for_range {
+            refuse_unfit(slot, sequence, count);
+        }
         match slot.segment.draw(owner, count) {
             Draw::Got {
                 first,
@@ -160,6 +164,27 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
             Draw::Short { .. } => turn(place, sequence),
         }
         pgrx::check_for_interrupts!();
+    }
+}
+
+/// Looks whether the greatest bigint would be among the next values, before they are drawn. Others may draw in between:
+/// then what was drawn to show this is lost.
+fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
+    let look = slot.segment.look();
+    let (Some(first), Some(last)) = (look.position, look.ceiling) else {
+        return;
+    };
+    if first.max(last) == i64::MAX {
+        let open = open(sequence);
+        let increment = open.definition().0.increment;
+        let values = Values {
+            first,
+            increment,
+            count,
+        };
+        if !ends::fits_range(&values) {
+            ends::refuse_range(&open);
+        }
     }
 }
 
@@ -398,13 +423,16 @@ fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let (rules, cache) = sequence.definition();
     let place = Cell::new(attach(oid, &sequence));
     let (taken, before) = (Cell::new(None), Cell::new(None));
+    let mut unfit = false;
     let (found, position) = sequence.update_then(
         |found| {
             if place.get().slot.is_stale(found, &rules, cache) {
                 place.set(place.get().renewed());
             }
             before.set(Some(standing(found)));
-            taken.set(rules.take(standing(found), count, count));
+            let values = rules.take(standing(found), count, count)?;
+            unfit = !ends::fits_range(&values);
+            taken.set((!unfit).then_some(values));
             taken.get().map(row)
         },
         |position| {
@@ -414,6 +442,7 @@ fn take(oid: pg_sys::Oid, count: u64) -> Values {
         },
     );
     match (before.get(), taken.get()) {
+        _ if unfit => ends::refuse_range(&sequence),
         (Some(before), Some(values)) => {
             sequence::flush(position);
             ends::warn(&sequence, &rules, before, standing(found));

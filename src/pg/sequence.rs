@@ -125,9 +125,7 @@ impl Sequence {
     /// The name, without its schema.
     pub fn name(&self) -> String {
         // SAFETY: an open relation has its row of pg_class, whose name ends with a zero byte.
-        unsafe { std::ffi::CStr::from_ptr((*(*self.relation).rd_rel).relname.data.as_ptr()) }
-            .to_string_lossy()
-            .into_owned()
+        unsafe { super::charset::decode_c((*(*self.relation).rd_rel).relname.data.as_ptr()) }
     }
 
     /// The sequence's oid and the number of the file in which its page is now.

@@ -102,6 +102,11 @@ pub fn reservation(lane: &'static Lane) -> &'static mut Option<(&'static Lane, R
     slot
 }
 
+/// Drops what is left of all reservations: it was taken under settings that have changed since.
+pub fn forget_reservations() {
+    session().reserved = [None; RESERVED];
+}
+
 /// Remembers the id that was minted last.
 #[inline]
 pub fn set_last_id(id: i64) {

@@ -20,8 +20,9 @@ fn saved(_: pg_sys::FunctionCallInfo, _: &str) -> bool {
 
 #[cfg(not(feature = "pg15"))]
 fn saved(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
+    use super::charset;
     use pgrx::PgSqlErrorCode;
-    use std::ffi::{CString, c_char, c_int};
+    use std::ffi::{c_char, c_int};
     // utils/elog.h, which pgrx does not bind.
     unsafe extern "C-unwind" {
         fn errcode(code: c_int) -> c_int;
@@ -34,8 +35,7 @@ fn saved(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     if context.is_null() || unsafe { (*context).type_ } != pg_sys::NodeTag::T_ErrorSaveContext {
         return false;
     }
-    // A text from the server has no zero byte.
-    let message = CString::new(message).unwrap_or_default();
+    let message = charset::c_string(message);
     // SAFETY: the server's own protocol for such a context, which raises nothing but its lack of
     // memory; the message is copied.
     unsafe {

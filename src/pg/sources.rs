@@ -8,7 +8,8 @@ use super::mailbox::{GLANCE, Kind, Mailbox};
 use super::remote::{Remote, attempt, value};
 use super::segment_slots::{self, Place, Slot};
 use super::shmem::{Idea, Stamp};
-use super::{clock, grants, naming, settings, worker};
+use super::varlena::Words;
+use super::{charset, clock, errors, grants, naming, settings, worker};
 use mint_core::{Micros, Rules, Values};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
@@ -61,17 +62,17 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     )?;
     Spi::connect(|client| {
         let rows = client
-            .select(&select, Some(1), &[sequence.into()])
+            .select(&charset::carried(select), Some(1), &[sequence.into()])
             .or_report();
         if rows.is_empty() {
             return None;
         }
         let row = rows.first();
         Some(Source {
-            server: value(&row, 1)?,
-            sequence: value(&row, 2)?,
+            server: value::<Words>(&row, 1)?.0,
+            sequence: value::<Words>(&row, 2)?.0,
             step: value::<i64>(&row, 3)?.unsigned_abs(),
-            owner: value(&row, 4)?,
+            owner: value::<Words>(&row, 4)?.0,
         })
     })
 }
@@ -82,7 +83,8 @@ pub fn check(server: &str) {
         "SELECT pg_catalog.has_server_privilege({}, 'USAGE')",
         naming::literal(server)
     );
-    if Spi::get_one::<bool>(&query).or_report() != Some(true) {
+    let query = charset::carried(query);
+    if charset::relay(|| Spi::get_one::<bool>(&query)).or_report() != Some(true) {
         report(
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("permission denied for foreign server {server}"),
@@ -254,7 +256,9 @@ impl Supply {
             let oid = sequence.to_u32();
             if let Err(why) = self.take(sequence, place) {
                 if self.failures.get(&oid) != Some(&why) {
-                    pgrx::log!("pg_mint got no segment of sequence with OID {oid}: {why}");
+                    errors::log(format!(
+                        "pg_mint got no segment of sequence with OID {oid}: {why}"
+                    ));
                 }
                 failures.insert(oid, why);
             }

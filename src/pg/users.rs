@@ -90,8 +90,14 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 
 /// The number that a user got last, or may have got at most.
 pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
+    let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
+    // SAFETY: a call without preconditions.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        // Users are in the memory of the primary. What each of them is below came with the log.
+        let (_, (sequence, _)) = section(family, id, any_of);
+        return sections::beyond_all(sequence);
+    }
     loop {
-        let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
         let (sequence, place) = place(family, id, any_of);
         match table().current(place.section(), place.owner, id) {
             Ok(number) => return number,
@@ -101,26 +107,35 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     }
 }
 
-/// Waits for the transactions that drew for this user to end, and keeps others from drawing until this one
-/// does. Only those that ask for the lock.
-pub fn lock(family: pg_sys::Oid, id: i64) {
+/// Waits for the transactions that drew for these users to end, and keeps others from drawing until this one
+/// does. Only those that ask for the locks. Nothing is locked for who may not draw.
+///
+/// The family's oid is in the lock as it is, so users of two families never share one. Two of a family do with a
+/// probability of 2^-32, which costs a wait; whoever looks for such a pair on purpose may lock either of them anyway.
+/// So the hash needs no secret.
+pub fn lock(family: pg_sys::Oid, ids: &[i64]) {
     // The server's own advisory locks have 1 and 2 there: ours meet nobody's.
     const OWN_SPACE: u16 = 0x6d74;
-    // Of one family no two users share a lock, as the hash is one to one. Users of two families may, which
-    // costs a wait and nothing else.
-    let key = hash(id) ^ u64::from(family.to_u32()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    // SAFETY: takes a lock for the transaction, or raises an error.
-    unsafe {
-        let tag = pg_sys::LOCKTAG {
-            locktag_field1: pg_sys::MyDatabaseId.to_u32(),
-            locktag_field2: (key >> 32) as u32,
-            locktag_field3: key as u32,
-            locktag_field4: OWN_SPACE,
-            locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
-            locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
-        };
-        let mode = pg_sys::ExclusiveLock.cast_signed();
-        pg_sys::LockAcquire(&raw const tag, mode, false, false);
+    refuse_in_recovery();
+    demand(family, pg_sys::ACL_INSERT);
+    // In the order of locks, not of users: so two who lock several of them cannot wait for each other.
+    let mut keys: Vec<u32> = ids.iter().map(|&id| (hash(id) >> 32) as u32).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        // SAFETY: takes a lock for the transaction, or raises an error.
+        unsafe {
+            let tag = pg_sys::LOCKTAG {
+                locktag_field1: pg_sys::MyDatabaseId.to_u32(),
+                locktag_field2: family.to_u32(),
+                locktag_field3: key,
+                locktag_field4: OWN_SPACE,
+                locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
+                locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
+            };
+            let mode = pg_sys::ExclusiveLock.cast_signed();
+            pg_sys::LockAcquire(&raw const tag, mode, false, false);
+        }
     }
 }
 
@@ -140,31 +155,43 @@ pub fn forget(relation: pg_sys::Oid) {
     }
 }
 
-/// The sequence of a user's section, and where that is, if this session's user may.
-fn place(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, Place) {
+/// Raises an error unless this session's user has any of these privileges on the family.
+fn demand(family: pg_sys::Oid, any_of: u32) {
     watch::begin();
-    refuse_in_recovery();
-    // SAFETY: a backend is one thread.
-    let known = || unsafe { (*ptr::addr_of_mut!(KNOWN)).get_mut(&family.to_u32()) };
-    let may = known().is_some_and(|known| {
+    let may = known(family).is_some_and(|known| {
         known.user == rights::user()
             || any_of != pg_sys::ACL_INSERT && known.reader == rights::user()
     });
     if !may {
         resolve(family, any_of);
     }
-    let section = known().and_then(|known| {
+}
+
+/// What the session knows of a family.
+fn known(family: pg_sys::Oid) -> Option<&'static mut Box<Known>> {
+    // SAFETY: a backend is one thread. Who is lent it calls nothing that lends it again.
+    unsafe { (*ptr::addr_of_mut!(KNOWN)).get_mut(&family.to_u32()) }
+}
+
+/// Which section a user is of, the sequence of that, and where it is if that is known, if this session's user may.
+fn section(family: pg_sys::Oid, id: i64, any_of: u32) -> (usize, (pg_sys::Oid, Option<Place>)) {
+    demand(family, any_of);
+    let section = known(family).and_then(|known| {
         let index = section_of(id, known.sections.len());
-        // SAFETY: as above.
+        // SAFETY: a backend is one thread.
         unsafe { RECENT = &raw mut **known };
         Some((index, *known.sections.get(index)?))
     });
-    let Some((index, (sequence, place))) = section else {
-        refuse_family(family)
-    };
+    section.unwrap_or_else(|| refuse_family(family))
+}
+
+/// The sequence of a user's section, and where that is, if this session's user may.
+fn place(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, Place) {
+    refuse_in_recovery();
+    let (index, (sequence, place)) = section(family, id, any_of);
     let place = place.unwrap_or_else(|| sections::find(sequence));
     // Opening the sequence may have brought word of changes.
-    if let Some(known) = known()
+    if let Some(known) = known(family)
         && let Some(section) = known.sections.get_mut(index)
         && section.0 == sequence
     {
@@ -230,7 +257,7 @@ fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
         if name.is_null() {
             refuse_family(family);
         }
-        let name = CStr::from_ptr(name).to_string_lossy().into_owned();
+        let name = super::charset::decode_c(name);
         // In the order of the columns, as the index that is read has them.
         let list = pg_sys::getOwnedSequences(family);
         let length = if list.is_null() { 0 } else { (*list).length };

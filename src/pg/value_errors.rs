@@ -1,5 +1,6 @@
 //! From the errors of what only computes to PostgreSQL's; see [`super::errors`].
 
+use super::charset::decode;
 use super::errors::{OrReport, report, sentence};
 use mint_core::encoding::ENCODINGS;
 use mint_core::{
@@ -92,10 +93,10 @@ impl<T> OrReport<T> for Result<T, ConcealError> {
 /// A text as far as a message shows it: no id is nearly as long.
 fn shown(text: &[u8]) -> String {
     const LONGEST: usize = 64;
-    let all = String::from_utf8_lossy(text);
+    let all = decode(text);
     match all.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", &all[..end]),
-        None => all.into_owned(),
+        None => all,
     }
 }
 
@@ -126,7 +127,9 @@ pub fn bad_id(error: &EncodingError) -> ! {
 /// Refuses a text that is no id.
 #[cold]
 pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> ! {
-    let text = shown(text);
+    // With the digit as the database's encoding has it.
+    let told = encoding.decode(decode(text).as_bytes()).err();
+    let (text, error) = (shown(text), told.as_ref().unwrap_or(error));
     let (code, hint) = match error {
         EncodingError::OutOfRange => (OUT_OF_RANGE, None),
         EncodingError::WrongCase(_) => (

@@ -1,7 +1,8 @@
 //! Text and bytea as bytes, and short new texts, without a guarded call of the server for the usual
 //! value: one that is neither compressed nor stored elsewhere.
 
-use pgrx::{pg_sys, varlena};
+use super::charset;
+use pgrx::{IntoDatum, pg_sys, varlena};
 
 /// The bytes of a value, which is unpacked by the server only where it must be.
 ///
@@ -72,6 +73,80 @@ argument!(Text, "text");
 pub struct Bytea<'a>(pub &'a [u8]);
 
 argument!(Bytea, "bytea");
+
+/// Some text as Rust has it: an argument, a result or a value of a row, in any encoding of the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(pub String);
+
+pgrx::impl_sql_translatable!(Words, "text");
+
+impl pgrx::FromDatum for Words {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        // SAFETY: the caller says that a datum that is not null is of this type.
+        (!is_null).then(|| Words(charset::decode(unsafe { bytes(datum) })))
+    }
+}
+
+impl pgrx::IntoDatum for Words {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        // Text and bytea are laid out alike.
+        charset::encode(&self.0).into_datum()
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::TEXTOID
+    }
+
+    fn is_compatible_with(other: pg_sys::Oid) -> bool {
+        other == pg_sys::TEXTOID || other == pg_sys::VARCHAROID
+    }
+}
+
+// SAFETY: a text of the server's outlives the copy that is made of it.
+unsafe impl pgrx::datum::UnboxDatum for Words {
+    type As<'src> = Words;
+
+    unsafe fn unbox<'src>(datum: pgrx::datum::Datum<'src>) -> Self::As<'src>
+    where
+        Self: 'src,
+    {
+        // SAFETY: the caller says that the datum is of this type.
+        Words(charset::decode(unsafe { bytes(datum.sans_lifetime()) }))
+    }
+}
+
+// SAFETY: returns a datum of the declared type.
+unsafe impl pgrx::callconv::BoxRet for Words {
+    unsafe fn box_into<'fcx>(
+        self,
+        fcinfo: &mut pgrx::callconv::FcInfo<'fcx>,
+    ) -> pgrx::datum::Datum<'fcx> {
+        match self.into_datum() {
+            // SAFETY: a text, as declared.
+            Some(datum) => unsafe { fcinfo.return_raw_datum(datum) },
+            None => fcinfo.return_null(),
+        }
+    }
+}
+
+// SAFETY: takes the argument through FromDatum.
+unsafe impl<'fcx> pgrx::callconv::ArgAbi<'fcx> for Words {
+    unsafe fn unbox_arg_unchecked(arg: pgrx::callconv::Arg<'_, 'fcx>) -> Self {
+        // SAFETY: as the caller says. A strict function's argument is not null.
+        unsafe { arg.unbox_arg_using_from_datum() }.unwrap_or(Words(String::new()))
+    }
+
+    unsafe fn unbox_nullable_arg(
+        arg: pgrx::callconv::Arg<'_, 'fcx>,
+    ) -> pgrx::nullable::Nullable<Self> {
+        // SAFETY: as the caller says.
+        unsafe { arg.unbox_arg_using_from_datum().into() }
+    }
+}
 
 /// A result of type text.
 #[derive(Debug)]

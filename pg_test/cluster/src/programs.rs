@@ -83,4 +83,15 @@ impl Server {
         psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database]);
         tree::run_with_input(&mut psql, dump);
     }
+
+    /// What psql says, byte by byte, when it is given a script: what the statements answered, then what went wrong.
+    #[must_use]
+    pub fn psql(&self, database: &str, script: &[u8]) -> Vec<u8> {
+        let file = self.path().join("script.sql");
+        std::fs::write(&file, script).expect("a script");
+        let mut psql = self.client_program("psql", "postgres");
+        psql.args(["-X", "-q", "-A", "-t", "-d", database, "-f"]);
+        let output = psql.arg(file).output().expect("psql runs");
+        [output.stdout, output.stderr].concat()
+    }
 }

@@ -42,6 +42,58 @@ fn a_standby_refuses_until_promoted() {
     assert_ascending(&all);
 }
 
+/// Mailboxes are read on standbys: there a user's bound is what the log has brought of his section's.
+#[test]
+fn a_standby_shows_the_bound_of_a_user() {
+    const CURRENT: &str = "SELECT user_sequence_current('mail', 7)";
+    let primary = Server::start("mailboxes");
+    let mut session = primary.connect("postgres");
+    session.run("SELECT user_sequence_create('mail', sections => 1, step => 100)");
+    session.run("CREATE ROLE reader LOGIN");
+    let standby = primary.standby("a reader of mailboxes");
+    primary.wait_for(&standby);
+    let mut replica = standby.connect("postgres");
+    assert_eq!(replica.one::<i64>(CURRENT), 0, "nobody has drawn");
+
+    let mut last = 0;
+    for _ in 0..5 {
+        session.run("SELECT user_sequence_next('mail', 7) FROM generate_series(1, 70)");
+        last = session.one(CURRENT);
+        primary.wait_for(&standby);
+        // Of users who drew and of users who did not, at most a step and a half above.
+        for user in [7, 8] {
+            let bound: i64 = replica.one(&format!("SELECT user_sequence_current('mail', {user})"));
+            assert!((last..=last + 150).contains(&bound), "{bound}, {last}");
+        }
+    }
+    assert_eq!(last, 350);
+    let refusal = replica.refusal("SELECT user_sequence_next('mail', 7)");
+    assert_eq!(refusal.code, "25006", "{refusal}");
+    let refusal = replica.refusal("SELECT user_sequence_next_for_commit('mail', 7)");
+    assert_eq!(refusal.code, "25006", "{refusal}");
+
+    // Who may look, may look there.
+    let mut reader = standby.connect_as("reader", "postgres");
+    assert_eq!(reader.refusal(CURRENT).code, "42501");
+    session.run("GRANT SELECT ON mail TO reader");
+    primary.wait_for(&standby);
+    let bound: i64 = reader.one(CURRENT);
+    assert!(bound >= last, "{bound}");
+
+    // A family that is made anew there is another one.
+    session.run("SELECT user_sequence_drop('mail')");
+    session.run("SELECT user_sequence_create('mail', sections => 1, step => 100)");
+    primary.wait_for(&standby);
+    assert_eq!(replica.one::<i64>(CURRENT), 0);
+    session.run("SELECT user_sequence_next('mail', 7)");
+    primary.wait_for(&standby);
+    primary.stop_immediate();
+    standby.promote();
+    let bound: i64 = replica.one(CURRENT);
+    let next: i64 = replica.one("SELECT user_sequence_next('mail', 7)");
+    assert!((1..next).contains(&bound), "{bound}, {next}");
+}
+
 /// The ceiling travels with the WAL: a promoted server begins above all the old one issued, be its clock behind.
 #[test]
 fn failover_to_a_slower_clock_repeats_nothing() {

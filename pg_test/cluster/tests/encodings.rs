@@ -1,0 +1,304 @@
+//! Databases that are not UTF-8: each function that takes or shows text, and each message, with letters beyond ASCII.
+
+use mint_cluster::Server;
+
+/// A database, and a letter in its encoding and in that of the client.
+struct Story {
+    database: &'static str,
+    encoding: &'static str,
+    /// The client's encoding.
+    client: &'static str,
+    letter: &'static [u8],
+    /// How many bytes the letter has in the database.
+    length: usize,
+}
+
+const STORIES: [Story; 6] = [
+    Story {
+        database: "latin",
+        encoding: "LATIN1",
+        client: "LATIN1",
+        letter: b"\xe9",
+        length: 1,
+    },
+    Story {
+        database: "latin_utf8",
+        encoding: "LATIN1",
+        client: "UTF8",
+        letter: "é".as_bytes(),
+        length: 1,
+    },
+    Story {
+        database: "japanese",
+        encoding: "EUC_JP",
+        client: "EUC_JP",
+        letter: b"\xa4\xa2",
+        length: 2,
+    },
+    Story {
+        database: "japanese_utf8",
+        encoding: "EUC_JP",
+        client: "UTF8",
+        letter: "あ".as_bytes(),
+        length: 2,
+    },
+    // What is no UTF-8 there, and what is.
+    Story {
+        database: "ascii",
+        encoding: "SQL_ASCII",
+        client: "SQL_ASCII",
+        letter: b"\xe9",
+        length: 1,
+    },
+    Story {
+        database: "ascii_utf8",
+        encoding: "SQL_ASCII",
+        client: "SQL_ASCII",
+        letter: "é".as_bytes(),
+        length: 2,
+    },
+];
+
+/// A script, and what it says. `@` is the letter.
+const CALLS: &[(&str, &str)] = &[
+    // Counters, by name and with the server's own errors about names.
+    ("SELECT segment_create('a@', 100)", "a@"),
+    (
+        "SELECT segment_create('a@', 100)",
+        "42P07: relation \"a@\" already exists",
+    ),
+    (
+        "SELECT segment_create('n@.a', 100)",
+        "3F000: schema \"n@\" does not exist",
+    ),
+    (
+        "SELECT segment_create('b', 100, 1, 's@')",
+        "server \"s@\" does not exist",
+    ),
+    (
+        "SELECT segment_next('a@'), segment_next_range('a@', 2)",
+        "1|[2,4)",
+    ),
+    ("SELECT sequence FROM pg_mint_segments ORDER BY 1", "a@"),
+    (
+        "CREATE UNLOGGED SEQUENCE \"u@\"; SELECT segment_next('u@')",
+        "unlogged sequence \"u@\"",
+    ),
+    (
+        "CREATE TABLE \"t@\" (id int); SELECT segment_next('t@')",
+        "42809: \"t@\" is not a sequence",
+    ),
+    (
+        "CREATE SEQUENCE \"e@\" MAXVALUE 2; SELECT segment_next('e@')",
+        "values of sequence \"e@\"",
+    ),
+    (
+        "SELECT segment_next('e@'); SELECT segment_next('e@')",
+        "2200H: reached maximum value of sequence \"e@\" (2)",
+    ),
+    (
+        "CREATE SEQUENCE \"g@\" START 9223372036854775807; SELECT segment_next_range('g@', 1)",
+        "22003: a range cannot hold value 9223372036854775807 of sequence \"g@\"",
+    ),
+    (
+        "SET ROLE nobody; SELECT segment_next('a@')",
+        "42501: permission denied for sequence a@",
+    ),
+    (
+        "SET ROLE nobody; SELECT segment_drop('a@')",
+        "42501: must be owner of sequence a@",
+    ),
+    ("SELECT 'gone', segment_drop('a@')", "gone|"),
+    (
+        "SELECT segment_next('a@')",
+        "42P01: relation \"a@\" does not exist",
+    ),
+    ("SELECT ticket_create('k@')", "k@"),
+    (
+        "SELECT ticket_last('k@')",
+        "no ticket of \"k@\" has been drawn",
+    ),
+    (
+        "SELECT ticket_next('k@'), ticket_next_range('k@', 2), ticket_last('k@')",
+        "1|[2,4)|2",
+    ),
+    (
+        "SELECT ticket_change('k@', 1, 2, 1)",
+        "taken tickets of \"k@\" up to there",
+    ),
+    ("SELECT ticket_change('k@', 1, 2, 2000)", "2001"),
+    (
+        "SET ROLE nobody; SELECT ticket_last('k@')",
+        "42501: permission denied for sequence k@",
+    ),
+    (
+        "SET ROLE nobody; SELECT ticket_change('k@', 1, 2, 9)",
+        "42501: permission denied for sequence \"k@\"",
+    ),
+    ("SELECT 'gone', ticket_drop('k@')", "gone|"),
+    ("SELECT user_sequence_create('f@', 2)", "f@"),
+    (
+        "SELECT user_sequence_next('f@', 1), user_sequence_current('f@', 1)",
+        "1|1",
+    ),
+    (
+        "SELECT user_sequence_next_for_commit('f@', 1), user_sequence_next_range('f@', 1, 2)",
+        "2|[3,5)",
+    ),
+    (
+        "SELECT user_sequence_next('t@', 1)",
+        "42809: \"t@\" is not a family",
+    ),
+    (
+        "SET ROLE nobody; SELECT user_sequence_next('f@', 1)",
+        "42501: permission denied for table f@",
+    ),
+    (
+        "SET ROLE nobody; SELECT user_sequence_next_for_commit('f@', 1)",
+        "42501: permission denied for table f@",
+    ),
+    (
+        "SELECT user_sequence_create('n@.a')",
+        "3F000: schema \"n@\" does not exist",
+    ),
+    ("SELECT 'gone', user_sequence_drop('f@')", "gone|"),
+    ("INSERT INTO leaf_alloc VALUES ('l@', 1, 10, 'd@')", ""),
+    (
+        "SELECT biz_tag, description, segment_next('l@') FROM leaf_alloc WHERE biz_tag = 'l@'",
+        "l@|d@|1",
+    ),
+    (
+        "INSERT INTO leaf_alloc VALUES ('l@', 1, 10)",
+        "42P07: relation \"l@\" already exists",
+    ),
+    // Texts of values.
+    (
+        "SELECT id_from_text('2@')",
+        "22P02: invalid base58 id: \"2@\"",
+    ),
+    ("SELECT id_from_text('2@')", "\"@\" is not a digit of it"),
+    ("SELECT id_from_text(repeat('@', 100))", "@@@..."),
+    ("SELECT id_to_text(5, 'c@')", "\"c@\""),
+    (
+        "SELECT 'y@'::snowflake_layout",
+        "22P02: invalid input syntax for type snowflake_layout: \"y@\"",
+    ),
+    (
+        "SELECT 'time:41 @:5'::snowflake_layout",
+        "snowflake_layout: \"time:41 @:5\"",
+    ),
+    (
+        "SELECT 'o@'::objectid",
+        "22P02: invalid input syntax for type objectid: \"o@\"",
+    ),
+    ("SELECT uuid_to_bin('i@')", "\"i@\""),
+    ("SELECT is_uuid('i@')", "f"),
+    ("SELECT uuid_v2('w@', 1)", "there is no domain \"w@\""),
+    ("SELECT uuid_v3('x@', 'a')", "\"x@\""),
+    (
+        "SELECT uuid_v5('dns', '@') = uuid_v5('dns', '@'), uuid_v5('dns', '@') = uuid_v5('dns', '?')",
+        "t|f",
+    ),
+    ("SELECT * FROM sequence_table('seq_@')", "\"seq_@\""),
+    ("SELECT snowflake_node_from_mac('@') >= 0", "t"),
+    // The registry.
+    (
+        "SELECT snowflake_create_registry(); SELECT snowflake_end_quarantine()",
+        "",
+    ),
+    (
+        "SELECT snowflake_reserve_nodes(10, 1, 1, 'h@'); SELECT holder FROM pg_mint_nodes",
+        "h@",
+    ),
+    (
+        "SELECT snowflake_reserve_nodes(10, 1, 1, 'j@')",
+        "held by h@",
+    ),
+    (
+        "SELECT denial FROM snowflake_claim_nodes(NULL, NULL, NULL, 10, 1, 1, 'm@', 1,
+      (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, NULL, NULL, NULL, NULL, NULL)",
+        "held by h@",
+    ),
+    (
+        "SELECT first_node FROM snowflake_claim_nodes(NULL, NULL, NULL, 10, 2, 2, 'm@', 1,
+      (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, NULL, NULL, NULL, NULL, NULL)",
+        "2",
+    ),
+    (
+        "SELECT holder FROM pg_mint_nodes WHERE first_node = 2",
+        "m@",
+    ),
+    ("ALTER SYSTEM SET pg_mint.nodes = 'q@'", "q@"),
+];
+
+#[test]
+fn every_text_and_message_is_in_the_encoding_of_the_database() {
+    let server = Server::build("other encodings").preload(true).start();
+    let mut wrong = Vec::new();
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE nobody");
+    for story in &STORIES {
+        let Story {
+            database,
+            encoding,
+            client,
+            length,
+            ..
+        } = *story;
+        session.run(&format!(
+            "CREATE DATABASE {database} TEMPLATE template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
+        ));
+        // A script in the client's encoding, with the extension in a schema that takes a letter as well.
+        let said = |sql: &str| {
+            let script = format!(
+                "\\encoding {client}\n\\set VERBOSITY verbose\nSET search_path = \"z@\", public;\n{sql};\n"
+            );
+            server.psql(database, &lettered(&script, story.letter))
+        };
+        let _ = said(
+            "CREATE SCHEMA \"z@\"; GRANT USAGE ON SCHEMA \"z@\" TO nobody; CREATE EXTENSION pg_mint SCHEMA \"z@\"",
+        );
+        assert_eq!(
+            said("SELECT octet_length('@')"),
+            format!("{length}\n").into_bytes()
+        );
+        for (sql, words) in CALLS {
+            let said = said(sql);
+            let expected = lettered(words, story.letter);
+            let is_good = said
+                .windows(expected.len().max(1))
+                .any(|part| part == expected)
+                || expected.is_empty() && said.trim_ascii().is_empty();
+            let is_bad = [
+                &b"XX000"[..],
+                b"invalid byte",
+                "\u{fffd}".as_bytes(),
+                "ï¿½".as_bytes(),
+            ]
+            .iter()
+            .any(|bad| said.windows(bad.len()).any(|part| part == *bad));
+            if !is_good || is_bad {
+                wrong.push(format!(
+                    "{encoding}, client {client}: {sql}\n  is to say {:?}\n  and says {:?}",
+                    String::from_utf8_lossy(&expected),
+                    said.escape_ascii().to_string()
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        CALLS.len() * STORIES.len(),
+        wrong.join("\n")
+    );
+}
+
+/// A text with the letter in its places.
+fn lettered(text: &str, letter: &[u8]) -> Vec<u8> {
+    text.split('@')
+        .map(str::as_bytes)
+        .collect::<Vec<_>>()
+        .join(letter)
+}
