@@ -124,8 +124,7 @@ fn segment_drop(sequence: Regclass) {
 
 /// Drops a sequence, as the server does.
 pub fn drop_sequence(sequence: Regclass) {
-    let name = naming::exact_name_of(sequence.0);
-    naming::run(&format!("DROP SEQUENCE {name}"));
+    naming::drop("SEQUENCE", sequence.0);
 }
 
 /// The sequences of this database that were drawn from since the server started, behind the view of the

@@ -58,8 +58,7 @@ fn user_sequence_create(
 fn user_sequence_drop(family: Regclass) {
     // A table of rows shall not be lost by a slip.
     users::demand_family(family.0);
-    let name = naming::exact_name_of(family.0);
-    naming::run(&format!("DROP TABLE {name}"));
+    naming::drop("TABLE", family.0);
 }
 
 /// The next number of a user.

@@ -4,7 +4,7 @@
 //! and it runs [`guarded`]. What a caller calls by an unqualified name is looked up before, in the caller's search path.
 
 use super::errors::{OrReport, report};
-use super::rights::guarded;
+use super::rights::{guarded, restricted};
 use pgrx::{IntoDatum, PgSqlErrorCode as Code, Spi, pg_sys};
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -127,6 +127,13 @@ unsafe fn text_of(text: *const c_char) -> String {
             None,
         )
     })
+}
+
+/// Drops a sequence or a table, which its owner can. In the caller's search path, so that an error names what depends on
+/// it as the caller does; the statement itself leaves nothing to be found there.
+pub fn drop(kind: &str, relation: pg_sys::Oid) {
+    let name = exact_name_of(relation);
+    restricted(|| Spi::run(&format!("DROP {kind} {name}")).or_report());
 }
 
 /// Runs a statement of ours, with the user's rights.

@@ -43,7 +43,7 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
     }
 }
 
-/// Runs `work`, which runs SQL of ours, with the user's own rights. All SQL of ours runs in here, or in one of the two
+/// Runs `work`, which runs SQL of ours, with the user's own rights. All SQL of ours runs in here, or in one of those
 /// below: the user may be a superuser, and the database somebody's who lays traps for one.
 ///
 /// - Names mean the server's own, whatever search path the user or the database has.
@@ -51,6 +51,12 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
 ///   behind in the session.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> T {
     guarded_as(user(), 0, work)
+}
+
+/// Runs `work` as a security-restricted operation in the caller's own search path: for statements in which nothing is
+/// looked up, and whose errors name things as the caller does.
+pub fn restricted<T>(work: impl FnOnce() -> T) -> T {
+    restricted_as(user(), 0, work)
 }
 
 /// Runs `work` as [`guarded`] does, with the rights of a role.
@@ -65,12 +71,9 @@ pub fn as_owner_of<T>(relation: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
 }
 
 fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
-    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-    let flags = (flags | pg_sys::SECURITY_RESTRICTED_OPERATION).cast_signed();
-    // SAFETY: as the server does around functions that are SECURITY DEFINER and have a search path of their own. When
-    // `work` fails, the end of the failed transaction sets all of it back.
+    // SAFETY: as the server does around functions that have a search path of their own. When `work` fails, the end of the
+    // failed transaction sets it back.
     unsafe {
-        pg_sys::GetUserIdAndSecContext(&raw mut user, &raw mut context);
         let level = pg_sys::NewGUCNestLevel();
         pg_sys::set_config_option(
             c"search_path".as_ptr(),
@@ -82,11 +85,23 @@ fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
             0,
             false,
         );
+        let answer = restricted_as(role, flags, work);
+        // What was set for the rest of the transaction stays set, as at the end of a function.
+        pg_sys::AtEOXact_GUC(true, level);
+        answer
+    }
+}
+
+fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    let flags = (flags | pg_sys::SECURITY_RESTRICTED_OPERATION).cast_signed();
+    // SAFETY: as the server does around functions that are SECURITY DEFINER. When `work` fails, the end of the failed
+    // transaction sets both back.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&raw mut user, &raw mut context);
         pg_sys::SetUserIdAndSecContext(role, context | flags);
         let answer = work();
         pg_sys::SetUserIdAndSecContext(user, context);
-        // What was set for the rest of the transaction stays set, as at the end of a function.
-        pg_sys::AtEOXact_GUC(true, level);
         answer
     }
 }

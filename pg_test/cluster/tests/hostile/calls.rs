@@ -36,7 +36,7 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         select(format!("ticket_next({ticket})")),
         select(format!("ticket_next_range({ticket}, {})", number(3))),
         select(format!("ticket_last({ticket})")),
-        select(format!("ticket_change({ticket}, 2{int}, 3{int}, {})", number(100))),
+        select(format!("ticket_change({ticket}, 2{int}, 3{int}, {})", number(10_000))),
         select(format!("ticket_drop({ticket})")),
         select(format!(
             "user_sequence_create({}, 2{int}, {})",
@@ -101,8 +101,8 @@ pub fn of_the_owner() -> Vec<String> {
     ]
 }
 
-/// What a superuser does. All of it works.
-pub fn of_the_superuser() -> Vec<String> {
+/// What a superuser does, once for each round. All of it works.
+pub fn of_the_superuser(round: usize) -> Vec<String> {
     let call = |call: &str| format!("SELECT {HOME}.{call}");
     let (int, big, none) = (
         "::pg_catalog.int4",
@@ -112,11 +112,13 @@ pub fn of_the_superuser() -> Vec<String> {
     let interval = "::pg_catalog.interval";
     let asker = format!("'x'::pg_catalog.text, 1{big}, {HOME}.pg_mint_highest_ceiling()");
     let seen = [none; 5].join(", ");
+    let reserved = format!("{0}{big}, {0}{big}", round + 100);
     vec![
         call(&format!("snowflake_create_registry('10 s'{interval}, NULL{interval})")),
         call(&format!("snowflake_create_registry('12 s'{interval}, '3 s'{interval})")),
         call("snowflake_end_quarantine()"),
-        call(&format!("snowflake_reserve_nodes(10{int}, 1{big}, 2{big}, 'x'::pg_catalog.text)")),
+        call(&format!("snowflake_reserve_nodes(10{int}, {reserved}, 'x'::pg_catalog.text)")),
+        call(&format!("snowflake_unreserve_nodes(10{int}, {reserved})")),
         call(&format!(
             "snowflake_claim_nodes({none}, {none}, {none}, 10{int}, {none}, {none}, {asker}, {seen})"
         )),
@@ -128,7 +130,6 @@ pub fn of_the_superuser() -> Vec<String> {
              FROM {HOME}.pg_mint_grants AS c"
         )),
         call(&format!("snowflake_release_claim(c.claim, 1{big}) FROM {HOME}.pg_mint_grants AS c")),
-        call(&format!("snowflake_unreserve_nodes(10{int}, 1{big}, 2{big})")),
         call("snowflake_quarantine_registry()"),
         call("snowflake_release_node()"),
         format!("TABLE {HOME}.pg_mint_nodes"),

@@ -53,7 +53,7 @@ fn beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions: &[S
                 all.extend(calls::of_the_owner());
             }
             if role == "postgres" {
-                all.extend(calls::of_the_superuser());
+                all.extend(calls::of_the_superuser(round));
             }
             all.push(format!(
                 "DROP SEQUENCE {place}.further, {place}.\"leaf-{place}\""
@@ -119,6 +119,52 @@ fn assert_unbound(session: &mut Session) {
          WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'pg_mint'",
     );
     assert!(parts > 150, "{parts} members");
+}
+
+/// What the other tests look for in vain is there to be found.
+#[test]
+fn traps_go_off() {
+    let (server, functions) = server();
+    let mut session = server.connect("postgres");
+    let seen = |words: &str| {
+        let marked = |line: &str| line.contains(traps::MARK) && line.contains(words);
+        server.log().lines().any(marked)
+    };
+    session.run("CREATE SCHEMA evil");
+    for place in ["evil", "public"] {
+        traps::set(&mut session, Kind::Operators, place, "dana", &functions);
+        traps::set(&mut session, Kind::Functions, place, "dana", &functions);
+        session.run(&format!("SET search_path = {place}"));
+        for (statement, words) in [
+            ("SELECT 1::int4 * 1.5::numeric", "on integer and numeric"),
+            (
+                "SELECT 1::oid = 'pg_class'::regclass",
+                "on oid and regclass",
+            ),
+            ("SELECT 'x'::text || 'y'::name", "on text and name"),
+            (
+                "SELECT numrange(1::int4, 2::numeric, '[]')",
+                "function numrange",
+            ),
+            ("SELECT quote_ident('x'::name)", "function quote_ident"),
+        ] {
+            let words = if words.starts_with("on") {
+                format!("operator of {place} {words}")
+            } else {
+                format!("{words} of {place}")
+            };
+            assert!(!seen(&words), "{words}");
+            session.run(statement);
+            assert!(
+                seen(&words),
+                "{statement} ran no {words}:\n{}",
+                server.log()
+            );
+        }
+    }
+    traps::set(&mut session, Kind::Relations, "pg_temp", "dana", &functions);
+    session.run("RESET search_path; SELECT 1 FROM pg_extension");
+    assert!(seen("relation or type of pg_temp"), "{}", server.log());
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn operators(session: &mut Session, schema: &str, owner: &str) {
               WHERE oid = CASE '{schema}' WHEN 'pg_temp' THEN pg_my_temp_schema()
                           ELSE to_regnamespace('{schema}') END) AS space,
              LATERAL (SELECT oid FROM pg_proc
-                      WHERE proname = format('trap_%s_%s_%s', l::oid, r::oid, result::oid) AND pronamespace = space.oid)
+                      WHERE proname = format('trap_%s_%s_%s', l::oid, r::oid, result::oid)::name AND pronamespace = space.oid)
                   AS trap
          WHERE (kind = 'l') = (l = 0::regtype);
          RESET allow_system_table_mods"
