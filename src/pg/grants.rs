@@ -1,5 +1,6 @@
 //! The registry's tables: who holds which nodes, and where the registry stands.
 
+use super::bound::{self, Bound};
 use super::errors::{OrReport, report};
 use super::moment::{timestamp, to_micros};
 use super::registry::{Asker, Grant, Nodes, here, words};
@@ -33,6 +34,17 @@ pub fn sql(text: &str) -> Option<String> {
     Some(with_tables_of(&schema()?, text))
 }
 
+/// Runs `work`, in whose statements the names of the extension's tables mean those and no others.
+pub fn bound_to_tables<T>(work: impl FnOnce() -> T) -> T {
+    let names = [c"pg_mint_registry", c"pg_mint_grants", c"pg_mint_sources"];
+    let tables: Vec<pg_sys::Oid> = names.into_iter().filter_map(catalog::find).collect();
+    let bound = Bound {
+        relations: &tables,
+        ..Bound::default()
+    };
+    bound::to(bound, work)
+}
+
 /// Opens the tables.
 pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
     // SAFETY: reads a number of the transaction's.
@@ -62,7 +74,7 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
         client.update(durable, None, &[]).or_report();
         work(&mut Tables { client, schema })
     };
-    rights::guarded(|| Spi::connect_mut(in_tables))
+    rights::guarded(|| bound_to_tables(|| Spi::connect_mut(in_tables)))
 }
 
 type Arguments<'a> = [pgrx::datum::DatumWithOid<'a>];

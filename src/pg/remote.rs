@@ -1,6 +1,7 @@
 //! Questions to another server through dblink and a foreign server, so that addresses and credentials stay where
 //! PostgreSQL keeps them. For background workers: nothing here blocks for longer than a connection takes.
 
+use super::bound::{self, Bound};
 use super::errors::{OrReport, report};
 use super::{clock, naming, rights, watch};
 use mint_core::Micros;
@@ -90,14 +91,13 @@ impl Remote {
         read: &impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
         let is_open = self.to.is_some();
-        let answer = attempt(|| {
-            let dblink = dblink();
+        let answer = in_dblink(|dblink| {
             if !is_open {
-                self.connect(&dblink, server);
+                self.connect(dblink, server);
             }
             let first = |row: SpiTupleTable<'_>| value::<String>(&row, 1);
-            self.send(&dblink, HOME);
-            let home = self.receive(&dblink, "home pg_catalog.text", first);
+            self.send(dblink, HOME);
+            let home = self.receive(dblink, "home pg_catalog.text", first);
             let home = home.unwrap_or_else(|| {
                 report(
                     Code::ERRCODE_UNDEFINED_OBJECT,
@@ -108,8 +108,8 @@ impl Remote {
                     None,
                 )
             });
-            self.send(&dblink, &query(&home));
-            self.receive(&dblink, columns, read)
+            self.send(dblink, &query(&home));
+            self.receive(dblink, columns, read)
         });
         self.to = Some(server.to_owned());
         if answer.is_err() {
@@ -159,8 +159,7 @@ impl Remote {
         if self.to.take().is_some() {
             let name = &self.name;
             // That there was no connection is as good.
-            let _ = attempt(|| {
-                let dblink = dblink();
+            let _ = in_dblink(|dblink| {
                 let open = format!(
                     "SELECT {name} OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
                 );
@@ -232,6 +231,27 @@ fn words(error: &CaughtError) -> String {
         Some(detail) => format!("{}: {}", report.message(), detail.trim_end()),
         None => report.message().to_owned(),
     }
+}
+
+/// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements call dblink's functions, and no
+/// others that may have come into a schema of the name.
+fn in_dblink<T>(work: impl FnOnce(&str) -> T) -> Result<T, String> {
+    attempt(|| {
+        let dblink = dblink();
+        let members = "SELECT pg_catalog.array_agg(d.objid)
+            FROM pg_catalog.pg_depend AS d
+                JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+            WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\"
+                AND e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name";
+        let functions: Vec<pg_sys::Oid> = naming::ask(members, "dblink".into()).unwrap_or_default();
+        let bound = Bound {
+            functions: &functions,
+            ..Bound::default()
+        };
+        bound::to(bound, || work(&dblink))
+    })
 }
 
 /// The schema of dblink, quoted.

@@ -75,7 +75,7 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
             owner: value(&row, 4)?,
         })
     };
-    rights::guarded(|| Spi::connect(read))
+    rights::guarded(|| grants::bound_to_tables(|| Spi::connect(read)))
 }
 
 /// Raises an error unless the user may use the foreign server.
@@ -119,7 +119,8 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
         client.update(&insert, None, &values).or_report();
     };
     // Nobody else may write there.
-    rights::as_owner_of(table, || Spi::connect_mut(keep));
+    let work = || grants::bound_to_tables(|| Spi::connect_mut(keep));
+    rights::as_owner_of(table, work);
 }
 
 /// Has the worker take the next segment of a sequence; waits for it when it is `needed` now.

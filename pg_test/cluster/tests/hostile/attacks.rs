@@ -205,6 +205,47 @@ fn an_owner_who_is_no_superuser_has_sequences_from_other_servers() {
     assert_eq!(steps, [100, 100]);
 }
 
+/// The owner of the schema puts another one in its place while a superuser's statement waits, and has it wait.
+#[test]
+fn another_schema_of_the_name_is_not_taken_for_it() {
+    let (server, mut dana) = owner("a schema renamed", "dana");
+    dana.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    dana.run(&grab("public", "dana"));
+    dana.run(
+        "CREATE SCHEMA fake;
+         CREATE FUNCTION fake.run() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN PERFORM public.grab(); RETURN NULL; END $$;
+         CREATE FUNCTION fake.seen() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
+             BEGIN PERFORM public.grab(); RETURN true; END $$;
+         CREATE VIEW fake.pg_mint_grants AS SELECT g.*, fake.seen() FROM mint.pg_mint_grants g WHERE fake.seen();
+         CREATE TRIGGER run INSTEAD OF UPDATE ON fake.pg_mint_grants FOR EACH ROW EXECUTE FUNCTION fake.run()",
+    );
+    let mut session = server.connect("dana");
+    session.run("SELECT mint.snowflake_create_registry(); SELECT mint.snowflake_end_quarantine()");
+    // Claims exclude each other, so that the superuser's waits for this one.
+    dana.run(
+        "BEGIN; INSERT INTO mint.pg_mint_grants VALUES (1, 10, 1, 1, 'x', NULL, NULL, now(), now(), now())",
+    );
+    let refusal = std::thread::scope(|scope| {
+        let reserved =
+            scope.spawn(|| session.refusal("SELECT mint.snowflake_reserve_nodes(10, 1, 1, 'x')"));
+        let mut watch = server.connect("postgres");
+        server.until("the superuser waits", || {
+            watch.one("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+        });
+        let mut other = server.connect_as("dana", "dana");
+        other.run("ALTER SCHEMA mint RENAME TO away; ALTER SCHEMA fake RENAME TO mint");
+        dana.run("ROLLBACK");
+        reserved.join().expect("a refusal")
+    });
+    assert_harmless(&server, "dana");
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    server
+        .connect("dana")
+        .run("SELECT away.snowflake_reserve_nodes(10, 1, 1, 'x')");
+    assert_harmless(&server, "dana");
+}
+
 /// What the server itself forbids, and the extension relies on: an event trigger would run at a superuser's calls that
 /// create something.
 #[test]
