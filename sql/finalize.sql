@@ -75,6 +75,7 @@ COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'the node that Java''s Sequ
 COMMENT ON FUNCTION snowflake_node_from_mac() IS 'the node that Java''s SequenceGenerator makes of this machine''s MAC addresses';
 COMMENT ON FUNCTION segment_next(regclass) IS 'the next value of a sequence, from a segment that all sessions share';
 COMMENT ON FUNCTION segment_next_range(regclass, bigint) IS 'the next values of a sequence in a row';
+COMMENT ON FUNCTION segment_set(regclass, bigint) IS 'set a sequence to a value, as setval, and drop the segments taken from it';
 COMMENT ON FUNCTION segment_create(text, bigint, bigint, text, text) IS 'make a sequence that is drawn from in steps';
 COMMENT ON FUNCTION segment_drop(regclass) IS 'drop a sequence';
 COMMENT ON FUNCTION pg_mint_segments() IS 'sequences of this database that were drawn from in segments since the server started';

@@ -12,6 +12,7 @@ pgrx::pg_module_magic!(name = c"pg_mint", version = pg::VERSION);
 pub extern "C-unwind" fn _PG_init() {
     pg::settings::init();
     pg::session::init();
+    pg::statement::init(pg::segments::begin_statement);
 }
 
 #[cfg(any(test, feature = "pg_test"))]

@@ -4,8 +4,10 @@
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
+use mint_core::users::{Bucket, Owner, TableHead};
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Policy, TableCount, mint,
+    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Page, Policy, Section,
+    TableCount, UserTable, mint,
 };
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -102,7 +104,7 @@ fn table(lanes: u64) -> (TableCount, Vec<Lane>, Layout, u64) {
     let slots: Vec<Lane> = (0..16_384).map(|_| Lane::default()).collect();
     let count = TableCount::default();
     for node in 0..lanes {
-        let _ = LaneTable::new(&count, &slots, 8_192).insert(&layout, node);
+        let _ = LaneTable::new(&count, &slots, 8_192, SECRET).insert(&layout, node, 1);
     }
     (count, slots, layout, lanes)
 }
@@ -111,7 +113,7 @@ fn table(lanes: u64) -> (TableCount, Vec<Lane>, Layout, u64) {
 #[bench::of_one(table(1))]
 #[bench::of_8192(table(8_192))]
 fn find_lane((count, slots, layout, lanes): (TableCount, Vec<Lane>, Layout, u64)) -> u64 {
-    let table = LaneTable::new(&count, &slots, 8_192);
+    let table = LaneTable::new(&count, &slots, 8_192, SECRET);
     let mut found = 0;
     for node in 0..TIMES {
         if let Lookup::Found(lane) = table.find(black_box(&layout), black_box(node % lanes)) {
@@ -140,6 +142,58 @@ fn min_id(layout: Layout) -> i64 {
         .sum()
 }
 
+const SECRET: [u64; 2] = [0x8e5d_9f3a_1b7c_6e21, 0x3c6e_f372_fe94_f82b];
+
+/// The page of a section.
+struct Paper(i64);
+
+impl Page for Paper {
+    type Position = ();
+    type Failure = Infallible;
+
+    fn update(&mut self, decide: impl FnOnce(i64) -> Option<i64>) -> Result<(i64, ()), Infallible> {
+        self.0 = decide(self.0).unwrap_or(self.0);
+        Ok((self.0, ()))
+    }
+
+    fn flush(&mut self, (): ()) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn set_back(&mut self, _: i64, _: i64) {}
+}
+
+const OWNER: Owner = 1 << 16;
+
+/// A section with so many users, all of whom have drawn.
+fn users(many: i64) -> (Section, TableHead, Vec<Bucket>, i64) {
+    let (section, head) = (Section::default(), TableHead::default());
+    let buckets: Vec<Bucket> = (0..1_024).map(|_| Bucket::default()).collect();
+    section.claim(OWNER, || true);
+    section.bounds.attach(1);
+    let Ok(()) = section.bounds.raise(1, 1 << 20, &mut Paper(1));
+    let table = UserTable::whole(&head, &buckets);
+    for id in 0..many {
+        if table.draw(&section, OWNER, id, 1, |_| ()).is_err() {
+            table.grow();
+        }
+    }
+    (section, head, buckets, many)
+}
+
+#[library_benchmark]
+#[bench::of_one(users(1))]
+#[bench::of_250000(users(250_000))]
+fn user_next((section, head, buckets, many): (Section, TableHead, Vec<Bucket>, i64)) -> i64 {
+    let table = UserTable::whole(&head, &buckets);
+    (0..TIMES as i64)
+        .filter_map(|id| {
+            let id = black_box(id * 97 % many);
+            table.draw(black_box(&section), OWNER, id, 1, |_| ()).ok()
+        })
+        .sum()
+}
+
 /// At most so many instructions for all of the calls.
 fn at_most(per_call: u64) -> LibraryBenchmarkConfig {
     let mut config = LibraryBenchmarkConfig::default();
@@ -149,7 +203,12 @@ fn at_most(per_call: u64) -> LibraryBenchmarkConfig {
 
 library_benchmark_group!(name = minting, config = at_most(150), benchmarks = next_id);
 library_benchmark_group!(name = lookup, config = at_most(60), benchmarks = find_lane);
+library_benchmark_group!(
+    name = users_draw,
+    config = at_most(150),
+    benchmarks = user_next
+);
 library_benchmark_group!(name = decoding, config = at_most(95), benchmarks = decode);
 library_benchmark_group!(name = bounds, config = at_most(180), benchmarks = min_id);
 
-main!(library_benchmark_groups = [minting, lookup, decoding, bounds]);
+main!(library_benchmark_groups = [minting, lookup, users_draw, decoding, bounds]);

@@ -81,23 +81,38 @@ impl Ceiling {
     /// Takes the value that was found on the page, unless another session was first. Nothing is
     /// minted below it, and nothing at it until it is raised.
     ///
-    /// `known` are bounds that the same page had before it was rewritten: more than `value` when it was
-    /// set back by that.
-    pub fn attach<'a>(&self, value: Micros, known: impl IntoIterator<Item = &'a Ceiling>) {
-        let (mut written, mut floor) = (value, value);
-        for known in known {
-            written = written.max(known.written());
-            floor = floor.max(known.floor());
+    /// Bounds that were published already are trusted only where the page [`Ceiling::covers`] them.
+    pub fn attach(&self, value: Micros) {
+        let known = self.written();
+        if known != 0 && value > known {
+            // Not ours: restored from a dump, say. What came with it is below it.
+            self.raise_floor(value);
         }
         // The floor before what lets anyone mint. That another was first is as good.
-        for (place, value) in [
-            (&self.written, written),
-            (&self.floor, floor),
-            (&self.ceiling, value),
-            (&self.limit, value),
-        ] {
+        for place in [&self.written, &self.floor, &self.ceiling, &self.limit] {
             let _ = place.compare_exchange(0, value, Ordering::AcqRel, Ordering::Acquire);
         }
+    }
+
+    /// Whether a page with this value makes all that was published durable. Another one, which was set back or
+    /// took the place of that page, must be [brought up](Ceiling::bring_up) before anything is minted.
+    #[must_use]
+    pub fn covers(&self, found: Micros) -> bool {
+        found >= self.written()
+    }
+
+    /// Brings a page that does not cover the bounds up to them, and flushes it.
+    ///
+    /// # Errors
+    /// When the page could not be written or flushed.
+    pub fn bring_up<P: Page>(&self, page: &mut P) -> Result<(), P::Failure> {
+        self.write(Micros::MIN, Micros::MIN, page)?;
+        Ok(())
+    }
+
+    /// Lets nothing be minted below `value` from now on.
+    pub fn raise_floor(&self, value: Micros) {
+        self.floor.fetch_max(value, Ordering::AcqRel);
     }
 
     /// Lets a tick that starts at `beyond` be minted: writes the page when it must, and publishes
@@ -144,7 +159,7 @@ impl Ceiling {
             let known = self.written.load(Ordering::Relaxed);
             if found > known {
                 // Not ours: restored from a dump, say. What came with it is below it.
-                self.floor.fetch_max(found, Ordering::AcqRel);
+                self.raise_floor(found);
             }
             if found < known {
                 lost = Some(found);

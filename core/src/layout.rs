@@ -108,6 +108,14 @@ pub struct LayoutKey {
     pub(crate) epoch: u64,
 }
 
+impl LayoutKey {
+    /// A few bits that differ from layout to layout, for small tables.
+    #[must_use]
+    pub fn spread(self) -> u64 {
+        (self.shape ^ self.epoch.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48
+    }
+}
+
 /// A checked layout with what is derived from it, ready for minting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {

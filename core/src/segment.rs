@@ -184,6 +184,19 @@ impl Segment {
         Turn::Done
     }
 
+    /// How many values can still be drawn.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        let word = self.word.load(Ordering::Acquire);
+        let now = generation(word);
+        let count = |generation| count_of(self.half(generation).head.load(Ordering::Relaxed));
+        let next = match self.filled.load(Ordering::Acquire) {
+            filled if filled > now => count(filled),
+            _ => 0,
+        };
+        count(now).saturating_sub(offset(word)) + next
+    }
+
     /// Whether there is no next segment yet. **For who may fill**: others can be late to know.
     #[must_use]
     pub fn lacks_next(&self) -> bool {

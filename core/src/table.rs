@@ -3,16 +3,43 @@
 //! Looking up takes no lock. Inserting holds the table's lock, which the caller owns, and probes
 //! again under it, so that two sessions can never make two lanes for one key. Lanes are never
 //! removed while the server runs, so a lane once found stays right.
+//!
+//! Whoever may mint may make lanes, so nobody can be kept from using up those that nodes have of their own. What
+//! is left then works for everybody else all the same: a layout's further nodes share one lane, every maker has a
+//! share of the lanes of further layouts, and enough slots stay vacant for a lookup to end after a few.
 
+use crate::hash::keyed;
 use crate::lane::{Lane, SHARED_NODE};
 use crate::layout::{Layout, LayoutKey};
 use crate::sync::{AtomicU32, Ordering};
 
-/// How many lanes of their own the nodes have. In shared memory, zeroed at first.
-#[derive(Debug, Default)]
+/// Makers of shared lanes that are counted one by one.
+const MAKERS: usize = if cfg!(loom) { 2 } else { 1_024 };
+
+/// Who makes a lane: a database, say. 0 is nobody, who has no bounds.
+pub type Maker = u32;
+
+/// How many lanes there are. In shared memory, zeroed at first.
+///
+/// - `used`: lanes of single nodes. Written under the table's lock.
+/// - `shared`: lanes that nodes of a layout share, without those that nobody made. Under the lock.
+/// - `makers`: who made those of the second half, and how many. Under the lock.
+#[derive(Debug)]
 #[repr(C)]
 pub struct TableCount {
     used: AtomicU32,
+    shared: AtomicU32,
+    makers: [(AtomicU32, AtomicU32); MAKERS],
+}
+
+impl Default for TableCount {
+    fn default() -> Self {
+        Self {
+            used: AtomicU32::default(),
+            shared: AtomicU32::default(),
+            makers: std::array::from_fn(|_| Default::default()),
+        }
+    }
 }
 
 /// The slots, and how many of them single nodes may use.
@@ -21,6 +48,7 @@ pub struct LaneTable<'a> {
     count: &'a TableCount,
     slots: &'a [Lane],
     limit: u32,
+    secret: [u64; 2],
 }
 
 /// Where a lane is, or what to do about it.
@@ -28,6 +56,8 @@ pub struct LaneTable<'a> {
 pub enum Lookup<'a> {
     /// Here.
     Found(&'a Lane),
+    /// No node has it alone: see [`LaneTable::find_shared`].
+    NotAlone,
     /// Not there: take the table's lock and [`LaneTable::insert`].
     Missing,
 }
@@ -39,15 +69,16 @@ enum Probe<'a> {
 }
 
 impl<'a> LaneTable<'a> {
-    /// A table over `slots`, a power of two of them, of which nodes use at most `limit`. The rest is
-    /// for shared lanes, and keeps probing short.
+    /// A table over `slots`, a power of two of them, of which nodes use at most `limit`, half of them. An eighth is
+    /// for shared lanes, and the rest keeps probing short. The `secret` is the same for all who use the table.
     #[must_use]
-    pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32) -> Self {
+    pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32, secret: [u64; 2]) -> Self {
         debug_assert!(slots.len().is_power_of_two() && (limit as usize) < slots.len());
         Self {
             count,
             slots,
             limit,
+            secret,
         }
     }
 
@@ -57,7 +88,7 @@ impl<'a> LaneTable<'a> {
     #[inline]
     fn probe(&self, key: LayoutKey, node: u64) -> Probe<'a> {
         let mask = self.slots.len() - 1;
-        let home = hash(key, node) as usize;
+        let home = self.hash(key, node) as usize;
         for step in 0..self.slots.len() {
             let slot = &self.slots[(home + step) & mask];
             if slot.is_empty() {
@@ -70,21 +101,31 @@ impl<'a> LaneTable<'a> {
         Probe::Full
     }
 
-    /// Finds the lane from which (layout, node) mints. Takes no lock.
+    /// Spreads keys over the slots. Callers choose layouts and nodes; with a secret they cannot choose such that all
+    /// meet in one place.
+    #[inline]
+    fn hash(&self, key: LayoutKey, node: u64) -> u64 {
+        keyed(key.shape ^ key.epoch.rotate_left(32), node, self.secret)
+    }
+
+    /// Finds the lane from which (layout, node) mints, if it has one of its own. Takes no lock.
     #[must_use]
     #[inline]
     pub fn find(&self, layout: &Layout, node: u64) -> Lookup<'a> {
         match self.probe(layout.key(), node) {
             Probe::Lane(lane) => Lookup::Found(lane),
-            _ => self.find_shared(layout, node),
+            _ => Lookup::NotAlone,
         }
     }
 
-    /// The layout's shared lane counts for a node without a lane only when the table is full: before
-    /// that the node shall get its own, and after that it never will. So a node not found before the
-    /// table was seen full is looked up again: it may have got the last lane in between.
+    /// Finds the lane that a node without one of its own shares. What is found is so for good, and may be remembered.
+    ///
+    /// The layout's shared lane counts only when the table is full: before that the node shall get its own, and after
+    /// that it never will. So a node not found before the table was seen full is looked up again: it may have got the
+    /// last lane in between.
+    #[must_use]
     #[cold]
-    fn find_shared(&self, layout: &Layout, node: u64) -> Lookup<'a> {
+    pub fn find_shared(&self, layout: &Layout, node: u64) -> Lookup<'a> {
         if !self.is_full() {
             return Lookup::Missing;
         }
@@ -97,10 +138,10 @@ impl<'a> LaneTable<'a> {
     }
 
     /// Makes the lane for (layout, node), or the layout's shared one when the table is full, unless
-    /// another session just did. **The caller holds the table's lock.** None when there is not even
-    /// room for a shared lane.
+    /// another session just did. **The caller holds the table's lock.** None when the layout has no shared lane, and
+    /// its maker has used up what there is for lanes of further layouts.
     #[must_use]
-    pub fn insert(&self, layout: &Layout, node: u64) -> Option<&'a Lane> {
+    pub fn insert(&self, layout: &Layout, node: u64, maker: Maker) -> Option<&'a Lane> {
         let used = self.count.used.load(Ordering::Relaxed);
         match self.probe(layout.key(), node) {
             Probe::Lane(lane) => Some(lane),
@@ -109,21 +150,57 @@ impl<'a> LaneTable<'a> {
                 self.count.used.store(used + 1, Ordering::Release);
                 Some(slot)
             }
-            _ => self.insert_shared(layout),
+            _ => self.insert_shared(layout, maker),
         }
     }
 
     /// Makes the shared lane of a layout, unless it is there. **The caller holds the table's lock.**
     #[must_use]
-    pub fn insert_shared(&self, layout: &Layout) -> Option<&'a Lane> {
+    pub fn insert_shared(&self, layout: &Layout, maker: Maker) -> Option<&'a Lane> {
         match self.probe(layout.key(), SHARED_NODE) {
             Probe::Lane(lane) => Some(lane),
-            Probe::Vacant(slot) => {
+            Probe::Vacant(slot) if self.admit(maker) => {
                 slot.publish(layout, SHARED_NODE);
                 Some(slot)
             }
-            Probe::Full => None,
+            _ => None,
         }
+    }
+
+    /// How many shared lanes there may be, and how many of the second half of them one maker may have.
+    #[must_use]
+    pub fn shares(&self) -> (u32, u32) {
+        let all = (self.slots.len() / 8) as u32;
+        (all, (all / 128).max(1))
+    }
+
+    /// Counts a shared lane of this maker, if it may have one more: of the first half anybody, as many as they like; of
+    /// the second each its share.
+    fn admit(&self, maker: Maker) -> bool {
+        if maker == 0 {
+            return true;
+        }
+        let shared = self.count.shared.load(Ordering::Relaxed);
+        let (all, share) = self.shares();
+        if shared >= all {
+            return false;
+        }
+        if shared >= all / 2 {
+            let home = maker.wrapping_mul(0x9e37_79b9) as usize;
+            let mut places = (0..MAKERS).map(|step| &self.count.makers[(home + step) % MAKERS]);
+            let mine = places.find(|(who, _)| [0, maker].contains(&who.load(Ordering::Relaxed)));
+            let Some((who, made)) = mine else {
+                return false;
+            };
+            let before = made.load(Ordering::Relaxed);
+            if before >= share {
+                return false;
+            }
+            who.store(maker, Ordering::Relaxed);
+            made.store(before + 1, Ordering::Relaxed);
+        }
+        self.count.shared.store(shared + 1, Ordering::Relaxed);
+        true
     }
 
     /// Whether further nodes share a lane of their layout.
@@ -136,16 +213,4 @@ impl<'a> LaneTable<'a> {
     pub fn lanes(&self) -> impl Iterator<Item = &'a Lane> {
         self.slots.iter().filter(|lane| !lane.is_empty())
     }
-}
-
-/// Spreads keys over the slots. Neighbouring nodes land far apart. Only the table in memory depends
-/// on it, so it may change with any release.
-#[inline]
-fn hash(key: LayoutKey, node: u64) -> u64 {
-    // Fibonacci hashing (Knuth 6.4); the upper half carries the mixing of all bits.
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = (key.shape ^ key.epoch.rotate_left(32))
-        .wrapping_add(node)
-        .wrapping_mul(GOLDEN);
-    mixed ^ (mixed >> 32)
 }

@@ -11,7 +11,8 @@
 //! another lock.
 //!
 //! Few users use few buckets, and two neighbouring ids one of them, so that they fit into the caches. Twice as
-//! many buckets come into use when one is full and half of all places taken.
+//! many buckets come into use when one is full and half of all places taken. So the buckets lie in parts, each as large
+//! as all before it, and a part is made when it is needed.
 
 use crate::Ceiling;
 pub use crate::bucket::{Bucket, hash};
@@ -190,16 +191,29 @@ pub enum Held {
     UsedUp,
     /// The memory of the section belongs to another now.
     NotMine,
-    /// The table must [`UserTable::grow`] first.
+    /// The table should [`UserTable::grow`] first. Where it cannot now, [`UserTable::draw_or_evict`].
     Crowded,
+    /// This session has to map more of the table's parts first.
+    Unmapped,
 }
 
-/// The buckets of a server.
-#[derive(Debug, Clone, Copy)]
+/// Parts that a table can have.
+pub const PARTS: usize = 32;
+
+/// The level at which a table starts that may have so many buckets.
+fn first_level(buckets: usize) -> u32 {
+    buckets.max(1).ilog2().min(FIRST_LEVEL)
+}
+
+/// The buckets of a server, as far as this session has mapped them.
+#[derive(Debug)]
 pub struct UserTable<'a, const PLACES: usize = 511> {
     head: &'a TableHead,
-    buckets: &'a [Bucket<PLACES>],
+    parts: [&'a [Bucket<PLACES>]; PARTS],
+    /// The first part has 2^first_level buckets.
     first_level: u32,
+    /// At most 2^most buckets come into use.
+    most: u32,
 }
 
 /// The section, of so many, that a user and his three neighbours belong to. Frozen as [`hash`] is.
@@ -210,30 +224,76 @@ pub fn section_of(id: i64, sections: usize) -> usize {
 }
 
 impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
-    /// A table over a power of two of buckets.
+    /// A table with nothing mapped, that shall have at most so many buckets, rounded down to a power of two.
     #[must_use]
-    pub fn new(head: &'a TableHead, buckets: &'a [Bucket<PLACES>]) -> Self {
-        debug_assert!(buckets.len().is_power_of_two());
-        let first_level = FIRST_LEVEL.min(buckets.len().ilog2());
+    pub fn new(head: &'a TableHead, buckets: usize) -> Self {
         Self {
             head,
-            buckets,
-            first_level,
+            parts: [&[]; PARTS],
+            first_level: first_level(buckets),
+            most: buckets.max(1).ilog2(),
         }
     }
 
+    /// A table over a power of two of buckets, all of them mapped.
+    #[must_use]
+    pub fn whole(head: &'a TableHead, mut buckets: &'a [Bucket<PLACES>]) -> Self {
+        let mut table = Self::new(head, buckets.len());
+        while !buckets.is_empty() {
+            let (part, rest) = buckets.split_at(table.buckets_of(table.mapped()));
+            table.map(part);
+            buckets = rest;
+        }
+        table
+    }
+
+    /// How many buckets a part has.
+    #[must_use]
+    pub fn buckets_of(&self, part: usize) -> usize {
+        match part {
+            0 => 1 << self.first_level,
+            _ => 1 << (self.first_level as usize + part - 1),
+        }
+    }
+
+    /// Maps the next part.
+    pub fn map(&mut self, part: &'a [Bucket<PLACES>]) {
+        let next = self.mapped();
+        debug_assert!(part.len() == self.buckets_of(next));
+        if let Some(place) = self.parts.get_mut(next) {
+            *place = part;
+        }
+    }
+
+    /// How many parts this session has mapped.
+    #[must_use]
+    pub fn mapped(&self) -> usize {
+        let unmapped = self.parts.iter().position(|part| part.is_empty());
+        unmapped.unwrap_or(PARTS)
+    }
+
+    /// How many parts the table has in use.
+    #[must_use]
+    pub fn in_use(&self) -> usize {
+        (self.level() - self.first_level) as usize + 1
+    }
+
     #[inline]
-    fn bucket(&self, name: Name, level: u32) -> &'a Bucket<PLACES> {
-        &self.buckets[name.bucket as usize & ((1 << level) - 1)]
+    fn bucket(&self, name: Name, level: u32) -> Result<&'a Bucket<PLACES>, Held> {
+        let index = name.bucket & ((1 << level) - 1);
+        let part = u32::BITS - (index >> self.first_level).leading_zeros();
+        let part = self.parts.get(part as usize).ok_or(Held::Unmapped)?;
+        let place = index as usize & part.len().wrapping_sub(1);
+        part.get(place).ok_or(Held::Unmapped)
     }
 
     /// Locks the bucket of a user. It may have been split since the level was read, or before the table says so.
-    fn lock(&self, name: Name) -> Locked<'a, PLACES> {
+    fn lock(&self, name: Name) -> Result<Locked<'a, PLACES>, Held> {
         let mut level = self.level();
         loop {
-            let locked = self.bucket(name, level).lock();
+            let locked = self.bucket(name, level)?.lock();
             if locked.level() <= level {
-                return locked;
+                return Ok(locked);
             }
             // A level at a time: only what it was split from says that a bucket is in use.
             level += 1;
@@ -247,21 +307,29 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     }
 
     /// Whether more buckets should come into use when one of them is full.
-    fn is_crowded(&self) -> bool {
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
         let in_use = 1_usize << self.level();
         let places = (in_use * PLACES) as u64;
-        in_use < self.buckets.len() && self.head.used.load(Ordering::Relaxed) >= places / 2
+        self.level() < self.most && self.head.used.load(Ordering::Relaxed) >= places / 2
     }
 
     /// Brings twice as many buckets into use, unless another session has. **The caller holds the table's
-    /// lock.** Draws go on meanwhile.
+    /// lock**, and has mapped one part more than is in use. Draws go on meanwhile.
     pub fn grow(&self) {
+        let level = self.level();
+        let Some(&upper) = self
+            .parts
+            .get(self.in_use())
+            .filter(|part| !part.is_empty())
+        else {
+            return;
+        };
         if !self.is_crowded() {
             return;
         }
-        let level = self.level();
-        let (lower, upper) = self.buckets.split_at(1 << level);
-        for (lower, upper) in lower.iter().zip(upper) {
+        let lower = self.parts[..self.in_use()].iter().copied().flatten();
+        for (lower, upper) in lower.zip(upper) {
             let both = [lower.lock(), upper.lock()];
             let users = both[0].empty();
             for half in &both {
@@ -296,13 +364,28 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     ) -> Result<i64, Held> {
         let name = Name::of(owner, id);
         // Mostly he is there.
-        let bucket = self.bucket(name, self.level());
+        let bucket = self.bucket(name, self.level())?;
         if let Some(user) = bucket.glance(name)
             && let Some(sole) = user.lock(name)
         {
             return Self::draw_more(section, owner, name, want, sole);
         }
-        self.draw_in_bucket(section, owner, name, want, evict)
+        self.draw_in_bucket(section, owner, name, want, true, evict)
+    }
+
+    /// As [`UserTable::draw`] while the table cannot grow: of a full bucket, somebody has to leave.
+    ///
+    /// # Errors
+    /// When nothing was given, but never because the table is crowded.
+    pub fn draw_or_evict(
+        &self,
+        section: &Section,
+        owner: Owner,
+        id: i64,
+        want: u64,
+        evict: impl FnOnce(Evicted),
+    ) -> Result<i64, Held> {
+        self.draw_in_bucket(section, owner, Name::of(owner, id), want, false, evict)
     }
 
     /// The next numbers of a user who is there.
@@ -328,9 +411,10 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         owner: Owner,
         name: Name,
         want: u64,
+        can_grow: bool,
         evict: impl FnOnce(Evicted),
     ) -> Result<i64, Held> {
-        let bucket = self.lock(name);
+        let bucket = self.lock(name)?;
         match bucket.find(name) {
             Place::Mine(user) => {
                 // Nobody leaves while the bucket is locked.
@@ -343,7 +427,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
                 user.settle(name, next);
                 Ok(first)
             }
-            Place::Full if self.is_crowded() => Err(Held::Crowded),
+            Place::Full if can_grow && self.is_crowded() => Err(Held::Crowded),
             Place::Full => {
                 let (first, next) = section.give(owner, want, |section, _| section.start())?;
                 let mut sole = bucket.unused(name).lock_any();
@@ -357,10 +441,10 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     /// What a user got last, or the most that he can have got; 0 if nothing.
     ///
     /// # Errors
-    /// When the memory of the section belongs to another.
+    /// When the memory of the section belongs to another, or the user's part is not mapped.
     pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, Held> {
         let name = Name::of(owner, id);
-        let bucket = self.lock(name);
+        let bucket = self.lock(name)?;
         let next = match bucket.find(name) {
             Place::Mine(user) => {
                 let word = user.word();

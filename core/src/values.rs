@@ -116,6 +116,54 @@ impl Rules {
     }
 }
 
+/// How many values `nextval` logs ahead: `SEQ_LOG_VALS` of sequence.c.
+const LOGGED_AHEAD: u64 = 32;
+
+/// What is on the page of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// Where it stands.
+    pub place: Place,
+    /// How many of the values that were logged are left.
+    pub log_count: i64,
+    /// Whether a checkpoint may have made `nextval` log anew.
+    pub relogged: bool,
+}
+
+impl Rules {
+    /// Whether calls of `nextval` can have brought a sequence from `left`, with nothing logged ahead, to where it is
+    /// found, for at most `most` values. `cache` is how many it takes at once.
+    ///
+    /// `setval` leaves nothing logged ahead, and so do one of 33 calls of `nextval`, which are taken for it. What it
+    /// leaves after some further calls of `nextval` is mistaken for the work of those alone when it went forward by a
+    /// multiple of 33, and not beyond `most`.
+    #[must_use]
+    pub fn is_of_nextval(&self, cache: u64, left: i64, found: Found, most: u64) -> bool {
+        if !found.place.called {
+            return false;
+        }
+        let distance = i128::from(found.place.last) - i128::from(left);
+        let increment = i128::from(self.increment);
+        let Ok(moved @ 1..) = u64::try_from(distance / increment) else {
+            return distance == 0;
+        };
+        let log_count = found.log_count.unsigned_abs();
+        let calls = moved / cache.max(1);
+        if distance % increment != 0
+            || moved > most
+            || moved % cache.max(1) != 0
+            || !(1..=LOGGED_AHEAD).contains(&log_count)
+        {
+            return false;
+        }
+        // Each call uses up as many of those logged, and logs anew when there are not enough.
+        let used = LOGGED_AHEAD - log_count;
+        let calls_of_log = LOGGED_AHEAD / cache.max(1) + 1;
+        used % cache.max(1) == 0
+            && (found.relogged || (calls - 1) % calls_of_log == used / cache.max(1))
+    }
+}
+
 const MINUTE: Micros = 60_000_000;
 
 /// How many values to take next, when `now` were taken `lasted` ago: Leaf's rule. Twice as many when they

@@ -161,21 +161,34 @@ fn a_value_from_elsewhere_becomes_the_floor() {
     assert_eq!(script.world.page.set_back, []);
 }
 
-/// Ceilings of other databases, and the one before a DROP, are known when one is attached.
+/// A page that took the place of another, as when a database is made anew under an old oid, is brought up to what
+/// was published for the other before anything is minted.
 #[test]
-fn what_is_known_of_the_page_outlives_a_rewrite() {
+fn a_page_that_took_the_place_of_another_is_brought_up_to_it() {
     let ceiling = Ceiling::default();
-    let before = Ceiling::default();
-    before.attach(5 * SECOND, []);
-    ceiling.attach(1, [&before]);
-    assert_eq!(ceiling.floor(), 5 * SECOND);
+    ceiling.attach(5 * SECOND);
     let mut page = common::Paper {
         value: 1,
         ..common::Paper::default()
     };
-    let Ok(()) = ceiling.raise(2 * SECOND, SECOND, &mut page);
+    ceiling.attach(page.value);
+    assert!(!ceiling.covers(page.value));
+    let Ok(()) = ceiling.bring_up(&mut page);
+    assert!(ceiling.covers(page.value));
+    assert_eq!(ceiling.floor(), 5 * SECOND);
     assert_eq!((page.value, page.durable), (5 * SECOND, 5 * SECOND));
     assert_eq!(page.set_back, [(1, 5 * SECOND)]);
+}
+
+/// A page that is past all that was published came from elsewhere, with ids below it.
+#[test]
+fn a_page_from_elsewhere_raises_the_floor_when_it_is_attached() {
+    let ceiling = Ceiling::default();
+    ceiling.attach(5 * SECOND);
+    ceiling.attach(7 * SECOND);
+    assert_eq!(ceiling.floor(), 7 * SECOND);
+    assert!(ceiling.covers(7 * SECOND));
+    assert_eq!((ceiling.limit(), ceiling.value()), (5 * SECOND, 5 * SECOND));
 }
 
 /// What happens to a server, one thing after another.

@@ -87,7 +87,7 @@ impl World {
 /// A ceiling attached to a page with this value.
 fn starting_at(value: Micros) -> Ceiling {
     let ceiling = Ceiling::default();
-    ceiling.attach(value, []);
+    ceiling.attach(value);
     ceiling
 }
 
@@ -161,7 +161,7 @@ impl Host for Session<'_> {
         let world = self.world;
         if world.attach && world.ceiling.limit() == 0 {
             let value = *world.page.lock().unwrap();
-            world.ceiling.attach(value, []);
+            world.ceiling.attach(value);
         }
         let Ok(()) = world.ceiling.raise(beyond, WINDOW, &mut Paper(world));
         Ok(())
@@ -370,18 +370,24 @@ impl Lanes {
     }
 
     fn table(&self) -> LaneTable<'_> {
-        LaneTable::new(&self.count, &self.slots, self.limit)
+        LaneTable::new(&self.count, &self.slots, self.limit, [5, 6])
     }
 
     /// As a session does: look without the lock, insert under it.
     fn lane(&self, node: u64) -> &Lane {
         let layout = layout();
+        let shared = || self.table().find_shared(&layout, node);
         match self.table().find(&layout, node) {
             Lookup::Found(lane) => lane,
-            Lookup::Missing => {
-                let _held = self.lock.lock().unwrap();
-                self.table().insert(&layout, node).expect("there is room")
-            }
+            _ => match shared() {
+                Lookup::Found(lane) => lane,
+                _ => {
+                    let _held = self.lock.lock().unwrap();
+                    self.table()
+                        .insert(&layout, node, 0)
+                        .expect("there is room")
+                }
+            },
         }
     }
 

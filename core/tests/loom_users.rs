@@ -69,13 +69,13 @@ impl Users {
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
         };
         assert!(users.section.claim(OWNER, || true));
-        users.section.bounds.attach(1, []);
+        users.section.bounds.attach(1);
         Arc::new(users)
     }
 
     /// The next `want` numbers of a user, the ceiling raised by `step` if it must be.
     fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, Held> {
-        let table = UserTable::new(&self.head, &self.buckets);
+        let table = UserTable::whole(&self.head, &self.buckets);
         let evict = |who| self.section.evict(who);
         for _ in 0..20 {
             match table.draw(&self.section, owner, id, want, evict) {
@@ -100,7 +100,7 @@ impl Users {
     /// Gives the memory of the section to another, which is at this number.
     fn hand_over(&self, value: i64) {
         assert!(self.section.claim(NEWER, || true));
-        self.section.bounds.attach(value, []);
+        self.section.bounds.attach(value);
         *self.page.lock().unwrap() = value;
     }
 }
@@ -142,7 +142,7 @@ fn a_growing_table_loses_nobody() {
         }
         let grower = {
             let users = Arc::clone(&users);
-            thread::spawn(move || UserTable::new(&users.head, &users.buckets).grow())
+            thread::spawn(move || UserTable::whole(&users.head, &users.buckets).grow())
         };
         assert_eq!(users.next(CROWD[0]), 2);
         assert_eq!(users.next(CROWD[1]), 2);
@@ -165,7 +165,7 @@ fn a_table_that_grew_twice_loses_nobody() {
         let grower = {
             let users = Arc::clone(&users);
             thread::spawn(move || {
-                let table = UserTable::new(&users.head, &users.buckets);
+                let table = UserTable::whole(&users.head, &users.buckets);
                 table.grow();
                 table.grow();
             })
@@ -237,7 +237,7 @@ fn a_section_that_takes_anothers_place_has_its_own_numbers() {
         let other = {
             let users = Arc::clone(&users);
             thread::spawn(move || {
-                let table = UserTable::new(&users.head, &users.buckets);
+                let table = UserTable::whole(&users.head, &users.buckets);
                 let draw = || table.draw(&users.section, OWNER, 7, 1, |_| ());
                 [draw(), draw()].into_iter().flatten().collect::<Vec<_>>()
             })
@@ -262,7 +262,7 @@ fn a_section_that_takes_anothers_place_has_its_own_reach() {
         let other = {
             let users = Arc::clone(&users);
             thread::spawn(move || {
-                let table = UserTable::new(&users.head, &users.buckets);
+                let table = UserTable::whole(&users.head, &users.buckets);
                 let evict = |who| users.section.evict(who);
                 let _ = table.draw(&users.section, OWNER, NEWCOMER, 1 << 48, evict);
             })

@@ -48,7 +48,7 @@ impl<const PLACES: usize> Server<PLACES> {
         for (index, (section, page)) in self.sections.iter_mut().enumerate() {
             *section = Section::default();
             assert!(section.claim(owner(index), || true));
-            section.bounds.attach(page.value, []);
+            section.bounds.attach(page.value);
         }
     }
 
@@ -68,7 +68,7 @@ impl<const PLACES: usize> Server<PLACES> {
     fn next(&mut self, id: i64, want: u64) -> i64 {
         let index = section_of(id, self.sections.len());
         loop {
-            let table = UserTable::new(&self.head, &self.buckets);
+            let table = UserTable::whole(&self.head, &self.buckets);
             let drawn = table.draw(
                 &self.sections[index].0,
                 owner(index),
@@ -101,7 +101,7 @@ impl<const PLACES: usize> Server<PLACES> {
 
     fn current(&self, id: i64) -> i64 {
         let index = section_of(id, self.sections.len());
-        let table = UserTable::new(&self.head, &self.buckets);
+        let table = UserTable::whole(&self.head, &self.buckets);
         let (section, _) = &self.sections[index];
         table.current(section, owner(index), id).unwrap()
     }
@@ -282,9 +282,9 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     assert!(!section.claim(newer, || false));
     assert_eq!(section.owner(), owner(0));
     assert!(section.claim(newer, || true));
-    section.bounds.attach(5_000_000, []);
+    section.bounds.attach(5_000_000);
     page.value = 5_000_000;
-    let table = UserTable::new(&server.head, &server.buckets);
+    let table = UserTable::whole(&server.head, &server.buckets);
     for id in 0..200 {
         let number = loop {
             match table.draw(section, newer, id, 1, |who| section.evict(who)) {
@@ -301,7 +301,7 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     // And how far its users had come.
     let newest = 9 << 16;
     assert!(section.claim(newest, || true));
-    section.bounds.attach(100, []);
+    section.bounds.attach(100);
     page.value = 100;
     let Ok(()) = section.bounds.raise(100, 10_000_000, page);
     let drawn = [(); 3].map(|()| table.draw(section, newest, 200, 1, |_| ()));
@@ -318,7 +318,7 @@ fn numbers_end_before_64_bits_do() {
     let mut server = Server::<511>::new(1, 1, 1_000);
     server.sections[0].1.value = i64::MAX - 10;
     server.restart(false);
-    let table = UserTable::new(&server.head, &server.buckets);
+    let table = UserTable::whole(&server.head, &server.buckets);
     let held = table.draw(&server.sections[0].0, owner(0), 1, 100, |_| ());
     assert_eq!(held, Err(Held::UsedUp));
     assert_eq!(server.next(1, 5), i64::MAX - 10);

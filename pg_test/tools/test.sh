@@ -48,7 +48,7 @@ pgrx_tests() {
         server_dir "$dir"
         as=(--runas postgres --pgdata "$dir/data")
     fi
-    CARGO_TARGET_DIR=$(target_of "$major") cargo pgrx test --release "pg$major" "${as[@]}"
+    CARGO_TARGET_DIR=$(target_of "$major") cargo pgrx test "pg$major" "${as[@]}"
 }
 
 # The newest server in the cache, for pg_upgrade: only what is there already, as
@@ -61,9 +61,10 @@ newer() {
     [ -z "$found" ] || "$TOOLS/postgres.sh" "$found"
 }
 
+# More threads than run side by side, so that those that must be alone can wait for each other (turn.rs).
 cluster() {
     if [ -n "${SHORT:-}" ]; then export MINT_SHORT=1; fi
-    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --no-fail-fast -- --test-threads=1
+    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --test stories -- --test-threads=32
 }
 
 # They know no PostgreSQL: once is enough when several are tested.

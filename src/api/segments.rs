@@ -33,6 +33,14 @@ fn segment_next_range(sequence: Regclass, count: i64) -> pgrx::datum::Range<i64>
     range(segments::next_range(sequence.0, rows(count)))
 }
 
+/// Sets a sequence to a value, which counts as issued, and returns it: `setval`, of which segments in use hear at once.
+/// `setval` itself is heard of by the first draw of the next statement.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 100)]
+fn segment_set(sequence: Regclass, value: i64) -> i64 {
+    segments::set(sequence.0, value);
+    value
+}
+
 /// A count of values in a row, checked: one call shall not use up what others need.
 pub fn rows(count: i64) -> u64 {
     match u64::try_from(count) {

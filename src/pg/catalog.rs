@@ -54,21 +54,8 @@ fn namespace() -> Option<pg_sys::Oid> {
     }
 }
 
-/// The file of a relation, if there is such a relation.
-pub fn file_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    of_class(relation, |row| row.relfilenode)
-}
-
 /// The owner of a relation, if there is such a relation.
 pub fn owner_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    of_class(relation, |row| row.relowner)
-}
-
-/// What the row of a relation in `pg_class` says, if there is such a relation.
-fn of_class(
-    relation: pg_sys::Oid,
-    read: impl FnOnce(&pg_sys::FormData_pg_class) -> pg_sys::Oid,
-) -> Option<pg_sys::Oid> {
     // SAFETY: a lookup in the catalogs; the row is read before it is released.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
@@ -76,9 +63,41 @@ fn of_class(
         if row.is_null() {
             return None;
         }
-        let answer = read(&*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>());
+        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>()).relowner;
         pg_sys::ReleaseSysCache(row);
-        Some(answer)
+        Some(owner)
+    }
+}
+
+/// The oid of this session's database.
+pub fn database() -> u32 {
+    // SAFETY: reads a plain oid, set when the process connected.
+    unsafe { pg_sys::MyDatabaseId }.to_u32()
+}
+
+/// A number that tells this database from an earlier one of the same oid: the transaction that wrote its row of
+/// pg_database. ALTER DATABASE changes it as well, which costs what is remembered under it, and nothing else.
+pub fn incarnation() -> u32 {
+    let cache = pg_sys::SysCacheIdentifier::DATABASEOID.cast_signed();
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released. A row on disk has
+    // this form of the union.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::MyDatabaseId.into());
+        if row.is_null() {
+            return 0;
+        }
+        let writer = (*(*row).t_data).t_choice.t_heap.t_xmin;
+        pg_sys::ReleaseSysCache(row);
+        writer.into_inner()
+    }
+}
+
+/// The name of a database, if there is one with this oid.
+pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
+    // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
+    unsafe {
+        let name = pg_sys::get_database_name(database);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
     }
 }
 

@@ -1,16 +1,18 @@
 //! The ceilings of the databases: in shared memory for every session, on disk for what comes after.
 //!
-//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. Its place in shared
-//! memory is found by database, sequence and file, so that a sequence made anew is a ceiling made anew.
+//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. In shared memory it has one place, for
+//! whichever page is the database's: one that was made anew is brought up to what was published for the one before it
+//! when a session [attaches](attach), and a transaction that replaces the page mints nothing. So neither DROP EXTENSION
+//! nor DROP DATABASE, and an oid that is used again, let anything repeat.
 
 use super::errors::{self, report};
+use super::local::Local;
 use super::sequence::{self, Lock, Position, Sequence};
-use super::shared::shared;
+use super::shmem::{Idea, Stamp};
 use super::{catalog, clock, settings, watch};
 use mint_core::text::moment_text;
 use mint_core::{Ceiling, Micros, Page};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
@@ -19,20 +21,24 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 pub const NAME: &str = "pg_mint_time_ceiling";
 const SEQUENCE: &CStr = c"pg_mint_time_ceiling";
 
-/// How many ceilings shared memory has room for.
-pub const SLOTS: usize = 1_024;
+/// How many databases can have a ceiling: 256 kB of shared memory.
+const SLOTS: usize = 4_096;
+
+static STAMP: Stamp = Stamp::new(b'c', 1);
+static CEILINGS: Idea<(), Slot> =
+    Idea::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
 
 /// A ceiling in shared memory.
 ///
-/// - `database`, `sequence`, `file`: written under the segment's lock before anybody gets a reference,
-///   immutable while the database exists. Zeroed memory is an empty slot.
+/// - `database`: written under the idea's lock, before anybody gets a reference; immutable while the database exists.
+///   0 is an empty slot.
+/// - `incarnation`: of the database that the bounds were published for, [`catalog::incarnation`].
 /// - `bounds`: atomic, by the core's protocol.
 /// - `writes`, `last_write`: statistics, changed under the page's lock.
 #[repr(C, align(64))]
-pub struct Slot {
+struct Slot {
     database: AtomicU32,
-    sequence: AtomicU32,
-    file: AtomicU32,
+    incarnation: AtomicU32,
     bounds: Ceiling,
     writes: AtomicU64,
     last_write: AtomicI64,
@@ -40,26 +46,18 @@ pub struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-type Key = (pg_sys::Oid, pg_sys::Oid, pg_sys::Oid);
-
-/// The key of a slot that nobody has claimed.
-const EMPTY: Key = (pg_sys::InvalidOid, pg_sys::InvalidOid, pg_sys::InvalidOid);
-
 impl Slot {
-    fn key(&self) -> Key {
-        let [database, sequence, file] = [&self.database, &self.sequence, &self.file]
-            .map(|part| pg_sys::Oid::from_u32(part.load(Ordering::Relaxed)));
-        (database, sequence, file)
+    fn database(&self) -> u32 {
+        self.database.load(Ordering::Acquire)
     }
 
-    /// Makes the slot another's. The caller holds the segment's lock, and nobody has a reference.
-    fn claim(&self, (database, sequence, file): Key) {
+    /// Makes the slot another's. The caller holds the idea's lock, and nobody has a reference.
+    fn claim(&self, database: u32) {
         self.bounds.reset(0);
         self.writes.store(0, Ordering::Relaxed);
         self.last_write.store(0, Ordering::Relaxed);
-        self.sequence.store(sequence.to_u32(), Ordering::Relaxed);
-        self.file.store(file.to_u32(), Ordering::Relaxed);
-        self.database.store(database.to_u32(), Ordering::Relaxed);
+        self.incarnation.store(0, Ordering::Relaxed);
+        self.database.store(database, Ordering::Release);
     }
 }
 
@@ -67,41 +65,32 @@ impl Slot {
 static DETACHED: Ceiling = Ceiling::detached();
 
 /// The ceiling of this session's database.
-static mut CURRENT: &Ceiling = &DETACHED;
+static CURRENT: Local<&Ceiling> = Local::new(&DETACHED);
 /// The sequence that it was attached to.
-static mut ATTACHED: Option<pg_sys::Oid> = None;
+static ATTACHED: Local<Option<pg_sys::Oid>> = Local::new(None);
+/// Where it is. Never another's while this session is connected to the database.
+static OWN: Local<Option<&Slot>> = Local::new(None);
 
 /// The bounds to mint under now.
 #[inline]
 pub fn current() -> &'static Ceiling {
-    // SAFETY: a backend is one thread, and what is lent lives as long as it.
-    unsafe { CURRENT }
+    CURRENT.get()
 }
 
 /// Lets ticks that start at `beyond` be minted in this database.
 #[cold]
 pub fn raise(beyond: Micros) {
-    let sequence = open(Lock::Write);
-    if catalog::has_replaced(SEQUENCE, sequence.identity()) {
-        report(
-            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "cannot mint ids in a transaction that replaces the ceiling of pg_mint".to_owned(),
-            Some(
-                "A rollback would bring the old one back, which does not know what was minted."
-                    .to_owned(),
-            ),
-            Some("Commit first.".to_owned()),
-        );
-    }
-    let slot = attach(&sequence);
-    let mut page = Paper { sequence, slot };
-    let Ok(()) = slot.bounds.raise(beyond, settings::window(), &mut page);
+    let mut page = attach(open(Lock::Write));
+    let bounds = &page.slot.bounds;
+    let Ok(()) = bounds.raise(beyond, settings::window(), &mut page);
 }
 
 /// A ceiling's page and where it is in shared memory.
 struct Paper {
     sequence: Sequence,
     slot: &'static Slot,
+    /// Whether the bounds were published for another page.
+    is_another: bool,
 }
 
 impl Page for Paper {
@@ -128,6 +117,9 @@ impl Page for Paper {
     }
 
     fn set_back(&mut self, from: Micros, to: Micros) {
+        if self.is_another {
+            return;
+        }
         errors::warn(
             "the ceiling of pg_mint was set back, and has been raised again",
             format!(
@@ -140,13 +132,11 @@ impl Page for Paper {
     }
 }
 
-/// Opens the sequence of this database's extension.
+/// Opens the sequence of this database's extension, unless this transaction has put it in the place of another.
 fn open(lock: Lock) -> Sequence {
     watch::begin();
-    // SAFETY: a backend is one thread.
-    let known = unsafe { ATTACHED };
     let open = |oid| Sequence::open(oid, lock);
-    known.and_then(open).unwrap_or_else(|| {
+    let sequence = ATTACHED.get().and_then(open).unwrap_or_else(|| {
         catalog::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -155,101 +145,146 @@ fn open(lock: Lock) -> Sequence {
                 Some("Use CREATE EXTENSION pg_mint in this database.".to_owned()),
             )
         })
-    })
+    });
+    if catalog::has_replaced(SEQUENCE, sequence.identity()) {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "cannot mint ids in a transaction that replaces the ceiling of pg_mint".to_owned(),
+            Some(
+                "A rollback would bring the old one back, which does not know what was minted."
+                    .to_owned(),
+            ),
+            Some("Commit first.".to_owned()),
+        );
+    }
+    sequence
 }
 
-/// The slot of this database's ceiling, made on the first call after a start of the server.
-fn attach(sequence: &Sequence) -> &'static Slot {
-    let (oid, file) = sequence.identity();
-    // SAFETY: reads a plain oid, set when the session connected.
-    let key = (unsafe { pg_sys::MyDatabaseId }, oid, file);
-    // Before the lock, as it may read from disk. Whoever raises it in between has attached first.
-    let value = sequence.row().last_value;
-    let slot = slot_for(key).unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            "no room for the ceiling of this database".to_owned(),
-            Some(format!("{SLOTS} are in use.")),
-            Some("Restart the server.".to_owned()),
-        )
-    });
-    let earlier = slots().filter(|other| (other.key().0, other.key().1) == (key.0, key.1));
-    slot.bounds
-        .attach(value, earlier.map(|other| &other.bounds));
-    // SAFETY: a backend is one thread.
-    unsafe {
-        CURRENT = &slot.bounds;
-        ATTACHED = Some(oid);
+/// Mints under the ceiling of this page from now on. What shared memory knows already is trusted only beside the page:
+/// one that is below it is raised first, and written to disk.
+fn attach(sequence: Sequence) -> Paper {
+    let slot = own_slot();
+    let (oid, _) = sequence.identity();
+    let mut page = Paper {
+        sequence,
+        slot,
+        is_another: false,
+    };
+    if ATTACHED.get() != Some(oid) {
+        let value = page.sequence.row().last_value;
+        let incarnation = catalog::incarnation();
+        let before = slot.incarnation.load(Ordering::Relaxed);
+        page.is_another = before != incarnation;
+        if page.is_another && before != 0 {
+            // What came with its page, no lane of this server may know.
+            slot.bounds.raise_floor(value);
+        }
+        slot.incarnation.store(incarnation, Ordering::Relaxed);
+        slot.bounds.attach(value);
+        if !slot.bounds.covers(value) {
+            let Ok(()) = slot.bounds.bring_up(&mut page);
+        }
     }
+    CURRENT.set(&slot.bounds);
+    ATTACHED.set(Some(oid));
+    page
+}
+
+/// The slot of this database, made on the first call after a start of the server.
+fn own_slot() -> &'static Slot {
+    if let Some(slot) = OWN.get() {
+        return slot;
+    }
+    let database = catalog::database();
+    let memory = CEILINGS.memory();
+    let slot = match find(database) {
+        Place::Mine(slot) => Some(slot),
+        _ => memory.locked(|| match find(database) {
+            Place::Mine(slot) => Some(slot),
+            Place::Empty(slot) => {
+                slot.claim(database);
+                Some(slot)
+            }
+            Place::Nowhere => None,
+        }),
+    };
+    let slot = slot
+        .or_else(|| take_over(database))
+        .unwrap_or_else(|| no_room());
+    OWN.set(Some(slot));
     slot
 }
 
-/// Finds a slot or makes it, if need be in place of one whose database is gone.
-fn slot_for(key: Key) -> Option<&'static Slot> {
-    let shared = shared();
-    let find = |wanted: Key| shared.ceilings.iter().find(|slot| slot.key() == wanted);
-    let claim = |free: Key| {
-        shared.locked(|_| {
-            find(key).or_else(|| {
-                let slot = find(free)?;
-                slot.claim(key);
-                Some(slot)
-            })
-        })
-    };
-    claim(EMPTY).or_else(|| {
-        let gone = slots().find(|slot| is_gone(slot))?;
-        claim(gone.key())
+#[cold]
+fn no_room() -> ! {
+    report(
+        Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+        "no room for the ceiling of this database".to_owned(),
+        Some(format!(
+            "{SLOTS} databases of this server have one already."
+        )),
+        Some("Drop databases that are not needed.".to_owned()),
+    )
+}
+
+enum Place {
+    Mine(&'static Slot),
+    Empty(&'static Slot),
+    Nowhere,
+}
+
+/// Looks for a database from where its oid leads to, up to the first empty slot.
+fn find(database: u32) -> Place {
+    let slots = CEILINGS.memory().slots;
+    let home = database.wrapping_mul(0x9e37_79b9) as usize;
+    for step in 0..SLOTS {
+        let slot = &slots[(home + step) % SLOTS];
+        match slot.database() {
+            0 => return Place::Empty(slot),
+            other if other == database => return Place::Mine(slot),
+            _ => {}
+        }
+    }
+    Place::Nowhere
+}
+
+/// Takes the slot of a database that is gone, with all its sessions.
+#[cold]
+fn take_over(database: u32) -> Option<&'static Slot> {
+    // Looked for without the lock, as that reads the catalogs.
+    let gone: Vec<(&Slot, u32)> = slots()
+        .map(|slot| (slot, slot.database()))
+        .filter(|&(_, other)| catalog::name_of_database(other.into()).is_none())
+        .collect();
+    CEILINGS.memory().locked(|| {
+        if let Place::Mine(slot) = find(database) {
+            return Some(slot);
+        }
+        // Another session may have taken some of them.
+        let mut gone = gone.into_iter();
+        let (slot, _) = gone.find(|&(slot, other)| slot.database() == other)?;
+        slot.claim(database);
+        Some(slot)
     })
 }
 
-/// Whether nobody mints under this ceiling any more: its database is gone, with all its sessions; or it
-/// is one of this database's whose sequence or file is gone, and a session that has not heard of it would
-/// have raised it since.
-fn is_gone(slot: &Slot) -> bool {
-    const MINUTE: Micros = 60_000_000;
-    let (database, sequence, file) = slot.key();
-    let age = clock::now().saturating_sub(slot.last_write.load(Ordering::Relaxed));
-    // SAFETY: reads a plain oid, set when the session connected.
-    let here = database == unsafe { pg_sys::MyDatabaseId };
-    name_of(database).is_none()
-        || here && age.saturating_abs() > MINUTE && catalog::file_of(sequence) != Some(file)
-}
-
-fn name_of(database: pg_sys::Oid) -> Option<String> {
-    // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
-    unsafe {
-        let name = pg_sys::get_database_name(database);
-        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
-    }
-}
-
 fn slots() -> impl Iterator<Item = &'static Slot> {
-    shared().ceilings.iter().filter(|slot| slot.key() != EMPTY)
+    let slots = CEILINGS.memory().slots.iter();
+    slots.filter(|slot| slot.database() != 0)
 }
 
 /// Called when a relation has changed, or, without an oid, when any may have.
 pub fn forget(relation: pg_sys::Oid) {
-    // SAFETY: a backend is one thread, and this is called between its steps, not within one.
-    unsafe {
-        if relation == pg_sys::InvalidOid || ATTACHED == Some(relation) {
-            CURRENT = &DETACHED;
-            ATTACHED = None;
-        }
+    if relation == pg_sys::InvalidOid || ATTACHED.get() == Some(relation) {
+        CURRENT.set(&DETACHED);
+        ATTACHED.set(None);
     }
 }
 
 /// The highest moment that this database may have issued an id of since the server started; 1 when it
 /// has issued none. A new extension begins there.
 pub fn highest() -> Micros {
-    let written = of_this_database().map(|slot| slot.bounds.written()).max();
-    written.unwrap_or(1).max(1)
-}
-
-fn of_this_database() -> impl Iterator<Item = &'static Slot> {
-    // SAFETY: reads a plain oid, set when the session connected.
-    let database = unsafe { pg_sys::MyDatabaseId };
-    slots().filter(move |slot| slot.key().0 == database)
+    own_slot().bounds.written().max(1)
 }
 
 /// A ceiling as the view shows it.
@@ -261,22 +296,13 @@ pub struct Seen {
     pub last_write: Option<Micros>,
 }
 
-/// The ceilings that were raised since the server started: of each database the one raised last, as
-/// those of sequences that were dropped or rewritten stay in memory.
+/// The ceilings of databases that minted since the server started.
 pub fn seen() -> Vec<Seen> {
-    let mut latest = BTreeMap::new();
-    for slot in slots() {
-        let written = |slot: &Slot| slot.last_write.load(Ordering::Relaxed);
-        let place = latest.entry(slot.key().0.to_u32()).or_insert(slot);
-        if written(slot) > written(place) {
-            *place = slot;
-        }
-    }
-    latest
-        .into_values()
+    slots()
+        .filter(|slot| slot.bounds.value() != 0)
         .filter_map(|slot| {
             Some(Seen {
-                database: name_of(slot.key().0)?,
+                database: catalog::name_of_database(slot.database().into())?,
                 value: slot.bounds.value(),
                 floor: slot.bounds.floor(),
                 writes: slot.writes.load(Ordering::Relaxed),
@@ -289,9 +315,7 @@ pub fn seen() -> Vec<Seen> {
 /// Puts this database's ceiling to `wanted`, or as near as is safe while sessions mint: not before what
 /// they may issue until they see it. Returns where it is.
 pub fn reset(wanted: Micros) -> Micros {
-    let sequence = open(Lock::Alone);
-    let slot = attach(&sequence);
-    let mut page = Paper { sequence, slot };
+    let mut page = attach(open(Lock::Alone));
     if wanted == Micros::MAX {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -304,10 +328,7 @@ pub fn reset(wanted: Micros) -> Micros {
     refuse_below_lanes(value);
     let Ok((_, position)) = page.update(|_| Some(value));
     sequence::flush(position);
-    // Those of sequences that are gone as well: what is made anew would go on from them.
-    for slot in of_this_database() {
-        slot.bounds.reset(value);
-    }
+    page.slot.bounds.reset(value);
     // Who minted under the old bounds until now stands where this would have been refused.
     refuse_below_lanes(value);
     value

@@ -7,7 +7,7 @@
 use super::errors::report;
 use super::holds::{Hold, SLOTS};
 use super::mailbox::{GLANCE, Kind, Mailbox};
-use super::shared::shared;
+use super::shmem::{Idea, Stamp};
 use super::{clock, lanes, nodes, settings};
 use mint_core::text::moment_text;
 use mint_core::{Identity, Lane, Layout, Micros, Seen, Slice};
@@ -33,6 +33,13 @@ pub struct Claims {
     holds: [Hold; SLOTS],
 }
 
+static STAMP: Stamp = Stamp::new(b'r', 1);
+static CLAIMS: Idea<Claims> = Idea::new(c"pg_mint leases", &STAMP, |_, _| ());
+
+fn claims() -> &'static Claims {
+    CLAIMS.memory().head
+}
+
 /// The worker that asks the registry.
 const WORKER: Kind = Kind {
     name: "pg_mint registry",
@@ -42,7 +49,7 @@ const WORKER: Kind = Kind {
 
 /// Every slot in use.
 pub fn holds() -> impl Iterator<Item = &'static Hold> {
-    let holds = &shared().claims.holds;
+    let holds = &claims().holds;
     holds.iter().take_while(|hold| hold.is_used())
 }
 
@@ -51,7 +58,7 @@ pub fn hold(width: u32, nodes: &RangeInclusive<u64>) -> Option<&'static Hold> {
     if let Some(hold) = holds().find(|hold| hold.width() == width && hold.nodes() == *nodes) {
         return Some(hold);
     }
-    let hold = shared().claims.holds.get(holds().count())?;
+    let hold = claims().holds.get(holds().count())?;
     hold.publish(width, nodes);
     Some(hold)
 }
@@ -63,14 +70,14 @@ pub fn has_room() -> bool {
 
 /// The slot of the node that the registry gave for a width.
 pub fn auto(width: u32) -> Option<&'static Hold> {
-    let claims = shared().claims;
+    let claims = self::claims();
     let place = claims.auto.get(width as usize)?.load(Ordering::Acquire);
     claims.holds.get((place as usize).checked_sub(1)?)
 }
 
 /// From now on this is the node that the registry gave. **The worker's.**
 pub fn set_auto(width: u32, hold: &'static Hold) {
-    let claims = shared().claims;
+    let claims = self::claims();
     let place = holds().position(|other| ptr::eq(other, hold));
     if let (Some(place), Some(auto)) = (place, claims.auto.get(width as usize)) {
         auto.store(place as u32 + 1, Ordering::Release);
@@ -105,7 +112,7 @@ fn find(width: u32, node: u64) -> Option<&'static Hold> {
 fn held(width: u32, node: u64) -> &'static Slice {
     let hold = find(width, node).unwrap_or_else(|| {
         refuse_unlisted(width, node);
-        want(&shared().claims.widths, width);
+        want(&claims().widths, width);
         wait_for(|| find(width, node))
     });
     // SAFETY: a backend is one thread.
@@ -162,7 +169,7 @@ fn first_auto(width: u32) -> u64 {
             Some("Set pg_mint.registry to the name of a foreign server, or pg_mint.node to a number.".to_owned()),
         );
     }
-    want(&shared().claims.autos, width);
+    want(&claims().autos, width);
     let hold = wait_for(|| auto(width));
     hold.first()
 }
@@ -174,7 +181,7 @@ fn wait_for<T>(mut find: impl FnMut() -> Option<T>) -> T {
     if unsafe { pg_sys::RecoveryInProgress() } {
         lanes::refuse_in_recovery();
     }
-    let claims = shared().claims;
+    let claims = self::claims();
     let patience = settings::policy().max_wait;
     let began = clock::up();
     claims.released.store(0, Ordering::Release);
@@ -195,7 +202,7 @@ fn wait_for<T>(mut find: impl FnMut() -> Option<T>) -> T {
 /// A session has come to the end of a slice. Wakes the worker, waits a little, and returns the slice to look at then.
 #[cold]
 pub fn renew(slice: &'static Slice, (width, node): (u32, u64)) -> &'static Slice {
-    let claims = shared().claims;
+    let claims = self::claims();
     claims.released.store(0, Ordering::Release);
     claims.mailbox.wake(&WORKER);
     if let Some(hold) = auto(width)
@@ -252,17 +259,17 @@ pub fn refuse(ended: Option<Micros>) -> ! {
 
 /// Why the last request failed, if it did.
 pub fn note() -> Option<String> {
-    shared().claims.mailbox.note()
+    claims().mailbox.note()
 }
 
 /// Where sessions' questions arrive. **The worker's.**
 pub fn mailbox() -> &'static Mailbox {
-    &shared().claims.mailbox
+    &claims().mailbox
 }
 
 /// What sessions need: bits of widths by number, and of widths with any node. **The worker's.**
 pub fn wanted() -> (u64, u64) {
-    let claims = shared().claims;
+    let claims = self::claims();
     (
         claims.widths.load(Ordering::Acquire),
         claims.autos.load(Ordering::Acquire),
@@ -271,12 +278,12 @@ pub fn wanted() -> (u64, u64) {
 
 /// Whether all is to be given back. **The worker's.**
 pub fn is_released() -> bool {
-    shared().claims.released.load(Ordering::Acquire) != 0
+    claims().released.load(Ordering::Acquire) != 0
 }
 
 /// Gives back all that is held, until somebody needs a node again. Returns how many claims there were.
 pub fn release() -> i64 {
-    let claims = shared().claims;
+    let claims = self::claims();
     let count = || holds().filter(|hold| hold.claim().is_some()).count();
     let held = count();
     if held > 0 {
@@ -293,12 +300,12 @@ pub fn release() -> i64 {
 
 /// Starts the next worker. **The worker's**, when it has left.
 pub fn start_worker() {
-    shared().claims.mailbox.wake(&WORKER);
+    claims().mailbox.wake(&WORKER);
 }
 
 /// How much of the registry's history this server has seen. **The worker's.**
 pub fn seen() -> Option<Seen> {
-    let seen = &shared().claims.seen;
+    let seen = &claims().seen;
     let [system, age, start, position] =
         [0, 1, 2, 3].map(|place| seen[place].load(Ordering::Relaxed));
     (position != 0).then_some(Seen {
@@ -314,7 +321,7 @@ pub fn seen() -> Option<Seen> {
 
 /// **The worker's.**
 pub fn set_seen(seen: Seen) {
-    let places = &shared().claims.seen;
+    let places = &claims().seen;
     let Identity {
         system,
         timeline,
@@ -330,7 +337,7 @@ pub fn set_seen(seen: Seen) {
 
 /// Ends a slice now. Returns the moment that all ids minted under it are before.
 pub fn give_back(hold: &Hold) -> Micros {
-    shared().locked(|table| {
+    lanes::locked(|table| {
         let of_width = |lane: &Lane| {
             let layout = lane.layout();
             layout.is_some_and(|layout| layout.node.width == hold.width())

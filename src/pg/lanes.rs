@@ -1,11 +1,79 @@
 //! Minting with what the server lends: clock, latch, shared memory and settings.
 
-use super::shared::{Shared, shared};
-use super::{ceilings, claims, clock, errors, random, session, settings};
+use super::local::{Local, Once};
+use super::shmem::{Idea, Memory, Stamp};
+use super::{catalog, ceilings, claims, clock, errors, random, session, settings};
 use mint_core::mint::Refusal;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lookup, Micros, Run, Slice, mint};
+use mint_core::{
+    BUILTINS, Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, LayoutKey, Lookup, Micros, Run,
+    Slice, TableCount, mint,
+};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What stands before the lanes in shared memory. All but `count` and `anchor` is written before anybody sees it.
+#[repr(C, align(64))]
+struct Head {
+    count: TableCount,
+    /// How many lanes nodes may have of their own.
+    limit: AtomicU32,
+    /// By which the lanes are spread.
+    secret: [AtomicU64; 2],
+    anchor: ClockAnchor,
+}
+
+static STAMP: Stamp = Stamp::new(b'l', 1);
+static LANES: Idea<Head, Lane> = Idea::with_slots(c"pg_mint lanes", &STAMP, slots, init);
+
+/// Twice as many slots as lanes at least: that keeps probing short, and leaves room for shared lanes.
+fn slots() -> usize {
+    ((settings::max_lanes() * 2).next_power_of_two() as usize).max(64)
+}
+
+fn init(head: &Head, lanes: &[Lane]) {
+    let limit = settings::max_lanes().min(lanes.len() as u32 / 2);
+    head.limit.store(limit, Ordering::Relaxed);
+    for word in &head.secret {
+        word.store(random::bits(), Ordering::Relaxed);
+    }
+    // Users of the built-in layouts must find room, however many lanes others make.
+    for builtin in &BUILTINS {
+        let _ = table(head, lanes).insert_shared(&builtin.layout, 0);
+    }
+}
+
+fn table<'a>(head: &'a Head, lanes: &'a [Lane]) -> LaneTable<'a> {
+    let secret = [0, 1].map(|word: usize| head.secret[word].load(Ordering::Relaxed));
+    let limit = head.limit.load(Ordering::Relaxed);
+    LaneTable::new(&head.count, lanes, limit, secret)
+}
+
+/// The lanes of the server, as this process sees them.
+struct Shared {
+    memory: &'static Memory<Head, Lane>,
+    anchor: &'static ClockAnchor,
+    table: LaneTable<'static>,
+}
+
+#[inline]
+fn shared() -> &'static Shared {
+    static SHARED: Once<Shared> = Once::new();
+    SHARED.get_or(|| {
+        let memory = LANES.memory();
+        Shared {
+            memory,
+            anchor: &memory.head.anchor,
+            table: table(memory.head, memory.slots),
+        }
+    })
+}
+
+/// Runs `work` on the table while no lane is made.
+pub fn locked<T>(work: impl FnOnce(&LaneTable<'static>) -> T) -> T {
+    let shared = shared();
+    shared.memory.locked(|| work(&shared.table))
+}
 
 /// The world as a backend sees it. Interrupts leave by PostgreSQL's own errors.
 struct Backend {
@@ -135,22 +203,55 @@ pub fn refuse_in_recovery() -> ! {
 fn lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
     match shared.table.find(layout, node) {
         Lookup::Found(lane) => lane,
-        Lookup::Missing => new_lane(shared, layout, node),
+        _ => shared_lane(shared, layout, node),
     }
+}
+
+/// A node that was found to share a lane, for good.
+#[derive(Clone, Copy)]
+struct Sharer {
+    layout: LayoutKey,
+    node: u64,
+    lane: &'static Lane,
+}
+
+/// Direct-mapped by the node.
+static SHARERS: [Local<Option<Sharer>>; 64] = [const { Local::new(None) }; 64];
+
+/// The lane of a node that has, or had until now, none of its own.
+#[inline(never)]
+fn shared_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
+    let known = &SHARERS[(node ^ layout.key().spread()) as usize % SHARERS.len()];
+    if let Some(sharer) = known.get()
+        && (sharer.layout, sharer.node) == (layout.key(), node)
+    {
+        return sharer.lane;
+    }
+    let Lookup::Found(lane) = shared.table.find_shared(layout, node) else {
+        return new_lane(shared, layout, node);
+    };
+    known.set(Some(Sharer {
+        layout: layout.key(),
+        node,
+        lane,
+    }));
+    lane
 }
 
 #[cold]
 fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
-    shared
-        .locked(|table| table.insert(layout, node))
-        .unwrap_or_else(|| {
-            errors::report(
-                PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-                format!("no room for the first lane of layout {layout}"),
-                Some("Every slot of the lane table is in use.".to_owned()),
-                Some("Raise pg_mint.max_lanes and restart the server.".to_owned()),
-            )
-        })
+    let maker = catalog::database();
+    locked(|table| table.insert(layout, node, maker)).unwrap_or_else(|| {
+        let (all, share) = shared.table.shares();
+        errors::report(
+            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            format!("no room for the first lane of layout {layout}"),
+            Some(format!(
+                "All lanes of single nodes are in use, and so are the lanes that further layouts can have: half of {all} for all databases, and {share} for this one."
+            )),
+            Some("Raise pg_mint.max_lanes and restart the server.".to_owned()),
+        )
+    })
 }
 
 // Always: with one id wanted, the half about runs of many falls away.

@@ -1,12 +1,11 @@
 //! Between sessions and the background worker that does something for all of them: questions are counted, and the
 //! worker says up to which it has come, and what went wrong.
 
-use super::shared::shared;
 use super::{clock, errors::report};
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
 /// The longest reason that is kept.
 const NOTE: usize = 500;
@@ -17,9 +16,10 @@ pub const GLANCE: Micros = 2_000;
 /// In shared memory, zeroed at first.
 ///
 /// - `worker`: its process; 0 when there is none.
-/// - `started`: when one was last asked for, under the shared memory's lock.
+/// - `started`: when one was last asked for; moved by compare-and-swap.
 /// - `asked`: counts what sessions wait for; `answered`: the count that the worker has dealt with.
-/// - `note`, `noted`: what went wrong last, and how long that is; 0 when nothing did. Under the lock.
+/// - `note`, `noted`: what went wrong last, and how long that is; 0 when nothing did. Written by the worker alone, while
+///   `edition` is odd.
 #[repr(C)]
 pub struct Mailbox {
     worker: AtomicU32,
@@ -27,7 +27,8 @@ pub struct Mailbox {
     started: AtomicI64,
     asked: AtomicU64,
     answered: AtomicU64,
-    note: [AtomicU8; NOTE + 4],
+    edition: AtomicU32,
+    note: [AtomicU8; NOTE],
 }
 
 /// How a worker is started.
@@ -61,16 +62,17 @@ impl Mailbox {
     fn start(&self, kind: &Kind) {
         const WHILE: Micros = 2_000_000;
         let now = clock::up();
-        let mine = shared().locked(|_| {
-            let last = self.started.load(Ordering::Relaxed);
-            let free = self.worker.load(Ordering::Acquire) == 0;
-            let mine = free && (last == 0 || now - last > WHILE);
-            if mine {
-                self.started.store(now, Ordering::Relaxed);
-            }
-            mine
-        });
-        if !mine {
+        let last = self.started.load(Ordering::Relaxed);
+        if self.is_served() || last != 0 && now - last <= WHILE {
+            return;
+        }
+        // One of those who ask at once. Should a worker have come meanwhile, the second one leaves.
+        let swap = (Ordering::AcqRel, Ordering::Relaxed);
+        if self
+            .started
+            .compare_exchange(last, now, swap.0, swap.1)
+            .is_err()
+        {
             return;
         }
         let worker = BackgroundWorkerBuilder::new(kind.name)
@@ -147,14 +149,21 @@ impl Mailbox {
 
     /// What went wrong last, if anything did.
     pub fn note(&self) -> Option<String> {
-        if self.noted.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        let bytes: Vec<u8> = shared().locked(|_| {
+        let bytes: Vec<u8> = loop {
+            let edition = self.edition.load(Ordering::Acquire);
             let length = self.noted.load(Ordering::Relaxed) as usize;
             let bytes = self.note.iter().take(length);
-            bytes.map(|byte| byte.load(Ordering::Relaxed)).collect()
-        });
+            let bytes = bytes.map(|byte| byte.load(Ordering::Relaxed)).collect();
+            fence(Ordering::Acquire);
+            if edition & 1 == 0 && self.edition.load(Ordering::Relaxed) == edition {
+                break bytes;
+            }
+            std::thread::yield_now();
+            pgrx::check_for_interrupts!();
+        };
+        if bytes.is_empty() {
+            return None;
+        }
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -162,11 +171,15 @@ impl Mailbox {
     pub fn set_note(&self, note: Option<&str>) {
         let text = note.unwrap_or_default();
         let length = text.floor_char_boundary(NOTE);
-        shared().locked(|_| {
-            for (place, byte) in self.note.iter().zip(text[..length].bytes()) {
-                place.store(byte, Ordering::Relaxed);
-            }
-            self.noted.store(length as u32, Ordering::Relaxed);
-        });
+        // A worker that was ended in the middle has left it odd.
+        let edition = self.edition.load(Ordering::Relaxed) | 1;
+        self.edition.store(edition, Ordering::Relaxed);
+        fence(Ordering::Release);
+        for (place, byte) in self.note.iter().zip(text[..length].bytes()) {
+            place.store(byte, Ordering::Relaxed);
+        }
+        self.noted.store(length as u32, Ordering::Relaxed);
+        self.edition
+            .store(edition.wrapping_add(1), Ordering::Release);
     }
 }

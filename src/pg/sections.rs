@@ -1,29 +1,55 @@
 //! Sections of user sequences in shared memory: each a ceiling on the page of a sequence of its own.
 
 use super::sequence::{self, Lock, Position, Sequence};
-use super::shared::shared;
-use super::{clock, errors};
+use super::shmem::{Idea, Memory, Stamp};
+use super::slots::{self, Key, Tag, Tagged};
+use super::{catalog, clock, errors, settings};
 use errors::report;
 use mint_core::users::{Evicted, MOST_SECTIONS, Owner};
 use mint_core::{Page, Section};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// - `owners`: the number given out last, under the lock.
+#[repr(C, align(64))]
+struct Head {
+    owners: AtomicU32,
+}
+
+static STAMP: Stamp = Stamp::new(b'n', 1);
+static SECTIONS: Idea<Head, Slot> = Idea::with_slots(
+    c"pg_mint sections",
+    &STAMP,
+    || settings::max_sections() as usize,
+    |_, _| (),
+);
+
+fn memory() -> &'static Memory<Head, Slot> {
+    SECTIONS.memory()
+}
 
 /// A section in shared memory.
 ///
 /// - `section`: atomic, by the core's protocol.
-/// - `database`, `sequence`, `file`: changed and read under the shared memory's lock.
-/// - `used`: when it was raised last, to find the one that is used least.
-/// - `pins`: who is raising it. Never given to another section meanwhile.
+/// - `tag`: changed and read under the idea's lock; used when it was raised last.
+/// - `pins`: how many sessions are raising it. Never given to another section meanwhile.
 #[repr(C)]
 pub struct Slot {
     section: Section,
-    used: AtomicI64,
-    database: AtomicU32,
-    sequence: AtomicU32,
-    file: AtomicU32,
+    tag: Tag,
     pins: AtomicU32,
+}
+
+impl Tagged for Slot {
+    fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
+    fn is_held(&self) -> bool {
+        self.pins.load(Ordering::SeqCst) > 0
+    }
 }
 
 /// How many there can be.
@@ -47,15 +73,14 @@ impl Place {
 /// Tells a section that one of its users had to leave. If it is another section's place by now, he counts as one
 /// of that, and can cost it a gap.
 pub fn evicted(who: Evicted) {
-    if let Some(slot) = shared().sections.get(who.section()) {
+    if let Some(slot) = memory().slots.get(who.section()) {
         slot.section.evict(who);
     }
 }
 
 /// The section of a sequence, made on the first call after a start of the server. Opens the sequence.
 pub fn find(oid: pg_sys::Oid) -> Place {
-    let sequence = open(oid);
-    attach(&sequence)
+    attach(open(oid)).0
 }
 
 /// Lets numbers up to `beyond` be issued in a section.
@@ -63,10 +88,9 @@ pub fn raise(oid: pg_sys::Oid, beyond: i64) {
     let sequence = open(oid);
     let (_, cache) = sequence.definition();
     let step = i64::try_from(cache).unwrap_or(i64::MAX).max(2);
-    let place = attach(&sequence);
+    let (place, mut page) = attach(sequence);
     pinned(place, |slot| {
-        slot.used.store(clock::now(), Ordering::Relaxed);
-        let mut page = Paper { sequence };
+        slot.tag.note_use(clock::now());
         let Ok(()) = slot.section.bounds.raise(beyond, step, &mut page);
     });
 }
@@ -83,16 +107,25 @@ fn open(oid: pg_sys::Oid) -> Sequence {
 }
 
 /// Runs `work` unless the slot went to another section, and keeps it from that meanwhile. Returns whether it
-/// did. An error in `work` leaves it pinned: it is not given to another section then until the server restarts.
+/// did.
 fn pinned(place: Place, work: impl FnOnce(&'static Slot)) -> bool {
     // All in one order with `claim`, which stores the owner and then looks at the pins.
     place.slot.pins.fetch_add(1, Ordering::SeqCst);
+    // Dropped by an error in `work` too.
+    let _pin = Pin(place.slot);
     let mine = place.slot.section.owner() == place.owner;
     if mine {
         work(place.slot);
     }
-    place.slot.pins.fetch_sub(1, Ordering::SeqCst);
     mine
+}
+
+struct Pin(&'static Slot);
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        self.0.pins.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A section's page.
@@ -129,49 +162,57 @@ impl Page for Paper {
     }
 }
 
-fn attach(sequence: &Sequence) -> Place {
-    let (oid, file) = sequence.identity();
-    // SAFETY: reads a plain oid, set when the session connected.
-    let database = unsafe { pg_sys::MyDatabaseId };
+/// Where a section is, and its page. What shared memory knows already is trusted only beside the page: one that is below
+/// it is raised first.
+fn attach(sequence: Sequence) -> (Place, Paper) {
+    let mut page = Paper { sequence };
     loop {
-        let place = slot_for([database, oid, file].map(pg_sys::Oid::to_u32));
-        // After the place was made: nobody raises the value by another then. Whoever does by this one has
+        let place = slot_for(Key::new(page.sequence.identity()));
+        // After the place was made: nobody raises the value by another then. A session that does by this one has
         // attached first.
-        let value = sequence.row().last_value;
-        if pinned(place, |slot| slot.section.bounds.attach(value, [])) {
-            return place;
+        let value = page.sequence.row().last_value;
+        let is_mine = pinned(place, |slot| {
+            let bounds = &slot.section.bounds;
+            bounds.attach(value);
+            if !bounds.covers(value) {
+                let Ok(()) = bounds.bring_up(&mut page);
+            }
+        });
+        if is_mine {
+            return (place, page);
         }
     }
 }
 
-/// Finds a slot or makes it, if need be in place of the section that was raised longest ago.
-fn slot_for(key: [u32; 3]) -> Place {
-    let shared = shared();
-    let found = shared.locked(|_| {
-        let slots = shared.sections;
-        if let Some(slot) = slots.iter().find(|slot| slot.key() == key) {
+/// Finds a slot or makes it, if need be in the place of another section.
+fn slot_for(key: Key) -> Place {
+    let memory = memory();
+    let set = slots::set_of(memory.slots, key);
+    let found = memory.locked(|| {
+        if let Some(slot) = slots::find(set, key) {
             let owner = slot.section.owner();
             return Some(Place { slot, owner });
         }
-        let number = |index| u64::from(shared.new_owner()) << 16 | index as u64;
-        let (slot, owner) = loop {
-            let free = slots
-                .iter()
-                .enumerate()
-                .filter(|(_, slot)| slot.pins.load(Ordering::SeqCst) == 0)
-                .min_by_key(|(_, slot)| slot.used.load(Ordering::Relaxed));
-            let (index, slot) = free?;
-            let owner = number(index);
-            // Somebody may have begun to raise it.
-            if slot.claim(key, owner) {
-                break (slot, owner);
+        let slot = match slots::other_incarnation(set, key) {
+            // It begins anew, unless somebody is raising it: then the database is the same, and was altered.
+            Some(slot) => {
+                if !slot.claim(key) {
+                    slot.tag.set(key);
+                }
+                slot
             }
+            None => loop {
+                let free = slots::vacate(set, catalog::database())?;
+                // Somebody may have begun to raise it.
+                if free.claim(key) {
+                    break free;
+                }
+            },
         };
-        for (index, other) in slots.iter().enumerate() {
-            if other.is_another_file_of(key) {
-                other.retire(number(index));
-            }
+        for other in slots::earlier(set, key) {
+            other.retire();
         }
+        let owner = slot.section.owner();
         Some(Place { slot, owner })
     });
     found.unwrap_or_else(|| {
@@ -185,45 +226,36 @@ fn slot_for(key: [u32; 3]) -> Place {
 }
 
 impl Slot {
-    fn key(&self) -> [u32; 3] {
-        [&self.database, &self.sequence, &self.file].map(|part| part.load(Ordering::Relaxed))
+    /// A number that no section had before, with the place of the slot in it. The caller holds the lock.
+    fn new_owner(&self) -> Owner {
+        let memory = memory();
+        let index = (ptr::from_ref(self).addr() - memory.slots.as_ptr().addr()) / size_of::<Self>();
+        let owners = &memory.head.owners;
+        let number = loop {
+            let number = owners.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if number != 0 {
+                break number;
+            }
+        };
+        u64::from(number) << 16 | index as u64
     }
 
-    /// Whether it is of the same sequence, before it was altered or in a transaction that was rolled back.
-    fn is_another_file_of(&self, key: [u32; 3]) -> bool {
-        let own = self.key();
-        own[..2] == key[..2] && own[2] != key[2]
-    }
-
-    /// Takes the slot from a section that is now elsewhere: who has not heard of it, as in a long statement,
+    /// Takes the slot from a section that is now elsewhere: a session that has not heard of it, as in a long statement,
     /// would give users lower numbers than others do. Nobody is raising it, as that takes a lock on the
     /// sequence, and so did altering it. The caller holds the lock.
-    fn retire(&self, owner: Owner) {
-        self.section.claim(owner, || true);
-        self.used.store(0, Ordering::Relaxed);
-        self.set_key([0; 3]);
-    }
-
-    fn set_key(&self, key: [u32; 3]) {
-        for (part, value) in [&self.database, &self.sequence, &self.file]
-            .into_iter()
-            .zip(key)
-        {
-            part.store(value, Ordering::Relaxed);
-        }
+    fn retire(&self) {
+        self.section.claim(self.new_owner(), || true);
+        self.tag.clear();
     }
 
     /// Gives the slot to another section, unless somebody is raising the one it has. The caller holds the
     /// lock.
-    fn claim(&self, key: [u32; 3], owner: Owner) -> bool {
-        if !self
-            .section
-            .claim(owner, || self.pins.load(Ordering::SeqCst) == 0)
-        {
-            return false;
+    fn claim(&self, key: Key) -> bool {
+        let unused = || self.pins.load(Ordering::SeqCst) == 0;
+        let mine = self.section.claim(self.new_owner(), unused);
+        if mine {
+            self.tag.set(key);
         }
-        self.used.store(clock::now(), Ordering::Relaxed);
-        self.set_key(key);
-        true
+        mine
     }
 }

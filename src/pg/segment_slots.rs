@@ -1,55 +1,160 @@
 //! The segments of sequences in shared memory, each sequence's in a slot.
 
-use super::shared::shared;
-use super::{clock, rights, settings};
+use super::sequence::{Position, Row};
+use super::shmem::{Idea, Memory, Stamp};
+use super::slots::{self, Key, Tag, Tagged};
+use super::{catalog, rights, settings};
 use mint_core::segment::{LONGEST, Look, Owner};
-use mint_core::{Micros, Segment, Values};
+use mint_core::{Found, Micros, Place as Standing, Rules, Segment, Values};
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+
+/// - `owners`: the number given out last, under the lock.
+#[repr(C, align(64))]
+struct Head {
+    owners: AtomicU32,
+}
+
+static STAMP: Stamp = Stamp::new(b's', 1);
+static SEGMENTS: Idea<Head, Slot> = Idea::with_slots(
+    c"pg_mint segments",
+    &STAMP,
+    || settings::max_segments() as usize,
+    |_, _| (),
+);
+
+fn memory() -> &'static Memory<Head, Slot> {
+    SEGMENTS.memory()
+}
 
 /// The segments of a sequence in shared memory.
 ///
-/// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the shared memory's.
-/// - `database`, `sequence`, `file`, `owner`: changed and read under the shared memory's lock.
+/// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the idea's.
+/// - `tag`: changed under the idea's lock, `owner` too; 0 while the tag changes.
 /// - `ordered`: 1 while a segment from another server is wanted ([`super::sources`]), 2 when there will be none.
-/// - `used`: when it was filled last, to find the one that is used least.
+/// - `noted`, `left`, `position`: whether anything was taken, what that left on the sequence's page, and its place in the
+///   log. Written under the page's lock.
 #[repr(C, align(64))]
 pub struct Slot {
     pub segment: Segment,
-    used: AtomicI64,
-    database: AtomicU32,
-    sequence: AtomicU32,
-    file: AtomicU32,
+    tag: Tag,
     owner: AtomicU32,
     ordered: AtomicU32,
+    noted: AtomicU32,
+    left: AtomicI64,
+    position: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 192);
 
-/// Database, sequence and file. A sequence that is dropped, made anew or altered has other segments.
-pub type Key = (u32, u32, u32);
+impl Tagged for Slot {
+    fn tag(&self) -> &Tag {
+        &self.tag
+    }
+}
+
+/// Where a session has found the segments of a sequence, and under which number.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub slot: &'static Slot,
+    pub owner: Owner,
+}
+
+impl Place {
+    /// Whether it is the sequence's still.
+    pub fn is_mine(&self) -> bool {
+        self.slot.owner.load(Ordering::Acquire) == self.owner
+    }
+
+    /// Drops what is in memory, as the sequence is somewhere else; returns where the next segments are to be put. The
+    /// same, if another session has dropped it or the slot is another sequence's.
+    pub fn renewed(self) -> Self {
+        memory().locked(|| {
+            if self.is_mine() {
+                self.slot.renew();
+            }
+            Self {
+                owner: self.slot.owner.load(Ordering::Relaxed),
+                ..self
+            }
+        })
+    }
+
+    /// Puts values behind those in use. What cannot be put there, because the slot went to another sequence, is lost.
+    /// **For the one who may fill**, under the page's lock.
+    pub fn fill(&self, values: Values, position: Position, now: Micros) {
+        self.slot.tag.note_use(now);
+        memory().locked(|| self.slot.segment.fill(self.owner, values, position, now));
+    }
+
+    /// As [`Place::fill`], for values from another server. **For the one worker of the database.**
+    pub fn supply(&self, values: Values, now: Micros) {
+        memory().locked(|| {
+            let segment = &self.slot.segment;
+            if self.is_mine() && segment.lacks_next() && segment.fill(self.owner, values, 0, now) {
+                self.slot.tag.note_use(now);
+                self.slot.ordered.store(0, Ordering::Release);
+            }
+        });
+    }
+}
 
 impl Slot {
-    fn key(&self) -> Key {
-        let [database, sequence, file] =
-            [&self.database, &self.sequence, &self.file].map(|part| part.load(Ordering::Relaxed));
-        (database, sequence, file)
-    }
-
-    fn claim(&self, (database, sequence, file): Key, owner: Owner) {
+    /// Begins anew, under another number. The caller holds the lock.
+    fn renew(&self) {
+        let owner = loop {
+            let owner = memory()
+                .head
+                .owners
+                .fetch_add(1, Ordering::Relaxed)
+                .wrapping_add(1);
+            if owner != 0 {
+                break owner;
+            }
+        };
         self.segment.claim(owner);
-        self.used.store(clock::now(), Ordering::Relaxed);
-        self.database.store(database, Ordering::Relaxed);
-        self.sequence.store(sequence, Ordering::Relaxed);
-        self.file.store(file, Ordering::Relaxed);
-        self.owner.store(owner, Ordering::Relaxed);
         self.ordered.store(0, Ordering::Relaxed);
+        self.noted.store(0, Ordering::Relaxed);
+        self.owner.store(owner, Ordering::Release);
     }
 
-    /// It is filled now.
-    pub fn note_use(&self, now: Micros) {
-        self.used.store(now, Ordering::Relaxed);
+    /// Makes it this sequence's. The caller holds the lock.
+    fn give(&self, key: Key) {
+        self.owner.store(0, Ordering::Release);
+        fence(Ordering::Release);
+        self.tag.set(key);
+        self.renew();
+    }
+
+    /// What was taken has left this on the sequence's page. The caller holds the page's lock.
+    pub fn note_page(&self, left: i64, position: Position) {
+        self.left.store(left, Ordering::Relaxed);
+        self.position.store(position, Ordering::Relaxed);
+        self.noted.store(1, Ordering::Relaxed);
+    }
+
+    /// Whether somebody has set the sequence to another value since segments were taken from it: what is left of them
+    /// may be in use elsewhere by now. The caller holds the page's lock.
+    pub fn is_stale(&self, row: Row, rules: &Rules, cache: u64) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        if self.noted.load(Ordering::Relaxed) == 0
+            || (row.last_value, row.is_called) == (left, true)
+        {
+            return false;
+        }
+        let found = Found {
+            place: Standing {
+                last: row.last_value,
+                called: row.is_called,
+            },
+            log_count: row.log_count,
+            // SAFETY: a call without preconditions.
+            relogged: self.position.load(Ordering::Relaxed) <= unsafe { pg_sys::GetRedoRecPtr() },
+        };
+        // Who takes more with nextval than is left here loses less by dropping it.
+        let most = self.segment.left().max(64).max(2 * cache);
+        !rules.is_of_nextval(cache, left, found, most)
     }
 
     /// Wants a segment from another server.
@@ -73,54 +178,58 @@ impl Slot {
         self.segment.next_step(now, own.min(LONGEST), most)
     }
 
-    /// Puts values from another server behind those in use. They are lost if the slot went to another sequence.
-    /// **For the one worker of the database.**
-    pub fn supply(&self, owner: Owner, values: Values, now: Micros) {
-        shared().locked(|_| {
-            if self.segment.lacks_next() && self.segment.fill(owner, values, 0, now) {
-                self.note_use(now);
-                self.ordered.store(0, Ordering::Release);
-            }
-        });
+    /// What `look` sees while the slot is one sequence's.
+    fn seen<T>(&'static self, look: impl FnOnce(&'static Self) -> T) -> Option<(Owner, T)> {
+        let owner = self.owner.load(Ordering::Acquire);
+        let seen = look(self);
+        fence(Ordering::Acquire);
+        (owner != 0 && self.owner.load(Ordering::Relaxed) == owner).then_some((owner, seen))
     }
 }
 
+/// The slots of a database.
+fn slots_of(database: u32) -> impl Iterator<Item = &'static Slot> {
+    let slots = memory().slots.iter();
+    slots.filter(move |slot| slot.tag.database() == database)
+}
+
 /// The sequences of a database that want a segment from another server.
-pub fn orders(database: u32) -> Vec<(pg_sys::Oid, &'static Slot, Owner)> {
-    let shared = shared();
-    shared.locked(|_| {
-        let mine = shared
-            .segments
-            .iter()
-            .filter(|slot| slot.key().0 == database && slot.ordered.load(Ordering::Acquire) == 1);
-        mine.filter(|slot| slot.segment.lacks_next())
-            .map(|slot| {
-                (
-                    pg_sys::Oid::from_u32(slot.key().1),
-                    slot,
-                    slot.owner.load(Ordering::Relaxed),
-                )
-            })
-            .collect()
+pub fn orders(database: u32) -> Vec<(pg_sys::Oid, Place)> {
+    slots_of(database)
+        .filter(|slot| slot.ordered.load(Ordering::Acquire) == 1 && slot.segment.lacks_next())
+        .filter_map(|slot| {
+            let (owner, sequence) = slot.seen(|slot| slot.tag.sequence())?;
+            Some((sequence.into(), Place { slot, owner }))
+        })
+        .collect()
+}
+
+/// Finds a slot or makes it, if need be in the place of another sequence.
+pub fn slot_for(key: Key) -> Option<Place> {
+    let memory = memory();
+    let set = slots::set_of(memory.slots, key);
+    memory.locked(|| {
+        let slot = match slots::find(set, key) {
+            Some(slot) => slot,
+            None => {
+                // What is left of the sequence's earlier form stays, as it may be there again after a rollback.
+                let slot = slots::vacate(set, catalog::database())?;
+                slot.give(key);
+                slot
+            }
+        };
+        Some(Place {
+            slot,
+            owner: slot.owner.load(Ordering::Relaxed),
+        })
     })
 }
 
-/// Finds a slot or makes it, if need be in place of the one that was filled longest ago.
-pub fn slot_for(key: Key) -> (&'static Slot, Owner) {
-    let shared = shared();
-    shared.locked(|_| {
-        let slots = shared.segments;
-        if let Some(slot) = slots.iter().find(|slot| slot.key() == key) {
-            return (slot, slot.owner.load(Ordering::Relaxed));
-        }
-        let oldest = slots
-            .iter()
-            .min_by_key(|slot| slot.used.load(Ordering::Relaxed));
-        let slot = oldest.unwrap_or(&slots[0]);
-        let owner = shared.new_owner();
-        slot.claim(key, owner);
-        (slot, owner)
-    })
+/// Drops the segments of a sequence, whoever has them in use.
+pub fn drop_segments(key: Key) {
+    let memory = memory();
+    let set = slots::set_of(memory.slots, key);
+    memory.locked(|| slots::find(set, key).inspect(|slot| slot.renew()));
 }
 
 /// A sequence of this database as the view shows it.
@@ -144,20 +253,17 @@ fn may_see(sequence: pg_sys::Oid) -> bool {
 /// The sequences of this database that were drawn from since the server started, as far as the user may
 /// see them.
 pub fn seen() -> Vec<Seen> {
-    // SAFETY: reads a plain oid, set when the session connected.
-    let database = unsafe { pg_sys::MyDatabaseId }.to_u32();
-    let shared = shared();
     let mut latest = BTreeMap::new();
-    shared.locked(|_| {
-        for slot in shared.segments {
-            let (of, sequence, _) = slot.key();
-            let used = slot.used.load(Ordering::Relaxed);
-            // Those of files that were rewritten stay in memory until it is needed.
-            if of == database && latest.get(&sequence).is_none_or(|&(at, _)| at < used) {
-                latest.insert(sequence, (used, slot.segment.look()));
-            }
-        }
+    let incarnation = catalog::incarnation();
+    let slots = slots_of(catalog::database()).filter(|slot| slot.tag.is_of(incarnation));
+    let seen = slots.filter_map(|slot| {
+        slot.seen(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.look()))
     });
+    for (_, (sequence, used, look)) in seen {
+        if latest.get(&sequence).is_none_or(|&(at, _)| at < used) {
+            latest.insert(sequence, (used, look));
+        }
+    }
     latest
         .into_iter()
         .filter(|&(sequence, (_, look))| look.refills > 0 && may_see(sequence.into()))

@@ -3,15 +3,20 @@
 //! Taking adds to what the page has, under its lock, as `nextval` does. So both may be used on one sequence.
 //! The next segment is put into shared memory under the same lock: one at a time, and an error gives the
 //! lock back.
+//!
+//! `setval` tells nobody. So the first draw of each statement of the client looks at the page, and drops the segments
+//! when somebody has set the sequence to another value; what a running statement draws may still come from before.
 
 use super::errors::report;
-use super::segment_slots::{Slot, slot_for};
+use super::local::Local;
+use super::segment_slots::{self, Place};
 use super::sequence::{self, Lock, Row, Sequence};
-use super::shared::shared;
+use super::slots::Key;
 use super::{clock, ends, rights, settings, sources, watch};
-use mint_core::segment::{LONGEST, Owner, Turn};
-use mint_core::{Draw, Place, Values};
+use mint_core::segment::{LONGEST, Turn};
+use mint_core::{Draw, Place as Standing, Rules, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ptr;
 
@@ -20,8 +25,12 @@ struct Known {
     sequence: pg_sys::Oid,
     /// Who was found to have the privilege to draw; nobody when that must be asked again.
     user: pg_sys::Oid,
-    /// Where its segments are, under which number.
-    place: Option<(&'static Slot, Owner)>,
+    /// Where its segments are.
+    place: Option<Place>,
+    /// The file of the page that they were taken from.
+    file: pg_sys::Oid,
+    /// The statement in which the page was looked at.
+    statement: u64,
     /// The ticket that this session drew last.
     last: Option<i64>,
 }
@@ -30,14 +39,26 @@ static mut NOBODY: Known = Known {
     sequence: pg_sys::InvalidOid,
     user: pg_sys::InvalidOid,
     place: None,
+    file: pg_sys::InvalidOid,
+    statement: 0,
     last: None,
 };
 
 /// Every sequence that the session has drawn from. Boxed, so that they stay where they are.
 static mut KNOWN: BTreeMap<u32, Box<Known>> = BTreeMap::new();
 
-/// The one of the call before, which most often is the next one's as well.
+/// The one of the call before, which most often is the next one's as well. Of the same statement.
 static mut RECENT: *mut Known = &raw mut NOBODY;
+
+/// Counts the statements of the client.
+static STATEMENT: Local<u64> = Local::new(0);
+
+/// Called when the client's next statement begins.
+pub fn begin_statement() {
+    STATEMENT.set(STATEMENT.get() + 1);
+    // SAFETY: a backend is one thread.
+    unsafe { RECENT = &raw mut NOBODY };
+}
 
 /// The next value of a sequence.
 #[inline]
@@ -46,7 +67,7 @@ pub fn next(sequence: pg_sys::Oid) -> i64 {
     let known = unsafe { &*RECENT };
     if known.sequence == sequence
         && known.user == rights::user()
-        && let Some((slot, owner)) = known.place
+        && let Some(Place { slot, owner }) = known.place
         && let Draw::Got { first, fetch, .. } = slot.segment.draw(owner, 1)
     {
         if fetch {
@@ -112,7 +133,8 @@ pub fn forget(relation: pg_sys::Oid) {
 #[cold]
 fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
     loop {
-        let (slot, owner) = place(sequence);
+        let place = place(sequence);
+        let Place { slot, owner } = place;
         match slot.segment.draw(owner, count) {
             Draw::Got {
                 first,
@@ -133,16 +155,16 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
                 None => return take(sequence, count),
                 // What is left is too short for values in a row, and is lost.
                 Some(()) if left > 0 => drop(slot.segment.draw(owner, left)),
-                Some(()) => turn(slot, owner, sequence),
+                Some(()) => turn(place, sequence),
             },
-            Draw::Short { .. } => turn(slot, owner, sequence),
+            Draw::Short { .. } => turn(place, sequence),
         }
         pgrx::check_for_interrupts!();
     }
 }
 
 /// Turns to the next segment, which is taken now if nobody has.
-fn turn(slot: &'static Slot, owner: Owner, sequence: pg_sys::Oid) {
+fn turn(Place { slot, owner }: Place, sequence: pg_sys::Oid) {
     match slot.segment.turn(owner, sequence::flush) {
         Turn::Done => {}
         Turn::NotMine => forget(sequence),
@@ -171,19 +193,40 @@ fn from_afar(sequence: pg_sys::Oid, count: u64) -> Option<()> {
 }
 
 /// Where a sequence's segments are, if the user may draw.
-fn place(sequence: pg_sys::Oid) -> (&'static Slot, Owner) {
-    // SAFETY: a backend is one thread.
-    let known = unsafe { &mut *ptr::addr_of_mut!(KNOWN) };
-    if let Some(known) = known.get_mut(&sequence.to_u32())
-        && known.user == rights::user()
-        && let Some(place) = known.place
-    {
-        // SAFETY: as above.
-        unsafe { RECENT = &raw mut **known };
+fn place(sequence: pg_sys::Oid) -> Place {
+    if let Some(place) = known_place(sequence) {
         return place;
     }
     let open = open(sequence);
-    attach(sequence, &open)
+    let place = attach(sequence, &open);
+    // SAFETY: a backend is one thread, and `attach` has left the sequence in RECENT.
+    unsafe { (*RECENT).user = rights::user() };
+    place
+}
+
+/// Where this session has found them, if nothing has changed since.
+fn known_place(sequence: pg_sys::Oid) -> Option<Place> {
+    // SAFETY: a backend is one thread.
+    let known = || unsafe { (*ptr::addr_of_mut!(KNOWN)).get_mut(&sequence.to_u32()) };
+    let is_known = |known: &&mut Box<Known>| known.user == rights::user() && known.place.is_some();
+    let looked_at = known().filter(is_known)?.statement;
+    if looked_at != STATEMENT.get() {
+        look(sequence);
+    }
+    // The look may have brought word of changes.
+    let known = known().filter(is_known)?;
+    // SAFETY: as above.
+    unsafe { RECENT = &raw mut **known };
+    known.place
+}
+
+/// Looks at the page, for the first draw of a statement: whether somebody has set the sequence to another value. Not
+/// while somebody alters it, as that is not committed yet.
+fn look(oid: pg_sys::Oid) {
+    let Some(sequence) = Sequence::open_at_once(oid) else {
+        return;
+    };
+    attach(oid, &sequence);
 }
 
 /// Raises an error while the server is in recovery.
@@ -201,8 +244,13 @@ pub fn refuse_in_recovery() {
 
 /// Opens a sequence to draw from it, if the user may.
 fn open(oid: pg_sys::Oid) -> Sequence {
-    watch::begin();
     refuse_in_recovery();
+    open_for(oid, pg_sys::ACL_USAGE | pg_sys::ACL_UPDATE)
+}
+
+/// Opens a sequence to write it, if the user has any of these privileges.
+fn open_for(oid: pg_sys::Oid, privileges: u32) -> Sequence {
+    watch::begin();
     let Some(sequence) = Sequence::open(oid, Lock::Write) else {
         report(
             Code::ERRCODE_UNDEFINED_TABLE,
@@ -211,34 +259,54 @@ fn open(oid: pg_sys::Oid) -> Sequence {
             None,
         )
     };
-    let privileges = pg_sys::ACL_USAGE | pg_sys::ACL_UPDATE;
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
     rights::demand(oid, &sequence.name(), privileges, kind);
     sequence
 }
 
-/// Finds or makes the segments of an open sequence, and remembers them.
-fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> (&'static Slot, Owner) {
+/// Finds or makes the segments of an open sequence, and remembers them. They are trusted only beside the page. Says
+/// nothing of who may draw.
+fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Place {
     let (_, file) = sequence.identity();
-    // SAFETY: reads a plain oid, set when the session connected.
-    let database = unsafe { pg_sys::MyDatabaseId };
-    let place = slot_for((database.to_u32(), oid.to_u32(), file.to_u32()));
     // SAFETY: a backend is one thread, and nothing of KNOWN is lent while it changes.
-    unsafe {
-        let known = &mut *ptr::addr_of_mut!(KNOWN);
-        let known = known.entry(oid.to_u32()).or_insert_with(|| {
-            Box::new(Known {
-                sequence: oid,
-                user: pg_sys::InvalidOid,
-                place: None,
-                last: None,
-            })
-        });
-        known.user = rights::user();
-        known.place = Some(place);
-        RECENT = &raw mut **known;
+    let known = unsafe { &mut *ptr::addr_of_mut!(KNOWN) };
+    let known = known.entry(oid.to_u32()).or_insert_with(|| {
+        Box::new(Known {
+            sequence: oid,
+            user: pg_sys::InvalidOid,
+            place: None,
+            file,
+            statement: 0,
+            last: None,
+        })
+    });
+    let standing = known
+        .place
+        .filter(|place| known.file == file && place.is_mine());
+    let mut place = standing.unwrap_or_else(|| slot_for(sequence));
+    if known.statement != STATEMENT.get() || standing.is_none() {
+        let (rules, cache) = sequence.definition();
+        if sequence.is_at(|row| place.slot.is_stale(row, &rules, cache)) {
+            place = place.renewed();
+        }
     }
+    known.place = Some(place);
+    known.file = file;
+    known.statement = STATEMENT.get();
+    // SAFETY: as above.
+    unsafe { RECENT = &raw mut **known };
     place
+}
+
+fn slot_for(sequence: &Sequence) -> Place {
+    segment_slots::slot_for(Key::new(sequence.identity())).unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            "no room for the segments of a sequence".to_owned(),
+            None,
+            Some("Raise pg_mint.max_segments and restart the server.".to_owned()),
+        )
+    })
 }
 
 fn row(values: Values) -> Row {
@@ -249,8 +317,8 @@ fn row(values: Values) -> Row {
     }
 }
 
-fn standing(row: Row) -> Place {
-    Place {
+fn standing(row: Row) -> Standing {
+    Standing {
         last: row.last_value,
         called: row.is_called,
     }
@@ -264,45 +332,57 @@ fn prefetch(sequence: pg_sys::Oid) {
     }
 }
 
+/// How many values a segment shall have, and how many it may have at most. A sequence of few values shall not lose many
+/// of them with each restart.
+fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
+    let total = rules.total();
+    let own = if cache > 1 {
+        cache
+    } else {
+        settings::segment_step().min((total / 1_000).max(1))
+    };
+    (
+        own.min(LONGEST),
+        settings::segment_max_step().min(total / 10_000),
+    )
+}
+
 /// Takes the next segment from the page, unless another session has done so. `needed`: it is an error when
 /// there is none, and its place in the log need not be flushed soon, as the caller will flush it now.
 fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
-    let (slot, owner) = attach(oid, &sequence);
+    let place = attach(oid, &sequence);
     if sources::may_be_name(&rules) && sources::of(oid).is_some() {
         drop(sequence);
-        return sources::fetch(oid, slot, needed);
+        return sources::fetch(oid, place.slot, needed);
     }
-    let own = if cache > 1 {
-        cache
-    } else {
-        settings::segment_step()
-    };
-    // A busy sequence of few values shall not lose many of them with each restart.
-    let most = settings::segment_max_step().min(rules.total() / 10_000);
+    let (own, most) = steps(&rules, cache);
     let now = clock::now();
-    let taken = std::cell::Cell::new(None);
-    let mut before = None;
+    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let place = Cell::new(place);
     let (found, position) = sequence.update_then(
         |found| {
+            let slot = place.get().slot;
+            if slot.is_stale(found, &rules, cache) {
+                place.set(place.get().renewed());
+            }
             if !slot.segment.lacks_next() {
                 return None;
             }
-            before = Some(standing(found));
-            let step = slot.segment.next_step(now, own.min(LONGEST), most);
+            before.set(Some(standing(found)));
+            let step = slot.segment.next_step(now, own, most);
             let values = rules.take(standing(found), 1, step)?;
             taken.set(Some(values));
             Some(row(values))
         },
         |position| {
             if let Some(values) = taken.get() {
-                slot.note_use(now);
-                // What cannot be put there, because the slot went to another sequence, is lost.
-                shared().locked(|_| slot.segment.fill(owner, values, position, now));
+                place.get().slot.note_page(values.last(), position);
+                place.get().fill(values, position, now);
             }
         },
     );
-    match (before, taken.get()) {
+    match (before.get(), taken.get()) {
         (Some(before), Some(_)) => ends::warn(&sequence, &rules, before, standing(found)),
         (Some(_), None) if needed => ends::refuse(&sequence, &rules, 1),
         _ => {}
@@ -315,15 +395,25 @@ fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
 /// Takes values in a row past the segments, which have not as many.
 fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let mut sequence = open(oid);
-    let (rules, _) = sequence.definition();
-    let mut taken = None;
-    let mut before = None;
-    let (found, position) = sequence.update(|found| {
-        before = Some(standing(found));
-        taken = rules.take(standing(found), count, count);
-        taken.map(row)
-    });
-    match (before, taken) {
+    let (rules, cache) = sequence.definition();
+    let place = Cell::new(attach(oid, &sequence));
+    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let (found, position) = sequence.update_then(
+        |found| {
+            if place.get().slot.is_stale(found, &rules, cache) {
+                place.set(place.get().renewed());
+            }
+            before.set(Some(standing(found)));
+            taken.set(rules.take(standing(found), count, count));
+            taken.get().map(row)
+        },
+        |position| {
+            if let Some(values) = taken.get() {
+                place.get().slot.note_page(values.last(), position);
+            }
+        },
+    );
+    match (before.get(), taken.get()) {
         (Some(before), Some(values)) => {
             sequence::flush(position);
             ends::warn(&sequence, &rules, before, standing(found));
@@ -331,4 +421,41 @@ fn take(oid: pg_sys::Oid, count: u64) -> Values {
         }
         _ => ends::refuse(&sequence, &rules, count),
     }
+}
+
+/// Sets a sequence to a value, as issued, and drops the segments that were taken from it: who draws next, in a running
+/// statement too, gets what follows the value.
+pub fn set(oid: pg_sys::Oid, value: i64) {
+    refuse_in_recovery();
+    let mut sequence = open_for(oid, pg_sys::ACL_UPDATE);
+    let (rules, _) = sequence.definition();
+    if sources::may_be_name(&rules) && sources::of(oid).is_some() {
+        report(
+            Code::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("cannot set sequence \"{}\"", sequence.name()),
+            Some("Its values come from another server.".to_owned()),
+            Some("Set the sequence there.".to_owned()),
+        );
+    }
+    if !(rules.min..=rules.max).contains(&value) {
+        report(
+            Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            format!(
+                "value {value} is out of bounds for sequence \"{}\" ({}..{})",
+                sequence.name(),
+                rules.min,
+                rules.max
+            ),
+            None,
+            None,
+        );
+    }
+    let key = Key::new(sequence.identity());
+    let next = Row {
+        last_value: value,
+        log_count: 0,
+        is_called: true,
+    };
+    let (_, position) = sequence.update_then(|_| Some(next), |_| segment_slots::drop_segments(key));
+    sequence::flush(position);
 }

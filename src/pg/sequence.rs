@@ -149,6 +149,14 @@ impl Sequence {
         })
     }
 
+    /// What `look` says of the row as it is now, which stays so until it returns.
+    pub fn is_at(&self, look: impl FnOnce(Row) -> bool) -> bool {
+        self.with_page(pg_sys::BUFFER_LOCK_SHARE, |_, page| {
+            // SAFETY: the page is locked and was checked.
+            look(unsafe { *row_of(page) })
+        })
+    }
+
     /// What its definition says, and how many values a session shall take at once, its CACHE. The lock
     /// on it keeps that so.
     pub fn definition(&self) -> (Rules, u64) {

@@ -153,6 +153,7 @@ unsafe extern "C-unwind" fn on_utility(
     destination: *mut pg_sys::DestReceiver,
     completion: *mut pg_sys::QueryCompletion,
 ) {
+    super::statement::note();
     // SAFETY: the arguments are handed on as they came; the statement is the server's, and is looked
     // at before it runs, as running may free it. A node's tag says what it is.
     unsafe {

@@ -6,10 +6,9 @@
 use super::errors::{OrReport, report};
 use super::mailbox::{GLANCE, Kind, Mailbox};
 use super::remote::{Remote, attempt, value};
-use super::segment_slots::{self, Slot};
-use super::shared::shared;
+use super::segment_slots::{self, Place, Slot};
+use super::shmem::{Idea, Stamp};
 use super::{catalog, clock, grants, naming, rights, settings, worker};
-use mint_core::segment::Owner;
 use mint_core::{Micros, Rules, Values};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::spi::SpiClient;
@@ -18,13 +17,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many databases can have such sequences in use at a time.
-pub const SLOTS: usize = 32;
+const SLOTS: usize = 32;
+
+static STAMP: Stamp = Stamp::new(b'f', 1);
+static SUPPLIERS: Idea<(), Supplier> =
+    Idea::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
 
 /// What the sessions of a database and their worker tell each other.
 ///
-/// - `database`: written under the shared memory's lock; 0 when nobody's.
+/// - `database`: written under the idea's lock; 0 when nobody's.
 #[repr(C)]
-pub struct Supplier {
+struct Supplier {
     database: AtomicU32,
     mailbox: Mailbox,
 }
@@ -182,16 +185,16 @@ fn kind() -> Kind {
 
 /// The mailbox of this database. One whose worker is gone is given to another database.
 fn mailbox() -> &'static Mailbox {
-    let (shared, database) = (shared(), database());
+    let (memory, database) = (SUPPLIERS.memory(), database());
     let find = |wanted: u32| {
-        let mut suppliers = shared.suppliers.iter();
+        let mut suppliers = memory.slots.iter();
         suppliers.find(|supplier| supplier.database.load(Ordering::Acquire) == wanted)
     };
     let found = find(database).or_else(|| {
-        shared.locked(|_| {
+        memory.locked(|| {
             find(database).or_else(|| {
                 let idle = |supplier: &&Supplier| !supplier.mailbox.has_worker();
-                let free = find(0).or_else(|| shared.suppliers.iter().find(idle))?;
+                let free = find(0).or_else(|| memory.slots.iter().find(idle))?;
                 free.database.store(database, Ordering::Release);
                 Some(free)
             })
@@ -254,9 +257,9 @@ impl Supply {
         let asked = mailbox.asked();
         let orders = segment_slots::orders(database());
         let mut failures = BTreeMap::new();
-        for &(sequence, slot, owner) in &orders {
+        for &(sequence, place) in &orders {
             let oid = sequence.to_u32();
-            if let Err(why) = self.take(sequence, slot, owner) {
+            if let Err(why) = self.take(sequence, place) {
                 if self.failures.get(&oid) != Some(&why) {
                     pgrx::log!("pg_mint got no segment of sequence with OID {oid}: {why}");
                 }
@@ -274,13 +277,13 @@ impl Supply {
         is_any
     }
 
-    fn take(&mut self, sequence: pg_sys::Oid, slot: &Slot, owner: Owner) -> Result<(), String> {
+    fn take(&mut self, sequence: pg_sys::Oid, place: Place) -> Result<(), String> {
         let Some(source) = attempt(|| of(sequence))? else {
-            slot.cancel();
+            place.slot.cancel();
             return Err("the sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
-        let count = slot.next_step(now, source.step);
+        let count = place.slot.next_step(now, source.step);
         let name = naming::escaped(&source.sequence);
         // With a transaction id, so that the commit waits for synchronous standbys: what a central server that fails
         // over has forgotten, it would give again.
@@ -312,7 +315,7 @@ impl Supply {
             increment,
             count: (greatest.abs_diff(least) / increment.unsigned_abs()) + 1,
         };
-        slot.supply(owner, values, now);
+        place.supply(values, now);
         Ok(())
     }
 }

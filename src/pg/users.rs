@@ -6,15 +6,16 @@
 use super::errors::report;
 use super::sections::{self, Place};
 use super::segments::refuse_in_recovery;
-use super::shared::{make_pinned, map, shared};
-use super::{rights, settings, watch};
-use mint_core::users::{Bucket, TableHead, hash, section_of};
-use mint_core::{Held, UserTable};
+use super::shmem::{Idea, Stamp, make_pinned, map};
+use super::{clock, rights, settings, watch};
+use mint_core::users::{Bucket, PARTS, TableHead, hash, section_of};
+use mint_core::{Held, Micros, UserTable};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::ptr;
-use std::sync::atomic::Ordering;
+use std::slice;
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// What a session knows of a family.
 struct Known {
@@ -61,14 +62,21 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 
 #[cold]
 fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
+    let mut can_grow = true;
     loop {
         let (sequence, place) = place(family, id, pg_sys::ACL_INSERT);
-        let drawn = table().draw(place.section(), place.owner, id, want, sections::evicted);
+        let (section, owner) = (place.section(), place.owner);
+        let drawn = if can_grow {
+            table().draw(section, owner, id, want, sections::evicted)
+        } else {
+            table().draw_or_evict(section, owner, id, want, sections::evicted)
+        };
         match drawn {
             Ok(first) => return first,
             Err(Held::Beyond(beyond)) => sections::raise(sequence, beyond),
             Err(Held::NotMine) => forget(sequence),
-            Err(Held::Crowded) => shared().locked(|_| table().grow()),
+            Err(Held::Crowded) => can_grow = grow(),
+            Err(Held::Unmapped) => map_parts(),
             Err(Held::UsedUp) => report(
                 Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 format!("user {id} has no {want} numbers left"),
@@ -87,6 +95,7 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
         let (sequence, place) = place(family, id, any_of);
         match table().current(place.section(), place.owner, id) {
             Ok(number) => return number,
+            Err(Held::Unmapped) => map_parts(),
             Err(_) => forget(sequence),
         }
     }
@@ -246,50 +255,104 @@ fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
 /// By which a family is told from other tables.
 const FIRST_COLUMN: &CStr = c"section_0";
 
-/// The users of the server, in a segment of their own, made on the first call after a start.
-fn table() -> UserTable<'static> {
-    // SAFETY: a backend is one thread.
-    match unsafe { *ptr::addr_of!(TABLE) } {
-        Some(table) => table,
-        None => make_table(),
+/// What stands before the users in shared memory: on a page of its own, so that no bucket lies on two.
+///
+/// - `buckets`: how many there may be. Written before anybody sees it.
+/// - `parts`: handles of the segments of all parts but the first; 0 until one is made. Written under the lock.
+/// - `pause`: until when no part is made, as there was no memory for one.
+#[repr(C, align(4096))]
+struct Head {
+    table: TableHead,
+    parts: [AtomicU32; PARTS],
+    buckets: AtomicU64,
+    pause: AtomicI64,
+}
+
+static STAMP: Stamp = Stamp::new(b'p', 1);
+static USERS: Idea<Head, Bucket> = Idea::with_slots(c"pg_mint users", &STAMP, first_part, init);
+
+fn most_buckets() -> usize {
+    1 << (settings::user_memory() / size_of::<Bucket>())
+        .max(1)
+        .ilog2()
+}
+
+/// How many buckets the first part has: the others are made as they are needed.
+fn first_part() -> usize {
+    UserTable::<'_, 511>::new(&TableHead::default(), most_buckets()).buckets_of(0)
+}
+
+fn init(head: &Head, _: &[Bucket]) {
+    head.buckets.store(most_buckets() as u64, Ordering::Relaxed);
+}
+
+/// The users of the server, as far as this process has mapped them.
+fn table() -> &'static UserTable<'static> {
+    // SAFETY: a backend is one thread; written here and by `map_parts`, while nothing of it is lent.
+    let table = unsafe { &mut *ptr::addr_of_mut!(TABLE) };
+    table.get_or_insert_with(|| {
+        let memory = USERS.memory();
+        let buckets = memory.head.buckets.load(Ordering::Relaxed);
+        let mut table = UserTable::new(&memory.head.table, buckets as usize);
+        table.map(memory.slots);
+        table
+    })
+}
+
+/// Maps all parts that were made since.
+#[cold]
+fn map_parts() {
+    let memory = USERS.memory();
+    table();
+    // SAFETY: as in `table`.
+    let Some(table) = (unsafe { &mut *ptr::addr_of_mut!(TABLE) }) else {
+        return;
+    };
+    loop {
+        let part = table.mapped();
+        let handle = memory
+            .head
+            .parts
+            .get(part)
+            .map(|handle| handle.load(Ordering::Acquire));
+        let Some(handle @ 1..) = handle else {
+            return;
+        };
+        // SAFETY: a segment of so many buckets, which stays mapped for the life of this process; what changes in it is
+        // atomic.
+        table.map(unsafe {
+            slice::from_raw_parts(map(handle).cast::<Bucket>(), table.buckets_of(part))
+        });
     }
 }
 
+/// Brings twice as many buckets into use. Nobody waits for that: as long as one session makes room, others do with what
+/// there is. Returns whether it was done, by whichever session.
 #[cold]
-fn make_table() -> UserTable<'static> {
-    let shared = shared();
-    let memory = shared.locked(|_| match shared.users.load(Ordering::Relaxed) {
-        0 => {
-            let most = settings::user_memory() / size_of::<Bucket>();
-            let buckets = 1 << most.ilog2();
-            let (handle, memory) = make_pinned(size_of::<Memory>() + buckets * size_of::<Bucket>());
-            let memory = memory.cast::<Memory>();
-            // SAFETY: the memory is ours, zeroed, and aligned to a page.
-            unsafe { (*memory).buckets = buckets };
-            shared.users.store(handle, Ordering::Relaxed);
-            memory
+fn grow() -> bool {
+    const PAUSE: Micros = 60_000_000;
+    let memory = USERS.memory();
+    if clock::up() < memory.head.pause.load(Ordering::Relaxed) {
+        return false;
+    }
+    let done = memory.try_locked(|| {
+        map_parts();
+        let part = table().in_use();
+        if !table().is_crowded() {
+            return;
         }
-        handle => map(handle).cast::<Memory>(),
+        if table().mapped() <= part
+            && let Some(handle) = memory.head.parts.get(part)
+        {
+            // If there is no memory for it, that is this statement's error, and the next try is later.
+            let pause = clock::up() + PAUSE;
+            memory.head.pause.store(pause, Ordering::Relaxed);
+            let (made, _) = make_pinned(table().buckets_of(part) * size_of::<Bucket>());
+            memory.head.pause.store(0, Ordering::Relaxed);
+            handle.store(made, Ordering::Release);
+            map_parts();
+        }
+        table().grow();
     });
-    // SAFETY: as it was made. It stays mapped for the life of this process; what changes in it is atomic.
-    let table = unsafe {
-        let buckets = memory.add(1).cast::<Bucket>();
-        let buckets = std::slice::from_raw_parts(buckets, (*memory).buckets);
-        UserTable::new(&(*memory).head, buckets)
-    };
-    // SAFETY: a backend is one thread, and nothing was lent from TABLE while it was None.
-    unsafe { TABLE = Some(table) };
-    table
+    done.is_some()
 }
-
-/// The beginning of the users' segment; the buckets follow.
-#[repr(C)]
-struct Memory {
-    head: TableHead,
-    /// How many there are. Written once, before the segment is shown.
-    buckets: usize,
-    /// So that no bucket lies on two pages.
-    spare: [u64; 495],
-}
-
-const _: () = assert!(size_of::<Memory>() == size_of::<Bucket>());

@@ -213,7 +213,7 @@ impl Script {
             ..Paper::default()
         };
         self.world.ceiling = Ceiling::default();
-        self.world.ceiling.attach(value, []);
+        self.world.ceiling.attach(value);
     }
 
     /// A slice so long after the layout's epoch.

@@ -107,7 +107,7 @@ impl Member {
         self.alive = true;
         self.waits_for = None;
         self.memory = Memory::default();
-        self.memory.ceiling.attach(self.disk.0, []);
+        self.memory.ceiling.attach(self.disk.0);
     }
 
     /// As from a backup.

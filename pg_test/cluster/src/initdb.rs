@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::server::Server;
 use crate::tree;
@@ -42,6 +43,7 @@ impl Server {
 
     /// A copy of a data directory made earlier, which is kept beside the test programs.
     pub(crate) fn fill_from_cache(&self) {
+        static MAKING: Mutex<()> = Mutex::new(());
         let name: String = self
             .version()
             .chars()
@@ -55,6 +57,7 @@ impl Server {
             .collect();
         let program = std::env::current_exe().expect("the path of this program");
         let cached = program.with_file_name(format!("initdb-{}", name.trim_matches('-')));
+        let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         if !cached.join("PG_VERSION").exists() {
             let made = self.path().join("made");
             self.initdb(&made, &[]);
@@ -66,6 +69,7 @@ impl Server {
             }
             std::fs::remove_dir_all(&made).expect("a data directory can be removed");
         }
+        drop(making);
         copy(&cached, &self.data());
     }
 }

@@ -1,30 +1,36 @@
 //! A harness that starts real servers with pg_mint installed and does to them what happens to servers: load from many
 //! sessions, a clock that steps, `kill -9`, a crash, a failover.
 //!
-//! Each file under `tests/` tells one family of faults, each test one story. What they share is here:
+//! Each file under `tests/` tells one family of faults, each test one story. All are one program, `tests/stories.rs`,
+//! which says how to run some of them. What they share is here:
 //!
 //! * [`Server`] and [`Builder`]: a private server in a directory of its own, gone when dropped.
 //! * [`Session`]: a connection whose calls read as SQL and whose errors can be looked at ([`Refusal`]).
 //! * [`load`]: many sessions at once, by threads and by pgbench, and the checks on what they drew.
 //!
 //! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` makes the counts smaller.
+//! `MINT_AT_ONCE=1` runs one story at a time, not as many as the machine has room for.
 
 mod clock;
 mod copies;
 pub mod crowd;
+mod dice;
 mod disk;
 mod faults;
 pub mod fleet;
 mod initdb;
 pub mod ledger;
 pub mod load;
+pub mod neighbours;
 pub mod ordeal;
 mod programs;
 pub mod registry;
 pub mod server;
 pub mod session;
 mod tree;
+mod turn;
 
+pub use dice::Dice;
 pub use disk::SmallDisk;
 pub use ledger::Ledger;
 pub use load::{Minter, Record, assert_ascending, assert_unique};

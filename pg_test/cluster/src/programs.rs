@@ -37,6 +37,30 @@ impl Server {
         );
     }
 
+    /// Runs SQL on this server's files by the server's own program, without a server: it must have been stopped.
+    #[must_use]
+    pub fn single_user(&self, database: &str, sql: &str) -> String {
+        let mut single = self.program("postgres", &self.environment);
+        single.args(["--single", "-j", "-D"]).arg(self.data());
+        tree::run_with_input(single.arg(database), sql)
+    }
+
+    /// Throws the WAL of a stopped server away.
+    pub fn reset_wal(&self) {
+        // It believes a lock of who is gone.
+        let _ = std::fs::remove_file(self.data().join("postmaster.pid"));
+        tree::run(self.program("pg_resetwal", &[]).arg("-f").arg(self.data()));
+    }
+
+    /// An empty folder of the server's own, for a tablespace.
+    #[must_use]
+    pub fn folder(&self, name: &str) -> String {
+        let place = self.path().join(name);
+        std::fs::create_dir(&place).expect("a new folder");
+        tree::give_to_server(&place);
+        place.display().to_string()
+    }
+
     /// The dump of a database as a script, taken as `user`.
     #[must_use]
     pub fn dump(&self, user: &str, database: &str) -> String {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use postgres::Config;
@@ -10,11 +9,8 @@ use tempfile::TempDir;
 
 use crate::disk::SmallDisk;
 use crate::session::{Place, Refusal, Session};
+use crate::turn::Turn;
 use crate::{say, tree};
-
-/// One server at a time in a process: these tests measure waits, and each wants both cores. A standby shares the turn
-/// of its primary.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// What a server is started with.
 pub struct Builder {
@@ -25,6 +21,7 @@ pub struct Builder {
     archiving: bool,
     wal_disk: Option<SmallDisk>,
     distinct: bool,
+    alone: bool,
 }
 
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
@@ -36,7 +33,8 @@ pub struct Server {
     /// What the postmaster is started with: the faked clock, or nothing.
     pub(crate) environment: Vec<(String, String)>,
     wal_disk: Option<SmallDisk>,
-    _turn: Option<MutexGuard<'static, ()>>,
+    /// That of its story. A server that was started beside another has none of its own.
+    _turn: Option<Turn>,
 }
 
 impl Builder {
@@ -83,6 +81,13 @@ impl Builder {
         self
     }
 
+    /// Has the machine for itself: no other story runs meanwhile. For what measures times, or loads all cores.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        self.alone = true;
+        self
+    }
+
     /// WAL lies on a disk of its own, in segments of 1 MB.
     #[must_use]
     pub fn wal_on(mut self, disk: SmallDisk) -> Self {
@@ -101,9 +106,7 @@ impl Builder {
     /// Starts the server without the extension in any database.
     #[must_use]
     pub fn start_empty(self) -> Server {
-        let turn = TURN
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let turn = Turn::wait(self.alone);
         self.start_in_turn(Some(turn))
     }
 
@@ -115,7 +118,7 @@ impl Builder {
         server
     }
 
-    fn start_in_turn(self, turn: Option<MutexGuard<'static, ()>>) -> Server {
+    fn start_in_turn(self, turn: Option<Turn>) -> Server {
         let mut server = Server::in_new_directory(&self.name, turn);
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
@@ -154,6 +157,7 @@ impl Server {
             archiving: false,
             wal_disk: None,
             distinct: false,
+            alone: false,
         }
     }
 
@@ -179,7 +183,7 @@ impl Server {
         })
     }
 
-    pub(crate) fn in_new_directory(name: &str, turn: Option<MutexGuard<'static, ()>>) -> Self {
+    pub(crate) fn in_new_directory(name: &str, turn: Option<Turn>) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("mint.")
             .tempdir_in(tree::temporary_directory())

@@ -1,6 +1,7 @@
 //! A connection whose calls read as SQL.
 
 use std::fmt;
+use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -183,6 +184,22 @@ impl Session {
             .expect("COPY FROM");
         std::io::copy(&mut rows, &mut there).expect("the rows arrive");
         there.finish().expect("the rows are taken");
+    }
+
+    /// Sends data to a `COPY ... FROM STDIN`.
+    ///
+    /// # Errors
+    /// What the server raised.
+    pub fn try_copy_in(&mut self, sql: &str, data: &[u8]) -> Result<(), Refusal> {
+        let begun = Instant::now();
+        let copied = self.client.copy_in(sql).and_then(|mut there| {
+            // A server that has raised reads no further, and says why at the end.
+            let _ = there.write_all(data);
+            there.finish()
+        });
+        copied
+            .map(drop)
+            .map_err(|error| Refusal::new(&error, begun.elapsed()))
     }
 
     /// Runs what must be refused, and returns how it was.

@@ -143,7 +143,7 @@ fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
 /// Who starts again need not wait: the ceiling is nearer than ids may run ahead.
 #[test]
 fn minting_goes_on_as_soon_as_the_server_does() {
-    let server = Server::build("back again").durable().start();
+    let server = Server::build("back again").alone().durable().start();
     let mut all: Vec<i64> = Vec::new();
     let mut waits = Vec::new();
     for _ in 0..count(9, 3) {

@@ -70,7 +70,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
 
 #[test]
 fn a_wait_for_capacity_ends_when_told() {
-    let server = Server::start("capacity");
+    let server = Server::build("capacity").alone().start();
     for layout in [BRISK, HOURLY] {
         let sql = capacity(layout);
         let ended_by = |order| interrupted(&server, server.connect("postgres"), &sql, order);
@@ -107,6 +107,7 @@ fn a_wait_for_capacity_ends_when_told() {
 #[test]
 fn a_strict_wait_for_capacity_can_be_cancelled() {
     let server = Server::build("strict wait")
+        .alone()
         .conf("pg_mint.max_ahead = 0")
         .conf("pg_mint.max_wait = 0")
         .start();
@@ -127,7 +128,7 @@ fn a_wait_for_the_clock_can_be_ended() {
     let Some(server) = Server::build_with_clock("clock wait ended") else {
         return;
     };
-    let server = server.start();
+    let server = server.alone().start();
     let next = "SELECT snowflake_next_id(7)";
     assert!(server.connect("postgres").one::<i64>(next) > 0);
     server.set_clock("-30");

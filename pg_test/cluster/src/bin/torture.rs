@@ -1,10 +1,13 @@
 //! `torture MINUTES`: one fault after another, chosen by chance, on a server under load, for so long. Prints a line for
 //! each, and at the end a table of what was survived. Ends with an error at the first id that was issued twice.
 //!
-//! `TORTURE_SEED` repeats the choices of a run, which says its seed.
+//! Every second server has tenants who take what they can from their neighbors. `TORTURE=neighbours` runs those alone,
+//! `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` the other servers. `TORTURE_SEED` repeats the choices of a run, which says its seed.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
+use mint_cluster::Dice;
+use mint_cluster::neighbours::{Greed, Neighbours};
 use mint_cluster::ordeal::{Clock, Fault, Ordeal, Tallies};
 
 /// A server is put through so many faults before the next one, with other settings, takes its place.
@@ -31,13 +34,20 @@ fn main() {
         eprintln!("usage: torture [MINUTES]");
         std::process::exit(2);
     };
-    let mut dice = Dice::new();
+    let kinds = std::env::var("TORTURE").unwrap_or_default();
+    let mut dice = Dice::thrown();
     let begun = Instant::now();
     let end = Duration::from_secs(60 * minutes);
     let mut all = Tallies::default();
-    for (server, settings) in (1..).zip(SETTINGS.iter().cycle()) {
+    for (server, settings) in (1_usize..).zip(SETTINGS.iter().cycle()) {
         if begun.elapsed() >= end {
             break;
+        }
+        if kinds != "faults" {
+            greed(&kinds, &mut dice, server, begun, end);
+        }
+        if !["", "faults"].contains(&kinds.as_str()) || begun.elapsed() >= end {
+            continue;
         }
         println!("server {server}: {}", settings.join(", "));
         let Some(mut ordeal) = Ordeal::begin("torture", settings) else {
@@ -63,28 +73,29 @@ fn main() {
     println!("\n{all}\n\nno id was issued twice");
 }
 
-/// Chance that can be repeated: xorshift.
-struct Dice(u64);
-
-impl Dice {
-    fn new() -> Self {
-        let given = std::env::var("TORTURE_SEED")
-            .ok()
-            .and_then(|text| text.parse().ok());
-        let seed = given.unwrap_or_else(|| {
-            SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(1, |age| age.as_secs())
-        });
-        println!("TORTURE_SEED={seed}");
-        // Seeds are small and alike.
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+/// A server of tenants and their neighbors, a round of each kind of greed.
+fn greed(kinds: &str, dice: &mut Dice, server: usize, begun: Instant, end: Duration) {
+    println!("server {server}, of neighbors");
+    let mut neighbours = Neighbours::begin(Dice::seeded(dice.below(1 << 30) as u64));
+    let is_wanted = |greed: &Greed| {
+        ["", "neighbours"].contains(&kinds) || format!("{greed:?}").eq_ignore_ascii_case(kinds)
+    };
+    for greed in Greed::ALL.into_iter().filter(is_wanted) {
+        // As many ceilings as there are take this long.
+        let time = if greed == Greed::Ceilings { 150 } else { 20 };
+        neighbours.survive(greed, Duration::from_secs(time));
+        println!(
+            "{:>6} s  {:<51}{:>12} values",
+            begun.elapsed().as_secs(),
+            format!("{greed:?}, all used up by tenants"),
+            neighbours.values()
+        );
+        if begun.elapsed() >= end {
+            break;
+        }
     }
-
-    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        choices[(self.0 >> 16) as usize % choices.len()]
-    }
+    println!(
+        "          what tenants were told: {:?}",
+        neighbours.refusals
+    );
 }

@@ -1,0 +1,92 @@
+//! A database that is made under the oid of one that was dropped, as any role with CREATEDB can, finds nothing of that
+//! one's in shared memory.
+
+use mint_cluster::{Server, Session, assert_unique};
+
+/// Made after the one before it was dropped, from the same template. Returns what `draw` gives in each.
+fn draw_in_both<T>(
+    server: &Server,
+    strategy: &str,
+    mut draw: impl FnMut(&mut Session, usize) -> T,
+) -> [T; 2] {
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE maker LOGIN CREATEDB");
+    session.run("CREATE DATABASE original OWNER maker");
+    server
+        .connect("original")
+        .run("CREATE EXTENSION pg_mint; CREATE SEQUENCE s; SELECT user_sequence_create('box')");
+    let mut maker = server.connect_as("maker", "postgres");
+    [0, 1].map(|round| {
+        maker.run(&format!(
+            "CREATE DATABASE again OID = 99961 TEMPLATE original STRATEGY = {strategy}"
+        ));
+        let drawn = draw(&mut server.connect("again"), round);
+        if round == 0 {
+            // The sessions of a database are gone a moment after their connections.
+            server.until("the database is dropped", || {
+                maker.try_run("DROP DATABASE again").is_ok()
+            });
+        }
+        drawn
+    })
+}
+
+/// The lane is ahead of the clock by more than a window, and nothing of it may be issued again after a crash.
+#[test]
+fn ids_do_not_repeat_after_a_crash() {
+    for strategy in ["wal_log", "file_copy"] {
+        let server = Server::build("reused oid").durable().start();
+        let mint = |session: &mut Session, many: u32| -> Vec<i64> {
+            session.column(&format!(
+                "SELECT snowflake_next_id(3, 'sonyflake') FROM generate_series(1, {many})"
+            ))
+        };
+        let [_, issued] = draw_in_both(&server, strategy, |session, round| {
+            mint(session, if round == 0 { 70_000 } else { 20 })
+        });
+        server.stop_immediate();
+        server.start_again();
+        let after = mint(&mut server.connect("again"), 70_000);
+        assert_unique([&issued, &after]);
+    }
+}
+
+#[test]
+fn values_of_sequences_are_the_new_ones() {
+    for strategy in ["wal_log", "file_copy"] {
+        let server = Server::start("reused oid of sequences");
+        let [_, all] = draw_in_both(&server, strategy, |session, _| {
+            let mut all: Vec<i64> =
+                session.column("SELECT nextval('s') FROM generate_series(1, 4)");
+            all.extend(
+                session.column::<i64>("SELECT segment_next('s') FROM generate_series(1, 4)"),
+            );
+            all
+        });
+        assert_unique([&all]);
+        assert!(all.iter().all(|&value| value <= 4_000), "{all:?}");
+    }
+}
+
+/// A user who got numbers in the template gets none of them again, though in memory there is another who got fewer.
+#[test]
+fn numbers_of_users_are_the_new_ones() {
+    let server = Server::start("reused oid of users");
+    let mut template = None;
+    let [_, numbers] = draw_in_both(&server, "wal_log", |session, round| {
+        if round == 0 {
+            session.run("SELECT user_sequence_next('box', 7), user_sequence_next('box', 7)");
+            let mut original = server.connect("original");
+            let last: i64 = original
+                .one("SELECT max(user_sequence_next('box', 7)) FROM generate_series(1, 5000)");
+            template = Some(last);
+            return Vec::new();
+        }
+        session.column::<i64>("SELECT user_sequence_next('box', 7) FROM generate_series(1, 3)")
+    });
+    let last = template.expect("the template's user has drawn");
+    assert!(
+        numbers.iter().all(|&number| number > last),
+        "{numbers:?} after {last}"
+    );
+}

@@ -1,0 +1,116 @@
+//! Sequences that somebody sets or alters while segments of them are in use.
+
+use mint_cluster::{Server, Session, assert_unique};
+
+fn start(name: &str) -> (Server, Session, Session) {
+    let server = Server::start(name);
+    let (mut one, other) = (server.connect("postgres"), server.connect("postgres"));
+    one.run("CREATE SEQUENCE s; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT segment_next('s'), n int)");
+    (server, one, other)
+}
+
+fn next(session: &mut Session) -> i64 {
+    session.one("SELECT segment_next('s')")
+}
+
+/// Rows with keys of their own, then setval, as every import ends.
+#[test]
+fn setval_after_a_bulk_load_is_heard_by_the_next_statement() {
+    for (first, last) in [(2, 5_000), (2, 1_000_000), (100, 5_300), (1_900, 2_033)] {
+        let (_server, mut one, mut other) = start("bulk load");
+        assert_eq!(next(&mut other), 1);
+        one.run("INSERT INTO t (n) VALUES (1)");
+        one.run(&format!(
+            "INSERT INTO t SELECT g, g FROM generate_series({first} + 1, {last}) g"
+        ));
+        one.run("SELECT setval('s', (SELECT max(id) FROM t))");
+        for session in [&mut one, &mut other] {
+            session.run("INSERT INTO t (n) VALUES (2)");
+        }
+        assert!(next(&mut other) > last);
+    }
+}
+
+/// And when nextval has drawn since.
+#[test]
+fn setval_is_heard_behind_calls_of_nextval() {
+    let (_server, mut one, mut other) = start("setval and nextval");
+    assert_eq!((next(&mut one), next(&mut other)), (1, 2));
+    one.run("SELECT setval('s', 1000000), nextval('s'), nextval('s')");
+    assert_eq!(next(&mut other), 1_000_003);
+    other.run("SELECT setval('s', 500, false)");
+    assert_eq!(next(&mut one), 500);
+    other.run("SELECT setval('s', 100)");
+    assert_eq!((next(&mut one), next(&mut other)), (101, 102));
+}
+
+/// What nextval draws in between is no reason to drop anything.
+#[test]
+fn calls_of_nextval_drop_no_segment() {
+    let (_server, mut one, mut other) = start("nextval in between");
+    assert_eq!(next(&mut one), 1);
+    let mut all: Vec<i64> = vec![1];
+    for n in 1..200 {
+        // As many as leave nothing logged ahead are taken for setval.
+        if n % 33 != 0 {
+            let drawn = next(&mut one);
+            assert!(
+                n > 33 || drawn <= 2_000,
+                "value {drawn} after {n} calls of nextval"
+            );
+            all.push(drawn);
+        }
+        all.push(other.one("SELECT nextval('s')"));
+    }
+    assert_unique([&all]);
+}
+
+/// In a transaction too, which takes no lock that would bring word of it.
+#[test]
+fn restart_is_heard_by_the_next_statement_of_a_transaction() {
+    let (_server, mut one, mut other) = start("restart");
+    one.run("BEGIN");
+    assert_eq!(next(&mut one), 1);
+    other.run("ALTER SEQUENCE s RESTART WITH 1000000");
+    assert_eq!(next(&mut other), 1_000_000);
+    assert_eq!(next(&mut one), 1_000_001);
+    other.run("ALTER SEQUENCE s INCREMENT 10");
+    let first = next(&mut one);
+    assert_eq!(next(&mut one), first + 10);
+    // What is not committed is not heard of.
+    other.run("BEGIN; ALTER SEQUENCE s RESTART WITH 5");
+    assert_eq!(next(&mut one), first + 20);
+    other.run("ROLLBACK");
+    assert_eq!(next(&mut one), first + 30);
+    one.run("COMMIT");
+}
+
+/// Not even a running statement gets what lies behind a value that was set so.
+#[test]
+fn segment_set_is_heard_at_once() {
+    let (_server, mut one, mut other) = start("segment_set");
+    one.run(
+        "CREATE FUNCTION twice() RETURNS bigint[] LANGUAGE plpgsql AS $$ DECLARE a bigint := segment_next('s'); BEGIN
+           PERFORM segment_set('s', 70000); RETURN ARRAY[a, segment_next('s'), segment_next('s')]; END $$",
+    );
+    assert_eq!(next(&mut other), 1);
+    assert_eq!(one.one::<Vec<i64>>("SELECT twice()"), [2, 70_001, 70_002]);
+    assert_eq!(next(&mut other), 70_003);
+    assert_eq!(other.refusal("SELECT segment_set('s', 0)").code, "22003");
+    one.run("CREATE ROLE reader LOGIN; GRANT USAGE ON SEQUENCE s TO reader");
+    other.run("SET ROLE reader");
+    assert_eq!(other.refusal("SELECT segment_set('s', 5)").code, "42501");
+    assert_eq!(next(&mut other), 70_004);
+}
+
+/// Who may draw is asked again when it has changed, in the middle of a transaction and of a segment.
+#[test]
+fn a_revoked_privilege_is_heard_of() {
+    let (server, mut one, _) = start("revoke");
+    one.run("CREATE ROLE reader LOGIN; GRANT USAGE ON SEQUENCE s TO reader");
+    let mut reader = server.connect_as("reader", "postgres");
+    reader.run("BEGIN");
+    assert_eq!(next(&mut reader), 1);
+    one.run("REVOKE USAGE ON SEQUENCE s FROM reader");
+    assert_eq!(reader.refusal("SELECT segment_next('s')").code, "42501");
+}
