@@ -201,6 +201,8 @@ fn an_owner_who_is_no_superuser_has_sequences_from_other_servers() {
     user.run("SELECT mint.segment_create('his.orders', step => 100, source => 'srv')");
     let refusal = user.refusal("DELETE FROM mint.pg_mint_sources");
     assert_eq!(refusal.code, "42501", "{refusal}");
+    let refusal = user.refusal("SELECT mint.segment_create('pg_temp.orders')");
+    assert_eq!(refusal.code, "0A000", "{refusal}");
     let steps: Vec<i64> = carol.column("SELECT step FROM mint.pg_mint_sources");
     assert_eq!(steps, [100, 100]);
 }
