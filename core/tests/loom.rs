@@ -350,6 +350,65 @@ fn a_crash_while_two_sessions_raise_the_ceiling_repeats_nothing() {
     crash(3, 1, 3, MS / 2);
 }
 
+/// A page under bounds that were published for another one.
+struct Replaced {
+    page: Mutex<Micros>,
+    durable: AtomicI64,
+    ceiling: Ceiling,
+}
+
+impl Page for &Replaced {
+    type Position = Micros;
+    type Failure = Infallible;
+
+    fn update(
+        &mut self,
+        decide: impl FnOnce(Micros) -> Option<Micros>,
+    ) -> Result<(Micros, Micros), Infallible> {
+        let mut page = self.page.lock().unwrap();
+        *page = decide(*page).unwrap_or(*page);
+        Ok((*page, *page))
+    }
+
+    fn flush(&mut self, position: Micros) -> Result<(), Infallible> {
+        self.durable.fetch_max(position, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn set_back(&mut self, _: Micros, _: Micros) {}
+}
+
+/// As of a database that is made under the oid of one that was dropped: all that may be minted is on disk, for the first
+/// session that attaches and for the others.
+#[test]
+fn bounds_of_another_page_are_on_disk_before_anybody_mints_under_them() {
+    loom::model(|| {
+        let world = Arc::new(Replaced {
+            page: Mutex::new(1),
+            durable: AtomicI64::new(1),
+            ceiling: starting_at(100),
+        });
+        let session = |world: &Replaced| {
+            let value = *world.page.lock().unwrap();
+            world.ceiling.attach(value);
+            if !world.ceiling.covers(value) {
+                let Ok(()) = world.ceiling.bring_up(&mut &*world);
+            }
+            for _ in 0..2 {
+                let limit = world.ceiling.limit();
+                assert!(world.durable.load(Ordering::Acquire) >= limit);
+                let Ok(()) = world.ceiling.raise(limit, 10, &mut &*world);
+            }
+        };
+        let other = {
+            let world = Arc::clone(&world);
+            thread::spawn(move || session(&world))
+        };
+        session(&world);
+        other.join().unwrap();
+    });
+}
+
 /// A table in what would be shared memory, and its lock.
 struct Lanes {
     count: TableCount,

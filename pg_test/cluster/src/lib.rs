@@ -18,6 +18,7 @@ mod dice;
 mod disk;
 mod faults;
 pub mod fleet;
+pub mod greed;
 mod initdb;
 pub mod ledger;
 pub mod load;

@@ -2,39 +2,15 @@
 //! neighbors mint. Every value that anybody saw is kept, and looked at in the end.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::dice::Dice;
+use crate::greed::{Greed, MANY, draw_from_many};
 use crate::load::assert_unique;
 use crate::server::Server;
 use crate::session::{Refusal, Session};
-
-/// What tenants do in a round, beside all the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Greed {
-    /// Databases whose oid was another's before them, and immediate stops.
-    Oids,
-    /// A lane for each of thousands of layouts.
-    Lanes,
-    /// Segments of more sequences than there are places for.
-    Segments,
-    /// Users in more sections than there are places for.
-    Sections,
-    /// A ceiling with each extension that is made anew.
-    Ceilings,
-}
-
-impl Greed {
-    pub const ALL: [Self; 5] = [
-        Self::Oids,
-        Self::Lanes,
-        Self::Segments,
-        Self::Sections,
-        Self::Ceilings,
-    ];
-}
 
 /// Values that must not meet, by the space they are in.
 type Values = BTreeMap<String, Vec<i64>>;
@@ -45,14 +21,13 @@ pub struct Neighbours {
     seen: Values,
     dice: Dice,
     rounds: usize,
+    /// How often an extension was made anew so far.
+    made: AtomicUsize,
     /// How often each refusal came to a tenant.
     pub refusals: BTreeMap<String, usize>,
 }
 
 const TENANTS: usize = 2;
-/// More than the server has places for.
-const MANY: usize = 1_100;
-
 /// What a neighbor draws, the space of the values, and in which way it may be refused: not at all.
 const CALM: [(&str, &str); 5] = [
     (
@@ -106,6 +81,7 @@ impl Neighbours {
             seen: Values::new(),
             dice,
             rounds: 0,
+            made: AtomicUsize::new(0),
             refusals: BTreeMap::new(),
         }
     }
@@ -122,7 +98,7 @@ impl Neighbours {
         self.rounds += 1;
         let (server, stop, round) = (&self.server, &AtomicBool::new(false), self.rounds);
         let seed = self.dice.below(1 << 30) as u64;
-        let dice = &mut self.dice;
+        let (dice, made) = (&mut self.dice, &self.made);
         let (mut seen, told) = std::thread::scope(|scope| {
             let calm: Vec<_> = (0..2)
                 .map(|number| scope.spawn(move || mint(server, number, stop)))
@@ -136,6 +112,7 @@ impl Neighbours {
                             greed,
                             round,
                             stop,
+                            made,
                             Dice::seeded(seed + number as u64),
                         )
                     })
@@ -144,12 +121,19 @@ impl Neighbours {
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let mut seen = Values::new();
                 let begun = Instant::now();
-                while begun.elapsed() < time {
+                // Ceilings are used up one by one, however long that takes.
+                while begun.elapsed() < time
+                    || greed == Greed::Ceilings && made.load(Ordering::Relaxed) < MANY
+                {
                     if greed == Greed::Oids {
                         reuse_an_oid(server, &mut seen, dice);
                     }
                     cut_somebody_off(server, dice);
-                    sleep(Duration::from_millis(50));
+                    sleep(Duration::from_millis(if greed == Greed::Ceilings {
+                        500
+                    } else {
+                        50
+                    }));
                 }
                 seen
             }));
@@ -275,12 +259,6 @@ fn mint(server: &Server, number: usize, stop: &AtomicBool) -> (Values, Vec<Refus
     (seen, refusals)
 }
 
-fn draw_from_many(first: usize) -> String {
-    format!(
-        "SELECT count(segment_next(format('s%s', {first} + n)::regclass)) FROM generate_series(1, {MANY}) n"
-    )
-}
-
 /// A tenant, who takes what there is.
 fn take(
     server: &Server,
@@ -288,6 +266,7 @@ fn take(
     greed: Greed,
     round: usize,
     stop: &AtomicBool,
+    made: &AtomicUsize,
     mut dice: Dice,
 ) -> Vec<Refusal> {
     let me = format!("tenant{number}");
@@ -306,36 +285,11 @@ fn take(
             greed
         };
         let offset = (number * 40 + round) * 100_000 + turn * 500;
-        let sql: Vec<String> = match what {
-            Greed::Oids => vec![
-                format!("CREATE DATABASE {me}_own TEMPLATE pattern"),
-                format!("DROP DATABASE {me}_own WITH (FORCE)"),
-            ],
-            Greed::Lanes => vec![
-                "CREATE EXTENSION IF NOT EXISTS pg_mint".to_owned(),
-                format!(
-                    "SELECT count(snowflake_next_id(0, ('time:41 node:10 seq:12 epoch:' || to_char(timestamp '2001-01-01'
-                     + i * interval '1 second', 'YYYY-MM-DD\"T\"HH24:MI:SS') || 'Z')::snowflake_layout))
-                     FROM generate_series({offset}, {offset} + 500) i"
-                ),
-            ],
-            Greed::Segments => vec![
-                "CREATE EXTENSION IF NOT EXISTS pg_mint".to_owned(),
-                format!("DO $$ BEGIN FOR n IN 1..{MANY} LOOP EXECUTE format('CREATE SEQUENCE IF NOT EXISTS s%s', n); END LOOP; END $$"),
-                draw_from_many(0),
-            ],
-            Greed::Sections => vec![
-                "CREATE EXTENSION IF NOT EXISTS pg_mint".to_owned(),
-                format!("SELECT user_sequence_create('f{}', 200, 2)", turn % 20),
-                format!("SELECT count(user_sequence_next('f{}', n)) FROM generate_series({offset}, {offset} + 400) n", turn % 20),
-            ],
-            Greed::Ceilings => vec![
-                "CREATE EXTENSION IF NOT EXISTS pg_mint; SELECT snowflake_next_id(5)".to_owned(),
-                "DROP EXTENSION pg_mint CASCADE".to_owned(),
-            ],
-        };
-        for sql in sql {
+        for sql in what.statements(&me, turn, offset) {
             match open.try_run(&sql) {
+                Ok(()) if sql.starts_with("DROP EXTENSION") => {
+                    made.fetch_add(1, Ordering::Relaxed);
+                }
                 Ok(()) => {}
                 Err(refusal) if refusal.is_loss() => {
                     session = None;

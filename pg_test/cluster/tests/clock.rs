@@ -209,6 +209,7 @@ fn under_strictness_any_step_back_is_an_error() {
         return;
     };
     let server = server
+        .alone()
         .conf("pg_mint.max_ahead = 0")
         .conf("pg_mint.max_wait = 0")
         .start();

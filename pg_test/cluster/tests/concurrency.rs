@@ -23,7 +23,7 @@ fn script(shard: &str, layout: &str) -> String {
 
 /// Loads two databases of one server at the same time, then looks at what they were given.
 fn two_databases(sessions: usize) {
-    let server = Server::start("two databases");
+    let server = Server::build("two databases").alone().start();
     server.create_database("other");
     let databases = ["postgres", "other"];
     let transactions = count(128, 16) / (sessions / 8);
@@ -100,7 +100,7 @@ fn thirty_two_sessions_in_two_databases() {
 /// One server, and every way of drawing from a lane at once.
 #[test]
 fn eight_connections_on_one_lane() {
-    let server = Server::start("one lane");
+    let server = Server::build("one lane").alone().start();
     one_by_one(&server);
     by_layouts_of_equal_ids(&server);
     by_chunks_and_one_by_one(&server);

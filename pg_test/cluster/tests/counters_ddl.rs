@@ -150,7 +150,8 @@ fn a_family_is_altered_while_all_draw() {
 /// A statement that began before has not heard of it, and its numbers rise all the same.
 #[test]
 fn a_long_statement_goes_on_above() {
-    let server = Server::start("long statement");
+    // What comes when is a matter of half seconds.
+    let server = Server::build("long statement").alone().start();
     let mut session = server.connect("postgres");
     session.run("SELECT user_sequence_create('family', sections => 1, step => 1000)");
     let slowly = "SELECT user_sequence_next('family', 7) FROM generate_series(1, 3) g, pg_sleep(0.5 * g / g)";

@@ -12,7 +12,8 @@ fn server_with_tenant(name: &str, conf: &[&str]) -> Server {
         .fold(builder, |builder, line| builder.conf(line))
         .start();
     let mut session = server.connect("postgres");
-    session.run("CREATE ROLE eve LOGIN; CREATE DATABASE evedb OWNER eve");
+    session.run("CREATE ROLE eve LOGIN");
+    session.run("CREATE DATABASE evedb OWNER eve");
     eve(&server).run("CREATE EXTENSION pg_mint");
     server
 }

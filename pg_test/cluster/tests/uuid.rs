@@ -25,7 +25,7 @@ fn assert_ascending(ids: &[String]) {
 #[test]
 fn sixteen_sessions_draw_millions() {
     const SESSIONS: usize = 16;
-    let server = Server::start("sixteen sessions");
+    let server = Server::build("sixteen sessions").alone().start();
     server.create_database("other");
     let each = count(125_000, 10_000);
     let table = "minted (session int, n int, v7 uuid, v6 uuid, v1 uuid, object objectid)";

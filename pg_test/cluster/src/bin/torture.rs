@@ -2,12 +2,14 @@
 //! each, and at the end a table of what was survived. Ends with an error at the first id that was issued twice.
 //!
 //! Every second server has tenants who take what they can from their neighbors. `TORTURE=neighbours` runs those alone,
-//! `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` the other servers. `TORTURE_SEED` repeats the choices of a run, which says its seed.
+//! `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` the other servers.
+//! `TORTURE_SEED` repeats the choices of a run, which says its seed.
 
 use std::time::{Duration, Instant};
 
 use mint_cluster::Dice;
-use mint_cluster::neighbours::{Greed, Neighbours};
+use mint_cluster::greed::Greed;
+use mint_cluster::neighbours::Neighbours;
 use mint_cluster::ordeal::{Clock, Fault, Ordeal, Tallies};
 
 /// A server is put through so many faults before the next one, with other settings, takes its place.
