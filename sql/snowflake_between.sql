@@ -1,6 +1,8 @@
 -- In SQL and not STRICT, so that the planner inlines it and sees a plain range of the key.
 CREATE FUNCTION snowflake_between(
-    id bigint, since timestamptz, until timestamptz, layout snowflake_layout DEFAULT 'instagram'
-) RETURNS boolean
+    id pg_catalog.int8, since pg_catalog.timestamptz, until pg_catalog.timestamptz,
+    layout snowflake_layout DEFAULT 'instagram'
+) RETURNS pg_catalog.bool
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id >= snowflake_min(since, layout) AND id <= snowflake_max_before(until, layout);
+    RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
+        AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);

@@ -1,11 +1,11 @@
 CREATE TABLE pg_mint_sources (
-    sequence regclass PRIMARY KEY,
-    server name NOT NULL,
-    source text NOT NULL,
-    step bigint NOT NULL
+    sequence pg_catalog.regclass PRIMARY KEY,
+    server pg_catalog.name NOT NULL,
+    source pg_catalog.text NOT NULL,
+    step pg_catalog.int8 NOT NULL
 );
 COMMENT ON TABLE pg_mint_sources IS 'sequences whose segments come from another server';
 GRANT SELECT ON pg_mint_sources TO PUBLIC;
 -- Who owns the database restores it.
 GRANT INSERT ON pg_mint_sources TO pg_database_owner;
-SELECT pg_catalog.pg_extension_config_dump('pg_mint_sources', '');
+SELECT pg_catalog.pg_extension_config_dump('pg_mint_sources'::pg_catalog.regclass, ''::pg_catalog.text);

@@ -11,6 +11,7 @@ cd "$REPO"
 export PGRX_PG_CONFIG_PATH=$pg_config
 
 step "cargo fmt --check" fmt cargo fmt --all --check
+step "names in SQL" sql_names "$TOOLS/sql_names.sh"
 step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
 step "clippy, the extension's tests" clippy_tests \

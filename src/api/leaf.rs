@@ -35,9 +35,10 @@ fn leaf_alloc_insert<'a>(
         )
     };
     let name = naming::quoted_exactly(&tag);
-    create_exactly(&name, step.into(), number("max_id").unwrap_or(1));
+    let sequence = create_exactly(&name, step.into(), number("max_id").unwrap_or(1));
     if let Some(description) = text("description").filter(|text| !text.is_empty()) {
         let text = naming::literal(&description);
+        let name = naming::exact_name_of(sequence.0);
         naming::run(&format!("COMMENT ON SEQUENCE {name} IS {text}"));
     }
     Ok(Some(row.into_owned()))

@@ -108,15 +108,20 @@ fn check_step(step: i64) {
 pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
     check_step(step);
     let min = start.min(1);
-    naming::run(&format!(
-        "CREATE SEQUENCE {quoted} MINVALUE {min} START {start} CACHE {step}"
-    ));
-    Regclass(naming::resolve(quoted))
+    create_in_place(
+        quoted,
+        &format!("MINVALUE {min} START {start} CACHE {step}"),
+    )
 }
 
 /// Makes a sequence of this name, and returns it.
 pub fn create(name: &str, clauses: &str) -> Regclass {
-    let name = naming::quoted(name);
+    create_in_place(&naming::quoted(name), clauses)
+}
+
+/// Makes a sequence of a quoted name where the caller creates relations.
+fn create_in_place(quoted: &str, clauses: &str) -> Regclass {
+    let name = naming::with_schema(quoted);
     naming::run(&format!("CREATE SEQUENCE {name} {clauses}"));
     Regclass(naming::resolve(&name))
 }
@@ -129,7 +134,7 @@ fn segment_drop(sequence: Regclass) {
 
 /// Drops a sequence, as the server does.
 pub fn drop_sequence(sequence: Regclass) {
-    naming::run(&format!("DROP SEQUENCE {}", naming::name_of(sequence.0)));
+    naming::drop("SEQUENCE", sequence.0);
 }
 
 /// The sequences of this database that were drawn from since the server started, behind the view of the

@@ -134,6 +134,7 @@ fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64
         );
     }
     drop(sequence);
+    let name = naming::exact_name_of(ticket.0);
     naming::run(&format!(
         "ALTER SEQUENCE {name} INCREMENT {servers} START {start} RESTART"
     ));

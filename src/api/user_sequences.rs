@@ -39,10 +39,10 @@ fn user_sequence_create(
     }
     let columns: Vec<String> = (0..sections)
         .map(|section| {
-            format!("section_{section} bigint GENERATED ALWAYS AS IDENTITY (CACHE {step})")
+            format!("section_{section} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (CACHE {step})")
         })
         .collect();
-    let name = naming::quoted(&name.0);
+    let name = naming::with_schema(&naming::quoted(&name.0));
     naming::run(&format!(
         "CREATE TABLE {name} ({}, CONSTRAINT no_rows CHECK (false))",
         columns.join(", ")
@@ -59,7 +59,7 @@ fn user_sequence_create(
 fn user_sequence_drop(family: Regclass) {
     // A table of rows shall not be lost by a slip.
     users::demand_family(family.0);
-    naming::run(&format!("DROP TABLE {}", naming::name_of(family.0)));
+    naming::drop("TABLE", family.0);
 }
 
 /// The next number of a user.

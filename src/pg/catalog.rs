@@ -7,7 +7,7 @@ use std::ptr;
 
 /// The oid of a relation of the extension, by its name in the extension's schema.
 pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
-    let (schema, _) = extension()?;
+    let schema = namespace()?;
     // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
     let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
     (oid != pg_sys::InvalidOid).then_some(oid)
@@ -15,7 +15,7 @@ pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
 
 /// The name of the extension's schema.
 pub fn schema() -> Option<String> {
-    let (schema, _) = extension()?;
+    let schema = namespace()?;
     // SAFETY: as above; the name is a copy, with a zero byte at its end.
     unsafe {
         let name = pg_sys::get_namespace_name(schema);
@@ -23,13 +23,8 @@ pub fn schema() -> Option<String> {
     }
 }
 
-/// Who owns the extension.
-pub fn owner() -> Option<pg_sys::Oid> {
-    extension().map(|(_, owner)| owner)
-}
-
-/// The extension's schema and owner.
-fn extension() -> Option<(pg_sys::Oid, pg_sys::Oid)> {
+/// The oid of the extension's schema.
+fn namespace() -> Option<pg_sys::Oid> {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
     // and the table are closed before anything else is opened.
     unsafe {
@@ -52,11 +47,26 @@ fn extension() -> Option<(pg_sys::Oid, pg_sys::Oid)> {
         let tuple = pg_sys::systable_getnext(scan);
         let row = (!tuple.is_null()).then(|| {
             let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_extension>();
-            ((*row).extnamespace, (*row).extowner)
+            (*row).extnamespace
         });
         pg_sys::systable_endscan(scan);
         pg_sys::table_close(table, share);
         row
+    }
+}
+
+/// The owner of a relation, if there is such a relation.
+pub fn owner_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: a lookup in the catalogs; the row is read before it is released.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
+        let row = pg_sys::SearchSysCache1(cache, relation.into());
+        if row.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>()).relowner;
+        pg_sys::ReleaseSysCache(row);
+        Some(owner)
     }
 }
 

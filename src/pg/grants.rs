@@ -1,10 +1,11 @@
 //! The registry's tables: who holds which nodes, and where the registry stands.
 
+use super::bound::{self, Bound};
 use super::errors::{OrReport, report};
 use super::moment::{timestamp, to_micros};
 use super::registry::{Asker, Grant, Nodes, here, words};
 use super::varlena::Words;
-use super::{catalog, charset, clock, naming, random};
+use super::{catalog, charset, clock, naming, random, rights};
 use mint_core::{Identity, Micros, Registry, Span};
 use pgrx::datum::TimestampWithTimeZone as Timestamp;
 use pgrx::spi::{SpiClient, SpiTupleTable};
@@ -34,6 +35,17 @@ pub fn sql(text: &str) -> Option<String> {
     Some(with_tables_of(&schema()?, text))
 }
 
+/// Runs `work`, in whose statements the names of the extension's tables mean those and no others.
+pub fn bound_to_tables<T>(work: impl FnOnce() -> T) -> T {
+    let names = [c"pg_mint_registry", c"pg_mint_grants", c"pg_mint_sources"];
+    let tables: Vec<pg_sys::Oid> = names.into_iter().filter_map(catalog::find).collect();
+    let bound = Bound {
+        relations: &tables,
+        ..Bound::default()
+    };
+    bound::to(bound, work)
+}
+
 /// Opens the tables.
 pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
     // SAFETY: reads a number of the transaction's.
@@ -54,13 +66,16 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
             None,
         )
     });
-    Spi::connect_mut(|client| {
+    // Whoever owns the database shall not have a superuser who keeps the registry run anything of his.
+    let in_tables = |client: &mut SpiClient<'_>| {
         // A grant that a crash could forget is none. What waits for standbys goes on to do so.
-        let durable = "SELECT pg_catalog.set_config('synchronous_commit', 'on', true)
-            WHERE pg_catalog.current_setting('synchronous_commit') IN ('off', 'local')";
+        let durable = "SELECT pg_catalog.set_config('synchronous_commit'::pg_catalog.text, 'on'::pg_catalog.text, true)
+            WHERE pg_catalog.current_setting('synchronous_commit'::pg_catalog.text)
+                OPERATOR(pg_catalog.=) ANY ('{off,local}'::pg_catalog.text[])";
         client.update(durable, None, &[]).or_report();
         work(&mut Tables { client, schema })
-    })
+    };
+    rights::guarded(|| bound_to_tables(|| Spi::connect_mut(in_tables)))
 }
 
 type Arguments<'a> = [pgrx::datum::DatumWithOid<'a>];
@@ -70,20 +85,28 @@ impl<'conn> Tables<'_, 'conn> {
     /// of `$1` bits, as the index knows it.
     pub fn sql(&self, text: &str) -> String {
         let range = |width, first, last| {
-            format!(
-                "pg_catalog.numrange({width} * 18446744073709551616 + {first},
-                    {width} * 18446744073709551616 + {last}, '[]')"
-            )
+            // As in sql/registry.sql: else the index does not serve.
+            let place = |node| {
+                format!(
+                    "{width}::pg_catalog.numeric OPERATOR(pg_catalog.*) 18446744073709551616::pg_catalog.numeric
+                        OPERATOR(pg_catalog.+) {node}::pg_catalog.numeric"
+                )
+            };
+            let (first, last) = (place(first), place(last));
+            format!("pg_catalog.numrange({first}, {last}, '[]'::pg_catalog.text)")
         };
+        let oid = |oid: pg_sys::Oid| format!("{}::pg_catalog.oid", oid.to_u32());
         // SAFETY: reads a plain oid, set when the process connected.
         let database = unsafe { pg_sys::MyDatabaseId };
+        let registry = catalog::find(c"pg_mint_registry").unwrap_or(pg_sys::InvalidOid);
         let claimed = range("node_bits", "first_node", "last_node");
         let overlaps = format!(
             "{claimed} OPERATOR(pg_catalog.&&) {}",
             range("$1", "$2", "$3")
         );
         with_tables_of(&self.schema, text)
-            .replace("$database", &database.to_u32().to_string())
+            .replace("$database", &oid(database))
+            .replace("$relation", &oid(registry))
             .replace("$overlaps", &overlaps)
     }
 
@@ -96,12 +119,13 @@ impl<'conn> Tables<'_, 'conn> {
     /// The registry as it is, and its clock when it looked back. Locked, if claims must wait for each other.
     pub fn registry(&mut self, lock: bool, asker: Option<&Asker>) -> (Registry, Micros) {
         let select = self.sql(
-            "SELECT (extract(epoch FROM slice) * 1000000)::bigint,
-                (extract(epoch FROM longest_slice) * 1000000)::bigint,
-                (extract(epoch FROM max_skew) * 1000000)::bigint,
+            "SELECT (pg_catalog.extract('epoch'::pg_catalog.text, slice) OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
+                (pg_catalog.extract('epoch'::pg_catalog.text, longest_slice) OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
+                (pg_catalog.extract('epoch'::pg_catalog.text, max_skew) OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
                 horizon, quarantine,
-                CASE WHEN relation = tableoid AND database = $database THEN system_identifier END, timeline, started,
-                incarnation
+                CASE WHEN relation OPERATOR(pg_catalog.=) tableoid AND database OPERATOR(pg_catalog.=) $database
+                     THEN system_identifier END,
+                timeline, started, incarnation
              FROM $registry",
         );
         let select = if lock {
@@ -209,11 +233,16 @@ impl<'conn> Tables<'_, 'conn> {
         let last = *all.range.end();
         let select = self.sql(
             "WITH held AS (
-                SELECT first_node, last_node FROM $grants WHERE node_bits = $1 AND slice_until > $3
+                SELECT first_node, last_node FROM $grants
+                WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
+                    AND slice_until OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
              )
-             SELECT node FROM (SELECT 0::bigint AS node UNION ALL SELECT last_node + 1 FROM held) candidate
+             SELECT node
+             FROM (SELECT 0::pg_catalog.int8 AS node
+                   UNION ALL SELECT last_node OPERATOR(pg_catalog.+) 1::pg_catalog.int8 FROM held) AS candidate
              -- Claims do not overlap, so that a node behind one is in another only where that begins.
-             WHERE node <= $2 AND NOT EXISTS (SELECT FROM held WHERE first_node = node)
+             WHERE node OPERATOR(pg_catalog.<=) $2::pg_catalog.int8
+                 AND NOT EXISTS (SELECT FROM held WHERE first_node OPERATOR(pg_catalog.=) node)
              ORDER BY node LIMIT 1",
         );
         let rows = self.update(&select, &[width.into(), last.into(), timestamp(now).into()]);
@@ -231,7 +260,7 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn forget_past(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
         let delete = self.sql(
             "DELETE FROM $grants
-             WHERE $overlaps AND slice_until <= $4
+             WHERE $overlaps AND slice_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
              RETURNING slice_until",
         );
         let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
@@ -239,7 +268,10 @@ impl<'conn> Tables<'_, 'conn> {
         let rows = self.update(&delete, &[width, first, last, timestamp(now).into()]);
         let ends = rows.filter_map(|row| row.get::<Timestamp>(1).or_report().map(to_micros));
         let end = ends.max()?;
-        let raise = self.sql("UPDATE $registry SET horizon = greatest(horizon, $1)");
+        let raise = self.sql(
+            "UPDATE $registry SET horizon = $1::pg_catalog.timestamptz
+             WHERE horizon OPERATOR(pg_catalog.<) $1::pg_catalog.timestamptz",
+        );
         self.update(&raise, &[timestamp(end).into()]);
         Some(end)
     }
@@ -247,10 +279,12 @@ impl<'conn> Tables<'_, 'conn> {
     /// When the other claims on any of these nodes end, and who has the one that ends last.
     pub fn others(&mut self, nodes: &Nodes, claim: i64) -> (Vec<Micros>, Option<String>) {
         let select = self.sql(
-            "SELECT slice_until, holder || CASE WHEN pg_catalog.isfinite(slice_until) THEN pg_catalog.to_char(
-                slice_until AT TIME ZONE 'UTC', '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC') ELSE '' END
+            "SELECT slice_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(slice_until)
+                 THEN pg_catalog.to_char(pg_catalog.timezone('UTC'::pg_catalog.text, slice_until),
+                     '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC'::pg_catalog.text)
+                 ELSE ''::pg_catalog.text END
              FROM $grants
-             WHERE $overlaps AND claim <> $4
+             WHERE $overlaps AND claim OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
              ORDER BY slice_until DESC",
         );
         let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
@@ -294,7 +328,11 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn held(&mut self, claim: i64, nodes: &Nodes) -> Option<Span> {
         let select = self.sql(
             "SELECT slice_from, slice_until FROM $grants
-             WHERE claim = $1 AND node_bits = $2 AND first_node = $3 AND last_node = $4 FOR UPDATE",
+             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8
+                 AND node_bits OPERATOR(pg_catalog.=) $2::pg_catalog.int4
+                 AND first_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
+                 AND last_node OPERATOR(pg_catalog.=) $4::pg_catalog.int8
+             FOR UPDATE",
         );
         let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
         let rows = self.update(
@@ -314,7 +352,9 @@ impl<'conn> Tables<'_, 'conn> {
 
     pub fn prolong(&mut self, grant: &Grant) {
         let update = self.sql(
-            "UPDATE $grants SET slice_from = $2, slice_until = $3, renewals = renewals + 1 WHERE claim = $1",
+            "UPDATE $grants
+             SET slice_from = $2, slice_until = $3, renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8
+             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8",
         );
         let Grant { claim, span, .. } = grant;
         let [from, until] = [span.from, span.until].map(timestamp);

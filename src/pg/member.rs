@@ -4,7 +4,7 @@
 //! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
 
 use super::holds::Hold;
-use super::remote::{Remote, value};
+use super::remote::{Query, Remote, value};
 use super::tasks::{Task, describe, slot, tasks};
 use super::varlena::Words;
 use super::{charset, claims, clock, errors, naming, nodes, worker};
@@ -201,7 +201,8 @@ impl Member {
         {
             let nodes = hold.nodes();
             let nodes = Some((*nodes.start(), *nodes.end()));
-            let answer = self.ask(&question(Some((claim, hold.slice())), width, nodes))?;
+            let answer =
+                self.ask(&|mint| question(mint, Some((claim, hold.slice())), width, nodes))?;
             match answer.denial {
                 None => {
                     hold.take(claim, answer.span);
@@ -215,7 +216,7 @@ impl Member {
         if slot(task).is_none() && !claims::has_room() {
             return Err(NO_ROOM.to_owned());
         }
-        let answer = self.ask(&question(None, width, wanted))?;
+        let answer = self.ask(&|mint| question(mint, None, width, wanted))?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
@@ -227,7 +228,7 @@ impl Member {
         Ok(())
     }
 
-    fn ask(&mut self, query: &str) -> Result<Answer, String> {
+    fn ask(&mut self, query: &Query<'_>) -> Result<Answer, String> {
         let server = self
             .registry
             .as_deref()
@@ -268,17 +269,18 @@ impl Member {
             // What another registry lent, to a worker that had no time to say so, is none of this one's.
             .filter(|&&(registry, ..)| registry == key)
             // A registry that does not answer is not asked again, as a shutdown waits for this.
-            .all(|&(_, claim, used)| self.tell(&farewell(claim, used)));
+            .all(|&(_, claim, used)| self.tell(&|mint| farewell(mint, claim, used)));
         if let Some(used) = last.filter(|_| heard) {
             let_pass(used);
         }
     }
 
     /// Tells the registry something. False when it did not hear: what it is not told is over by itself before long.
-    fn tell(&mut self, query: &str) -> bool {
+    fn tell(&mut self, query: &Query<'_>) -> bool {
         let server = self.registry.as_deref();
         server.is_some_and(|server| {
-            let answer = self.remote.ask(server, query, "released boolean", |_| ());
+            let columns = "released pg_catalog.bool";
+            let answer = self.remote.ask(server, query, columns, |_| ());
             answer.is_ok()
         })
     }
@@ -312,42 +314,62 @@ fn without_numbers(reason: &str) -> String {
 }
 
 /// The columns of the registry's answers.
-const ANSWER: &str = "claim bigint, first_node bigint, last_node bigint, slice_from bigint, slice_until bigint,
-    length bigint, system bigint, timeline bigint, start bigint, incarnation bigint, log_position bigint, denial text";
+const ANSWER: &str = "claim pg_catalog.int8, first_node pg_catalog.int8, last_node pg_catalog.int8,
+    slice_from pg_catalog.int8, slice_until pg_catalog.int8, length pg_catalog.int8, system pg_catalog.int8,
+    timeline pg_catalog.int8, start pg_catalog.int8, incarnation pg_catalog.int8, log_position pg_catalog.int8,
+    denial pg_catalog.text";
 
-/// Asks for a slice of nodes, or of any node; or, for a claim, to have its slice go on.
-fn question(claim: Option<(i64, &Slice)>, width: u32, wanted: Option<(u64, u64)>) -> String {
-    let claim = claim.map_or_else(
-        || "NULL, NULL, NULL".to_owned(),
-        |(claim, slice)| format!("{claim}, {}, {}", slice.from(), slice.until()),
-    );
-    let nodes = wanted.map_or_else(
-        || "NULL, NULL".to_owned(),
-        |(first, last)| format!("{first}, {last}"),
-    );
-    let seen = claims::seen().get().map_or_else(
-        || "NULL, NULL, NULL, NULL, NULL".to_owned(),
-        |seen| {
-            let Identity {
-                system,
-                timeline,
-                start,
-                incarnation,
-            } = seen.identity;
-            let (system, position) = (system.cast_signed(), seen.position.cast_signed());
-            format!("{system}, {timeline}, {start}, {incarnation}, {position}")
-        },
-    );
+/// Numbers as arguments of their exact type, or as many nulls. Another function of the name has other types.
+fn numbers<const N: usize>(values: Option<[i64; N]>) -> String {
+    let number = |place: usize| match values {
+        Some(values) => format!("'{}'::pg_catalog.int8", values[place]),
+        None => "NULL::pg_catalog.int8".to_owned(),
+    };
+    let all: Vec<String> = (0..N).map(number).collect();
+    all.join(", ")
+}
+
+/// Asks for a slice of nodes, or of any node; or, for a claim, to have its slice go on. `mint` is the schema of the
+/// registry's extension.
+fn question(
+    mint: &str,
+    claim: Option<(i64, &Slice)>,
+    width: u32,
+    wanted: Option<(u64, u64)>,
+) -> String {
+    let claim = numbers(claim.map(|(claim, slice)| [claim, slice.from(), slice.until()]));
+    let nodes = wanted.map(|(first, last)| [first.cast_signed(), last.cast_signed()]);
+    let seen = claims::seen().get().map(|seen| {
+        let Identity {
+            system,
+            timeline,
+            start,
+            incarnation,
+        } = seen.identity;
+        [
+            system.cast_signed(),
+            timeline.into(),
+            start,
+            incarnation.into(),
+            seen.position.cast_signed(),
+        ]
+    });
     // SAFETY: a call without preconditions.
     let system = unsafe { pg_sys::GetSystemIdentifier() }.cast_signed();
-    let (name, clock) = (naming::escaped(&name()), clock::now());
+    let (name, asker) = (naming::escaped(&name()), [system, clock::now()]);
     format!(
-        "SELECT * FROM snowflake_claim_nodes({claim}, {width}, {nodes}, {name}, {system}, {clock}, {seen})"
+        "SELECT * FROM {mint}.snowflake_claim_nodes({claim}, {width}::pg_catalog.int4, {}, {name}, {}, {})",
+        numbers(nodes),
+        numbers(Some(asker)),
+        numbers(seen)
     )
 }
 
-fn farewell(claim: i64, used: Micros) -> String {
-    format!("SELECT snowflake_release_claim({claim}, {used})")
+fn farewell(mint: &str, claim: i64, used: Micros) -> String {
+    format!(
+        "SELECT {mint}.snowflake_release_claim({})",
+        numbers(Some([claim, used]))
+    )
 }
 
 /// What people call this server: the setting `cluster_name`, or the machine and port.

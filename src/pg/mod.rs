@@ -1,5 +1,6 @@
 //! What the server lends to the algorithms. All `unsafe` code of the project is below this module.
 
+pub mod bound;
 pub mod catalog;
 pub mod ceilings;
 pub mod charset;

@@ -157,7 +157,10 @@ pub fn renew(claim: i64, nodes: Nodes, told: Span, asker: &Asker) -> Answer {
 pub fn release(claim: i64, until: Micros) -> bool {
     with_tables(|tables| {
         let update = tables.sql(
-            "UPDATE $grants SET slice_until = greatest(slice_from, least(slice_until, $2)) WHERE claim = $1
+            "UPDATE $grants
+             SET slice_until = CASE WHEN slice_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN slice_from
+                 WHEN slice_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN slice_until ELSE $2 END
+             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8
              RETURNING 1",
         );
         let rows = tables.update(&update, &[claim.into(), timestamp(until).into()]);
@@ -189,9 +192,12 @@ pub fn create(length: Micros, max_skew: Micros) {
         let insert = tables.sql(
             "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started,
                  relation, database, quarantine)
-             VALUES ($1, $1, $2, $3, $4, $5, '$registry'::regclass, $database, clock_timestamp() + $1 + $2)
+             VALUES ($1, $1, $2, $3, $4, $5, $relation, $database,
+                 pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) $1::pg_catalog.interval
+                     OPERATOR(pg_catalog.+) $2::pg_catalog.interval)
              ON CONFLICT (one) DO UPDATE SET slice = excluded.slice, max_skew = excluded.max_skew,
-                 longest_slice = greatest(here.longest_slice, excluded.slice)",
+                 longest_slice = CASE WHEN here.longest_slice OPERATOR(pg_catalog.<) excluded.slice
+                     THEN excluded.slice ELSE here.longest_slice END",
         );
         let [length, max_skew] = [length, max_skew].map(super::moment::interval);
         tables.update(
@@ -234,8 +240,9 @@ pub fn reserve(nodes: Nodes, holder: String) {
         match tables.grant(&registry, now, width, Some(nodes), &asker) {
             Ok(Grant { claim, .. }) => {
                 let update = tables.sql(
-                    "UPDATE $grants SET slice_until = 'infinity', system_identifier = NULL, address = NULL
-                     WHERE claim = $1",
+                    "UPDATE $grants SET slice_until = 'infinity'::pg_catalog.timestamptz, system_identifier = NULL,
+                         address = NULL
+                     WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8",
                 );
                 tables.update(&update, &[claim.into()]);
             }
@@ -251,7 +258,11 @@ pub fn unreserve(nodes: &Nodes) {
         let until = now + registry.longest + registry.max_skew;
         let update = tables.sql(
             "UPDATE $grants SET slice_until = $4
-             WHERE node_bits = $1 AND first_node = $2 AND last_node = $3 AND slice_until = 'infinity' RETURNING 1",
+             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
+                 AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
+                 AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
+                 AND slice_until OPERATOR(pg_catalog.=) 'infinity'::pg_catalog.timestamptz
+             RETURNING 1",
         );
         let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
         let width = (nodes.width as i32).into();

@@ -1,13 +1,14 @@
 //! Questions to another server through dblink and a foreign server, so that addresses and credentials stay where
 //! PostgreSQL keeps them. For background workers: nothing here blocks for longer than a connection takes.
 
+use super::bound::{self, Bound};
 use super::errors::{OrReport, report};
 use super::varlena::Words;
-use super::{charset, clock, naming, watch};
+use super::{charset, clock, naming, rights, watch};
 use mint_core::Micros;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::pg_sys::panic::CaughtError;
-use pgrx::spi::SpiTupleTable;
+use pgrx::spi::{SpiClient, SpiTupleTable};
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, Spi, pg_sys};
 use std::panic::AssertUnwindSafe;
 
@@ -15,6 +16,20 @@ use std::panic::AssertUnwindSafe;
 const PATIENCE: Micros = 3_000_000;
 /// How often it is looked for.
 const GLANCE: Micros = 1_000;
+
+/// Where the other server has the extension: a query of one row of one text.
+///
+/// What is sent there names all by its schema and exact types, as SQL here does. There, too, somebody may have laid
+/// something out for whoever asks: in the schema `"$user"`, or wherever the search path of the role leads.
+const HOME: &str = "SELECT (
+    SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text)
+    FROM pg_catalog.pg_extension AS e
+        JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+    WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name
+)";
+
+/// A query, given the schema that the extension has on the other server.
+pub type Query<'a> = dyn Fn(&str) -> String + 'a;
 
 /// A connection to a foreign server, made when it is needed.
 pub struct Remote {
@@ -41,12 +56,14 @@ impl Remote {
 
     /// Asks a query that gives one row of `columns`, and reads the row. In a transaction of its own.
     ///
+    /// The schema there is asked for each time: it may have changed, and somebody else have taken the name.
+    ///
     /// # Errors
     /// What either server says.
     pub fn ask<T>(
         &mut self,
         server: &str,
-        query: &str,
+        query: &Query<'_>,
         columns: &str,
         read: impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
@@ -69,21 +86,30 @@ impl Remote {
     fn try_once<T>(
         &mut self,
         server: &str,
-        query: &str,
+        query: &Query<'_>,
         columns: &str,
         read: &impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
         let is_open = self.to.is_some();
-        let answer = attempt(|| {
-            let dblink = dblink();
+        let answer = in_dblink(|dblink| {
             if !is_open {
-                self.connect(&dblink, server);
+                self.connect(dblink, server);
             }
-            let (name, query) = (&self.name, naming::escaped(query));
-            naming::run(&format!(
-                "SELECT {dblink}.dblink_send_query({name}, {query})"
-            ));
-            self.receive(&dblink, columns, read)
+            let first = |row: SpiTupleTable<'_>| value::<Words>(&row, 1).map(|home| home.0);
+            self.send(dblink, HOME);
+            let home = self.receive(dblink, "home pg_catalog.text", first);
+            let home = home.unwrap_or_else(|| {
+                report(
+                    Code::ERRCODE_UNDEFINED_OBJECT,
+                    format!(
+                        "extension \"pg_mint\" is not installed in the database of server \"{server}\""
+                    ),
+                    None,
+                    None,
+                )
+            });
+            self.send(dblink, &query(&home));
+            self.receive(dblink, columns, read)
         });
         self.to = Some(server.to_owned());
         if answer.is_err() {
@@ -94,37 +120,51 @@ impl Remote {
     }
 
     fn connect(&self, dblink: &str, server: &str) {
-        if let Some(role) = &self.role {
-            let role = naming::quoted_exactly(role);
-            naming::run(&format!("SET LOCAL ROLE {role}"));
-        }
-        let (name, named) = (&self.name, server);
-        let server = naming::escaped(server);
+        let role = self.role.as_deref().map_or_else(rights::user, role_oid);
         // dblink takes a name that it does not know for a connection string.
-        let known = format!(
-            "SELECT EXISTS (SELECT FROM pg_catalog.pg_foreign_server WHERE srvname = {server})"
-        );
-        if Spi::get_one::<bool>(&charset::carried(known)).or_report() != Some(true) {
+        let Some(owner) = owner_of_server(server) else {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
-                format!("server \"{named}\" does not exist"),
+                format!("server \"{server}\" does not exist"),
                 None,
                 Some("Use CREATE SERVER in this database.".to_owned()),
+            )
+        };
+        // Who owns the server decides where it leads, and as whom. Of a superuser dblink wants no password: that would
+        // be a way into any database that lets this server's system user in.
+        if is_superuser(role) && !is_superuser(owner) {
+            report(
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("the owner of server \"{server}\" must be a superuser"),
+                Some(
+                    "A superuser does not follow it where an ordinary role may lead it.".to_owned(),
+                ),
+                None,
             );
         }
-        naming::run(&format!("SELECT {dblink}.dblink_connect({name}, {server})"));
+        let (name, server) = (&self.name, naming::escaped(server));
+        rights::as_role(role, || {
+            naming::run(&format!("SELECT {dblink}.dblink_connect({name}, {server})"));
+        });
+    }
+
+    fn send(&self, dblink: &str, query: &str) {
+        let (name, query) = (&self.name, naming::escaped(query));
+        naming::run(&format!(
+            "SELECT {dblink}.dblink_send_query({name}, {query})"
+        ));
     }
 
     fn hang_up(&mut self) {
         if self.to.take().is_some() {
             let name = &self.name;
             // That there was no connection is as good.
-            let _ = attempt(|| {
-                let dblink = dblink();
+            let _ = in_dblink(|dblink| {
                 let open = format!(
                     "SELECT {name} OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
                 );
-                if Spi::get_one::<bool>(&charset::carried(open)).or_report() == Some(true) {
+                let open = charset::carried(open);
+                if rights::guarded(|| Spi::get_one::<bool>(&open).or_report()) == Some(true) {
                     naming::run(&format!("SELECT {dblink}.dblink_disconnect({name})"));
                 }
             });
@@ -136,7 +176,7 @@ impl Remote {
         let name = &self.name;
         let busy = charset::carried(format!("SELECT {dblink}.dblink_is_busy({name})"));
         let began = clock::up();
-        while Spi::get_one::<i32>(&busy).or_report() == Some(1) {
+        while rights::guarded(|| Spi::get_one::<i32>(&busy).or_report()) == Some(1) {
             if clock::up() - began > PATIENCE {
                 report(
                     Code::ERRCODE_CONNECTION_FAILURE,
@@ -147,11 +187,11 @@ impl Remote {
             }
             clock::pause(GLANCE);
         }
-        let fetch = charset::carried(format!(
+        let fetch_answer = charset::carried(format!(
             "SELECT * FROM {dblink}.dblink_get_result({name}) AS answer({columns})"
         ));
-        Spi::connect_mut(|client| {
-            let rows = client.update(&fetch, None, &[]).or_report();
+        let fetch = |client: &mut SpiClient<'_>| {
+            let rows = client.update(&fetch_answer, None, &[]).or_report();
             if rows.is_empty() {
                 report(
                     Code::ERRCODE_CONNECTION_FAILURE,
@@ -162,9 +202,10 @@ impl Remote {
             }
             let answer = read(rows.first());
             // The end of the answers, after which the connection can be used again.
-            client.update(&fetch, None, &[]).or_report();
+            client.update(&fetch_answer, None, &[]).or_report();
             answer
-        })
+        };
+        rights::guarded(|| Spi::connect_mut(fetch))
     }
 }
 
@@ -200,16 +241,37 @@ fn words(error: &CaughtError) -> String {
     }
 }
 
+/// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements call dblink's functions, and no
+/// others that may have come into a schema of the name.
+fn in_dblink<T>(work: impl FnOnce(&str) -> T) -> Result<T, String> {
+    attempt(|| {
+        let dblink = dblink();
+        let members = "SELECT pg_catalog.array_agg(d.objid)
+            FROM pg_catalog.pg_depend AS d
+                JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+            WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\"
+                AND e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name";
+        let functions: Vec<pg_sys::Oid> = naming::ask(members, "dblink".into()).unwrap_or_default();
+        let bound = Bound {
+            functions: &functions,
+            ..Bound::default()
+        };
+        bound::to(bound, || work(&dblink))
+    })
+}
+
 /// The schema of dblink, quoted.
 fn dblink() -> String {
-    let query = "SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e
-        JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'dblink'";
-    // No row is an error of SPI's in this form of the call.
-    let schema = Spi::connect(|client| {
-        let rows = client.select(query, Some(1), &[]).or_report();
-        (!rows.is_empty()).then(|| rows.first().get_one::<Words>().or_report())
-    });
-    schema.flatten().map(|schema| schema.0).unwrap_or_else(|| {
+    let query = "SELECT (
+        SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text)
+        FROM pg_catalog.pg_extension AS e
+            JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+        WHERE e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name
+    )";
+    let schema = naming::ask::<Words>(query, "dblink".into()).map(|schema| schema.0);
+    schema.unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_FUNCTION,
             "extension \"dblink\" is not installed in this database".to_owned(),
@@ -217,6 +279,28 @@ fn dblink() -> String {
             Some("Use CREATE EXTENSION dblink there.".to_owned()),
         )
     })
+}
+
+/// The oid of a role, or the server's own error.
+fn role_oid(name: &str) -> pg_sys::Oid {
+    let name = charset::c_string(name);
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    unsafe { pg_sys::get_role_oid(name.as_ptr(), false) }
+}
+
+fn is_superuser(role: pg_sys::Oid) -> bool {
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    unsafe { pg_sys::superuser_arg(role) }
+}
+
+/// The owner of a foreign server, if there is one of that name.
+fn owner_of_server(name: &str) -> Option<pg_sys::Oid> {
+    let name = charset::c_string(name);
+    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
+    unsafe {
+        let server = pg_sys::GetForeignServerByName(name.as_ptr(), true);
+        server.as_ref().map(|server| server.owner)
+    }
 }
 
 /// A value of an answer's row.

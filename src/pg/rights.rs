@@ -1,7 +1,12 @@
-//! Who may use a relation.
+//! Who may use a relation, and with whose rights SQL of ours runs.
 
 use super::{catalog, charset};
 use pgrx::pg_sys;
+use std::ffi::CStr;
+
+/// Where SQL of ours looks for names: among the server's own, and nowhere else first. Without being named, `pg_temp` would
+/// come before them.
+pub const SEARCH_PATH: &CStr = c"pg_catalog, pg_temp";
 
 // miscadmin.h. Not pgrx's own binding: it reads one word and raises no error, and the guard of that
 // binding costs more than drawing a number does.
@@ -37,17 +42,65 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
     }
 }
 
-/// Runs `work` with the privileges of the extension's owner. An error inside gives them up as well.
-pub fn as_owner_of_extension(work: impl FnOnce()) {
+/// Runs `work`, which runs SQL of ours, with the user's own rights. All SQL of ours runs in here, or in one of those
+/// below: the user may be a superuser, and the database somebody's who lays traps for one.
+///
+/// - Names mean the server's own, whatever search path the user or the database has.
+/// - It is a security-restricted operation, as ANALYZE is: what it calls cannot become another user, and leaves nothing
+///   behind in the session.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> T {
+    guarded_as(user(), 0, work)
+}
+
+/// Runs `work` as a security-restricted operation in the caller's own search path: for statements in which nothing is
+/// looked up, and whose errors name things as the caller does.
+pub fn restricted<T>(work: impl FnOnce() -> T) -> T {
+    restricted_as(user(), 0, work)
+}
+
+/// Runs `work` as [`guarded`] does, with the rights of a role.
+pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    guarded_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
+}
+
+/// Runs `work` as [`guarded`] does, with the rights of the owner of a relation. The tables of the extension belong to a
+/// superuser also where somebody else has created the extension, as it is trusted.
+pub fn as_owner_of<T>(relation: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    as_role(catalog::owner_of(relation).unwrap_or_else(user), work)
+}
+
+fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
+    // SAFETY: as the server does around functions that have a search path of their own. When `work` fails, the end of the
+    // failed transaction sets it back.
+    unsafe {
+        let level = pg_sys::NewGUCNestLevel();
+        pg_sys::set_config_option(
+            c"search_path".as_ptr(),
+            SEARCH_PATH.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+        let answer = restricted_as(role, flags, work);
+        // What was set for the rest of the transaction stays set, as at the end of a function.
+        pg_sys::AtEOXact_GUC(true, level);
+        answer
+    }
+}
+
+fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-    let owner = catalog::owner().unwrap_or_else(self::user);
-    // SAFETY: as the server does around functions that are SECURITY DEFINER. The end of a failed transaction sets
-    // both back.
+    let flags = (flags | pg_sys::SECURITY_RESTRICTED_OPERATION).cast_signed();
+    // SAFETY: as the server does around functions that are SECURITY DEFINER. When `work` fails, the end of the failed
+    // transaction sets both back.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&raw mut user, &raw mut context);
-        let changed = context | pg_sys::SECURITY_LOCAL_USERID_CHANGE.cast_signed();
-        pg_sys::SetUserIdAndSecContext(owner, changed);
-        work();
+        pg_sys::SetUserIdAndSecContext(role, context | flags);
+        let answer = work();
         pg_sys::SetUserIdAndSecContext(user, context);
+        answer
     }
 }

@@ -9,9 +9,10 @@ use super::remote::{Remote, attempt, value};
 use super::segment_slots::{self, Place, Slot};
 use super::shmem::{Idea, Stamp};
 use super::varlena::Words;
-use super::{charset, clock, errors, grants, naming, settings, worker};
+use super::{catalog, charset, clock, errors, grants, naming, rights, settings, worker};
 use mint_core::{Micros, Rules, Values};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -57,10 +58,13 @@ pub struct Source {
 /// The source of a sequence, if it has one.
 pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     let select = grants::sql(
-        "SELECT s.server::text, s.source, s.step, pg_catalog.pg_get_userbyid(c.relowner)::text
-         FROM $sources s JOIN pg_catalog.pg_class c ON c.oid = s.sequence WHERE s.sequence = $1",
+        "SELECT s.server::pg_catalog.text, s.source, s.step,
+             pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text
+         FROM $sources AS s JOIN pg_catalog.pg_class AS c
+             ON c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
+         WHERE s.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid",
     )?;
-    Spi::connect(|client| {
+    let read = |client: &SpiClient<'_>| {
         let rows = client
             .select(&charset::carried(select), Some(1), &[sequence.into()])
             .or_report();
@@ -74,17 +78,15 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
             step: value::<i64>(&row, 3)?.unsigned_abs(),
             owner: value::<Words>(&row, 4)?.0,
         })
-    })
+    };
+    rights::guarded(|| grants::bound_to_tables(|| Spi::connect(read)))
 }
 
 /// Raises an error unless the user may use the foreign server.
 pub fn check(server: &str) {
-    let query = format!(
-        "SELECT pg_catalog.has_server_privilege({}, 'USAGE')",
-        naming::literal(server)
-    );
-    let query = charset::carried(query);
-    if charset::relay(|| Spi::get_one::<bool>(&query)).or_report() != Some(true) {
+    let query =
+        "SELECT pg_catalog.has_server_privilege($1::pg_catalog.text, 'USAGE'::pg_catalog.text)";
+    if naming::ask(query, Words(server.to_owned()).into()) != Some(true) {
         report(
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("permission denied for foreign server {server}"),
@@ -96,29 +98,35 @@ pub fn check(server: &str) {
 
 /// Writes down where a new sequence's segments come from.
 pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
-    let statements = [
-        // Of sequences that were dropped.
-        grants::sql(
-            "DELETE FROM $sources s WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = s.sequence)",
-        ),
-        grants::sql(&format!(
-            "INSERT INTO $sources VALUES ({}, {}, {}, {step})",
-            sequence.to_u32(),
-            naming::literal(server),
-            naming::literal(source)
-        )),
-    ];
     // Both values are drawn, so that nextval fails.
-    naming::run(&format!(
-        "SELECT pg_catalog.setval({}, 2)",
-        sequence.to_u32()
-    ));
-    super::rights::as_owner_of_extension(|| {
-        statements
-            .iter()
-            .flatten()
-            .for_each(|statement| naming::run(statement));
-    });
+    let draw =
+        "SELECT pg_catalog.setval($1::pg_catalog.oid::pg_catalog.regclass, 2::pg_catalog.int8)";
+    naming::ask::<i64>(draw, sequence.into());
+    // Of sequences that were dropped.
+    let forget = grants::sql(
+        "DELETE FROM $sources AS s WHERE NOT EXISTS (
+             SELECT FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
+         )",
+    );
+    let insert = grants::sql(
+        "INSERT INTO $sources (sequence, server, source, step)
+         VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2::pg_catalog.name, $3, $4)",
+    );
+    let (Some(forget), Some(insert), Some(table)) =
+        (forget, insert, catalog::find(c"pg_mint_sources"))
+    else {
+        return;
+    };
+    let [server, source] = [server, source].map(|text| Words(text.to_owned()));
+    let values = [sequence.into(), server.into(), source.into(), step.into()];
+    let [forget, insert] = [forget, insert].map(charset::carried);
+    let keep = |client: &mut SpiClient<'_>| {
+        client.update(&forget, None, &[]).or_report();
+        client.update(&insert, None, &values).or_report();
+    };
+    // Nobody else may write there.
+    let work = || grants::bound_to_tables(|| Spi::connect_mut(keep));
+    rights::as_owner_of(table, work);
 }
 
 /// Has the worker take the next segment of a sequence; waits for it when it is `needed` now.
@@ -284,16 +292,21 @@ impl Supply {
         let name = naming::escaped(&source.sequence);
         // With a transaction id, so that the commit waits for synchronous standbys: what a central server that fails
         // over has forgotten, it would give again.
-        let query = format!(
-            "SELECT lower(r), upper(r) - 1, s.seqincrement, pg_current_xact_id()::text
-             FROM segment_next_range({name}, {count}) AS r, pg_sequence AS s WHERE s.seqrelid = {name}::regclass"
-        );
+        let query = |mint: &str| {
+            format!(
+                "SELECT pg_catalog.lower(r), pg_catalog.upper(r) OPERATOR(pg_catalog.-) 1::pg_catalog.int8,
+                     s.seqincrement, pg_catalog.pg_current_xact_id()::pg_catalog.text
+                 FROM {mint}.segment_next_range({name}::pg_catalog.regclass, {count}::pg_catalog.int8) AS r,
+                     pg_catalog.pg_sequence AS s
+                 WHERE s.seqrelid OPERATOR(pg_catalog.=) {name}::pg_catalog.regclass::pg_catalog.oid"
+            )
+        };
         let key = (source.server.clone(), source.owner.clone());
         let number = self.remotes.len();
         let remote = self.remotes.entry(key).or_insert_with(|| {
             Remote::new(format!("pg_mint {number}"), Some(source.owner.clone()))
         });
-        let columns = "least bigint, greatest bigint, increment bigint, xid text";
+        let columns = "least pg_catalog.int8, greatest pg_catalog.int8, increment pg_catalog.int8, xid pg_catalog.text";
         let (least, greatest, increment) = remote.ask(&source.server, &query, columns, |row| {
             let number = |place: usize| value::<i64>(&row, place).unwrap_or(0);
             (number(1), number(2), number(3))

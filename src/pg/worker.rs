@@ -10,7 +10,7 @@ pub fn begin(on_exit: unsafe extern "C-unwind" fn(std::ffi::c_int, pg_sys::Datum
     unsafe {
         pg_sys::SetConfigOption(
             c"search_path".as_ptr(),
-            c"".as_ptr(),
+            super::rights::SEARCH_PATH.as_ptr(),
             pg_sys::GucContext::PGC_SUSET,
             pg_sys::GucSource::PGC_S_OVERRIDE,
         );

@@ -35,7 +35,7 @@ fn what_is_missing_is_said() {
     );
     refused(
         "ALTER SERVER registry OPTIONS (SET dbname 'template1')",
-        "snowflake_claim_nodes",
+        "extension \"pg_mint\" is not installed in the database of server \"registry\"",
     );
     refused(
         "ALTER SERVER registry OPTIONS (SET dbname 'postgres'); DROP USER MAPPING FOR postgres SERVER registry",

@@ -24,6 +24,7 @@ mod encodings;
 mod extremes;
 mod held;
 mod held_sql;
+mod hostile;
 mod id_input;
 mod memory;
 mod randomness;

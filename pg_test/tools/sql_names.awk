@@ -1,0 +1,123 @@
+# Reads the extension's SQL, sql/*.sql and the texts in *.rs that go to the server, and prints what is left in them
+# that the server would look for in a search path: operators, functions, casts and catalogs without their schema.
+# Whatever runs with the rights of a superuser must leave nothing to be picked. Ends with 1 when there is any.
+
+FNR == 1 { finish(); file = FILENAME; text = "" }
+{ text = text $0 "\n" }
+END { finish(); exit found }
+
+function finish() {
+    if (file == "") return
+    if (file ~ /\.rs$/) rust(text); else script(text)
+    file = ""
+}
+
+# Every string of a Rust file that is SQL.
+function rust(text,    at, sign, two, line, begun, literal) {
+    line = 1
+    for (at = 1; at <= length(text); at++) {
+        sign = substr(text, at, 1)
+        two = substr(text, at, 2)
+        if (sign == "\n") line++
+        else if (two == "//") {
+            while (substr(text, at + 1, 1) != "\n") at++
+        } else if (substr(text, at, 3) == "'\"'" || substr(text, at, 4) == "'\\\"'") at += 3
+        else if (sign == "\"") {
+            literal = ""
+            begun = line
+            for (at++; (sign = substr(text, at, 1)) != "\""; at++) {
+                if (sign == "\\") {
+                    at++
+                    sign = substr(text, at, 1)
+                    if (sign == "n") sign = "\n"
+                }
+                if (sign == "\n") line++
+                literal = literal sign
+            }
+            if (is_sql(literal)) check(literal, file ":" begun)
+        }
+    }
+}
+
+function is_sql(literal) {
+    return literal ~ /^[ \n]*(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER|DROP|COMMENT|SET|TABLE)[ \n]/ ||
+        literal ~ /pg_catalog/ || literal ~ / (FROM|WHERE) /
+}
+
+# Each statement of a script by its kind.
+function script(text,    parts, count, i, statement, rest) {
+    count = split(bare(text), parts, ";")
+    for (i = 1; i <= count; i++) {
+        statement = parts[i]
+        sub(/^[ \n]+/, "", statement)
+        # They name the extension's own objects by their exact types, in the schema that they have just been put into.
+        if (statement ~ /^(COMMENT ON|GRANT|REVOKE|ALTER FUNCTION) /) continue
+        if (statement ~ /^CREATE FUNCTION/ && statement ~ /LANGUAGE c /) continue
+        if (statement ~ /^CREATE (OPERATOR|TYPE|AGGREGATE|CAST) ?/) {
+            rest = statement
+            gsub(/(RESTRICT|JOIN) = pg_catalog\./, "", rest)
+            gsub(/FUNCTION [0-9]+ (pg_catalog\.|objectid_|snowflake_layout_)/, "", rest)
+            if (match(rest, /(RESTRICT|JOIN) = [a-z_]+|FUNCTION [0-9]+ [a-z_]+/))
+                say(file, "function", substr(rest, RSTART, RLENGTH), statement)
+            continue
+        }
+        check(statement, file)
+    }
+}
+
+# SQL without its comments and with nothing in its literals.
+function bare(text) {
+    gsub(/--[^\n]*/, "", text)
+    gsub(/"char"/, "char", text)
+    gsub(/'[^']*'/, "''", text)
+    return text
+}
+
+function check(text, place,    rest, word) {
+    text = bare(text)
+    # What a format or a replacement puts in is checked where it is written.
+    gsub(/[{][a-z_]*[}]/, "_", text)
+    gsub(/[$][a-z_0-9]+/, "_", text)
+    rest = text
+    gsub(/OPERATOR[(]pg_catalog\.[-+*\/<>=~!@#%^&|?]+[)]/, " ", rest)
+    gsub(/SELECT [*]/, "SELECT", rest)
+    gsub(/fillfactor = /, "", rest)
+    if (rest ~ /UPDATE/)
+        while (match(rest, /(SET|,)[ \n]+[a-z_]+ = /))
+            rest = substr(rest, 1, RSTART - 1) " " substr(rest, RSTART + RLENGTH)
+    word = rest
+    if (match(word, /[-+*\/<>=~!@#%^&|?]+/)) say(place, "operator", substr(word, RSTART, RLENGTH), text)
+    # They are read as operators of no schema.
+    if (match(rest, /(^|[^A-Za-z_])(BETWEEN|LIKE|ILIKE|SIMILAR|GREATEST|LEAST|NULLIF|OVERLAPS|EXTRACT|AT TIME ZONE|DISTINCT FROM)([^A-Za-z_]|$)/) ||
+        match(tolower(rest), /(^|[^a-z_.])(greatest|least|extract|coalesce) ?[(]/) ||
+        match(rest, /[^A-Za-z_]IN[ \n]*[(]/) || match(rest, /CASE[ \n]+[^W \n][^ \n]*/) || match(rest, /USING[ \n]*[(]/))
+        say(place, "hidden operator", substr(rest, RSTART, RLENGTH), text)
+    word = rest
+    while (match(word, /::[ ]*[A-Za-z_.]+/)) {
+        if (substr(word, RSTART, RLENGTH) !~ /^::(pg_catalog\.[a-z]|snowflake_layout|objectid)/)
+            say(place, "cast", substr(word, RSTART, RLENGTH), text)
+        word = substr(word, RSTART + RLENGTH)
+    }
+    word = rest
+    while (match(word, /[A-Za-z_][A-Za-z_0-9.]*[ ]*[(]/)) {
+        call = substr(word, RSTART, RLENGTH - 1)
+        sub(/ +$/, "", call)
+        if (call !~ /^(pg_catalog\.|_\.|snowflake_|pg_mint_|sequence_table|leaf_alloc|objectid_)/ &&
+            call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|AND|OR|NOT|WITH|AS|ON|FROM|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
+            call !~ /^_/)
+            say(place, "function", call, text)
+        word = substr(word, RSTART + RLENGTH)
+    }
+    word = rest
+    while (match(word, /(FROM|JOIN|INTO|UPDATE)[ \n]+pg_[a-z_]+/)) {
+        call = substr(word, RSTART, RLENGTH)
+        word = substr(word, RSTART + RLENGTH)
+        if (call !~ /pg_mint_[a-z]+$/ && substr(word, 1, 1) != ".") say(place, "relation", call, text)
+    }
+}
+
+function say(place, what, which, text) {
+    gsub(/[ \n]+/, " ", text)
+    printf "%s: %s without its schema: %s\n    in: %s\n", place, what, which, substr(text, 1, 160)
+    found = 1
+}
