@@ -12,7 +12,7 @@ pgrx::pg_module_magic!(name = c"pg_mint", version = pg::VERSION);
 pub extern "C-unwind" fn _PG_init() {
     pg::settings::init();
     pg::session::init();
-    pg::statement::init(pg::segments::begin_statement);
+    pg::statement::init(pg::segment_session::begin_statement);
 }
 
 #[cfg(any(test, feature = "pg_test"))]

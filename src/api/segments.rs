@@ -4,7 +4,7 @@ use super::{Regclass, required};
 use crate::pg::errors::report;
 use crate::pg::moment::timestamp;
 use crate::pg::varlena::Words;
-use crate::pg::{naming, segment_slots, segments, sources};
+use crate::pg::{naming, segment_refill, segment_slots, segments, sources};
 use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
@@ -38,7 +38,7 @@ fn segment_next_range(sequence: Regclass, count: i64) -> pgrx::datum::Range<i64>
 /// `setval` itself is heard of by the first draw of the next statement.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 100)]
 fn segment_set(sequence: Regclass, value: i64) -> i64 {
-    segments::set(sequence.0, value);
+    segment_refill::set(sequence.0, value);
     value
 }
 

@@ -5,7 +5,7 @@ use super::segments::{create, drop_sequence, range, rows};
 use crate::pg::errors::report;
 use crate::pg::sequence::{Lock, Sequence};
 use crate::pg::varlena::Words;
-use crate::pg::{naming, rights, segments};
+use crate::pg::{naming, rights, segment_session, segments};
 use mint_core::values::first_of_series;
 use pgrx::prelude::*;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -89,7 +89,7 @@ fn ticket_last(ticket: Regclass) -> i64 {
     let any_of = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
     rights::demand(ticket.0, &sequence.name(), any_of, kind);
-    segments::last_ticket(ticket.0).unwrap_or_else(|| {
+    segment_session::last_ticket(ticket.0).unwrap_or_else(|| {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!(

@@ -4,18 +4,15 @@
 //! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
 
 use super::holds::Hold;
-use super::remote::{Query, Remote, value};
+use super::question::{ANSWER, Answer, farewell, question, read};
+use super::remote::{Query, Remote};
 use super::tasks::{Task, describe, slot, tasks};
-use super::varlena::Words;
-use super::{charset, claims, clock, errors, naming, nodes, worker};
+use super::{charset, claims, clock, errors, nodes, worker};
 use mint_core::registry::pace;
-use mint_core::{Identity, Micros, Seen, Slice, Span};
+use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
-use pgrx::spi::SpiTupleTable;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
-use std::ffi::CStr;
-use std::ops::RangeInclusive;
 
 /// Where the worker begins. Its name is in [`claims`].
 #[pg_guard]
@@ -67,15 +64,6 @@ unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
 /// Slots are never another claim's.
 const NO_ROOM: &str =
     "more than 1024 different ranges of nodes were claimed since the server started; restart it";
-
-/// What the registry answered.
-struct Answer {
-    claim: i64,
-    nodes: RangeInclusive<u64>,
-    span: Span,
-    length: Micros,
-    denial: Option<String>,
-}
 
 struct Member {
     remote: Remote,
@@ -311,104 +299,4 @@ fn without_numbers(reason: &str) -> String {
         .chars()
         .filter(|sign| !sign.is_ascii_digit())
         .collect()
-}
-
-/// The columns of the registry's answers.
-const ANSWER: &str = "claim pg_catalog.int8, first_node pg_catalog.int8, last_node pg_catalog.int8,
-    slice_from pg_catalog.int8, slice_until pg_catalog.int8, length pg_catalog.int8, system pg_catalog.int8,
-    timeline pg_catalog.int8, start pg_catalog.int8, incarnation pg_catalog.int8, log_position pg_catalog.int8,
-    denial pg_catalog.text";
-
-/// Numbers as arguments of their exact type, or as many nulls. Another function of the name has other types.
-fn numbers<const N: usize>(values: Option<[i64; N]>) -> String {
-    let number = |place: usize| match values {
-        Some(values) => format!("'{}'::pg_catalog.int8", values[place]),
-        None => "NULL::pg_catalog.int8".to_owned(),
-    };
-    let all: Vec<String> = (0..N).map(number).collect();
-    all.join(", ")
-}
-
-/// Asks for a slice of nodes, or of any node; or, for a claim, to have its slice go on. `mint` is the schema of the
-/// registry's extension.
-fn question(
-    mint: &str,
-    claim: Option<(i64, &Slice)>,
-    width: u32,
-    wanted: Option<(u64, u64)>,
-) -> String {
-    let claim = numbers(claim.map(|(claim, slice)| [claim, slice.from(), slice.until()]));
-    let nodes = wanted.map(|(first, last)| [first.cast_signed(), last.cast_signed()]);
-    let seen = claims::seen().get().map(|seen| {
-        let Identity {
-            system,
-            timeline,
-            start,
-            incarnation,
-        } = seen.identity;
-        [
-            system.cast_signed(),
-            timeline.into(),
-            start,
-            incarnation.into(),
-            seen.position.cast_signed(),
-        ]
-    });
-    // SAFETY: a call without preconditions.
-    let system = unsafe { pg_sys::GetSystemIdentifier() }.cast_signed();
-    let (name, asker) = (naming::escaped(&name()), [system, clock::now()]);
-    format!(
-        "SELECT * FROM {mint}.snowflake_claim_nodes({claim}, {width}::pg_catalog.int4, {}, {name}, {}, {})",
-        numbers(nodes),
-        numbers(Some(asker)),
-        numbers(seen)
-    )
-}
-
-fn farewell(mint: &str, claim: i64, used: Micros) -> String {
-    format!(
-        "SELECT {mint}.snowflake_release_claim({})",
-        numbers(Some([claim, used]))
-    )
-}
-
-/// What people call this server: the setting `cluster_name`, or the machine and port.
-fn name() -> String {
-    // SAFETY: a string of the server's, and a plain number; the buffer is as long as is said.
-    unsafe {
-        let named = pg_sys::cluster_name;
-        if !named.is_null() && *named != 0 {
-            return CStr::from_ptr(named).to_string_lossy().into_owned();
-        }
-        let mut host = [0_u8; 256];
-        libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1);
-        let host = CStr::from_bytes_until_nul(&host).unwrap_or_default();
-        let port = pg_sys::PostPortNumber;
-        format!("{}:{port}", host.to_string_lossy())
-    }
-}
-
-/// Reads a row of [`ANSWER`].
-fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
-    let number = |place: usize| value::<i64>(row, place).unwrap_or(0);
-    let answer = Answer {
-        claim: number(1),
-        nodes: number(2).unsigned_abs()..=number(3).unsigned_abs(),
-        span: Span {
-            from: number(4),
-            until: number(5),
-        },
-        length: number(6),
-        denial: value::<Words>(row, 12).map(|why| why.0),
-    };
-    let seen = Seen {
-        identity: Identity {
-            system: number(7).cast_unsigned(),
-            timeline: number(8) as u32,
-            start: number(9),
-            incarnation: number(10) as u32,
-        },
-        position: number(11).cast_unsigned(),
-    };
-    (answer, seen)
 }

@@ -181,7 +181,7 @@ unsafe extern "C-unwind" fn on_utility(
         );
         if discards {
             session().last_id = None;
-            super::segments::forget_tickets();
+            super::segment_session::forget_tickets();
         }
     }
 }

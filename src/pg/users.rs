@@ -5,7 +5,7 @@
 
 use super::errors::report;
 use super::sections::{self, Place};
-use super::segments::refuse_in_recovery;
+use super::segment_session::refuse_in_recovery;
 use super::shmem::{Idea, Stamp, make_pinned, map};
 use super::{clock, rights, settings, watch};
 use mint_core::users::{Bucket, PARTS, TableHead, hash, section_of};

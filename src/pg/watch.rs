@@ -1,6 +1,6 @@
 //! Word from the server that a relation or a role has changed, for whoever remembers something of one.
 
-use super::{ceilings, segments, users};
+use super::{ceilings, segment_session, users};
 use pgrx::pg_sys;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,13 +59,13 @@ pub fn begin() {
 /// Called with the relation that has changed, or with no oid when any may have.
 unsafe extern "C-unwind" fn on_relation(_: pg_sys::Datum, relation: pg_sys::Oid) {
     ceilings::forget(relation);
-    segments::forget(relation);
+    segment_session::forget(relation);
     users::forget(relation);
 }
 
 /// Called when anybody's privileges may have changed.
 unsafe extern "C-unwind" fn on_role(_: pg_sys::Datum, _: c_int, _: u32) {
-    segments::forget(pg_sys::InvalidOid);
+    segment_session::forget(pg_sys::InvalidOid);
     users::forget(pg_sys::InvalidOid);
 }
 

@@ -5,8 +5,8 @@ use mint_cluster::{Server, assert_ascending};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
-/// In the library's file, what its shared memory is stamped with: these bytes, then the version of its form.
-const MAGIC: &[u8] = b"mint\x9d\xc5\xfe\x01";
+/// In the library's file, what the shared memory of its lanes is stamped with: these bytes, then the version of its form.
+const MAGIC: &[u8] = b"mint\x9d\xc5\xfel";
 
 /// Makes the library one whose shared memory has another form.
 fn another_version(library: &mut [u8]) {
@@ -14,7 +14,7 @@ fn another_version(library: &mut [u8]) {
         .filter(|&place| library[place..].starts_with(MAGIC))
         .collect();
     let [place] = places[..] else {
-        panic!("the stamp of src/pg/shared.rs stands at {places:?} of the library, not once");
+        panic!("the stamp of src/pg/lanes.rs stands at {places:?} of the library, not once");
     };
     library[place + MAGIC.len()] ^= 0x80;
 }
@@ -42,6 +42,8 @@ fn a_library_of_another_version_is_kept_out() {
         assert!(refusal.message.contains("another version"), "{refusal}");
         assert!(refusal.hint.contains("restart the server"), "{refusal}");
     }
+    // Other ideas have segments of their own, of the same form in both.
+    assert!(new.one::<bool>("SELECT uuid_v7() < uuid_v7()"));
     // What only computes needs no shared memory.
     let shard = format!("SELECT snowflake_shard({})", ids[0]);
     assert_eq!(new.one::<i64>(&shard), 7);

@@ -1,0 +1,170 @@
+//! Taking values from a sequence's page, for its segments or past them, and setting it.
+//!
+//! Taking adds to what the page has, under its lock, as `nextval` does. So both may be used on one sequence.
+//! The next segment is put into shared memory under the same lock: one at a time, and an error gives the
+//! lock back.
+
+use super::errors::report;
+use super::segment_session::{attach, open, open_for, refuse_in_recovery};
+use super::sequence::{self, Row, Sequence};
+use super::slots::Key;
+use super::{clock, ends, segment_slots, settings, sources};
+use mint_core::segment::LONGEST;
+use mint_core::{Place as Standing, Rules, Values};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::cell::Cell;
+
+fn row(values: Values) -> Row {
+    Row {
+        last_value: values.last(),
+        log_count: 0,
+        is_called: true,
+    }
+}
+
+fn standing(row: Row) -> Standing {
+    Standing {
+        last: row.last_value,
+        called: row.is_called,
+    }
+}
+
+/// Takes the next segment, without waiting for anybody: who stands at the boundary will try again.
+#[cold]
+pub fn prefetch(sequence: pg_sys::Oid) {
+    if let Some(open) = Sequence::open_at_once(sequence) {
+        refill(sequence, open, false);
+    }
+}
+
+/// How many values a segment shall have, and how many it may have at most. A sequence of few values shall not lose many
+/// of them with each restart.
+fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
+    let total = rules.total();
+    let own = if cache > 1 {
+        cache
+    } else {
+        settings::segment_step().min((total / 1_000).max(1))
+    };
+    (
+        own.min(LONGEST),
+        settings::segment_max_step().min(total / 10_000),
+    )
+}
+
+/// Takes the next segment from the page, unless another session has done so. `needed`: it is an error when
+/// there is none, and its place in the log need not be flushed soon, as the caller will flush it now.
+pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
+    let (rules, cache) = sequence.definition();
+    let place = attach(oid, &sequence);
+    if sources::may_be_name(&rules) && sources::of(oid).is_some() {
+        drop(sequence);
+        return sources::fetch(oid, place.slot, needed);
+    }
+    let (own, most) = steps(&rules, cache);
+    let now = clock::now();
+    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let place = Cell::new(place);
+    let (found, position) = sequence.update_then(
+        |found| {
+            let slot = place.get().slot;
+            if slot.is_stale(found, &rules, cache) {
+                place.set(place.get().renewed());
+            }
+            if !slot.segment.lacks_next() {
+                return None;
+            }
+            before.set(Some(standing(found)));
+            let step = slot.segment.next_step(now, own, most);
+            let values = rules.take(standing(found), 1, step)?;
+            taken.set(Some(values));
+            Some(row(values))
+        },
+        |position| {
+            if let Some(values) = taken.get() {
+                place.get().slot.note_page(values.last(), position);
+                place.get().fill(values, position, now);
+            }
+        },
+    );
+    match (before.get(), taken.get()) {
+        (Some(before), Some(_)) => ends::warn(&sequence, &rules, before, standing(found)),
+        (Some(_), None) if needed => ends::refuse(&sequence, &rules, 1),
+        _ => {}
+    }
+    if !needed && taken.get().is_some() {
+        sequence::hasten(position);
+    }
+}
+
+/// Takes values in a row past the segments, which have not as many.
+pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
+    let mut sequence = open(oid);
+    let (rules, cache) = sequence.definition();
+    let place = Cell::new(attach(oid, &sequence));
+    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let mut unfit = false;
+    let (found, position) = sequence.update_then(
+        |found| {
+            if place.get().slot.is_stale(found, &rules, cache) {
+                place.set(place.get().renewed());
+            }
+            before.set(Some(standing(found)));
+            let values = rules.take(standing(found), count, count)?;
+            unfit = !ends::fits_range(&values);
+            taken.set((!unfit).then_some(values));
+            taken.get().map(row)
+        },
+        |position| {
+            if let Some(values) = taken.get() {
+                place.get().slot.note_page(values.last(), position);
+            }
+        },
+    );
+    match (before.get(), taken.get()) {
+        _ if unfit => ends::refuse_range(&sequence),
+        (Some(before), Some(values)) => {
+            sequence::flush(position);
+            ends::warn(&sequence, &rules, before, standing(found));
+            values
+        }
+        _ => ends::refuse(&sequence, &rules, count),
+    }
+}
+
+/// Sets a sequence to a value, as issued, and drops the segments that were taken from it: who draws next, in a running
+/// statement too, gets what follows the value.
+pub fn set(oid: pg_sys::Oid, value: i64) {
+    refuse_in_recovery();
+    let mut sequence = open_for(oid, pg_sys::ACL_UPDATE);
+    let (rules, _) = sequence.definition();
+    if sources::may_be_name(&rules) && sources::of(oid).is_some() {
+        report(
+            Code::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("cannot set sequence \"{}\"", sequence.name()),
+            Some("Its values come from another server.".to_owned()),
+            Some("Set the sequence there.".to_owned()),
+        );
+    }
+    if !(rules.min..=rules.max).contains(&value) {
+        report(
+            Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            format!(
+                "value {value} is out of bounds for sequence \"{}\" ({}..{})",
+                sequence.name(),
+                rules.min,
+                rules.max
+            ),
+            None,
+            None,
+        );
+    }
+    let key = Key::new(sequence.identity());
+    let next = Row {
+        last_value: value,
+        log_count: 0,
+        is_called: true,
+    };
+    let (_, position) = sequence.update_then(|_| Some(next), |_| segment_slots::drop_segments(key));
+    sequence::flush(position);
+}
