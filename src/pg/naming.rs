@@ -49,26 +49,26 @@ pub fn escaped(text: &str) -> String {
 
 /// A quoted name with the schema in which the caller would create a relation of that name, who must be allowed to.
 pub fn with_schema(quoted: &str) -> String {
+    let text = Words(quoted.to_owned()).into_datum();
+    let text = text.map_or(ptr::null_mut(), |datum| datum.cast_mut_ptr());
     // SAFETY: calls of the parser's own, which raise errors; what they return lasts as long as the transaction.
-    unsafe {
-        let text = Words(quoted.to_owned())
-            .into_datum()
-            .map_or(ptr::null_mut(), |datum| {
-                datum.cast_mut_ptr::<pg_sys::text>()
-            });
+    let (schema, name) = charset::relay(|| unsafe {
         let name = pg_sys::makeRangeVarFromNameList(pg_sys::textToQualifiedNameList(text));
         let lock = pg_sys::NoLock.cast_signed();
         let schema = pg_sys::RangeVarGetAndCheckCreationNamespace(name, lock, ptr::null_mut());
-        if pg_sys::isAnyTempNamespace(schema) {
-            report(
-                Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-                format!("{quoted} cannot be temporary"),
-                Some("Its numbers would come back after a crash.".to_owned()),
-                None,
-            );
-        }
-        qualified(schema, (*name).relname)
+        (schema, (*name).relname)
+    });
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    if unsafe { pg_sys::isAnyTempNamespace(schema) } {
+        report(
+            Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+            format!("{quoted} cannot be temporary"),
+            Some("Its numbers would come back after a crash.".to_owned()),
+            None,
+        );
     }
+    // SAFETY: the name is a string of the parser's.
+    unsafe { qualified(schema, name) }
 }
 
 /// The oid of the relation that a quoted name with a schema means.

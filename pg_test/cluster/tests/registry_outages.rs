@@ -330,7 +330,7 @@ fn the_extension_is_dropped_under_load() {
         sleep(registry.slice * 2);
         let refusal = members[1].connect("postgres").refusal(NEXT);
         say(format!("dropped on the registry: {refusal}"));
-        assert_refused(&refusal, "snowflake_claim_nodes");
+        assert_refused(&refusal, "\"pg_mint\" is not installed");
         session.run("CREATE EXTENSION pg_mint");
         let says = |words: &str| {
             members[1].until(words, || {
