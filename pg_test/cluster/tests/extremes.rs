@@ -296,7 +296,7 @@ fn every_function_withstands_the_ends_of_its_arguments() {
         assert!(!server.log().contains(sign), "{sign} in the log");
     }
     // All of it still works.
-    session.run("SELECT segment_set('tag', 1)");
+    session.run("SELECT segment_set('tag', 1), segment_set('ticket', 1)");
     assert_eq!(session.one::<i64>("SELECT segment_next('tag')"), 2);
     assert!(session.one::<i64>("SELECT ticket_next('ticket')") > 0);
     assert!(session.one::<i64>("SELECT user_sequence_next('family', 1)") > 0);
