@@ -148,19 +148,18 @@ impl Rules {
             return distance == 0;
         };
         let log_count = found.log_count.unsigned_abs();
-        let calls = moved / cache.max(1);
+        let (cache, calls) = (cache.max(1), moved / cache.max(1));
         if distance % increment != 0
             || moved > most
-            || moved % cache.max(1) != 0
+            || !moved.is_multiple_of(cache)
             || !(1..=LOGGED_AHEAD).contains(&log_count)
         {
             return false;
         }
         // Each call uses up as many of those logged, and logs anew when there are not enough.
         let used = LOGGED_AHEAD - log_count;
-        let calls_of_log = LOGGED_AHEAD / cache.max(1) + 1;
-        used % cache.max(1) == 0
-            && (found.relogged || (calls - 1) % calls_of_log == used / cache.max(1))
+        let calls_of_log = LOGGED_AHEAD / cache + 1;
+        used.is_multiple_of(cache) && (found.relogged || (calls - 1) % calls_of_log == used / cache)
     }
 }
 
