@@ -205,7 +205,7 @@ library_benchmark_group!(name = minting, config = at_most(150), benchmarks = nex
 library_benchmark_group!(name = lookup, config = at_most(60), benchmarks = find_lane);
 library_benchmark_group!(
     name = users_draw,
-    config = at_most(150),
+    config = at_most(170),
     benchmarks = user_next
 );
 library_benchmark_group!(name = decoding, config = at_most(95), benchmarks = decode);
