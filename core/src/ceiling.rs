@@ -81,7 +81,7 @@ impl Ceiling {
     /// Takes the value that was found on the page, unless another session was first. Nothing is
     /// minted below it, and nothing at it until it is raised.
     ///
-    /// Bounds that were published already are trusted only where the page [`Ceiling::covers`] them.
+    /// Bounds that were published already are trusted only when the page was [brought up](Ceiling::bring_up) to them.
     pub fn attach(&self, value: Micros) {
         let known = self.written();
         if known != 0 && value > known {
@@ -94,14 +94,8 @@ impl Ceiling {
         }
     }
 
-    /// Whether a page with this value makes all that was published durable. Another one, which was set back or
-    /// took the place of that page, must be [brought up](Ceiling::bring_up) before anything is minted.
-    #[must_use]
-    pub fn covers(&self, found: Micros) -> bool {
-        found >= self.written()
-    }
-
-    /// Brings a page that does not cover the bounds up to them, and flushes it.
+    /// Sees to it that the page is on disk and has all that was published, before anything is minted: it may be another
+    /// one, which was set back or took the place of that page. Flushes also what another session brought up.
     ///
     /// # Errors
     /// When the page could not be written or flushed.

@@ -132,7 +132,7 @@ pub struct Found {
 
 impl Rules {
     /// Whether calls of `nextval` can have brought a sequence from `left`, with nothing logged ahead, to where it is
-    /// found, for at most `most` values. `cache` is how many it takes at once.
+    /// found, for at most `most` values. Something has. `cache` is how many it takes at once.
     ///
     /// `setval` leaves nothing logged ahead, and so do one of 33 calls of `nextval`, which are taken for it. What it
     /// leaves after some further calls of `nextval` is mistaken for the work of those alone when it went forward by a
@@ -145,7 +145,7 @@ impl Rules {
         let distance = i128::from(found.place.last) - i128::from(left);
         let increment = i128::from(self.increment);
         let Ok(moved @ 1..) = u64::try_from(distance / increment) else {
-            return distance == 0;
+            return false;
         };
         let log_count = found.log_count.unsigned_abs();
         let (cache, calls) = (cache.max(1), moved / cache.max(1));

@@ -382,7 +382,9 @@ impl Page for &Replaced {
 /// session that attaches and for the others.
 #[test]
 fn bounds_of_another_page_are_on_disk_before_anybody_mints_under_them() {
-    loom::model(|| {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
         let world = Arc::new(Replaced {
             page: Mutex::new(1),
             durable: AtomicI64::new(1),
@@ -391,14 +393,15 @@ fn bounds_of_another_page_are_on_disk_before_anybody_mints_under_them() {
         let session = |world: &Replaced| {
             let value = *world.page.lock().unwrap();
             world.ceiling.attach(value);
-            if !world.ceiling.covers(value) {
-                let Ok(()) = world.ceiling.bring_up(&mut &*world);
-            }
-            for _ in 0..2 {
+            let Ok(()) = world.ceiling.bring_up(&mut &*world);
+            let is_on_disk = || {
                 let limit = world.ceiling.limit();
-                assert!(world.durable.load(Ordering::Acquire) >= limit);
-                let Ok(()) = world.ceiling.raise(limit, 10, &mut &*world);
-            }
+                world.durable.load(Ordering::Acquire) >= limit
+            };
+            assert!(is_on_disk(), "what was published for the other page");
+            let limit = world.ceiling.limit();
+            let Ok(()) = world.ceiling.raise(limit, 10, &mut &*world);
+            assert!(is_on_disk(), "what was raised");
         };
         let other = {
             let world = Arc::clone(&world);

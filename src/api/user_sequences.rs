@@ -44,7 +44,7 @@ fn user_sequence_create(
         .collect();
     let name = naming::with_schema(&naming::quoted(&name.0));
     naming::run(&format!(
-        "CREATE TABLE {name} ({}, CONSTRAINT no_rows CHECK (false))",
+        "CREATE TABLE {name} ({}, CONSTRAINT no_rows_in_{sections}_sections CHECK (false))",
         columns.join(", ")
     ));
     let family = Regclass(naming::resolve(&name));

@@ -181,9 +181,7 @@ fn attach(sequence: Sequence) -> Paper {
         }
         slot.incarnation.store(incarnation, Ordering::Relaxed);
         slot.bounds.attach(value);
-        if !slot.bounds.covers(value) {
-            let Ok(()) = slot.bounds.bring_up(&mut page);
-        }
+        let Ok(()) = slot.bounds.bring_up(&mut page);
     }
     CURRENT.set(&slot.bounds);
     ATTACHED.set(Some(oid));

@@ -115,6 +115,15 @@ unsafe fn qualified(schema: pg_sys::Oid, name: *const c_char) -> String {
     }
 }
 
+/// Sets a sequence to a value, as issued, by the server's own function.
+pub fn set_sequence(sequence: pg_sys::Oid, value: i64) {
+    let set = format!(
+        "SELECT pg_catalog.setval({}::pg_catalog.oid::pg_catalog.regclass, $1::pg_catalog.int8)",
+        sequence.to_u32()
+    );
+    ask::<i64>(&set, value.into());
+}
+
 /// Drops a sequence or a table, which its owner can. In the caller's search path, so that an error names what depends on
 /// it as the caller does; the statement itself leaves nothing to be found there.
 pub fn drop(kind: &str, relation: pg_sys::Oid) {

@@ -4,7 +4,7 @@
 use super::bound::{self, Bound};
 use super::errors::{OrReport, report};
 use super::varlena::Words;
-use super::{charset, clock, naming, rights, watch};
+use super::{charset, clock, naming, rights, watch, worker};
 use mint_core::Micros;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::pg_sys::panic::CaughtError;
@@ -76,7 +76,7 @@ impl Remote {
         self.ways = ways;
         let was_open = self.to.is_some();
         let mut answer = self.try_once(server, query, columns, &read);
-        if was_open && answer.is_err() {
+        if was_open && answer.is_err() && !(self.role.is_some() && worker::is_asked_to_end()) {
             // The other server may have been restarted since it was asked last.
             answer = self.try_once(server, query, columns, &read);
         }
@@ -177,6 +177,15 @@ impl Remote {
         let busy = charset::carried(format!("SELECT {dblink}.dblink_is_busy({name})"));
         let began = clock::up();
         while rights::guarded(|| Spi::get_one::<i32>(&busy).or_report()) == Some(1) {
+            // One that asks for a role has nothing to say when it ends, and would keep its database from being dropped.
+            if self.role.is_some() && worker::is_asked_to_end() {
+                report(
+                    Code::ERRCODE_ADMIN_SHUTDOWN,
+                    "terminating background worker due to administrator command".to_owned(),
+                    None,
+                    None,
+                );
+            }
             if clock::up() - began > PATIENCE {
                 report(
                     Code::ERRCODE_CONNECTION_FAILURE,

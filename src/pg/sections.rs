@@ -179,9 +179,7 @@ fn attach(sequence: Sequence) -> (Place, Paper) {
         let is_mine = pinned(place, |slot| {
             let bounds = &slot.section.bounds;
             bounds.attach(value);
-            if !bounds.covers(value) {
-                let Ok(()) = bounds.bring_up(&mut page);
-            }
+            let Ok(()) = bounds.bring_up(&mut page);
         });
         if is_mine {
             return (place, page);

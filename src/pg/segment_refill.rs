@@ -8,7 +8,7 @@ use super::errors::report;
 use super::segment_session::{attach, open, open_for, refuse_in_recovery};
 use super::sequence::{self, Row, Sequence};
 use super::slots::Key;
-use super::{clock, ends, segment_slots, settings, sources};
+use super::{clock, ends, naming, segment_slots, settings, sources};
 use mint_core::segment::LONGEST;
 use mint_core::{Place as Standing, Rules, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -66,9 +66,9 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (taken, before) = (Cell::new(None), Cell::new(None));
     let place = Cell::new(place);
     let (found, position) = sequence.update_then(
-        |found| {
+        |found, logged| {
             let slot = place.get().slot;
-            if slot.is_stale(found, &rules, cache) {
+            if slot.is_stale(found, logged, &rules, cache) {
                 place.set(place.get().renewed());
             }
             if !slot.segment.lacks_next() {
@@ -105,8 +105,8 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let (taken, before) = (Cell::new(None), Cell::new(None));
     let mut unfit = false;
     let (found, position) = sequence.update_then(
-        |found| {
-            if place.get().slot.is_stale(found, &rules, cache) {
+        |found, logged| {
+            if place.get().slot.is_stale(found, logged, &rules, cache) {
                 place.set(place.get().renewed());
             }
             before.set(Some(standing(found)));
@@ -132,11 +132,11 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     }
 }
 
-/// Sets a sequence to a value, as issued, and drops the segments that were taken from it: who draws next, in a running
+/// Sets a sequence to a value, as issued, and drops the segments that were taken from it: the next draw, in a running
 /// statement too, gets what follows the value.
 pub fn set(oid: pg_sys::Oid, value: i64) {
     refuse_in_recovery();
-    let mut sequence = open_for(oid, pg_sys::ACL_UPDATE);
+    let sequence = open_for(oid, pg_sys::ACL_UPDATE);
     let (rules, _) = sequence.definition();
     if sources::may_be_name(&rules) && sources::of(oid).is_some() {
         report(
@@ -146,25 +146,8 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
             Some("Set the sequence there.".to_owned()),
         );
     }
-    if !(rules.min..=rules.max).contains(&value) {
-        report(
-            Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            format!(
-                "value {value} is out of bounds for sequence \"{}\" ({}..{})",
-                sequence.name(),
-                rules.min,
-                rules.max
-            ),
-            None,
-            None,
-        );
-    }
     let key = Key::new(sequence.identity());
-    let next = Row {
-        last_value: value,
-        log_count: 0,
-        is_called: true,
-    };
-    let (_, position) = sequence.update_then(|_| Some(next), |_| segment_slots::drop_segments(key));
-    sequence::flush(position);
+    // The server's own function, so that this session forgets what it keeps for nextval as well.
+    naming::set_sequence(oid, value);
+    segment_slots::drop_segments(key);
 }

@@ -191,7 +191,7 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Place {
     let mut place = standing.unwrap_or_else(|| slot_for(sequence));
     if statement != STATEMENT.get() || standing.is_none() {
         let (rules, cache) = sequence.definition();
-        if sequence.is_at(|row| place.slot.is_stale(row, &rules, cache)) {
+        if sequence.is_at(|row, logged| place.slot.is_stale(row, logged, &rules, cache)) {
             place = place.renewed();
         }
     }

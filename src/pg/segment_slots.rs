@@ -136,11 +136,12 @@ impl Slot {
 
     /// Whether somebody has set the sequence to another value since segments were taken from it: what is left of them
     /// may be in use elsewhere by now. The caller holds the page's lock.
-    pub fn is_stale(&self, row: Row, rules: &Rules, cache: u64) -> bool {
+    pub fn is_stale(&self, row: Row, logged: Position, rules: &Rules, cache: u64) -> bool {
         let left = self.left.load(Ordering::Relaxed);
-        if self.noted.load(Ordering::Relaxed) == 0
-            || (row.last_value, row.is_called) == (left, true)
-        {
+        let position = self.position.load(Ordering::Relaxed);
+        // Whatever writes the page logs it. Not in the transaction that makes the sequence, under wal_level minimal.
+        let is_as_left = position != 0 && logged == position;
+        if is_as_left || self.noted.load(Ordering::Relaxed) == 0 {
             return false;
         }
         let found = Found {
@@ -150,7 +151,7 @@ impl Slot {
             },
             log_count: row.log_count,
             // SAFETY: a call without preconditions.
-            relogged: self.position.load(Ordering::Relaxed) <= unsafe { pg_sys::GetRedoRecPtr() },
+            relogged: position <= unsafe { pg_sys::GetRedoRecPtr() },
         };
         // Who takes more with nextval than is left here loses less by dropping it.
         let most = self.segment.left().max(64).max(2 * cache);

@@ -147,11 +147,12 @@ impl Sequence {
         })
     }
 
-    /// What `look` says of the row as it is now, which stays so until it returns.
-    pub fn is_at(&self, look: impl FnOnce(Row) -> bool) -> bool {
+    /// What `look` says of the row as it is now, and of where it was logged last. Both stay so until it returns.
+    pub fn is_at(&self, look: impl FnOnce(Row, Position) -> bool) -> bool {
         self.with_page(pg_sys::BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
-            look(unsafe { *row_of(page) })
+            let (row, position) = unsafe { (*row_of(page), position_of(page)) };
+            look(row, position)
         })
     }
 
@@ -190,22 +191,21 @@ impl Sequence {
     /// Under the page's lock: shows the row to `decide`, logs and writes what it answers. Returns the
     /// row that is there now, and the log position that makes it durable once flushed.
     pub fn update(&mut self, decide: impl FnOnce(Row) -> Option<Row>) -> (Row, Position) {
-        self.update_then(decide, |_| ())
+        self.update_then(|row, _| decide(row), |_| ())
     }
 
-    /// As [`Sequence::update`]; runs `then` with the position once the page is written, still under its
+    /// As [`Sequence::update`]; shows `decide` where the row was logged last as well, and runs `then` with the position once the page is written, still under its
     /// lock. Not when nothing was.
     pub fn update_then(
         &mut self,
-        decide: impl FnOnce(Row) -> Option<Row>,
+        decide: impl FnOnce(Row, Position) -> Option<Row>,
         then: impl FnOnce(Position),
     ) -> (Row, Position) {
         self.with_page(pg_sys::BUFFER_LOCK_EXCLUSIVE, |buffer, page| {
             // SAFETY: the page is locked and was checked.
-            let found = unsafe { *row_of(page) };
-            match decide(found) {
-                // SAFETY: the page's header is read under its lock.
-                None => (found, unsafe { position_of(page) }),
+            let (found, logged) = unsafe { (*row_of(page), position_of(page)) };
+            match decide(found, logged) {
+                None => (found, logged),
                 Some(row) => {
                     // SAFETY: the buffer is pinned and locked; the image is a copy of the page that
                     // was checked, which replaces it under the log's rules when finished.

@@ -99,9 +99,7 @@ pub fn check(server: &str) {
 /// Writes down where a new sequence's segments come from.
 pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     // Both values are drawn, so that nextval fails.
-    let draw =
-        "SELECT pg_catalog.setval($1::pg_catalog.oid::pg_catalog.regclass, 2::pg_catalog.int8)";
-    naming::ask::<i64>(draw, sequence.into());
+    naming::set_sequence(sequence, 2);
     // Of sequences that were dropped.
     let forget = grants::sql(
         "DELETE FROM $sources AS s WHERE NOT EXISTS (
@@ -110,7 +108,10 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     );
     let insert = grants::sql(
         "INSERT INTO $sources (sequence, server, source, step)
-         VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2::pg_catalog.name, $3, $4)",
+         VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2::pg_catalog.name, $3, $4)
+         -- Put there before there was such a sequence.
+         ON CONFLICT (sequence) DO UPDATE
+         SET server = excluded.server, source = excluded.source, step = excluded.step",
     );
     let (Some(forget), Some(insert), Some(table)) =
         (forget, insert, catalog::find(c"pg_mint_sources"))

@@ -12,7 +12,7 @@ use mint_core::users::{Bucket, PARTS, TableHead, hash, section_of};
 use mint_core::{Held, Micros, UserTable};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::collections::BTreeMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
@@ -262,11 +262,7 @@ fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
         let list = pg_sys::getOwnedSequences(family);
         let length = if list.is_null() { 0 } else { (*list).length };
         let first = pg_sys::get_attname(family, 1, true);
-        if length == 0
-            || first.is_null()
-            || !pg_sys::get_attname(family, length as i16 + 1, true).is_null()
-            || CStr::from_ptr(first) != FIRST_COLUMN
-        {
+        if length == 0 || first.is_null() || CStr::from_ptr(first) != FIRST_COLUMN {
             report(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("\"{name}\" is not a family of user sequences"),
@@ -274,8 +270,43 @@ fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
                 Some("Make one with user_sequence_create().".to_owned()),
             );
         }
+        // Over other sections users would be spread anew, and get their numbers again.
+        if !has_its_sections(family, length) {
+            report(
+                Code::ERRCODE_WRONG_OBJECT_TYPE,
+                format!("the sections of \"{name}\" were altered"),
+                Some("Its users would get numbers again.".to_owned()),
+                Some("Drop the columns that were added.".to_owned()),
+            );
+        }
         let cells = std::slice::from_raw_parts((*list).elements, length.unsigned_abs() as usize);
         (name, cells.iter().map(|cell| cell.oid_value).collect())
+    }
+}
+
+// catalog/pg_constraint.h, which pgrx does not bind.
+unsafe extern "C-unwind" {
+    fn get_relation_constraint_oid(
+        relation: pg_sys::Oid,
+        name: *const c_char,
+        missing_ok: bool,
+    ) -> pg_sys::Oid;
+}
+
+/// Whether a family has the sections that it was made with, as the name of its constraint and those of its columns say.
+fn has_its_sections(family: pg_sys::Oid, sections: i32) -> bool {
+    let recorded = CString::new(format!("no_rows_in_{sections}_sections")).unwrap_or_default();
+    // SAFETY: lookups in the catalogs, inside a transaction; a name is a copy with a zero byte at its end.
+    unsafe {
+        let constraint = pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            get_relation_constraint_oid(family, recorded.as_ptr(), true)
+        });
+        constraint != pg_sys::InvalidOid
+            && (0..sections).all(|section| {
+                let name = pg_sys::get_attname(family, section as i16 + 1, true);
+                !name.is_null()
+                    && CStr::from_ptr(name).to_bytes() == format!("section_{section}").as_bytes()
+            })
     }
 }
 

@@ -16,7 +16,13 @@ fn next(session: &mut Session) -> i64 {
 /// Rows with keys of their own, then setval, as every import ends.
 #[test]
 fn setval_after_a_bulk_load_is_heard_by_the_next_statement() {
-    for (first, last) in [(2, 5_000), (2, 1_000_000), (100, 5_300), (1_900, 2_033)] {
+    for (first, last) in [
+        (2, 2_000),
+        (2, 5_000),
+        (2, 1_000_000),
+        (100, 5_300),
+        (1_900, 2_033),
+    ] {
         let (_server, mut one, mut other) = start("bulk load");
         assert_eq!(next(&mut other), 1);
         one.run("INSERT INTO t (n) VALUES (1)");
@@ -103,6 +109,17 @@ fn segment_set_is_heard_at_once() {
     assert_eq!(next(&mut other), 70_004);
 }
 
+/// What the session itself has in store for nextval is forgotten, as with setval.
+#[test]
+fn segment_set_is_heard_by_nextval() {
+    let (_server, mut one, _) = start("segment_set and nextval");
+    one.run("ALTER SEQUENCE s CACHE 100");
+    assert_eq!(one.one::<i64>("SELECT nextval('s')"), 1);
+    one.run("SELECT segment_set('s', 500)");
+    assert_eq!(one.one::<i64>("SELECT nextval('s')"), 501);
+    assert_eq!(next(&mut one), 601);
+}
+
 /// Who may draw is asked again when it has changed, in the middle of a transaction and of a segment.
 #[test]
 fn a_revoked_privilege_is_heard_of() {
@@ -113,4 +130,17 @@ fn a_revoked_privilege_is_heard_of() {
     assert_eq!(next(&mut reader), 1);
     one.run("REVOKE USAGE ON SEQUENCE s FROM reader");
     assert_eq!(reader.refusal("SELECT segment_next('s')").code, "42501");
+}
+
+/// Users would be spread anew over the sections, and get their numbers again.
+#[test]
+fn a_family_with_another_number_of_sections_is_refused() {
+    let (_server, mut one, mut other) = start("sections added");
+    one.run("SELECT user_sequence_create('box')");
+    let draw = "SELECT user_sequence_next('box', 7)";
+    assert_eq!(other.one::<i64>(draw), 1);
+    one.run("ALTER TABLE box ADD COLUMN section_64 bigint GENERATED ALWAYS AS IDENTITY");
+    assert_eq!(other.refusal(draw).code, "42809");
+    one.run("ALTER TABLE box DROP COLUMN section_64");
+    assert_eq!(other.one::<i64>(draw), 2);
 }
