@@ -70,7 +70,7 @@ SELECT user_sequence_create('one', sections => 1);
 SELECT user_sequence_next('one', 7);
 SELECT setval('one_section_0_seq', 9223372036854775800);
 SELECT user_sequence_next_range('one', 7, 20000);
-CREATE TEMP TABLE fleeting (section_0 bigint GENERATED ALWAYS AS IDENTITY);
+CREATE TEMP TABLE fleeting (section_0 bigint GENERATED ALWAYS AS IDENTITY, CONSTRAINT no_rows_in_1_sections CHECK (false));
 SELECT user_sequence_next('fleeting', 1);
 CREATE TABLE rows (body text);
 SELECT user_sequence_drop('rows');

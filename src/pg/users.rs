@@ -262,7 +262,18 @@ fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
         let list = pg_sys::getOwnedSequences(family);
         let length = if list.is_null() { 0 } else { (*list).length };
         let first = pg_sys::get_attname(family, 1, true);
-        if length == 0 || first.is_null() || CStr::from_ptr(first) != FIRST_COLUMN {
+        let further = pg_sys::get_attname(family, length as i16 + 1, true);
+        // One that was dropped keeps its place, under such a name.
+        let is_gone = |name| {
+            CStr::from_ptr(name)
+                .to_bytes()
+                .starts_with(b"........pg.dropped.")
+        };
+        if length == 0
+            || first.is_null()
+            || CStr::from_ptr(first) != FIRST_COLUMN
+            || !(further.is_null() || is_gone(further))
+        {
             report(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("\"{name}\" is not a family of user sequences"),
