@@ -142,7 +142,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_segments",
         c"Sets how many sequences have their segments in shared memory.",
-        c"192 bytes each. Read at the first use after a start of the server. Beyond it the sequence that took a segment longest ago loses the rest of it.",
+        c"192 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the rest of the one that it used longest ago.",
         &MAX_SEGMENTS,
         16,
         1_048_576,
@@ -172,7 +172,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_sections",
         c"Sets how many sections of user sequences have their ceiling in shared memory.",
-        c"80 bytes each. Read at the first use after a start of the server. Beyond it the section that was raised longest ago goes on from its ceiling.",
+        c"88 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the one that it raised longest ago, whose users continue from its ceiling.",
         &MAX_SECTIONS,
         64,
         super::sections::MOST,
@@ -182,7 +182,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.user_memory",
         c"Sets the shared memory for the users of user sequences.",
-        c"8 bytes a user; a power of two is used. Made at the first use after a start of the server. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
+        c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
         &USER_MEMORY,
         1_024,
         1_073_741_824,
