@@ -74,6 +74,7 @@ SELECT segment_create('orders');
 SELECT segment_create('more', step => 0);
 SELECT segment_create('more', step => 1000001);
 SELECT segment_create('not a name');
+SELECT segment_create(repeat('"', 10000000));
 SELECT segment_next_range('orders', 0);
 SELECT segment_next_range('orders', -1);
 SELECT segment_next_range('orders', 2147483648);

@@ -23,7 +23,11 @@ export PATH=$CACHE/cargo/bin:$HOME/.cargo/bin:$PATH
 unset RUST_BACKTRACE    # a server that inherits it adds a backtrace to every error
 unset PGHOST PGPORT PGUSER PGDATABASE PGDATA PGOPTIONS PGPASSWORD PGSERVICE
 
-# What is built for one PostgreSQL has a directory of its own: cargo would build it anew after that for another.
+# cargo-pgrx gives the linker another flag than its tests do, so that all is built twice. Linkers keep the section that
+# it is about here.
+if [ "$(uname -sm)" = "Linux x86_64" ]; then export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1; fi
+
+# A library for one PostgreSQL has a directory of its own: cargo would build it anew after that for another.
 target_of() { echo "$CARGO_TARGET_DIR/pg$1"; }
 
 say() { printf '%s\n' "$*" >&2; }

@@ -48,7 +48,7 @@ pgrx_tests() {
         server_dir "$dir"
         as=(--runas postgres --pgdata "$dir/data")
     fi
-    CARGO_TARGET_DIR=$(target_of "$major") cargo pgrx test --release "pg$major" "${as[@]}"
+    cargo pgrx test "pg$major" "${as[@]}"
 }
 
 # The newest server in the cache, for pg_upgrade: only what is there already, as

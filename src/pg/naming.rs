@@ -26,6 +26,20 @@ fn words(query: &str, text: &str) -> String {
 
 /// A name as people write it, `orders`, `"Orders"` or `shop.orders`, in the form that a statement takes.
 pub fn quoted(name: &str) -> String {
+    // Leaves room for a database, a schema and a name of nothing but quotes. The server's parser of names goes over the
+    // rest of the text at each quote, and cannot be interrupted: ten million of them keep it busy for an hour.
+    const LONGEST: usize = 1024;
+    if name.len() > LONGEST {
+        report(
+            Code::ERRCODE_NAME_TOO_LONG,
+            "name of a relation is too long".to_owned(),
+            Some(format!(
+                "It has {} bytes. At most {LONGEST} are possible.",
+                name.len()
+            )),
+            None,
+        );
+    }
     let query = "SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.'::pg_catalog.text ORDER BY place)
         FROM pg_catalog.unnest(pg_catalog.parse_ident($1::pg_catalog.text)) WITH ORDINALITY AS name (part, place)";
     words(query, name)

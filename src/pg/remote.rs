@@ -76,7 +76,7 @@ impl Remote {
         self.ways = ways;
         let was_open = self.to.is_some();
         let mut answer = self.try_once(server, query, columns, &read);
-        if was_open && answer.is_err() && !(self.role.is_some() && worker::is_asked_to_end()) {
+        if was_open && answer.is_err() && !worker::is_asked_to_end() {
             // The other server may have been restarted since it was asked last.
             answer = self.try_once(server, query, columns, &read);
         }
@@ -120,6 +120,10 @@ impl Remote {
     }
 
     fn connect(&self, dblink: &str, server: &str) {
+        // A new connection could wait for the very statement that waits for this worker: DROP DATABASE.
+        if worker::is_asked_to_end() {
+            ending();
+        }
         let role = self.role.as_deref().map_or_else(rights::user, role_oid);
         // dblink takes a name that it does not know for a connection string.
         let Some(owner) = owner_of_server(server) else {
@@ -179,12 +183,7 @@ impl Remote {
         while rights::guarded(|| Spi::get_one::<i32>(&busy).or_report()) == Some(1) {
             // One that asks for a role has nothing to say when it ends, and would keep its database from being dropped.
             if self.role.is_some() && worker::is_asked_to_end() {
-                report(
-                    Code::ERRCODE_ADMIN_SHUTDOWN,
-                    "terminating background worker due to administrator command".to_owned(),
-                    None,
-                    None,
-                );
+                ending();
             }
             if clock::up() - began > PATIENCE {
                 report(
@@ -216,6 +215,16 @@ impl Remote {
         };
         rights::guarded(|| Spi::connect_mut(fetch))
     }
+}
+
+/// Raises the error that a worker ends by.
+fn ending() -> ! {
+    report(
+        Code::ERRCODE_ADMIN_SHUTDOWN,
+        "terminating background worker due to administrator command".to_owned(),
+        None,
+        None,
+    )
 }
 
 /// Runs `work` in a transaction, and returns its error in words instead of raising it.
