@@ -190,8 +190,11 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Place {
     });
     let mut place = standing.unwrap_or_else(|| slot_for(sequence));
     if statement != STATEMENT.get() || standing.is_none() {
-        let (rules, cache) = sequence.definition();
-        if sequence.is_at(|row, logged| place.slot.is_stale(row, logged, &rules, cache)) {
+        let is_stale = !sequence.is_at(|_, logged| place.slot.is_as_left(logged)) && {
+            let (rules, cache) = sequence.definition();
+            sequence.is_at(|row, logged| place.slot.is_stale(row, logged, &rules, cache))
+        };
+        if is_stale {
             place = place.renewed();
         }
     }

@@ -134,16 +134,22 @@ impl Slot {
         self.noted.store(1, Ordering::Relaxed);
     }
 
+    /// Whether nothing was written since segments were taken from the page that was logged last there; most often so,
+    /// and told by less than [`Slot::is_stale`] needs. The caller holds the page's lock.
+    pub fn is_as_left(&self, logged: Position) -> bool {
+        let position = self.position.load(Ordering::Relaxed);
+        // Whatever writes the page logs it. Not in the transaction that makes the sequence, under wal_level minimal.
+        position != 0 && logged == position || self.noted.load(Ordering::Relaxed) == 0
+    }
+
     /// Whether somebody has set the sequence to another value since segments were taken from it: what is left of them
     /// may be in use elsewhere by now. The caller holds the page's lock.
     pub fn is_stale(&self, row: Row, logged: Position, rules: &Rules, cache: u64) -> bool {
-        let left = self.left.load(Ordering::Relaxed);
-        let position = self.position.load(Ordering::Relaxed);
-        // Whatever writes the page logs it. Not in the transaction that makes the sequence, under wal_level minimal.
-        let is_as_left = position != 0 && logged == position;
-        if is_as_left || self.noted.load(Ordering::Relaxed) == 0 {
+        if self.is_as_left(logged) {
             return false;
         }
+        let left = self.left.load(Ordering::Relaxed);
+        let position = self.position.load(Ordering::Relaxed);
         let found = Found {
             place: Standing {
                 last: row.last_value,

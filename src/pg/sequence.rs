@@ -72,6 +72,11 @@ impl Sequence {
         // SAFETY: a call without preconditions; the relation stays open until dropped, or the
         // transaction ends.
         let relation = unsafe { pg_sys::try_relation_open(oid, lock.mode()) };
+        Self::check(relation, lock)
+    }
+
+    /// Takes over what was opened, unless it is gone.
+    fn check(relation: pg_sys::Relation, lock: Lock) -> Option<Self> {
         if relation.is_null() {
             return None;
         }
@@ -102,15 +107,16 @@ impl Sequence {
     /// As [`Sequence::open`] for writing, but without waiting: None also when another holds its lock.
     pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
         let mode = Lock::Write.mode();
-        // SAFETY: calls without preconditions. The lock taken first stays, counted twice, until both are
-        // given back: one here, one when the sequence is dropped.
+        // SAFETY: calls without preconditions. The lock is given back when the sequence is dropped, or here if it is gone.
         unsafe {
             if !pg_sys::ConditionalLockRelationOid(oid, mode) {
                 return None;
             }
-            let sequence = Self::open(oid, Lock::Write);
-            pg_sys::UnlockRelationOid(oid, mode);
-            sequence
+            let relation = pg_sys::try_relation_open(oid, pg_sys::NoLock.cast_signed());
+            if relation.is_null() {
+                pg_sys::UnlockRelationOid(oid, mode);
+            }
+            Self::check(relation, Lock::Write)
         }
     }
 

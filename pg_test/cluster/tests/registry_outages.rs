@@ -311,7 +311,8 @@ fn a_grant_waits_for_the_standby_that_it_shall_outlive_the_registry_on() {
     assert!(refusal.after < Duration::from_secs(6), "{refusal}");
     let _standby = registry.server.standby("standby");
     let (_, after) = first_id(&ada, NEXT);
-    assert!(after < Duration::from_secs(4), "{after:?}");
+    // Two questions, each of which may take its three seconds on a machine that others share.
+    assert!(after < Duration::from_secs(8), "{after:?}");
 }
 
 /// DROP EXTENSION while all mint: errors, no crash; and all is well when it is back.
