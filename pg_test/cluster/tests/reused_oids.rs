@@ -55,7 +55,11 @@ fn ids_do_not_repeat_after_a_crash() {
 fn values_of_sequences_are_the_new_ones() {
     for strategy in ["wal_log", "file_copy"] {
         let server = Server::start("reused oid of sequences");
-        let [_, all] = draw_in_both(&server, strategy, |session, _| {
+        let [_, all] = draw_in_both(&server, strategy, |session, round| {
+            if round == 0 {
+                // Leaves a segment in memory that begins where the sequence of the next database does.
+                return session.column::<i64>("SELECT segment_next('s')");
+            }
             let mut all: Vec<i64> =
                 session.column("SELECT nextval('s') FROM generate_series(1, 4)");
             all.extend(
