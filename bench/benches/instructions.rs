@@ -4,7 +4,8 @@
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
-use mint_core::users::{Bucket, Owner, TableHead};
+use mint_core::counter::user_bucket::{Bucket, Owner};
+use mint_core::counter::user_table::TableHead;
 use mint_core::{
     Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Page, Policy, Section,
     TableCount, UserTable, mint,

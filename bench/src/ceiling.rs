@@ -3,8 +3,8 @@
 use crate::candidates::{Candidate, ROOMY};
 use crate::per_call;
 use crate::report::{self, Report, Table, number};
-use crate::{Scale, Server};
-use mint_cluster::Session;
+use crate::scale::Scale;
+use mint_cluster::{Server, Session};
 use std::time::{Duration, Instant};
 
 /// By default, see README.md.

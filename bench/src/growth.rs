@@ -4,7 +4,8 @@ use crate::candidates::{Candidate, ROOMY};
 use crate::chart::{self, Line};
 use crate::per_call;
 use crate::report::{self, Report, Table, number};
-use crate::{Scale, Server};
+use crate::scale::Scale;
+use mint_cluster::Server;
 
 const LANES: [u32; 7] = [1, 8, 64, 512, 1_000, 4_096, 8_192];
 const USERS: [u32; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];

@@ -13,31 +13,21 @@ mod documents;
 mod growth;
 mod per_call;
 mod report;
+mod scale;
 mod sessions;
 mod stats;
 mod tables;
 
 use mint_cluster::Server;
 use report::Report;
+use scale::Scale;
 use std::path::PathBuf;
 
 /// Measures one thing, and reports it.
 type Section = fn(&Server, Scale, &mut Report);
 
-/// How much is measured: all, or what fits into three minutes.
-#[derive(Clone, Copy)]
-pub struct Scale {
-    quick: bool,
-}
-
-impl Scale {
-    fn pick<T>(self, full: T, quick: T) -> T {
-        if self.quick { quick } else { full }
-    }
-}
-
 fn main() {
-    let mut scale = Scale { quick: false };
+    let mut scale = Scale::default();
     let mut results = PathBuf::from("bench/results");
     let mut only = Vec::new();
     let mut arguments = std::env::args().skip(1);

@@ -3,9 +3,9 @@
 use crate::candidates::{self, Candidate};
 use crate::chart::{self, Axis, Bar};
 use crate::report::{self, Report, Table, number};
+use crate::scale::Scale;
 use crate::stats::Spread;
-use crate::{Scale, Server};
-use mint_cluster::Session;
+use mint_cluster::{Server, Session};
 use std::time::Instant;
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {

@@ -1,6 +1,7 @@
 //! The results: a CSV of each table, and one report in Markdown.
 
-use crate::{Scale, Server};
+use crate::scale::Scale;
+use mint_cluster::Server;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;

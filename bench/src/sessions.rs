@@ -3,8 +3,9 @@
 use crate::candidates::{Candidate, ROOMY};
 use crate::chart::{self, Line};
 use crate::report::{self, Report, Table, number};
+use crate::scale::Scale;
 use crate::stats::{Spread, percentile};
-use crate::{Scale, Server};
+use mint_cluster::Server;
 use postgres::NoTls;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,15 +6,15 @@
 //!
 //! The value lies on a page of the server's, behind [`Page`]. When half of the window below the ceiling
 //! is used up, one session writes and flushes the next window's, and all others go on meanwhile: so
-//! hardly anybody waits for the disk, and a standby has half a window to receive what it would need.
+//! hardly any session waits for the disk, and a standby has half a window to receive what it would need.
 
-use crate::Micros;
-use crate::sync::{AtomicI64, Ordering};
+use crate::atomic::{AtomicI64, Ordering};
+use crate::clock::Micros;
 
 /// What the lanes of one database may not mint below, and not at or past. In shared memory.
 ///
 /// All are moments, all only rise, and zeroed memory is a ceiling not yet attached. The order in which
-/// they are written is the protocol: who sees a limit sees the floor that belongs to it, and nobody
+/// they are written is the protocol: a session that reads a limit reads the floor that belongs to it, and none
 /// sees a limit that is not on disk.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -175,8 +175,8 @@ impl Ceiling {
         Ok(value)
     }
 
-    /// Puts all bounds where a poisoned ceiling shall go on from. Nobody may be writing the page, and
-    /// who minted under the old bounds must be looked for afterwards.
+    /// Puts all bounds where a poisoned ceiling shall go on from. No session may be writing the page, and
+    /// lanes that minted under the old bounds must be looked at afterwards.
     pub fn reset(&self, value: Micros) {
         for place in [&self.limit, &self.ceiling, &self.written, &self.floor] {
             place.store(value, Ordering::SeqCst);

@@ -1,10 +1,31 @@
 //! Moments, and the watch over a clock that jumps forward.
 
-use crate::sync::{AtomicI64, Ordering};
+use crate::atomic::{AtomicI64, Ordering};
+use jiff::Timestamp;
 
 /// A moment as microseconds since 1970-01-01T00:00:00Z without leap seconds, or a duration in
 /// microseconds. PostgreSQL's resolution; negative before 1970.
 pub type Micros = i64;
+
+/// A moment in RFC 3339, whose years go on after 9999 as PostgreSQL writes and reads them: 73376-10-30T15:27:27.247Z.
+#[must_use]
+pub fn moment_text(at: Micros) -> String {
+    /// 400 years, after which the calendar repeats, and the start of the last of those that `Timestamp` has whole.
+    const CYCLE: Micros = 146_097 * 86_400_000_000;
+    const LAST: Micros = 19 * CYCLE;
+    let cycles = (at - LAST.min(at)) / CYCLE;
+    let Ok(moment) = Timestamp::from_microsecond(at - cycles * CYCLE) else {
+        return format!("{at} us");
+    };
+    let text = moment.to_string();
+    match text.split_once('-') {
+        Some((year, rest)) if cycles > 0 => {
+            let year = year.parse::<i64>().unwrap_or_default() + 400 * cycles;
+            format!("{year}-{rest}")
+        }
+        _ => text,
+    }
+}
 
 /// What the wall clock read when the time since boot was zero, as last believed.
 ///

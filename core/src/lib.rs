@@ -2,7 +2,7 @@
 //!
 //! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
-//! forget, and a [`Slice`] what servers that share a node must not both mint, as a [`Registry`] decides.
+//! forget, and a [`Lease`] what servers that share a node must not both mint, as a [`Registry`] decides.
 //! [`Instants`] are the lanes of UUIDs and ObjectIDs. A [`Segment`] lends the values of a
 //! sequence to all sessions, and a [`UserTable`] knows each user's next number. Nothing here knows
 //! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
@@ -13,55 +13,40 @@
 
 #![forbid(unsafe_code)]
 
-pub mod auto_random;
-pub mod bucket;
-pub mod builtin;
+mod atomic;
 pub mod ceiling;
 pub mod clock;
-pub mod conceal;
-pub mod encoding;
-pub mod error;
+pub mod codec;
+pub mod counter;
 mod hash;
-pub mod instant;
-pub mod lane;
-pub mod layout;
-pub mod mint;
-pub mod mysql;
-pub mod nodes;
+pub mod monotonic;
 pub mod objectid;
 pub mod registry;
-pub mod scatter;
-pub mod segment;
-pub mod sequence_table;
-pub mod slice;
 pub mod snowflake;
-mod sync;
-pub mod table;
-pub mod text;
-pub mod users;
 pub mod uuid;
-pub mod values;
 
-pub use auto_random::{AutoRandom, AutoRandomError};
-pub use builtin::BUILTINS;
-pub use ceiling::{Ceiling, Page};
-pub use clock::{ClockAnchor, Micros};
-pub use conceal::{ConcealError, Concealer};
-pub use encoding::{Encoding, EncodingError};
-pub use error::{IdError, LayoutError, MintError};
-pub use instant::{Instants, Nanos};
-pub use lane::Lane;
-pub use layout::{Layout, LayoutKey};
-pub use mint::{Host, Policy, Run, mint};
-pub use nodes::{NodesError, node_of_addresses, parse_nodes};
-pub use objectid::ObjectId;
-pub use registry::{Denial, Identity, Registry, Seen, Span};
-pub use scatter::{ScatterError, scatter, unscatter};
-pub use segment::{Draw, Segment};
-pub use sequence_table::{SequenceTable, SequenceTableError};
-pub use slice::Slice;
-pub use snowflake::Parts;
-pub use table::{LaneTable, Lookup, TableCount};
-pub use users::{Held, Section, UserTable};
-pub use uuid::Uuid;
-pub use values::{Found, Place, Rules, Values};
+pub use crate::ceiling::{Ceiling, Page};
+pub use crate::clock::{ClockAnchor, Micros};
+pub use crate::codec::auto_random::{AutoRandom, AutoRandomError};
+pub use crate::codec::conceal::{ConcealError, Concealer};
+pub use crate::codec::scatter::{ScatterError, scatter, unscatter};
+pub use crate::codec::text::{Encoding, EncodingError};
+pub use crate::counter::section::{Held, Section};
+pub use crate::counter::segment::{Draw, Segment};
+pub use crate::counter::sequence::{Found, Place, Rules, Values};
+pub use crate::counter::sequence_table::{SequenceTable, SequenceTableError};
+pub use crate::counter::user_table::UserTable;
+pub use crate::monotonic::{Instants, Nanos};
+pub use crate::objectid::ObjectId;
+pub use crate::registry::lease_rules::{Denial, Identity, Registry, Seen, Span};
+pub use crate::registry::node_set::{NodesError, parse_nodes};
+pub use crate::snowflake::builtin::BUILTINS;
+pub use crate::snowflake::error::{IdError, LayoutError, MintError};
+pub use crate::snowflake::id::Parts;
+pub use crate::snowflake::java_node::node_of_addresses;
+pub use crate::snowflake::lane::Lane;
+pub use crate::snowflake::lane_table::{LaneTable, Lookup, TableCount};
+pub use crate::snowflake::layout::{Layout, LayoutKey};
+pub use crate::snowflake::lease::Lease;
+pub use crate::snowflake::mint::{Host, Policy, Run, mint};
+pub use crate::uuid::version::Uuid;

@@ -1,7 +1,7 @@
 //! MongoDB's ObjectID (BSON ObjectID specification): 12 bytes of time, process and counter.
 
-use crate::Micros;
-use crate::instant::{Instants, Nanos};
+use crate::clock::Micros;
+use crate::monotonic::{Instants, Nanos};
 use md5::{Digest, Md5};
 use std::fmt;
 

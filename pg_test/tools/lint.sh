@@ -16,10 +16,11 @@ step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
 step "clippy, the extension's tests" clippy_tests \
     cargo clippy -p pg_mint --no-default-features --features "pg$major pg_test" --tests -- -D warnings
-for member in core pg_test/cluster bench; do
+for member in core pg_test/cluster pg_test/house bench; do
     if [ -e "$member/Cargo.toml" ]; then
         step "clippy, $member" "clippy_$(basename "$member")" \
             cargo clippy --manifest-path "$member/Cargo.toml" --all-targets -- -D warnings
     fi
 done
+step "imports run one way" house cargo test -p mint_house
 echo "lint: ok in $SECONDS s"

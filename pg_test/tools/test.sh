@@ -36,8 +36,7 @@ count() {
 # All interleavings of the lock-free core. Flags of its own, so a build of its own.
 loom() {
     CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom RUSTFLAGS="--cfg loom" \
-        cargo test -p mint_core --release --test loom --test loom_slices --test loom_counters \
-        --test loom_users
+        cargo test -p pg_mint_core --release --test loom
 }
 
 # Functions tested from the inside, by pgrx. Its server is started by the test
@@ -69,7 +68,7 @@ cluster() {
 
 # They know no PostgreSQL: once is enough when several are tested.
 if [ -z "${CORE_TESTED:-}" ]; then
-    part "core: unit tests and properties" core cargo test -p mint_core
+    part "core: unit tests and properties" core cargo test -p pg_mint_core
     part "core: loom, all interleavings" loom loom
 fi
 

@@ -2,26 +2,24 @@
 //! encoded: arguments, rows, statements and messages, all by these functions.
 //!
 //! Nothing is lost on the way to Rust and back: a byte that is no character becomes one of the last 256 code points,
-//! which are nobody's, and that becomes the byte again. SQL_ASCII has no characters beyond ASCII; what is UTF-8 there
+//! which Unicode leaves unused, and that becomes the byte again. SQL_ASCII has no characters beyond ASCII; what is UTF-8 there
 //! is taken as such, so that it looks in messages as it does to the server.
 
-use pgrx::{PgTryBuilder, pg_sys};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::panic::AssertUnwindSafe;
-use std::ptr;
+use pgrx::pg_sys;
+use std::ffi::{CStr, CString, c_char, c_int};
 
 /// Stands for byte 0; the other 255 follow.
 const ESCAPE: u32 = 0x10_ff00;
 
-const UTF8: u32 = pg_sys::pg_enc::PG_UTF8;
+pub(super) const UTF8: u32 = pg_sys::pg_enc::PG_UTF8;
 
 /// The encoding of the database; SQL_ASCII before there is one.
-fn encoding() -> u32 {
+pub(super) fn encoding() -> u32 {
     // SAFETY: reads a plain number.
     unsafe { pg_sys::GetDatabaseEncoding() }.unsigned_abs()
 }
 
-fn escape(byte: u8) -> char {
+pub(super) fn escape(byte: u8) -> char {
     char::from_u32(ESCAPE + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
@@ -195,94 +193,4 @@ pub fn carried(text: String) -> String {
     }
     // SAFETY: what takes it copies the bytes into a C string, and looks for a zero byte.
     unsafe { String::from_utf8_unchecked(encode(&text)) }
-}
-
-/// Runs what may raise an error of the server's own. pgrx takes such an error for UTF-8, and marks what is not as lost;
-/// so it is spelled out before pgrx sees it, and put back after.
-pub fn relay<T>(work: impl FnOnce() -> T) -> T {
-    if encoding() == UTF8 {
-        return work();
-    }
-    // SAFETY: as the server's own code does around what it wants to add to errors; taken off below, whether there was
-    // an error or none.
-    let before = unsafe { pg_sys::error_context_stack };
-    let mut speller = pg_sys::ErrorContextCallback {
-        previous: before,
-        callback: Some(spell_out),
-        arg: ptr::null_mut(),
-    };
-    // SAFETY: as above.
-    unsafe { pg_sys::error_context_stack = &raw mut speller };
-    let result = PgTryBuilder::new(AssertUnwindSafe(work))
-        .catch_others(|error| {
-            // SAFETY: as above.
-            unsafe { pg_sys::error_context_stack = before };
-            rethrow(error)
-        })
-        .execute();
-    // SAFETY: as above.
-    unsafe { pg_sys::error_context_stack = before };
-    result
-}
-
-fn rethrow<T>(error: pg_sys::panic::CaughtError) -> T {
-    use pg_sys::panic::CaughtError;
-    let CaughtError::PostgresError(report) = &error else {
-        error.rethrow()
-    };
-    let text = |text: Option<&str>| text.map(str::to_owned);
-    super::errors::report(
-        report.sql_error_code(),
-        report.message().to_owned(),
-        text(report.detail()),
-        text(report.hint()),
-    )
-}
-
-fn spell(text: &[u8]) -> String {
-    let sign = |&byte: &u8| {
-        if byte.is_ascii() {
-            char::from(byte)
-        } else {
-            escape(byte)
-        }
-    };
-    text.iter().map(sign).collect()
-}
-
-// utils/elog.h, which pgrx does not bind.
-unsafe extern "C-unwind" {
-    fn errmsg_internal(format: *const c_char, ...) -> c_int;
-    fn errdetail_internal(format: *const c_char, ...) -> c_int;
-    fn errhint(format: *const c_char, ...) -> c_int;
-}
-
-/// Called by the server while it finishes an error: in its texts, each byte beyond ASCII becomes the code point that
-/// stands for it. Nothing is looked up for that, as the server may hold any lock here.
-unsafe extern "C-unwind" fn spell_out(_: *mut c_void) {
-    // SAFETY: the server calls this for the error that it is about to raise, of which a copy is made in memory that
-    // lasts until the transaction's end. The texts are replaced by the functions that set them; those copy.
-    unsafe {
-        let context = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
-        let error = &*pg_sys::CopyErrorData();
-        pg_sys::MemoryContextSwitchTo(context);
-        if error.elevel < pgrx::PgLogLevel::ERROR as c_int {
-            return;
-        }
-        let spelled = |text: *mut c_char| {
-            let text = (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes())?;
-            (!text.is_ascii()).then(|| CString::new(spell(text)).unwrap_or_default())
-        };
-        let texts = [error.message, error.detail, error.hint].map(spelled);
-        let [message, detail, hint] = &texts;
-        if let Some(text) = message {
-            errmsg_internal(c"%s".as_ptr(), text.as_ptr());
-        }
-        if let Some(text) = detail {
-            errdetail_internal(c"%s".as_ptr(), text.as_ptr());
-        }
-        if let Some(text) = hint {
-            errhint(c"%s".as_ptr(), text.as_ptr());
-        }
-    }
 }

@@ -5,7 +5,7 @@
 //! The new page is logged as a full image. A delta would be replayed on another page than it was made
 //! for: `nextval` logs values ahead of those in memory.
 
-use super::errors::report;
+use crate::pg::error::report;
 use mint_core::Rules;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
@@ -48,7 +48,7 @@ pub struct Sequence {
     lock: Lock,
 }
 
-/// Who else may have the sequence open.
+/// What other sessions may do with the sequence meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub enum Lock {
     /// Other writers, as with `nextval`, but not ALTER and DROP.
@@ -131,7 +131,7 @@ impl Sequence {
     /// The name, without its schema.
     pub fn name(&self) -> String {
         // SAFETY: an open relation has its row of pg_class, whose name ends with a zero byte.
-        unsafe { super::charset::decode_c((*(*self.relation).rd_rel).relname.data.as_ptr()) }
+        unsafe { crate::pg::charset::decode_c((*(*self.relation).rd_rel).relname.data.as_ptr()) }
     }
 
     /// The sequence's oid and the number of the file in which its page is now.
@@ -229,7 +229,7 @@ impl Sequence {
         })
     }
 
-    /// As [`Sequence::update`], for who only raises the value: writes it as given out, with nothing
+    /// As [`Sequence::update`], for raising the value only: writes it as given out, with nothing
     /// logged ahead of it.
     pub fn raise(&mut self, decide: impl FnOnce(i64) -> Option<i64>) -> (i64, Position) {
         let (row, position) = self.update(|row| {

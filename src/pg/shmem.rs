@@ -1,7 +1,7 @@
 //! Shared memory, with or without `shared_preload_libraries`: a segment for each idea that needs some.
 //!
 //! 128 bytes of the main segment, the *rendezvous* of an idea, hold its lock and the handle of a pinned dynamic
-//! segment, which holds everything else. Whoever needs it first makes it, as `GetNamedDSMSegment` does on the versions
+//! segment, which holds everything else. The session that needs it first makes it, as `GetNamedDSMSegment` does on the versions
 //! that have it. A crash of the server makes the main segment anew, and with it an empty rendezvous, so a stale handle
 //! cannot be.
 //!
@@ -9,8 +9,8 @@
 //! library than the one that made the segment is refused what the two do not agree about, and never mints from lanes of
 //! its own beside the others.
 
-use super::errors::report;
-use super::local::Once;
+use crate::pg::backend::local::Once;
+use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
 use std::marker::PhantomData;
@@ -43,7 +43,7 @@ pub struct Idea<H: 'static, S: 'static = ()> {
     stamp: &'static Stamp,
     /// How many slots there shall be, asked when the segment is made.
     slots: fn() -> usize,
-    /// Called once, before anybody else sees the zeroed memory.
+    /// Called once, before another session sees the zeroed memory.
     init: fn(&H, &[S]),
     memory: Once<Memory<H, S>>,
 }

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mint_core::{Layout, ObjectId, Uuid, mysql, uuid};
+use mint_core::uuid::{mysql, version};
+use mint_core::{Layout, ObjectId, Uuid};
 
 fuzz_target!(|data: &[u8]| {
     if let Some(id) = ObjectId::parse(data) {
@@ -13,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
             assert_eq!(mysql::from_bin(mysql::to_bin(&id, swap), swap), id);
         }
     }
-    let _ = uuid::namespace(data);
+    let _ = version::namespace(data);
     if let Ok(bytes) = data.try_into() {
         look_at(Uuid::from_bytes(bytes));
     }
@@ -22,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(Layout::from_bytes(&layout.to_bytes()), Ok(layout));
     }
     if let Ok(text) = std::str::from_utf8(data) {
-        let _ = uuid::parse_mac(text);
+        let _ = version::parse_mac(text);
         if let Ok(layout) = text.parse::<Layout>() {
             assert_eq!(layout.to_string().parse::<Layout>(), Ok(layout));
         }
@@ -30,22 +31,22 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(at) = data.try_into().map(i64::from_be_bytes) {
         assert!(ObjectId::min(at).is_none_or(|id| id.time() >= at));
         assert!(ObjectId::max(at).is_none_or(|id| id.time() <= at));
-        assert!(uuid::v7_min(at).is_none_or(|id| uuid::time(&id) >= Some(at)));
-        assert!(uuid::v7_max(at).is_none_or(|id| uuid::time(&id) <= Some(at)));
-        let _ = uuid::v7_at(at, 0);
+        assert!(version::v7_min(at).is_none_or(|id| version::time(&id) >= Some(at)));
+        assert!(version::v7_max(at).is_none_or(|id| version::time(&id) <= Some(at)));
+        let _ = version::v7_at(at, 0);
     }
 });
 
 fn look_at(id: Uuid) {
     let _ = (
-        uuid::variant(&id),
-        uuid::clock_sequence(&id),
-        uuid::local(&id),
+        version::variant(&id),
+        version::clock_sequence(&id),
+        version::local(&id),
     );
-    let timed = matches!(uuid::version(&id), Some(1 | 2 | 6 | 7));
-    assert_eq!(uuid::time(&id).is_some(), timed);
-    if let Some(six) = uuid::v1_to_v6(&id) {
-        assert_eq!(uuid::v6_to_v1(&six), Some(id));
-        assert_eq!(uuid::node(&six), uuid::node(&id));
+    let timed = matches!(version::version(&id), Some(1 | 2 | 6 | 7));
+    assert_eq!(version::time(&id).is_some(), timed);
+    if let Some(six) = version::v1_to_v6(&id) {
+        assert_eq!(version::v6_to_v1(&six), Some(id));
+        assert_eq!(version::node(&six), version::node(&id));
     }
 }

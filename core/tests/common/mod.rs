@@ -1,9 +1,9 @@
 //! A world whose clock is a script.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
-use mint_core::mint::Refusal;
+use mint_core::snowflake::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, Layout, Micros, MintError, Page, Policy, Run, Slice, mint,
+    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, MintError, Page, Policy, Run, mint,
 };
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -54,10 +54,10 @@ pub struct World {
     pub window: Micros,
     /// How far behind the clock was found, each time.
     pub steps: Vec<Micros>,
-    pub slice: Option<Slice>,
+    pub lease: Option<Lease>,
     /// What the registry grants when it is asked again, in turn; nothing when it does not answer.
     pub grants: VecDeque<Option<(Micros, Micros)>>,
-    /// How often the slice had to be renewed.
+    /// How often the lease had to be renewed.
     pub renewals: usize,
     /// How long that takes.
     pub renewing: Micros,
@@ -148,8 +148,8 @@ impl Host for World {
         Ok(())
     }
 
-    fn slice(&self) -> Option<&Slice> {
-        self.slice.as_ref()
+    fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
     }
 
     fn renew(&mut self) -> Result<(), ()> {
@@ -157,8 +157,8 @@ impl Host for World {
         self.renewals += 1;
         self.up += self.renewing;
         self.at += if self.stuck { 0 } else { self.renewing };
-        if let (Some(slice), Some(Some((from, until)))) = (&self.slice, self.grants.pop_front()) {
-            slice.extend(from, until);
+        if let (Some(lease), Some(Some((from, until)))) = (&self.lease, self.grants.pop_front()) {
+            lease.extend(from, until);
         }
         Ok(())
     }
@@ -180,7 +180,7 @@ impl Script {
             page: Paper::default(),
             window: policy.window,
             steps: Vec::new(),
-            slice: None,
+            lease: None,
             grants: VecDeque::new(),
             renewals: 0,
             renewing: 100 * MS,
@@ -216,11 +216,11 @@ impl Script {
         self.world.ceiling.attach(value);
     }
 
-    /// A slice so long after the layout's epoch.
+    /// A lease so long after the layout's epoch.
     pub fn lend(&mut self, from: Micros, until: Micros) {
         let epoch = self.layout.epoch();
-        let slice = self.world.slice.get_or_insert_default();
-        slice.extend(epoch + from, epoch + until);
+        let lease = self.world.lease.get_or_insert_default();
+        lease.extend(epoch + from, epoch + until);
     }
 
     /// A crash: lanes and anchor are new, the page has kept `value`.

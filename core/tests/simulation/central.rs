@@ -80,7 +80,7 @@ impl Tables {
             position,
         };
         let agrees = self.registry.compare(now, ask.clock).is_ok();
-        if agrees && self.registry.look_back(now, here, ask.seen) {
+        if agrees && self.registry.detect_state_loss(now, here, ask.seen) {
             self.position += 1;
         }
         let grant = self.decide(now, dice, ask);
@@ -123,7 +123,7 @@ impl Tables {
         Ok(self.keep(told.number, told.nodes.clone(), span))
     }
 
-    /// The slice of a claim, if it is there and of these nodes.
+    /// The lease of a claim, if it is there and of these nodes.
     fn find(&self, told: &Grant) -> Option<Span> {
         let (nodes, span) = self.claims.get(&told.number)?;
         (*nodes == told.nodes).then_some(*span)

@@ -1,7 +1,7 @@
 //! A thousand servers and one registry of nodes, none of which can be relied on.
 //!
 //! Clocks are wrong, drift and jump; messages are lost and late; servers die, sleep, are cloned and restored; the
-//! registry stops, forgets and comes back. Members mint with the real lanes, slices and ceilings, by their
+//! registry stops, forgets and comes back. Members mint with the real lanes, leases and ceilings, by their
 //! own clocks, and ask the real [`Registry`] at its own pace. Whatever happens, no word of a node is minted twice.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -18,7 +18,7 @@ use central::BLOWS;
 use mint_core::Micros;
 use world::{SECOND, Sim, Weather};
 
-/// What a member with a granted slice of ten seconds asks in a minute.
+/// What a member with a granted lease of ten seconds asks in a minute.
 const CALM: f64 = 12.0;
 /// And what one asks that is always refused.
 const WORST: f64 = 60.0;

@@ -3,9 +3,9 @@
 use crate::central::{Answer, Grant, No, Nodes, Request, Wish};
 use crate::dice::Dice;
 use crate::world::DAWN;
-use mint_core::mint::Refusal;
+use mint_core::snowflake::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Micros, Page, Policy, Run, Seen, Slice, mint,
+    Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, Micros, Page, Policy, Run, Seen, mint,
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -46,8 +46,8 @@ impl Page for Disk {
 #[derive(Default)]
 struct Memory {
     lanes: HashMap<(usize, u64), Lane>,
-    slice: Slice,
-    /// What the slice is of.
+    lease: Lease,
+    /// What the lease is of.
     nodes: Option<Nodes>,
     claim: Option<Grant>,
     seen: Option<Seen>,
@@ -140,10 +140,10 @@ impl Member {
         match answer.grant {
             Ok(grant) => {
                 if memory.nodes.as_ref() != Some(&grant.nodes) {
-                    memory.slice = Slice::default();
+                    memory.lease = Lease::default();
                     memory.nodes = Some(grant.nodes.clone());
                 }
-                memory.slice.extend(grant.span.from, grant.span.until);
+                memory.lease.extend(grant.span.from, grant.span.until);
                 memory.claim = Some(grant);
                 true
             }
@@ -164,7 +164,7 @@ impl Member {
             .lanes
             .iter()
             .filter(|((_, node), _)| claim.nodes.contains(node));
-        claim.span.until = memory.slice.give_back(lanes.map(|(_, lane)| lane));
+        claim.span.until = memory.lease.give_back(lanes.map(|(_, lane)| lane));
         let mut request = self.request(now);
         request.wish = Wish::Release(claim);
         Some(request)
@@ -245,8 +245,8 @@ impl Host for Session<'_> {
         Ok(())
     }
 
-    fn slice(&self) -> Option<&Slice> {
-        Some(&self.memory.slice)
+    fn lease(&self) -> Option<&Lease> {
+        Some(&self.memory.lease)
     }
 
     fn renew(&mut self) -> Result<(), ()> {

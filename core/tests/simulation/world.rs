@@ -5,7 +5,7 @@ use crate::dice::Dice;
 use crate::member::Member;
 use crate::queue::{Due, Event};
 use crate::tally::Tally;
-use mint_core::registry::pace;
+use mint_core::registry::lease_rules::pace;
 use mint_core::{Denial, Identity, Layout, Micros, Registry, Run};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -5,12 +5,11 @@
 //! `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` the other servers.
 //! `TORTURE_SEED` repeats the choices of a run, which says its seed.
 
-use std::time::{Duration, Instant};
-
 use mint_cluster::Dice;
-use mint_cluster::greed::Greed;
-use mint_cluster::neighbours::Neighbours;
-use mint_cluster::ordeal::{Clock, Fault, Ordeal, Tallies};
+use mint_cluster::tenants::greed::Greed;
+use mint_cluster::tenants::neighbors::Neighbours;
+use mint_cluster::torture::{Clock, Fault, Ordeal, Tallies};
+use std::time::{Duration, Instant};
 
 /// A server is put through so many faults before the next one, with other settings, takes its place.
 const FAULTS: u64 = 24;

@@ -1,0 +1,22 @@
+//! The atomics of the lanes: the processor's, or loom's when it explores their interleavings.
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+
+/// Between two tries for a lock that is held for a few steps only. Its holder may have lost the
+/// processor, so before long it is given up.
+pub fn pause(tries: u32) {
+    #[cfg(loom)]
+    {
+        let _ = tries;
+        loom::thread::yield_now();
+    }
+    #[cfg(not(loom))]
+    if tries < 64 {
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+}

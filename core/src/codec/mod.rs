@@ -1,0 +1,6 @@
+//! Other forms of an id: text, hidden, scattered. All of it computes only.
+
+pub mod auto_random;
+pub mod conceal;
+pub mod scatter;
+pub mod text;

@@ -1,0 +1,177 @@
+//! Sections: users that share a ceiling, and a bound for those that are not in memory.
+
+use crate::atomic::{AtomicI64, AtomicU64, Ordering};
+use crate::ceiling::Ceiling;
+use crate::counter::user_bucket::{DIGITS, Name, Owner, hash, unfold};
+
+/// How many sections there can be.
+pub const MOST_SECTIONS: u16 = u16::MAX;
+
+/// The reach of a section is raised by so much, so that hardly a draw has to.
+const AHEAD: i64 = 1 << (DIGITS - 4);
+
+/// What the users of a section share, in shared memory.
+///
+/// - `bounds`: by the ceiling's protocol, with numbers in place of moments. A number is issued when it is
+///   below the ceiling that is on disk, and starts at the floor.
+/// - `reach`: at least what any user of the section gets next, and soon after. Only rises. A number of which
+///   the last bits are known is taken to be as close below it as it can be.
+/// - `evicted`: the highest next number of an evicted entry. Only rises.
+/// - `owner`: written before the rest is when the memory is given to another section.
+///
+/// `reach` and `evicted` of a new owner are below every number, and unlike any other's: so a session that
+/// raises what it read of the one before does nothing.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Section {
+    /// The ceiling of the section's numbers, and the floor it had when the server started.
+    pub bounds: Ceiling,
+    reach: AtomicI64,
+    evicted: AtomicI64,
+    owner: AtomicU64,
+}
+
+impl Section {
+    /// The owner of the memory. Read after the bounds that count.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        self.owner.load(Ordering::SeqCst)
+    }
+
+    /// Gives the memory to another section, unless a session is raising the one that has it. A session that raises
+    /// announces it first, and then reads the owner; so `unused` is asked once the owner has changed.
+    pub fn claim(&self, owner: Owner, unused: impl FnOnce() -> bool) -> bool {
+        // Before the rest: a session that reads the bounds of another section reads its owner, too.
+        let before = self.owner.swap(owner, Ordering::SeqCst);
+        let mine = unused();
+        if mine {
+            self.bounds.reset(0);
+            let nothing = -owner.cast_signed();
+            // Swapped, as loom does not know that a store comes after swaps that have read what it replaces.
+            self.reach.swap(nothing, Ordering::SeqCst);
+            self.evicted.swap(nothing, Ordering::SeqCst);
+        } else {
+            self.owner.store(before, Ordering::SeqCst);
+        }
+        mine
+    }
+
+    /// At least what any user of the section gets next.
+    pub(super) fn reach(&self) -> i64 {
+        self.reach.load(Ordering::Acquire)
+    }
+
+    /// The next number of a user that is not in memory.
+    pub(super) fn start(&self) -> i64 {
+        self.bounds
+            .floor()
+            .max(self.evicted.load(Ordering::Acquire))
+    }
+
+    /// `want` numbers in a row, the first of which is told from the bounds and the reach: the first, and what
+    /// comes after the last.
+    #[inline]
+    pub(super) fn give(
+        &self,
+        owner: Owner,
+        want: u64,
+        first: impl FnOnce(&Self, i64) -> i64,
+    ) -> Result<(i64, i64), Held> {
+        // Before the floor, and the owner last: a limit that counts has its floor, and is of this owner.
+        let limit = self.bounds.limit();
+        let reach = self.reach.load(Ordering::Acquire);
+        let first = first(self, reach);
+        if self.owner() != owner {
+            return Err(Held::NotMine);
+        }
+        let next = i64::try_from(want)
+            .ok()
+            .and_then(|want| first.checked_add(want))
+            .filter(|&next| next < i64::MAX)
+            .ok_or(Held::UsedUp)?;
+        if next > limit {
+            return Err(Held::Beyond(next - 1));
+        }
+        // Before the number is remembered.
+        self.reach_beyond(reach, next, owner)?;
+        Ok((first, next))
+    }
+
+    /// Raises the reach from what was read of it, if it must be and the section is still the owner's.
+    #[inline]
+    fn reach_beyond(&self, mut reach: i64, next: i64, owner: Owner) -> Result<(), Held> {
+        while next > reach {
+            let beyond = next.saturating_add(AHEAD);
+            match self
+                .reach
+                .compare_exchange(reach, beyond, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => break,
+                Err(found) => reach = found,
+            }
+            if self.owner() != owner {
+                return Err(Held::NotMine);
+            }
+        }
+        Ok(())
+    }
+
+    /// The next number of an entry. The reach was read after the entry. A floor that rose was set by a session, and no
+    /// user stays below it.
+    #[inline]
+    pub(super) fn next(&self, word: u64, reach: i64) -> i64 {
+        unfold(word, reach).max(self.bounds.floor())
+    }
+
+    /// Keeps the next number of an evicted entry: users that are not in memory continue above it.
+    pub fn evict(&self, who: Evicted) {
+        let mut evicted = self.evicted.load(Ordering::Acquire);
+        loop {
+            let next = self.next(who.0, self.reach.load(Ordering::Acquire));
+            let raised = self.evicted.compare_exchange(
+                evicted,
+                next.max(evicted),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
+            match raised {
+                Ok(_) => return,
+                Err(found) => evicted = found,
+            }
+        }
+    }
+}
+
+/// The word of an evicted entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Evicted(pub(super) u64);
+
+impl Evicted {
+    /// The place of its section in memory, as the section's owner has it.
+    #[must_use]
+    pub fn section(self) -> usize {
+        Name::found(self.0).section()
+    }
+}
+
+/// The section, of so many, of a user and three neighboring ids. Frozen as [`hash`] is.
+#[must_use]
+#[inline]
+pub fn section_of(id: i64, sections: usize) -> usize {
+    (((hash(id >> 2) >> 32) * sections as u64) >> 32) as usize
+}
+
+/// Why a draw gave no number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// The section's ceiling must be raised first, beyond this number.
+    Beyond(i64),
+    /// There are no numbers any more.
+    UsedUp,
+    /// The memory of the section belongs to another now.
+    NotMine,
+    /// The table should [`UserTable::grow`] first. Where it cannot now, [`UserTable::draw_or_evict`].
+    Crowded,
+    /// This session has to map more of the table's parts first.
+    Unmapped,
+}

@@ -1,0 +1,314 @@
+//! A segment: values taken from a sequence at once, which every session draws from. A second one is
+//! fetched while the first is in use, so that no session waits at the boundary: Leaf's double buffer.
+//!
+//! ```text
+//! word = generation << 21 | offset       how many values of the generation's half were drawn
+//! ```
+//!
+//! The values of generation `g` are in half `g % 2`. A half is written for `g + 1` only while `g` is in
+//! use and `g - 1`, whose half it is, is past for good. So a swap of the word from generation `g` proves that
+//! what was read of `g`'s half before it belonged to `g`: no lock, and no value twice.
+//!
+//! What was taken is on disk before its first value is drawn: the half carries the place in the log, and
+//! the session that turns to it flushes first.
+
+use crate::atomic::{AtomicI64, AtomicU64, Ordering};
+use crate::clock::Micros;
+use crate::counter::sequence;
+use crate::counter::sequence::Values;
+
+/// The bits of an offset. The generation has the other 43.
+const OFFSET: u32 = 21;
+
+/// The most values of one segment.
+pub const LONGEST: u64 = 1 << 20;
+
+/// The owner of a segment; 0 is none. A segment that was given to another sequence has another owner.
+pub type Owner = u32;
+
+/// A place in the server's log.
+pub type Position = u64;
+
+/// Two segments of one sequence, one in use and one in waiting, in shared memory.
+///
+/// - `word`: moved by compare-and-swap only; the generation only rises.
+/// - `filled`: the last generation whose half is written, `word`'s or the next. Changed only while filling.
+/// - `halves`: written before `filled` shows them.
+/// - `positions`: the same. The rest are notes for filling.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct Segment {
+    word: AtomicU64,
+    filled: AtomicU64,
+    halves: [Half; 2],
+    positions: [AtomicU64; 2],
+    step: AtomicU64,
+    refilled: AtomicI64,
+    refills: AtomicU64,
+    waits: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Half {
+    /// Owner and number of values, which are checked together.
+    head: AtomicU64,
+    first: AtomicI64,
+    increment: AtomicI64,
+}
+
+const _: () = assert!(cfg!(loom) || size_of::<Segment>() == 128);
+
+/// What a session got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draw {
+    /// Values, and whether it falls to this session to fetch the next segment.
+    Got {
+        /// The first of the values.
+        first: i64,
+        /// From one to the next.
+        increment: i64,
+        /// True for one draw of each segment, the one that passes a tenth of it.
+        fetch: bool,
+    },
+    /// The segment in use has not as many left.
+    Short {
+        /// How many it has.
+        left: u64,
+    },
+    /// The memory belongs to another sequence now.
+    NotMine,
+}
+
+/// How [`Segment::turn`] went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// There are values to draw, or were a moment ago.
+    Done,
+    /// Somebody must fill first.
+    Lacking,
+    /// The memory belongs to another sequence now.
+    NotMine,
+}
+
+fn generation(word: u64) -> u64 {
+    word >> OFFSET
+}
+
+fn offset(word: u64) -> u64 {
+    word & ((1 << OFFSET) - 1)
+}
+
+fn head(owner: Owner, count: u64) -> u64 {
+    u64::from(owner) << 32 | count
+}
+
+fn owner_of(head: u64) -> Owner {
+    (head >> 32) as Owner
+}
+
+fn count_of(head: u64) -> u64 {
+    head & u64::from(u32::MAX)
+}
+
+impl Segment {
+    fn half(&self, generation: u64) -> &Half {
+        &self.halves[(generation & 1) as usize]
+    }
+
+    /// Draws `want` values in a row, at least 1.
+    #[inline]
+    pub fn draw(&self, owner: Owner, want: u64) -> Draw {
+        let mut word = self.word.load(Ordering::Acquire);
+        loop {
+            let half = self.half(generation(word));
+            let head = half.head.load(Ordering::Relaxed);
+            if owner_of(head) != owner {
+                return Draw::NotMine;
+            }
+            let (drawn, count) = (offset(word), count_of(head));
+            if want > count - drawn.min(count) {
+                // The halves may have changed while we looked: only the word can tell.
+                let now = self.word.load(Ordering::Acquire);
+                if now == word {
+                    return Draw::Short {
+                        left: count - drawn.min(count),
+                    };
+                }
+                word = now;
+                continue;
+            }
+            let values = Values {
+                first: half.first.load(Ordering::Relaxed),
+                increment: half.increment.load(Ordering::Relaxed),
+                count,
+            };
+            let after = word + want;
+            match self
+                .word
+                .compare_exchange(word, after, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => {
+                    // As Leaf: the first draw that finds less than nine tenths left. Of one value, that one.
+                    let mark = (count / 10 + 1).min(count - 1);
+                    return Draw::Got {
+                        first: values.get(drawn),
+                        increment: values.increment,
+                        fetch: drawn <= mark && mark < drawn + want,
+                    };
+                }
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Turns to the next segment if the one in use is used up and there is a next. `flush` must return when
+    /// the log is on disk up to that place.
+    pub fn turn(&self, owner: Owner, flush: impl FnOnce(Position)) -> Turn {
+        let word = self.word.load(Ordering::Acquire);
+        let now = generation(word);
+        if offset(word) < count_of(self.half(now).head.load(Ordering::Relaxed)) {
+            return Turn::Done;
+        }
+        if self.filled.load(Ordering::Acquire) == now {
+            return Turn::Lacking;
+        }
+        let next = now + 1;
+        if owner_of(self.half(next).head.load(Ordering::Relaxed)) != owner {
+            return Turn::NotMine;
+        }
+        flush(self.positions[(next & 1) as usize].load(Ordering::Relaxed));
+        // That another session turned is as good, as it has flushed as well.
+        let _ =
+            self.word
+                .compare_exchange(word, next << OFFSET, Ordering::AcqRel, Ordering::Relaxed);
+        Turn::Done
+    }
+
+    /// How many values can still be drawn.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        let word = self.word.load(Ordering::Acquire);
+        let now = generation(word);
+        let count = |generation| count_of(self.half(generation).head.load(Ordering::Relaxed));
+        let next = match self.filled.load(Ordering::Acquire) {
+            filled if filled > now => count(filled),
+            _ => 0,
+        };
+        count(now).saturating_sub(offset(word)) + next
+    }
+
+    /// Whether there is no next segment yet. **Under the page's lock**: without it the answer can be late.
+    #[must_use]
+    pub fn lacks_next(&self) -> bool {
+        self.filled.load(Ordering::Acquire) == generation(self.word.load(Ordering::Acquire))
+    }
+
+    /// Puts values behind those in use. **One at a time, and only while [`Segment::lacks_next`]**: the caller
+    /// holds the page that they were taken from. False when the memory belongs to another.
+    pub fn fill(&self, owner: Owner, values: Values, position: Position, now: Micros) -> bool {
+        debug_assert!(values.count <= LONGEST && self.lacks_next());
+        let filled = self.filled.load(Ordering::Relaxed);
+        if owner_of(self.half(filled).head.load(Ordering::Relaxed)) != owner {
+            return false;
+        }
+        let next = filled + 1;
+        let half = self.half(next);
+        half.first.store(values.first, Ordering::Relaxed);
+        half.increment.store(values.increment, Ordering::Relaxed);
+        half.head
+            .store(head(owner, values.count), Ordering::Relaxed);
+        self.positions[(next & 1) as usize].store(position, Ordering::Relaxed);
+        self.filled.store(next, Ordering::Release);
+        // The first segment lasts a tenth until the second is fetched, which says nothing about the load.
+        if self.refills.fetch_add(1, Ordering::Relaxed) > 0 {
+            self.refilled.store(now, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// How many values to take next, and takes note of it. **Under the page's lock.** `own` is the sequence's own
+    /// step, `most` what it may grow to.
+    pub fn next_step(&self, now: Micros, own: u64, most: u64) -> u64 {
+        let own = own.clamp(1, LONGEST);
+        let before = self.step.load(Ordering::Relaxed);
+        let refilled = self.refilled.load(Ordering::Relaxed);
+        let step = if refilled == 0 {
+            own
+        } else {
+            sequence::adapt(before, now.saturating_sub(refilled), own, most.min(LONGEST))
+        };
+        self.step.store(step, Ordering::Relaxed);
+        step
+    }
+
+    /// Gives the memory to another, with nothing in it. What was left of the values is lost. **The caller
+    /// keeps others from filling meanwhile.**
+    pub fn claim(&self, owner: Owner) {
+        let next = self.filled.load(Ordering::Relaxed) + 1;
+        // Of a half that may be in use only the head is changed, before the word leaves it: a draw from it
+        // meanwhile gets what was taken, or sees the other owner.
+        self.half(next)
+            .head
+            .store(head(owner, 0), Ordering::Relaxed);
+        self.filled.store(next, Ordering::Release);
+        // By a swap, as every move of the word must be seen by those that follow.
+        self.word.swap(next << OFFSET, Ordering::AcqRel);
+        for note in [&self.step, &self.refills, &self.waits] {
+            note.store(0, Ordering::Relaxed);
+        }
+        self.refilled.store(0, Ordering::Relaxed);
+    }
+
+    /// Somebody had to fetch a segment before going on.
+    pub fn note_wait(&self) {
+        self.waits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The segments as they are, for showing.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        let word = self.word.load(Ordering::Acquire);
+        let now = generation(word);
+        let filled = self.filled.load(Ordering::Acquire);
+        let of = |generation| {
+            let half = self.half(generation);
+            Values {
+                first: half.first.load(Ordering::Relaxed),
+                increment: half.increment.load(Ordering::Relaxed),
+                count: count_of(half.head.load(Ordering::Relaxed)),
+            }
+        };
+        let current = of(now);
+        let ready = filled > now;
+        let end = if ready { of(filled) } else { current };
+        Look {
+            position: match offset(word) {
+                drawn if drawn < current.count => Some(current.get(drawn)),
+                _ => ready.then_some(end.first),
+            },
+            ceiling: (end.count > 0).then(|| end.last()),
+            ready,
+            step: self.step.load(Ordering::Relaxed),
+            refills: self.refills.load(Ordering::Relaxed),
+            waits: self.waits.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// What [`Segment::look`] saw. Sessions go on meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// The value that is drawn next, if one has been taken for it.
+    pub position: Option<i64>,
+    /// The last value that was taken from the sequence.
+    pub ceiling: Option<i64>,
+    /// Whether the next segment is there.
+    pub ready: bool,
+    /// How many values were taken last.
+    pub step: u64,
+    /// How often values were taken.
+    pub refills: u64,
+    /// How often a session had to fetch a segment before going on, the first one included.
+    pub waits: u64,
+}

@@ -1,0 +1,51 @@
+//! Sets of nodes as people write them: `5, 100-163`.
+
+use std::ops::RangeInclusive;
+use thiserror::Error;
+
+/// Why a text is not a set of nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each variant's message says what it is")]
+pub enum NodesError {
+    #[error("\"{0}\" is not a node or a range of nodes")]
+    NotNodes(String),
+    #[error("the range \"{0}\" ends before it begins")]
+    Backwards(String),
+    #[error("\"{0}\" has nodes that were already given")]
+    Repeated(String),
+}
+
+/// Parses nodes and ranges of nodes, separated by commas. Nothing is the empty set.
+///
+/// # Errors
+/// [`NodesError`], which names the part that is wrong.
+pub fn parse_nodes(text: &str) -> Result<Vec<RangeInclusive<u64>>, NodesError> {
+    let mut nodes: Vec<RangeInclusive<u64>> = Vec::new();
+    if text.trim().is_empty() {
+        return Ok(nodes);
+    }
+    for part in text.split(',').map(str::trim) {
+        let wrong = || NodesError::NotNodes(part.to_owned());
+        let number = |text: &str| {
+            let text = text.trim();
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let number = digits.then(|| text.parse().ok()).flatten();
+            // As a bigint can say it.
+            number.filter(|&number: &u64| i64::try_from(number).is_ok())
+        };
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let first = number(first).ok_or_else(wrong)?;
+        let last = number(last).ok_or_else(wrong)?;
+        if last < first {
+            return Err(NodesError::Backwards(part.to_owned()));
+        }
+        if nodes
+            .iter()
+            .any(|other| first <= *other.end() && *other.start() <= last)
+        {
+            return Err(NodesError::Repeated(part.to_owned()));
+        }
+        nodes.push(first..=last);
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,171 @@
+//! From words to ids and back: composing, decoding, and the bounds of a moment.
+
+use crate::clock::{Micros, moment_text};
+use crate::snowflake::error::IdError;
+use crate::snowflake::layout::Layout;
+
+/// What an id says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// Start of the id's tick.
+    pub at: Micros,
+    /// The node; 0 in a layout without one.
+    pub node: u64,
+    /// The sequence within the tick.
+    pub sequence: u64,
+}
+
+impl Layout {
+    /// The id of a lane's word.
+    #[must_use]
+    #[inline]
+    pub fn id(&self, node: u64, word: u64) -> i64 {
+        let tick = word >> self.seq.width;
+        // Ticks end before the sign bit: the checks of minting and encoding see to it.
+        (self.time.put(tick) | self.node.put(node) | self.seq.put(word)).cast_signed()
+    }
+
+    /// The start of a tick; none when no 64 bits of microseconds can say it.
+    #[must_use]
+    pub fn tick_start(&self, tick: u64) -> Option<Micros> {
+        // Wide, because an age may be more than 64 bits hold where the epoch is long ago.
+        i64::try_from(i128::from(tick) * i128::from(self.unit()) + i128::from(self.epoch())).ok()
+    }
+
+    /// The first moment that has no id any more; none when it is past what can be said.
+    #[must_use]
+    pub fn end(&self) -> Option<Micros> {
+        self.tick_start(self.max_tick() + 1)
+    }
+
+    /// Checks a node given by a user.
+    ///
+    /// # Errors
+    /// When it is negative or too large.
+    #[inline]
+    pub fn check_node(&self, shard: i64) -> Result<u64, IdError> {
+        match u64::try_from(shard) {
+            Ok(node) if node <= self.node.max() => Ok(node),
+            _ => Err(self.bad_node(shard)),
+        }
+    }
+
+    #[cold]
+    fn bad_node(&self, shard: i64) -> IdError {
+        IdError::Node {
+            shard,
+            max: self.node.max(),
+            layout: self.to_string(),
+        }
+    }
+
+    /// The id of a moment, node and sequence. The moment is cut to the start of its tick.
+    ///
+    /// # Errors
+    /// A field that is out of the layout's range.
+    pub fn encode(&self, at: Micros, shard: i64, sequence: i64) -> Result<i64, IdError> {
+        let node = self.check_node(shard)?;
+        let sequence = u64::try_from(sequence)
+            .ok()
+            .filter(|&sequence| sequence <= self.seq.max())
+            .ok_or_else(|| IdError::Sequence {
+                sequence,
+                max: self.seq.max(),
+                layout: self.to_string(),
+            })?;
+        let tick = self.tick_of(at).ok_or_else(|| IdError::Moment {
+            layout: self.to_string(),
+            first: moment_text(self.epoch()),
+            last: self
+                .tick_start(self.max_tick())
+                .map_or_else(|| "infinity".to_owned(), moment_text),
+        })?;
+        Ok(self.id(node, tick << self.seq.width | sequence))
+    }
+
+    /// The tick of a moment; none before the epoch or past the end.
+    fn tick_of(&self, at: Micros) -> Option<u64> {
+        let tick = u64::try_from(i128::from(at) - i128::from(self.epoch())).ok()?
+            / self.unit().unsigned_abs();
+        Some(tick).filter(|&tick| tick <= self.max_tick())
+    }
+
+    /// What an id says.
+    ///
+    /// # Errors
+    /// When no such id exists: it is negative, has bits above the layout's fields, or a time that
+    /// no 64 bits of microseconds can say.
+    pub fn decode(&self, id: i64) -> Result<Parts, IdError> {
+        let not_an_id = || IdError::NotAnId {
+            id,
+            layout: self.to_string(),
+        };
+        let bits = u64::try_from(id).map_err(|_| not_an_id())?;
+        let tick = self.time.take(bits);
+        let node = self.node.take(bits);
+        let sequence = self.seq.take(bits);
+        let whole = self.time.put(tick) | self.node.put(node) | self.seq.put(sequence);
+        if whole != bits {
+            return Err(not_an_id());
+        }
+        let at = self.tick_start(tick).ok_or_else(not_an_id)?;
+        Ok(Parts { at, node, sequence })
+    }
+
+    /// Smallest id whose time is at or after `at`; none when there is no such id.
+    ///
+    /// # Errors
+    /// When ids of the layout do not sort by time.
+    pub fn min_id(&self, at: Micros) -> Result<Option<i64>, IdError> {
+        self.first_of(i128::from(at), i128::from(self.unit()) - 1)
+    }
+
+    /// Smallest id whose time is after `at`; none when there is no such id.
+    ///
+    /// # Errors
+    /// When ids of the layout do not sort by time.
+    pub fn min_id_after(&self, at: Micros) -> Result<Option<i64>, IdError> {
+        self.first_of(i128::from(at), i128::from(self.unit()))
+    }
+
+    /// Largest id whose time is at or before `at`; none when there is no such id.
+    ///
+    /// # Errors
+    /// When ids of the layout do not sort by time.
+    pub fn max_id(&self, at: Micros) -> Result<Option<i64>, IdError> {
+        self.last_of(i128::from(at))
+    }
+
+    /// Largest id whose time is before `at`; none when there is no such id.
+    ///
+    /// # Errors
+    /// When ids of the layout do not sort by time.
+    pub fn max_id_before(&self, at: Micros) -> Result<Option<i64>, IdError> {
+        self.last_of(i128::from(at) - 1)
+    }
+
+    /// The tick's first id of the moment `at`, rounded up by `shift` microseconds and cut.
+    fn first_of(&self, at: i128, shift: i128) -> Result<Option<i64>, IdError> {
+        self.check_time_on_top()?;
+        let age = (at - i128::from(self.epoch()) + shift).div_euclid(i128::from(self.unit()));
+        let tick = u64::try_from(age.max(0))
+            .ok()
+            .filter(|&tick| tick <= self.max_tick());
+        Ok(tick.map(|tick| self.id(0, tick << self.seq.width)))
+    }
+
+    fn last_of(&self, at: i128) -> Result<Option<i64>, IdError> {
+        self.check_time_on_top()?;
+        let age = (at - i128::from(self.epoch())).div_euclid(i128::from(self.unit()));
+        let tick = u64::try_from(age.min(i128::from(self.max_tick()))).ok();
+        Ok(tick.map(|tick| self.id(self.node.max(), tick << self.seq.width | self.seq.max())))
+    }
+
+    fn check_time_on_top(&self) -> Result<(), IdError> {
+        if self.time_on_top() {
+            Ok(())
+        } else {
+            Err(IdError::TimeNotOnTop(self.to_string()))
+        }
+    }
+}

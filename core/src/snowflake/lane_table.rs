@@ -1,0 +1,216 @@
+//! The table of lanes: open addressing over slots in shared memory.
+//!
+//! Looking up takes no lock. Inserting holds the table's lock, which the caller owns, and probes
+//! again under it, so that two sessions can never make two lanes for one key. Lanes are never
+//! removed while the server runs, so a lane once found stays right.
+//!
+//! Every role that may mint may make lanes, so none can be kept from using up those that nodes have of their own. What
+//! is left then works for everybody else all the same: a layout's further nodes share one lane, every maker has a
+//! share of the lanes of further layouts, and enough slots stay vacant for a lookup to end after a few.
+
+use crate::atomic::{AtomicU32, Ordering};
+use crate::hash::keyed;
+use crate::snowflake::lane::{Lane, SHARED_NODE};
+use crate::snowflake::layout::{Layout, LayoutKey};
+
+/// Makers of shared lanes that are counted one by one.
+const MAKERS: usize = if cfg!(loom) { 2 } else { 1_024 };
+
+/// The maker of a lane: a database, say. 0 is none, and has no bounds.
+pub type Maker = u32;
+
+/// How many lanes there are. In shared memory, zeroed at first.
+///
+/// - `used`: lanes of single nodes. Written under the table's lock.
+/// - `shared`: lanes that nodes of a layout share, without those of maker 0. Under the lock.
+/// - `makers`: the makers of those of the second half, and how many each made. Under the lock.
+#[derive(Debug)]
+#[repr(C)]
+pub struct TableCount {
+    used: AtomicU32,
+    shared: AtomicU32,
+    makers: [(AtomicU32, AtomicU32); MAKERS],
+}
+
+impl Default for TableCount {
+    fn default() -> Self {
+        Self {
+            used: AtomicU32::default(),
+            shared: AtomicU32::default(),
+            makers: std::array::from_fn(|_| Default::default()),
+        }
+    }
+}
+
+/// The slots, and how many of them single nodes may use.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneTable<'a> {
+    count: &'a TableCount,
+    slots: &'a [Lane],
+    limit: u32,
+    secret: [u64; 2],
+}
+
+/// Where a lane is, or what to do about it.
+#[derive(Debug)]
+pub enum Lookup<'a> {
+    /// Here.
+    Found(&'a Lane),
+    /// No node has it alone: see [`LaneTable::find_shared`].
+    NotAlone,
+    /// Not there: take the table's lock and [`LaneTable::insert`].
+    Missing,
+}
+
+enum Probe<'a> {
+    Lane(&'a Lane),
+    Vacant(&'a Lane),
+    Full,
+}
+
+impl<'a> LaneTable<'a> {
+    /// A table over `slots`, a power of two of them, of which nodes use at most `limit`, half of them. An eighth is
+    /// for shared lanes, and the rest keeps probing short. The `secret` is the same for all who use the table.
+    #[must_use]
+    pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32, secret: [u64; 2]) -> Self {
+        debug_assert!(slots.len().is_power_of_two() && (limit as usize) < slots.len());
+        Self {
+            count,
+            slots,
+            limit,
+            secret,
+        }
+    }
+
+    /// The key's lane, or else the empty slot where it would be.
+    ///
+    /// A slot is judged once: a second look could find it published for another key.
+    #[inline]
+    fn probe(&self, key: LayoutKey, node: u64) -> Probe<'a> {
+        let mask = self.slots.len() - 1;
+        let home = self.hash(key, node) as usize;
+        for step in 0..self.slots.len() {
+            let slot = &self.slots[(home + step) & mask];
+            if slot.is_empty() {
+                return Probe::Vacant(slot);
+            }
+            if slot.is(key, node) {
+                return Probe::Lane(slot);
+            }
+        }
+        Probe::Full
+    }
+
+    /// Spreads keys over the slots. Callers choose layouts and nodes; with a secret they cannot choose such that all
+    /// meet in one place.
+    #[inline]
+    fn hash(&self, key: LayoutKey, node: u64) -> u64 {
+        keyed(key.shape ^ key.epoch.rotate_left(32), node, self.secret)
+    }
+
+    /// Finds the lane from which (layout, node) mints, if it has one of its own. Takes no lock.
+    #[must_use]
+    #[inline]
+    pub fn find(&self, layout: &Layout, node: u64) -> Lookup<'a> {
+        match self.probe(layout.key(), node) {
+            Probe::Lane(lane) => Lookup::Found(lane),
+            _ => Lookup::NotAlone,
+        }
+    }
+
+    /// Finds the lane that a node without one of its own shares. What is found is so for good, and may be remembered.
+    ///
+    /// The layout's shared lane counts only when the table is full: before that the node shall get its own, and after
+    /// that it never will. So a node not found before the table was seen full is looked up again: it may have got the
+    /// last lane in between.
+    #[must_use]
+    #[cold]
+    pub fn find_shared(&self, layout: &Layout, node: u64) -> Lookup<'a> {
+        if !self.is_full() {
+            return Lookup::Missing;
+        }
+        for node in [node, SHARED_NODE] {
+            if let Probe::Lane(lane) = self.probe(layout.key(), node) {
+                return Lookup::Found(lane);
+            }
+        }
+        Lookup::Missing
+    }
+
+    /// Makes the lane for (layout, node), or the layout's shared one when the table is full, unless
+    /// another session just did. **The caller holds the table's lock.** None when the layout has no shared lane, and
+    /// its maker has used up what there is for lanes of further layouts.
+    #[must_use]
+    pub fn insert(&self, layout: &Layout, node: u64, maker: Maker) -> Option<&'a Lane> {
+        let used = self.count.used.load(Ordering::Relaxed);
+        match self.probe(layout.key(), node) {
+            Probe::Lane(lane) => Some(lane),
+            Probe::Vacant(slot) if used < self.limit => {
+                slot.publish(layout, node);
+                self.count.used.store(used + 1, Ordering::Release);
+                Some(slot)
+            }
+            _ => self.insert_shared(layout, maker),
+        }
+    }
+
+    /// Makes the shared lane of a layout, unless it is there. **The caller holds the table's lock.**
+    #[must_use]
+    pub fn insert_shared(&self, layout: &Layout, maker: Maker) -> Option<&'a Lane> {
+        match self.probe(layout.key(), SHARED_NODE) {
+            Probe::Lane(lane) => Some(lane),
+            Probe::Vacant(slot) if self.admit(maker) => {
+                slot.publish(layout, SHARED_NODE);
+                Some(slot)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many shared lanes there may be, and how many of the second half of them one maker may have.
+    #[must_use]
+    pub fn shares(&self) -> (u32, u32) {
+        let all = (self.slots.len() / 8) as u32;
+        (all, (all / 128).max(1))
+    }
+
+    /// Counts a shared lane of this maker, if it may have one more: of the first half anybody, as many as they like; of
+    /// the second each its share.
+    fn admit(&self, maker: Maker) -> bool {
+        if maker == 0 {
+            return true;
+        }
+        let shared = self.count.shared.load(Ordering::Relaxed);
+        let (all, share) = self.shares();
+        if shared >= all {
+            return false;
+        }
+        if shared >= all / 2 {
+            let home = maker.wrapping_mul(0x9e37_79b9) as usize;
+            let mut places = (0..MAKERS).map(|step| &self.count.makers[(home + step) % MAKERS]);
+            let mine = places.find(|(who, _)| [0, maker].contains(&who.load(Ordering::Relaxed)));
+            let Some((who, made)) = mine else {
+                return false;
+            };
+            let before = made.load(Ordering::Relaxed);
+            if before >= share {
+                return false;
+            }
+            who.store(maker, Ordering::Relaxed);
+            made.store(before + 1, Ordering::Relaxed);
+        }
+        self.count.shared.store(shared + 1, Ordering::Relaxed);
+        true
+    }
+
+    /// Whether further nodes share a lane of their layout.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.count.used.load(Ordering::Acquire) >= self.limit
+    }
+
+    /// Every lane that is there.
+    pub fn lanes(&self) -> impl Iterator<Item = &'a Lane> {
+        self.slots.iter().filter(|lane| !lane.is_empty())
+    }
+}

@@ -1,0 +1,223 @@
+//! Layouts as text: a built-in name, or fields from the top bit down.
+
+use crate::clock::{Micros, moment_text};
+use crate::snowflake::builtin;
+use crate::snowflake::error::LayoutError;
+use crate::snowflake::layout::{Definition, FIRST_EPOCH, LAST_EPOCH, Layout, MAX_UNIT, Order};
+use jiff::Timestamp;
+use std::fmt;
+use std::str::FromStr;
+
+impl FromStr for Layout {
+    type Err = LayoutError;
+
+    /// `twitter`, or `time:41 node:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`.
+    ///
+    /// Unit defaults to 1ms; `start:random` or `start:random(n)` may follow.
+    fn from_str(text: &str) -> Result<Layout, LayoutError> {
+        let text = text.trim();
+        if !text.contains(':') {
+            return builtin::by_name(text)
+                .copied()
+                .ok_or_else(|| LayoutError::UnknownName(text.to_owned()));
+        }
+        let mut fields = Fields::default();
+        for word in text.split_ascii_whitespace() {
+            let (name, value) = word
+                .split_once(':')
+                .ok_or_else(|| LayoutError::NotAField(word.to_owned()))?;
+            fields.read(name, value)?;
+        }
+        fields.layout()
+    }
+}
+
+/// The fields as they are met.
+#[derive(Default)]
+struct Fields {
+    order: Vec<u8>,
+    time: Option<u32>,
+    node: Option<(u32, u32)>,
+    seq: Option<u32>,
+    unit: Option<u32>,
+    epoch: Option<Micros>,
+    start: Option<String>,
+}
+
+impl Fields {
+    fn read(&mut self, name: &str, value: &str) -> Result<(), LayoutError> {
+        match name {
+            "time" => {
+                self.order.push(b't');
+                once(&mut self.time, "time", width("time", value)?)
+            }
+            "node" => {
+                self.order.push(b'n');
+                let parts = match value.split_once('+') {
+                    Some((upper, lower)) => (width("node", upper)?, width("node", lower)?),
+                    None => (width("node", value)?, 0),
+                };
+                once(&mut self.node, "node", parts)
+            }
+            "seq" => {
+                self.order.push(b's');
+                once(&mut self.seq, "seq", width("seq", value)?)
+            }
+            "unit" => once(&mut self.unit, "unit", unit(value)?),
+            "epoch" => once(&mut self.epoch, "epoch", epoch(value)?),
+            "start" => once(&mut self.start, "start", value.to_owned()),
+            _ => Err(LayoutError::UnknownField(name.to_owned())),
+        }
+    }
+
+    fn layout(mut self) -> Result<Layout, LayoutError> {
+        let time = self.time.ok_or(LayoutError::Missing("time"))?;
+        let seq = self.seq.ok_or(LayoutError::Missing("seq"))?;
+        let epoch = self.epoch.ok_or(LayoutError::Missing("epoch"))?;
+        if self.node.is_none() {
+            // A node of no bits may stand anywhere; below the time is where it is printed.
+            let below_time = self
+                .order
+                .iter()
+                .position(|&f| f == b't')
+                .map_or(0, |at| at + 1);
+            self.order.insert(below_time, b'n');
+        }
+        let order = Order::ALL
+            .into_iter()
+            .find(|order| order.letters()[..] == self.order[..])
+            .ok_or(LayoutError::Missing("time"))?;
+        let start = self
+            .start
+            .as_deref()
+            .map_or(Ok(0), |text| start(text, seq))?;
+        Layout::new(Definition {
+            order,
+            time,
+            node: self.node.unwrap_or((0, 0)),
+            seq,
+            unit: self.unit.unwrap_or(1_000),
+            epoch,
+            start,
+        })
+    }
+}
+
+fn once<T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), LayoutError> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(LayoutError::Repeated(name)),
+    }
+}
+
+/// Digits only, as `u32::from_str` would also take a plus sign.
+fn number(text: &str) -> Option<u32> {
+    text.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| text.parse().ok())?
+}
+
+fn width(field: &'static str, text: &str) -> Result<u32, LayoutError> {
+    match number(text) {
+        Some(0) => Err(LayoutError::ZeroWidth(field)),
+        Some(bits @ 1..=99) => Ok(bits),
+        _ => Err(LayoutError::BadWidth {
+            field,
+            value: text.to_owned(),
+        }),
+    }
+}
+
+fn unit(text: &str) -> Result<u32, LayoutError> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let micros = match &text[digits.len()..] {
+        "us" => 1,
+        "ms" => 1_000,
+        "s" => 1_000_000,
+        _ => 0,
+    };
+    number(digits)
+        .and_then(|count| count.checked_mul(micros))
+        .filter(|unit| (1..=MAX_UNIT).contains(unit))
+        .ok_or_else(|| LayoutError::BadUnit(text.to_owned()))
+}
+
+fn epoch(text: &str) -> Result<Micros, LayoutError> {
+    let bad = || LayoutError::BadEpoch(text.to_owned());
+    // jiff takes a leap second for the one before it, and skips the name of a zone in brackets.
+    if text.contains(":60") || text.contains('[') {
+        return Err(bad());
+    }
+    let moment: Timestamp = text.parse().map_err(|_| bad())?;
+    if moment.subsec_nanosecond() % 1_000 != 0 {
+        return Err(LayoutError::FineEpoch(text.to_owned()));
+    }
+    Some(moment.as_microsecond())
+        .filter(|epoch| (FIRST_EPOCH..=LAST_EPOCH).contains(epoch))
+        .ok_or_else(bad)
+}
+
+/// log2 of the range of first sequences. `random` alone draws from the lower half of the sequence.
+fn start(text: &str, seq: u32) -> Result<u32, LayoutError> {
+    let bad = || LayoutError::BadStart(text.to_owned());
+    match text {
+        "zero" => Ok(0),
+        "random" => Ok(seq.saturating_sub(1)),
+        _ => text
+            .strip_prefix("random(")
+            .and_then(|rest| rest.strip_suffix(')'))
+            .filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+            .and_then(|digits| digits.parse::<u64>().ok())
+            .filter(|range| range.is_power_of_two() && range.ilog2() <= seq)
+            .map(u64::ilog2)
+            .ok_or_else(bad),
+    }
+}
+
+impl fmt::Display for Layout {
+    /// The built-in name where there is one, else the fields.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match builtin::name_of(self) {
+            Some(name) => f.write_str(name),
+            None => f.write_str(&self.fields()),
+        }
+    }
+}
+
+impl Layout {
+    /// The fields from the top bit down, each with its bits: `time:41 node:13 seq:10`.
+    #[must_use]
+    pub fn bits(&self) -> String {
+        let d = self.definition();
+        let words: Vec<String> = d
+            .order
+            .letters()
+            .into_iter()
+            .filter_map(|letter| match (letter, d.node) {
+                (b't', _) => Some(format!("time:{}", d.time)),
+                (b's', _) => Some(format!("seq:{}", d.seq)),
+                (_, (0, _)) => None,
+                (_, (upper, 0)) => Some(format!("node:{upper}")),
+                (_, (upper, lower)) => Some(format!("node:{upper}+{lower}")),
+            })
+            .collect();
+        words.join(" ")
+    }
+
+    /// The layout as fields from the top bit down, also when it has a name.
+    #[must_use]
+    pub fn fields(&self) -> String {
+        let d = self.definition();
+        let mut words = vec![self.bits()];
+        words.push(match d.unit {
+            unit if unit % 1_000_000 == 0 => format!("unit:{}s", unit / 1_000_000),
+            unit if unit % 1_000 == 0 => format!("unit:{}ms", unit / 1_000),
+            unit => format!("unit:{unit}us"),
+        });
+        words.push(format!("epoch:{}", moment_text(d.epoch)));
+        if d.start > 0 {
+            words.push(format!("start:random({})", 1_u64 << d.start));
+        }
+        words.join(" ")
+    }
+}

@@ -1,0 +1,382 @@
+//! Minting: how a lane's word moves, and what happens when it may not.
+//!
+//! The order of the steps is the algorithm. Bounds are read before the word (a lease's after it), the word before
+//! the clock: the other way round, a session that loses the processor between the two sees another's
+//! newer tick and believes that the clock stepped back. All checks look at the *last* id of a run
+//! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
+
+use crate::atomic::Ordering;
+use crate::ceiling::Ceiling;
+use crate::clock::Micros;
+use crate::snowflake::error::MintError;
+use crate::snowflake::lane::Lane;
+use crate::snowflake::layout::Layout;
+use crate::snowflake::lease::Lease;
+
+/// How far a lane may run ahead of the clock, and what a caller puts up with. In microseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// How far the tick of an id may start ahead of the clock.
+    pub max_ahead: Micros,
+    /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
+    pub max_wait: Micros,
+    /// How far the clock may be ahead of the time that passed.
+    pub max_jump: Micros,
+    /// How far the ceiling is raised at once.
+    pub window: Micros,
+}
+
+/// What minting needs from the world: a clock, patience, chance and a durable ceiling.
+pub trait Host {
+    /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
+    type Interrupt;
+
+    /// The wall clock, in microseconds since 1970.
+    fn now(&mut self) -> Micros;
+    /// Time since boot, which no one can set, in microseconds.
+    fn up(&mut self) -> Micros;
+    /// Where the two were last seen together.
+    fn anchor(&self) -> &crate::clock::ClockAnchor;
+    /// Waits for about `span` microseconds or less.
+    ///
+    /// # Errors
+    /// When the caller shall not go on waiting.
+    fn pause(&mut self, span: Micros) -> Result<(), Self::Interrupt>;
+    /// The clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
+    fn stepped_back(&mut self, behind: Micros);
+    /// Random bits, for layouts that start a tick at random.
+    fn random(&mut self) -> u64;
+    /// The bounds of this database. [`Host::raise`] may find others.
+    fn ceiling(&self) -> &Ceiling;
+    /// Makes a ceiling above `beyond` durable, then publishes it. [`Micros::MIN`] only attaches.
+    ///
+    /// # Errors
+    /// When the ceiling could not be raised.
+    fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
+    /// The lease to mint within, where a registry lends this server its nodes.
+    #[inline]
+    fn lease(&self) -> Option<&Lease> {
+        None
+    }
+    /// The lease ends before the next id. Sees to it that it is renewed, and waits a little.
+    ///
+    /// # Errors
+    /// When it will not be.
+    fn renew(&mut self) -> Result<(), Self::Interrupt> {
+        Ok(())
+    }
+}
+
+/// Consecutive words of a lane, now the caller's alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The first word.
+    pub first: u64,
+    /// How many, at least 1.
+    pub count: u64,
+}
+
+/// Why an attempt did not mint.
+enum Obstacle {
+    /// The layout's rate: wait until the tick may be used.
+    Capacity { need: Micros },
+    /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
+    Clock { behind: Micros, need: Micros },
+    /// The first tick that starts at or after the floor is too far ahead; the clock is `behind` the
+    /// floor, or within the floor's tick.
+    Floor { behind: Micros, need: Micros },
+    /// The lane would move far at once.
+    Leap { now: Micros },
+    /// The run reaches the limit of the ceiling.
+    Ceiling { beyond: Micros },
+    /// The run reaches the end of the lease.
+    Lease { until: Micros },
+    /// For ever.
+    Never(MintError),
+}
+
+/// Why minting ended without ids: the world's word, or the algorithm's.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refusal<I> {
+    /// The host broke off.
+    Interrupted(I),
+    /// The policy or the layout forbids it.
+    Refused(MintError),
+}
+
+const SECOND: Micros = 1_000_000;
+
+/// Mints up to `want` ids (at least 1) from a lane in one swap.
+///
+/// More than one is cut to half of what the lane may still issue without a wait or a renewal, so that one
+/// caller who wants millions leaves room for others.
+///
+/// - **Unique**: no word of a lane is ever in two runs.
+/// - **Ordered**: every run is above all runs minted before it.
+/// - **Overflow** of a tick's sequence takes the next tick, ahead of the clock up to `max_ahead`;
+///   beyond that it waits, at most to the next tick. The end of the time field is an error.
+/// - **Clock steps back**: goes on from the last id up to `max_ahead`; beyond that it waits if
+///   `max_wait` suffices for the whole of the wait, else it is an error at once.
+///
+/// # Errors
+/// [`MintError`], or what interrupted the wait.
+#[inline(always)]
+pub fn mint<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    want: u64,
+    policy: &Policy,
+    host: &mut H,
+) -> Result<Run, Refusal<H::Interrupt>> {
+    match attempt(lane, layout, want, policy, host, false) {
+        Ok(run) => Ok(run),
+        Err(obstacle) => wait_or_fail(obstacle, lane, layout, want, policy, host),
+    }
+}
+
+/// One pass of the algorithm, retried only when another session moved the word meanwhile.
+// Called from the fast path and the slow one: left alone, the compiler would share one copy.
+#[inline(always)]
+fn attempt<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    want: u64,
+    policy: &Policy,
+    host: &mut H,
+    leap: bool,
+) -> Result<Run, Obstacle> {
+    let bits = layout.seq.width;
+    loop {
+        let ceiling = host.ceiling();
+        let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
+        let last = lane.word.load(Ordering::Acquire);
+        // After the word: giving a lease back ends it first, and moves the words then.
+        let mut until = Micros::MAX;
+        if let Some(lease) = host.lease() {
+            until = lease.until();
+            limit = limit.min(until);
+            floor = floor.max(lease.from());
+        }
+        let now = host.now();
+
+        if now < layout.epoch() {
+            return Err(Obstacle::Never(MintError::BeforeEpoch));
+        }
+        // Most often the last tick goes on, or is ahead of the clock. Then the next word does not
+        // depend on the clock's reading, and the processor need not wait for it.
+        let passed = now.saturating_sub(layout.start_of(last));
+        let mut first = last + 1;
+        if passed >= layout.unit() {
+            let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
+            if tick > layout.max_tick() {
+                return Err(Obstacle::Never(MintError::Exhausted));
+            }
+            // It moves far when it is new, was idle for long, or the clock jumped. A clock too far below
+            // the floor to mint by is not asked: it is wrong, and where it jumps to when it is put right
+            // must not count as a jump.
+            let usable = floor.saturating_sub(now) <= policy.max_ahead;
+            if passed > policy.max_jump && usable && !leap {
+                return Err(Obstacle::Leap { now });
+            }
+            first = beginning(layout, tick << bits, host);
+        }
+        let mut start = layout.start_of(first);
+        if start < floor {
+            first = at_floor(layout, floor, host);
+            start = layout.start_of(first);
+        }
+
+        let mut count = 1;
+        let mut end = first;
+        if want > 1 {
+            let reach = now.saturating_add(policy.max_ahead);
+            count = batch_size(layout, first, want, reach.min(until.saturating_sub(1)));
+            end += count - 1;
+            start = layout.start_of(end);
+        }
+        if end >> bits > layout.max_tick() {
+            return Err(Obstacle::Never(past_the_end(layout, floor, now)));
+        }
+        if start.saturating_sub(now) > policy.max_ahead {
+            return Err(too_far(layout, last, floor, start, now, policy));
+        }
+        if start >= limit {
+            return Err(next_bound(start, host));
+        }
+        if lane
+            .word
+            .compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+        {
+            return Ok(Run { first, count });
+        }
+    }
+}
+
+/// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
+#[cold]
+fn wait_or_fail<H: Host>(
+    mut obstacle: Obstacle,
+    lane: &Lane,
+    layout: &Layout,
+    want: u64,
+    policy: &Policy,
+    host: &mut H,
+) -> Result<Run, Refusal<H::Interrupt>> {
+    let began = host.up();
+    let waited = |host: &mut H| host.up().saturating_sub(began);
+    let mut leap = false;
+    let mut waits = false;
+    loop {
+        let need = match obstacle {
+            Obstacle::Never(error) => return Err(Refusal::Refused(error)),
+            // Without its floor there is no telling whether the clock can be trusted.
+            Obstacle::Leap { .. } if !host.ceiling().is_attached() => {
+                host.raise(Micros::MIN).map_err(Refusal::Interrupted)?;
+                None
+            }
+            Obstacle::Leap { now } => {
+                let up = host.up();
+                host.anchor()
+                    .check(now, up, policy.max_jump)
+                    .map_err(|by| Refusal::Refused(MintError::ClockJumped { by }))?;
+                leap = true;
+                None
+            }
+            Obstacle::Ceiling { beyond } => {
+                host.raise(beyond).map_err(Refusal::Interrupted)?;
+                None
+            }
+            Obstacle::Lease { until } => {
+                let error = MintError::LeaseEnded { until };
+                check_patience(0, policy.max_wait, waited(host), error)?;
+                host.renew().map_err(Refusal::Interrupted)?;
+                None
+            }
+            Obstacle::Capacity { need } => Some(need),
+            Obstacle::Clock { behind, need } => {
+                lane.note_step(behind);
+                host.stepped_back(behind);
+                let error = MintError::ClockBehind {
+                    ahead: behind,
+                    need,
+                };
+                Some(check_patience(need, policy.max_wait, waited(host), error)?)
+            }
+            Obstacle::Floor { behind, need } => {
+                // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
+                let due = policy.max_ahead + 2 * policy.window + layout.unit().min(SECOND);
+                let error = match host.lease().map(Lease::from) {
+                    Some(from) if from > host.ceiling().floor() => {
+                        MintError::BeforeLease { from, need }
+                    }
+                    _ => MintError::BelowFloor { behind, need },
+                };
+                Some(check_patience(
+                    need,
+                    policy.max_wait.max(due),
+                    waited(host),
+                    error,
+                )?)
+            }
+        };
+        if let Some(need) = need {
+            if !waits {
+                lane.note_wait();
+                waits = true;
+            }
+            host.pause(need).map_err(Refusal::Interrupted)?;
+        }
+        match attempt(lane, layout, want, policy, host, leap) {
+            Ok(run) => return Ok(run),
+            Err(next) => obstacle = next,
+        }
+    }
+}
+
+/// Where to begin in a tick, of which this is the first word.
+#[inline]
+fn beginning<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
+    match layout.start_mask() {
+        0 => word,
+        mask => word | host.random() & mask,
+    }
+}
+
+/// Where to begin at the floor: ids of a tick that starts below it may have been issued, so it rounds up.
+#[cold]
+fn at_floor<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
+    beginning(layout, layout.word_at(floor), host)
+}
+
+/// Which of the two ends it is that a tick lies at or behind.
+#[cold]
+fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
+    match host.lease().map(Lease::until) {
+        Some(until) if until <= start => Obstacle::Lease { until },
+        _ => Obstacle::Ceiling { beyond: start },
+    }
+}
+
+/// Why there is no such tick any more: the layout has ended, or the floor is wrong.
+#[cold]
+fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
+    if layout.word_at(floor) >> layout.seq.width > layout.max_tick() {
+        let behind = floor.saturating_sub(now);
+        MintError::BelowFloor {
+            behind,
+            need: behind,
+        }
+    } else {
+        MintError::Exhausted
+    }
+}
+
+/// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
+/// `want`.
+fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
+    let age = reach.saturating_sub(layout.epoch()).max(0);
+    let tick = layout.ticks(age.unsigned_abs()).min(layout.max_tick());
+    let end = tick << layout.seq.width | layout.seq.max();
+    let left = (end + 1).saturating_sub(first);
+    want.min(left.div_ceil(2)).max(1)
+}
+
+/// A wait, if it does not exceed the patience for it.
+fn check_patience<I>(
+    need: Micros,
+    patience: Micros,
+    waited: Micros,
+    error: MintError,
+) -> Result<Micros, Refusal<I>> {
+    if need.saturating_add(waited) > patience {
+        return Err(Refusal::Refused(error));
+    }
+    Ok(need)
+}
+
+/// Sorts out why a run would begin too far ahead: because the lane already stands where the policy
+/// would not have let it go, then the clock stepped back; because the floor does; or because the
+/// lane's rate is used up.
+#[cold]
+fn too_far(
+    layout: &Layout,
+    last: u64,
+    floor: Micros,
+    start: Micros,
+    now: Micros,
+    policy: &Policy,
+) -> Obstacle {
+    let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
+    let behind = |word: u64| layout.start_of(word).saturating_sub(now);
+    let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
+    // A lease that was given back has moved the lane to its end, which is the floor then.
+    if lane > policy.max_ahead && lane > bottom {
+        Obstacle::Clock { behind: lane, need }
+    } else if bottom > policy.max_ahead {
+        let behind = floor.saturating_sub(now);
+        Obstacle::Floor { behind, need }
+    } else {
+        Obstacle::Capacity { need }
+    }
+}

@@ -1,0 +1,4 @@
+//! UUIDs: what each version carries, and the forms of others.
+
+pub mod mysql;
+pub mod version;

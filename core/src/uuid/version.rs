@@ -1,0 +1,249 @@
+//! UUIDs of every version (RFC 9562): minted from the server's lanes, built, and read.
+
+use crate::clock::Micros;
+use crate::monotonic::{Instants, Nanos};
+pub use ::uuid::Uuid;
+use ::uuid::{Builder, Variant, Version};
+
+/// 1582-10-15T00:00:00Z to 1970-01-01T00:00:00Z in 100 ns.
+const GREGORIAN: i64 = 0x01b2_1dd2_1381_4000;
+/// The last millisecond of version 7, in the year 10889.
+const LAST_MILLI: i64 = (1 << 48) - 1;
+/// Bits of version 7 that hold the part of a millisecond.
+const PART: u32 = 12;
+
+/// Ticks of 100 ns since 1582. From 1677 on, so never negative.
+#[inline]
+fn ticks(now: Nanos) -> u64 {
+    (now.div_euclid(100) + GREGORIAN).unsigned_abs()
+}
+
+impl Instants {
+    /// Mints version 1: 100 ns since 1582, clock sequence and node, low bits first. `node` replaces
+    /// the random one of this start.
+    ///
+    /// - **Unique** and **Ordered** by time: over all callers, together with [`Instants::v6`].
+    /// - **Overflow**, **Clock steps back**: goes on from the last id, however far.
+    /// - **Crash and restart**: another clock sequence and another random node.
+    #[inline]
+    #[must_use]
+    pub fn v1(&self, now: Nanos, node: Option<[u8; 6]>) -> Uuid {
+        let tick = self.gregorian.take(ticks(now));
+        let node = node.unwrap_or_else(|| self.node());
+        Builder::from_gregorian_timestamp(tick, self.clock_sequence(), &node).into_uuid()
+    }
+
+    /// Mints version 6: as [`Instants::v1`], high bits first, so that ids sort by time.
+    #[inline]
+    #[must_use]
+    pub fn v6(&self, now: Nanos, node: Option<[u8; 6]>) -> Uuid {
+        let tick = self.gregorian.take(ticks(now));
+        let node = node.unwrap_or_else(|| self.node());
+        Builder::from_sorted_gregorian_timestamp(tick, self.clock_sequence(), &node).into_uuid()
+    }
+
+    /// Mints version 7: milliseconds since 1970, 4096ths of one (RFC 9562, 6.2, method 3), and 62 of
+    /// the random bits.
+    ///
+    /// - **Unique** and **Ordered**: strictly increasing over all callers.
+    /// - **Overflow**, **Clock steps back**: goes on from the last id, however far.
+    #[inline]
+    #[must_use]
+    pub fn v7(&self, now: Nanos, random: u64) -> Uuid {
+        let now = now.max(0).unsigned_abs();
+        let (milli, rest) = (now / 1_000_000, now % 1_000_000);
+        let part = (rest << PART) / 1_000_000;
+        v7_of(self.unix.take((milli << PART) | part), random)
+    }
+
+    /// Mints version 2 (DCE): a local id of a domain, a window of 2^32 * 100 ns, 6 bits to count in
+    /// it, and a node. None when the 64 ids of this window and of the next are used up.
+    ///
+    /// - **Unique** over all callers; two local ids may share their 64 ids of a window.
+    /// - **Overflow**: the 65th takes the next window; then none, until the clock is in that one.
+    /// - **Clock steps back**: goes on from the last id, which reaches no further than that.
+    #[must_use]
+    pub fn v2(&self, now: Nanos, domain: u8, local_id: u32, node: Option<[u8; 6]>) -> Option<Uuid> {
+        const COUNT: u32 = 6;
+        let window = ticks(now) >> 32;
+        let word = self.advance_local(domain, local_id, |last| {
+            let next = (window << COUNT).max(last + 1);
+            (next >> COUNT <= window + 1).then_some(next).ok_or(())
+        });
+        let word = word.ok()?;
+        let tick = word >> COUNT << 32 | u64::from(local_id);
+        let count = (word & ((1 << COUNT) - 1)) as u16;
+        let node = node.unwrap_or_else(|| self.node());
+        let id = Builder::from_gregorian_timestamp(tick, count << 8 | u16::from(domain), &node);
+        Some(id.with_version(Version::Dce).into_uuid())
+    }
+}
+
+#[inline]
+fn v7_of(word: u64, random: u64) -> Uuid {
+    let mut rest = [0; 10];
+    rest[..2].copy_from_slice(&((word & ((1 << PART) - 1)) as u16).to_be_bytes());
+    rest[2..].copy_from_slice(&random.to_be_bytes());
+    Builder::from_unix_timestamp_millis(word >> PART, &rest).into_uuid()
+}
+
+/// Version 7 of any moment, to the microsecond. From no lane: unique by 62 of the random bits, and
+/// ordered only as the moments are. None before 1970 and after the time field.
+#[must_use]
+pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
+    let milli = at.div_euclid(1_000);
+    let part = (at.rem_euclid(1_000) << PART) / 1_000;
+    (0..=LAST_MILLI)
+        .contains(&milli)
+        .then(|| v7_of((milli << PART | part).unsigned_abs(), random))
+}
+
+/// The smallest version 7 whose [`time`] is at or after a moment; none after the time field.
+#[must_use]
+pub fn v7_min(at: Micros) -> Option<Uuid> {
+    let at = at.max(0);
+    let milli = at / 1_000 + i64::from(at % 1_000 > 0);
+    (milli <= LAST_MILLI).then(|| v7_of(milli.unsigned_abs() << PART, 0))
+}
+
+/// The largest version 7 whose [`time`] is at or before a moment; none before 1970.
+#[must_use]
+pub fn v7_max(at: Micros) -> Option<Uuid> {
+    let next = (at / 1_000).min(LAST_MILLI).unsigned_abs() + 1;
+    (at >= 0).then(|| v7_of((next << PART) - 1, u64::MAX))
+}
+
+/// Version 3: MD5 of a namespace and a name.
+#[must_use]
+pub fn v3(namespace: &Uuid, name: &[u8]) -> Uuid {
+    Uuid::new_v3(namespace, name)
+}
+
+/// Version 5: SHA-1 of a namespace and a name.
+#[must_use]
+pub fn v5(namespace: &Uuid, name: &[u8]) -> Uuid {
+    Uuid::new_v5(namespace, name)
+}
+
+/// Version 4: random but for 6 bits.
+#[inline]
+#[must_use]
+pub fn v4(random: [u8; 16]) -> Uuid {
+    Builder::from_random_bytes(random).into_uuid()
+}
+
+/// Version 8: the caller's bytes but for 6 bits.
+#[must_use]
+pub fn v8(bytes: [u8; 16]) -> Uuid {
+    Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+/// A namespace by its name, `dns`, `url`, `oid` or `x500`, or as the text of any UUID.
+#[must_use]
+pub fn namespace(text: &[u8]) -> Option<Uuid> {
+    let named = [
+        ("dns", Uuid::NAMESPACE_DNS),
+        ("url", Uuid::NAMESPACE_URL),
+        ("oid", Uuid::NAMESPACE_OID),
+        ("x500", Uuid::NAMESPACE_X500),
+    ];
+    named
+        .iter()
+        .find(|(name, _)| text.eq_ignore_ascii_case(name.as_bytes()))
+        .map(|(_, namespace)| *namespace)
+        .or_else(|| Uuid::try_parse_ascii(text).ok())
+}
+
+/// The version, 0 to 15; none for a UUID that is not of RFC 9562.
+#[must_use]
+pub fn version(id: &Uuid) -> Option<u8> {
+    (id.get_variant() == Variant::RFC4122).then(|| id.get_version_num() as u8)
+}
+
+/// The variant (RFC 9562, 4.1) by name: `ncs`, `rfc9562`, `microsoft` or `future`.
+#[must_use]
+pub fn variant(id: &Uuid) -> &'static str {
+    match id.get_variant() {
+        Variant::NCS => "ncs",
+        Variant::RFC4122 => "rfc9562",
+        Variant::Microsoft => "microsoft",
+        _ => "future",
+    }
+}
+
+/// Ticks of 100 ns since 1582, of a version that has them. Version 2 keeps the upper 28 bits of 60.
+fn gregorian(id: &Uuid) -> Option<u64> {
+    let (low, mid, high, _) = id.as_fields();
+    let (low, mid, high) = (u64::from(low), u64::from(mid), u64::from(high & 0xfff));
+    match version(id)? {
+        1 => Some(high << 48 | mid << 32 | low),
+        2 => Some(high << 48 | mid << 32),
+        6 => Some(low << 28 | mid << 12 | high),
+        _ => None,
+    }
+}
+
+/// When an id was minted: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
+/// its window of 7 minutes. None for the others.
+#[must_use]
+pub fn time(id: &Uuid) -> Option<Micros> {
+    if version(id)? == 7 {
+        return Some((id.as_u64_pair().0 >> 16).cast_signed() * 1_000);
+    }
+    gregorian(id).map(|ticks| (ticks.cast_signed() - GREGORIAN).div_euclid(10))
+}
+
+/// The node of versions 1, 2 and 6.
+#[must_use]
+pub fn node(id: &Uuid) -> Option<[u8; 6]> {
+    gregorian(id)?;
+    let [.., a, b, c, d, e, f] = *id.as_bytes();
+    Some([a, b, c, d, e, f])
+}
+
+/// The clock sequence of versions 1 and 6, 14 bits, and what is left of it in version 2, 6 bits.
+#[must_use]
+pub fn clock_sequence(id: &Uuid) -> Option<u16> {
+    gregorian(id)?;
+    let [upper, lower, ..] = *id.as_fields().3;
+    let upper = u16::from(upper & 0x3f);
+    Some(match version(id)? {
+        2 => upper,
+        _ => upper << 8 | u16::from(lower),
+    })
+}
+
+/// Domain and local id of version 2.
+#[must_use]
+pub fn local(id: &Uuid) -> Option<(u8, u32)> {
+    let (local_id, _, _, [_, domain, ..]) = id.as_fields();
+    (version(id)? == 2).then_some((*domain, local_id))
+}
+
+/// Version 1 as version 6: the same time, clock sequence and node. None for other versions.
+#[must_use]
+pub fn v1_to_v6(id: &Uuid) -> Option<Uuid> {
+    let build = Builder::from_sorted_gregorian_timestamp;
+    (version(id)? == 1).then_some(())?;
+    Some(build(gregorian(id)?, clock_sequence(id)?, &node(id)?).into_uuid())
+}
+
+/// Version 6 as version 1, the inverse of [`v1_to_v6`].
+#[must_use]
+pub fn v6_to_v1(id: &Uuid) -> Option<Uuid> {
+    let build = Builder::from_gregorian_timestamp;
+    (version(id)? == 6).then_some(())?;
+    Some(build(gregorian(id)?, clock_sequence(id)?, &node(id)?).into_uuid())
+}
+
+/// A MAC address, six pairs of hexadecimal digits between `:` or `-`.
+#[must_use]
+pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
+    let mut node = [0; 6];
+    let mut pairs = text.split([':', '-']);
+    for byte in &mut node {
+        let pair = pairs.next()?;
+        hex::decode_to_slice(pair, std::slice::from_mut(byte)).ok()?;
+    }
+    pairs.next().is_none().then_some(node)
+}

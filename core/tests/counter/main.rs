@@ -1,0 +1,10 @@
+//! Segments and users.
+#![cfg(not(loom))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod nextval;
+mod segments;
+mod users;

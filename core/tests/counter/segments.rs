@@ -1,0 +1,433 @@
+//! Segments and the rules of sequences: the known ids of the originals, and crashes, `nextval` and `setval` at
+//! random.
+
+use mint_core::counter::segment::{LONGEST, Owner, Turn};
+use mint_core::counter::sequence::{adapt, first_of_series};
+use mint_core::{Draw, Micros, Place, Rules, Segment, Values};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fs;
+
+const VECTORS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../pg_test/vectors/known_ids.json"
+);
+
+fn rows(group: &str, kind: &str) -> Vec<Value> {
+    let all: Value = serde_json::from_str(&fs::read_to_string(VECTORS).unwrap()).unwrap();
+    let mut rows: Vec<Value> = all.as_array().unwrap().to_vec();
+    rows.retain(|row| row["group"] == group && row["kind"] == kind);
+    assert!(!rows.is_empty(), "{group} {kind}");
+    rows
+}
+
+fn numbers(value: &Value) -> Vec<i64> {
+    let numbers = value.as_array().unwrap().iter();
+    numbers.map(|number| number.as_i64().unwrap()).collect()
+}
+
+const UP: Rules = Rules {
+    increment: 1,
+    min: 1,
+    max: i64::MAX,
+    cycle: false,
+};
+const MINE: Owner = 1;
+
+/// A server with one sequence and its segments, as the extension uses them.
+struct Server {
+    rules: Rules,
+    step: u64,
+    page: Place,
+    durable: Place,
+    segment: Segment,
+    takes: u64,
+}
+
+impl Server {
+    fn new(rules: Rules, start: i64, step: u64) -> Self {
+        let page = Place {
+            last: start,
+            called: false,
+        };
+        let segment = Segment::default();
+        segment.claim(MINE);
+        Self {
+            rules,
+            step,
+            page,
+            durable: page,
+            segment,
+            takes: 0,
+        }
+    }
+
+    /// Takes values from the page, as the next segment. The log's position is how often that was done.
+    fn fill(&mut self) -> bool {
+        if !self.segment.lacks_next() {
+            return true;
+        }
+        let Some(values) = self.rules.take(self.page, 1, self.step) else {
+            return false;
+        };
+        self.page = Place {
+            last: values.last(),
+            called: true,
+        };
+        self.takes += 1;
+        assert!(self.segment.fill(MINE, values, self.takes, 0));
+        true
+    }
+
+    fn draw(&mut self, want: u64) -> Option<Values> {
+        loop {
+            match self.segment.draw(MINE, want) {
+                Draw::Got {
+                    first,
+                    increment,
+                    fetch,
+                } => {
+                    if fetch {
+                        self.fill();
+                    }
+                    return Some(Values {
+                        first,
+                        increment,
+                        count: want,
+                    });
+                }
+                Draw::NotMine => panic!("nobody else is there"),
+                Draw::Short { .. } if want > 1 => {
+                    let values = self.rules.take(self.page, want, want)?;
+                    self.page = Place {
+                        last: values.last(),
+                        called: true,
+                    };
+                    self.durable = self.page;
+                    return Some(values);
+                }
+                Draw::Short { .. } => {
+                    let (page, durable) = (self.page, &mut self.durable);
+                    let turn = self.segment.turn(MINE, |_| *durable = page);
+                    if turn == Turn::Lacking && !self.fill() {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<i64> {
+        self.draw(1).map(|values| values.first)
+    }
+
+    /// `nextval`, whose record is on disk before anybody sees the value.
+    fn nextval(&mut self) -> Option<i64> {
+        let values = self.rules.take(self.page, 1, 1)?;
+        self.page = Place {
+            last: values.first,
+            called: true,
+        };
+        self.durable = self.page;
+        Some(values.first)
+    }
+
+    fn crash(&mut self, lost: bool) {
+        if lost {
+            self.page = self.durable;
+        }
+        self.durable = self.page;
+        self.segment = Segment::default();
+        self.segment.claim(MINE);
+    }
+}
+
+#[test]
+fn leaf_segments_are_the_ranges_of_leaf() {
+    for row in rows("leaf-segment", "ranges") {
+        let step = row["input"]["step"].as_u64().unwrap();
+        let mut server = Server::new(UP, row["input"]["max_id"].as_i64().unwrap(), step);
+        for range in row["expected"].as_array().unwrap() {
+            let [first, last] = numbers(range)[..] else {
+                panic!("{range}")
+            };
+            for id in first..=last {
+                assert_eq!(server.next(), Some(id));
+            }
+        }
+    }
+}
+
+#[test]
+fn leaf_fetches_the_next_segment_with_id_202() {
+    let row = rows("leaf-segment", "prefetch-trigger").remove(0);
+    let words = row["expected"].as_str().unwrap();
+    assert!(words.starts_with("call returning 202 is the first to trigger"));
+    let mut server = Server::new(UP, 1, 2_000);
+    for id in 1..=201 {
+        assert_eq!(server.next(), Some(id));
+        assert_eq!(server.page.last, 2_000, "{id}");
+    }
+    assert_eq!(server.next(), Some(202));
+    assert_eq!(server.page.last, 4_000);
+}
+
+#[test]
+fn leaf_adapts_its_step() {
+    let row = rows("leaf-segment", "dynamic-step").remove(0);
+    let own = row["input"]["step"].as_u64().unwrap();
+    let mut step = own;
+    for (minutes, expected) in numbers(&row["input"]["minutes_between_refills"])
+        .into_iter()
+        .zip(numbers(&row["expected"]))
+    {
+        step = adapt(step, minutes * 60_000_000, own, 1_000_000);
+        assert_eq!(i64::try_from(step), Ok(expected), "{minutes} minutes");
+    }
+}
+
+/// By the segment's own notes: the first two take the configured step, and the third looks at how long the
+/// second lasted.
+#[test]
+fn a_busy_segment_grows_to_512_000_and_an_idle_one_shrinks_to_its_own_step() {
+    const MINUTE: Micros = 60_000_000;
+    let segment = Segment::default();
+    segment.claim(MINE);
+    let mut now = MINUTE;
+    let mut steps = Vec::new();
+    for minutes in [
+        0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 20, 40, 400, 400, 400, 400, 400, 400, 400,
+    ] {
+        now += minutes * MINUTE;
+        let step = segment.next_step(now, 2_000, 1_000_000);
+        steps.push(step);
+        let values = Values {
+            first: 1,
+            increment: 1,
+            count: 1,
+        };
+        assert!(segment.fill(MINE, values, 0, now));
+        // Used up and turned to, so that the next one can be filled.
+        let _ = segment.turn(MINE, |_| ());
+        while let Draw::Got { .. } = segment.draw(MINE, 1) {}
+    }
+    let grown = [
+        2, 2, 4, 8, 16, 32, 64, 128, 256, 512, 512, 512, 512, 256, 128, 64, 32, 16, 8, 4, 2,
+    ];
+    assert_eq!(steps, grown.map(|thousands| thousands * 1_000));
+}
+
+#[test]
+fn flickrs_two_servers_never_meet() {
+    let row = rows("flickr", "two-servers").remove(0);
+    for (server, key) in [(1, "server1"), (2, "server2")] {
+        let start = first_of_series(server, 2, 0).unwrap();
+        let rules = Rules { increment: 2, ..UP };
+        let mut tickets = Server::new(rules, start, 2_000);
+        for expected in numbers(&row["expected"][key]) {
+            assert_eq!(tickets.next(), Some(expected));
+        }
+    }
+}
+
+#[test]
+fn mysqls_auto_increment_goes_on_above_the_greatest() {
+    for row in rows("mysql", "auto_increment") {
+        let input = &row["input"];
+        let increment = input["increment"].as_i64().unwrap();
+        let above = input["after"].as_i64().unwrap_or(0);
+        let start = first_of_series(input["offset"].as_i64().unwrap(), increment, above).unwrap();
+        let mut tickets = Server::new(Rules { increment, ..UP }, start, 100);
+        for expected in numbers(&row["expected"]) {
+            assert_eq!(tickets.next(), Some(expected));
+        }
+    }
+}
+
+#[test]
+fn a_series_begins_above_what_it_is_told() {
+    assert_eq!(first_of_series(2, 2, 1), Some(2));
+    assert_eq!(first_of_series(2, 2, 2), Some(4));
+    assert_eq!(first_of_series(3, 3, 20_000), Some(20_001));
+    assert_eq!(first_of_series(1, 1, i64::MAX), None);
+    assert_eq!(first_of_series(9, 10, i64::MAX - 5), None);
+}
+
+#[test]
+fn idgo_goes_on_above_what_was_set_and_above_its_batch_after_a_crash() {
+    let row = rows("idgo", "session").remove(0);
+    let mut server = Server::new(UP, 1, 2_000);
+    server.page = Place {
+        last: 100,
+        called: true,
+    };
+    for expected in numbers(&Value::from(
+        row["expected"].as_array().unwrap()[1..].to_vec(),
+    )) {
+        assert_eq!(server.next(), Some(expected));
+    }
+    server.crash(true);
+    let after = rows("idgo", "crash").remove(0);
+    assert_eq!(server.next(), Some(numbers(&after["expected"])[0]));
+}
+
+#[test]
+fn a_segment_given_to_another_is_nobodys_any_more() {
+    let mut server = Server::new(UP, 1, 10);
+    assert_eq!(server.next(), Some(1));
+    server.fill();
+    server.segment.claim(2);
+    assert_eq!(server.segment.draw(MINE, 1), Draw::NotMine);
+    assert_eq!(server.segment.draw(2, 1), Draw::Short { left: 0 });
+    let values = Values {
+        first: 900,
+        increment: 1,
+        count: 5,
+    };
+    assert!(!server.segment.fill(MINE, values, 1, 0));
+    assert!(server.segment.fill(2, values, 1, 0));
+    assert_eq!(server.segment.turn(2, |_| ()), Turn::Done);
+    assert_eq!(server.segment.draw(MINE, 1), Draw::NotMine);
+    let drawn = server.segment.draw(2, 5);
+    assert!(matches!(drawn, Draw::Got { first: 900, .. }), "{drawn:?}");
+}
+
+#[test]
+fn the_ends_of_64_bits_are_reached_and_not_passed() {
+    for (increment, start) in [(1, i64::MAX - 2), (-1, i64::MIN + 2), (2, i64::MAX - 3)] {
+        let rules = Rules {
+            increment,
+            min: i64::MIN,
+            max: i64::MAX,
+            cycle: false,
+        };
+        for step in [1, 2, 2_000] {
+            let mut server = Server::new(rules, start, step);
+            let all: Vec<i64> = std::iter::from_fn(|| server.next()).collect();
+            let count = if increment == 2 { 2 } else { 3 };
+            assert_eq!(all.len(), count, "{increment} {step} {all:?}");
+            assert_eq!(server.next(), None);
+        }
+    }
+    assert_eq!(UP.total(), i64::MAX.unsigned_abs());
+}
+
+/// What happens to a sequence, one thing after another.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Next(u32),
+    Range(u64),
+    Nextval(u32),
+    SetvalUp(i64),
+    Crash { lost: bool },
+    Step(u64),
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => (1..60_u32).prop_map(Event::Next),
+        2 => (2..40_u64).prop_map(Event::Range),
+        2 => (1..5_u32).prop_map(Event::Nextval),
+        1 => (1..100_i64).prop_map(Event::SetvalUp),
+        2 => any::<bool>().prop_map(|lost| Event::Crash { lost }),
+        1 => (1..30_u64).prop_map(Event::Step),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_drawn_twice_nor_before_it_is_on_disk(
+        increment in prop_oneof![Just(1_i64), Just(2), Just(7), Just(-1), Just(-3)],
+        step in 1..30_u64,
+        story in prop::collection::vec(events(), 1..60),
+    ) {
+        let rules = Rules { increment, min: -100_000, max: 100_000, cycle: false };
+        let mut server = Server::new(rules, 0, step);
+        let mut seen = HashSet::new();
+        for event in story {
+            let drawn: Vec<Values> = match event {
+                Event::Next(times) => (0..times).filter_map(|_| server.draw(1)).collect(),
+                Event::Range(count) => server.draw(count).into_iter().collect(),
+                Event::Nextval(times) => (0..times)
+                    .filter_map(|_| server.nextval())
+                    .map(|first| Values { first, increment, count: 1 })
+                    .collect(),
+                Event::SetvalUp(by) => {
+                    server.page.last = (server.page.last + by * increment).clamp(-100_000, 100_000);
+                    server.durable = server.page;
+                    vec![]
+                }
+                Event::Crash { lost } => {
+                    server.crash(lost);
+                    vec![]
+                }
+                Event::Step(step) => {
+                    server.step = step;
+                    vec![]
+                }
+            };
+            for values in drawn {
+                for index in 0..values.count {
+                    let value = values.get(index);
+                    prop_assert!((-100_000..=100_000).contains(&value));
+                    prop_assert!(seen.insert(value), "{value} again");
+                    prop_assert!(
+                        server.durable.called && value * increment.signum() <= server.durable.last * increment.signum(),
+                        "{value} is not on disk: {:?}", server.durable
+                    );
+                }
+            }
+        }
+    }
+
+    /// Whatever is taken at once is what `nextval` would have given one by one.
+    #[test]
+    fn a_step_is_what_nextval_gives(
+        increment in prop_oneof![-9..0_i64, 1..9_i64],
+        min in -20..0_i64,
+        max in 1..20_i64,
+        cycle: bool,
+        steps in prop::collection::vec(1..8_u64, 1..12),
+    ) {
+        let rules = Rules { increment, min, max, cycle };
+        let start = Place { last: 0, called: false };
+        let (mut fast, mut slow) = (start, start);
+        for step in steps {
+            let Some(values) = rules.take(fast, 1, step) else {
+                prop_assert_eq!(slow_next(&rules, &mut slow), None);
+                break;
+            };
+            prop_assert!((1..=step).contains(&values.count));
+            for index in 0..values.count {
+                prop_assert_eq!(Some(values.get(index)), slow_next(&rules, &mut slow));
+            }
+            fast = Place { last: values.last(), called: true };
+        }
+    }
+}
+
+/// `nextval`, as PostgreSQL's documents describe it.
+fn slow_next(rules: &Rules, place: &mut Place) -> Option<i64> {
+    let next = if place.called {
+        place.last + rules.increment
+    } else {
+        place.last
+    };
+    let inside = (rules.min..=rules.max).contains(&next);
+    let next = match (inside, rules.cycle, rules.increment > 0) {
+        (true, ..) => next,
+        (false, false, _) => return None,
+        (false, true, true) => rules.min,
+        (false, true, false) => rules.max,
+    };
+    *place = Place {
+        last: next,
+        called: true,
+    };
+    Some(next)
+}
+
+const _: () = assert!(LONGEST >= 1_000_000, "Leaf's longest step fits");

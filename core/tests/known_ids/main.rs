@@ -1,0 +1,14 @@
+//! Published ids, one by one, as others printed them.
+#![cfg(not(loom))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/known.rs"]
+mod known;
+
+mod public;
+mod sequence_table;
+mod snowflake;
+mod tidb;
+mod uuid;

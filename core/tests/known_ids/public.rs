@@ -1,0 +1,295 @@
+//! Ids as text and concealed: published texts, frozen public ids, and that nothing is lost.
+
+use crate::known::{ids, number, row};
+use mint_core::codec::text;
+use mint_core::codec::text::{ENCODINGS, MAX_LENGTH};
+use mint_core::{ConcealError, Concealer, EncodingError};
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+fn text(name: &str, id: i64) -> String {
+    let mut room = [0; MAX_LENGTH];
+    let encoding = text::by_name(name.as_bytes()).unwrap();
+    String::from_utf8(encoding.encode(id, &mut room).unwrap().to_vec()).unwrap()
+}
+
+fn id(name: &str, text: &str) -> Result<i64, EncodingError> {
+    text::by_name(name.as_bytes())
+        .unwrap()
+        .decode(text.as_bytes())
+}
+
+#[test]
+fn bwmarrins_base58_is_ours() {
+    let row = row("encode", "base58", "4jgmnx8Js8A");
+    let (number, shown) = (
+        number(&row["input"]["id"]),
+        row["expected"].as_str().unwrap(),
+    );
+    assert_eq!(text("base58", number), shown);
+    assert_eq!(id("base58", shown), Ok(number));
+}
+
+#[test]
+fn instagrams_short_code_is_base64url() {
+    let row = row("instagram", "decode", "BsOGulcndj-");
+    let code = row["input"]["shortcode"].as_str().unwrap();
+    assert_eq!(id("base64url", code), Ok(number(&row["input"]["id"])));
+    assert_eq!(text("base64url", number(&row["input"]["id"])), code);
+}
+
+#[test]
+fn the_first_and_last_ids_have_these_texts() {
+    for (name, zero, last) in [
+        ("base58", "1", "npL6MjP8Qfc"),
+        ("base58btc", "1", "NQm6nKp8qFC"),
+        ("base62", "0", "AzL8n0Y58m7"),
+        ("base64url", "A", "H__________"),
+        ("crockford", "0", "7ZZZZZZZZZZZZ"),
+        ("zbase32", "y", "8999999999999"),
+        ("hex", "0", "7fffffffffffffff"),
+    ] {
+        assert_eq!((name, text(name, 0).as_str()), (name, zero));
+        assert_eq!((name, text(name, i64::MAX).as_str()), (name, last));
+    }
+}
+
+/// Exhaustively: all texts of one and two bytes are the first ids, each one once, but for the
+/// encodings that people type.
+#[test]
+fn all_short_texts_are_one_id_each() {
+    for (encoding, radix) in ENCODINGS.iter().zip([58, 58, 62, 64, 32, 32, 16]) {
+        let one = (0..=127).map(|byte| vec![byte]);
+        let two = (0..=127).flat_map(|a| (0..=127).map(move |b| vec![a, b]));
+        let texts = one.chain(two);
+        let mut ids: Vec<i64> = texts
+            .filter_map(|text| encoding.decode(&text).ok())
+            .collect();
+        ids.sort_unstable();
+        if ["crockford", "hex"].contains(&encoding.name) {
+            ids.dedup();
+        }
+        assert!(ids.into_iter().eq(0..radix * radix), "{}", encoding.name);
+    }
+}
+
+#[test]
+fn crockford_and_hex_are_read_as_people_write_them() {
+    assert_eq!(id("crockford", "7zzz-zzzz-zzzzz"), Ok(i64::MAX));
+    assert_eq!(id("crockford", "0oO1iIlL"), id("crockford", "00011111"));
+    assert_eq!(id("crockford", "0001"), Ok(1));
+    assert_eq!(id("hex", "00000000000000fF"), Ok(255));
+    assert_eq!(id("crockford", "-"), Err(EncodingError::Empty));
+    assert_eq!(id("crockford", "1U"), Err(EncodingError::NotADigit('U')));
+}
+
+/// What docs/text.md says of each encoding: whether a letter in the other case is the same digit, another, or none.
+#[test]
+fn only_some_encodings_can_tell_a_flipped_case() {
+    let none = |name: &str| {
+        let mut none = String::new();
+        let mut same = true;
+        for letter in b'A'..=b'z' {
+            // Behind a digit that is not zero, so that none is a zero in front.
+            let (one, other) = (letter, letter ^ 0x20);
+            let front = if name == "zbase32" { "b" } else { "2" };
+            let of = |letter: u8| id(name, &format!("{front}{}", char::from(letter)));
+            if !letter.is_ascii_alphabetic() {
+                continue;
+            }
+            if let Ok(it) = of(one) {
+                match of(other) {
+                    Err(EncodingError::WrongCase(wrong)) if wrong == char::from(other) => {
+                        none.push(char::from(one));
+                    }
+                    Ok(flipped) => same &= flipped == it,
+                    Err(error) => panic!("{name}: {error}"),
+                }
+            }
+        }
+        (none, same)
+    };
+    assert_eq!(none("base58"), ("Lio".to_owned(), false));
+    assert_eq!(none("base58btc"), ("Lio".to_owned(), false));
+    assert_eq!(none("base62"), (String::new(), false));
+    assert_eq!(none("base64url"), (String::new(), false));
+    assert_eq!(
+        none("zbase32"),
+        ("abcdefghijkmnopqrstuwxyz".to_owned(), true)
+    );
+    assert_eq!(none("crockford"), (String::new(), true));
+    assert_eq!(none("hex"), (String::new(), true));
+}
+
+#[test]
+fn texts_that_are_no_ids_are_refused() {
+    use EncodingError::*;
+    for (name, text, error) in [
+        ("base58", "", Empty),
+        ("base58", "4jgmnx8Js8AA", OutOfRange),
+        ("base58", "npL6MjP8Qfd", OutOfRange),
+        ("base62", "AzL8n0Y58m8", OutOfRange),
+        // A product that still fits 64 bits, and a sum that does not.
+        ("base62", "LygHa16AHYF", OutOfRange),
+        ("base62", "LygHa16AHYG", OutOfRange),
+        ("base62", "zzzzzzzzzzzzzzzzzzzzzzzz", OutOfRange),
+        ("zbase32", "9999999999999", OutOfRange),
+        ("hex", "8000000000000000", OutOfRange),
+        ("hex", "00000000000000000000008000000000000000", OutOfRange),
+        ("crockford", "8000000000000", OutOfRange),
+        ("base58", "0", NotADigit('0')),
+        ("base58", "4jgmI", WrongCase('I')),
+        ("base58", "4jgml", WrongCase('l')),
+        ("base58", "14", LeadingZero('1')),
+        ("base58", "11", LeadingZero('1')),
+        ("base62", "01", LeadingZero('0')),
+        ("base62", " 1", NotADigit(' ')),
+        ("base62", "1\n", NotADigit('\n')),
+        ("base62", "-1", NotADigit('-')),
+        ("base62", "1é", NotADigit('é')),
+        ("zbase32", "YB", WrongCase('Y')),
+        ("zbase32", "b0", NotADigit('0')),
+        ("hex", "0x1", NotADigit('x')),
+        ("hex", "zzzzzzzzzzzzzzzzzzzzzzzz", NotADigit('z')),
+    ] {
+        assert_eq!(id(name, text), Err(error), "{name} {text}");
+    }
+    let hex = text::by_name(b"hex").unwrap();
+    assert_eq!(hex.decode(b"1\xff"), Err(NotADigit('\u{fffd}')));
+    assert_eq!(hex.encode(-1, &mut [0; MAX_LENGTH]), Err(Negative(-1)));
+    assert!(text::by_name(b"Base58").is_none() && text::by_name(b"").is_none());
+}
+
+const KEY: &[u8; 16] = b"0123456789abcdef";
+
+/// Frozen: public ids are made of these. Computed by another program too, from `openssl enc -aes-128-ecb`.
+#[test]
+fn concealed_ids_are_what_they_were() {
+    let long = Concealer::new(&[KEY.as_slice(), KEY].concat()).unwrap();
+    let short = Concealer::new(KEY).unwrap();
+    let ids = [1, 2, 4_035_377_468_834_583_552, i64::MAX];
+    assert_eq!(ids.map(|id| short.conceal(id, 63).unwrap()), FROZEN_128);
+    assert_eq!(ids.map(|id| long.conceal(id, 63).unwrap()), FROZEN_256);
+    assert_eq!(
+        short.conceal(1_970_399_154_704_386, 53),
+        Ok(317_112_446_388_084)
+    );
+}
+
+const FROZEN_128: [i64; 4] = [
+    1_815_264_923_703_597_431,
+    1_960_770_339_006_073_916,
+    3_182_528_189_645_574_284,
+    5_016_224_338_655_920_856,
+];
+const FROZEN_256: [i64; 4] = [
+    628_138_570_132_940_863,
+    6_253_753_917_771_165_612,
+    5_396_031_525_257_777_312,
+    968_295_694_778_354_966,
+];
+
+#[test]
+fn a_smallest_domain_is_permuted_whole() {
+    let concealer = Concealer::new(KEY).unwrap();
+    let all: HashSet<i64> = (1..1 << 20)
+        .map(|id| {
+            let public = concealer.conceal(id, 20).unwrap();
+            assert!((1..1 << 20).contains(&public));
+            public
+        })
+        .collect();
+    assert_eq!(all.len(), (1 << 20) - 1);
+}
+
+#[test]
+fn what_cannot_be_concealed_is_refused() {
+    for length in [0, 15, 17, 24, 31, 33] {
+        let error = Concealer::new(&vec![0; length]).map(|_| ());
+        assert_eq!(error, Err(ConcealError::Key(length)));
+    }
+    let concealer = Concealer::new(KEY).unwrap();
+    for bits in [i32::MIN, 0, 19, 64, i32::MAX] {
+        assert_eq!(concealer.conceal(1, bits), Err(ConcealError::Bits));
+    }
+    for (id, bits, max) in [
+        (0, 63, i64::MAX),
+        (-1, 63, i64::MAX),
+        (1 << 53, 53, (1 << 53) - 1),
+    ] {
+        assert_eq!(
+            concealer.reveal(id, bits),
+            Err(ConcealError::Id { id, max })
+        );
+    }
+}
+
+/// One bit of the id, the key or the width changes about half of the result's bits.
+#[test]
+fn every_bit_of_id_and_key_matters() {
+    let changed = |a: i64, b: i64| (a ^ b).count_ones();
+    let concealer = Concealer::new(KEY).unwrap();
+    let id = 4_035_377_468_834_583_552_i64;
+    let public = concealer.conceal(id, 63).unwrap();
+    let mut total = 0;
+    for bit in 0..63 {
+        let flips = changed(public, concealer.conceal(id ^ (1 << bit), 63).unwrap());
+        assert!((12..52).contains(&flips), "bit {bit}: {flips}");
+        total += flips;
+    }
+    assert!((1_800..2_200).contains(&total), "{total}");
+    for place in 0..128 {
+        let mut key = *KEY;
+        key[place / 8] ^= 1 << (place % 8);
+        let other = Concealer::new(&key).unwrap().conceal(id, 63).unwrap();
+        assert!(
+            (12..52).contains(&changed(public, other)),
+            "key bit {place}"
+        );
+    }
+    assert!(changed(public, concealer.conceal(id, 62).unwrap()) > 12);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn every_encoding_gives_back_every_id(id in ids()) {
+        for encoding in &ENCODINGS {
+            let mut room = [0; MAX_LENGTH];
+            let text = encoding.encode(id, &mut room).unwrap();
+            prop_assert_eq!(encoding.decode(text), Ok(id));
+        }
+    }
+
+    /// Where an encoding is for machines, what is accepted is the id's one text.
+    #[test]
+    fn accepted_texts_are_the_ones_given_out(text in "[0-9A-Za-z_-]{0,13}") {
+        for encoding in &ENCODINGS {
+            if let Ok(id) = encoding.decode(text.as_bytes()) {
+                let mut room = [0; MAX_LENGTH];
+                let given = encoding.encode(id, &mut room).unwrap();
+                match encoding.name {
+                    "crockford" | "hex" => prop_assert_eq!(encoding.decode(given), Ok(id)),
+                    _ => prop_assert_eq!(given, text.as_bytes()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(text: Vec<u8>) {
+        for encoding in &ENCODINGS {
+            let _ = encoding.decode(&text);
+        }
+    }
+
+    #[test]
+    fn concealed_ids_are_revealed(id in ids(), bits in 20..=63_i32, key: [u8; 32], long: bool) {
+        let concealer = Concealer::new(&key[..if long { 32 } else { 16 }]).unwrap();
+        let id = (id & (i64::MAX >> (63 - bits))).max(1);
+        let public = concealer.conceal(id, bits).unwrap();
+        prop_assert!((1..=i64::MAX >> (63 - bits)).contains(&public));
+        prop_assert_eq!(concealer.reveal(public, bits), Ok(id));
+    }
+}

@@ -1,0 +1,209 @@
+//! A lease that is extended and given back while sessions mint under it, under every interleaving.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom_slices`
+//!
+//! Two threads are explored without a bound, three with at most two preemptions each run.
+
+use loom::sync::Arc;
+use loom::thread;
+use mint_core::snowflake::mint::Refusal;
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, mint};
+
+const MS: Micros = 1_000;
+const NOW: Micros = 5 * MS;
+
+/// Borrows all that these stories lend.
+const POLICY: Policy = Policy {
+    max_ahead: 20 * MS,
+    max_wait: 0,
+    max_jump: Micros::MAX,
+    window: MS,
+};
+
+/// Small enough that four ids fill a tick.
+fn layout() -> Layout {
+    "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z"
+        .parse()
+        .unwrap()
+}
+
+/// What all sessions share.
+struct World {
+    lease: Lease,
+    lanes: [Lane; 2],
+    ceiling: Ceiling,
+}
+
+impl World {
+    fn new(from: Micros, until: Micros) -> Arc<Self> {
+        let lease = Lease::default();
+        lease.extend(from, until);
+        Arc::new(World {
+            lease,
+            lanes: [1, 2].map(|node| Lane::alone(&layout(), node)),
+            ceiling: Ceiling::unbounded(),
+        })
+    }
+
+    /// Mints up to `times` runs of `want`, until the lease ends.
+    fn session(&self, lane: usize, times: usize, want: u64) -> Vec<Run> {
+        let mut host = Session {
+            world: self,
+            anchor: ClockAnchor::new(),
+        };
+        let mut one = || mint(&self.lanes[lane], &layout(), want, &POLICY, &mut host);
+        let mut runs = Vec::new();
+        for _ in 0..times {
+            match one() {
+                Ok(run) => runs.push(run),
+                Err(Refusal::Interrupted(())) => {}
+                Err(Refusal::Refused(error)) => panic!("{error:?}"),
+            }
+        }
+        runs
+    }
+}
+
+/// On a frozen clock, without patience.
+struct Session<'w> {
+    world: &'w World,
+    anchor: ClockAnchor,
+}
+
+impl Host for Session<'_> {
+    /// The lease has ended.
+    type Interrupt = ();
+
+    fn now(&mut self) -> Micros {
+        NOW
+    }
+
+    fn up(&mut self) -> Micros {
+        0
+    }
+
+    fn anchor(&self) -> &ClockAnchor {
+        &self.anchor
+    }
+
+    fn pause(&mut self, _: Micros) -> Result<(), ()> {
+        unreachable!("there is nothing to wait for")
+    }
+
+    fn random(&mut self) -> u64 {
+        0
+    }
+
+    fn stepped_back(&mut self, _: Micros) {}
+
+    fn ceiling(&self) -> &Ceiling {
+        &self.world.ceiling
+    }
+
+    fn raise(&mut self, _: Micros) -> Result<(), ()> {
+        Ok(())
+    }
+
+    fn lease(&self) -> Option<&Lease> {
+        Some(&self.world.lease)
+    }
+
+    fn renew(&mut self) -> Result<(), ()> {
+        Err(())
+    }
+}
+
+fn words(runs: &[Run]) -> impl Iterator<Item = u64> {
+    runs.iter().flat_map(|run| run.first..run.first + run.count)
+}
+
+/// Explores sessions on these lanes beside `other`, and shows all that they minted to `check`.
+fn beside<T: 'static>(
+    sessions: &'static [usize],
+    world: fn() -> Arc<World>,
+    other: fn(&World) -> T,
+    check: fn(T, &World, Vec<Run>),
+) {
+    let many = sessions.len() > 1;
+    let times = if many { 1 } else { 2 };
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = many.then_some(2);
+    model.check(move || {
+        let world = world();
+        let minting: Vec<_> = sessions
+            .iter()
+            .map(|&lane| {
+                let world = world.clone();
+                thread::spawn(move || world.session(lane, times, 5))
+            })
+            .collect();
+        let outcome = other(&world);
+        let runs = minting
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap());
+        let runs = runs.collect();
+        check(outcome, &world, runs);
+    });
+}
+
+fn give_back(sessions: &'static [usize]) {
+    beside(
+        sessions,
+        || World::new(NOW, NOW + 3 * MS),
+        |world| world.lease.give_back(&world.lanes),
+        |used, world, mut runs| {
+            for lane in 0..2 {
+                runs.extend(world.session(lane, 1, 1));
+            }
+            let start = words(&runs).map(|word| layout().start_of(word)).max();
+            assert!(start < Some(used), "{start:?} was given back at {used}");
+            let mine = start.map_or(NOW, |start| start + 1);
+            assert_eq!(used, mine, "more was kept than was used");
+        },
+    );
+}
+
+#[test]
+fn nothing_is_minted_where_it_was_given_back() {
+    give_back(&[0]);
+}
+
+#[test]
+fn nothing_is_minted_by_two_where_it_was_given_back() {
+    give_back(&[0, 0]);
+}
+
+#[test]
+fn nothing_is_minted_from_two_lanes_where_it_was_given_back() {
+    give_back(&[0, 1]);
+}
+
+/// It goes on by a millisecond; then it is lost, and another begins, after one that somebody else had.
+fn extend(sessions: &'static [usize]) {
+    beside(
+        sessions,
+        || World::new(NOW, NOW + MS),
+        |world| {
+            world.lease.extend(NOW, NOW + 2 * MS);
+            world.lease.extend(NOW + 4 * MS, NOW + 5 * MS);
+        },
+        |(), world, mut runs| {
+            runs.extend(world.session(0, 1, 1));
+            for word in words(&runs) {
+                let start = layout().start_of(word) - NOW;
+                let mine = (0..2 * MS).contains(&start) || (4 * MS..5 * MS).contains(&start);
+                assert!(mine, "{start} is somebody else's");
+            }
+        },
+    );
+}
+
+#[test]
+fn no_end_is_seen_without_its_beginning() {
+    extend(&[0]);
+}
+
+#[test]
+fn no_end_is_seen_by_two_without_its_beginning() {
+    extend(&[0, 0]);
+}

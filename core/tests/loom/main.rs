@@ -1,0 +1,8 @@
+//! Every interleaving of the lock-free parts.
+#![cfg(loom)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod counters;
+mod ids;
+mod leases;
+mod users;

@@ -1,0 +1,5 @@
+//! Who is lent which nodes.
+#![cfg(not(loom))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod rules;

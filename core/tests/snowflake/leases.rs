@@ -1,0 +1,478 @@
+//! Minting within leases of id time, as clocks, grants and layouts go.
+
+use crate::common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
+use mint_core::MintError::{
+    BeforeEpoch, BeforeLease, BelowFloor, ClockBehind, ClockJumped, Exhausted, LeaseEnded,
+};
+use mint_core::{Lane, Lease, Micros, Policy, Run};
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::collections::HashSet;
+
+const LAYOUTS: [&str; 5] = [
+    "twitter",
+    "sonyflake",
+    "time:36 node:4 seq:10 unit:1s epoch:2020-02-03T04:05:06.789123Z",
+    "time:36 node:4 seq:2 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
+    "time:40 node:4 seq:3 unit:7919us epoch:2020-02-03T04:05:06.789123Z",
+];
+
+/// Borrows as by default, and waits for nobody.
+const IMPATIENT: Policy = Policy {
+    max_wait: 0,
+    ..DEFAULTS
+};
+
+impl Script {
+    /// When the first and the last tick of a run start, after the epoch.
+    fn starts(&self, run: Run) -> (Micros, Micros) {
+        let age = |word| self.layout.start_of(word) - self.layout.epoch();
+        (age(run.first), age(run.first + run.count - 1))
+    }
+
+    /// Mints runs of `want` until nothing is left of the lease. Returns the first start and the last.
+    fn exhaust(&mut self, want: u64) -> (Micros, Micros) {
+        let mut all: Option<(Micros, Micros)> = None;
+        loop {
+            match self.run(want) {
+                Ok(run) => {
+                    let (first, last) = self.starts(run);
+                    let (begin, end) = all.unwrap_or((first, last));
+                    all = Some((begin.min(first), end.max(last)));
+                }
+                Err(LeaseEnded { until }) => {
+                    let lease = self.world.lease.as_ref().unwrap();
+                    assert_eq!(until, lease.until());
+                    return all.expect("something was minted");
+                }
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slice_is_minted_from_its_first_tick_to_its_last() {
+    for layout in LAYOUTS {
+        for (past, length) in [
+            (0, 10 * SECOND),
+            (1, 10 * SECOND),
+            (123_456, 10 * SECOND + 1),
+        ] {
+            for want in [1, 5_000, u64::MAX] {
+                let mut script = Script::new(layout, IMPATIENT);
+                let unit = script.layout.unit();
+                let (from, until) = (1_000 * unit + past, 1_000 * unit + past + length);
+                script.lend(from, until);
+                script.set(from);
+                let end = (until - 1) / unit * unit;
+                if want == 1 {
+                    // The first and the last, and not all between them.
+                    let run = script.run(1).unwrap();
+                    let first = (from + unit - 1) / unit * unit;
+                    assert_eq!(script.starts(run), (first, first), "{layout}");
+                    script.set(end);
+                    script.world.up += end - from;
+                } else {
+                    script.policy.max_ahead = HOUR;
+                }
+                let (first, last) = script.exhaust(want);
+                assert!(first >= from, "{layout} {past} {want}");
+                assert_eq!(last, end, "{layout} {past} {want}: not to the last tick");
+            }
+        }
+    }
+}
+
+/// A run is cut at the end of the lease, so that its ids are not lost to those who want many.
+#[test]
+fn a_large_run_near_the_end_is_a_smaller_one() {
+    let mut script = Script::new("twitter", IMPATIENT);
+    script.lend(HOUR, HOUR + 10 * MS);
+    script.set(HOUR + 8 * MS);
+    let mut counts = Vec::new();
+    while let Ok(run) = script.run(u64::MAX) {
+        counts.push(run.count);
+    }
+    assert_eq!(counts.iter().sum::<u64>(), 2 * 4_096);
+    assert_eq!(counts[..3], [4_096, 2_048, 1_024]);
+}
+
+#[test]
+fn without_a_slice_of_its_own_nothing_is_minted() {
+    for at in [0, HOUR] {
+        let mut script = Script::new("twitter", IMPATIENT);
+        script.world.lease = Some(Lease::default());
+        script.set(at);
+        assert_eq!(script.next(), Err(LeaseEnded { until: 0 }));
+        assert_eq!((script.lane.last(), script.world.renewals), (0, 1));
+    }
+    // Also where 1970, at which zeroed memory seems to begin, is yet to come.
+    let epoch = "time:41 node:4 seq:10 unit:1ms epoch:1965-01-01T00:00:00Z";
+    let mut script = Script::new(epoch, IMPATIENT);
+    script.world.lease = Some(Lease::default());
+    script.set(HOUR);
+    assert!(matches!(script.next(), Err(BeforeLease { from: 0, .. })));
+    script.world.at = -SECOND;
+    assert_eq!(script.next(), Err(LeaseEnded { until: 0 }));
+}
+
+#[test]
+fn an_ended_slice_is_waited_for_as_long_as_max_wait() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.lend(HOUR, HOUR + SECOND);
+    script.set(HOUR + SECOND);
+    let until = script.world.at;
+    let before = script.world.up;
+    assert_eq!(script.next(), Err(LeaseEnded { until }));
+    let waited = script.world.up - before;
+    assert_eq!(waited, DEFAULTS.max_wait + script.world.renewing);
+    assert_eq!(script.world.renewals, 51);
+    assert_eq!((script.lane.last(), script.lane.largest_step()), (0, 0));
+}
+
+#[test]
+fn a_renewal_in_time_lets_it_go_on() {
+    for (unanswered, policy) in [(0, STRICT), (0, DEFAULTS), (20, DEFAULTS)] {
+        let mut script = Script::new("twitter", policy);
+        script.lend(HOUR, HOUR + SECOND);
+        script.set(HOUR + SECOND);
+        let (from, until) = (script.world.at - SECOND, script.world.at + 9 * SECOND);
+        script.world.grants.extend(vec![None; unanswered]);
+        script.world.grants.push_back(Some((from, until)));
+        let run = script.run(1).unwrap();
+        let waited = (unanswered as Micros + 1) * script.world.renewing;
+        let at = HOUR + SECOND + waited;
+        // What the clock shows by then, or where it stood.
+        let (start, _) = script.starts(run);
+        assert_eq!(start, at, "{unanswered}");
+        assert_eq!(script.world.renewals, unanswered + 1);
+    }
+}
+
+/// As after a long pause: the new lease begins where the registry's clock stood.
+#[test]
+fn a_new_claim_begins_anew() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.lend(HOUR, HOUR + SECOND);
+    script.set(HOUR);
+    script.next().unwrap();
+    script.pass(30 * SECOND);
+    let from = script.world.at + 500 * MS;
+    script
+        .world
+        .grants
+        .push_back(Some((from, from + 10 * SECOND)));
+    let run = script.run(1).unwrap();
+    assert_eq!(script.starts(run).0, HOUR + 30 * SECOND + 500 * MS);
+    assert!(script.world.pauses.is_empty());
+}
+
+#[test]
+fn a_slice_that_is_to_come_is_waited_for_or_named() {
+    for (ahead, waits) in [
+        (2 * SECOND, Some(0)),
+        (5 * SECOND, Some(3 * SECOND)),
+        (7 * SECOND, Some(5 * SECOND)),
+        (7 * SECOND + MS, None),
+        (HOUR, None),
+    ] {
+        let mut script = Script::new("twitter", DEFAULTS);
+        script.lend(HOUR, HOUR + 10 * SECOND);
+        script.set(HOUR - ahead);
+        let from = script.layout.epoch() + HOUR;
+        if let Some(waits) = waits {
+            assert_eq!(script.next(), Ok((HOUR / MS) << 22), "{ahead}");
+            assert_eq!(script.world.pauses.iter().sum::<Micros>(), waits);
+        } else {
+            let need = ahead - 2 * SECOND;
+            assert_eq!(script.next(), Err(BeforeLease { from, need }));
+            assert!(script.world.pauses.is_empty());
+            assert_eq!(script.lane.last(), 0);
+        }
+        assert_eq!(script.world.steps, [], "the clock was not set back");
+    }
+}
+
+/// No tick of an hour starts within a lease of ten seconds, but one of a claim that goes on does.
+#[test]
+fn a_coarse_tick_has_to_start_within_the_slice() {
+    let hours = "time:30 node:4 seq:4 unit:3600s epoch:2020-02-03T04:05:06.789123Z";
+    let mut script = Script::new(hours, DEFAULTS);
+    script.lend(5 * HOUR + SECOND, 5 * HOUR + 11 * SECOND);
+    script.set(5 * HOUR + 2 * SECOND);
+    let from = script.layout.epoch() + 5 * HOUR + SECOND;
+    let need = HOUR - 4 * SECOND;
+    assert_eq!(script.next(), Err(BeforeLease { from, need }));
+    script.lend(5 * HOUR + SECOND, 6 * HOUR + 9 * SECOND);
+    script.set(6 * HOUR - SECOND);
+    assert_eq!(script.run(1).unwrap().first, 6 << 4);
+    script.lend(5 * HOUR + SECOND, 6 * HOUR + 40 * SECOND);
+    script.set(6 * HOUR + 30 * SECOND);
+    assert_eq!(script.run(1).unwrap().first, 6 << 4 | 1);
+}
+
+/// The nearer of two ends says what is to be done, the later of two beginnings what is wrong.
+#[test]
+fn slice_and_ceiling_bind_together() {
+    let mut script = Script::new("twitter", IMPATIENT);
+    let epoch = script.layout.epoch();
+    script.start_at(epoch + HOUR);
+    script.lend(HOUR, HOUR + SECOND);
+    script.set(HOUR);
+    script.next().unwrap();
+    assert_eq!((script.world.page.writes, script.world.renewals), (1, 0));
+    // Whoever reaches both ends does not raise the ceiling for nothing.
+    let durable = script.world.page.durable;
+    script.set(HOUR + SECOND);
+    let until = epoch + HOUR + SECOND;
+    assert_eq!(script.next(), Err(LeaseEnded { until }));
+    assert_eq!(script.world.page.durable, durable);
+    script.lend(HOUR, HOUR + 10 * SECOND);
+    script.next().unwrap();
+    assert_eq!(script.world.page.writes, 2);
+
+    for (floor, from) in [(HOUR, HOUR + SECOND), (HOUR + SECOND, HOUR)] {
+        let mut script = Script::new("twitter", IMPATIENT);
+        script.start_at(epoch + floor);
+        script.lend(from, 2 * HOUR);
+        script.set(HOUR / 2);
+        let (behind, need) = (HOUR / 2 + SECOND, HOUR / 2 - SECOND);
+        let expected = if floor > from {
+            BelowFloor { behind, need }
+        } else {
+            let from = epoch + from;
+            BeforeLease { from, need }
+        };
+        assert_eq!(script.next(), Err(expected));
+        script.set(HOUR);
+        let run = script.run(1).unwrap();
+        assert_eq!(script.starts(run).0, HOUR + SECOND);
+    }
+}
+
+/// A clock that is ahead ends it early, one that is set back goes on from the last id.
+#[test]
+fn a_clock_may_be_wrong_within_the_slice() {
+    let mut script = Script::new("twitter", IMPATIENT);
+    script.lend(HOUR, HOUR + 10 * SECOND);
+    script.set(HOUR + 11 * SECOND);
+    assert!(matches!(script.next(), Err(LeaseEnded { .. })));
+    script.set(HOUR + 9 * SECOND);
+    let last = script.next().unwrap();
+    script.set(HOUR + 8 * SECOND);
+    assert_eq!(script.next(), Ok(last + 1));
+    script.set(HOUR + 2 * SECOND);
+    assert!(matches!(script.next(), Err(ClockBehind { .. })));
+}
+
+/// What may run ahead of the clock does not run past the end.
+#[test]
+fn borrowing_ends_with_the_slice() {
+    let mut script = Script::new(
+        "time:40 node:4 seq:2 unit:1ms epoch:2020-01-01T00:00:00Z",
+        DEFAULTS,
+    );
+    script.world.stuck = true;
+    script.lend(HOUR, HOUR + 3 * MS);
+    script.set(HOUR);
+    for _ in 0..12 {
+        script.next().unwrap();
+    }
+    assert!(matches!(script.next(), Err(LeaseEnded { .. })));
+}
+
+/// A clock that could not mint for lack of a lease is not the one by which later ones are judged.
+#[test]
+fn a_clock_far_before_the_slice_is_not_believed() {
+    let mut script = Script::new("twitter", DEFAULTS);
+    script.lend(1_000 * HOUR, 1_001 * HOUR);
+    script.set(HOUR);
+    assert!(matches!(script.next(), Err(BeforeLease { .. })));
+    script.set(1_000 * HOUR);
+    assert_eq!(script.next(), Ok((1_000 * HOUR / MS) << 22));
+}
+
+#[test]
+fn what_is_given_back_is_behind_all_ids() {
+    let mut script = Script::new("twitter", IMPATIENT);
+    let epoch = script.layout.epoch();
+    script.lend(HOUR, HOUR + 10 * SECOND);
+    script.set(HOUR + SECOND);
+    script.next().unwrap();
+    // Never used, used before this lease, and used.
+    let unused = Lane::alone(&script.layout, 1);
+    let lease = script.world.lease.as_ref().unwrap();
+    let used = lease.give_back([&unused, &script.lane]);
+    assert_eq!(used, epoch + HOUR + SECOND + 1);
+    assert!(lease.until() <= lease.from(), "nothing is left");
+    let again = lease.give_back([&unused, &script.lane]);
+    assert_eq!(again, used, "once more, and no less");
+    assert!(script.next().is_err());
+    // Lent again, it goes on at once.
+    script.lend(HOUR + 2 * SECOND, HOUR + 12 * SECOND);
+    script.set(HOUR + 2 * SECOND);
+    let run = script.run(1).unwrap();
+    assert_eq!(script.starts(run).0, HOUR + 2 * SECOND);
+    assert_eq!(script.world.steps, [], "the clock was not set back");
+}
+
+/// Who read the lane's word before the lease was given back cannot mint, though he read its end before as well.
+#[test]
+fn a_lane_is_closed_to_those_who_have_read_it() {
+    let mut script = Script::new("twitter", IMPATIENT);
+    script.lend(HOUR, HOUR + 10 * SECOND);
+    script.set(HOUR + SECOND);
+    script.next().unwrap();
+    let before = script.lane.last();
+    let lease = script.world.lease.as_ref().unwrap();
+    lease.give_back([&script.lane]);
+    assert!(script.lane.last() > before);
+}
+
+#[test]
+fn what_was_never_used_is_given_back_whole() {
+    let lease = Lease::default();
+    lease.extend(5 * SECOND, 9 * SECOND);
+    assert_eq!(lease.give_back([]), 5 * SECOND);
+    let mut script = Script::new("twitter", IMPATIENT);
+    script.set(HOUR);
+    script.next().unwrap();
+    let lease = Lease::default();
+    let from = script.world.at + SECOND;
+    lease.extend(from, from + SECOND);
+    assert_eq!(lease.give_back([&script.lane]), from, "minted before it");
+}
+
+#[test]
+fn an_old_answer_changes_nothing() {
+    let lease = Lease::default();
+    lease.extend(100, 200);
+    lease.extend(50, 150);
+    assert_eq!((lease.from(), lease.until()), (100, 200));
+    lease.extend(300, 400);
+    lease.extend(100, 210);
+    assert_eq!((lease.from(), lease.until()), (300, 400));
+}
+
+/// What happens to a server, one thing after another.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Mint(u64),
+    Clock(Micros),
+    Pass(Micros),
+    /// The lease goes on, so far beyond the clock or short of it.
+    Renew(Micros),
+    /// A new one, so long after the last one's end.
+    Claim(Micros, Micros),
+    /// What is granted when minting runs into the end.
+    Promise(Micros),
+    GiveBack,
+    Restart(Micros),
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        8 => select(&[1, 1, 5, 1_000, 1_000_000, u64::MAX][..]).prop_map(Event::Mint),
+        1 => (-2 * HOUR..2 * HOUR).prop_map(Event::Clock),
+        2 => (-3 * SECOND..3 * SECOND).prop_map(Event::Clock),
+        3 => (0..5 * SECOND).prop_map(Event::Pass),
+        2 => (-SECOND..10 * SECOND).prop_map(Event::Renew),
+        2 => (0..20 * SECOND, 1..10 * SECOND).prop_map(|(after, length)| Event::Claim(after, length)),
+        1 => (0..10 * SECOND).prop_map(Event::Promise),
+        1 => Just(Event::GiveBack),
+        1 => (-HOUR..HOUR).prop_map(Event::Restart),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_id_is_of_a_slice_that_was_held(
+        layout in select(&LAYOUTS[..]),
+        policy in select(&[DEFAULTS, STRICT, IMPATIENT][..]),
+        offset in 0..SECOND,
+        story in prop::collection::vec(events(), 1..60),
+    ) {
+        let mut script = Script::new(layout, policy);
+        script.set(1_000 * HOUR);
+        script.world.up = HOUR;
+        script.world.window = 500 * MS;
+        script.start_at(1);
+        let start = script.world.at + offset;
+        script.world.lease = Some(Lease::default());
+        // The lease that is held, and what was given back is lent to somebody else.
+        let (mut from, mut until) = (start, start);
+        let mut mine = 0;
+        let mut seen = HashSet::new();
+        for event in story {
+            match event {
+                Event::Mint(want) => {
+                    if let Some(Some((begin, end))) = script.world.grants.front() {
+                        prop_assert!(*begin == from && *end >= until);
+                    }
+                    script.world.renewals = 0;
+                    match script.run(want) {
+                        Ok(run) => {
+                            if script.world.grants.is_empty() {
+                                until = until.max(script.world.lease.as_ref().unwrap().until());
+                            }
+                            let (first, last) = (run.first, run.first + run.count - 1);
+                            let starts = [first, last].map(|word| script.layout.start_of(word));
+                            prop_assert!(
+                                starts.iter().all(|start| (from..until).contains(start)),
+                                "{starts:?} is not within {from}..{until}"
+                            );
+                            prop_assert!(starts[1] < script.world.page.durable, "not on disk");
+                            prop_assert!(seen.insert(first) && seen.insert(last) | (first == last));
+                            mine = mine.max(starts[1] + 1);
+                        }
+                        Err(
+                            BelowFloor { .. } | ClockBehind { .. } | ClockJumped { .. }
+                            | LeaseEnded { .. } | BeforeLease { .. } | BeforeEpoch,
+                        ) => {}
+                        Err(error @ Exhausted) => prop_assert!(false, "{error:?}"),
+                    }
+                    if script.world.grants.is_empty() {
+                        until = until.max(script.world.lease.as_ref().unwrap().until());
+                    }
+                }
+                Event::Clock(by) => script.world.at += by,
+                Event::Pass(span) => script.pass(span),
+                Event::Renew(by) if from < until => {
+                    until = until.max(script.world.at.min(until) + by);
+                    script.world.lease.as_ref().unwrap().extend(from, until);
+                    script.world.grants.clear();
+                }
+                Event::Claim(after, length) => {
+                    from = until + after;
+                    until = from + length;
+                    script.world.lease.as_ref().unwrap().extend(from, until);
+                    script.world.grants.clear();
+                }
+                Event::Promise(by) if from < until => {
+                    script.world.grants = [Some((from, until + by))].into();
+                }
+                Event::GiveBack => {
+                    let lease = script.world.lease.as_ref().unwrap();
+                    let used = lease.give_back([&script.lane]);
+                    prop_assert!(used >= mine, "{used} is not behind {mine}");
+                    prop_assert!(used <= until.max(0));
+                    (from, until) = (until, until);
+                    script.world.grants.clear();
+                }
+                Event::Restart(clock) => {
+                    let value = script.world.page.durable;
+                    script.restart(value);
+                    script.world.lease = Some(Lease::default());
+                    script.world.grants.clear();
+                    script.world.at += clock;
+                    (from, until) = (until, until);
+                    mine = 0;
+                }
+                Event::Renew(_) | Event::Promise(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Lanes, layouts, ceilings and slices, under a clock that a test scripts.
+#![cfg(not(loom))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod ceiling;
+mod lane_table;
+mod layouts;
+mod leases;
+mod scripted_clock;

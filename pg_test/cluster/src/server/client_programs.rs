@@ -1,0 +1,96 @@
+//! The server's own client programs, pointed at a server under test.
+
+use crate::server::installation;
+use crate::server::process::Server;
+use std::process::Command;
+
+impl Server {
+    /// A program of the server tree that connects to this server.
+    pub(crate) fn client_program(&self, name: &str, user: &str) -> Command {
+        let mut command = self.program(name, &[]);
+        command
+            .arg("-h")
+            .arg(self.path())
+            .args(["-p", "5432", "-U", user]);
+        command
+    }
+
+    /// Runs a pgbench script in `clients` sessions, `transactions` times each. Any error in it is a panic.
+    ///
+    /// Each client has a variable `n`, zero at first, to count with, besides pgbench's own `client_id`.
+    pub fn pgbench(&self, database: &str, script: &str, clients: usize, transactions: usize) {
+        let mut pgbench = self.client_program("pgbench", "postgres");
+        pgbench.args(["-n", "-D", "n=0", "-j", "2", "-f", "-"]);
+        pgbench.args([
+            "-c",
+            &clients.to_string(),
+            "-t",
+            &transactions.to_string(),
+            database,
+        ]);
+        let said = installation::run_with_input(&mut pgbench, script);
+        let whole = format!("{0}/{0}", clients * transactions);
+        assert!(
+            said.contains(&whole),
+            "pgbench did not do all of {whole}:\n{said}"
+        );
+    }
+
+    /// Runs SQL on this server's files by the server's own program, without a server: it must have been stopped.
+    #[must_use]
+    pub fn single_user(&self, database: &str, sql: &str) -> String {
+        let mut single = self.program("postgres", &self.environment);
+        single.args(["--single", "-j", "-D"]).arg(self.data());
+        installation::run_with_input(single.arg(database), sql)
+    }
+
+    /// Throws the WAL of a stopped server away.
+    pub fn reset_wal(&self) {
+        // It believes a lock of who is gone.
+        let _ = std::fs::remove_file(self.data().join("postmaster.pid"));
+        installation::run(self.program("pg_resetwal", &[]).arg("-f").arg(self.data()));
+    }
+
+    /// An empty folder of the server's own, for a tablespace.
+    #[must_use]
+    pub fn folder(&self, name: &str) -> String {
+        let place = self.path().join(name);
+        std::fs::create_dir(&place).expect("a new folder");
+        installation::give_to_server(&place);
+        place.display().to_string()
+    }
+
+    /// The dump of a database as a script, taken as `user`.
+    #[must_use]
+    pub fn dump(&self, user: &str, database: &str) -> String {
+        installation::run(self.client_program("pg_dump", user).arg(database))
+    }
+
+    /// The data of a database as a script, without what holds it.
+    #[must_use]
+    pub fn dump_data(&self, user: &str, database: &str) -> String {
+        installation::run(
+            self.client_program("pg_dump", user)
+                .arg("--data-only")
+                .arg(database),
+        )
+    }
+
+    /// Runs a dump in another database as `user`. The first error is a panic.
+    pub fn restore(&self, user: &str, database: &str, dump: &str) {
+        let mut psql = self.client_program("psql", user);
+        psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database]);
+        installation::run_with_input(&mut psql, dump);
+    }
+
+    /// What psql says, byte by byte, when it is given a script: what the statements answered, then what went wrong.
+    #[must_use]
+    pub fn psql(&self, database: &str, script: &[u8]) -> Vec<u8> {
+        let file = self.path().join("script.sql");
+        std::fs::write(&file, script).expect("a script");
+        let mut psql = self.client_program("psql", "postgres");
+        psql.args(["-X", "-q", "-A", "-t", "-d", database, "-f"]);
+        let output = psql.arg(file).output().expect("psql runs");
+        [output.stdout, output.stderr].concat()
+    }
+}

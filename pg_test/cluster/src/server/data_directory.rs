@@ -1,0 +1,79 @@
+//! Data directories. Making one takes most of the time of a short test, so it is made once for all.
+
+use crate::server::installation;
+use crate::server::process::Server;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+impl Server {
+    fn version(&self) -> String {
+        installation::run(self.program("postgres", &[]).arg("--version"))
+    }
+
+    /// The number of the server's major version.
+    #[must_use]
+    pub fn major(&self) -> u32 {
+        let version = self.version();
+        let digits: String = version
+            .chars()
+            .skip_while(|letter| !letter.is_ascii_digit())
+            .take_while(char::is_ascii_digit)
+            .collect();
+        digits.parse().expect("a version")
+    }
+
+    /// Makes a data directory of the server's version.
+    pub(crate) fn initdb(&self, place: &Path, options: &[&str]) {
+        installation::run(
+            self.program("initdb", &[])
+                .args([
+                    "--no-sync",
+                    "--auth=trust",
+                    "--username=postgres",
+                    "--encoding=UTF8",
+                    "--no-locale",
+                ])
+                .args(options)
+                .arg("-D")
+                .arg(place),
+        );
+    }
+
+    /// A copy of a data directory made earlier, which is kept beside the test programs.
+    pub(crate) fn fill_from_cache(&self) {
+        static MAKING: Mutex<()> = Mutex::new(());
+        let name: String = self
+            .version()
+            .chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        let program = std::env::current_exe().expect("the path of this program");
+        let cached = program.with_file_name(format!("initdb-{}", name.trim_matches('-')));
+        let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        if !cached.join("PG_VERSION").exists() {
+            let made = self.path().join("made");
+            self.initdb(&made, &[]);
+            let mine = cached.with_extension(std::process::id().to_string());
+            copy(&made, &mine);
+            // Another test program may have been first, which is as good.
+            if std::fs::rename(&mine, &cached).is_err() {
+                std::fs::remove_dir_all(&mine).expect("a copy can be removed");
+            }
+            std::fs::remove_dir_all(&made).expect("a data directory can be removed");
+        }
+        drop(making);
+        copy(&cached, &self.data());
+    }
+}
+
+/// Copies a directory with its owner.
+pub(crate) fn copy(from: &Path, to: &PathBuf) {
+    installation::run(Command::new("cp").arg("-a").arg(from).arg(to));
+}

@@ -1,0 +1,44 @@
+//! Clocks of servers, which a test sets. libfaketime shows them to the server.
+
+use crate::server::process::Server;
+use std::path::{Path, PathBuf};
+
+impl Server {
+    pub(crate) fn fake_clock(&mut self, library: &Path) {
+        self.set_clock("+0");
+        let variable = |name: &str, value: String| (name.to_owned(), value);
+        self.environment = vec![
+            variable("LD_PRELOAD", library.display().to_string()),
+            variable(
+                "FAKETIME_TIMESTAMP_FILE",
+                self.clock_file().display().to_string(),
+            ),
+            // A step must be seen at the next reading of the clock, not seconds later.
+            variable("FAKETIME_NO_CACHE", "1".to_owned()),
+            // Only the wall clock steps; a real step leaves the monotonic clocks alone too.
+            variable("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ];
+    }
+
+    /// Gives this server a clock of its own, if `other` has one.
+    pub(crate) fn clock_like(&mut self, other: &Self) {
+        let preload =
+            |(name, value): &(String, String)| (name == "LD_PRELOAD").then(|| PathBuf::from(value));
+        if let Some(library) = other.environment.iter().find_map(preload) {
+            self.fake_clock(&library);
+        }
+    }
+
+    fn clock_file(&self) -> PathBuf {
+        self.path().join("clock")
+    }
+
+    /// Sets the server's wall clock against the real one, in seconds: `"-3600"`, `"-0.001"`, `"+2y"`, `"+0"`. Running
+    /// sessions see it at once. The test itself must do the sleeping: `pg_sleep` follows this clock.
+    pub fn set_clock(&self, offset: &str) {
+        let next = self.path().join("clock.next");
+        std::fs::write(&next, format!("{offset}\n")).expect("the clock can be written");
+        // World-readable as written; renamed, so that no reader meets half a file.
+        std::fs::rename(&next, self.clock_file()).expect("the clock can be set");
+    }
+}

@@ -1,0 +1,195 @@
+//! The server tree under test, and running its programs as a user the server accepts.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+
+/// What would steer the server's programs elsewhere, or make its errors long (a backtrace in every DETAIL).
+const UNWANTED: [&str; 8] = [
+    "RUST_BACKTRACE",
+    "PGHOST",
+    "PGPORT",
+    "PGUSER",
+    "PGDATABASE",
+    "PGDATA",
+    "PGOPTIONS",
+    "PGSERVICE",
+];
+
+/// Where the programs of the tree are that `PG_CONFIG` belongs to.
+pub fn programs() -> &'static Path {
+    static PLACE: LazyLock<PathBuf> = LazyLock::new(|| directory(&pg_config(), "--bindir"));
+    &PLACE
+}
+
+/// The same of the tree that `PG_CONFIG_NEW` belongs to, if there is one: what to upgrade to.
+pub fn newer_programs() -> Option<PathBuf> {
+    let pg_config = std::env::var_os("PG_CONFIG_NEW").filter(|path| !path.is_empty())?;
+    Some(directory(&pg_config, "--bindir"))
+}
+
+fn pg_config() -> OsString {
+    std::env::var_os("PG_CONFIG").unwrap_or_else(|| {
+        panic!("set PG_CONFIG to the pg_config of a server tree that has pg_mint installed; these tests start whole servers")
+    })
+}
+
+/// A directory of a tree, by pg_config's own option for it.
+fn directory(pg_config: &OsStr, option: &str) -> PathBuf {
+    let answer = Command::new(pg_config)
+        .arg(option)
+        .output()
+        .unwrap_or_else(|error| {
+            panic!("{} cannot be run: {error}", Path::new(pg_config).display())
+        });
+    PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim())
+}
+
+/// The extension's library, as it is installed in the tree.
+pub fn library() -> Vec<u8> {
+    let place = directory(&pg_config(), "--pkglibdir").join("pg_mint.so");
+    std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
+}
+
+/// Whether an extension of this name is in the tree.
+pub fn has_extension(name: &str) -> bool {
+    let control = format!("extension/{name}.control");
+    directory(&pg_config(), "--sharedir").join(control).exists()
+}
+
+/// A server refuses to run as root, so root hands everything of the server to the user `postgres`.
+fn is_root() -> bool {
+    static ROOT: LazyLock<bool> =
+        LazyLock::new(|| std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0));
+    *ROOT
+}
+
+/// A program of a tree, to run as the server's user, in `directory`, with extra environment.
+///
+/// The environment is given through `env` and not to this process: what loads libfaketime must be the server alone,
+/// not `runuser` before it.
+pub fn program(
+    programs: &Path,
+    name: &str,
+    directory: &Path,
+    environment: &[(String, String)],
+) -> Command {
+    let mut command = if is_root() {
+        let mut command = Command::new("runuser");
+        command.args(["-u", "postgres", "--", "env"]);
+        command
+    } else {
+        Command::new("env")
+    };
+    for variable in UNWANTED {
+        command.args(["-u", variable]);
+    }
+    command.arg("LC_ALL=C");
+    command.args(
+        environment
+            .iter()
+            .map(|(name, value)| format!("{name}={value}")),
+    );
+    command
+        .arg(programs.join(name))
+        .current_dir(directory)
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs to the end and returns the output; anything but success is a panic with what the program said.
+pub fn run(command: &mut Command) -> String {
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    outcome(command, &output)
+}
+
+/// Like [`run`], with something to read.
+pub fn run_with_input(command: &mut Command, input: &str) -> String {
+    let running = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut running = running.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    // A program that ends before it has read everything says why itself.
+    let _ = running
+        .stdin
+        .take()
+        .expect("a pipe to the program")
+        .write_all(input.as_bytes());
+    let output = running
+        .wait_with_output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    outcome(command, &output)
+}
+
+fn outcome(command: &Command, output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command:?}\nended with {}:\n{said}{complaints}",
+        output.status
+    );
+    said
+}
+
+/// Makes a path the server's user's own.
+pub fn give_to_server(path: &Path) {
+    if is_root() {
+        run(Command::new("chown").arg("-R").arg("postgres:").arg(path));
+    }
+}
+
+/// Signals a process by its id.
+pub fn signal(signal: &str, pid: impl AsRef<OsStr>) {
+    run(Command::new("kill").arg(signal).arg(pid));
+}
+
+/// Signals a process that may be gone already.
+pub fn try_signal(signal: &str, pid: impl AsRef<OsStr>) {
+    let signalled = Command::new("kill").arg(signal).arg(pid).output();
+    drop(signalled);
+}
+
+/// Where servers live: in memory in the short form where there is room for it, as most of its time would go into
+/// creating and removing files, else where temporary files belong. `TMPDIR` has the last word.
+pub fn temporary_directory() -> PathBuf {
+    const ROOM_IN_KB: u64 = 1 << 20;
+    let memory = Path::new("/dev/shm");
+    let room = || -> Option<u64> {
+        let answer = Command::new("df")
+            .args(["-k", "--output=avail"])
+            .arg(memory)
+            .output()
+            .ok()?;
+        String::from_utf8_lossy(&answer.stdout)
+            .lines()
+            .nth(1)?
+            .trim()
+            .parse()
+            .ok()
+    };
+    if crate::report::short_form()
+        && std::env::var_os("TMPDIR").is_none()
+        && room().is_some_and(|room| room > ROOM_IN_KB)
+    {
+        return memory.to_owned();
+    }
+    std::env::temp_dir()
+}
+
+/// Where the distribution puts libfaketime; `None` when it is not installed.
+pub fn libfaketime() -> Option<PathBuf> {
+    std::fs::read_dir("/usr/lib")
+        .ok()?
+        .flatten()
+        .map(|folder| folder.path().join("faketime/libfaketime.so.1"))
+        .chain([PathBuf::from("/usr/lib/faketime/libfaketime.so.1")])
+        .find(|library| library.exists())
+}

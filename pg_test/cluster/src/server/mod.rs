@@ -1,0 +1,12 @@
+//! A private server: where it is from, how it is started, hurt, copied and removed.
+
+pub mod client_programs;
+pub mod data_directory;
+pub mod fake_clock;
+pub mod fault;
+pub mod installation;
+pub mod process;
+pub mod session;
+pub mod small_disk;
+pub mod standby;
+pub mod turn;

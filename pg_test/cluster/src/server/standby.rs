@@ -1,0 +1,169 @@
+//! Servers made from servers: standbys, and backups brought back.
+
+use crate::report::say;
+use crate::server::data_directory::copy;
+use crate::server::installation;
+use crate::server::process::Server;
+use std::path::PathBuf;
+
+/// A base backup, kept with the server it was taken of.
+pub struct Backup(PathBuf);
+
+impl Server {
+    /// A hot standby of this server, streaming from it. Its clock is the real one, and its own if this server's is.
+    #[must_use]
+    pub fn standby(&self, name: &str) -> Self {
+        let mut standby = Self::in_new_directory(name, None);
+        standby.clock_like(self);
+        self.base_backup(&standby.data(), &["-R"]);
+        standby.configure("hot_standby = on");
+        standby.start_again();
+        standby
+    }
+
+    fn base_backup(&self, to: &std::path::Path, options: &[&str]) {
+        installation::run(
+            self.client_program("pg_basebackup", "postgres")
+                .args(["--no-sync", "-X", "stream", "-c", "fast", "-D"])
+                .arg(to)
+                .args(options),
+        );
+    }
+
+    /// Waits until a standby has replayed all this server has written so far.
+    pub fn wait_for(&self, standby: &Self) {
+        let written: String = self
+            .connect("postgres")
+            .one("SELECT pg_current_wal_lsn()::text");
+        let mut session = standby.connect("postgres");
+        let reached = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
+        standby.until("the standby replays", || session.one(&reached));
+    }
+
+    /// Makes a standby a primary.
+    pub fn promote(&self) {
+        assert!(
+            self.connect("postgres")
+                .one::<bool>("SELECT pg_promote(true, 60)"),
+            "promotion:\n{}",
+            self.log()
+        );
+    }
+
+    /// A copy of this server's files, not started, which knows nothing of being one: as a clone of a disk, or an old
+    /// backup. Its clock is as a standby's.
+    #[must_use]
+    pub fn copied(&self, name: &str) -> Self {
+        let mut copy = Self::in_new_directory(name, None);
+        copy.clock_like(self);
+        self.base_backup(&copy.data(), &[]);
+        copy.configure("");
+        copy
+    }
+
+    fn archived(&self) -> PathBuf {
+        self.path().join("archive")
+    }
+
+    pub(crate) fn archive(&self) {
+        let place = self.archived();
+        std::fs::create_dir(&place).expect("an archive");
+        installation::give_to_server(&place);
+        self.configure(&format!(
+            "archive_mode = on\narchive_command = 'cp \"%p\" \"{}/%f\"'",
+            place.display()
+        ));
+    }
+
+    /// Takes a base backup.
+    #[must_use]
+    pub fn backup(&self) -> Backup {
+        let place = self.path().join("backup");
+        self.base_backup(&place, &[]);
+        Backup(place)
+    }
+
+    /// Gives a name to this moment, to which a backup can be brought later.
+    pub fn name_this_moment(&self, name: &str) {
+        self.connect("postgres")
+            .run(&format!("SELECT pg_create_restore_point('{name}')"));
+    }
+
+    /// Waits until all WAL so far is in the archive.
+    pub fn fill_archive(&self) {
+        let mut session = self.connect("postgres");
+        let last: String = session.one("SELECT pg_walfile_name(pg_switch_wal())");
+        let archived =
+            format!("SELECT coalesce(last_archived_wal >= '{last}', false) FROM pg_stat_archiver");
+        self.until("the archive has all WAL", || session.one(&archived));
+    }
+
+    /// Another server from a backup of this one, as it was at a named moment. Its clock is set before it starts.
+    #[must_use]
+    pub fn restored(&self, name: &str, backup: Backup, moment: &str, clock: &str) -> Self {
+        let mut restored = Self::in_new_directory(name, None);
+        restored.clock_like(self);
+        restored.set_clock(clock);
+        copy(&backup.0, &restored.data());
+        restored.configure(&format!(
+            "archive_mode = off\nrestore_command = 'cp \"{}/%f\" \"%p\"'\n\
+             recovery_target_name = '{moment}'\nrecovery_target_action = promote",
+            self.archived().display()
+        ));
+        let signal = restored.data().join("recovery.signal");
+        std::fs::write(&signal, "").expect("recovery.signal");
+        installation::give_to_server(&signal);
+        restored.start_again();
+        let mut session = restored.connect("postgres");
+        restored.until("recovery ends", || {
+            !session.one::<bool>("SELECT pg_is_in_recovery()")
+        });
+        drop(session);
+        restored
+    }
+
+    /// This server, stopped, as one of the version of `PG_CONFIG_NEW`. `None`, said out loud, where there is none.
+    #[must_use]
+    pub fn upgraded(&self, name: &str, clock: &str) -> Option<Self> {
+        let Some(programs) = installation::newer_programs() else {
+            say(format!(
+                "SKIPPED {name}: PG_CONFIG_NEW names no newer server"
+            ));
+            return None;
+        };
+        let mut newer = Self::in_new_directory(name, None);
+        newer.set_programs(programs);
+        newer.clock_like(self);
+        newer.set_clock(clock);
+        // From 18 on they are the default, and the older server has none.
+        let help = installation::run(newer.program("initdb", &[]).arg("--help"));
+        let no_checksums = "--no-data-checksums";
+        let options = help.contains(no_checksums).then_some(no_checksums);
+        newer.initdb(&newer.data(), options.as_slice());
+        newer.configure("fsync = off");
+
+        let output = newer
+            .program("pg_upgrade", &[])
+            .args(["--no-sync", "-U", "postgres"])
+            .arg("-b")
+            .arg(self.programs())
+            .arg("-d")
+            .arg(self.data())
+            .arg("-D")
+            .arg(newer.data())
+            .output()
+            .expect("pg_upgrade runs");
+        if !output.status.success() {
+            let complaints = installation::run(
+                std::process::Command::new("find")
+                    .arg(newer.path())
+                    .args(["-path", "*pg_upgrade*", "-name", "*.log"])
+                    .args(["-exec", "grep", "-i", "-h", "error", "{}", ";"]),
+            );
+            let said = String::from_utf8_lossy(&output.stdout);
+            panic!("pg_upgrade:\n{said}{complaints}");
+        }
+        newer.start_again();
+        Some(newer)
+    }
+}

@@ -1,0 +1,334 @@
+//! What an administrator does to databases and files, and statements cut short at any point: no value comes back.
+
+use mint_cluster::load::sessions::while_asking;
+use mint_cluster::{Dice, Server, Session, assert_ascending, assert_unique, count, say};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// One of each kind that has something on disk.
+const KINDS: [&str; 4] = [
+    "snowflake_next_id(7)",
+    "segment_next('tag')",
+    "ticket_next('ticket')",
+    "user_sequence_next('family', 7)",
+];
+
+const CREATE: &str =
+    "CREATE EXTENSION pg_mint; SELECT segment_create('tag', 20); SELECT ticket_create('ticket');
+    SELECT user_sequence_create('family', 2, 20)";
+
+/// What was drawn of each kind, in order.
+#[derive(Default)]
+struct Drawn([Vec<i64>; KINDS.len()]);
+
+impl Drawn {
+    fn draw(&mut self, session: &mut Session) {
+        for (kind, all) in KINDS.iter().zip(&mut self.0) {
+            all.extend(
+                session.column::<i64>(&format!("SELECT {kind} FROM generate_series(1, 50)")),
+            );
+        }
+    }
+
+    #[track_caller]
+    fn check(&self) {
+        self.0.iter().for_each(|all| assert_ascending(all));
+    }
+}
+
+fn crash_with_the_clock_back(server: &Server) {
+    server.cut_power();
+    server.set_clock("-1");
+    server.start_again();
+}
+
+#[test]
+fn a_renamed_and_moved_database_goes_on() {
+    let Some(server) = Server::build_with_clock("renamed and moved") else {
+        return;
+    };
+    let server = server.start_empty();
+    let mut postgres = server.connect("postgres");
+    postgres.run("CREATE DATABASE shop");
+    server.connect("shop").run(CREATE);
+    let mut drawn = Drawn::default();
+    drawn.draw(&mut server.connect("shop"));
+    let quiet = |postgres: &mut Session| {
+        let others = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname LIKE 'shop%'";
+        server.until("nobody is in it", || postgres.one(others));
+    };
+    quiet(&mut postgres);
+    postgres.run("ALTER DATABASE shop RENAME TO shop2");
+    drawn.draw(&mut server.connect("shop2"));
+    quiet(&mut postgres);
+    postgres.run(&format!(
+        "CREATE TABLESPACE elsewhere LOCATION '{}'",
+        server.folder("elsewhere")
+    ));
+    postgres.run("ALTER DATABASE shop2 SET TABLESPACE elsewhere");
+    drawn.draw(&mut server.connect("shop2"));
+    crash_with_the_clock_back(&server);
+    drawn.draw(&mut server.connect("shop2"));
+    drawn.check();
+}
+
+/// By either strategy, a copy goes on above what its original had issued, and after a crash above its own.
+#[test]
+fn a_copy_by_either_strategy_goes_on() {
+    let Some(server) = Server::build_with_clock("copied by strategy") else {
+        return;
+    };
+    let server = server.start_empty();
+    let mut postgres = server.connect("postgres");
+    postgres.run("CREATE DATABASE original");
+    server.connect("original").run(CREATE);
+    for strategy in ["file_copy", "wal_log"] {
+        let mut drawn = Drawn::default();
+        drawn.draw(&mut server.connect("original"));
+        let others = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'original'";
+        server.until("nobody is in it", || postgres.one(others));
+        postgres.run(&format!(
+            "CREATE DATABASE {strategy} TEMPLATE original STRATEGY {strategy}"
+        ));
+        drawn.draw(&mut server.connect(strategy));
+        drop(postgres);
+        crash_with_the_clock_back(&server);
+        drawn.draw(&mut server.connect(strategy));
+        drawn.check();
+        server.set_clock("+0");
+        postgres = server.connect("postgres");
+    }
+}
+
+/// The log of a server that was stopped has nothing that its files lack. That of one that crashed has, and then only its
+/// clock keeps ids from coming back, as the documents say of restores.
+#[test]
+fn a_log_that_was_thrown_away_brings_nothing_back() {
+    let server = Server::build("pg_resetwal").start_empty();
+    server.connect("postgres").run(CREATE);
+    let mut drawn = Drawn::default();
+    drawn.draw(&mut server.connect("postgres"));
+    server.stop_fast();
+    server.reset_wal();
+    server.start_again();
+    drawn.draw(&mut server.connect("postgres"));
+    drawn.check();
+    server.stop_immediate();
+    server.reset_wal();
+    server.start_again();
+    let next = "SELECT snowflake_next_id(7) FROM generate_series(1, 50)";
+    drawn.0[0].extend(server.until_minted(|| server.connect("postgres").try_column::<i64>(next)));
+    assert_ascending(&drawn.0[0]);
+}
+
+#[test]
+fn a_single_user_mints_among_the_others() {
+    let server = Server::build("single user").start_empty();
+    server.connect("postgres").run(CREATE);
+    let mut drawn = Drawn::default();
+    drawn.draw(&mut server.connect("postgres"));
+    for _ in 0..2 {
+        server.stop_fast();
+        let script: String = KINDS
+            .iter()
+            .map(|kind| format!("SELECT {kind} AS drawn;\n\n"))
+            .collect();
+        let said = server.single_user("postgres", &script);
+        let values = said
+            .split("drawn = \"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap_or_default());
+        let values: Vec<i64> = values.filter_map(|value| value.parse().ok()).collect();
+        assert_eq!(values.len(), KINDS.len(), "{said}");
+        for (all, value) in drawn.0.iter_mut().zip(values) {
+            all.push(value);
+        }
+        server.start_again();
+        drawn.draw(&mut server.connect("postgres"));
+        server.stop_immediate();
+        server.start_again();
+        drawn.draw(&mut server.connect("postgres"));
+    }
+    drawn.check();
+}
+
+/// With the least WAL, what a transaction made is not logged: its sequences are written out at its end. And by whichever
+/// means the memory that sessions share is had, an end by force brings nothing back.
+#[test]
+fn minimal_wal_and_other_shared_memory_lose_nothing() {
+    for kind in ["posix", "mmap", "sysv"].into_iter().take(count(3, 2)) {
+        let server = Server::build("minimal WAL")
+            .durable()
+            .conf("wal_level = minimal")
+            .conf("max_wal_senders = 0")
+            .conf(&format!("dynamic_shared_memory_type = {kind}"))
+            .start_empty();
+        let mut session = server.connect("postgres");
+        let mut drawn = Drawn::default();
+        session.run("BEGIN");
+        session.run(CREATE);
+        drawn.draw(&mut session);
+        session.run("ALTER SEQUENCE tag CACHE 30; ALTER SEQUENCE ticket CACHE 30");
+        drawn.draw(&mut session);
+        session.run("COMMIT");
+        drawn.draw(&mut session);
+        server.stop_immediate();
+        server.start_again();
+        drawn.draw(&mut server.connect("postgres"));
+        server.kill9(server.connect("postgres").pid);
+        drawn.draw(&mut server.connect("postgres"));
+        drawn.check();
+    }
+}
+
+/// What a prepared transaction drew for its commit is waited for after a crash too.
+#[test]
+fn a_prepared_transaction_keeps_its_user_over_a_crash() {
+    let server = Server::build("prepared")
+        .durable()
+        .conf("max_prepared_transactions = 5")
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("SELECT user_sequence_create('family'); CREATE TABLE message (n bigint)");
+    let draw = |uid: u8| format!("SELECT user_sequence_next_for_commit('family', {uid})");
+    session.run(&format!(
+        "BEGIN; INSERT INTO message {}; SELECT segment_create('tag')",
+        draw(7)
+    ));
+    let snowflake: i64 = session.one("SELECT snowflake_next_id(5)");
+    session.run("PREPARE TRANSACTION 'kept'");
+    for end in ["stop", "kill -9"] {
+        if end == "stop" {
+            server.stop_immediate();
+            server.start_again();
+        } else {
+            server.kill9(server.connect("postgres").pid);
+        }
+        let mut session = server.connect("postgres");
+        session.run("SET lock_timeout = '200ms'");
+        let refusal = session.refusal(&draw(7));
+        assert_eq!(refusal.code, "55P03", "after {end}: {refusal}");
+        session.run(&draw(8));
+    }
+    let mut session = server.connect("postgres");
+    session.run("COMMIT PREPARED 'kept'");
+    session.run("SET lock_timeout = '200ms'");
+    let (before, after): (i64, i64) = (session.one("SELECT n FROM message"), session.one(&draw(7)));
+    assert!(after > before, "{after} after {before}");
+    assert!(session.one::<i64>("SELECT snowflake_next_id(5)") > snowflake);
+    assert_eq!(session.one::<i64>("SELECT segment_next('tag')"), 1);
+}
+
+/// Statements end at any point, by a timeout, a cancel or a termination, while each of them has to write first. Nothing
+/// is given twice, and no lock, pin or place stays behind.
+#[test]
+fn statements_cut_short_leave_nothing_behind() {
+    const TIMEOUT: &str = "SET statement_timeout = ";
+    let server = Server::build("cut short")
+        .durable()
+        .conf("pg_mint.ceiling_window = '100ms'")
+        .conf("pg_mint.max_sections = 64")
+        .conf("pg_mint.max_segments = 16")
+        .start_empty();
+    let mut session = server.connect("postgres");
+    session.run("CREATE EXTENSION pg_mint; SELECT user_sequence_create('family', 200, 2)");
+    session.run("SELECT segment_create('tag' || n, 2) FROM generate_series(1, 40) n");
+    // Each kind of value in a space of its own, and each statement with a timeout of its own.
+    let statements: Vec<String> = [
+        "SELECT snowflake_next_id(7) FROM generate_series(1, 400)",
+        "SELECT snowflake_next_ids(8, 3000, 'sonyflake')",
+        "SELECT segment_next('tag1') FROM generate_series(1, 40)",
+        "SELECT user_sequence_next('family', 5) FROM generate_series(1, 20)",
+    ]
+    .into_iter()
+    .flat_map(|sql| [sql.to_owned(), sql.to_owned()])
+    .collect();
+    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
+    let mut other = server.connect("postgres");
+    other.run("ALTER ROLE postgres SET statement_timeout = '6ms'");
+    drop(session);
+    let over = AtomicBool::new(false);
+    let rounds = count(1_500, 150);
+    let mut records = std::thread::scope(|scope| {
+        // These must take places from each other.
+        for client in 0..2 {
+            let (server, over) = (&server, &over);
+            scope.spawn(move || {
+                let mut dice = Dice::seeded(client);
+                while !over.load(Ordering::Relaxed) {
+                    let Ok(mut session) = server.place().try_connect() else {
+                        continue;
+                    };
+                    for _ in 0..20 {
+                        let place = 1 + dice.below(40);
+                        let set = format!("{TIMEOUT}{}", 1 + dice.below(9));
+                        for sql in [
+                            set,
+                            format!("SELECT segment_next('tag{}')", place.max(2)),
+                            format!(
+                                "SELECT user_sequence_next('family', {})",
+                                1_000 + dice.below(100_000)
+                            ),
+                            format!("SELECT snowflake_next_id({})", 100 + place),
+                        ] {
+                            let _ = session.try_run(&sql);
+                        }
+                    }
+                }
+            });
+        }
+        let records = while_asking(&server.place(), &statements, || {
+            let mut dice = Dice::seeded(7);
+            for round in 0..rounds {
+                sleep(Duration::from_millis(5));
+                let way =
+                    ["pg_cancel_backend", "pg_terminate_backend"][usize::from(round % 5 == 0)];
+                other.run(&format!(
+                    "SELECT {way}(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+                     ORDER BY pid OFFSET {} LIMIT 1",
+                    dice.below(10)
+                ));
+            }
+            other.run("ALTER ROLE postgres RESET statement_timeout");
+        });
+        over.store(true, Ordering::Relaxed);
+        records
+    });
+    let refusals = || records.iter().flat_map(|record| &record.refusals);
+    let strange = refusals().find(|refusal| refusal.code != "57014");
+    assert!(
+        strange.is_none(),
+        "{}",
+        strange.map_or_else(String::new, ToString::to_string)
+    );
+    let (cut, whole) = (
+        refusals().count(),
+        records.iter().map(|record| record.ids.len()).sum::<usize>(),
+    );
+    say(format!(
+        "{cut} statements cut short, {whole} values of the others"
+    ));
+    assert!(cut > 20 && whole > 1_000, "{cut} cut short, {whole} values");
+    for pair in records.chunks_mut(2) {
+        let lists: Vec<Vec<i64>> = pair
+            .iter_mut()
+            .map(|record| std::mem::take(&mut record.ids))
+            .collect();
+        if lists.iter().any(|list| !list.is_empty()) {
+            assert_unique(&lists);
+        }
+    }
+    // More sections and sequences than there are places for: each must find one.
+    let mut session = server.connect("postgres");
+    session.run("SET statement_timeout = '60s'");
+    session.run("SELECT user_sequence_next('family', uid) FROM generate_series(1, 3000) uid");
+    for place in 1..=40 {
+        session.run(&format!("SELECT segment_next('tag{place}')"));
+    }
+    session.run("SELECT snowflake_next_id(7), snowflake_next_id(500)");
+    let locks: i64 = session.one(
+        "SELECT count(*) FROM pg_locks WHERE pid <> pg_backend_pid() AND locktype = 'advisory'",
+    );
+    assert_eq!(locks, 0);
+}

@@ -1,0 +1,149 @@
+//! One tenant of a server, with a database and nothing else, uses up what there is: the others mint on.
+
+use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
+use std::time::{Duration, Instant};
+
+/// A server with a database of one tenant beside that of the others.
+fn server_with_tenant(name: &str, conf: &[&str]) -> Server {
+    let builder = Server::build(name);
+    let server = conf
+        .iter()
+        .fold(builder, |builder, line| builder.conf(line))
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE eve LOGIN");
+    session.run("CREATE DATABASE evedb OWNER eve");
+    eve(&server).run("CREATE EXTENSION pg_mint");
+    server
+}
+
+fn eve(server: &Server) -> Session {
+    server.connect_as("eve", "evedb")
+}
+
+/// Layouts of her own, as many as she likes, and all nodes of a layout.
+const ALL_LANES: &str =
+    "SELECT count(snowflake_next_id(node, 'sonyflake')) FROM generate_series(0, 65535) AS node";
+const LAYOUTS: &str = "CREATE FUNCTION lay(i int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
+    RETURN snowflake_next_id(0, ('time:41 node:10 seq:12 epoch:' || to_char(timestamp '2001-01-01' + i * interval '1 second',
+        'YYYY-MM-DD\"T\"HH24:MI:SS') || 'Z')::snowflake_layout);
+    EXCEPTION WHEN configuration_limit_exceeded THEN RETURN NULL; END $$;
+    SELECT count(lay(i)) FROM generate_series(1, 5000) i";
+
+#[test]
+fn lanes_of_others_are_never_refused() {
+    let server = server_with_tenant("lanes", &["pg_mint.max_lanes = 1024"]);
+    let mut eve = eve(&server);
+    eve.run(ALL_LANES);
+    eve.run(LAYOUTS);
+    let refused: i64 =
+        eve.one("SELECT count(*) FILTER (WHERE lay(i) IS NULL) FROM generate_series(1, 5000) i");
+    assert!(
+        refused > 4_000,
+        "only {refused} of 5000 layouts were refused her"
+    );
+    let mut other = server.connect("postgres");
+    // Built-in layouts have a lane always, and a layout of this database's own finds room as well.
+    let ids: Vec<i64> =
+        other.column("SELECT snowflake_next_id(4321) FROM generate_series(1, 1000)");
+    assert_ascending(&ids);
+    let own: Vec<i64> = other.column(
+        "SELECT snowflake_next_id(1, 'time:41 node:10 seq:12 epoch:2011-11-11T11:11:11Z') FROM generate_series(1, 1000)",
+    );
+    assert_ascending(&own);
+    // In a new session too, which has no memory of what it found.
+    let again: Vec<i64> = server
+        .connect("postgres")
+        .column("SELECT snowflake_next_id(4321) FROM generate_series(1, 1000)");
+    assert_unique([&ids, &again]);
+}
+
+/// The extension made anew and anew in one database, with an id each time.
+#[test]
+fn ceilings_of_others_are_never_refused() {
+    let server = server_with_tenant("ceilings", &[]);
+    let mut session = eve(&server);
+    for _ in 0..count(60, 12) {
+        session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
+        session.run("SELECT snowflake_next_id(5)");
+    }
+    let ceilings: i64 = server
+        .connect("postgres")
+        .one("SELECT count(*) FROM pg_mint_ceilings WHERE database = 'evedb'");
+    assert_eq!(ceilings, 1);
+    server.create_database("late");
+    assert!(
+        server
+            .connect("late")
+            .one::<i64>("SELECT snowflake_next_id(5)")
+            > 0
+    );
+}
+
+/// Her sequences take places from each other, and not from the only one of another database.
+#[test]
+fn segments_of_others_stay() {
+    let server = server_with_tenant("segments", &["pg_mint.max_segments = 64"]);
+    let mut eve = eve(&server);
+    eve.run("DO $$ BEGIN FOR i IN 1..200 LOOP EXECUTE 'CREATE SEQUENCE s' || i; END LOOP; END $$");
+    let mut other = server.connect("postgres");
+    other.run("CREATE SEQUENCE small AS smallint");
+    let mut values = Vec::new();
+    for _ in 0..20 {
+        values.push(other.one::<i64>("SELECT segment_next('small')"));
+        eve.run("SELECT count(segment_next(('s' || i)::regclass)) FROM generate_series(1, 200) i");
+    }
+    assert_eq!(values, (1..=20).collect::<Vec<i64>>());
+    let sections = "SELECT user_sequence_create('box', 1)";
+    other.run(sections);
+    assert_eq!(other.one::<i64>("SELECT user_sequence_next('box', 1)"), 1);
+}
+
+#[test]
+fn sections_of_others_stay() {
+    let server = server_with_tenant("sections", &["pg_mint.max_sections = 64"]);
+    let mut eve = eve(&server);
+    eve.run("SELECT user_sequence_create('many', 500)");
+    let mut other = server.connect("postgres");
+    other.run("SELECT user_sequence_create('box', 1)");
+    let mut numbers = Vec::new();
+    for _ in 0..5 {
+        numbers.push(other.one::<i64>("SELECT user_sequence_next('box', 1)"));
+        eve.run("SELECT count(user_sequence_next('many', uid)) FROM generate_series(1, 20000) uid");
+    }
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+}
+
+/// The memory of users, at a size that takes seconds to make at once, is made while others mint.
+#[test]
+fn the_memory_of_users_stalls_nobody() {
+    let server = server_with_tenant("users", &["pg_mint.user_memory = '2GB'"]);
+    eve(&server).run("SELECT user_sequence_create('box', 1)");
+    let longest = std::thread::scope(|scope| {
+        let drawing = scope.spawn(|| {
+            let mut eve = eve(&server);
+            eve.run(&format!(
+                "SELECT count(user_sequence_next('box', uid)) FROM generate_series(1, {}) uid",
+                count(3_000_000, 500_000)
+            ));
+        });
+        let mut longest = Duration::ZERO;
+        let mut node = 0;
+        while !drawing.is_finished() {
+            let begun = Instant::now();
+            let mut other = server.connect("postgres");
+            let connected = begun.elapsed();
+            node += 1;
+            // A new lane, a ceiling to be raised now and then, and a segment.
+            other.run(&format!(
+                "SET statement_timeout = '2s'; SELECT snowflake_next_id({})",
+                node % 8_000
+            ));
+            longest = longest.max(begun.elapsed() - connected);
+        }
+        drawing.join().expect("the tenant draws");
+        longest
+    });
+    // On two busy cores a statement can wait for its turn; seconds it cannot.
+    assert!(longest < Duration::from_secs(1), "an id took {longest:?}");
+}

@@ -1,0 +1,215 @@
+//! Counters whose sequences are altered, replaced and granted while others draw from them.
+
+use mint_cluster::load::sessions::{assert_sound, while_asking};
+use mint_cluster::{Record, Server, assert_ascending, assert_unique, count, say};
+
+/// What was drawn, when nobody was refused.
+fn drawn(records: Vec<Record>) -> Vec<Vec<i64>> {
+    let lists = records.into_iter().map(|record| {
+        assert!(record.refusals.is_empty(), "{}", record.refusals[0]);
+        record.ids
+    });
+    lists.collect()
+}
+
+fn report(what: &str, lists: &[Vec<i64>]) {
+    let total: usize = lists.iter().map(Vec::len).sum();
+    say(format!("{what}: {total} while it was altered, each once"));
+}
+
+/// Values come twice only when a statement says so: none of these does.
+#[test]
+fn a_sequence_is_altered_while_all_draw() {
+    let server = Server::start("altered");
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE keeper; GRANT CREATE ON SCHEMA public TO keeper; SELECT segment_create('tag', 50)");
+    let many = "SELECT segment_next('tag') FROM generate_series(1, 40)";
+    let range =
+        "SELECT g FROM segment_next_range('tag', 3) r, generate_series(lower(r), upper(r) - 1) g";
+    // Enough to take more segments than are in memory, of a sequence that will not have been there.
+    let and_undo = "SELECT count(segment_next('tag')) FROM generate_series(1, 300); ROLLBACK";
+    let alter = || {
+        for round in 0..count(60, 12) {
+            let ahead: i64 = session.one("SELECT nextval('tag') + 1000000000 FROM pg_sleep(0.005)");
+            let rules = round % 3 + 1;
+            for statement in [
+                &format!(
+                    "ALTER SEQUENCE tag CACHE {} MAXVALUE 4000000000000000000",
+                    50 + round
+                ),
+                &format!("SELECT setval('tag', {ahead})"),
+                &format!("BEGIN; ALTER SEQUENCE tag RESTART; {and_undo}"),
+                &format!("ALTER SEQUENCE tag RESTART {}", ahead + 1_000_000_000),
+                &format!("BEGIN; DROP SEQUENCE tag; CREATE SEQUENCE tag CACHE 50; {and_undo}"),
+                "BEGIN; SAVEPOINT here; DROP SEQUENCE tag; SELECT segment_create('tag', 10); ROLLBACK TO here; COMMIT",
+                "BEGIN; SELECT setval('tag', nextval('tag') + 1000000); ROLLBACK",
+                "GRANT USAGE ON SEQUENCE tag TO PUBLIC; ALTER SEQUENCE tag OWNER TO keeper",
+                "REVOKE USAGE ON SEQUENCE tag FROM PUBLIC; REASSIGN OWNED BY keeper TO postgres",
+                &format!("ALTER SEQUENCE tag INCREMENT {rules}"),
+            ] {
+                session.run(statement);
+            }
+            // A range holds the values between two of its own as well.
+            session.run("ALTER SEQUENCE tag INCREMENT 1");
+        }
+    };
+    let lists = drawn(while_asking(
+        &server.place(),
+        &[
+            many,
+            many,
+            many,
+            "SELECT segment_next('tag')",
+            "SELECT nextval('tag')",
+        ],
+        alter,
+    ));
+    assert_unique(&lists);
+    report("values", &lists);
+    assert_eq!(server.connect("postgres").column::<i64>(range).len(), 3);
+}
+
+/// A ticket of another server's series would meet that server's.
+#[test]
+fn tickets_change_while_all_draw() {
+    let server = Server::start("changed tickets");
+    let mut session = server.connect("postgres");
+    session.run(
+        "SELECT ticket_create('photos', server => 2, servers => 3); ALTER SEQUENCE photos CACHE 20",
+    );
+    let many = "SELECT ticket_next('photos') FROM generate_series(1, 30)";
+    let change = || {
+        for _ in 0..count(60, 12) {
+            let above: i64 =
+                session.one("SELECT last_value + 1000000 FROM photos, pg_sleep(0.005)");
+            for statement in [
+                format!("BEGIN; SELECT ticket_change('photos', 1, 5, {above})"),
+                "SELECT count(ticket_next('photos')) FROM generate_series(1, 200); ROLLBACK"
+                    .to_owned(),
+                format!("SELECT ticket_change('photos', 2, 3, {above})"),
+                "BEGIN; SELECT ticket_drop('photos'), ticket_create('photos')".to_owned(),
+                "SELECT count(ticket_next('photos')) FROM generate_series(1, 200); ROLLBACK"
+                    .to_owned(),
+            ] {
+                session.run(&statement);
+            }
+        }
+    };
+    let lists = drawn(while_asking(
+        &server.place(),
+        &[many, many, many, "SELECT ticket_next('photos')"],
+        change,
+    ));
+    assert_sound(&lists);
+    assert!(lists.iter().flatten().all(|ticket| ticket % 3 == 2));
+    report("tickets", &lists);
+}
+
+/// Every session sees its user's numbers rise, whatever happens to the section below him.
+#[test]
+fn a_family_is_altered_while_all_draw() {
+    let server = Server::start("altered family");
+    let mut session = server.connect("postgres");
+    session.run("SELECT user_sequence_create('family', sections => 1, step => 30)");
+    let (one, many) = (
+        "SELECT user_sequence_next('family', 7)",
+        "SELECT user_sequence_next('family', 7) FROM generate_series(1, 25)",
+    );
+    let and_undo =
+        "SELECT count(user_sequence_next('family', 7)) FROM generate_series(1, 200); ROLLBACK";
+    let alter = || {
+        for round in 0..count(60, 12) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            for statement in [
+                format!("ALTER SEQUENCE family_section_0_seq CACHE {}", 20 + round),
+                format!("BEGIN; ALTER SEQUENCE family_section_0_seq RESTART; {and_undo}"),
+                format!(
+                    "BEGIN; DROP TABLE family; SELECT user_sequence_create('family', 2, 10); {and_undo}"
+                ),
+                "SELECT setval('family_section_0_seq', nextval('family_section_0_seq') + 100000)"
+                    .to_owned(),
+                format!(
+                    "BEGIN; ALTER TABLE family RENAME TO other; ALTER TABLE other RENAME TO family; {and_undo}"
+                ),
+                "GRANT INSERT ON family TO PUBLIC".to_owned(),
+                "REVOKE INSERT ON family FROM PUBLIC".to_owned(),
+            ] {
+                session.run(&statement);
+            }
+        }
+    };
+    let lists = drawn(while_asking(
+        &server.place(),
+        &[one, one, many, many],
+        alter,
+    ));
+    assert_sound(&lists);
+    report("numbers of a user", &lists);
+}
+
+/// A statement that began before has not heard of it, and its numbers rise all the same.
+#[test]
+fn a_long_statement_goes_on_above() {
+    // What comes when is a matter of half seconds.
+    let server = Server::build("long statement").alone().start();
+    let mut session = server.connect("postgres");
+    session.run("SELECT user_sequence_create('family', sections => 1, step => 1000)");
+    let slowly = "SELECT user_sequence_next('family', 7) FROM generate_series(1, 3) g, pg_sleep(0.5 * g / g)";
+    let alters = [
+        "ALTER SEQUENCE family_section_0_seq CACHE 30",
+        "BEGIN; ALTER SEQUENCE family_section_0_seq CACHE 30; SELECT user_sequence_next('family', 7); ROLLBACK",
+    ];
+    for alter in alters {
+        let mut slow = server.connect("postgres");
+        let mut ids = vec![slow.one::<i64>("SELECT user_sequence_next('family', 7)")];
+        std::thread::scope(|scope| {
+            let slow = scope.spawn(move || slow.column::<i64>(slowly));
+            std::thread::sleep(std::time::Duration::from_millis(750));
+            session.run(alter);
+            let number: i64 = session.one("SELECT user_sequence_next('family', 7)");
+            let slow = slow.join().expect("the slow session");
+            ids.extend([slow[0], number, slow[1], slow[2]]);
+        });
+        assert_ascending(&ids);
+    }
+}
+
+/// What is taken away is gone with the next statement, also of a session that draws all the time and as
+/// another role for a moment; and what is given back is there again.
+#[test]
+fn privileges_count_at_once() {
+    let server = Server::start("granted");
+    let mut owner = server.connect("postgres");
+    owner.run(
+        "CREATE ROLE drawer; SELECT segment_create('tag', 50), ticket_create('photos'), user_sequence_create('family');
+         GRANT USAGE ON SEQUENCE tag, photos TO drawer; GRANT INSERT ON family TO drawer",
+    );
+    let calls = [
+        ("segment_next('tag')", "USAGE ON SEQUENCE tag"),
+        ("ticket_next('photos')", "USAGE ON SEQUENCE photos"),
+        ("user_sequence_next('family', 7)", "INSERT ON family"),
+    ];
+    for (number, (call, _)) in calls.iter().enumerate() {
+        owner.run(&format!(
+            "CREATE FUNCTION as_drawer{number}() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN {}; END';
+             ALTER FUNCTION as_drawer{number} OWNER TO drawer",
+            call.replace('\'', "''")
+        ));
+    }
+    let mut session = server.connect("postgres");
+    for (number, (call, privilege)) in calls.iter().enumerate() {
+        let mut ids: Vec<i64> = Vec::new();
+        for _ in 0..count(50, 10) {
+            let as_drawer = format!("SELECT as_drawer{number}()");
+            ids.push(session.one(&format!("SELECT {call}")));
+            ids.push(session.one(&as_drawer));
+            owner.run(&format!("REVOKE {privilege} FROM drawer"));
+            let refusal = session.refusal(&as_drawer);
+            assert_eq!(refusal.code, "42501", "{call}: {refusal}");
+            // Its own privileges are as they were.
+            ids.push(session.one(&format!("SELECT {call}")));
+            owner.run(&format!("GRANT {privilege} TO drawer"));
+        }
+        assert_ascending(&ids);
+    }
+}

@@ -1,0 +1,407 @@
+//! Segments, tickets and user sequences on whole servers: load, crashes, failover, and the order of commits.
+
+use mint_cluster::load::sessions::{assert_sound, draw_at_once, while_minting};
+use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
+
+const NEXT: &str = "SELECT segment_next('tag')";
+
+fn with_tag(name: &str, step: u32) -> Server {
+    let server = Server::build(name).durable().start();
+    let create = format!("SELECT segment_create('tag', {step})");
+    server.connect("postgres").run(&create);
+    server
+}
+
+/// One sequence, and everybody draws from it in a way of his own.
+fn mixed(sessions: usize) {
+    let server = with_tag("mixed", 50);
+    let each = count(600, 60);
+    let drawn = draw_at_once(&server, "postgres", sessions, |session, number| {
+        let mut ids = Vec::new();
+        for round in 0..each {
+            match (number + round) % 6 {
+                0 => ids.push(session.one("SELECT nextval('tag')")),
+                1 => ids.extend(session.column::<i64>(
+                    "SELECT g FROM segment_next_range('tag', 30) r, generate_series(lower(r), upper(r) - 1) g",
+                )),
+                2 => ids.extend(session.column::<i64>(
+                    "SELECT segment_next('tag') FROM generate_series(1, 120)",
+                )),
+                3 if number == 3 => {
+                    // Upwards, by more than others can take in between. Two at once could set it back.
+                    session.run("SELECT setval('tag', nextval('tag') + 1000000000)");
+                }
+                _ => ids.push(session.one(NEXT)),
+            }
+        }
+        ids
+    });
+    assert_unique(&drawn);
+    let total: usize = drawn.iter().map(Vec::len).sum();
+    say(format!("{sessions} sessions: {total} values, each once"));
+}
+
+#[test]
+fn eight_sessions_mix_segments_with_nextval_and_setval() {
+    mixed(8);
+}
+
+#[test]
+fn thirty_two_sessions_mix_segments_with_nextval_and_setval() {
+    mixed(32);
+}
+
+/// One at a time, each session's values ascend: a later segment is above an earlier one.
+#[test]
+fn values_ascend_within_each_session() {
+    let server = with_tag("ascending", 7);
+    let each = count(5_000, 400);
+    let drawn = draw_at_once(&server, "postgres", 8, |session, _| {
+        (0..each).map(|_| session.one(NEXT)).collect()
+    });
+    assert_sound(&drawn);
+}
+
+/// What any client saw never comes back, whether it was committed or not.
+#[test]
+fn crashes_repeat_nothing() {
+    let server = with_tag("crashes", 20);
+    server
+        .connect("postgres")
+        .run("SELECT user_sequence_create('family', sections => 2, step => 20)");
+    let (mut values, mut numbers) = (Vec::new(), Vec::new());
+    for round in 0..count(12, 4) {
+        // One that never commits: its values were seen all the same.
+        let mut open = server.connect("postgres");
+        open.run("BEGIN READ ONLY");
+        values.push(open.one(NEXT));
+        let user = "SELECT user_sequence_next('family', 5)";
+        let story = || std::thread::sleep(std::time::Duration::from_millis(count(300, 100)));
+        let drawn = while_minting(&server, 2, NEXT, story);
+        let of_user = while_minting(&server, 2, user, || {
+            let mut session = server.connect("postgres");
+            for _ in 0..100 {
+                values.push(session.one(NEXT));
+                numbers.push(session.one::<i64>(user));
+            }
+            match round % 2 {
+                0 => server.stop_immediate(),
+                _ => server.kill9(session.pid),
+            }
+        });
+        if round % 2 == 0 {
+            server.start_again();
+        }
+        values.extend(drawn.into_iter().flat_map(|record| record.ids));
+        numbers.extend(of_user.into_iter().flat_map(|record| record.ids));
+    }
+    let mut session = server.connect("postgres");
+    values.push(session.one(NEXT));
+    numbers.push(session.one("SELECT user_sequence_next('family', 5)"));
+    assert_unique([&values]);
+    assert_unique([&numbers]);
+    let most = |all: &Vec<i64>| all.iter().max().copied();
+    assert_eq!(most(&values), values.last().copied());
+    assert_eq!(most(&numbers), numbers.last().copied());
+    say(format!(
+        "{} values and {} numbers of a user across crashes, each once",
+        values.len(),
+        numbers.len()
+    ));
+}
+
+/// The row `idgo`, `crash` of the known ids, and `seqsvr`, `steps`.
+#[test]
+fn the_originals_restart_where_ours_do() {
+    let server = Server::build("originals").durable().start();
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE SEQUENCE abc; SELECT setval('abc', 100); SELECT user_sequence_create('seqsvr')",
+    );
+    let next = "SELECT user_sequence_next('seqsvr', 1)";
+    assert_eq!(session.one::<i64>("SELECT segment_next('abc')"), 101);
+    assert_eq!(session.one::<i64>(next), 1);
+    server.stop_immediate();
+    server.start_again();
+    let mut session = server.connect("postgres");
+    assert_eq!(session.one::<i64>("SELECT segment_next('abc')"), 2_101);
+    assert_eq!(session.one::<i64>(next), 10_001);
+    let current = "SELECT user_sequence_current('seqsvr', 1)";
+    assert_eq!(session.one::<i64>(current), 10_001);
+}
+
+#[test]
+fn a_standby_refuses_and_goes_on_above_when_promoted() {
+    let primary = with_tag("counting primary", 10);
+    let mut session = primary.connect("postgres");
+    session.run("SELECT user_sequence_create('family'); SELECT ticket_create('photos', 2, 3)");
+    let calls = [
+        NEXT,
+        "SELECT lower(segment_next_range('tag', 3))",
+        "SELECT ticket_next('photos')",
+        "SELECT user_sequence_next('family', 1)",
+        "SELECT user_sequence_next_for_commit('family', 1)",
+    ];
+    let standby = primary.standby("counting standby");
+    let mut drawn: Vec<Vec<i64>> = calls.map(|_| Vec::new()).to_vec();
+    for _ in 0..500 {
+        for (call, drawn) in calls.iter().zip(&mut drawn) {
+            drawn.push(session.one(call));
+        }
+    }
+    primary.wait_for(&standby);
+    let mut replica = standby.connect("postgres");
+    for call in calls {
+        let refusal = replica.refusal(call);
+        assert_eq!(refusal.code, "25006", "{refusal}");
+    }
+    primary.stop_immediate();
+    standby.promote();
+    for _ in 0..100 {
+        for (call, drawn) in calls.iter().zip(&mut drawn) {
+            drawn.push(replica.one(call));
+        }
+    }
+    // The two calls for a user draw the same numbers, and those for the tag the same values.
+    assert_unique([&drawn[3], &drawn[4]]);
+    for drawn in [0, 2, 3, 4].map(|call| &drawn[call]) {
+        assert_ascending(drawn);
+    }
+    assert!(drawn[2].iter().all(|ticket| ticket % 3 == 2));
+}
+
+/// A prepared transaction keeps its locks, and so do those who wait for it.
+#[test]
+fn numbers_become_visible_in_their_order() {
+    let server = Server::build("order of commits")
+        .conf("max_prepared_transactions = 5")
+        .start();
+    let mut setup = server.connect("postgres");
+    setup.run(
+        "SELECT user_sequence_create('family'); CREATE TABLE message (uid bigint, number bigint)",
+    );
+    let insert = |session: &mut Session, function: &str| {
+        session.run(&format!(
+            "BEGIN; INSERT INTO message VALUES (7, {function}('family', 7))"
+        ));
+    };
+    // A reader that asks for all above the last it saw.
+    let poll = |session: &mut Session, above: i64| -> Vec<i64> {
+        session.column(&format!(
+            "SELECT number FROM message WHERE number > {above} ORDER BY number"
+        ))
+    };
+    let (mut early, mut late) = (server.connect("postgres"), server.connect("postgres"));
+
+    // The plain form: the reader misses a row for good.
+    insert(&mut early, "user_sequence_next");
+    insert(&mut late, "user_sequence_next");
+    late.run("COMMIT");
+    let seen = poll(&mut setup, 0);
+    early.run("COMMIT");
+    assert_eq!(
+        (seen, poll(&mut setup, 2)),
+        (vec![2], vec![]),
+        "1 is missed"
+    );
+
+    // This form: the later number waits for the earlier one.
+    insert(&mut early, "user_sequence_next_for_commit");
+    late.run("SET lock_timeout = '200ms'");
+    let draw = "SELECT user_sequence_next_for_commit('family', 7)";
+    let refusal = late.refusal(draw);
+    assert_eq!(refusal.code, "55P03", "{refusal}");
+    assert_eq!(poll(&mut setup, 2), Vec::<i64>::new());
+    // Others are not kept waiting.
+    late.run("SELECT user_sequence_next_for_commit('family', 8)");
+    early.run("PREPARE TRANSACTION 'early'");
+    assert_eq!(late.refusal(draw).code, "55P03");
+    setup.run("COMMIT PREPARED 'early'");
+    late.run("SET lock_timeout = 0");
+    insert(&mut late, "user_sequence_next_for_commit");
+    assert_eq!(poll(&mut setup, 2), [3]);
+    late.run("COMMIT");
+    assert_eq!(poll(&mut setup, 3), [4]);
+
+    // ROLLBACK TO gives the lock back.
+    early.run("BEGIN; SAVEPOINT here");
+    early.run(draw);
+    early.run("ROLLBACK TO here");
+    late.run("SET lock_timeout = '200ms'");
+    late.run(draw);
+    early.run("ROLLBACK");
+}
+
+/// Many writers, and one reader that polls: he sees every number of theirs, in order.
+#[test]
+fn a_polling_reader_misses_nothing() {
+    let server = Server::start("polling");
+    let mut reader = server.connect("postgres");
+    reader.run("SELECT user_sequence_create('family'); CREATE TABLE message (number bigint)");
+    let mut seen: Vec<i64> = Vec::new();
+    // Some time between drawing and committing, for others to overtake.
+    let insert = "INSERT INTO message SELECT n
+        FROM (SELECT user_sequence_next_for_commit('family', 7) AS n OFFSET 0) AS drawn,
+            LATERAL (SELECT pg_sleep(random() * 0.003 + n * 0)) AS late
+        RETURNING number";
+    let written = while_minting(&server, 6, insert, || {
+        for _ in 0..count(300, 60) {
+            let last = seen.last().copied().unwrap_or(0);
+            seen.extend(reader.column::<i64>(&format!(
+                "SELECT number FROM message WHERE number > {last} ORDER BY number"
+            )));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    });
+    let last = seen.last().copied().unwrap_or(0);
+    seen.extend(reader.column::<i64>(&format!(
+        "SELECT number FROM message WHERE number > {last} ORDER BY number"
+    )));
+    let written: usize = written.iter().map(|record| record.ids.len()).sum();
+    assert_eq!(seen.len(), written);
+    assert_ascending(&seen);
+}
+
+/// Arrays lock in one order, whichever they are given in.
+#[test]
+fn arrays_of_users_do_not_deadlock() {
+    let server = Server::start("arrays");
+    server
+        .connect("postgres")
+        .run("SELECT user_sequence_create('family')");
+    let drawn = draw_at_once(&server, "postgres", 6, |session, number| {
+        let users = if number % 2 == 0 {
+            "ARRAY[1, 2, 3, 4]"
+        } else {
+            "ARRAY[4, 3, 2, 1]"
+        };
+        let sql = format!(
+            "SELECT (user_sequence_next_for_commit('family', {users}))[{}]",
+            if number % 2 == 0 { 1 } else { 4 }
+        );
+        (0..count(400, 80)).map(|_| session.one(&sql)).collect()
+    });
+    assert_sound(&drawn);
+}
+
+#[test]
+fn parallel_workers_draw() {
+    let server = Server::start("parallel counters");
+    let mut session = server.connect("postgres");
+    session.run("SELECT segment_create('tag', 100); SELECT user_sequence_create('family')");
+    let rows = count(200_000, 50_000);
+    session.run(&format!(
+        "CREATE TABLE row AS SELECT g FROM generate_series(1, {rows}) g; ANALYZE row"
+    ));
+    session.run("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0");
+    for sql in [
+        "SELECT segment_next('tag') FROM row",
+        "SELECT user_sequence_next('family', 3) FROM row",
+    ] {
+        let plan = session.explain(sql);
+        assert!(plan.contains("Workers Launched: 2"), "{plan}");
+        let all: Vec<i64> = session.column(sql);
+        assert_eq!(all.len(), rows);
+        assert_unique([&all]);
+    }
+    session.run(
+        "DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$",
+    );
+    // A worker that is the first to see both.
+    session.run("SELECT user_sequence_create('other'); CREATE SEQUENCE fresh");
+    assert_eq!(session.one::<i64>("SELECT segment_next('fresh')"), 1);
+    let first = "SELECT user_sequence_next('other', 1)";
+    assert_eq!(session.one::<i64>(first), 1);
+}
+
+/// Restored, nothing that was issued comes again, and names, steps and privileges are as they were.
+#[test]
+fn a_dump_carries_counters() {
+    let server = Server::start("dump of counters");
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE drawer; SELECT segment_create('tag', 30); SELECT user_sequence_create('family', 3, 40)");
+    session.run("SELECT ticket_create('photos', 2, 5); GRANT USAGE ON SEQUENCE tag TO drawer");
+    session.run("CREATE TABLE item (id bigint DEFAULT segment_next('tag'))");
+    let calls = [
+        "SELECT segment_next('tag')",
+        "SELECT ticket_next('photos')",
+        "SELECT user_sequence_next('family', 9)",
+    ];
+    let most = calls.map(|call| (0..75).map(|_| session.one::<i64>(call)).max());
+    session.run("CREATE DATABASE copy");
+    server.restore("postgres", "copy", &server.dump("postgres", "postgres"));
+    let mut copy = server.connect("copy");
+    for (call, most) in calls.iter().zip(most) {
+        let next: i64 = copy.one(call);
+        assert!(Some(next) > most, "{call}: {next}");
+    }
+    assert_eq!(copy.one::<i64>("SELECT ticket_next('photos')") % 5, 2);
+    let restored: String = copy.one(
+        "SELECT format('%s %s %s', (SELECT seqcache FROM pg_sequence WHERE seqrelid = 'tag'::regclass),
+            has_sequence_privilege('drawer', 'tag', 'USAGE'), (SELECT max(seqcache) FROM pg_sequence))",
+    );
+    assert_eq!(restored, "30 t 40");
+    let id: i64 = copy.one("INSERT INTO item DEFAULT VALUES RETURNING id");
+    assert_eq!(id, copy.one::<i64>(calls[0]) - 1);
+}
+
+/// More sequences than there is room for: they push each other out, and repeat nothing.
+#[test]
+fn few_places_for_many_sequences() {
+    let server = Server::build("few places")
+        .conf("pg_mint.max_segments = 16")
+        .conf("pg_mint.max_sections = 64")
+        .conf("pg_mint.user_memory = '1MB'")
+        .start();
+    let mut session = server.connect("postgres");
+    session.run(
+        "DO $$ BEGIN FOR n IN 1..40 LOOP PERFORM segment_create('tag' || n, 10); END LOOP; END $$",
+    );
+    session.run("SELECT user_sequence_create('a', 50), user_sequence_create('b', 50)");
+    let each = count(400, 60);
+    let drawn = draw_at_once(&server, "postgres", 6, |session, number| {
+        (0..each)
+            .map(|round| {
+                let tag = (number * 7 + round) % 40;
+                let value: i64 = session.one(&format!("SELECT segment_next('tag{}')", tag + 1));
+                value * 40 + tag as i64
+            })
+            .collect()
+    });
+    assert_unique(&drawn);
+    // Users of two families, many more than there is memory for.
+    let drawn = draw_at_once(&server, "postgres", 4, |session, number| {
+        let family = ["a", "b"][number % 2];
+        session.column::<i64>(&format!(
+            "SELECT user_sequence_next('{family}', g % 90000) * 180000 + g % 90000 + {} FROM generate_series(1, {}) g",
+            number % 2 * 90_000,
+            count(400_000, 80_000)
+        ))
+    });
+    assert_unique(&drawn);
+}
+
+/// Many more users than there is memory for, with ids from all of 64 bits: who is evicted skips, and never goes back.
+#[test]
+fn millions_of_users_in_bounded_memory() {
+    let users = count(10_000_000, 300_000);
+    let server = Server::build("millions of users")
+        .conf(&format!("pg_mint.user_memory = '{}MB'", count(64, 2)))
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("SELECT user_sequence_create('family')");
+    session.run(
+        "CREATE UNLOGGED TABLE known AS SELECT uid, user_sequence_next('family', uid) AS number
+            FROM generate_series(1, 20000) g, hashint8extended(g, 1) AS uid",
+    );
+    for pass in 1..=2_i64 {
+        let least: i64 = session.one(&format!(
+            "SELECT min(user_sequence_next('family', hashint8extended(g, 1))) FROM generate_series(1, {users}) g"
+        ));
+        assert!(least >= pass, "{least} in pass {pass}");
+        let back: i64 = session.one(
+            "SELECT count(*) FROM known WHERE user_sequence_next('family', uid) <= number + 1",
+        );
+        assert_eq!(back, 0, "users went back in pass {pass}");
+    }
+}

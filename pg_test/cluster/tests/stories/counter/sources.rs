@@ -1,0 +1,143 @@
+//! Segments that come from another server: many servers draw from one sequence, through its outages and theirs.
+
+use mint_cluster::load::sessions::{split, while_minting};
+use mint_cluster::registry::members::first_id;
+use mint_cluster::{Registry, Server, assert_unique, count, say};
+use std::thread::sleep;
+use std::time::Duration;
+
+const NEXT: &str = "SELECT segment_next('orders')";
+
+/// A central server with the sequence, and servers that draw from it.
+fn central(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
+    let central = Registry::start(story, 3)?;
+    central.connect().run(
+        "SELECT segment_create('orders', step => 1000);
+         GRANT USAGE ON SEQUENCE orders TO member",
+    );
+    let servers = servers.iter().map(|name| {
+        let server = central.admit(Server::build(name).conf("pg_mint.segment_max_step = 1"));
+        server
+            .connect("postgres")
+            .run("SELECT segment_create('orders', step => 1000, source => 'registry')");
+        server
+    });
+    let servers = servers.collect();
+    Some((central, servers))
+}
+
+#[test]
+fn two_servers_draw_from_one_sequence() {
+    let Some((central, servers)) = central("one sequence for two", &["ada", "ben"]) else {
+        return;
+    };
+    let many = count(200_000, 30_000);
+    let draw = format!("SELECT segment_next('orders') FROM generate_series(1, {many})");
+    let mut lists: Vec<Vec<i64>> = servers
+        .iter()
+        .map(|server| server.connect("postgres").column(&draw))
+        .collect();
+    // A client of the central server itself, by nextval.
+    lists.push(
+        central
+            .connect()
+            .column("SELECT nextval('orders') FROM generate_series(1, 100)"),
+    );
+    lists.extend(servers.iter().map(|server| {
+        let range = "SELECT generate_series(lower(r), upper(r) - 1) FROM segment_next_range('orders', 700) AS r";
+        server.connect("postgres").column(range)
+    }));
+    assert_unique(&lists);
+    assert_eq!(lists[0].len(), many);
+
+    let mut session = servers[0].connect("postgres");
+    let refusal = session.refusal("SELECT nextval('orders')");
+    assert_eq!(refusal.code, "2200H", "{refusal}");
+    let refusal = session.refusal("SELECT segment_next_range('orders', 1001)");
+    assert_eq!(refusal.code, "22023", "{refusal}");
+    // The worker does not keep the database from being dropped for ever.
+    session.run("CREATE ROLE app LOGIN; GRANT USAGE ON SEQUENCE orders TO app");
+    let mut app = servers[0].connect_as("app", "postgres");
+    assert_unique([&app.column::<i64>(NEXT)]);
+    app.run("BEGIN READ ONLY");
+    assert_unique([&app.column::<i64>(NEXT)]);
+}
+
+#[test]
+fn an_outage_is_noticed_when_two_segments_are_used_up() {
+    let Some((central, servers)) = central("a sequence that is out", &["ada"]) else {
+        return;
+    };
+    let mut session = servers[0].connect("postgres");
+    let mut values: Vec<i64> =
+        session.column("SELECT segment_next('orders') FROM generate_series(1, 500)");
+    // The next segment is there before long.
+    servers[0].until("the next segment", || {
+        session.one("SELECT next_ready FROM pg_mint_segments")
+    });
+    central.server.stop_immediate();
+    values.extend(
+        session.column::<i64>("SELECT segment_next('orders') FROM generate_series(1, 1500)"),
+    );
+    let refusal = session.refusal(NEXT);
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(
+        refusal.detail.contains("could not establish connection"),
+        "{refusal}"
+    );
+    central.server.start_again();
+    let (value, after) = first_id(&servers[0], NEXT);
+    say(format!("drew {after:?} after the source came back"));
+    values.push(value);
+    assert_unique([&values]);
+}
+
+/// The central server is killed and altered, a drawing one is killed: no value is drawn twice.
+#[test]
+fn faults_on_either_side_bring_no_value_back() {
+    let Some((central, servers)) = central("a sequence under faults", &["ada", "ben"]) else {
+        return;
+    };
+    let mut lists = Vec::new();
+    let mut refusals = Vec::new();
+    let burst = "SELECT segment_next('orders') FROM generate_series(1, 300)";
+    for round in 0..count(6, 2) {
+        let mut others = Vec::new();
+        let records = while_minting(&servers[0], 2, burst, || {
+            others = while_minting(&servers[1], 2, burst, || {
+                sleep(Duration::from_millis(300));
+                match round % 2 {
+                    0 => {
+                        central.server.kill9_any();
+                        sleep(Duration::from_millis(500));
+                        servers[1].kill9_any();
+                    }
+                    _ => {
+                        central.server.stop_immediate();
+                        sleep(Duration::from_millis(300));
+                        central.server.start_again();
+                        let mut session = central.connect();
+                        session.run("ALTER SEQUENCE orders CACHE 500");
+                        session.run("SELECT setval('orders', nextval('orders') + 5000)");
+                    }
+                }
+                for server in &servers {
+                    first_id(server, NEXT);
+                }
+                sleep(Duration::from_millis(300));
+            });
+        });
+        for records in [records, others] {
+            let (ids, refused) = split(records);
+            lists.extend(ids);
+            refusals.extend(refused);
+        }
+    }
+    assert_unique(&lists);
+    for refusal in &refusals {
+        assert!(
+            ["55000", "XX000"].contains(&refusal.code.as_str()),
+            "{refusal}"
+        );
+    }
+}

@@ -1,0 +1,258 @@
+//! The whole class: traps of every name and type, in every place, and then all that the extension has.
+
+use super::calls::{self, HOME};
+use super::traps::{self, Kind, assert_untouched};
+use mint_cluster::{Server, Session};
+
+/// Where traps are, and who looks there first.
+const PLACES: [&str; 3] = [HOME, "public", "pg_temp"];
+
+/// A server with a role that owns databases, one that owns nothing, and a database in which the extension was created
+/// without any traps.
+fn server() -> (Server, Vec<String>) {
+    let server = Server::build("a hostile database").start();
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE dana LOGIN; CREATE ROLE bob LOGIN");
+    let functions = traps::functions(&mut session);
+    assert!(functions.len() > 300, "{} functions", functions.len());
+    (server, functions)
+}
+
+/// Creates the extension beside these traps and calls all that it has, as its creator, as another role and as a
+/// superuser, in one session, as what is in `pg_temp` is this session's own.
+fn beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions: &[String]) {
+    server
+        .connect("postgres")
+        .run(&format!("CREATE DATABASE {database} OWNER dana"));
+    let mut session = server.connect(database);
+    session.run(
+        "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy;
+         GRANT USAGE ON FOREIGN SERVER srv TO dana, bob;
+         CREATE SCHEMA evil AUTHORIZATION dana; GRANT USAGE ON SCHEMA evil TO bob;
+         CREATE SCHEMA of_dana AUTHORIZATION dana; CREATE SCHEMA of_bob AUTHORIZATION bob; CREATE SCHEMA of_postgres",
+    );
+    for &(kind, place) in sets {
+        traps::set(&mut session, kind, place, "dana", functions);
+    }
+    session.run(&format!(
+        "SET SESSION AUTHORIZATION dana; CREATE EXTENSION pg_mint SCHEMA {HOME}"
+    ));
+    assert_untouched(server, &format!("{sets:?}: installing"));
+    // The server's own objects first, and last.
+    for (round, path) in ["evil, public", "pg_temp, evil, public, pg_catalog"]
+        .iter()
+        .enumerate()
+    {
+        session.run("RESET SESSION AUTHORIZATION");
+        session.run(&format!("SET search_path = {path}"));
+        for role in ["dana", "bob", "postgres"] {
+            let place = format!("of_{role}");
+            let mut all = calls::of_everybody(&place);
+            if role == "dana" && round == 0 {
+                all.extend(calls::of_the_owner());
+            }
+            if role == "postgres" {
+                all.extend(calls::of_the_superuser(round));
+            }
+            all.push(format!(
+                "DROP SEQUENCE {place}.further, {place}.\"leaf-{place}\""
+            ));
+            session.run(&format!("SET SESSION AUTHORIZATION {role}"));
+            for call in all {
+                session.run(&call);
+                assert_untouched(server, &format!("{sets:?}: {role}: {call}"));
+            }
+            session.run("RESET SESSION AUTHORIZATION");
+        }
+    }
+    session.run("SET search_path = evil, public");
+    maintain(server, &mut session, sets);
+    assert_unbound(&mut session);
+}
+
+fn maintain(server: &Server, session: &mut Session, sets: &[(Kind, &str)]) {
+    session.run("SET SESSION AUTHORIZATION dana");
+    for statement in calls::of_maintenance("of_dana") {
+        session.run(&statement);
+        assert_untouched(server, &format!("{sets:?}: {statement}"));
+    }
+    session.run("RESET SESSION AUTHORIZATION");
+    for statement in [
+        "REFRESH MATERIALIZED VIEW of_dana.seen".to_owned(),
+        format!(
+            "ANALYZE {HOME}.pg_mint_grants, {HOME}.pg_mint_registry, {HOME}.pg_mint_sources, of_dana.item"
+        ),
+        format!("REINDEX SCHEMA {HOME}"),
+        "REINDEX SCHEMA of_dana".to_owned(),
+        format!("CLUSTER {HOME}.pg_mint_grants USING pg_mint_grants_pkey"),
+        format!("VACUUM FULL {HOME}.pg_mint_sources"),
+    ] {
+        session.run(&statement);
+        assert_untouched(server, &format!("{sets:?}: {statement}"));
+    }
+}
+
+/// No object of the extension, and none of what belongs to one, depends on anything but the server's own objects, its
+/// like and its schema.
+fn assert_unbound(session: &mut Session) {
+    session.run("SET search_path = pg_catalog, pg_temp");
+    let strangers: Vec<String> = session.column(
+        "WITH RECURSIVE part AS (
+             SELECT d.classid, d.objid FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
+             WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'pg_mint'
+             UNION
+             SELECT d.classid, d.objid FROM pg_catalog.pg_depend d JOIN part p ON d.refclassid = p.classid AND d.refobjid = p.objid
+             WHERE d.deptype IN ('i', 'a', 'P', 'S') AND d.classid <> 'pg_class'::regclass
+                OR d.deptype IN ('i', 'a') AND d.classid = 'pg_class'::regclass
+                   AND (SELECT relkind FROM pg_catalog.pg_class WHERE oid = d.objid) IN ('i', 't')
+         )
+         SELECT DISTINCT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) || ' on '
+             || pg_catalog.pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid)
+         FROM pg_catalog.pg_depend d JOIN part p ON d.classid = p.classid AND d.objid = p.objid
+         WHERE d.refclassid NOT IN ('pg_extension'::regclass, 'pg_namespace'::regclass) AND d.refobjid >= 16384
+             AND (d.refclassid, d.refobjid) NOT IN (SELECT classid, objid FROM part)",
+    );
+    assert!(strangers.is_empty(), "{strangers:#?}");
+    let parts: i64 = session.one(
+        "SELECT count(*) FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
+         WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'pg_mint'",
+    );
+    assert!(parts > 150, "{parts} members");
+}
+
+/// What the other tests look for in vain is there to be found.
+#[test]
+fn traps_go_off() {
+    let (server, functions) = server();
+    let mut session = server.connect("postgres");
+    let seen = |words: &str| {
+        let marked = |line: &str| line.contains(traps::MARK) && line.contains(words);
+        server.log().lines().any(marked)
+    };
+    session.run("CREATE SCHEMA evil");
+    for place in ["evil", "public"] {
+        traps::set(&mut session, Kind::Operators, place, "dana", &functions);
+        traps::set(&mut session, Kind::Functions, place, "dana", &functions);
+        session.run(&format!("SET search_path = {place}"));
+        for (statement, words) in [
+            ("SELECT 1::int4 * 1.5::numeric", "on integer and numeric"),
+            (
+                "SELECT 1::oid = 'pg_class'::regclass",
+                "on oid and regclass",
+            ),
+            ("SELECT 'x'::text || 'y'::name", "on text and name"),
+            (
+                "SELECT numrange(1::int4, 2::numeric, '[]')",
+                "function numrange",
+            ),
+            ("SELECT quote_ident('x'::name)", "function quote_ident"),
+        ] {
+            let words = if words.starts_with("on") {
+                format!("operator of {place} {words}")
+            } else {
+                format!("{words} of {place}")
+            };
+            assert!(!seen(&words), "{words}");
+            session.run(statement);
+            assert!(
+                seen(&words),
+                "{statement} ran no {words}:\n{}",
+                server.log()
+            );
+        }
+    }
+    traps::set(&mut session, Kind::Relations, "pg_temp", "dana", &functions);
+    session.run("RESET search_path; SELECT 1 FROM pg_extension");
+    assert!(seen("relation or type of pg_temp"), "{}", server.log());
+}
+
+#[test]
+fn operators_alone_are_not_picked() {
+    let (server, functions) = server();
+    for (number, place) in PLACES.iter().enumerate() {
+        let set = [(Kind::Operators, *place)];
+        beside(&server, &format!("operators{number}"), &set, &functions);
+    }
+}
+
+#[test]
+fn functions_and_relations_alone_are_not_picked() {
+    let (server, functions) = server();
+    for (number, place) in PLACES.iter().enumerate() {
+        let set = [(Kind::Functions, *place)];
+        beside(&server, &format!("functions{number}"), &set, &functions);
+    }
+    beside(
+        &server,
+        "relations",
+        &[(Kind::Relations, "pg_temp")],
+        &functions,
+    );
+}
+
+#[test]
+fn all_together_are_not_picked() {
+    let (server, functions) = server();
+    let mut sets: Vec<(Kind, &str)> = Vec::new();
+    for place in PLACES {
+        sets.extend([(Kind::Operators, place), (Kind::Functions, place)]);
+    }
+    sets.push((Kind::Relations, "pg_temp"));
+    beside(&server, "all_of_them", &sets, &functions);
+}
+
+/// Dumped beside traps by a superuser and restored.
+#[test]
+fn a_dump_and_its_restoration_run_no_trap() {
+    let (server, functions) = server();
+    let sets = [(Kind::Functions, HOME), (Kind::Functions, "public")];
+    beside(&server, "source", &sets, &functions);
+    let mut session = server.connect("source");
+    session.run("DROP SCHEMA of_dana CASCADE; DELETE FROM evil.pg_mint_sources");
+    let dump = server.dump("postgres", "source");
+    session.run("CREATE DATABASE target OWNER dana");
+    server.restore("postgres", "target", &dump);
+    let mut session = server.connect("target");
+    session.run("ANALYZE");
+    for call in [
+        "evil.snowflake_next_id(5::pg_catalog.int8, 'twitter'::evil.snowflake_layout)",
+        "evil.snowflake_quarantine_registry()",
+        "* FROM evil.pg_mint_nodes",
+    ] {
+        session.run(&format!("SELECT {call}"));
+    }
+    assert_untouched(&server, "dumping and restoring");
+    assert_unbound(&mut session);
+}
+
+/// What has the name of one of the extension's own objects is in the way, as the server says.
+#[test]
+fn names_that_it_creates_are_refused_where_they_are_taken() {
+    let (server, _) = server();
+    let mut session = server.connect("postgres");
+    session.run("CREATE DATABASE names OWNER dana");
+    let mut dana = server.connect_as("dana", "names");
+    for (kind, taken, code) in [
+        ("TABLE", "pg_mint_grants (claim bigint)", "42P07"),
+        ("VIEW", "leaf_alloc AS SELECT 1 AS one", "42P07"),
+        ("SEQUENCE", "pg_mint_time_ceiling", "42P07"),
+        ("TYPE", "objectid AS (one int)", "42710"),
+        ("DOMAIN", "snowflake_layout AS text", "42710"),
+        (
+            "FUNCTION",
+            "uuid_v7() RETURNS uuid LANGUAGE sql RETURN NULL::uuid",
+            "42723",
+        ),
+        (
+            "FUNCTION",
+            "pg_mint_highest_ceiling() RETURNS bigint LANGUAGE sql RETURN 1::bigint",
+            "42723",
+        ),
+    ] {
+        dana.run(&format!("CREATE SCHEMA evil; CREATE {kind} evil.{taken}"));
+        let refusal = dana.refusal("CREATE EXTENSION pg_mint SCHEMA evil");
+        assert_eq!(refusal.code, code, "{kind} {taken}: {refusal}");
+        dana.run("DROP SCHEMA evil CASCADE");
+    }
+    dana.run("CREATE SCHEMA evil; CREATE EXTENSION pg_mint SCHEMA evil");
+}

@@ -1,0 +1,157 @@
+//! The other server's side of a question, and the foreign server that leads there.
+
+use super::traps::assert_untouched;
+use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
+use mint_cluster::{Registry, Server, say};
+
+/// The registry's answer by a function of somebody else: node 77, until 2100.
+fn answer(schema: &str, arguments: &str) -> String {
+    format!(
+        "CREATE FUNCTION {schema}.snowflake_claim_nodes({arguments}, OUT claim bigint, OUT first_node bigint,
+             OUT last_node bigint, OUT slice_from bigint, OUT slice_until bigint, OUT length bigint, OUT system bigint,
+             OUT timeline bigint, OUT start bigint, OUT incarnation bigint, OUT log_position bigint, OUT denial text)
+         LANGUAGE plpgsql AS $$ BEGIN
+             RAISE WARNING 'TRAP registry as %', current_user;
+             claim := 1; first_node := 77; last_node := 77; slice_from := 0; slice_until := 4102444800000000;
+             length := 10000000; system := 1; timeline := 1; start := 1; incarnation := 1; log_position := 1;
+         END $$;"
+    )
+}
+
+/// The types of a question as the registry's function has them, and as an unadorned text would be read.
+const QUESTIONS: [&str; 2] = [
+    "bigint, bigint, bigint, int, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint, bigint",
+    "text, text, text, int, text, text, text, bigint, bigint, text, text, text, text, text",
+];
+
+/// `"$user"` comes first in a search path, and anybody who may create in the registry's database can make that schema.
+#[test]
+fn nobody_answers_for_the_registry() {
+    let Some(registry) = Registry::start("a false registry", 2) else {
+        return;
+    };
+    let mut session = registry.connect();
+    session.run(
+        "CREATE ROLE carol LOGIN; GRANT CREATE ON DATABASE postgres TO carol; GRANT CREATE ON SCHEMA public TO carol",
+    );
+    let mut carol = registry.server.connect_as("carol", "postgres");
+    carol.run("CREATE SCHEMA member; GRANT USAGE ON SCHEMA member TO public");
+    for question in QUESTIONS {
+        carol.run(&answer("member", question));
+    }
+    // Beside the true one, too.
+    carol.run(&answer("public", QUESTIONS[1]));
+    carol.run(
+        "CREATE FUNCTION member.snowflake_release_claim(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+             BEGIN RAISE WARNING 'TRAP farewell as %', current_user; RETURN true; END $$",
+    );
+    session.run("ALTER ROLE member SET search_path = member, public, pg_catalog");
+    let ada = registry.auto("ada");
+    let (id, _) = first_id(&ada, "SELECT snowflake_next_id()");
+    let shard: i64 = ada
+        .connect("postgres")
+        .one(&format!("SELECT snowflake_shard({id})"));
+    assert_eq!(shard, 0);
+    assert_eq!(
+        session.one::<i64>("SELECT first_node FROM pg_mint_nodes"),
+        0
+    );
+    ada.connect("postgres")
+        .run("SELECT snowflake_release_node()");
+    assert_untouched(&registry.server, "claiming and releasing");
+
+    // The registry's extension goes elsewhere, and members find it.
+    session.run("CREATE SCHEMA \"Else where\"; GRANT USAGE ON SCHEMA \"Else where\" TO member");
+    session.run("ALTER EXTENSION pg_mint SET SCHEMA \"Else where\"");
+    first_id(&ada, "SELECT snowflake_next_id()");
+    assert_untouched(&registry.server, "after a move");
+}
+
+/// The same for segments: functions, operators and casts of the far side.
+#[test]
+fn nobody_answers_for_the_source_of_a_sequence() {
+    let Some(central) = Registry::start("a false source", 2) else {
+        return;
+    };
+    let mut session = central.connect();
+    session.run(
+        "CREATE ROLE carol LOGIN; GRANT CREATE ON DATABASE postgres TO carol;
+         SELECT segment_create('orders', step => 1000, start => 5); GRANT USAGE ON SEQUENCE orders TO member",
+    );
+    let mut carol = central.server.connect_as("carol", "postgres");
+    carol.run(
+        "CREATE SCHEMA member; GRANT USAGE ON SCHEMA member TO public;
+         CREATE FUNCTION member.trap(what text) RETURNS boolean LANGUAGE plpgsql AS $$
+             BEGIN RAISE WARNING 'TRAP % as %', what, current_user; RETURN true; END $$;
+         CREATE FUNCTION member.segment_next_range(regclass, bigint) RETURNS int8range LANGUAGE plpgsql AS $$
+             BEGIN PERFORM member.trap('source'); RETURN '[1,2000)'; END $$;
+         CREATE FUNCTION member.lower(int8range) RETURNS bigint LANGUAGE plpgsql AS $$
+             BEGIN PERFORM member.trap('lower'); RETURN 1; END $$;
+         CREATE FUNCTION member.pg_current_xact_id() RETURNS xid8 LANGUAGE plpgsql AS $$
+             BEGIN PERFORM member.trap('xid'); RETURN pg_catalog.pg_current_xact_id(); END $$;
+         CREATE FUNCTION member.minus(bigint, int) RETURNS bigint LANGUAGE plpgsql AS $$
+             BEGIN PERFORM member.trap('minus'); RETURN 1; END $$;
+         CREATE OPERATOR member.- (LEFTARG = bigint, RIGHTARG = int, FUNCTION = member.minus);
+         CREATE FUNCTION member.equal(oid, regclass) RETURNS boolean LANGUAGE plpgsql AS $$
+             BEGIN PERFORM member.trap('equal'); RETURN true; END $$;
+         CREATE OPERATOR member.= (LEFTARG = oid, RIGHTARG = regclass, FUNCTION = member.equal);
+         CREATE VIEW member.pg_sequence AS SELECT *, member.trap('view') AS trapped FROM pg_catalog.pg_sequence;
+         GRANT SELECT ON member.pg_sequence TO public",
+    );
+    session.run("ALTER ROLE member SET search_path = member, public, pg_catalog");
+    let ada = central.admit(Server::build("ada").conf("pg_mint.segment_max_step = 1"));
+    ada.connect("postgres")
+        .run("SELECT segment_create('orders', step => 1000, source => 'registry', source_sequence => 'public.orders')");
+    let (first, _) = first_id(&ada, "SELECT segment_next('orders')");
+    assert_eq!(first, 5);
+    assert_untouched(&central.server, "drawing");
+}
+
+/// The worker is a superuser, for whom dblink asks for no password, and whom the server's own system user lets in. So it
+/// goes nowhere that an ordinary role can lead it.
+#[test]
+fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
+    let builder = Server::build("a deputy")
+        .conf(AUTO)
+        .conf("pg_mint.registry = 'registry'");
+    let server = builder.start();
+    let mut session = server.connect("postgres");
+    if session.try_run("CREATE EXTENSION dblink").is_err() {
+        say("SKIPPED a deputy: this server tree has no dblink");
+        return;
+    }
+    session.run(
+        "CREATE ROLE bob LOGIN; GRANT USAGE ON FOREIGN DATA WRAPPER dblink_fdw TO bob;
+         GRANT CREATE ON DATABASE postgres TO bob",
+    );
+    let mut bob = server.connect_as("bob", "postgres");
+    bob.run("CREATE SCHEMA evil");
+    for question in QUESTIONS {
+        bob.run(&answer("evil", question));
+    }
+    bob.run(&format!(
+        "CREATE SERVER registry FOREIGN DATA WRAPPER dblink_fdw
+             OPTIONS (host '{}', port '5432', dbname 'postgres', options '-csearch_path=evil');
+         CREATE USER MAPPING FOR PUBLIC SERVER registry OPTIONS (user 'postgres')",
+        server.socket().display()
+    ));
+    let next = "SELECT snowflake_next_id()";
+    let refusal = session.refusal(next);
+    assert_untouched(&server, "the first question");
+    assert_refused(
+        &refusal,
+        "the owner of server \"registry\" must be a superuser",
+    );
+    // As the owner of a sequence, the worker is a superuser as well.
+    session.run("SELECT segment_create('orders', source => 'registry')");
+    let refusal = session.refusal("SELECT segment_next('orders')");
+    assert_refused(
+        &refusal,
+        "the owner of server \"registry\" must be a superuser",
+    );
+    // A superuser's own server is followed.
+    session.run("ALTER SERVER registry OWNER TO postgres");
+    session.run("SELECT snowflake_create_registry(); SELECT snowflake_end_quarantine()");
+    first_id(&server, next);
+    assert_untouched(&server, "after that");
+}

@@ -1,0 +1,273 @@
+//! The wall clock steps back and forth under sessions that go on minting.
+
+use mint_cluster::load::sessions::{assert_sound, split, while_minting};
+use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const NEXT: &str = "SELECT snowflake_next_id(7)";
+
+fn pause(milliseconds: u64) {
+    sleep(Duration::from_millis(milliseconds));
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+/// How far an id's time is from the server's clock, in seconds; above zero is the future.
+fn ahead_of_clock(session: &mut Session, id: i64) -> f64 {
+    session.one(&format!(
+        "SELECT extract(epoch FROM snowflake_time({id}) - clock_timestamp())::float8"
+    ))
+}
+
+#[test]
+fn small_steps_back_are_absorbed() {
+    let Some(server) = Server::build_with_clock("small steps back") else {
+        return;
+    };
+    let server = server.start();
+    let records = while_minting(&server, 3, NEXT, || {
+        for offset in ["+0", "-0.001", "-0.002", "-1.002", "-1.003", "+0", "-1"] {
+            server.set_clock(offset);
+            pause(count(250, 150));
+        }
+    });
+    let (ids, refusals) = split(records);
+    assert!(
+        refusals.is_empty(),
+        "{} refusals, the first: {}",
+        refusals.len(),
+        refusals[0]
+    );
+    assert_sound(&ids);
+}
+
+/// An hour cannot be waited for: the call says so at once, and minting goes on when the clock is back.
+#[test]
+fn an_hour_back_is_refused_at_once() {
+    let Some(server) = Server::build_with_clock("an hour back") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let before: i64 = session.one(NEXT);
+
+    server.set_clock("-3600");
+    let refusal = session.refusal(NEXT);
+    say(format!("an hour back: {refusal}"));
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(refusal.after < seconds(1.0), "{refusal}");
+    assert!(
+        refusal.message.contains('7') || refusal.detail.contains('7'),
+        "the lane is not named: {refusal}"
+    );
+    assert!(!refusal.hint.is_empty(), "no hint: {refusal}");
+
+    server.set_clock("+0");
+    let after: i64 = session.one(NEXT);
+    assert_ascending(&[before, after]);
+}
+
+#[test]
+fn an_hour_back_and_half_an_hour_forward_while_minting() {
+    let Some(server) = Server::build_with_clock("an hour back, half an hour forward") else {
+        return;
+    };
+    let server = server.start();
+    let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
+        pause(300);
+        for offset in ["-3600", "+0", "+1800", "+0", "+1800"] {
+            server.set_clock(offset);
+            pause(300);
+        }
+    }));
+    assert_sound(&ids);
+    assert!(!refusals.is_empty(), "an hour's step back was not noticed");
+    for refusal in refusals {
+        assert_eq!(refusal.code, "58000", "{refusal}");
+        assert!(refusal.after < seconds(1.0), "{refusal}");
+    }
+}
+
+/// Three seconds back with two allowed ahead leaves one second to wait, which is within the patience of five.
+#[test]
+fn three_seconds_back_is_waited_for() {
+    let Some(server) = Server::build_with_clock("three seconds back") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let before: i64 = session.one(NEXT);
+
+    server.set_clock("-3");
+    let begun = Instant::now();
+    let after: i64 = session.one(NEXT);
+    let waited = begun.elapsed();
+    say(format!("three seconds back: minted after {waited:?}"));
+    assert_ascending(&[before, after]);
+    assert!(
+        waited > seconds(0.7) && waited < seconds(2.0),
+        "waited {waited:?}"
+    );
+
+    session.run("SET pg_mint.max_wait = '100ms'");
+    server.set_clock("-6");
+    let refusal = session.refusal(NEXT);
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(
+        refusal.after < seconds(0.5),
+        "a wait longer than the session's patience was begun: {refusal}"
+    );
+}
+
+/// A clock that jumps to another year must not take the lane and its ceiling along unasked.
+#[test]
+fn two_years_forward_needs_consent() {
+    let Some(server) = Server::build_with_clock("two years forward") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let before: i64 = session.one(NEXT);
+
+    server.set_clock("+2y");
+    let refusal = session.refusal(NEXT);
+    say(format!("two years forward: {refusal}"));
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(refusal.hint.contains("pg_mint_accept_clock"), "{refusal}");
+    assert_eq!(
+        server.connect("postgres").refusal(NEXT).code,
+        "58000",
+        "a new session was let through"
+    );
+    assert_eq!(
+        session.refusal("SELECT snowflake_next_id(8)").code,
+        "58000",
+        "a new lane was let through"
+    );
+
+    session.run("CREATE ROLE app LOGIN");
+    let unprivileged = server
+        .connect_as("app", "postgres")
+        .refusal("SELECT pg_mint_accept_clock()");
+    assert_eq!(unprivileged.code, "42501", "{unprivileged}");
+
+    session.run("SELECT pg_mint_accept_clock()");
+    let after: i64 = session.one(NEXT);
+    assert_ascending(&[before, after]);
+    let ahead = ahead_of_clock(&mut session, after);
+    assert!(
+        ahead.abs() < 3.0,
+        "after consent an id is {ahead} s from the new clock"
+    );
+}
+
+/// A jump that was a mistake, and is put right, leaves nothing behind.
+#[test]
+fn a_refused_jump_put_right_leaves_no_trace() {
+    let Some(server) = Server::build_with_clock("a jump put right") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
+        pause(200);
+        server.set_clock("+2y");
+        pause(700);
+        server.set_clock("+0");
+        pause(700);
+    }));
+    assert!(!refusals.is_empty(), "a jump of two years went unnoticed");
+    assert_sound(&ids);
+    let after: i64 = session.one(NEXT);
+    let ahead = ahead_of_clock(&mut session, after);
+    assert!(
+        ahead.abs() < 3.0,
+        "an id is {ahead} s from the clock: the jump stayed in the lane"
+    );
+
+    // Nor in what is on disk.
+    server.stop_immediate();
+    server.start_again();
+    let mut session = server.connect("postgres");
+    let restarted: i64 = session.one(NEXT);
+    let ahead = ahead_of_clock(&mut session, restarted);
+    assert!(
+        ahead.abs() < 3.0,
+        "after a restart an id is {ahead} s from the clock: the jump stayed in the ceiling"
+    );
+    assert_ascending(&[after, restarted]);
+}
+
+/// Nothing ahead, no patience: Twitter's strictness. A step back is an error, and never a second use.
+#[test]
+fn under_strictness_any_step_back_is_an_error() {
+    let Some(server) = Server::build_with_clock("strict steps back") else {
+        return;
+    };
+    let server = server
+        .alone()
+        .conf("pg_mint.max_ahead = 0")
+        .conf("pg_mint.max_wait = 0")
+        .start();
+    for step in ["-0.001", "-0.1", "-1"] {
+        let mut all = Vec::new();
+        // Whether one millisecond is noticed depends on when the next call comes: steps are taken until one is.
+        let noticed = (0..20).any(|_| {
+            server.set_clock("+0");
+            server.until_minted(|| server.connect("postgres").try_one::<i64>(NEXT));
+            let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
+                pause(100);
+                server.set_clock(step);
+                pause(150);
+            }));
+            assert!(
+                refusals.iter().all(|refusal| refusal.code == "58000"),
+                "{}",
+                refusals[0]
+            );
+            all.extend(ids);
+            !refusals.is_empty()
+        });
+        assert_sound(&all);
+        assert!(noticed, "a step of {step} s was never an error");
+    }
+}
+
+/// The ceiling on disk, not the clock, is what a server starts from.
+#[test]
+fn a_crash_with_the_clock_set_back_repeats_nothing() {
+    let Some(server) = Server::build_with_clock("crash and clock back") else {
+        return;
+    };
+    let server = server.durable().start();
+    let mut session = server.connect("postgres");
+    let mut all: Vec<i64> =
+        session.column("SELECT snowflake_next_id(7) FROM generate_series(1, 3000)");
+
+    server.stop_immediate();
+    server.set_clock("-1");
+    server.start_again();
+    let mut session = server.connect("postgres");
+    all.extend(session.column::<i64>("SELECT snowflake_next_id(7) FROM generate_series(1, 3000)"));
+
+    server.set_clock("-600");
+    server.kill9(session.pid);
+    let mut session = server.connect("postgres");
+    let refusal = session.refusal(NEXT);
+    say(format!("a crash and ten minutes back: {refusal}"));
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(
+        refusal
+            .message
+            .contains("behind the ceiling of this database"),
+        "{refusal}"
+    );
+
+    server.set_clock("+0");
+    all.push(server.until_minted(|| session.try_one(NEXT)));
+    assert_unique([&all]);
+    assert_ascending(&all);
+}

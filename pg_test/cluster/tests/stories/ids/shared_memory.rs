@@ -1,0 +1,150 @@
+//! The lanes come into being at the first use, whoever is first, and come again after a crash.
+
+use mint_cluster::load::sessions::{assert_sound, draw_at_once};
+use mint_cluster::{Server, assert_ascending, assert_unique, count};
+use std::time::Duration;
+
+/// Forty sessions find the server without lanes, all at one moment, after every start.
+fn race_for_the_first_use(preload: bool) {
+    let server = Server::build("first use").preload(preload).start();
+    let rounds = count(5, 2);
+    let mut all = Vec::new();
+    for round in 0..rounds {
+        let drawn = draw_at_once(&server, "postgres", 40, |session, number| {
+            // One lane of all, and one of a few.
+            let mut ids: Vec<i64> =
+                session.column("SELECT snowflake_next_id(1) FROM generate_series(1, 100)");
+            ids.extend(session.column::<i64>("SELECT snowflake_next_ids(1, 100)"));
+            session.run(&format!("SELECT snowflake_next_id({})", 2 + number % 4));
+            ids
+        });
+        assert_eq!(drawn.iter().map(Vec::len).sum::<usize>(), 40 * 200);
+        assert_sound(&drawn);
+        all.extend(drawn);
+        // All of them have left. What they drew from has not.
+        let next: i64 = server
+            .connect("postgres")
+            .one("SELECT snowflake_next_id(1)");
+        let last = all.iter().flatten().max();
+        assert!(Some(&next) > last, "{next} after {last:?}");
+        all.push(vec![next]);
+        if round % 2 == 0 {
+            server.restart()
+        } else {
+            server.stop_immediate();
+            server.start_again()
+        }
+    }
+    assert_unique(&all);
+}
+
+#[test]
+fn forty_sessions_race_for_the_first_use() {
+    race_for_the_first_use(false);
+}
+
+#[test]
+fn forty_sessions_race_for_the_first_use_preloaded() {
+    race_for_the_first_use(true);
+}
+
+/// One process killed takes the whole server's shared memory along. What was issued before stays issued.
+#[test]
+fn a_killed_session_costs_no_id_its_uniqueness() {
+    for preload in [false, true] {
+        let server = Server::build("kill -9").preload(preload).durable().start();
+        let mut all: Vec<i64> = Vec::new();
+        for _ in 0..count(5, 2) {
+            let mut session = server.connect("postgres");
+            all.extend(
+                session.column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"),
+            );
+            server.kill9(session.pid);
+        }
+        all.extend(
+            server
+                .connect("postgres")
+                .column::<i64>("SELECT snowflake_next_id(1) FROM generate_series(1, 2000)"),
+        );
+        assert_unique([&all]);
+        assert_ascending(&all);
+    }
+}
+
+/// Sessions that mint while another is killed lose their connection, and nothing else.
+#[test]
+fn a_kill_in_the_middle_of_minting() {
+    let server = Server::build("kill while minting").durable().start();
+    let mut all = Vec::new();
+    for _ in 0..count(4, 2) {
+        std::thread::scope(|scope| {
+            let minting: Vec<_> = (0..4)
+                .map(|_| {
+                    let mut session = server.connect("postgres");
+                    let pid = session.pid;
+                    let mint_until_cut_off = move || {
+                        let next = "SELECT snowflake_next_id(1)";
+                        std::iter::from_fn(|| session.try_one(next).ok()).collect::<Vec<i64>>()
+                    };
+                    (pid, scope.spawn(mint_until_cut_off))
+                })
+                .collect();
+            std::thread::sleep(Duration::from_millis(300));
+            server.kill9(minting[0].0);
+            for (_, session) in minting {
+                all.push(session.join().expect("a minting session"));
+            }
+        });
+    }
+    assert_sound(&all);
+}
+
+/// A lane is never taken back, so a full table sends further nodes of a layout to one lane of that layout.
+#[test]
+fn more_nodes_than_lanes() {
+    let server = Server::build("lane table full")
+        .conf("pg_mint.max_lanes = 16")
+        .start();
+    let drawn = draw_at_once(&server, "postgres", 4, |session, _| {
+        let mut ids = Vec::new();
+        for _ in 0..count(20, 5) {
+            ids.extend(
+                session.column::<i64>("SELECT snowflake_next_id(g) FROM generate_series(1, 200) g"),
+            );
+        }
+        ids
+    });
+    // Ids of different nodes need not ascend, but all must differ.
+    assert_unique(&drawn);
+    let mut session = server.connect("postgres");
+    let lanes: i64 = session.one("SELECT count(*) FROM pg_mint_lanes");
+    assert!((1..=17).contains(&lanes), "{lanes} lanes in a table of 16");
+    let shared: i64 = session.one("SELECT count(*) FROM pg_mint_lanes WHERE node IS NULL");
+    assert_eq!(shared, 1, "no lane is shown as shared");
+    // Each id still carries its own node.
+    let right: bool = session.one(
+        "SELECT bool_and(snowflake_shard(snowflake_next_id(g)) = g) FROM generate_series(1, 200) g",
+    );
+    assert!(right, "an id of a shared lane carries another node");
+}
+
+/// Sessions that all make new lanes make no more than there may be, and none twice.
+#[test]
+fn eight_sessions_race_for_the_last_lanes() {
+    let server = Server::build("last lanes")
+        .conf("pg_mint.max_lanes = 32768")
+        .start();
+    for _ in 0..count(6, 3) {
+        let drawn = draw_at_once(&server, "postgres", 8, |session, number| {
+            session.column(&format!(
+                "SELECT snowflake_next_id(node, 'sonyflake') FROM generate_series({number}, 65535, 8) AS node"
+            ))
+        });
+        assert_unique(&drawn);
+        let lanes: Vec<i64> = server
+            .connect("postgres")
+            .column("SELECT count(*) FROM pg_mint_lanes GROUP BY node IS NULL ORDER BY 1");
+        assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one node");
+        server.restart();
+    }
+}

@@ -1,0 +1,164 @@
+//! A hot standby reads ids and mints none, until it is the primary.
+
+use mint_cluster::torture::{Clock, Fault, Ordeal};
+use mint_cluster::{Server, assert_ascending, assert_unique, count, say, short_form};
+
+#[test]
+fn a_standby_refuses_until_promoted() {
+    let primary = Server::start("primary");
+    let standby = primary.standby("standby");
+    let mut session = primary.connect("postgres");
+    let mut all: Vec<i64> =
+        session.column("SELECT snowflake_next_id(5) FROM generate_series(1, 5000)");
+    primary.wait_for(&standby);
+
+    let mut replica = standby.connect("postgres");
+    for sql in [
+        "SELECT snowflake_next_id(5)",
+        "SELECT count(*) FROM snowflake_next_ids(5, 10)",
+    ] {
+        let refusal = replica.refusal(sql);
+        assert_eq!(refusal.code, "25006", "{refusal}");
+        assert!(!refusal.hint.is_empty(), "no hint: {refusal}");
+    }
+    let id = all[0];
+    assert_eq!(
+        replica.one::<i64>(&format!("SELECT shard FROM snowflake_decode({id})")),
+        5
+    );
+    let shown = format!("SELECT snowflake_time({id})::text");
+    assert_eq!(replica.one::<String>(&shown), session.one::<String>(&shown));
+
+    primary.stop_immediate();
+    standby.promote();
+    // The session that was refused is let in, with no need to reconnect.
+    all.extend(replica.column::<i64>("SELECT snowflake_next_id(5) FROM generate_series(1, 5000)"));
+    all.push(
+        standby
+            .connect("postgres")
+            .one("SELECT snowflake_next_id(5)"),
+    );
+    assert_unique([&all]);
+    assert_ascending(&all);
+}
+
+/// Mailboxes are read on standbys: there a user's bound is what the log has brought of his section's.
+#[test]
+fn a_standby_shows_the_bound_of_a_user() {
+    const CURRENT: &str = "SELECT user_sequence_current('mail', 7)";
+    let primary = Server::start("mailboxes");
+    let mut session = primary.connect("postgres");
+    session.run("SELECT user_sequence_create('mail', sections => 1, step => 100)");
+    session.run("CREATE ROLE reader LOGIN");
+    let standby = primary.standby("a reader of mailboxes");
+    primary.wait_for(&standby);
+    let mut replica = standby.connect("postgres");
+    assert_eq!(replica.one::<i64>(CURRENT), 0, "nobody has drawn");
+
+    let mut last = 0;
+    for _ in 0..5 {
+        session.run("SELECT user_sequence_next('mail', 7) FROM generate_series(1, 70)");
+        last = session.one(CURRENT);
+        primary.wait_for(&standby);
+        // Of users who drew and of users who did not, at most a step and a half above.
+        for user in [7, 8] {
+            let bound: i64 = replica.one(&format!("SELECT user_sequence_current('mail', {user})"));
+            assert!((last..=last + 150).contains(&bound), "{bound}, {last}");
+        }
+    }
+    assert_eq!(last, 350);
+    let refusal = replica.refusal("SELECT user_sequence_next('mail', 7)");
+    assert_eq!(refusal.code, "25006", "{refusal}");
+    let refusal = replica.refusal("SELECT user_sequence_next_for_commit('mail', 7)");
+    assert_eq!(refusal.code, "25006", "{refusal}");
+
+    // Who may look, may look there.
+    let mut reader = standby.connect_as("reader", "postgres");
+    assert_eq!(reader.refusal(CURRENT).code, "42501");
+    session.run("GRANT SELECT ON mail TO reader");
+    primary.wait_for(&standby);
+    let bound: i64 = reader.one(CURRENT);
+    assert!(bound >= last, "{bound}");
+
+    // A family that is made anew there is another one.
+    session.run("SELECT user_sequence_drop('mail')");
+    session.run("SELECT user_sequence_create('mail', sections => 1, step => 100)");
+    primary.wait_for(&standby);
+    assert_eq!(replica.one::<i64>(CURRENT), 0);
+    session.run("SELECT user_sequence_next('mail', 7)");
+    primary.wait_for(&standby);
+    primary.stop_immediate();
+    standby.promote();
+    let bound: i64 = replica.one(CURRENT);
+    let next: i64 = replica.one("SELECT user_sequence_next('mail', 7)");
+    assert!((1..next).contains(&bound), "{bound}, {next}");
+}
+
+/// The ceiling travels with the WAL: a promoted server begins above all the old one issued, be its clock behind.
+#[test]
+fn failover_to_a_slower_clock_repeats_nothing() {
+    let Some(primary) = Server::build_with_clock("a fast primary") else {
+        return;
+    };
+    let primary = primary.start();
+    // The primary's clock is ahead of the standby's by as much as may be borrowed.
+    primary.set_clock("+1.5");
+    let standby = primary.standby("a slower standby");
+    let mut all: Vec<i64> = primary
+        .connect("postgres")
+        .column("SELECT snowflake_next_id(5) FROM generate_series(1, 5000)");
+    primary.wait_for(&standby);
+    primary.stop_immediate();
+    standby.promote();
+    let mut session = standby.connect("postgres");
+    all.extend(session.column::<i64>("SELECT snowflake_next_id(5) FROM generate_series(1, 5000)"));
+    assert_unique([&all]);
+    assert_ascending(&all);
+}
+
+/// Nobody waits for the standby: the ceiling is written half a window ahead, which is what the lag may be.
+#[test]
+fn failover_under_load_repeats_nothing() {
+    // A wide window, as these machines may be too busy to stream in a quarter of a second.
+    let Some(mut ordeal) = Ordeal::begin("failover", &["pg_mint.ceiling_window = '2s'"]) else {
+        return;
+    };
+    for _ in 0..count(3, 1) {
+        ordeal.survive(Fault::Failover, Clock::Right);
+        if !short_form() {
+            ordeal.survive(Fault::Failover, Clock::HourBack);
+        }
+    }
+    say(format!("failover:\n{}", ordeal.end()));
+}
+
+/// A standby whose clock is an hour behind is promoted: it says so, and mints as soon as its clock is right.
+#[test]
+fn a_standby_an_hour_behind_waits_for_its_clock() {
+    let Some(primary) = Server::build_with_clock("an hour ahead") else {
+        return;
+    };
+    let primary = primary.start();
+    let standby = primary.standby("an hour behind");
+    standby.set_clock("-3600");
+    let mut all: Vec<i64> = vec![
+        primary
+            .connect("postgres")
+            .one("SELECT snowflake_next_id(5)"),
+    ];
+    primary.wait_for(&standby);
+    primary.stop_immediate();
+    standby.promote();
+    let mut session = standby.connect("postgres");
+    let refusal = session.refusal("SELECT snowflake_next_id(5)");
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(
+        refusal
+            .message
+            .contains("behind the ceiling of this database"),
+        "{refusal}"
+    );
+    standby.set_clock("+0");
+    all.push(session.one("SELECT snowflake_next_id(5)"));
+    assert_ascending(&all);
+}

@@ -1,0 +1,154 @@
+//! A call that waits ends when it is told to.
+
+use mint_cluster::{Refusal, Server, Session, say};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// 256 ids in 10 ms: far more than that are many calls that wait a little.
+const BRISK: &str = "sonyflake";
+/// Two ids an hour: one call that waits for long. Here the executor, which looks for interrupts between rows, is no
+/// help.
+const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
+
+const PROMPT: Duration = Duration::from_millis(500);
+/// After this a wait is taken for one that nothing ends.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Far more ids than any layout's rate gives in the time of a test. In the list of results `generate_series` gives its
+/// rows one by one; in `FROM` it would first count to the end, and never come to minting.
+fn capacity(layout: &str) -> String {
+    format!(
+        "SELECT count(snowflake_next_id(1, '{layout}')) FROM (SELECT generate_series(1, 1000000000)) series"
+    )
+}
+
+/// How many calls have waited for their lane.
+fn waits(session: &mut Session) -> i64 {
+    session.one("SELECT coalesce(sum(waits), 0)::bigint FROM pg_mint_lanes")
+}
+
+/// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with how long it
+/// took from the order on.
+fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) -> Refusal {
+    let pid = session.pid;
+    let order = format!("SELECT {order}({pid})");
+    let mut other = server.connect("postgres");
+    let before = waits(&mut other);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(move || {
+            let refusal = session.refusal(sql);
+            (refusal, Instant::now())
+        });
+        let begun = Instant::now();
+        sleep(Duration::from_millis(400));
+        // A busy machine may not have let it come so far.
+        let mut waits_for_lane = waits(&mut other) > before;
+        while !waits_for_lane && !waiting.is_finished() && begun.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(10));
+            waits_for_lane = waits(&mut other) > before;
+        }
+        let waits_still = !waiting.is_finished();
+        let ordered = Instant::now();
+        other.run(&order);
+        // Nothing is judged before the session has ended, if need be by force: the scope waits for it.
+        while !waiting.is_finished() && ordered.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(1));
+        }
+        if !waiting.is_finished() {
+            server.kill9(pid);
+        }
+        assert!(waits_still, "{sql} did not wait");
+        assert!(waits_for_lane, "{sql} did not wait for its lane");
+        let (mut refusal, ended) = waiting.join().expect("the waiting session");
+        refusal.after = ended - ordered;
+        say(format!("{order}: {refusal}"));
+        assert!(refusal.after < PROMPT, "{refusal}");
+        refusal
+    })
+}
+
+#[test]
+fn a_wait_for_capacity_ends_when_told() {
+    let server = Server::build("capacity").alone().start();
+    for layout in [BRISK, HOURLY] {
+        let sql = capacity(layout);
+        let ended_by = |order| interrupted(&server, server.connect("postgres"), &sql, order);
+        let cancelled = ended_by("pg_cancel_backend");
+        assert_eq!(cancelled.code, "57014", "{cancelled}");
+        let terminated = ended_by("pg_terminate_backend");
+        assert!(
+            ["57P01", ""].contains(&terminated.code.as_str()),
+            "{terminated}"
+        );
+    }
+
+    let mut session = server.connect("postgres");
+    session.run("SET statement_timeout = '400ms'");
+    for sql in [
+        capacity(BRISK),
+        capacity(HOURLY),
+        format!("SELECT count(*) FROM snowflake_next_ids(1, 2000000, '{BRISK}')"),
+    ] {
+        let timed_out = session.refusal(&sql);
+        say(format!("statement_timeout of 400 ms: {timed_out}"));
+        assert_eq!(timed_out.code, "57014", "{timed_out}");
+        assert!(
+            timed_out.after < Duration::from_millis(400) + PROMPT,
+            "{timed_out}"
+        );
+    }
+
+    // And the lane is left in order for the others.
+    assert!(session.one::<i64>("SELECT snowflake_next_id(1, 'sonyflake')") > 0);
+}
+
+/// Strictness has no time to borrow, so every tick is waited for, some of them too shortly to sleep.
+#[test]
+fn a_strict_wait_for_capacity_can_be_cancelled() {
+    let server = Server::build("strict wait")
+        .alone()
+        .conf("pg_mint.max_ahead = 0")
+        .conf("pg_mint.max_wait = 0")
+        .start();
+    for layout in [BRISK, "instagram", HOURLY] {
+        let sql = capacity(layout);
+        let refusal = interrupted(
+            &server,
+            server.connect("postgres"),
+            &sql,
+            "pg_cancel_backend",
+        );
+        assert_eq!(refusal.code, "57014", "{refusal}");
+    }
+}
+
+#[test]
+fn a_wait_for_the_clock_can_be_ended() {
+    let Some(server) = Server::build_with_clock("clock wait ended") else {
+        return;
+    };
+    let server = server.alone().start();
+    let next = "SELECT snowflake_next_id(7)";
+    assert!(server.connect("postgres").one::<i64>(next) > 0);
+    server.set_clock("-30");
+    let patient = || {
+        let mut session = server.connect("postgres");
+        session.run("SET pg_mint.max_wait = '60s'");
+        session
+    };
+    let cancelled = interrupted(&server, patient(), next, "pg_cancel_backend");
+    assert_eq!(cancelled.code, "57014", "{cancelled}");
+    let terminated = interrupted(&server, patient(), next, "pg_terminate_backend");
+    assert!(
+        ["57P01", ""].contains(&terminated.code.as_str()),
+        "{terminated}"
+    );
+    let mut session = patient();
+    session.run("SET statement_timeout = '300ms'");
+    let timed_out = session.refusal(next);
+    assert_eq!(timed_out.code, "57014", "{timed_out}");
+    assert!(
+        timed_out.after < Duration::from_millis(300) + PROMPT,
+        "{timed_out}"
+    );
+}

@@ -1,0 +1,215 @@
+//! What the documents show is what happens: their SQL runs, and prints what they say it prints.
+
+use mint_cluster::{Server, say};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A block of SQL, and what its last statement prints; nothing where the document does not show it.
+struct Example<'a> {
+    sql: &'a str,
+    shown: &'a str,
+}
+
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// The examples of a document: each block marked `sql`, with the block marked `text` right below it.
+fn examples(document: &str) -> Vec<Example<'_>> {
+    // Every second part is the inside of a block.
+    let parts: Vec<&str> = document.split("\n```").collect();
+    let mut examples = Vec::new();
+    for place in (1..parts.len()).step_by(2) {
+        let next = match parts[place + 1..] {
+            [between, next, ..] if between.trim().is_empty() => next,
+            _ => "",
+        };
+        let shown = next.strip_prefix("text\n").unwrap_or_default();
+        if let Some(sql) = parts[place].strip_prefix("sql\n") {
+            examples.push(Example { sql, shown });
+        }
+    }
+    examples
+}
+
+/// Whether a run of hexadecimal digits, dashes and colons is a UUID, an ObjectID or a node, by its shape.
+fn is_hex_id(run: &str) -> bool {
+    let signs = |sign| run.matches(sign).count();
+    matches!(
+        (run.len(), signs('-'), signs(':')),
+        (36, 4, 0) | (24, 0, 0) | (17, 0, 5)
+    )
+}
+
+/// A line with `@` for each id of hexadecimal digits.
+fn without_hex_ids(line: &str) -> String {
+    let in_run = |sign: char| sign.is_ascii_hexdigit() || sign == '-' || sign == ':';
+    let mut masked = String::new();
+    let mut rest = line;
+    while let Some(sign) = rest.chars().next() {
+        let run = &rest[..rest.find(|sign| !in_run(sign)).unwrap_or(rest.len())];
+        let step = run.len().max(sign.len_utf8());
+        masked.push_str(if is_hex_id(run) { "@" } else { &rest[..step] });
+        rest = &rest[step..];
+    }
+    masked
+}
+
+/// What two runs have in common. Ids, times and widths of columns differ, so each number becomes `#`, and each id of
+/// hexadecimal digits `@`.
+fn normal(printed: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in printed.lines().map(without_hex_ids) {
+        let mut masked = String::new();
+        let words = line.split_whitespace();
+        for sign in words.flat_map(|word| word.chars().chain([' '])) {
+            match sign {
+                // The fraction of a second with it, which is left out where it is zero.
+                '0'..='9' | '.' if masked.ends_with('#') => {}
+                '0'..='9' => masked.push('#'),
+                '-' if masked.ends_with('-') => {}
+                sign => masked.push(sign),
+            }
+        }
+        lines.push(masked);
+    }
+    // The count of rows is a footer that documents leave out.
+    lines.retain(|line| !["", "(# rows) ", "(# row) "].contains(&line.as_str()));
+    lines
+}
+
+/// Runs a document's examples in one psql session on a new database, and compares what each prints.
+fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
+    const MARK: &str = "==== next example";
+    let mut session = server.connect("postgres");
+    session.run("ALTER SYSTEM RESET ALL");
+    session.run("SELECT pg_reload_conf()");
+    session.run("DROP DATABASE IF EXISTS app WITH (FORCE)");
+    session.run("CREATE DATABASE app");
+    let all: String = examples.iter().map(|example| example.sql).collect();
+    let has_dblink = "SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'dblink'";
+    if all.contains("EXTENSION dblink") && !session.one::<bool>(has_dblink) {
+        say(format!("SKIPPED {name}: this server has no dblink"));
+        return;
+    }
+    let bindir: String = session.one("SELECT setting FROM pg_config WHERE name = 'BINDIR'");
+    let socket: String = session.one("SHOW unix_socket_directories");
+    let mut script = tempfile::NamedTempFile::new().expect("a temporary file");
+    for Example { sql, .. } in examples {
+        // The other server of an example is this one.
+        let sql = sql.replace("registry.example.com", &socket);
+        writeln!(script, "\\echo {MARK}\n{sql}").expect("the script is written");
+    }
+    let output = Command::new(Path::new(&bindir).join("psql"))
+        .args("-X -q -v ON_ERROR_STOP=1 -U postgres -p 5432 -d app -h".split(' '))
+        .args([Path::new(&socket), Path::new("-f"), script.path()])
+        .env_clear()
+        .envs([("LC_ALL", "C"), ("PGTZ", "UTC")])
+        .output()
+        .expect("psql runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    for (Example { sql, shown }, printed) in examples.iter().zip(printed.split(MARK).skip(1)) {
+        let as_shown = normal(printed).ends_with(&normal(shown));
+        assert!(as_shown, "{name}:\n{sql}\nprints\n{printed}{complaint}");
+    }
+    assert!(output.status.success(), "{name}: {complaint}");
+}
+
+/// Every document, README.md first.
+fn documents() -> Vec<PathBuf> {
+    let repository = Path::new(REPOSITORY)
+        .canonicalize()
+        .expect("the repository");
+    let mut found = vec![repository.join("README.md")];
+    let mut folders = vec![repository.join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("docs") {
+            let path = entry.expect("docs").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn examples_print_what_they_show() {
+    let server = Server::build("documents").start_empty();
+    for file in documents() {
+        check(
+            &server,
+            &file.display().to_string(),
+            &examples(&read(&file)),
+        );
+    }
+}
+
+/// The files of the repository that a document links to.
+fn links(file: &Path) -> Vec<PathBuf> {
+    let text = read(file);
+    let links = text.split("](").skip(1);
+    // Without the heading in it, which is all there is of a link within the document.
+    let targets = links.map(|link| link.split([')', '#']).next().unwrap_or_default());
+    let inside = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+    let files = inside.map(|target| file.with_file_name(target));
+    files
+        .map(|target| {
+            target.canonicalize().unwrap_or_else(|error| {
+                panic!("{} links to {}: {error}", file.display(), target.display())
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn every_document_is_reachable_from_the_readme_and_in_the_index() {
+    let all = documents();
+    let index = all[0].with_file_name("docs/SUMMARY.md");
+    let mut reached = vec![all[0].clone()];
+    let mut place = 0;
+    while let Some(file) = reached.get(place).cloned() {
+        place += 1;
+        if file.extension().is_some_and(|end| end == "md") {
+            for link in links(&file) {
+                if !reached.contains(&link) {
+                    reached.push(link);
+                }
+            }
+        }
+    }
+    let listed = links(&index);
+    for file in all.iter().filter(|file| **file != index) {
+        assert!(reached.contains(file), "no way to {}", file.display());
+        assert!(listed.contains(file), "not listed: {}", file.display());
+    }
+}
+
+/// Every setting with its default and context, and every function that is not of a type's own.
+#[test]
+fn the_readme_names_all_there_is() {
+    let readme = read(format!("{REPOSITORY}/README.md").as_ref());
+    let server = Server::start("readme");
+    let mut session = server.connect("postgres");
+    session.run("LOAD 'pg_mint'");
+    let settings = "SELECT format('| `%s` | `%s` | %s |', name, current_setting(name), context)
+        FROM pg_settings WHERE name LIKE 'pg\\_mint.%'";
+    let functions = "SELECT DISTINCT '`' || proname || '(' FROM pg_depend JOIN pg_proc p ON p.oid = objid
+        WHERE deptype = 'e' AND classid = 'pg_proc'::regclass AND prokind = 'f'
+            AND proname NOT LIKE 'snowflake\\_layout\\_%' AND prorettype <> 'internal'::regtype
+            AND obj_description(p.oid) !~ '^(I/O|hash|less-equal-greater|sort support|implementation of .*|(smaller|larger) of two)$'
+            AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')";
+    for wanted in [settings, functions] {
+        let names: Vec<String> = session.column(wanted);
+        assert!(names.len() > 5, "{names:?}");
+        for name in names {
+            assert!(readme.contains(&name), "README.md lacks {name}");
+        }
+    }
+}

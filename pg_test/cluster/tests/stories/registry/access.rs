@@ -1,0 +1,208 @@
+//! What a member and its registry need, who may do what, and what is said where something is missing.
+
+use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
+use mint_cluster::{Registry, Server, say};
+use std::time::Duration;
+
+const NEXT: &str = "SELECT snowflake_next_id()";
+
+#[test]
+fn what_is_missing_is_said() {
+    let Some(registry) = Registry::start("missing", 2) else {
+        return;
+    };
+    let ada = registry.auto("ada");
+    let mut session = ada.connect("postgres");
+    let refused = |setup: &str, words: &str| {
+        let mut session = ada.connect("postgres");
+        session.run(setup);
+        let refusal = session.refusal(NEXT);
+        say(format!("{words}: {refusal}"));
+        assert_refused(&refusal, words);
+    };
+    refused(
+        "ALTER EXTENSION dblink SET SCHEMA pg_catalog; ALTER SERVER registry RENAME TO other",
+        "server \"registry\" does not exist",
+    );
+    refused(
+        "ALTER SERVER other RENAME TO registry; ALTER SERVER registry OPTIONS (SET port '1')",
+        ".s.PGSQL.1",
+    );
+    refused(
+        "ALTER SERVER registry OPTIONS (SET port '5432', SET dbname 'nowhere')",
+        "\"nowhere\" does not exist",
+    );
+    refused(
+        "ALTER SERVER registry OPTIONS (SET dbname 'template1')",
+        "extension \"pg_mint\" is not installed in the database of server \"registry\"",
+    );
+    refused(
+        "ALTER SERVER registry OPTIONS (SET dbname 'postgres'); DROP USER MAPPING FOR postgres SERVER registry",
+        "user mapping not found",
+    );
+    refused(
+        "CREATE USER MAPPING FOR postgres SERVER registry OPTIONS (user 'nobody')",
+        "\"nobody\" does not exist",
+    );
+    registry.connect().run("CREATE ROLE nobody LOGIN");
+    refused(
+        "SELECT",
+        "permission denied for function snowflake_claim_nodes",
+    );
+    session.run("ALTER USER MAPPING FOR postgres SERVER registry OPTIONS (SET user 'member')");
+    session.run("DROP EXTENSION dblink CASCADE");
+    refused("SELECT", "dblink");
+}
+
+/// The worker cannot even begin. Who waits for it must learn why, in time.
+#[test]
+fn a_worker_that_cannot_begin_is_not_waited_for_for_ever() {
+    let Some(registry) = Registry::start("no worker", 2) else {
+        return;
+    };
+    let ada = registry.admit(
+        Server::build("ada")
+            .conf(AUTO)
+            .conf("pg_mint.registry_database = 'nowhere'"),
+    );
+    let refusal = ada.connect("postgres").refusal(NEXT);
+    say(format!("no such database: {refusal}"));
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(refusal.after < Duration::from_secs(6), "{refusal}");
+    let mut session = ada.connect("postgres");
+    session.set_for_server("pg_mint.registry_database", "'postgres'");
+    session.set_for_server("pg_mint.registry_role", "'nobody'");
+    let refusal = session.refusal(NEXT);
+    say(format!("no such role: {refusal}"));
+    assert!(refusal.after < Duration::from_secs(6), "{refusal}");
+    session.set_for_server("pg_mint.registry_role", "''");
+    let (_, after) = first_id(&ada, NEXT);
+    assert!(after < Duration::from_secs(4), "{after:?}");
+}
+
+#[test]
+fn without_a_free_worker_a_session_says_so() {
+    let Some(registry) = Registry::start("no free worker", 2) else {
+        return;
+    };
+    // The one that there is serves logical replication.
+    let ada = registry.admit(
+        Server::build("ada")
+            .conf(AUTO)
+            .conf("max_worker_processes = 1"),
+    );
+    let mut session = ada.connect("postgres");
+    for _ in 0..3 {
+        let refusal = session.refusal(NEXT);
+        assert_eq!(refusal.code, "53000", "{refusal}");
+        assert!(refusal.hint.contains("max_worker_processes"), "{refusal}");
+        assert!(refusal.after < Duration::from_secs(1), "{refusal}");
+    }
+}
+
+/// The worker is ended by an administrator. The next session that needs it starts another.
+#[test]
+fn a_terminated_worker_is_replaced() {
+    let Some(registry) = Registry::start("terminated worker", 2) else {
+        return;
+    };
+    let ada = registry.auto("ada");
+    let mut session = ada.connect("postgres");
+    let mut ids: Vec<i64> = vec![session.one(NEXT)];
+    for _ in 0..3 {
+        session.run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'");
+        ids.push(session.one(NEXT));
+        std::thread::sleep(registry.slice);
+        ids.push(session.one(NEXT));
+    }
+    mint_cluster::assert_ascending(&ids);
+}
+
+#[test]
+fn ordinary_roles_may_mint_and_nothing_else() {
+    let Some(registry) = Registry::start("ordinary roles", 2) else {
+        return;
+    };
+    let ada = registry.auto("ada");
+    registry.connect().run("CREATE ROLE app LOGIN");
+    let mut app = registry.server.connect_as("app", "postgres");
+    for call in [
+        "snowflake_create_registry()",
+        "snowflake_reserve_nodes(13, 1, 1, 'mine')",
+        "snowflake_unreserve_nodes(13, 1, 1)",
+        "snowflake_quarantine_registry()",
+        "snowflake_end_quarantine()",
+        "snowflake_claim_nodes(NULL, NULL, NULL, 13, 1, 1, 'mine', 1, 1, NULL, NULL, NULL, NULL, NULL)",
+        "snowflake_release_claim(1, 1)",
+        "snowflake_release_node()",
+        "count(*) FROM pg_mint_nodes",
+        "count(*) FROM pg_mint_claims",
+        "count(*) FROM pg_mint_grants",
+        "count(*) FROM pg_mint_registry",
+    ] {
+        let refusal = app.refusal(&format!("SELECT {call}"));
+        assert_eq!(refusal.code, "42501", "{call}: {refusal}");
+    }
+    // A member may ask, and not read or write by itself.
+    let mut member = registry.server.connect_as("member", "postgres");
+    for statement in [
+        "SELECT * FROM pg_mint_grants",
+        "DELETE FROM pg_mint_grants",
+        "UPDATE pg_mint_registry SET slice = '1 h'",
+    ] {
+        assert_eq!(member.refusal(statement).code, "42501", "{statement}");
+    }
+
+    ada.connect("postgres")
+        .run("CREATE ROLE app LOGIN; CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
+    let mut app = ada.connect_as("app", "postgres");
+    app.one::<i64>(NEXT);
+    for (setting, code) in [
+        ("node = '5'", "42501"),
+        ("nodes = '5'", "55P02"),
+        ("registry = ''", "55P02"),
+        ("registry_database = 'app'", "55P02"),
+        ("registry_role = 'app'", "55P02"),
+    ] {
+        let refusal = app.refusal(&format!("SET pg_mint.{setting}"));
+        assert_eq!(refusal.code, code, "{setting}: {refusal}");
+        let refusal = app.refusal(&format!("ALTER SYSTEM SET pg_mint.{setting}"));
+        assert_eq!(refusal.code, "42501", "{setting}: {refusal}");
+    }
+    let mut watcher = ada.connect_as("watcher", "postgres");
+    assert_eq!(
+        watcher.one::<i64>("SELECT count(*) FROM pg_mint_claims WHERE held"),
+        1
+    );
+}
+
+/// However many sessions want a node that cannot be had, the registry is not flooded with questions.
+#[test]
+fn a_crowd_that_is_refused_asks_the_registry_seldom() {
+    let builder = Server::build("a crowd").conf("track_functions = all");
+    let Some(registry) = Registry::start_with(builder, 2) else {
+        return;
+    };
+    let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
+    ada.connect("postgres")
+        .one::<i64>("SELECT snowflake_next_id(5)");
+    let asked = || -> i64 {
+        std::thread::sleep(Duration::from_millis(1_100));
+        registry.connect().one(
+            "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_user_functions WHERE funcname = 'snowflake_claim_nodes'",
+        )
+    };
+    let before = asked();
+    let (ids, refusals) = mint_cluster::load::sessions::split(
+        mint_cluster::load::sessions::while_minting(&ben, 8, "SELECT snowflake_next_id(5)", || {
+            std::thread::sleep(Duration::from_secs(4))
+        }),
+    );
+    let asked = asked() - before;
+    say(format!(
+        "{} refusals in 4 s took {asked} questions",
+        refusals.len()
+    ));
+    assert!(ids.iter().all(Vec::is_empty), "a node was lent twice");
+    assert!(asked < 6 * 25, "{asked} questions in 6 s");
+}

@@ -1,0 +1,259 @@
+//! Members that are not alone: paused, cloned, brought back old, promoted, or with a wrong clock. Each mints within
+//! its own slice, or not at all.
+
+use mint_cluster::load::sessions::{assert_sound, split, while_minting};
+use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
+use mint_cluster::{Registry, Server, Session, assert_ascending, assert_unique, say};
+use std::thread::sleep;
+use std::time::Duration;
+
+const NEXT: &str = "SELECT snowflake_next_id()";
+const NEXT_5: &str = "SELECT snowflake_next_id(5)";
+const MANY: &str = "SELECT snowflake_next_id() FROM generate_series(1, 1000)";
+
+/// The node of an id.
+fn shard(session: &mut Session, id: i64) -> i64 {
+    session.one(&format!("SELECT snowflake_shard({id})"))
+}
+
+/// A member whose clock, and its worker's, can be set.
+fn clocked(registry: &Registry, name: &str, nodes: &str) -> Option<Server> {
+    if registry.server.major() < 16 {
+        // It forks them in a signal's handler, from within a call for which libfaketime has let go of the clock.
+        say(format!(
+            "SKIPPED {name}: before 16, workers of a server do not see a clock that is set"
+        ));
+        return None;
+    }
+    let builder = Server::build_with_clock(name)?;
+    Some(registry.admit(builder.conf(&format!("pg_mint.nodes = '{nodes}'"))))
+}
+
+#[test]
+fn a_paused_member_mints_nothing_outside_its_slice() {
+    let Some(registry) = Registry::start("paused", 2) else {
+        return;
+    };
+    let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
+    let mut all = Vec::new();
+    let (ids, refusals) = split(while_minting(&ada, 4, NEXT_5, || {
+        sleep(Duration::from_millis(500));
+        let frozen = ada.freeze();
+        let (id, after) = first_id(&ben, NEXT_5);
+        assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+        let mut session = ben.connect("postgres");
+        let many = "SELECT snowflake_next_id(5) FROM generate_series(1, 20000)";
+        all.push(vec![id]);
+        all.push(session.column::<i64>(many));
+        drop(frozen);
+        sleep(Duration::from_millis(300));
+        all.push(session.column::<i64>(many));
+    }));
+    let highest = ids.iter().flatten().max().copied();
+    assert!(highest < Some(all[0][0]), "minted as another's node");
+    assert!(!refusals.is_empty());
+    for refusal in &refusals {
+        assert_eq!(refusal.code, "55000", "{refusal}");
+    }
+    assert_refused(
+        &ada.connect("postgres").refusal(NEXT_5),
+        "held by ben until",
+    );
+    all.extend(ids);
+    assert_unique(&all);
+    // The other way round.
+    ben.stop_fast();
+    all.push(vec![first_id(&ada, NEXT_5).0]);
+    assert_unique(&all);
+}
+
+/// With any node: the one that was paused takes another, and its sessions go on by themselves.
+#[test]
+fn a_paused_member_with_any_node_takes_another() {
+    let Some(registry) = Registry::start("paused, any node", 2) else {
+        return;
+    };
+    let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
+    let mut session = ada.connect("postgres");
+    let first: i64 = session.one(NEXT);
+    let mut witness = registry.connect();
+    assert_eq!(shard(&mut witness, first), 0);
+    let frozen = ada.freeze();
+    registry.wait_for_slices();
+    let (id, _) = first_id(&ben, NEXT);
+    assert_eq!(shard(&mut witness, id), 0);
+    drop(frozen);
+    let (next, after) = first_id(&ada, NEXT);
+    say(format!("another node {after:?} after a pause"));
+    assert!(after < Duration::from_secs(1), "{after:?}");
+    assert_eq!(shard(&mut witness, next), 1);
+    assert_unique([&vec![first, id, next]]);
+}
+
+/// Clone, old copy and promoted standby have the node of their original in their files, and no claim on it.
+#[test]
+fn copies_of_a_member_claim_for_themselves() {
+    let Some(registry) = Registry::start("copies", 2) else {
+        return;
+    };
+    let ada = registry.admit(Server::build("ada").conf(AUTO).conf("pg_mint.nodes = '5'"));
+    let mut all: Vec<Vec<i64>> = vec![ada.connect("postgres").column(MANY)];
+    all.push(vec![ada.connect("postgres").one(NEXT_5)]);
+    let clone = ada.copied("a clone");
+    let old = ada.copied("an old copy");
+    let standby = ada.standby("a standby");
+    clone.start_again();
+    ada.wait_for(&standby);
+    standby.promote();
+
+    let servers = [&ada, &clone, &standby];
+    for _ in 0..3 {
+        for server in servers {
+            all.push(server.connect("postgres").column(MANY));
+        }
+        for copy in [&clone, &standby] {
+            assert_refused(
+                &copy.connect("postgres").refusal(NEXT_5),
+                "held by ada until",
+            );
+        }
+        sleep(Duration::from_millis(700));
+    }
+    let mut witness = registry.connect();
+    let nodes: Vec<i64> = all[all.len() - 3..]
+        .iter()
+        .map(|ids| shard(&mut witness, ids[0]))
+        .collect();
+    assert_eq!(nodes, [0, 1, 2]);
+    let of_one_system: i64 =
+        witness.one("SELECT count(DISTINCT system_identifier) FROM pg_mint_nodes WHERE held");
+    assert_eq!(of_one_system, 1);
+
+    // The original is lost, and an old copy takes its place: the node it had, as soon as that is free.
+    clone.stop_fast();
+    standby.stop_fast();
+    ada.stop_immediate();
+    old.start_again();
+    all.push(old.connect("postgres").column(MANY));
+    let (id, after) = first_id(&old, NEXT_5);
+    assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+    all.push(vec![id]);
+    assert_unique(&all);
+}
+
+#[test]
+fn a_clock_that_is_far_off_is_refused_with_the_difference() {
+    let Some(registry) = Registry::start("clocks far off", 2) else {
+        return;
+    };
+    for (offset, words) in [
+        ("+3600", "3600.0 s ahead of that of the registry"),
+        ("-3600", "3600.0 s behind that of the registry"),
+        ("+1", "1.0 s ahead of"),
+    ] {
+        let Some(ada) = clocked(&registry, "ada", "5") else {
+            return;
+        };
+        ada.set_clock(offset);
+        let refusal = ada.connect("postgres").refusal(NEXT_5);
+        say(format!("{offset}: {refusal}"));
+        assert_refused(&refusal, words);
+        assert!(refusal.detail.contains("bears 0.5 s"), "{refusal}");
+        ada.set_clock("+0.2");
+        first_id(&ada, NEXT_5);
+        ada.stop_fast();
+    }
+}
+
+/// One member's clock steps under load; another has the same node in turn.
+#[test]
+fn steps_of_a_members_clock_repeat_nothing() {
+    let Some(registry) = Registry::start("clocks that step", 2) else {
+        return;
+    };
+    let Some(ada) = clocked(&registry, "ada", "5") else {
+        return;
+    };
+    let ben = registry.fixed("ben", "5");
+    let mut others = Vec::new();
+    let (ids, refusals) = split(while_minting(&ada, 3, NEXT_5, || {
+        for offset in [
+            "+0", "+0.3", "-0.3", "+5", "+0", "-5", "+0", "+3600", "+0", "-3600",
+        ] {
+            ada.set_clock(offset);
+            sleep(Duration::from_millis(400));
+            others.extend(ben.connect("postgres").try_one::<i64>(NEXT_5));
+        }
+        // An hour behind, it is refused for good, and its node goes to the other.
+        let (id, after) = first_id(&ben, NEXT_5);
+        assert!(after < registry.slice + Duration::from_secs(1), "{after:?}");
+        others.push(id);
+        ada.set_clock("+0");
+        sleep(Duration::from_millis(500));
+    }));
+    for refusal in &refusals {
+        assert!(
+            ["55000", "58000"].contains(&refusal.code.as_str()),
+            "{refusal}"
+        );
+    }
+    assert!(!refusals.is_empty());
+    let mut all = ids;
+    assert_sound(&all);
+    all.push(others);
+    ben.stop_fast();
+    all.push(vec![first_id(&ada, NEXT_5).0]);
+    assert_unique(&all);
+    assert_ascending(&all[all.len() - 2]);
+}
+
+/// Two unlikely things at once: the registry has forgotten who had the node meanwhile, and the clock of the member
+/// that had it before goes back to then.
+#[test]
+fn a_claim_that_a_restored_registry_knows_is_worth_nothing_for_the_past() {
+    let Some(mut registry) = Registry::start("an old claim", 2) else {
+        return;
+    };
+    let Some(ada) = clocked(&registry, "ada", "5") else {
+        return;
+    };
+    let ben = registry.fixed("ben", "5");
+    let mut session = ada.connect("postgres");
+    let mut all: Vec<i64> = vec![session.one(NEXT_5)];
+    let copy = registry.server.copied("an old copy");
+    let frozen = ada.freeze();
+    // For some seconds the node is the other's.
+    let (id, _) = first_id(&ben, NEXT_5);
+    all.push(id);
+    let mut other = ben.connect("postgres");
+    for _ in 0..30 {
+        sleep(Duration::from_millis(100));
+        all.extend(other.column::<i64>("SELECT snowflake_next_ids(5, 300)"));
+    }
+    ben.stop_immediate();
+    registry.server.stop_immediate();
+    copy.start_again();
+    copy.connect("postgres")
+        .run("SELECT snowflake_quarantine_registry()");
+    registry.move_to(copy);
+    drop(frozen);
+    ada.until("the old claim is renewed", || {
+        session.one("SELECT slice_until > clock_timestamp() FROM pg_mint_claims")
+    });
+    // Each moment of the other's time.
+    let mut again = Vec::new();
+    for back in 0..60 {
+        ada.set_clock(&format!("{:+.1}", -f64::from(60 - back) / 10.0));
+        session.run("SET pg_mint.max_wait = 0");
+        again.extend(
+            session
+                .try_column::<i64>("SELECT snowflake_next_ids(5, 300)")
+                .unwrap_or_default(),
+        );
+    }
+    ada.set_clock("+0");
+    again.push(ada.until_minted(|| session.try_one(NEXT_5)));
+    all.extend(&again);
+    say(format!("{} ids after the claim came back", again.len()));
+    assert_unique([&all]);
+}

@@ -1,0 +1,368 @@
+//! A registry is down, forgets what it granted, or was never reached. Its members say so, and no node is lent twice.
+
+use mint_cluster::load::sessions::{split, while_minting};
+use mint_cluster::registry::members::{assert_refused, first_id};
+use mint_cluster::{Registry, Server, Session, assert_ascending, assert_unique, say};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const NEXT: &str = "SELECT snowflake_next_id()";
+const NEXT_5: &str = "SELECT snowflake_next_id(5)";
+const FORGOTTEN: &str = "the registry may have forgotten what it granted";
+
+fn renewals(session: &mut Session) -> i64 {
+    session.one("SELECT coalesce(max(renewals), 0) FROM pg_mint_claims WHERE held")
+}
+
+fn in_quarantine(registry: &Registry) -> bool {
+    registry
+        .connect()
+        .one("SELECT quarantine > clock_timestamp() FROM pg_mint_registry")
+}
+
+#[test]
+fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
+    let Some(registry) = Registry::start("a registry that is down", 3) else {
+        return;
+    };
+    let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
+    let mut session = ada.connect("postgres");
+    let mut ids: Vec<i64> = vec![session.one(NEXT)];
+    registry.server.stop_immediate();
+    let begun = Instant::now();
+    let refusal = loop {
+        match session.try_one(NEXT) {
+            Ok(id) => ids.push(id),
+            Err(refusal) => break refusal,
+        }
+        sleep(Duration::from_millis(5));
+    };
+    let lasted = begun.elapsed();
+    say(format!(
+        "with the registry down, minted for {lasted:?}, then: {refusal}"
+    ));
+    assert!(
+        lasted > registry.slice / 2 - Duration::from_millis(300),
+        "{lasted:?}"
+    );
+    assert!(
+        lasted < registry.slice + Duration::from_millis(500),
+        "{lasted:?}"
+    );
+    assert!(refusal.message.contains("ended at"), "{refusal}");
+    assert_refused(&refusal, "could not establish connection");
+    let trouble: String = session.one("SELECT trouble FROM pg_mint_claims");
+    assert!(
+        trouble.contains("could not establish connection"),
+        "{trouble}"
+    );
+    // Who asks for the first time.
+    assert_refused(
+        &ben.connect("postgres").refusal(NEXT),
+        "could not establish connection",
+    );
+
+    registry.server.start_again();
+    let (id, after) = first_id(&ada, NEXT);
+    say(format!("minted {after:?} after the registry came back"));
+    // As it was started, it lets a slice pass first.
+    let due = registry.slice * 5 / 4 + Duration::from_secs(2);
+    assert!(after < due, "{after:?}");
+    ids.push(id);
+    ids.push(session.one(NEXT));
+    assert_unique([&ids]);
+    let (id, _) = first_id(&ben, NEXT);
+    assert!(!ids.contains(&id));
+}
+
+/// It takes connections and says nothing.
+#[test]
+fn a_registry_that_hangs_is_not_waited_for_for_ever() {
+    let Some(registry) = Registry::start("a registry that hangs", 2) else {
+        return;
+    };
+    let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
+    let mut session = ada.connect("postgres");
+    let first: i64 = session.one(NEXT);
+    let frozen = registry.server.freeze();
+    let refusals = [ben.connect("postgres").refusal(NEXT), {
+        sleep(registry.slice);
+        session.refusal(NEXT)
+    }];
+    drop(frozen);
+    for refusal in refusals {
+        assert_eq!(refusal.code, "55000", "{refusal}");
+        assert!(refusal.after < Duration::from_secs(6), "{refusal}");
+        say(format!("a registry that hangs: {refusal}"));
+    }
+    let (id, after) = first_id(&ada, NEXT);
+    assert!(after < Duration::from_secs(4), "{after:?}");
+    assert_ascending(&[first, id]);
+    first_id(&ben, NEXT);
+}
+
+/// A configuration for speed would let a crash forget what was granted just before it.
+#[test]
+fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
+    let builder = Server::build("asynchronous commits")
+        .conf("synchronous_commit = off")
+        .conf("wal_writer_delay = '10s'");
+    let Some(registry) = Registry::start_with(builder, 3) else {
+        return;
+    };
+    let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
+    let mut session = registry.connect();
+    // Shown to be lost without what the registry does.
+    session.run("CREATE TABLE witness (); CHECKPOINT");
+    let mut ids: Vec<i64> = vec![ada.connect("postgres").one(NEXT_5)];
+    session.run("CREATE TABLE lost ()");
+    registry.server.stop_immediate();
+    registry.server.start_again();
+    let mut session = registry.connect();
+    let kept: bool = session.one("SELECT to_regclass('lost') IS NULL");
+    assert!(kept, "nothing was lost by the crash: it shows nothing");
+    let holders: Vec<String> = session.column("SELECT holder FROM pg_mint_nodes WHERE held");
+    assert_eq!(holders, ["ada"]);
+    assert_refused(&ben.connect("postgres").refusal(NEXT_5), FORGOTTEN);
+    ada.stop_immediate();
+    ids.push(first_id(&ben, NEXT_5).0);
+    assert_ascending(&ids);
+}
+
+/// The standby knows nothing of what was granted last. It waits until that is past; who ends the wait early lends a
+/// node twice.
+#[test]
+fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
+    for early in [false, true] {
+        let Some(mut registry) = Registry::start("a promoted registry", 3) else {
+            return;
+        };
+        let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
+        let standby = registry.server.standby("standby");
+        registry.server.wait_for(&standby);
+        standby
+            .connect("postgres")
+            .set_for_server("primary_conninfo", "''");
+        sleep(Duration::from_millis(300));
+        let mut session = ada.connect("postgres");
+        let mut ids: Vec<i64> = vec![session.one(NEXT_5)];
+        let until: String = session.one("SELECT slice_until::text FROM pg_mint_claims");
+        // It would tell what it holds.
+        let frozen = ada.freeze();
+        registry.server.stop_immediate();
+        standby.promote();
+        registry.move_to(standby);
+        let known: i64 = registry
+            .connect()
+            .one("SELECT count(*) FROM pg_mint_grants");
+        assert_eq!(known, 0, "the standby knows of the grant: nothing was lost");
+
+        let mut other = ben.connect("postgres");
+        let refusal = other.refusal(NEXT_5);
+        say(format!("a promoted registry: {refusal}"));
+        assert_refused(&refusal, FORGOTTEN);
+        if early {
+            registry.connect().run("SELECT snowflake_end_quarantine()");
+        }
+        let (id, after) = first_id(&ben, NEXT_5);
+        ids.push(id);
+        let from: f64 = other.one(&format!(
+            "SELECT extract(epoch FROM slice_from - '{until}'::timestamptz)::float8 FROM pg_mint_claims"
+        ));
+        drop(frozen);
+        say(format!(
+            "granted after {after:?}, {from:.1} s after the forgotten slice"
+        ));
+        if early {
+            assert!(
+                from < 0.0,
+                "ended early, the quarantine protected from nothing: {from}"
+            );
+        } else {
+            assert!(from >= 0.0, "two servers hold a node at once: {from}");
+            assert!(
+                after < registry.slice * 2 + Duration::from_secs(1),
+                "{after:?}"
+            );
+            assert_ascending(&ids);
+        }
+    }
+}
+
+/// A copy of its files brought back in its place has the same name and history, only less of it.
+#[test]
+fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
+    for told in [true, false] {
+        let Some(mut registry) = Registry::start("a restored registry", 2) else {
+            return;
+        };
+        let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
+        let copy = registry.server.copied("an old copy");
+        let mut session = ada.connect("postgres");
+        let mut ids: Vec<i64> = vec![session.one(NEXT_5)];
+        if !told {
+            // Time goes by, and the member sees it.
+            registry.connect().run("SELECT pg_switch_wal()");
+            let before = renewals(&mut session);
+            ada.until("renewals", || renewals(&mut session) > before);
+        }
+        registry.server.stop_immediate();
+        copy.start_again();
+        if told {
+            copy.connect("postgres")
+                .run("SELECT snowflake_quarantine_registry()");
+        }
+        registry.move_to(copy);
+        if !told {
+            assert!(!in_quarantine(&registry));
+            // By asking.
+            registry
+                .server
+                .until("the registry notices", || in_quarantine(&registry));
+        }
+        let refusal = ben.connect("postgres").refusal(NEXT_5);
+        assert_refused(&refusal, FORGOTTEN);
+        ids.push(session.one(NEXT_5));
+        let frozen = ada.freeze();
+        let (id, after) = first_id(&ben, NEXT_5);
+        assert!(
+            after < registry.slice * 2 + Duration::from_secs(2),
+            "{after:?}"
+        );
+        ids.push(id);
+        drop(frozen);
+        assert_ascending(&ids);
+        // Its connection to the old one is tried first.
+        ada.until("the claim is found lost", || {
+            session.refusal(NEXT_5).detail.contains("held by ben until")
+        });
+    }
+}
+
+/// Moved with pg_dump, to another server or to another database of its own.
+#[test]
+fn a_registry_restored_from_a_dump_begins_in_quarantine() {
+    let Some(mut registry) = Registry::start("a dumped registry", 2) else {
+        return;
+    };
+    let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
+    registry
+        .connect()
+        .run("SELECT snowflake_reserve_nodes(13, 9, 9, 'static')");
+    let dump = registry.server.dump("postgres", "postgres");
+    let mut ids: Vec<i64> = vec![ada.connect("postgres").one(NEXT_5)];
+
+    let other = Server::build("another server")
+        .distinct()
+        .start_beside(&registry.server);
+    let mut session = other.connect("postgres");
+    session.run("DROP EXTENSION pg_mint; CREATE ROLE member LOGIN");
+    drop(session);
+    other.restore("postgres", "postgres", &dump);
+    registry.server.stop_fast();
+    registry.move_to(other);
+    assert_refused(&ben.connect("postgres").refusal(NEXT_5), FORGOTTEN);
+    ada.stop_immediate();
+    ids.push(first_id(&ben, NEXT_5).0);
+    assert_ascending(&ids);
+    let holders: Vec<String> = registry
+        .connect()
+        .column("SELECT holder FROM pg_mint_nodes WHERE held");
+    assert_eq!(holders, ["ben", "static"]);
+
+    // The extension anew on the same server, filled from the old dump, forgets as well.
+    ada.start_again();
+    let mut session = registry.connect();
+    session.run("DROP EXTENSION pg_mint");
+    registry.server.restore("postgres", "postgres", &dump);
+    let refusal = ada.connect("postgres").refusal(NEXT_5);
+    assert_refused(&refusal, FORGOTTEN);
+}
+
+#[test]
+fn a_registry_that_would_not_see_what_was_granted_refuses() {
+    let Some(registry) = Registry::start("isolation", 2) else {
+        return;
+    };
+    let ada = registry.auto("ada");
+    let mut session = registry.connect();
+    for level in ["repeatable read", "serializable"] {
+        session.run(&format!(
+            "ALTER ROLE member SET default_transaction_isolation = '{level}'"
+        ));
+        assert_refused(&ada.connect("postgres").refusal(NEXT), "READ COMMITTED");
+    }
+    session.run("ALTER ROLE member SET default_transaction_isolation = 'read committed'");
+    first_id(&ada, NEXT);
+}
+
+/// A commit that waits for a standby that is not there is not granted yet.
+#[test]
+fn a_grant_waits_for_the_standby_that_it_shall_outlive_the_registry_on() {
+    let Some(registry) = Registry::start("synchronous standby", 2) else {
+        return;
+    };
+    let ada = registry.auto("ada");
+    let mut session = registry.connect();
+    session.set_for_server("synchronous_standby_names", "'*'");
+    let refusal = ada.connect("postgres").refusal(NEXT);
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(refusal.after < Duration::from_secs(6), "{refusal}");
+    let _standby = registry.server.standby("standby");
+    let (_, after) = first_id(&ada, NEXT);
+    // Two questions, each of which may take its three seconds on a machine that others share.
+    assert!(after < Duration::from_secs(8), "{after:?}");
+}
+
+/// DROP EXTENSION while all mint: errors, no crash; and all is well when it is back.
+#[test]
+fn the_extension_is_dropped_under_load() {
+    let Some(registry) = Registry::start("dropped", 2) else {
+        return;
+    };
+    let members = [registry.auto("ada"), registry.auto("ben")];
+    let (ids, refusals) = split(while_minting(&members[0], 2, NEXT, || {
+        let (id, _) = first_id(&members[1], NEXT);
+        assert!(id > 0);
+        sleep(Duration::from_millis(500));
+        let mut session = registry.connect();
+        session.run("DROP EXTENSION pg_mint");
+        sleep(registry.slice * 2);
+        let refusal = members[1].connect("postgres").refusal(NEXT);
+        say(format!("dropped on the registry: {refusal}"));
+        assert_refused(&refusal, "\"pg_mint\" is not installed");
+        session.run("CREATE EXTENSION pg_mint");
+        let says = |words: &str| {
+            members[1].until(words, || {
+                let refusal = members[1].connect("postgres").refusal(NEXT);
+                refusal.detail.contains(words)
+            });
+        };
+        says("permission denied");
+        for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
+            session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
+        }
+        says("not a registry");
+        session.run("SELECT snowflake_create_registry('2 s')");
+        for member in &members {
+            first_id(member, NEXT);
+        }
+        let mut session = members[0].connect("postgres");
+        session.run("DROP EXTENSION pg_mint");
+        sleep(registry.slice);
+        session.run("CREATE EXTENSION pg_mint");
+        first_id(&members[0], NEXT);
+        sleep(Duration::from_millis(300));
+    }));
+    let codes = ["55000", "42883", "42704", "42P01", "XX000"];
+    for refusal in &refusals {
+        assert!(codes.contains(&refusal.code.as_str()), "{refusal}");
+    }
+    assert!(!refusals.is_empty());
+    assert_unique(&ids);
+    for server in members.iter().chain([&registry.server]) {
+        let log = server.log();
+        assert!(!log.contains("terminated by signal"), "{log}");
+        assert!(!log.contains("panicked"), "{log}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Two servers that replicate a table to each other, its key minted on each side as a node that the registry lent.
+
+use mint_cluster::registry::members::AUTO;
+use mint_cluster::{Registry, Server, count, say};
+use std::time::{Duration, Instant};
+
+const ROWS: usize = 50;
+
+#[test]
+fn keys_minted_on_both_sides_never_conflict() {
+    let Some(registry) = Registry::start("logical replication", 3) else {
+        return;
+    };
+    if registry.server.major() < 16 {
+        say("SKIPPED logical replication in both directions: it needs PostgreSQL 16");
+        return;
+    }
+    let rows = count(1_000_000, 20_000);
+    let sides = ["left", "right"].map(|name| {
+        let builder = Server::build(name).conf(AUTO);
+        registry.admit(
+            builder
+                .conf("wal_level = logical")
+                .conf("max_wal_size = '4GB'"),
+        )
+    });
+    for side in &sides {
+        side.connect("postgres").run(
+            "CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_next_id(), side text NOT NULL, n bigint NOT NULL);
+             CREATE PUBLICATION mine FOR TABLE t",
+        );
+    }
+    for (here, there) in [(0, 1), (1, 0)] {
+        let other = sides[there].socket();
+        sides[here].connect("postgres").run(&format!(
+            "CREATE SUBSCRIPTION theirs CONNECTION 'host={} port=5432 user=postgres dbname=postgres' PUBLICATION mine
+             WITH (origin = none, copy_data = false)",
+            other.display()
+        ));
+    }
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for side in &sides {
+            scope.spawn(|| {
+                let insert = format!(
+                    "INSERT INTO t (side, n) SELECT '{}', n FROM generate_series(1, {ROWS}) n",
+                    side.name()
+                );
+                side.pgbench("postgres", &format!("{insert};\n"), 2, rows / ROWS / 2);
+            });
+        }
+    });
+    let minted = begun.elapsed();
+    let total = 2 * rows as i64;
+    for side in &sides {
+        let mut session = side.connect("postgres");
+        let patience = Instant::now() + Duration::from_secs(300);
+        while session.one::<i64>("SELECT count(*) FROM t") < total {
+            assert!(Instant::now() < patience, "{}", side.log());
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    }
+    say(format!(
+        "{rows} rows each way: minted in {minted:.1?}, equal after {:.1?}",
+        begun.elapsed()
+    ));
+    let contents = "SELECT format('%s %s', count(*), md5(string_agg(format('%s %s %s', id, side, n), ',' ORDER BY id)))
+        FROM t";
+    let [left, right] = [0, 1].map(|side| sides[side].connect("postgres").one::<String>(contents));
+    assert_eq!(left, right);
+    assert!(left.starts_with(&format!("{total} ")), "{left}");
+    let shards: i64 = sides[0]
+        .connect("postgres")
+        .one("SELECT count(DISTINCT (side, snowflake_shard(id))) FROM t");
+    assert_eq!(
+        shards, 2,
+        "each side mints as one node, and not as the other's"
+    );
+    for side in &sides {
+        let log = side.log();
+        assert!(!log.contains("duplicate key"), "{log}");
+        assert!(!log.contains("ERROR"), "{log}");
+    }
+}

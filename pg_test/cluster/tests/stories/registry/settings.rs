@@ -1,0 +1,257 @@
+//! The settings of a member change while it mints: each of them, by each way, from the next statement on.
+
+use mint_cluster::registry::members::assert_refused;
+use mint_cluster::{Registry, Server, Session, assert_ascending};
+use std::thread::sleep;
+use std::time::Duration;
+
+const NEXT: &str = "SELECT snowflake_next_id()";
+/// Node 0 is what `auto` is given first, 10 what the second registry gives.
+const FIRST: &str = "SELECT snowflake_next_id(0)";
+const UNLISTED: &str = "is not one of this server's";
+
+/// Two registries: of one server, in two databases.
+fn second(registry: &Registry) {
+    registry.server.create_database("second");
+    let mut session = registry.server.connect("second");
+    session.run("SELECT snowflake_create_registry('2 s')");
+    session.run("SELECT snowflake_end_quarantine()");
+    session.run("SELECT snowflake_reserve_nodes(13, 0, 9, 'others')");
+    for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
+        session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
+    }
+}
+
+/// The way from a member's database to the second registry.
+fn way(member: &Server, database: &str, server: &str) {
+    let mut session = member.connect("postgres");
+    let host: String = session.one(
+        "SELECT split_part(option, '=', 2) FROM pg_foreign_server, unnest(srvoptions) option
+         WHERE srvname = 'registry' AND option LIKE 'host=%'",
+    );
+    if database != "postgres" {
+        session.run(&format!("CREATE DATABASE {database}"));
+        session = member.connect(database);
+        session.run("CREATE EXTENSION dblink");
+    }
+    session.run(&format!(
+        "CREATE SERVER {server} FOREIGN DATA WRAPPER dblink_fdw
+             OPTIONS (host '{host}', port '5432', dbname 'second', connect_timeout '3');
+         CREATE USER MAPPING FOR postgres SERVER {server} OPTIONS (user 'member')"
+    ));
+}
+
+fn shard(session: &mut Session, id: i64) -> i64 {
+    session.one(&format!("SELECT snowflake_shard({id})"))
+}
+
+/// A reload that has reached every session.
+fn set(session: &mut Session, setting: &str, value: &str) {
+    session.set_for_server(setting, value);
+    sleep(Duration::from_millis(50));
+}
+
+/// Nobody holds anything at the first registry: it was told, and need not wait for the end of a slice.
+fn assert_given_back(registry: &Registry) {
+    let mut session = registry.connect();
+    registry.server.until("the nodes are given back", || {
+        session.one("SELECT NOT EXISTS (SELECT FROM pg_mint_nodes WHERE held)")
+    });
+    let early: bool = session.one("SELECT bool_and(slice_until <= now()) FROM pg_mint_nodes");
+    assert!(early, "a slice was left to end by itself");
+}
+
+#[test]
+fn without_a_registry_auto_is_no_node() {
+    // Slices that are long enough to be seen given back early.
+    let Some(registry) = Registry::start("registry reset", 10) else {
+        return;
+    };
+    let member = registry.auto("ada");
+    let mut session = member.connect("postgres");
+    let mut other = member.connect("postgres");
+    let before: i64 = session.one(NEXT);
+    other.one::<i64>(NEXT);
+    set(&mut session, "pg_mint.registry", "''");
+    for asked in [&mut session, &mut other] {
+        let refusal = asked.refusal(NEXT);
+        assert_refused(&refusal, "pg_mint.registry is not set");
+        assert_refused(
+            &asked.refusal("SELECT snowflake_next('twitter')"),
+            "is not set",
+        );
+    }
+    assert_given_back(&registry);
+    assert_refused(&session.refusal(NEXT), "pg_mint.registry is not set");
+    // A node by its number is this server's then, because its settings say so.
+    session.one::<i64>("SELECT snowflake_next_id(5)");
+    set(&mut session, "pg_mint.registry", "'registry'");
+    let after = member.until_minted(|| other.try_one(NEXT));
+    assert_ascending(&[before, after]);
+}
+
+#[test]
+fn another_registry_lends_other_nodes() {
+    let Some(registry) = Registry::start("another registry", 10) else {
+        return;
+    };
+    second(&registry);
+    let member = registry.auto("ada");
+    way(&member, "postgres", "another");
+    let mut session = member.connect("postgres");
+    let mut other = member.connect("postgres");
+    let id = session.one(NEXT);
+    assert_eq!(shard(&mut session, id), 0);
+    other.one::<i64>(FIRST);
+    set(&mut session, "pg_mint.registry", "'another'");
+    moved(&registry, &member, &mut session, &mut other);
+    set(&mut session, "pg_mint.registry", "'registry'");
+    let id = member.until_minted(|| other.try_one(NEXT));
+    assert_eq!(shard(&mut other, id), 0);
+}
+
+#[test]
+fn a_registry_of_another_database_lends_other_nodes() {
+    let Some(registry) = Registry::start("another database", 10) else {
+        return;
+    };
+    second(&registry);
+    let member = registry.auto("ada");
+    way(&member, "elsewhere", "registry");
+    let mut session = member.connect("postgres");
+    let mut other = member.connect("postgres");
+    session.one::<i64>(NEXT);
+    other.one::<i64>(FIRST);
+    set(&mut session, "pg_mint.registry_database", "'elsewhere'");
+    moved(&registry, &member, &mut session, &mut other);
+}
+
+/// From the first statement on, the node of the old registry is not minted, and is given back there.
+#[track_caller]
+fn moved(registry: &Registry, member: &Server, session: &mut Session, other: &mut Session) {
+    assert_refused(&other.refusal(FIRST), UNLISTED);
+    let id = member.until_minted(|| session.try_one(NEXT));
+    assert_eq!(shard(session, id), 10);
+    assert_refused(&session.refusal(FIRST), UNLISTED);
+    other.one::<i64>("SELECT snowflake_next_id(10)");
+    assert_given_back(registry);
+}
+
+#[test]
+fn a_role_that_may_not_ask_mints_nothing_of_what_another_was_lent() {
+    let Some(registry) = Registry::start("another role", 10) else {
+        return;
+    };
+    let member = registry.fixed("ada", "5");
+    let mut session = member.connect("postgres");
+    session.run("CREATE ROLE asker SUPERUSER LOGIN");
+    session.one::<i64>("SELECT snowflake_next_id(5)");
+    set(&mut session, "pg_mint.registry_role", "'asker'");
+    let refusal = session.refusal("SELECT snowflake_next_id(5)");
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert_given_back(&registry);
+    let refusal = session.refusal("SELECT snowflake_next_id(5)");
+    assert_refused(&refusal, "user mapping not found");
+    session.run("CREATE USER MAPPING FOR asker SERVER registry OPTIONS (user 'member')");
+    member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id(5)"));
+}
+
+#[test]
+fn a_node_that_is_no_longer_listed_is_refused_while_it_is_held() {
+    let Some(registry) = Registry::start("unlisted later", 10) else {
+        return;
+    };
+    let member = registry.fixed("ada", "4-6, 8");
+    let mut session = member.connect("postgres");
+    // Some of them are reserved in the session, beyond what was asked.
+    set(&mut session, "pg_mint.reserve", "500");
+    let mut other = member.connect("postgres");
+    for each in [&mut session, &mut other] {
+        each.one::<i64>("SELECT snowflake_next_id(4, 'sonyflake')");
+        each.one::<i64>("SELECT snowflake_next_id(5, 'sonyflake')");
+    }
+    set(&mut session, "pg_mint.nodes", "'5-9'");
+    for each in [&mut session, &mut other] {
+        each.one::<i64>("SELECT snowflake_next_id(5, 'sonyflake')");
+        let refusal = each.refusal("SELECT snowflake_next_id(4, 'sonyflake')");
+        assert_refused(&refusal, UNLISTED);
+        each.one::<i64>("SELECT snowflake_next_id(9, 'sonyflake')");
+    }
+}
+
+#[test]
+fn the_node_of_a_session_is_one_of_those_that_the_server_has_claimed() {
+    let Some(registry) = Registry::start("node by each way", 10) else {
+        return;
+    };
+    let member = registry.admit(
+        Server::build("ada")
+            .conf("pg_mint.node = 'auto'")
+            .conf("pg_mint.nodes = '20-29'"),
+    );
+    let mut session = member.connect("postgres");
+    let id = session.one(NEXT);
+    assert_eq!(shard(&mut session, id), 0);
+    // Its number names the same node.
+    session.one::<i64>(FIRST);
+
+    // By SET, and back.
+    session.run("SET pg_mint.node = 21");
+    let id = session.one(NEXT);
+    assert_eq!(shard(&mut session, id), 21);
+    assert_refused(&session.refusal(FIRST), UNLISTED);
+    session.run("SET pg_mint.node = -1");
+    assert_refused(&session.refusal(NEXT), "pg_mint.node is not set");
+    session.run("SET pg_mint.node = 900");
+    assert_refused(&session.refusal(NEXT), UNLISTED);
+    session.run("BEGIN; SET LOCAL pg_mint.node = 22");
+    let id = session.one(NEXT);
+    assert_eq!(shard(&mut session, id), 22);
+    session.run("ROLLBACK");
+    assert_refused(&session.refusal(NEXT), UNLISTED);
+    session.run("RESET pg_mint.node");
+    let id = session.one(NEXT);
+    assert_eq!(shard(&mut session, id), 0);
+
+    // By role and by database, for sessions from then on.
+    session.run("CREATE ROLE app LOGIN; ALTER ROLE app SET pg_mint.node = 23");
+    session.run("ALTER DATABASE postgres SET pg_mint.node = 24");
+    for (user, node) in [("app", 23), ("postgres", 24)] {
+        let mut of = member.connect_as(user, "postgres");
+        let id = of.one(NEXT);
+        assert_eq!(shard(&mut of, id), node);
+        assert_refused(&of.refusal(FIRST), UNLISTED);
+    }
+    session.run("ALTER ROLE app SET pg_mint.node = 901");
+    let refusal = member.connect_as("app", "postgres").refusal(NEXT);
+    assert_refused(&refusal, UNLISTED);
+    session.run("ALTER DATABASE postgres RESET pg_mint.node");
+
+    // By reload: from a node that is given to one that is set.
+    set(&mut session, "pg_mint.node", "25");
+    let id = session.one(NEXT);
+    assert_eq!(shard(&mut session, id), 25);
+    assert_refused(&session.refusal(FIRST), UNLISTED);
+    set(&mut session, "pg_mint.node", "30");
+    let id = session.one(NEXT);
+    assert_eq!(shard(&mut session, id), 30);
+    set(&mut session, "pg_mint.node", "25");
+    assert_refused(&session.refusal("SELECT snowflake_next_id(30)"), UNLISTED);
+}
+
+/// The other four are the server's: no session, role or database can have its own.
+#[test]
+fn the_registry_of_a_server_is_set_for_all_of_it() {
+    let server = Server::build("one registry").preload(true).start();
+    let mut session = server.connect("postgres");
+    for setting in ["nodes", "registry", "registry_database", "registry_role"] {
+        for way in [
+            "SET",
+            "ALTER ROLE postgres SET",
+            "ALTER DATABASE postgres SET",
+        ] {
+            let refusal = session.refusal(&format!("{way} pg_mint.{setting} = '7'"));
+            assert_eq!(refusal.code, "55P02", "{refusal}");
+        }
+    }
+}

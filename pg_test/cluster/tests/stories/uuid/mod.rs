@@ -1,0 +1,5 @@
+//! UUIDs and ObjectIDs.
+
+mod id_input;
+mod randomness;
+mod version;

@@ -1,0 +1,195 @@
+//! UUIDs and ObjectIDs of whole servers: unique and ascending over all sessions, whatever happens to the clock, and on
+//! standbys too.
+
+use mint_cluster::{Server, Session, count, say};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// What ascends in the order of minting, as text, whose order is that of the ids.
+const ASCENDING: [&str; 4] = [
+    "uuid_v7()",
+    "uuid_v6()",
+    "uuid_v1_to_v6(uuid_v1())",
+    "objectid()",
+];
+
+#[track_caller]
+fn assert_ascending(ids: &[String]) {
+    for pair in ids.windows(2) {
+        assert!(pair[0] < pair[1], "{} was followed by {}", pair[0], pair[1]);
+    }
+}
+
+/// Sixteen sessions at once, in two databases of the server: each id once, and each session's ascend.
+#[test]
+fn sixteen_sessions_draw_millions() {
+    const SESSIONS: usize = 16;
+    let server = Server::build("sixteen sessions").alone().start();
+    server.create_database("other");
+    let each = count(125_000, 10_000);
+    let table = "minted (session int, n int, v7 uuid, v6 uuid, v1 uuid, object objectid)";
+    for database in ["postgres", "other"] {
+        let mut session = server.connect(database);
+        session.run(&format!("CREATE UNLOGGED TABLE {table}"));
+    }
+    std::thread::scope(|scope| {
+        for number in 0..SESSIONS {
+            let mut session = server.connect(["postgres", "other"][number % 2]);
+            scope.spawn(move || {
+                for chunk in 0..10 {
+                    session.run(&format!(
+                        "INSERT INTO minted SELECT {number}, {chunk} * {each} + g, uuid_v7(), uuid_v6(), uuid_v1(), objectid()
+                         FROM generate_series(1, {each} / 10) g"
+                    ));
+                }
+            });
+        }
+    });
+    let mut session = server.connect("postgres");
+    server
+        .connect("other")
+        .copy("SELECT * FROM minted", &mut session, "minted");
+    let rows = (SESSIONS * each) as i64;
+    for (column, sorts) in [
+        ("v7", "v7"),
+        ("v6", "v6"),
+        ("v1", "uuid_v1_to_v6(v1)"),
+        ("object", "object"),
+    ] {
+        let distinct: i64 = session.one(&format!("SELECT count(DISTINCT {column}) FROM minted"));
+        assert_eq!(distinct, rows, "{} of {column} twice", rows - distinct);
+        let backwards: i64 = session.one(&format!(
+            "SELECT count(*) FROM (SELECT {sorts} <= lag({sorts}) OVER (PARTITION BY session ORDER BY n) AS back FROM minted) m WHERE back"
+        ));
+        assert_eq!(backwards, 0, "{column} out of order within a session");
+    }
+    // The random bits are not what makes them unique: they differ before those.
+    let times: i64 =
+        session.one("SELECT count(DISTINCT substring(uuid_send(v7) FOR 8)) FROM minted");
+    assert_eq!(times, rows);
+    say(format!(
+        "{SESSIONS} sessions: {rows} ids of each kind, each once"
+    ));
+}
+
+/// Minted one after the other in sixteen sessions, the ids ascend from session to session.
+#[test]
+fn the_order_of_minting_is_the_order_of_the_ids() {
+    let server = Server::start("order over sessions");
+    let mut sessions: Vec<Session> = (0..16).map(|_| server.connect("postgres")).collect();
+    for call in ASCENDING {
+        let mut ids = Vec::new();
+        for round in 0..count(200, 50) {
+            for session in &mut sessions {
+                ids.extend(session.mint(call, 1 + round % 3));
+            }
+        }
+        assert_ascending(&ids);
+    }
+}
+
+/// A clock that steps, back by a little and by an hour and forward again, neither stops the ids nor turns them around.
+#[test]
+fn clock_steps_neither_stop_nor_turn_them() {
+    let Some(server) = Server::build_with_clock("clock steps of uuids") else {
+        return;
+    };
+    let server = server.start();
+    let mut sessions: Vec<Session> = (0..3).map(|_| server.connect("postgres")).collect();
+    let mut all = vec![Vec::new(); ASCENDING.len()];
+    for offset in [
+        "+0", "-0.001", "-2", "-3600", "-3599", "+0", "-86400", "+1", "-10y",
+    ] {
+        server.set_clock(offset);
+        for session in &mut sessions {
+            for (ids, call) in all.iter_mut().zip(ASCENDING) {
+                ids.extend(session.mint(call, 300));
+            }
+        }
+    }
+    all.iter().for_each(|ids| assert_ascending(ids));
+    // They did not follow the clock ten years back.
+    let session = &mut sessions[0];
+    let ahead: bool = session.one(
+        "SELECT least(uuid_time(uuid_v7()), uuid_time(uuid_v6()), uuid_time(uuid_v1()), objectid_time(objectid()))
+            > clock_timestamp() + interval '9 years'",
+    );
+    assert!(ahead, "the ids follow a clock that is ten years back");
+
+    // A restart begins at the clock; node, clock sequence and random bytes tell the ids apart.
+    server.restart();
+    let mut session = server.connect("postgres");
+    let at_the_clock: bool = session.one(
+        "SELECT greatest(uuid_time(uuid_v7()), uuid_time(uuid_v6()), uuid_time(uuid_v1()), objectid_time(objectid()))
+            < clock_timestamp() + interval '1 s'",
+    );
+    assert!(at_the_clock, "a restart does not begin at the clock");
+}
+
+/// Version 2 is the one that ends: a clock set back by more than a window gives out no more of an id's.
+#[test]
+fn version_2_waits_for_its_window() {
+    let Some(server) = Server::build_with_clock("windows of version 2") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    let before = session.mint("uuid_v2('person', 501)", 10);
+    server.set_clock("-3600");
+    let refusal = session.refusal("SELECT uuid_v2('person', 501)");
+    assert_eq!(refusal.code, "2200H", "{refusal}");
+    assert!(!refusal.hint.is_empty(), "{refusal}");
+    server.set_clock("+430");
+    let after = session.mint("uuid_v2('person', 501)", 64);
+    let distinct: HashSet<String> = before.into_iter().chain(after).collect();
+    assert_eq!(distinct.len(), 74);
+}
+
+/// A call takes no time to speak of, also when the clock is far behind.
+#[test]
+fn nothing_waits() {
+    let Some(server) = Server::build_with_clock("no waits") else {
+        return;
+    };
+    let server = server.start();
+    let mut session = server.connect("postgres");
+    session.run("SET statement_timeout = '5s'");
+    session.run(&format!("SELECT {}", ASCENDING.join(", ")));
+    server.set_clock("-86400");
+    let begun = std::time::Instant::now();
+    session.run(&format!("SELECT {}", ASCENDING.join(", ")));
+    assert!(
+        begun.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+/// A standby mints, with a node and random bytes of its own, and goes on when it is promoted.
+#[test]
+fn a_standby_mints_its_own() {
+    let primary = Server::start("primary of uuids");
+    primary
+        .connect("postgres")
+        .run("CREATE TABLE seen (id objectid)");
+    let standby = primary.standby("standby of uuids");
+    primary.wait_for(&standby);
+    let node = "SELECT uuid_node(uuid_v1())::text";
+    let nodes = [&primary, &standby].map(|server| server.connect("postgres").one::<String>(node));
+    assert_ne!(nodes[0], nodes[1]);
+
+    let mut session = standby.connect("postgres");
+    assert!(session.one::<bool>("SELECT pg_is_in_recovery()"));
+    let mut all: Vec<Vec<String>> = ASCENDING
+        .iter()
+        .map(|call| session.mint(call, 1_000))
+        .collect();
+    session.mint("uuid_v2('org', 7)", 10);
+    session.mint("objectid_legacy()", 10);
+    primary.stop_immediate();
+    standby.promote();
+    for (ids, call) in all.iter_mut().zip(ASCENDING) {
+        ids.extend(session.mint(call, 1_000));
+        assert_ascending(ids);
+    }
+}

@@ -1,0 +1,144 @@
+//! The imports of one file: its `use` items, and paths that begin with `crate`, `super` or `self`.
+
+use crate::File;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use syn::visit::{Visit, visit_item_mod, visit_path};
+use syn::{Attribute, ItemMod, ItemUse, UseTree};
+
+/// The module that a file is: `pg/error.rs` is `pg::error`, `pg/mod.rs` is `pg`.
+pub fn module_of(file: &str) -> Vec<String> {
+    let stem = Path::new(file).with_extension("");
+    let mut parts: Vec<String> = stem
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect();
+    if matches!(
+        parts.last().map(String::as_str),
+        Some("mod" | "lib" | "main")
+    ) {
+        parts.pop();
+    }
+    parts
+}
+
+/// What a file imports of its crate. Its tests are left out: they may look at everything.
+pub fn of(file: &str, text: &str, modules: &BTreeMap<Vec<String>, File>) -> BTreeSet<File> {
+    let syntax = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut reader = Reader {
+        module: module_of(file),
+        modules,
+        found: BTreeSet::new(),
+    };
+    reader.visit_file(&syntax);
+    reader.found.remove(file);
+    reader.found
+}
+
+struct Reader<'a> {
+    module: Vec<String>,
+    modules: &'a BTreeMap<Vec<String>, File>,
+    found: BTreeSet<File>,
+}
+
+impl Reader<'_> {
+    /// The file that a path leads to: that of the longest module at its beginning.
+    fn note(&mut self, path: &[String]) {
+        let mut at = match path.first().map(String::as_str) {
+            Some("crate") => Vec::new(),
+            Some("self" | "super") => self.module.clone(),
+            // A module of this file, or another crate.
+            Some(first) => {
+                let child = [self.module.as_slice(), &[first.to_owned()]].concat();
+                if !self.modules.contains_key(&child) {
+                    return;
+                }
+                self.module.clone()
+            }
+            None => return,
+        };
+        for part in path {
+            match part.as_str() {
+                "crate" | "self" => {}
+                "super" => drop(at.pop()),
+                part => {
+                    at.push(part.to_owned());
+                    if !self.modules.contains_key(&at) {
+                        at.pop();
+                        break;
+                    }
+                }
+            }
+        }
+        if let Some(file) = self.modules.get(&at) {
+            self.found.insert(file.clone());
+        }
+    }
+
+    fn note_tree(&mut self, tree: &UseTree, before: &mut Vec<String>) {
+        match tree {
+            UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                self.note_tree(&path.tree, before);
+                before.pop();
+            }
+            UseTree::Name(name) => self.note_end(&name.ident, before),
+            UseTree::Rename(rename) => self.note_end(&rename.ident, before),
+            UseTree::Glob(_) => self.note(before),
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.note_tree(tree, before);
+                }
+            }
+        }
+    }
+
+    fn note_end(&mut self, end: &syn::Ident, before: &mut Vec<String>) {
+        before.push(end.to_string());
+        self.note(before);
+        before.pop();
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.note_tree(&item.tree, &mut Vec::new());
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let parts: Vec<String> = path
+            .segments
+            .iter()
+            .map(|part| part.ident.to_string())
+            .collect();
+        if matches!(
+            parts.first().map(String::as_str),
+            Some("crate" | "super" | "self")
+        ) && parts.len() > 1
+        {
+            self.note(&parts);
+        }
+        visit_path(self, path);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        if item.content.is_none() || is_test(&item.attrs) {
+            return;
+        }
+        self.module.push(item.ident.to_string());
+        visit_item_mod(self, item);
+        self.module.pop();
+    }
+}
+
+/// Whether it is compiled for tests only.
+fn is_test(attributes: &[Attribute]) -> bool {
+    let is_cfg = |attribute: &&Attribute| attribute.path().is_ident("cfg");
+    attributes
+        .iter()
+        .filter(is_cfg)
+        .any(|attribute| match &attribute.meta {
+            syn::Meta::List(list) => list.tokens.to_string().contains("test"),
+            _ => false,
+        })
+}

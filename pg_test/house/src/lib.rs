@@ -1,0 +1,133 @@
+//! Which file of a crate imports which, and whether that has an order.
+//!
+//! Imports have an order when in each folder its entries, files and folders alike, can be put on floors such that every
+//! import leads to a lower one. So there is no circle of files, of folders, or of both.
+
+mod imports;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// A file's path below the crate's `src`, like `pg/error.rs`.
+pub type File = String;
+
+/// The files of a crate and their imports.
+#[derive(Debug, Default)]
+pub struct Crate {
+    /// What each file imports, of the same crate.
+    pub imports: BTreeMap<File, BTreeSet<File>>,
+    /// How many lines each file has.
+    pub lines: BTreeMap<File, usize>,
+}
+
+impl Crate {
+    /// Reads all files of a folder.
+    ///
+    /// # Errors
+    /// What could not be read.
+    pub fn read(root: &Path) -> io::Result<Self> {
+        let mut texts = BTreeMap::new();
+        collect(root, root, &mut texts)?;
+        Ok(Self::parse(&texts))
+    }
+
+    /// The same, of texts by their files.
+    #[must_use]
+    pub fn parse(texts: &BTreeMap<File, String>) -> Self {
+        let modules: BTreeMap<Vec<String>, File> = texts
+            .keys()
+            .map(|file| (imports::module_of(file), file.clone()))
+            .collect();
+        let mut all = Self::default();
+        for (file, text) in texts {
+            let imported = imports::of(file, text, &modules);
+            all.imports.insert(file.clone(), imported);
+            all.lines.insert(file.clone(), text.lines().count());
+        }
+        all
+    }
+
+    /// Every folder, from the innermost on; the root is empty.
+    #[must_use]
+    pub fn folders(&self) -> BTreeSet<String> {
+        let above = |file: &File| {
+            let parents = Path::new(file).ancestors().skip(1).map(Path::to_path_buf);
+            parents.collect::<Vec<PathBuf>>()
+        };
+        let all = self.imports.keys().flat_map(above);
+        all.map(|folder| folder.display().to_string()).collect()
+    }
+
+    /// What lies in a folder, and what each entry imports of the others: for each, an example of files.
+    #[must_use]
+    pub fn entries(&self, folder: &str) -> BTreeMap<String, BTreeMap<String, (File, File)>> {
+        let mut entries: BTreeMap<String, BTreeMap<String, (File, File)>> = BTreeMap::new();
+        for (file, imported) in &self.imports {
+            let Some(from) = entry(folder, file) else {
+                continue;
+            };
+            let arrows = entries.entry(from.clone()).or_default();
+            for other in imported {
+                if let Some(to) = entry(folder, other).filter(|to| *to != from) {
+                    let example = (file.clone(), other.clone());
+                    arrows.entry(to).or_insert(example);
+                }
+            }
+        }
+        entries
+    }
+
+    /// The circles of all folders, in words.
+    #[must_use]
+    pub fn circles(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for folder in self.folders() {
+            let mut left = self.entries(&folder);
+            // Takes away whatever imports nothing that is left, floor by floor.
+            loop {
+                let is_ground =
+                    |arrows: &BTreeMap<String, _>| arrows.keys().all(|to| !left.contains_key(to));
+                let floor: Vec<String> = left
+                    .iter()
+                    .filter(|(_, arrows)| is_ground(arrows))
+                    .map(|(entry, _)| entry.clone())
+                    .collect();
+                if floor.is_empty() {
+                    break;
+                }
+                floor.iter().for_each(|entry| drop(left.remove(entry)));
+            }
+            for (entry, arrows) in &left {
+                for (to, (file, other)) in arrows {
+                    if left.contains_key(to) {
+                        found.push(format!(
+                            "in {folder:?}, {entry} -> {to}: {file} imports {other}"
+                        ));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The entry of a folder in which a file lies.
+fn entry(folder: &str, file: &str) -> Option<String> {
+    let below = Path::new(file).strip_prefix(folder).ok()?;
+    let first = below.components().next()?;
+    Some(first.as_os_str().to_string_lossy().into_owned())
+}
+
+fn collect(root: &Path, folder: &Path, texts: &mut BTreeMap<File, String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(root, &path, texts)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let file = path.strip_prefix(root).unwrap_or(&path);
+            texts.insert(file.display().to_string(), fs::read_to_string(&path)?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+-- Leaf's table: every sequence that says how many values are taken at once.
+CREATE VIEW leaf_alloc AS
+SELECT
+    CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
+         ELSE c.relnamespace::pg_catalog.regnamespace::pg_catalog.text OPERATOR(pg_catalog.||) '.'::pg_catalog.text
+             OPERATOR(pg_catalog.||) c.relname::pg_catalog.text END AS biz_tag,
+    CASE WHEN NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text) THEN NULL
+         WHEN last IS NULL THEN s.seqstart
+         -- What would be the next one may not be a bigint any more.
+         WHEN last OPERATOR(pg_catalog.>=) s.seqmin AND last OPERATOR(pg_catalog.<) s.seqmax
+             THEN last OPERATOR(pg_catalog.+) s.seqincrement
+         ELSE last END AS max_id,
+    CASE WHEN s.seqcache OPERATOR(pg_catalog.<) 2147483647::pg_catalog.int8 THEN s.seqcache
+         ELSE 2147483647::pg_catalog.int8 END::pg_catalog.int4 AS step,
+    pg_catalog.obj_description(c.oid, 'pg_class'::pg_catalog.name) AS description,
+    g.last_refill AS update_time
+FROM pg_catalog.pg_sequence AS s
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.seqrelid
+CROSS JOIN LATERAL pg_catalog.pg_sequence_last_value(
+    CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text)
+         THEN c.oid::pg_catalog.regclass END
+) AS last
+LEFT JOIN pg_mint_segments() AS g ON g.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
+WHERE s.seqcache OPERATOR(pg_catalog.>) 1::pg_catalog.int8
+    AND s.seqincrement OPERATOR(pg_catalog.=) 1::pg_catalog.int8
+    AND c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog."char"
+    AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_depend AS d
+        WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+            AND d.objid OPERATOR(pg_catalog.=) c.oid
+            AND d.deptype OPERATOR(pg_catalog.=) ANY ('{i,e}'::pg_catalog."char"[])
+    );
+COMMENT ON VIEW leaf_alloc IS 'sequences drawn from in steps, as Leaf''s table; INSERT creates one';
+CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON leaf_alloc
+    FOR EACH ROW EXECUTE FUNCTION leaf_alloc_insert();
+GRANT SELECT, INSERT ON leaf_alloc TO PUBLIC;
+
+COMMENT ON FUNCTION leaf_alloc_insert() IS 'make the segment of a row of leaf_alloc';

@@ -1,0 +1,14 @@
+COMMENT ON FUNCTION snowflake_create_registry(interval, interval) IS 'make this database a registry of nodes, or change its rules';
+REVOKE ALL ON FUNCTION snowflake_create_registry(interval, interval) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_reserve_nodes(integer, bigint, bigint, text) IS 'keep nodes for a server that does not ask the registry';
+REVOKE ALL ON FUNCTION snowflake_reserve_nodes(integer, bigint, bigint, text) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_unreserve_nodes(integer, bigint, bigint) IS 'end a reservation of nodes';
+REVOKE ALL ON FUNCTION snowflake_unreserve_nodes(integer, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_quarantine_registry() IS 'grant nothing until all that the registry may have forgotten is past';
+REVOKE ALL ON FUNCTION snowflake_quarantine_registry() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_end_quarantine() IS 'end the quarantine of the registry early';
+REVOKE ALL ON FUNCTION snowflake_end_quarantine() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_claim_nodes(bigint, bigint, bigint, integer, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint, bigint) IS 'what a member asks the registry';
+REVOKE ALL ON FUNCTION snowflake_claim_nodes(bigint, bigint, bigint, integer, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_release_claim(bigint, bigint) IS 'what a member tells the registry when it goes';
+REVOKE ALL ON FUNCTION snowflake_release_claim(bigint, bigint) FROM PUBLIC;

@@ -1,0 +1,15 @@
+-- In SQL and not STRICT, so that the planner inlines it and sees a plain range of the key.
+CREATE FUNCTION snowflake_between(
+    id pg_catalog.int8, since pg_catalog.timestamptz, until pg_catalog.timestamptz,
+    layout snowflake_layout DEFAULT 'instagram'
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
+        AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);
+
+COMMENT ON FUNCTION snowflake_min(timestamptz, snowflake_layout) IS 'smallest id at or after a moment';
+COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'largest id at or before a moment';
+COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'smallest id after a moment';
+COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'largest id before a moment';
+
+COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'whether an id is from a span of time, its end excluded';

@@ -1,8 +1,0 @@
--- In SQL and not STRICT, so that the planner inlines it and sees a plain range of the key.
-CREATE FUNCTION snowflake_between(
-    id pg_catalog.int8, since pg_catalog.timestamptz, until pg_catalog.timestamptz,
-    layout snowflake_layout DEFAULT 'instagram'
-) RETURNS pg_catalog.bool
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
-        AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);

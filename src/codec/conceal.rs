@@ -1,0 +1,24 @@
+//! Ids that say nothing without a key.
+
+use crate::codec::key_cache::known;
+use crate::pg::datum::text::Bytea;
+use crate::pg::error::OrReport;
+use pgrx::prelude::*;
+
+/// The public id of an id: another positive number below 2^bits, which says nothing without the key.
+#[pg_extern(immutable, strict, parallel_safe, cost = 5)]
+fn id_conceal(id: i64, key: Bytea<'_>, bits: default!(i32, 63)) -> i64 {
+    known(key.0).concealer.conceal(id, bits).or_report()
+}
+
+/// The id of a public id. With another key it is another id, not an error.
+#[pg_extern(immutable, strict, parallel_safe, cost = 5)]
+fn id_reveal(id: i64, key: Bytea<'_>, bits: default!(i32, 63)) -> i64 {
+    known(key.0).concealer.reveal(id, bits).or_report()
+}
+
+extension_sql_file!(
+    "../../sql/codec/conceal.sql",
+    name = "codec_conceal",
+    requires = [id_conceal, id_reveal]
+);

@@ -1,0 +1,7 @@
+//! Ids in other forms: text, hidden, scattered.
+
+pub mod conceal;
+pub mod error;
+pub mod key_cache;
+pub mod scatter;
+pub mod text;

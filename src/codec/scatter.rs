@@ -1,0 +1,60 @@
+//! What TiDB's users do against hot spots: ids scattered by their digits or by their transaction.
+
+use crate::pg::error::OrReport;
+use crate::pg::machine::clock::transaction_start;
+use mint_core::AutoRandom;
+use mint_core::codec::scatter::{scatter, unscatter};
+use pgrx::prelude::*;
+
+/// Moves the last decimal digits of an id behind its first, so that neighbours lie far apart.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn snowflake_scatter(id: i64, digits: default!(i32, 1)) -> i64 {
+    scatter(id, digits).or_report()
+}
+
+/// Undoes `snowflake_scatter` with the same number of digits.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn snowflake_unscatter(id: i64, digits: default!(i32, 1)) -> i64 {
+    unscatter(id, digits).or_report()
+}
+
+/// TiDB's AUTO_RANDOM: the value below, the shard of this transaction above.
+///
+/// - **Unique**: as the values are.
+/// - **Ordered**: by value within a transaction; transactions are scattered over the shards.
+/// - **Stable**: the shard is drawn from the start of the transaction, as TiDB draws it, so parallel
+///   workers of one query draw the same.
+#[pg_extern(stable, strict, parallel_safe, cost = 1)]
+fn auto_random(value: i64, shard_bits: default!(i32, 5), range_bits: default!(i32, 64)) -> i64 {
+    AutoRandom::new(shard_bits, range_bits)
+        .and_then(|widths| widths.id(transaction_start(), value))
+        .or_report()
+}
+
+/// The value of which `auto_random` made an id.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn auto_random_value(id: i64, shard_bits: default!(i32, 5), range_bits: default!(i32, 64)) -> i64 {
+    AutoRandom::new(shard_bits, range_bits)
+        .and_then(|widths| widths.value(id))
+        .or_report()
+}
+
+/// The shard that `auto_random` drew for an id.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn auto_random_shard(id: i64, shard_bits: default!(i32, 5), range_bits: default!(i32, 64)) -> i64 {
+    AutoRandom::new(shard_bits, range_bits)
+        .and_then(|widths| widths.shard(id))
+        .or_report()
+}
+
+extension_sql_file!(
+    "../../sql/codec/scatter.sql",
+    name = "codec_scatter",
+    requires = [
+        snowflake_scatter,
+        snowflake_unscatter,
+        auto_random,
+        auto_random_value,
+        auto_random_shard
+    ]
+);

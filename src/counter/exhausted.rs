@@ -1,0 +1,80 @@
+//! Why a counter gives no number: its sequence has come to its end, or the server is a standby.
+
+use crate::pg::backend::recovery::Refusal;
+use crate::pg::error;
+use crate::pg::error::report;
+use crate::pg::sequence::Sequence;
+use mint_core::{Place, Rules, Values};
+use pgrx::PgSqlErrorCode as Code;
+
+/// Why nothing is drawn on a standby.
+pub const IN_RECOVERY: Refusal = Refusal {
+    message: "cannot draw from a sequence during recovery",
+    detail: "The primary may be issuing the same values.",
+    hint: "Draw on the primary, or promote this server.",
+};
+
+/// Raises the error of a sequence that has no `count` values in a row left.
+#[cold]
+pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
+    let (end, bound) = if rules.increment > 0 {
+        ("maximum", rules.max)
+    } else {
+        ("minimum", rules.min)
+    };
+    report(
+        Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+        format!(
+            "reached {end} value of sequence \"{}\" ({bound})",
+            sequence.name()
+        ),
+        (count > 1).then(|| format!("It has no {count} values in a row left.")),
+        None,
+    )
+}
+
+/// Whether a range can hold values: it ends before the number after the greatest of them.
+pub fn fits_range(values: &Values) -> bool {
+    let steps = i128::from(values.count) - 1;
+    let last = i128::from(values.first) + i128::from(values.increment) * steps;
+    i128::from(values.first).max(last) < i128::from(i64::MAX)
+}
+
+/// Raises the error of values in a row that no range can hold.
+#[cold]
+pub fn refuse_range(sequence: &Sequence) -> ! {
+    report(
+        Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+        format!(
+            "a range cannot hold value {} of sequence \"{}\"",
+            i64::MAX,
+            sequence.name()
+        ),
+        Some("It would have to end before the next number, which type bigint has not. Nothing was drawn.".to_owned()),
+        Some("Draw the last values one at a time, or fewer of them.".to_owned()),
+    )
+}
+
+/// The part of a sequence in use, in percent, from which on each further one is told.
+const NEARLY_ALL: u64 = 90;
+
+/// Warns once with each percent of the last tenth.
+pub fn warn(sequence: &Sequence, rules: &Rules, before: Place, after: Place) {
+    let total = u128::from(rules.total());
+    let used = |place| {
+        let used = total - u128::from(rules.left(place)).min(total);
+        (used * 100 / total.max(1)) as u64
+    };
+    if !rules.cycle && used(after) >= NEARLY_ALL && used(after) > used(before) {
+        error::warn(
+            "a sequence is near its end",
+            format!(
+                "Of the values of sequence \"{}\", {} % have been taken; {} are left.",
+                sequence.name(),
+                used(after),
+                rules.left(after)
+            ),
+            "Use a sequence of type bigint, and a column of that type.",
+        );
+    }
+}

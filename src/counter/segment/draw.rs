@@ -1,0 +1,146 @@
+//! Drawing from sequences: segments in shared memory, which every session draws from.
+
+use crate::counter::exhausted;
+use crate::counter::segment::refill::{prefetch, refill, take};
+use crate::counter::segment::session::{forget, open, place, recent, remember_ticket};
+use crate::counter::segment::slots::{Place, Slot};
+use crate::counter::segment::source;
+use crate::pg::catalog::privilege;
+use crate::pg::error::report;
+use crate::pg::sequence;
+use mint_core::counter::segment::Turn;
+use mint_core::{Draw, Values};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+
+/// The next value of a sequence.
+#[inline]
+pub fn next(sequence: pg_sys::Oid) -> i64 {
+    let known = recent();
+    if known.sequence == sequence
+        && known.user.get() == privilege::user()
+        && let Some(Place { slot, owner }) = known.place.get()
+        && let Draw::Got { first, fetch, .. } = slot.segment.draw(owner, 1)
+    {
+        if fetch {
+            prefetch(sequence);
+        }
+        return first;
+    }
+    draw(sequence, 1, false).first
+}
+
+/// The next value, and the session remembers it as its last ticket.
+#[inline]
+pub fn next_ticket(sequence: pg_sys::Oid) -> i64 {
+    let value = next(sequence);
+    remember_ticket(value);
+    value
+}
+
+/// The next `count` values in a row.
+pub fn next_range(sequence: pg_sys::Oid, count: u64) -> Values {
+    draw(sequence, count, true)
+}
+
+/// As [`next_range`], and the session remembers the first as its last ticket.
+pub fn next_tickets(sequence: pg_sys::Oid, count: u64) -> Values {
+    let values = draw(sequence, count, true);
+    remember_ticket(values.first);
+    values
+}
+
+/// Draws `count` values in a row, for a range or not.
+#[cold]
+fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
+    loop {
+        let place = place(sequence);
+        let Place { slot, owner } = place;
+        if for_range {
+            refuse_unfit(slot, sequence, count);
+        }
+        match slot.segment.draw(owner, count) {
+            Draw::Got {
+                first,
+                increment,
+                fetch,
+            } => {
+                if fetch {
+                    prefetch(sequence);
+                }
+                return Values {
+                    first,
+                    increment,
+                    count,
+                };
+            }
+            Draw::NotMine => forget(sequence),
+            Draw::Short { left } if count > 1 => {
+                let Some(step) = remote_step(sequence) else {
+                    return take(sequence, count);
+                };
+                check_count(count, step);
+                if left > 0 {
+                    // It is too short for values in a row, and is lost.
+                    let _ = slot.segment.draw(owner, left);
+                } else {
+                    switch_segment(place, sequence);
+                }
+            }
+            Draw::Short { .. } => switch_segment(place, sequence),
+        }
+        pgrx::check_for_interrupts!();
+    }
+}
+
+/// Looks whether the greatest bigint would be among the next values, before they are drawn. Others may draw in between:
+/// then what was drawn to show this is lost.
+fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
+    let look = slot.segment.look();
+    let (Some(first), Some(last)) = (look.position, look.ceiling) else {
+        return;
+    };
+    if first.max(last) == i64::MAX {
+        let open = open(sequence);
+        let increment = open.definition().0.increment;
+        let values = Values {
+            first,
+            increment,
+            count,
+        };
+        if !exhausted::fits_range(&values) {
+            exhausted::refuse_range(&open);
+        }
+    }
+}
+
+/// Turns to the next segment, which is taken now if no other session has.
+fn switch_segment(Place { slot, owner }: Place, sequence: pg_sys::Oid) {
+    match slot.segment.turn(owner, sequence::flush) {
+        Turn::Done => {}
+        Turn::NotMine => forget(sequence),
+        Turn::Lacking => {
+            slot.segment.note_wait();
+            let open = open(sequence);
+            refill(sequence, open, true);
+        }
+    }
+}
+
+/// How many values a sequence gets at once from another server, if they come from one.
+fn remote_step(sequence: pg_sys::Oid) -> Option<u64> {
+    let (rules, _) = open(sequence).definition();
+    let source = source::may_be_name(&rules).then(|| source::of(sequence));
+    Some(source.flatten()?.step)
+}
+
+/// Raises an error for more values in a row than a segment has.
+fn check_count(count: u64, step: u64) {
+    if count > step {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("count must be at most {step}, the step of the sequence"),
+            Some("Its values come from another server, a segment at a time.".to_owned()),
+            None,
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! Segments: values that are taken from a sequence at once, and drawn by all sessions.
+
+pub mod draw;
+pub mod functions;
+pub mod leaf;
+pub mod refill;
+pub mod session;
+pub mod slots;
+pub mod source;

@@ -1,0 +1,159 @@
+//! Taking values from a sequence's page, for its segments or past them, and setting it.
+//!
+//! Taking adds to what the page has, under its lock, as `nextval` does. So both may be used on one sequence.
+//! The next segment is put into shared memory under the same lock: one at a time, and an error gives the
+//! lock back.
+
+use crate::counter::exhausted::IN_RECOVERY;
+use crate::counter::segment::session::{attach, open, open_for};
+use crate::counter::segment::{slots, source};
+use crate::counter::{exhausted, settings};
+use crate::pg::backend::recovery;
+use crate::pg::catalog::sql;
+use crate::pg::error::report;
+use crate::pg::machine::clock;
+use crate::pg::sequence;
+use crate::pg::sequence::{Row, Sequence};
+use crate::pg::slot_table::Key;
+use mint_core::counter::segment::LONGEST;
+use mint_core::{Place as Standing, Rules, Values};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::cell::Cell;
+
+fn row(values: Values) -> Row {
+    Row {
+        last_value: values.last(),
+        log_count: 0,
+        is_called: true,
+    }
+}
+
+fn position_of(row: Row) -> Standing {
+    Standing {
+        last: row.last_value,
+        called: row.is_called,
+    }
+}
+
+/// Takes the next segment, without waiting: a session at the boundary tries again.
+#[cold]
+pub fn prefetch(sequence: pg_sys::Oid) {
+    if let Some(open) = Sequence::open_at_once(sequence) {
+        refill(sequence, open, false);
+    }
+}
+
+/// How many values a segment shall have, and how many it may have at most. A sequence of few values shall not lose many
+/// of them with each restart.
+fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
+    let total = rules.total();
+    let own = if cache > 1 {
+        cache
+    } else {
+        settings::segment_step().min((total / 1_000).max(1))
+    };
+    (
+        own.min(LONGEST),
+        settings::segment_max_step().min(total / 10_000),
+    )
+}
+
+/// Takes the next segment from the page, unless another session has done so. `needed`: it is an error when
+/// there is none, and its place in the log need not be flushed soon, as the caller will flush it now.
+pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
+    let (rules, cache) = sequence.definition();
+    let place = attach(oid, &sequence);
+    if source::may_be_name(&rules) && source::of(oid).is_some() {
+        drop(sequence);
+        return source::fetch(oid, place.slot, needed);
+    }
+    let (own, most) = steps(&rules, cache);
+    let now = clock::now();
+    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let place = Cell::new(place);
+    let (found, position) = sequence.update_then(
+        |found, logged| {
+            let slot = place.get().slot;
+            if slot.is_stale(found, logged, &rules, cache) {
+                place.set(place.get().renewed());
+            }
+            if !slot.segment.lacks_next() {
+                return None;
+            }
+            before.set(Some(position_of(found)));
+            let step = slot.segment.next_step(now, own, most);
+            let values = rules.take(position_of(found), 1, step)?;
+            taken.set(Some(values));
+            Some(row(values))
+        },
+        |position| {
+            if let Some(values) = taken.get() {
+                place.get().slot.note_page(values.last(), position);
+                place.get().fill(values, position, now);
+            }
+        },
+    );
+    match (before.get(), taken.get()) {
+        (Some(before), Some(_)) => exhausted::warn(&sequence, &rules, before, position_of(found)),
+        (Some(_), None) if needed => exhausted::refuse(&sequence, &rules, 1),
+        _ => {}
+    }
+    if !needed && taken.get().is_some() {
+        sequence::hasten(position);
+    }
+}
+
+/// Takes values in a row past the segments, which have not as many.
+pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
+    let mut sequence = open(oid);
+    let (rules, cache) = sequence.definition();
+    let place = Cell::new(attach(oid, &sequence));
+    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let mut unfit = false;
+    let (found, position) = sequence.update_then(
+        |found, logged| {
+            if place.get().slot.is_stale(found, logged, &rules, cache) {
+                place.set(place.get().renewed());
+            }
+            before.set(Some(position_of(found)));
+            let values = rules.take(position_of(found), count, count)?;
+            unfit = !exhausted::fits_range(&values);
+            taken.set((!unfit).then_some(values));
+            taken.get().map(row)
+        },
+        |position| {
+            if let Some(values) = taken.get() {
+                place.get().slot.note_page(values.last(), position);
+            }
+        },
+    );
+    match (before.get(), taken.get()) {
+        _ if unfit => exhausted::refuse_range(&sequence),
+        (Some(before), Some(values)) => {
+            sequence::flush(position);
+            exhausted::warn(&sequence, &rules, before, position_of(found));
+            values
+        }
+        _ => exhausted::refuse(&sequence, &rules, count),
+    }
+}
+
+/// Sets a sequence to a value, as issued, and drops the segments that were taken from it: the next draw, in a running
+/// statement too, gets what follows the value.
+pub fn set(oid: pg_sys::Oid, value: i64) {
+    recovery::refuse(&IN_RECOVERY);
+    let sequence = open_for(oid, pg_sys::ACL_UPDATE);
+    let (rules, _) = sequence.definition();
+    if source::may_be_name(&rules) && source::of(oid).is_some() {
+        report(
+            Code::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("cannot set sequence \"{}\"", sequence.name()),
+            Some("Its values come from another server.".to_owned()),
+            Some("Set the sequence there.".to_owned()),
+        );
+    }
+    let key = Key::new(sequence.identity());
+    // The server's own function, so that this session forgets what it keeps for nextval as well.
+    sql::set_sequence(oid, value);
+    slots::drop_segments(key);
+}

@@ -1,0 +1,321 @@
+//! Segments that come from another server: Leaf's central database, from which many servers draw.
+//!
+//! The sequence here has no values of its own; it is a name with privileges. A background worker of the database
+//! takes the next segment from the sequence of the other server while the one before is in use.
+
+use crate::counter::segment::slots;
+use crate::counter::segment::slots::{Place, Slot};
+use crate::pg::catalog::{extension, privilege, sql, tables};
+use crate::pg::datum::text::Words;
+use crate::pg::error::{OrReport, report};
+use crate::pg::machine::clock;
+use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::worker::dblink::{Remote, attempt, value};
+use crate::pg::worker::lifecycle;
+use crate::pg::worker::request::{Kind, Requests};
+use crate::pg::{charset, error};
+use mint_core::{Micros, Rules, Values};
+use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use pgrx::spi::SpiClient;
+use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many databases can have such sequences in use at a time.
+const SLOTS: usize = 32;
+
+static STAMP: Stamp = Stamp::new(b'f', 1);
+static SUPPLIERS: Idea<(), Supplier> =
+    Idea::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
+
+/// What the sessions of a database and their worker tell each other.
+///
+/// - `database`: written under the idea's lock; 0 when vacant.
+#[repr(C)]
+struct Supplier {
+    database: AtomicU32,
+    requests: Requests,
+}
+
+/// What `CREATE SEQUENCE` says of a sequence that is only the name of another server's. Both values are drawn when it
+/// is made, so that `nextval` fails.
+pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
+
+/// Whether a sequence may be such a name, as hardly any other has so few values. Spares the others the lookup.
+pub fn may_be_name(rules: &Rules) -> bool {
+    (rules.min, rules.max) == (1, 2)
+}
+
+/// Where a sequence's segments come from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// A foreign server.
+    server: String,
+    /// The sequence there, as its people write it.
+    sequence: String,
+    /// How many values a segment has at least.
+    pub step: u64,
+    /// The owner of the sequence here, whose user mapping counts.
+    owner: String,
+}
+
+/// The source of a sequence, if it has one.
+pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
+    let select = tables::statement(
+        "SELECT s.server::pg_catalog.text, s.source, s.step,
+             pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text
+         FROM $sources AS s JOIN pg_catalog.pg_class AS c
+             ON c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
+         WHERE s.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid",
+    )?;
+    let read = |client: &SpiClient<'_>| {
+        let rows = client
+            .select(&charset::carried(select), Some(1), &[sequence.into()])
+            .or_report();
+        if rows.is_empty() {
+            return None;
+        }
+        let row = rows.first();
+        Some(Source {
+            server: value::<Words>(&row, 1)?.0,
+            sequence: value::<Words>(&row, 2)?.0,
+            step: value::<i64>(&row, 3)?.unsigned_abs(),
+            owner: value::<Words>(&row, 4)?.0,
+        })
+    };
+    privilege::guarded(|| tables::bound_to_tables(|| Spi::connect(read)))
+}
+
+/// Raises an error unless the user may use the foreign server.
+pub fn check(server: &str) {
+    let query =
+        "SELECT pg_catalog.has_server_privilege($1::pg_catalog.text, 'USAGE'::pg_catalog.text)";
+    if sql::ask(query, Words(server.to_owned()).into()) != Some(true) {
+        report(
+            Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!("permission denied for foreign server {server}"),
+            None,
+            None,
+        );
+    }
+}
+
+/// Writes down where a new sequence's segments come from.
+pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
+    // Both values are drawn, so that nextval fails.
+    sql::set_sequence(sequence, 2);
+    // Of sequences that were dropped.
+    let forget = tables::statement(
+        "DELETE FROM $sources AS s WHERE NOT EXISTS (
+             SELECT FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
+         )",
+    );
+    let insert = tables::statement(
+        "INSERT INTO $sources (sequence, server, source, step)
+         VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2::pg_catalog.name, $3, $4)
+         -- Put there before there was such a sequence.
+         ON CONFLICT (sequence) DO UPDATE
+         SET server = excluded.server, source = excluded.source, step = excluded.step",
+    );
+    let (Some(forget), Some(insert), Some(table)) =
+        (forget, insert, extension::find(c"pg_mint_sources"))
+    else {
+        return;
+    };
+    let [server, source] = [server, source].map(|text| Words(text.to_owned()));
+    let values = [sequence.into(), server.into(), source.into(), step.into()];
+    let [forget, insert] = [forget, insert].map(charset::carried);
+    let keep = |client: &mut SpiClient<'_>| {
+        client.update(&forget, None, &[]).or_report();
+        client.update(&insert, None, &values).or_report();
+    };
+    // No other role may write there.
+    let work = || tables::bound_to_tables(|| Spi::connect_mut(keep));
+    privilege::as_owner_of(table, work);
+}
+
+/// Has the worker take the next segment of a sequence; waits for it when it is `needed` now.
+#[cold]
+pub fn fetch(sequence: pg_sys::Oid, slot: &Slot, needed: bool) {
+    slot.order();
+    if needed {
+        wait_for_segment(sequence, slot);
+    } else {
+        requests().wake(&kind());
+    }
+}
+
+fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
+    let requests = requests();
+    let supplied = requests.wait_for(&kind(), || true, || slot.is_supplied().then_some(()));
+    if supplied.is_none() {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!(
+                "sequence \"{}\" has no segment from its source",
+                sql::name_of(sequence)
+            ),
+            Some(
+                requests
+                    .note()
+                    .unwrap_or_else(|| "It has not answered yet.".to_owned()),
+            ),
+            Some(
+                "The segments taken before are used up. It goes on when the source does."
+                    .to_owned(),
+            ),
+        );
+    }
+}
+
+fn database() -> u32 {
+    // SAFETY: reads a plain oid, set when the process connected.
+    unsafe { pg_sys::MyDatabaseId }.to_u32()
+}
+
+fn kind() -> Kind {
+    Kind {
+        name: "pg_mint segments",
+        function: "pg_mint_supply",
+        argument: database(),
+    }
+}
+
+/// The requests of this database. One whose worker is gone is given to another database.
+fn requests() -> &'static Requests {
+    let (memory, database) = (SUPPLIERS.memory(), database());
+    let find = |wanted: u32| {
+        let mut suppliers = memory.slots.iter();
+        suppliers.find(|supplier| supplier.database.load(Ordering::Acquire) == wanted)
+    };
+    let found = find(database).or_else(|| {
+        memory.locked(|| {
+            find(database).or_else(|| {
+                let idle = |supplier: &&Supplier| !supplier.requests.has_worker();
+                let free = find(0).or_else(|| memory.slots.iter().find(idle))?;
+                free.database.store(database, Ordering::Release);
+                Some(free)
+            })
+        })
+    });
+    let supplier = found.unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            format!("more than {SLOTS} databases draw segments from other servers"),
+            None,
+            None,
+        )
+    });
+    &supplier.requests
+}
+
+/// Where the worker begins. Its name is in [`kind`].
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
+    /// A worker keeps its database from being dropped, so it does not stay for nothing.
+    const IDLE: Micros = 30_000_000;
+    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
+    let database = pg_sys::Oid::from_u32(argument.value() as u32);
+    BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
+    let pid = lifecycle::begin(on_exit);
+    if !requests().enter(pid) {
+        return;
+    }
+    let mut supply = Supply::default();
+    let (mut busy, mut asked) = (clock::up(), 0);
+    while !lifecycle::is_asked_to_end() && clock::up() - busy < IDLE {
+        // Nor for orders that no session asks about while none can be had: a session that asks later starts the next worker.
+        let before = std::mem::replace(&mut asked, requests().asked());
+        if supply.round() || asked != before {
+            busy = clock::up();
+        }
+        clock::pause(1_000_000);
+        lifecycle::reload();
+    }
+}
+
+unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
+    // SAFETY: reads a plain number.
+    requests().leave(unsafe { pg_sys::MyProcPid });
+}
+
+#[derive(Default)]
+struct Supply {
+    /// A connection for each server and owner.
+    remotes: BTreeMap<(String, String), Remote>,
+    /// Why there is no segment of a sequence, as the log says already.
+    failures: BTreeMap<u32, String>,
+}
+
+impl Supply {
+    /// Takes the segments that are wanted. Returns whether there were any to be had.
+    fn round(&mut self) -> bool {
+        let requests = requests();
+        let asked = requests.asked();
+        let orders = slots::orders(database());
+        let mut failures = BTreeMap::new();
+        for &(sequence, place) in &orders {
+            let oid = sequence.to_u32();
+            if let Err(why) = self.take(sequence, place) {
+                if self.failures.get(&oid) != Some(&why) {
+                    error::log(format!(
+                        "pg_mint got no segment of sequence with OID {oid}: {why}"
+                    ));
+                }
+                failures.insert(oid, why);
+            }
+        }
+        // A session that was answered just now may still read the note.
+        if !orders.is_empty() {
+            let note: Vec<&str> = failures.values().map(String::as_str).collect();
+            requests.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+        }
+        requests.answer(asked);
+        let is_any = failures.len() < orders.len();
+        self.failures = failures;
+        is_any
+    }
+
+    fn take(&mut self, sequence: pg_sys::Oid, place: Place) -> Result<(), String> {
+        let Some(source) = attempt(|| of(sequence))? else {
+            place.slot.cancel();
+            return Err("the sequence was dropped, or is not committed yet".to_owned());
+        };
+        let now = clock::now();
+        let count = place.slot.next_step(now, source.step);
+        let name = sql::escaped(&source.sequence);
+        // With a transaction id, so that the commit waits for synchronous standbys: what a central server that fails
+        // over has forgotten, it would give again.
+        let query = |mint: &str| {
+            format!(
+                "SELECT pg_catalog.lower(r), pg_catalog.upper(r) OPERATOR(pg_catalog.-) 1::pg_catalog.int8,
+                     s.seqincrement, pg_catalog.pg_current_xact_id()::pg_catalog.text
+                 FROM {mint}.segment_next_range({name}::pg_catalog.regclass, {count}::pg_catalog.int8) AS r,
+                     pg_catalog.pg_sequence AS s
+                 WHERE s.seqrelid OPERATOR(pg_catalog.=) {name}::pg_catalog.regclass::pg_catalog.oid"
+            )
+        };
+        let key = (source.server.clone(), source.owner.clone());
+        let number = self.remotes.len();
+        let remote = self.remotes.entry(key).or_insert_with(|| {
+            Remote::new(format!("pg_mint {number}"), Some(source.owner.clone()))
+        });
+        let columns = "least pg_catalog.int8, greatest pg_catalog.int8, increment pg_catalog.int8, xid pg_catalog.text";
+        let (least, greatest, increment) = remote.ask(&source.server, &query, columns, |row| {
+            let number = |place: usize| value::<i64>(&row, place).unwrap_or(0);
+            (number(1), number(2), number(3))
+        })?;
+        if increment == 0 || greatest < least {
+            return Err("the source gave no values".to_owned());
+        }
+        let first = if increment > 0 { least } else { greatest };
+        let values = Values {
+            first,
+            increment,
+            count: (greatest.abs_diff(least) / increment.unsigned_abs()) + 1,
+        };
+        place.supply(values, now);
+        Ok(())
+    }
+}

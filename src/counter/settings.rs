@@ -1,0 +1,90 @@
+//! The settings of segments and user sequences.
+
+use crate::pg::backend::guc::value;
+use mint_core::counter::section::MOST_SECTIONS;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+
+static MAX_SEGMENTS: GucSetting<i32> = GucSetting::<i32>::new(1_024);
+static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+static MAX_SECTIONS: GucSetting<i32> = GucSetting::<i32>::new(4_096);
+static USER_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(65_536);
+static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
+
+/// How many sequences have their segments in shared memory, when it is made.
+pub fn max_segments() -> u32 {
+    MAX_SEGMENTS.get().unsigned_abs()
+}
+
+/// How many sections of user sequences shared memory has room for, when it is made.
+pub fn max_sections() -> u32 {
+    MAX_SECTIONS.get().unsigned_abs()
+}
+
+/// How much memory the users have, in bytes, when it is made.
+pub fn user_memory() -> usize {
+    USER_MEMORY.get().unsigned_abs() as usize * 1_024
+}
+
+/// How many values are taken at once from a sequence that does not say it itself.
+pub fn segment_step() -> u64 {
+    u64::from(value(&SEGMENT_STEP).unsigned_abs())
+}
+
+/// How far the step of a busy sequence grows.
+pub fn segment_max_step() -> u64 {
+    u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
+}
+
+/// Defines the settings. Called once, when the library is loaded.
+pub fn init() {
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_segments",
+        c"Sets how many sequences have their segments in shared memory.",
+        c"192 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the rest of the one that it used longest ago.",
+        &MAX_SEGMENTS,
+        16,
+        1_048_576,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.segment_step",
+        c"Sets how many values are taken at once from a sequence with CACHE 1.",
+        c"A sequence with another CACHE is drawn from by steps of that. After a crash up to two steps are skipped.",
+        &SEGMENT_STEP,
+        1,
+        1_000_000,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.segment_max_step",
+        c"Sets how far the step of a busy sequence grows.",
+        c"A step doubles when a segment lasts less than 15 minutes. 1 lets no step grow.",
+        &SEGMENT_MAX_STEP,
+        1,
+        1_000_000,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_sections",
+        c"Sets how many sections of user sequences have their ceiling in shared memory.",
+        c"88 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the one that it raised longest ago, whose users continue from its ceiling.",
+        &MAX_SECTIONS,
+        64,
+        MOST_SECTIONS as i32,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.user_memory",
+        c"Sets the shared memory for the users of user sequences.",
+        c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
+        &USER_MEMORY,
+        1_024,
+        1_073_741_824,
+        GucContext::Sighup,
+        GucFlags::UNIT_KB,
+    );
+}

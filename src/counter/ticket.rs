@@ -1,0 +1,153 @@
+//! Tickets: numbers of several servers that never meet, as Flickr's ticket servers issue them.
+
+use crate::counter::segment::functions::{create, drop_sequence, range, rows};
+use crate::counter::segment::{draw, session};
+use crate::pg::catalog::{privilege, sql};
+use crate::pg::datum::regclass::Regclass;
+use crate::pg::datum::text::Words;
+use crate::pg::error::report;
+use crate::pg::sequence::{Lock, Sequence};
+use mint_core::counter::sequence::first_of_series;
+use pgrx::prelude::*;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+
+/// Makes the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
+/// so on above `above`, in 32 or 64 bits.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
+fn ticket_create(
+    name: Words,
+    server: default!(i32, 1),
+    servers: default!(i32, 1),
+    bits: default!(i32, 64),
+    above: default!(i64, 0),
+) -> Regclass {
+    let max = match bits {
+        32 => i64::from(i32::MAX),
+        64 => i64::MAX,
+        _ => report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            "bits must be 32 or 64".to_owned(),
+            None,
+            None,
+        ),
+    };
+    let start = start(server, servers, above);
+    create(
+        &name.0,
+        &format!("INCREMENT {servers} MINVALUE 1 MAXVALUE {max} START {start}"),
+    )
+}
+
+/// Where the series of a server begins.
+fn start(server: i32, servers: i32, above: i64) -> i64 {
+    let refuse = |message: String, hint: &str| -> ! {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            message,
+            None,
+            (!hint.is_empty()).then(|| hint.to_owned()),
+        )
+    };
+    if servers < 1 {
+        refuse("servers must be at least 1".to_owned(), "");
+    }
+    if !(1..=servers).contains(&server) {
+        refuse(
+            format!("server must be from 1 to {servers}"),
+            "Each server has a number of its own.",
+        );
+    }
+    if above < 0 {
+        refuse("above must not be negative".to_owned(), "");
+    }
+    first_of_series(server.into(), servers.into(), above)
+        .unwrap_or_else(|| refuse(format!("there is no ticket above {above}"), ""))
+}
+
+/// The next ticket of a sequence.
+///
+/// - **Unique** among all servers whose tickets were made with the same number of servers; else as
+///   `segment_next`.
+/// - **Ordered**, **Overflow**, **Crash and restart**, **Standby**, **Read-only transaction**, **Parallel
+///   query**: as `segment_next`. Tickets of different servers are in no order.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn ticket_next(ticket: Regclass) -> i64 {
+    draw::next_ticket(ticket.0)
+}
+
+/// The next `count` tickets in a row: the range from the first to the last. Of n servers, every nth number
+/// of the range is a ticket of this one, from the first on.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
+    range(draw::next_tickets(ticket.0, rows(count)))
+}
+
+/// The ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). What parallel
+/// workers drew is not seen; DISCARD forgets it. A role that may not look at the tickets now is refused, as by `currval()`.
+#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
+fn ticket_last(ticket: Regclass) -> i64 {
+    let sequence = Sequence::open(ticket.0, Lock::Write).unwrap_or_else(|| sql::missing(ticket.0));
+    let any_of = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
+    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
+    privilege::demand(ticket.0, &sequence.name(), any_of, kind);
+    session::last_ticket(ticket.0).unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!(
+                "no ticket of \"{}\" has been drawn yet in this session",
+                sequence.name()
+            ),
+            None,
+            None,
+        )
+    })
+}
+
+/// Changes the number of servers, or which one this is: the new series begins above `above`, which must be
+/// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
+fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
+    let start = start(server, servers, above);
+    // Before the lock, which would keep others waiting. Altering it asks for its owner.
+    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
+    let name = sql::name_of(ticket.0);
+    privilege::demand(ticket.0, &name, pg_sys::ACL_UPDATE, kind);
+    let sequence = Sequence::open_until_commit(ticket.0).unwrap_or_else(|| sql::missing(ticket.0));
+    let row = sequence.row();
+    if row.is_called && row.last_value > above {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("above must be at least {}", row.last_value),
+            Some(format!(
+                "This server has taken tickets of \"{}\" up to there.",
+                sequence.name()
+            )),
+            Some("Give the greatest last_value of all servers to each of them.".to_owned()),
+        );
+    }
+    drop(sequence);
+    let name = sql::exact_name_of(ticket.0);
+    sql::run(&format!(
+        "ALTER SEQUENCE {name} INCREMENT {servers} START {start} RESTART"
+    ));
+    start
+}
+
+/// Drops the tickets. Their owner can.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
+fn ticket_drop(ticket: Regclass) {
+    drop_sequence(ticket);
+}
+
+extension_sql_file!(
+    "../../sql/counter/tickets.sql",
+    name = "counter_tickets",
+    requires = [
+        ticket_create,
+        ticket_next,
+        ticket_next_range,
+        ticket_last,
+        ticket_change,
+        ticket_drop
+    ]
+);

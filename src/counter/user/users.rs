@@ -1,0 +1,120 @@
+//! The users of all families in shared memory, which grows as they come.
+
+use crate::counter::settings;
+use crate::pg::backend::local::Local;
+use crate::pg::machine::clock;
+use crate::pg::shmem::{Idea, Stamp, make_pinned, map};
+use mint_core::counter::user_bucket::Bucket;
+use mint_core::counter::user_table::{PARTS, TableHead};
+use mint_core::{Micros, UserTable};
+use std::slice;
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+
+/// What stands before the users in shared memory: on a page of its own, so that no bucket lies on two.
+///
+/// - `buckets`: how many there may be. Written before another session sees it.
+/// - `parts`: handles of the segments of all parts but the first; 0 until one is made. Written under the lock.
+/// - `pause`: until when no part is made, as there was no memory for one.
+#[repr(C, align(4096))]
+struct Head {
+    table: TableHead,
+    parts: [AtomicU32; PARTS],
+    buckets: AtomicU64,
+    pause: AtomicI64,
+}
+
+static STAMP: Stamp = Stamp::new(b'p', 1);
+static USERS: Idea<Head, Bucket> = Idea::with_slots(c"pg_mint users", &STAMP, first_part, prepare);
+
+fn most_buckets() -> usize {
+    1 << (settings::user_memory() / size_of::<Bucket>())
+        .max(1)
+        .ilog2()
+}
+
+/// How many buckets the first part has: the others are made as they are needed.
+fn first_part() -> usize {
+    UserTable::<'_, 511>::new(&TableHead::default(), most_buckets()).buckets_of(0)
+}
+
+fn prepare(head: &Head, _: &[Bucket]) {
+    head.buckets.store(most_buckets() as u64, Ordering::Relaxed);
+}
+
+/// The parts that this process has mapped. There are few, and each time that one is added the others stay as they are for
+/// whatever looks at them: so no copy is ever freed.
+static TABLE: Local<Option<&UserTable<'static>>> = Local::new(None);
+
+fn keep(table: UserTable<'static>) -> &'static UserTable<'static> {
+    let table: &UserTable<'_> = Box::leak(Box::new(table));
+    TABLE.set(Some(table));
+    table
+}
+
+/// The users of the server, if this process has mapped any.
+#[inline]
+pub fn mapped() -> Option<&'static UserTable<'static>> {
+    TABLE.get()
+}
+
+/// The users of the server, as far as this process has mapped them.
+pub fn table() -> &'static UserTable<'static> {
+    TABLE.get().unwrap_or_else(|| {
+        let memory = USERS.memory();
+        let buckets = memory.head.buckets.load(Ordering::Relaxed);
+        let mut table = UserTable::new(&memory.head.table, buckets as usize);
+        table.map(memory.slots);
+        keep(table)
+    })
+}
+
+/// Maps all parts that were made since.
+#[cold]
+pub fn map_parts() {
+    let memory = USERS.memory();
+    let mut table = table().clone();
+    let handle = |part: usize| {
+        let handle = memory.head.parts.get(part)?.load(Ordering::Acquire);
+        (handle != 0).then_some(handle)
+    };
+    while let Some(handle) = handle(table.mapped()) {
+        let part = table.mapped();
+        // SAFETY: a segment of so many buckets, which stays mapped for the life of this process; what changes in it is
+        // atomic.
+        table.map(unsafe {
+            slice::from_raw_parts(map(handle).cast::<Bucket>(), table.buckets_of(part))
+        });
+    }
+    keep(table);
+}
+
+/// Brings twice as many buckets into use. No session waits for that: as long as one session makes room, others do with what
+/// there is. Returns whether it was done, by whichever session.
+#[cold]
+pub fn grow() -> bool {
+    const PAUSE: Micros = 60_000_000;
+    let memory = USERS.memory();
+    if clock::up() < memory.head.pause.load(Ordering::Relaxed) {
+        return false;
+    }
+    let done = memory.try_locked(|| {
+        map_parts();
+        let part = table().in_use();
+        if !table().is_crowded() {
+            return;
+        }
+        if table().mapped() <= part
+            && let Some(handle) = memory.head.parts.get(part)
+        {
+            // If there is no memory for it, that is this statement's error, and the next try is later.
+            let pause = clock::up() + PAUSE;
+            memory.head.pause.store(pause, Ordering::Relaxed);
+            let (made, _) = make_pinned(table().buckets_of(part) * size_of::<Bucket>());
+            memory.head.pause.store(0, Ordering::Relaxed);
+            handle.store(made, Ordering::Release);
+            map_parts();
+        }
+        table().grow();
+    });
+    done.is_some()
+}

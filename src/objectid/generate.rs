@@ -1,0 +1,27 @@
+//! ObjectIDs with what the server lends: clock, shared memory, and this machine's name.
+
+use crate::pg::backend::local::Local;
+use crate::pg::machine::{clock, host};
+use crate::uuid::lanes::instants;
+use mint_core::{ObjectId, objectid};
+use pgrx::pg_sys;
+
+/// Mints an ObjectID; none after the end of its time.
+#[inline]
+pub fn objectid() -> Option<ObjectId> {
+    instants().objectid(clock::now_nanos())
+}
+
+/// Mints an ObjectID of machine and process; none after the end of its time.
+pub fn objectid_legacy() -> Option<ObjectId> {
+    /// This machine, as old ObjectIDs show it, once it is known.
+    static MACHINE: Local<Option<[u8; 3]>> = Local::new(None);
+    let machine = MACHINE.get().unwrap_or_else(|| {
+        let machine = objectid::legacy_machine(&host::name());
+        MACHINE.set(Some(machine));
+        machine
+    });
+    // SAFETY: a plain integer, set when the process begins.
+    let pid = unsafe { pg_sys::MyProcPid } as u16;
+    instants().objectid_legacy(clock::now_nanos(), machine, pid)
+}

@@ -1,0 +1,5 @@
+//! The type `objectid`.
+
+pub mod generate;
+pub mod order;
+pub mod sql_type;

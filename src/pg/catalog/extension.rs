@@ -1,0 +1,158 @@
+//! What the catalogs say of the extension's own relations.
+
+use crate::pg::charset;
+use pgrx::pg_sys;
+use std::ffi::CStr;
+use std::ptr;
+
+/// The oid of a relation of the extension, by its name in the extension's schema.
+pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
+    let schema = namespace()?;
+    // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
+    let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// The name of the extension's schema.
+pub fn schema() -> Option<String> {
+    let schema = namespace()?;
+    // SAFETY: as above; the name is a copy, with a zero byte at its end.
+    unsafe {
+        let name = pg_sys::get_namespace_name(schema);
+        (!name.is_null()).then(|| charset::decode_c(name))
+    }
+}
+
+/// The oid of the extension's schema.
+fn namespace() -> Option<pg_sys::Oid> {
+    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
+    // and the table are closed before anything else is opened.
+    unsafe {
+        let extension = pg_sys::get_extension_oid(c"pg_mint".as_ptr(), true);
+        if extension == pg_sys::InvalidOid {
+            return None;
+        }
+        let share = pg_sys::AccessShareLock.cast_signed();
+        let table = pg_sys::table_open(pg_sys::ExtensionRelationId, share);
+        let mut key = pg_sys::ScanKeyData::default();
+        pg_sys::ScanKeyInit(
+            &raw mut key,
+            pg_sys::Anum_pg_extension_oid as pg_sys::AttrNumber,
+            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
+            pg_sys::F_OIDEQ.into(),
+            extension.into(),
+        );
+        let index = pg_sys::Oid::from_u32(pg_sys::ExtensionOidIndexId);
+        let scan = pg_sys::systable_beginscan(table, index, true, ptr::null_mut(), 1, &raw mut key);
+        let tuple = pg_sys::systable_getnext(scan);
+        let row = (!tuple.is_null()).then(|| {
+            let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_extension>();
+            (*row).extnamespace
+        });
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(table, share);
+        row
+    }
+}
+
+/// The owner of a relation, if there is such a relation.
+pub fn owner_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: a lookup in the catalogs; the row is read before it is released.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
+        let row = pg_sys::SearchSysCache1(cache, relation.into());
+        if row.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>()).relowner;
+        pg_sys::ReleaseSysCache(row);
+        Some(owner)
+    }
+}
+
+/// The oid of this session's database.
+pub fn database() -> u32 {
+    // SAFETY: reads a plain oid, set when the process connected.
+    unsafe { pg_sys::MyDatabaseId }.to_u32()
+}
+
+/// A number that tells this database from an earlier one of the same oid: the transaction that wrote its row of
+/// pg_database. ALTER DATABASE changes it as well, which costs what is remembered under it, and nothing else.
+pub fn incarnation() -> u32 {
+    let cache = pg_sys::SysCacheIdentifier::DATABASEOID.cast_signed();
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released. A row on disk has
+    // this form of the union.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::MyDatabaseId.into());
+        if row.is_null() {
+            return 0;
+        }
+        let writer = (*(*row).t_data).t_choice.t_heap.t_xmin;
+        pg_sys::ReleaseSysCache(row);
+        writer.into_inner()
+    }
+}
+
+/// The name of a database, if there is one with this oid.
+pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
+    // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
+    unsafe {
+        let name = pg_sys::get_database_name(database);
+        (!name.is_null()).then(|| crate::pg::charset::decode_c(name))
+    }
+}
+
+/// Whether this transaction has put a relation, with its file, in the place of another one of the same
+/// name: by dropping and creating it, or by rewriting it. If it rolls back, the other one is there again.
+///
+/// The rows of pg_class are asked, not the relation, because a parallel worker does not know what its
+/// leader's transaction did to it.
+pub fn has_replaced(name: &CStr, now: (pg_sys::Oid, pg_sys::Oid)) -> bool {
+    // SAFETY: a call without preconditions.
+    if unsafe { pg_sys::GetTopTransactionIdIfAny() } == pg_sys::InvalidTransactionId {
+        return false;
+    }
+    // SAFETY: a scan of the catalogs inside a transaction, over rows that stay while it is open, and
+    // closed before anything else is opened.
+    unsafe {
+        let share = pg_sys::AccessShareLock.cast_signed();
+        let table = pg_sys::table_open(pg_sys::RelationRelationId, share);
+        let mut key = pg_sys::ScanKeyData::default();
+        pg_sys::ScanKeyInit(
+            &raw mut key,
+            pg_sys::Anum_pg_class_relname as pg_sys::AttrNumber,
+            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
+            pg_sys::F_NAMEEQ.into(),
+            name.as_ptr().into(),
+        );
+        let index = pg_sys::Oid::from_u32(pg_sys::ClassNameNspIndexId);
+        let any = &raw mut pg_sys::SnapshotAnyData;
+        let scan = pg_sys::systable_beginscan(table, index, true, any, 1, &raw mut key);
+        let mut replaced = false;
+        loop {
+            let tuple = pg_sys::systable_getnext(scan);
+            if tuple.is_null() || replaced {
+                break;
+            }
+            let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>();
+            replaced =
+                is_deleted_here(&*(*tuple).t_data) && ((*row).oid, (*row).relfilenode) != now;
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(table, share);
+        replaced
+    }
+}
+
+/// Whether a row that others wrote was deleted, or replaced by another version, in this transaction.
+fn is_deleted_here(header: &pg_sys::HeapTupleHeaderData) -> bool {
+    const NO_DELETION: u32 =
+        pg_sys::HEAP_XMAX_INVALID | pg_sys::HEAP_XMAX_IS_MULTI | pg_sys::HEAP_XMAX_LOCK_ONLY;
+    // SAFETY: a row on disk has this form of the union; the calls have no preconditions.
+    unsafe {
+        let fields = &header.t_choice.t_heap;
+        u32::from(header.t_infomask) & NO_DELETION == 0
+            && pg_sys::TransactionIdIsCurrentTransactionId(fields.t_xmax)
+            && !pg_sys::TransactionIdIsCurrentTransactionId(fields.t_xmin)
+    }
+}

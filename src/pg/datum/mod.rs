@@ -1,0 +1,7 @@
+//! Values between PostgreSQL and Rust.
+
+pub mod fixed;
+pub mod regclass;
+pub mod row_estimate;
+pub mod text;
+pub mod timestamp;

@@ -1,0 +1,75 @@
+//! How many rows a function returns, for the planner.
+
+use crate::pg::datum::text::Text;
+use pgrx::{FromDatum, Internal, is_a, pg_sys};
+
+/// An argument that the planner knows.
+#[derive(Debug, Clone, Copy)]
+pub enum Known<'a> {
+    /// NULL.
+    Null,
+    /// A bigint.
+    Number(i64),
+    /// A text.
+    Text(Text<'a>),
+}
+
+/// Answers how many rows a call returns, if that is what the planner asks and its arguments are known.
+pub fn answer(mut request: Internal, rows: impl FnOnce(&[Known<'_>]) -> Option<f64>) -> Internal {
+    // A support function that has no answer returns a null pointer, which is not NULL.
+    let mut answer = pg_sys::Datum::from(0);
+    // SAFETY: the argument of a support function is a node, whose tag says what it is.
+    unsafe {
+        if let Some(node) = request.get_mut::<pg_sys::Node>() {
+            let node: *mut pg_sys::Node = node;
+            if is_a(node, pg_sys::NodeTag::T_SupportRequestRows) {
+                let request = &mut *node.cast::<pg_sys::SupportRequestRows>();
+                if let Some(count) = arguments(request).and_then(|known| rows(&known)) {
+                    request.rows = count;
+                    answer = node.into();
+                }
+            }
+        }
+    }
+    Internal::from(Some(answer))
+}
+
+/// The arguments of the call; none when one of them is not known yet.
+///
+/// # Safety
+/// `request` is the planner's.
+unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Known<'a>>> {
+    // SAFETY: the tag says that the call is a FuncExpr, whose arguments are a list of expressions.
+    unsafe {
+        if !is_a(request.node, pg_sys::NodeTag::T_FuncExpr) {
+            return None;
+        }
+        let list = (*request.node.cast::<pg_sys::FuncExpr>()).args.as_ref()?;
+        (0..usize::try_from(list.length).ok()?)
+            .map(|place| {
+                let given = (*list.elements.add(place)).ptr_value.cast();
+                let value = pg_sys::estimate_expression_value(request.root, given);
+                known(value)
+            })
+            .collect()
+    }
+}
+
+/// # Safety
+/// `expression` is a node.
+unsafe fn known<'a>(expression: *mut pg_sys::Node) -> Option<Known<'a>> {
+    // SAFETY: the tag says that it is a constant, and the constant of which type its value is.
+    unsafe {
+        if !is_a(expression, pg_sys::NodeTag::T_Const) {
+            return None;
+        }
+        let constant = &*expression.cast::<pg_sys::Const>();
+        let value = constant.constvalue;
+        match constant.consttype {
+            _ if constant.constisnull => Some(Known::Null),
+            pg_sys::INT8OID => i64::from_datum(value, false).map(Known::Number),
+            pg_sys::TEXTOID => Text::from_datum(value, false).map(Known::Text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The two clocks, and waiting.
+
+use crate::pg::ports::GetCurrentTransactionStartTimestamp;
+use mint_core::{Micros, Nanos};
+use pgrx::{check_for_interrupts, pg_sys};
+use std::time::{Duration, Instant};
+
+/// The wall clock. Read through the vDSO: no system call.
+#[inline]
+pub fn now() -> Micros {
+    micros(read(libc::CLOCK_REALTIME))
+}
+
+/// The wall clock as finely as it goes.
+#[inline]
+pub fn now_nanos() -> Nanos {
+    let (seconds, nanos) = read(libc::CLOCK_REALTIME);
+    seconds * 1_000_000_000 + nanos
+}
+
+/// Time since the machine's boot, suspension included, which no one can set.
+pub fn up() -> Micros {
+    #[cfg(target_os = "linux")]
+    const SINCE_BOOT: libc::clockid_t = libc::CLOCK_BOOTTIME;
+    // Elsewhere the monotonic clock counts suspension, or there is nothing better.
+    #[cfg(not(target_os = "linux"))]
+    const SINCE_BOOT: libc::clockid_t = libc::CLOCK_MONOTONIC;
+    micros(read(SINCE_BOOT))
+}
+
+#[inline]
+fn micros((seconds, nanos): (i64, i64)) -> Micros {
+    // 32 bits hold the nanoseconds, and divide faster.
+    seconds * 1_000_000 + Micros::from(nanos as u32 / 1_000)
+}
+
+/// When the transaction started, the same in its parallel workers; in PostgreSQL's microseconds.
+#[inline]
+pub fn transaction_start() -> i64 {
+    // SAFETY: reads a variable of the server.
+    unsafe { GetCurrentTransactionStartTimestamp() }
+}
+
+/// Seconds and nanoseconds.
+#[inline]
+fn read(clock: libc::clockid_t) -> (i64, i64) {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a valid timespec to write to; the clocks exist on every supported system.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    (time.tv_sec, time.tv_nsec)
+}
+
+/// Below this a latch, which counts in milliseconds, would sleep for too long.
+const SPIN: Micros = 1_000;
+/// The clock may be mended during a wait: look again after at most this long.
+const SLICE: Micros = 1_000_000;
+
+/// Waits for at most `span`, or until something wakes this backend. Cancellation, timeouts and
+/// termination are served as they come, by an error.
+pub fn pause(span: Micros) {
+    check_for_interrupts!();
+    if span >= SPIN {
+        let millis = span.min(SLICE) / 1_000;
+        let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
+        // SAFETY: MyLatch is this backend's own latch, initialised before any SQL runs.
+        unsafe {
+            pg_sys::WaitLatch(
+                pg_sys::MyLatch,
+                events.cast_signed(),
+                millis,
+                pg_sys::PG_WAIT_EXTENSION,
+            );
+            pg_sys::ResetLatch(pg_sys::MyLatch);
+        }
+    } else {
+        let until = Instant::now() + Duration::from_micros(span.max(0).unsigned_abs());
+        while Instant::now() < until {
+            check_for_interrupts!();
+            std::hint::spin_loop();
+        }
+    }
+    check_for_interrupts!();
+}
+
+/// How far a time is ahead of the clock; negative when behind.
+pub fn ahead(at: Micros) -> Micros {
+    at.saturating_sub(now())
+}

@@ -1,0 +1,13 @@
+//! The name of this machine.
+
+/// It, in bytes; nothing when the system does not say. Cut off behind 255.
+pub fn name() -> Vec<u8> {
+    let mut name = vec![0_u8; 256];
+    // SAFETY: writes at most as many bytes.
+    if unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) } != 0 {
+        return Vec::new();
+    }
+    let length = name.iter().position(|&byte| byte == 0);
+    name.truncate(length.unwrap_or(name.len()));
+    name
+}

@@ -1,0 +1,168 @@
+//! Slots of shared memory, each of a sequence: finding one, and choosing which to give away when all are taken.
+//!
+//! The slots lie in sets; a sequence has its place in one of them. In a full set the database that has most slots
+//! loses the one that it used longest ago. So a database that uses up slots takes them from itself: another loses none
+//! to it while it has no more in the set than the databases that fill it have on average.
+
+use crate::pg::catalog::extension;
+use crate::pg::machine::clock;
+use mint_core::Micros;
+use pgrx::pg_sys;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+
+/// How many slots a set has.
+const WAYS: usize = 64;
+
+/// A sequence as it is: of another incarnation of its database, made anew, or altered, it is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    database: u32,
+    incarnation: u32,
+    sequence: u32,
+    file: u32,
+}
+
+impl Key {
+    /// A sequence of this database, and the file of its page.
+    pub fn new((sequence, file): (pg_sys::Oid, pg_sys::Oid)) -> Self {
+        Self {
+            database: extension::database(),
+            incarnation: extension::incarnation(),
+            sequence: sequence.to_u32(),
+            file: file.to_u32(),
+        }
+    }
+}
+
+/// The sequence that a slot is of. Changed and read under the idea's lock; zeroed memory is vacant.
+///
+/// - `used`: when it was used last, to find the one that is used least.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Tag {
+    used: AtomicI64,
+    database: AtomicU32,
+    incarnation: AtomicU32,
+    sequence: AtomicU32,
+    file: AtomicU32,
+}
+
+impl Tag {
+    fn key(&self) -> Key {
+        let read = |part: &AtomicU32| part.load(Ordering::Relaxed);
+        Key {
+            database: read(&self.database),
+            incarnation: read(&self.incarnation),
+            sequence: read(&self.sequence),
+            file: read(&self.file),
+        }
+    }
+
+    /// The database; 0 for a vacant slot.
+    pub fn database(&self) -> u32 {
+        self.database.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is of this incarnation of the database.
+    pub fn is_of(&self, incarnation: u32) -> bool {
+        self.incarnation.load(Ordering::Relaxed) == incarnation
+    }
+
+    /// The sequence.
+    pub fn sequence(&self) -> u32 {
+        self.sequence.load(Ordering::Relaxed)
+    }
+
+    /// Makes the slot this sequence's.
+    pub fn set(&self, key: Key) {
+        self.note_use(clock::now());
+        self.sequence.store(key.sequence, Ordering::Relaxed);
+        self.incarnation.store(key.incarnation, Ordering::Relaxed);
+        self.file.store(key.file, Ordering::Relaxed);
+        self.database.store(key.database, Ordering::Relaxed);
+    }
+
+    /// Makes it vacant.
+    pub fn clear(&self) {
+        self.database.store(0, Ordering::Relaxed);
+        self.used.store(0, Ordering::Relaxed);
+    }
+
+    /// It is used now.
+    pub fn note_use(&self, now: Micros) {
+        self.used.store(now, Ordering::Relaxed);
+    }
+
+    /// When it was used last.
+    pub fn used(&self) -> Micros {
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+/// What has a [`Tag`].
+pub trait Tagged {
+    fn tag(&self) -> &Tag;
+
+    /// Whether it cannot be given to another now.
+    fn is_held(&self) -> bool {
+        false
+    }
+}
+
+/// The set of slots in which a sequence has its own.
+pub fn set_of<S>(slots: &'static [S], key: Key) -> &'static [S] {
+    let sets = (slots.len() / WAYS).max(1);
+    let mixed = (u64::from(key.database) << 32 | u64::from(key.sequence))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let set = (mixed >> 32) as usize % sets;
+    &slots[set * slots.len() / sets..(set + 1) * slots.len() / sets]
+}
+
+/// The slot of a sequence.
+pub fn find<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
+    set.iter().find(|slot| slot.tag().key() == key)
+}
+
+/// Slots that the same sequence had before it was altered, or in a database whose oid is used again.
+pub fn earlier<S: Tagged>(set: &[S], key: Key) -> impl Iterator<Item = &S> {
+    set.iter().filter(move |slot| {
+        let other = slot.tag().key();
+        (other.database, other.sequence) == (key.database, key.sequence) && other != key
+    })
+}
+
+/// The slot of the same page in another incarnation of the database: before that was altered, or of one that was dropped
+/// and had the same oid.
+pub fn other_incarnation<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
+    let incarnation = |slot: &&S| slot.tag().incarnation.load(Ordering::Relaxed);
+    set.iter().find(|slot| {
+        let incarnation = incarnation(slot);
+        incarnation != key.incarnation && slot.tag().key() == Key { incarnation, ..key }
+    })
+}
+
+/// The slot that another sequence of this database gets; none when all are held.
+pub fn vacate<S: Tagged>(set: &[S], database: u32) -> Option<&S> {
+    let free = || set.iter().filter(|slot| !slot.is_held());
+    let of = |database: u32| {
+        set.iter()
+            .filter(move |slot| slot.tag().database() == database)
+    };
+    if let Some(vacant) = free().find(|slot| slot.tag().database() == 0) {
+        return Some(vacant);
+    }
+    let share = |slot: &S| of(slot.tag().database()).count();
+    let most = free().map(share).max()?;
+    let own = of(database).count();
+    free()
+        .filter(|slot| {
+            if own >= most {
+                slot.tag().database() == database
+            } else {
+                share(slot) == most
+            }
+        })
+        .min_by_key(|slot| slot.tag().used())
+        // All of its own are held.
+        .or_else(|| free().min_by_key(|slot| slot.tag().used()))
+}

@@ -1,0 +1,57 @@
+//! What this server holds of its registry, for SQL.
+
+use crate::pg::datum::text::Words;
+use crate::pg::datum::timestamp::{interval, timestamp};
+use crate::pg::machine::clock;
+use crate::registry::member::leases;
+use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::prelude::*;
+
+/// Gives back all nodes that this server holds, before it is shut down for long, and returns how many claims. It
+/// claims again when a session mints.
+#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
+fn snowflake_release_node() -> i64 {
+    leases::release()
+}
+
+/// What this server holds of its registry, behind the view of the same name.
+#[pg_extern(volatile, strict, parallel_safe, cost = 100)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn pg_mint_claims() -> TableIterator<
+    'static,
+    (
+        name!(node_bits, i32),
+        name!(first_node, i64),
+        name!(last_node, i64),
+        name!(held, bool),
+        name!(slice_from, Option<TimestampWithTimeZone>),
+        name!(slice_until, Option<TimestampWithTimeZone>),
+        name!(time_left, Interval),
+        name!(renewed, Option<TimestampWithTimeZone>),
+        name!(renewals, i64),
+        name!(trouble, Option<Words>),
+    ),
+> {
+    let trouble = leases::note().map(Words);
+    TableIterator::new(leases::holds().map(move |hold| {
+        let (nodes, lease) = (hold.nodes(), hold.lease());
+        (
+            hold.width().cast_signed(),
+            nodes.start().cast_signed(),
+            nodes.end().cast_signed(),
+            hold.claim().is_some(),
+            timestamp(lease.from()),
+            timestamp(lease.until()),
+            interval(clock::ahead(lease.until())),
+            timestamp(hold.granted_at()),
+            hold.renewals().cast_signed(),
+            trouble.clone(),
+        )
+    }))
+}
+
+extension_sql_file!(
+    "../../../sql/registry/member.sql",
+    name = "registry_member",
+    requires = [snowflake_release_node, pg_mint_claims]
+);

@@ -1,0 +1,57 @@
+//! Ids as bounds of a span of time, so that a range of time is a range of the primary key.
+//!
+//! An id's time is the start of its tick. Where no such id exists, a bound is NULL, and a comparison
+//! with it is never true.
+
+use crate::pg::datum::timestamp::to_micros;
+use crate::pg::error::OrReport;
+use crate::snowflake::layout::sql_type::SnowflakeLayout;
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::prelude::*;
+
+/// Smallest id at or after a moment: for `id >= snowflake_min(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_min(
+    at: TimestampWithTimeZone,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> Option<i64> {
+    layout.layout().min_id(to_micros(at)).or_report()
+}
+
+/// Largest id at or before a moment: for `id <= snowflake_max(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_max(
+    at: TimestampWithTimeZone,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> Option<i64> {
+    layout.layout().max_id(to_micros(at)).or_report()
+}
+
+/// Smallest id after a moment: for `id >= snowflake_min_after(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_min_after(
+    at: TimestampWithTimeZone,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> Option<i64> {
+    layout.layout().min_id_after(to_micros(at)).or_report()
+}
+
+/// Largest id before a moment: for `id <= snowflake_max_before(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_max_before(
+    at: TimestampWithTimeZone,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> Option<i64> {
+    layout.layout().max_id_before(to_micros(at)).or_report()
+}
+
+extension_sql_file!(
+    "../../sql/snowflake/bounds.sql",
+    name = "snowflake_bounds",
+    requires = [
+        snowflake_min,
+        snowflake_max_before,
+        snowflake_max,
+        snowflake_min_after
+    ]
+);

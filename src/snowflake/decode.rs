@@ -1,0 +1,115 @@
+//! What an id says, and ids for what one wants to say. All of it computes only.
+
+use crate::pg::datum::timestamp::{timestamp_or_report, to_micros};
+use crate::pg::error::OrReport;
+use crate::snowflake::layout::sql_type::SnowflakeLayout;
+use mint_core::clock::moment_text;
+use mint_core::{Layout, Parts};
+use pgrx::JsonB;
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::prelude::*;
+
+/// The id of a moment, shard and sequence: to carry over old rows, or to build a bound by hand.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_encode(
+    at: TimestampWithTimeZone,
+    shard: i64,
+    sequence: i64,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> i64 {
+    layout
+        .layout()
+        .encode(to_micros(at), shard, sequence)
+        .or_report()
+}
+
+/// The parts of an id; those of a split node also one by one.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn snowflake_decode(
+    id: i64,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> TableIterator<
+    'static,
+    (
+        name!(at, TimestampWithTimeZone),
+        name!(shard, i64),
+        name!(sequence, i64),
+        name!(parts, Option<Vec<i64>>),
+    ),
+> {
+    let layout = layout.layout();
+    let Parts { at, node, sequence } = layout.decode(id).or_report();
+    TableIterator::once((
+        timestamp_or_report(at),
+        node.cast_signed(),
+        sequence.cast_signed(),
+        node_parts(layout, node),
+    ))
+}
+
+/// Upper and lower part of a split node.
+fn node_parts(layout: &Layout, node: u64) -> Option<Vec<i64>> {
+    let lower = layout.node_split();
+    (lower > 0).then(|| {
+        let mask = (1_u64 << lower) - 1;
+        vec![(node >> lower).cast_signed(), (node & mask).cast_signed()]
+    })
+}
+
+/// When an id was minted: the start of its tick.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_time(
+    id: i64,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> TimestampWithTimeZone {
+    timestamp_or_report(layout.layout().decode(id).or_report().at)
+}
+
+/// The shard of an id.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_shard(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i64 {
+    layout.layout().decode(id).or_report().node.cast_signed()
+}
+
+/// The sequence of an id within its tick.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i64 {
+    layout
+        .layout()
+        .decode(id)
+        .or_report()
+        .sequence
+        .cast_signed()
+}
+
+/// All that an id says; the id itself as a string, because JavaScript's numbers end at 2^53.
+#[pg_extern(immutable, strict, parallel_safe, cost = 10, requires = ["layout_operators"])]
+fn snowflake_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> JsonB {
+    let layout = layout.layout();
+    let Parts { at, node, sequence } = layout.decode(id).or_report();
+    let mut object = serde_json::json!({
+        "id": id.to_string(),
+        "at": moment_text(at),
+        "shard": node,
+        "sequence": sequence,
+        "layout": layout.to_string(),
+    });
+    if let Some(parts) = node_parts(layout, node) {
+        object["parts"] = parts.into();
+    }
+    JsonB(object)
+}
+
+extension_sql_file!(
+    "../../sql/snowflake/decode.sql",
+    name = "snowflake_decode",
+    requires = [
+        snowflake_encode,
+        snowflake_decode,
+        snowflake_time,
+        snowflake_shard,
+        snowflake_sequence,
+        snowflake_jsonb
+    ]
+);

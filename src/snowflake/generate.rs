@@ -1,0 +1,148 @@
+//! The generators of 64-bit ids.
+
+use crate::pg::error;
+use crate::pg::error::{OrReport, required};
+use crate::snowflake::lane::{mint, session};
+use crate::snowflake::layout::sql_type::SnowflakeLayout;
+use crate::snowflake::node::setting::Node;
+use crate::snowflake::node::{lender, setting};
+use mint_core::{BUILTINS, Layout, Run};
+use pgrx::prelude::*;
+
+/// Mints an id of a shard.
+///
+/// - **Unique** among all ids of this layout and shard on the server: all sessions, tables, databases.
+/// - **Ordered**: strictly increasing in the order of minting, over all sessions.
+/// - **Overflow**: a used-up sequence takes the next tick, up to `pg_mint.max_ahead` ahead of the
+///   clock; beyond that the call waits for its tick. The end of the time field is an error (2200H).
+/// - **Clock steps back**: goes on from the last id, up to `max_ahead`; beyond that waits up to
+///   `pg_mint.max_wait`, else an error at once (58000). A jump forward by more than
+///   `pg_mint.max_jump` is an error (58000) until `pg_mint_accept_clock()`.
+/// - **Crash and restart**, **failover**: goes on from the ceiling that is on disk, above all it issued.
+/// - **Standby**: refused during recovery (25006).
+/// - **Read-only transaction**, **Parallel query**: mints.
+#[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_next_id(
+    shard: Option<i64>,
+    layout: default!(Option<SnowflakeLayout>, "'instagram'"),
+) -> i64 {
+    let layout = required(layout, "layout").layout();
+    let node = layout.check_node(required(shard, "shard")).or_report();
+    mint::next_id(layout, node)
+}
+
+/// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
+#[pg_extern(name = "snowflake_next_id", volatile, parallel_safe, cost = 1)]
+fn snowflake_next_id_of_node() -> i64 {
+    mint_as_node(&BUILTINS[0].layout)
+}
+
+/// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
+#[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
+    mint_as_node(required(layout, "layout").layout())
+}
+
+fn mint_as_node(layout: &Layout) -> i64 {
+    let shard = match setting::node() {
+        // A layout without a node needs none to be set.
+        _ if layout.node.width == 0 => 0,
+        Node::Fixed(node) => i64::from(node),
+        Node::Auto => return mint::next_id(layout, lender::node(layout)),
+        Node::Unset => error::report(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "pg_mint.node is not set".to_owned(),
+            Some("Without a shard, ids are minted as the node of the server.".to_owned()),
+            Some(
+                "Set pg_mint.node to a number that no other server uses, or give a shard."
+                    .to_owned(),
+            ),
+        ),
+    };
+    mint::next_id(layout, layout.check_node(shard).or_report())
+}
+
+/// The most ids that one swap takes: enough that the swap costs nothing beside them, few enough that
+/// little is lost when a query stops early.
+const CHUNK: u64 = 4_096;
+
+/// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids may
+/// lie between; else as `snowflake_next_id`.
+#[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
+fn snowflake_next_ids(
+    shard: Option<i64>,
+    count: Option<i64>,
+    layout: default!(Option<SnowflakeLayout>, "'instagram'"),
+) -> SetOfIterator<'static, i64> {
+    let layout = *required(layout, "layout").layout();
+    let node = layout.check_node(required(shard, "shard")).or_report();
+    let count = u64::try_from(required(count, "count")).unwrap_or_else(|_| {
+        error::report(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            "count must not be negative".to_owned(),
+            None,
+            None,
+        )
+    });
+    SetOfIterator::new(Chunks {
+        layout,
+        node,
+        left: count,
+        run: Run { first: 0, count: 0 },
+    })
+}
+
+/// Ids drawn from the lane a run at a time.
+struct Chunks {
+    layout: Layout,
+    node: u64,
+    /// Ids still to be given out.
+    left: u64,
+    /// Ids minted and not yet given out.
+    run: Run,
+}
+
+impl Iterator for Chunks {
+    type Item = i64;
+
+    #[inline]
+    fn next(&mut self) -> Option<i64> {
+        self.left = self.left.checked_sub(1)?;
+        if self.run.count == 0 {
+            self.run = mint::next_run(&self.layout, self.node, (self.left + 1).min(CHUNK));
+        }
+        let word = self.run.first;
+        self.run = Run {
+            first: word + 1,
+            count: self.run.count - 1,
+        };
+        let id = self.layout.id(self.node, word);
+        session::set_last_id(id);
+        Some(id)
+    }
+}
+
+/// The id that this session minted last, as `lastval()`. Ids minted by parallel workers are not seen.
+#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
+fn snowflake_last_id() -> i64 {
+    session::last_id().unwrap_or_else(|| {
+        error::report(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "no id has been minted yet in this session".to_owned(),
+            None,
+            None,
+        )
+    })
+}
+
+extension_sql_file!(
+    "../../sql/snowflake/generate.sql",
+    name = "snowflake_generate",
+    requires = [
+        snowflake_next_id,
+        snowflake_next_id_of_node,
+        snowflake_next,
+        snowflake_next_ids,
+        snowflake_last_id
+    ]
+);

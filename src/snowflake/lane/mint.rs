@@ -1,0 +1,148 @@
+//! Minting with what the server lends: clock, latch, shared memory and settings.
+
+use crate::pg::backend::recovery;
+use crate::pg::machine::{clock, random};
+use crate::snowflake::error::{IN_RECOVERY, log_step, refuse};
+use crate::snowflake::lane::lanes::Shared;
+use crate::snowflake::lane::{ceiling, lanes, session};
+use crate::snowflake::node::lender;
+use crate::snowflake::settings;
+use mint_core::snowflake::mint::Refusal;
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Run, mint};
+use std::convert::Infallible;
+
+/// The world as a backend sees it. Interrupts leave by PostgreSQL's own errors.
+struct Backend {
+    anchor: &'static ClockAnchor,
+    lease: Option<&'static Lease>,
+    /// Width and number of the node.
+    node: (u32, u64),
+}
+
+impl Host for Backend {
+    type Interrupt = Infallible;
+
+    #[inline]
+    fn now(&mut self) -> Micros {
+        clock::now()
+    }
+
+    fn up(&mut self) -> Micros {
+        clock::up()
+    }
+
+    fn anchor(&self) -> &ClockAnchor {
+        self.anchor
+    }
+
+    fn pause(&mut self, span: Micros) -> Result<(), Infallible> {
+        clock::pause(span);
+        Ok(())
+    }
+
+    fn random(&mut self) -> u64 {
+        random::bits()
+    }
+
+    fn stepped_back(&mut self, _: Micros) {
+        self.watch_steps();
+    }
+
+    #[inline]
+    fn ceiling(&self) -> &Ceiling {
+        ceiling::current()
+    }
+
+    fn raise(&mut self, beyond: Micros) -> Result<(), Infallible> {
+        self.watch_steps();
+        ceiling::raise(beyond);
+        Ok(())
+    }
+
+    #[inline]
+    fn lease(&self) -> Option<&Lease> {
+        self.lease
+    }
+
+    fn renew(&mut self) -> Result<(), Infallible> {
+        if let Some(lease) = self.lease {
+            self.lease = Some(lender::renew(lease, self.node));
+        }
+        Ok(())
+    }
+}
+
+impl Backend {
+    /// Logs what the clock did, once for the whole server.
+    fn watch_steps(&self) {
+        if let Some(by) = self.anchor.step(clock::now(), clock::up()) {
+            log_step(by);
+        }
+    }
+}
+
+/// Mints one id.
+#[inline(always)]
+pub fn next_id(layout: &Layout, node: u64) -> i64 {
+    let shared = ready();
+    let lane = lanes::lane(shared, layout, node);
+    let word = match settings::reserve() {
+        ..=1 => run(shared, lane, layout, node, 1).first,
+        reserve => reserved(shared, lane, layout, node, reserve),
+    };
+    let id = layout.id(node, word);
+    session::set_last_id(id);
+    id
+}
+
+/// Mints up to `want` ids in one swap.
+pub fn next_run(layout: &Layout, node: u64, want: u64) -> Run {
+    let shared = ready();
+    let lane = lanes::lane(shared, layout, node);
+    // What the session has reserved lies below the run: issued later, it would be out of order.
+    session::reserve(lane, None);
+    let run = run(shared, lane, layout, node, want);
+    session::set_last_id(layout.id(node, run.first + (run.count - 1)));
+    run
+}
+
+/// The shared memory, unless the server is in recovery, where ids would repeat the primary's.
+#[inline(always)]
+fn ready() -> &'static Shared {
+    recovery::refuse(&IN_RECOVERY);
+    lanes::shared()
+}
+
+// Always: with one id wanted, the half about runs of many falls away.
+#[inline(always)]
+fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> Run {
+    let policy = settings::policy();
+    let mut host = Backend {
+        anchor: shared.anchor,
+        lease: lender::lease(layout, node),
+        node: (layout.node.width, node),
+    };
+    match mint(lane, layout, want, &policy, &mut host) {
+        Ok(run) => run,
+        Err(Refusal::Refused(error)) => refuse(&error, layout, node, policy.max_ahead),
+        Err(Refusal::Interrupted(never)) => match never {},
+    }
+}
+
+/// The next id of the session's reservation. Leftovers are dropped when their tick is past, or when
+/// another layout of this lane, with more bits of time, took them beyond this one's end.
+fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, reserve: u64) -> u64 {
+    let current = session::reservation(lane).filter(|left| {
+        let tick = left.first >> layout.seq.width;
+        let start = layout.tick_start(tick);
+        tick <= layout.max_tick()
+            && start.is_some_and(|at| clock::now().saturating_sub(at) < layout.unit())
+    });
+    let Run { first, count } = current.unwrap_or_else(|| run(shared, lane, layout, node, reserve));
+    let left = (count > 1).then_some(Run {
+        first: first + 1,
+        count: count - 1,
+    });
+    session::reserve(lane, left);
+    first
+}

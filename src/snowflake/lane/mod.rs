@@ -1,0 +1,7 @@
+//! The counters in shared memory that issue ids, and the ceiling that they stay below.
+
+pub mod ceiling;
+pub mod lanes;
+pub mod mint;
+pub mod reset_ceiling;
+pub mod session;

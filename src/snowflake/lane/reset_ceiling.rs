@@ -1,0 +1,62 @@
+//! Puts a ceiling back that was raised by a clock far ahead.
+
+use crate::pg::error::report;
+use crate::pg::machine::clock;
+use crate::pg::sequence;
+use crate::pg::sequence::Lock;
+use crate::snowflake::lane::ceiling::{attach, open};
+use crate::snowflake::lane::lanes;
+use crate::snowflake::settings;
+use mint_core::clock::moment_text;
+use mint_core::{Micros, Page};
+use pgrx::PgSqlErrorCode as Code;
+
+/// Puts this database's ceiling to `wanted`, or as near as is safe while sessions mint: not before what
+/// they may issue until they see it. Returns where it is.
+pub fn reset(wanted: Micros) -> Micros {
+    let mut page = attach(open(Lock::Alone));
+    if wanted == Micros::MAX {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            "a ceiling cannot be infinite".to_owned(),
+            None,
+            None,
+        );
+    }
+    let value = wanted.max(clock::now() + settings::policy().max_ahead);
+    refuse_below_lanes(value);
+    let Ok((_, position)) = page.update(|_| Some(value));
+    sequence::flush(position);
+    page.reset_bounds(value);
+    // A lane that was moved under the old bounds until now is where this would have been refused.
+    refuse_below_lanes(value);
+    value
+}
+
+fn refuse_below_lanes(value: Micros) {
+    if let Some(lane) = beyond(value) {
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "cannot reset the ceiling below what was minted since the server started".to_owned(),
+            Some(lane),
+            Some(
+                "Put the clock right, restart the server, and reset the ceiling before anything is minted."
+                    .to_owned(),
+            ),
+        );
+    }
+}
+
+/// A lane that has issued ids of `moment` or later, in words.
+fn beyond(moment: Micros) -> Option<String> {
+    lanes::lanes().find_map(|lane| {
+        let layout = lane.layout()?;
+        let at = layout.tick_start(lane.last() >> layout.seq.width)?;
+        (at >= moment).then(|| {
+            let node = lane
+                .node()
+                .map_or_else(String::new, |node| format!(", node {node}"));
+            format!("Layout {layout}{node} has minted at {}.", moment_text(at))
+        })
+    })
+}

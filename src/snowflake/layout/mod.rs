@@ -1,0 +1,5 @@
+//! The type `snowflake_layout`.
+
+pub mod builtin;
+pub mod cache;
+pub mod sql_type;

@@ -1,0 +1,19 @@
+//! Ids of 64 bits of any layout.
+
+pub mod admin;
+pub mod bounds;
+pub mod decode;
+pub mod error;
+pub mod generate;
+pub mod lane;
+pub mod layout;
+pub mod node;
+pub mod settings;
+
+/// Defines the settings, and registers what sessions shall forget. Called once, when the library is loaded.
+pub fn init() {
+    settings::init();
+    node::setting::init();
+    lane::ceiling::init();
+    lane::session::init();
+}

@@ -1,0 +1,5 @@
+//! Which node this server mints as.
+
+pub mod java;
+pub mod lender;
+pub mod setting;

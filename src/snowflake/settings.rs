@@ -1,0 +1,93 @@
+//! The settings of ids of 64 bits.
+
+use crate::pg::backend::guc::{max_wait, value};
+use mint_core::{Micros, Policy};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+
+static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
+static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
+static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
+static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
+
+/// How minting deals with time.
+#[inline]
+pub fn policy() -> Policy {
+    Policy {
+        max_ahead: Micros::from(value(&MAX_AHEAD)) * 1_000,
+        max_wait: max_wait(),
+        max_jump: Micros::from(value(&MAX_JUMP)) * 1_000_000,
+        window: window(),
+    }
+}
+
+/// How far a ceiling is raised at once.
+#[inline]
+pub fn window() -> Micros {
+    Micros::from(value(&WINDOW)) * 1_000
+}
+
+/// How many lanes of their own the nodes may have, when the shared memory is made.
+pub fn max_lanes() -> u32 {
+    MAX_LANES.get().unsigned_abs()
+}
+
+/// How many ids a session takes at once.
+#[inline]
+pub fn reserve() -> u64 {
+    u64::from(value(&RESERVE).unsigned_abs())
+}
+
+/// Defines the settings. Called once, when the library is loaded.
+pub fn init() {
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_ahead",
+        c"Sets how far ids may run ahead of the clock.",
+        c"Time is borrowed when a tick's sequence is used up or the clock steps back. 0 borrows nothing.",
+        &MAX_AHEAD,
+        0,
+        60_000,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_jump",
+        c"Sets how far the clock may jump forward before minting stops.",
+        c"A larger jump must be confirmed with pg_mint_accept_clock().",
+        &MAX_JUMP,
+        1,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.ceiling_window",
+        c"Sets how far the durable ceiling is raised at once.",
+        c"It is written when half of this is used up. After a crash ids go on from the ceiling, up to one and a half times this ahead.",
+        &WINDOW,
+        100,
+        10_000,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.max_lanes",
+        c"Sets how many pairs of layout and node have a lane of their own.",
+        c"128 to 256 bytes of shared memory each. Read at the first use after a start of the server. Further nodes share one lane of their layout.",
+        &MAX_LANES,
+        16,
+        1_048_576,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.reserve",
+        c"Sets how many ids a session takes from a lane at once.",
+        c"More than 1 helps on machines with many cores; ids of different sessions are then in order only from tick to tick.",
+        &RESERVE,
+        1,
+        4_096,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+}

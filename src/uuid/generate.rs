@@ -1,0 +1,232 @@
+//! UUIDs of every version (RFC 9562), of the server's own type.
+
+use crate::pg::charset::decode;
+use crate::pg::datum::text::Text;
+use crate::pg::datum::{fixed, timestamp};
+use crate::pg::error;
+use crate::pg::error::report;
+use crate::pg::machine::random;
+use crate::uuid::lanes;
+use mint_core::uuid::version;
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::prelude::*;
+
+/// A value of the type `uuid`.
+#[derive(Debug, Clone, Copy)]
+pub struct UuidValue(pub [u8; 16]);
+
+fixed::fixed_type!(UuidValue, 16, "uuid", External);
+
+impl From<version::Uuid> for UuidValue {
+    #[inline]
+    fn from(id: version::Uuid) -> Self {
+        UuidValue(id.into_bytes())
+    }
+}
+
+impl From<UuidValue> for version::Uuid {
+    fn from(id: UuidValue) -> Self {
+        version::Uuid::from_bytes(id.0)
+    }
+}
+
+/// Mints a UUID of version 1: time, clock sequence and node. To be guessed from others of its time.
+///
+/// - **Unique** among all of versions 1 and 6 on the server: all sessions and databases. Among
+///   servers by the node, 47 random bits at each start, and 14 random bits of clock sequence; with a
+///   node given in `pg_mint.uuid_node`, by those 14 alone.
+/// - **Ordered** by its time, strictly increasing in the order of minting, over all sessions. The
+///   type sorts by bytes, which does not follow the time: use `uuid_v6()` or `uuid_v7()` for that.
+/// - **Overflow**: more than one per 100 ns goes on ahead of the clock. Never an error, never a wait.
+/// - **Clock steps back**: goes on from the last id, however far. So it does when a clock that had
+///   jumped forward is put right; a restart begins at the clock again.
+/// - **Crash and restart**: another clock sequence, and another random node.
+/// - **Standby**: mints, with a node and a clock sequence of its own.
+/// - **Read-only transaction**, **Parallel query**: mints.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn uuid_v1() -> UuidValue {
+    lanes::v1().into()
+}
+
+/// Mints a UUID of version 6: as `uuid_v1()`, with the time in front, so that it sorts by time.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn uuid_v6() -> UuidValue {
+    lanes::v6().into()
+}
+
+/// Mints a UUID of version 7: time in front, 62 random bits behind.
+///
+/// - **Unique** on the server by its time, as a lane counts it; among servers by 62 bits of a CSPRNG.
+/// - **Ordered**: strictly increasing in the order of minting, over all sessions of the server.
+/// - **Overflow**: more than 4096 in a millisecond go on ahead of the clock. Never an error, never a
+///   wait.
+/// - **Clock steps back**: goes on from the last id, however far; see `uuid_v1()`.
+/// - **Crash and restart**: goes on from the clock. After one that was set back, ids are unique by
+///   their random bits, and below those from before.
+/// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn uuid_v7() -> UuidValue {
+    lanes::v7().into()
+}
+
+/// A UUID of version 7 for another moment, to carry over old rows. It sorts by that moment, to the
+/// microsecond; unique by its 62 random bits; in no order with others of its microsecond.
+#[pg_extern(name = "uuid_v7", volatile, strict, parallel_safe, cost = 1)]
+fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
+    match version::v7_at(timestamp::to_micros(at), random::bits()) {
+        Some(id) => id.into(),
+        None => report(
+            PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
+            "timestamp out of range for a uuid of version 7".to_owned(),
+            Some(
+                "Times of version 7 are 1970-01-01T00:00:00Z to 10889-08-02T05:31:50.655999Z."
+                    .to_owned(),
+            ),
+            None,
+        ),
+    }
+}
+
+/// A random UUID, version 4: 122 bits of a CSPRNG, seeded in each process from the operating system.
+/// Needs no clock and no shared memory, and works wherever a function can be called.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn uuid_v4() -> UuidValue {
+    version::v4(random::bytes()).into()
+}
+
+/// Mints a UUID of version 2 (DCE 1.1): of a person, group or organisation, `domain` by name, and its
+/// number.
+///
+/// - **Unique** as `uuid_v1()`. With a node given in `pg_mint.uuid_node`, a restart within 7 minutes
+///   can repeat ids.
+/// - **Ordered**: by time in windows of 7 minutes 9.5 seconds.
+/// - **Overflow**: 64 ids in a window, and 64 borrowed from the next one; then an error (2200H) until
+///   the clock is in that window. Local ids whose words coincide, 1 pair in 16384, share them.
+/// - **Clock steps back**: goes on from the last id, as far as one window ahead of the clock.
+/// - **Crash and restart**: another random node.
+/// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
+    let domain = decode(domain.0);
+    let number = match DOMAINS.iter().position(|name| *name == domain) {
+        Some(number) => Ok(number as u8),
+        None => domain.parse(),
+    };
+    match number {
+        Ok(number) => mint_local(number, local_id),
+        Err(_) => report(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("there is no domain \"{domain}\""),
+            None,
+            Some("Domains are person, group and org, and numbers from 0 to 255.".to_owned()),
+        ),
+    }
+}
+
+/// The domains that DCE names, by number.
+pub const DOMAINS: [&str; 3] = ["person", "group", "org"];
+
+/// As `uuid_v2(domain, local_id)`, the domain by number: 0 person, 1 group, 2 organisation, up to 255.
+#[pg_extern(name = "uuid_v2", volatile, strict, parallel_safe, cost = 1)]
+fn uuid_v2_of_number(domain: i32, local_id: i64) -> UuidValue {
+    match domain.try_into() {
+        Ok(domain) => mint_local(domain, local_id),
+        Err(_) => report(
+            PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            format!("domain {domain} is out of range"),
+            Some("Domains are 0 to 255.".to_owned()),
+            None,
+        ),
+    }
+}
+
+fn mint_local(domain: u8, local_id: i64) -> UuidValue {
+    let Ok(local) = local_id.try_into() else {
+        report(
+            PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            format!("local id {local_id} is out of range"),
+            Some(format!("Local ids are 0 to {}.", u32::MAX)),
+            None,
+        )
+    };
+    match lanes::v2(domain, local) {
+        Some(id) => id.into(),
+        None => report(
+            PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+            format!("no uuid of version 2 is left for domain {domain}, local id {local_id}"),
+            Some("There are 64 in 7 minutes 9.5 seconds, and those of the next such window are used up as well.".to_owned()),
+            Some("Wait some minutes, or use another version.".to_owned()),
+        ),
+    }
+}
+
+/// The UUID of a name, version 3: MD5. The same name in the same namespace gives the same UUID. The
+/// namespace is `dns`, `url`, `oid`, `x500`, or the text of a uuid.
+#[pg_extern(immutable, strict, parallel_safe, cost = 10)]
+fn uuid_v3(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
+    version::v3(&namespace_of(namespace.0), name.0).into()
+}
+
+/// As `uuid_v3(namespace, name)`, the namespace any uuid.
+#[pg_extern(name = "uuid_v3", immutable, strict, parallel_safe, cost = 10)]
+fn uuid_v3_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
+    version::v3(&namespace.into(), name.0).into()
+}
+
+/// The UUID of a name, version 5: SHA-1. Otherwise as `uuid_v3()`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 10)]
+fn uuid_v5(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
+    version::v5(&namespace_of(namespace.0), name.0).into()
+}
+
+/// As `uuid_v5(namespace, name)`, the namespace any uuid.
+#[pg_extern(name = "uuid_v5", immutable, strict, parallel_safe, cost = 10)]
+fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
+    version::v5(&namespace.into(), name.0).into()
+}
+
+fn namespace_of(text: &[u8]) -> version::Uuid {
+    version::namespace(text).unwrap_or_else(|| {
+        let hint = "A namespace is dns, url, oid, x500 or a uuid.";
+        error::bad_syntax("uuid", text, None, Some(hint))
+    })
+}
+
+/// A UUID of version 8: 16 bytes of the caller's, in which version and variant are set.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v8(bytes: &[u8]) -> UuidValue {
+    version::v8(error::exact_bytes(bytes, "uuid")).into()
+}
+
+/// The nil UUID: all bits zero.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn nil_uuid() -> UuidValue {
+    version::Uuid::nil().into()
+}
+
+/// The max UUID: all bits one.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn max_uuid() -> UuidValue {
+    version::Uuid::max().into()
+}
+
+extension_sql_file!(
+    "../../sql/uuid/generate.sql",
+    name = "uuid_generate",
+    requires = [
+        uuid_v1,
+        uuid_v6,
+        uuid_v7,
+        uuid_v7_at,
+        uuid_v4,
+        uuid_v2,
+        uuid_v2_of_number,
+        uuid_v3,
+        uuid_v3_of_uuid,
+        uuid_v5,
+        uuid_v5_of_uuid,
+        uuid_v8,
+        nil_uuid,
+        max_uuid
+    ]
+);

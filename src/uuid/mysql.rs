@@ -1,0 +1,74 @@
+//! MySQL 8's functions for UUIDs, by the same names. Their second argument may be a number as there.
+
+use crate::pg::datum::text::Text;
+use crate::pg::error;
+use crate::uuid::generate::UuidValue;
+use mint_core::uuid::mysql;
+use pgrx::prelude::*;
+
+/// The 16 bytes of a UUID, to be stored as bytea. With `swap`, the time of version 1 is put in order.
+/// Text is read as MySQL reads it: 32 digits, four dashes or none, braces around dashes.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
+    match mysql::parse(id.0) {
+        Some(id) => mysql::to_bin(&id, swap).to_vec(),
+        None => error::bad_syntax(
+            "uuid",
+            id.0,
+            Some(
+                "MySQL's forms are 32 hexadecimal digits, the same with four dashes, and that in braces.",
+            ),
+            None,
+        ),
+    }
+}
+
+/// As `uuid_to_bin(text, boolean)`, any number but 0 swaps.
+#[pg_extern(name = "uuid_to_bin", immutable, strict, parallel_safe, cost = 1)]
+fn uuid_to_bin_by_number(id: Text<'_>, swap: i32) -> Vec<u8> {
+    uuid_to_bin(id, swap != 0)
+}
+
+/// As `uuid_to_bin(text, boolean)`, of a uuid.
+#[pg_extern(name = "uuid_to_bin", immutable, strict, parallel_safe, cost = 1)]
+fn uuid_value_to_bin(id: UuidValue, swap: default!(bool, false)) -> Vec<u8> {
+    mysql::to_bin(&id.into(), swap).to_vec()
+}
+
+/// As `uuid_to_bin(uuid, boolean)`, any number but 0 swaps.
+#[pg_extern(name = "uuid_to_bin", immutable, strict, parallel_safe, cost = 1)]
+fn uuid_value_to_bin_by_number(id: UuidValue, swap: i32) -> Vec<u8> {
+    uuid_value_to_bin(id, swap != 0)
+}
+
+/// The UUID of what `uuid_to_bin` stored with the same `swap`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn bin_to_uuid(bytes: &[u8], swap: default!(bool, false)) -> UuidValue {
+    mysql::from_bin(error::exact_bytes(bytes, "uuid"), swap).into()
+}
+
+/// As `bin_to_uuid(bytea, boolean)`, any number but 0 swaps.
+#[pg_extern(name = "bin_to_uuid", immutable, strict, parallel_safe, cost = 1)]
+fn bin_to_uuid_by_number(bytes: &[u8], swap: i32) -> UuidValue {
+    bin_to_uuid(bytes, swap != 0)
+}
+
+/// Whether a text is a UUID in one of MySQL's forms.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn is_uuid(id: Text<'_>) -> bool {
+    mysql::parse(id.0).is_some()
+}
+
+extension_sql_file!(
+    "../../sql/uuid/mysql.sql",
+    name = "uuid_mysql",
+    requires = [
+        uuid_to_bin,
+        uuid_to_bin_by_number,
+        uuid_value_to_bin,
+        uuid_value_to_bin_by_number,
+        bin_to_uuid,
+        bin_to_uuid_by_number,
+        is_uuid
+    ]
+);
