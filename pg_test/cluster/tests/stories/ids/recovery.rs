@@ -3,7 +3,7 @@
 use mint_cluster::load::sessions::while_asking;
 use mint_cluster::{Ledger, Server, SmallDisk, assert_ascending, assert_unique, say};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 const MANY: &str = "SELECT snowflake_next_id(7) FROM generate_series(1, 1000)";
@@ -20,13 +20,16 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     let backup = server.backup();
     let before: Vec<i64> = session.column(MANY);
     server.name_this_moment("here");
+    let named = Instant::now();
     sleep(Duration::from_secs(2));
     let after: Vec<i64> = session.column(MANY);
     server.fill_archive();
     server.stop_immediate();
 
-    // Its clock is as far behind as it still mints with: somewhere between the two.
-    let restored = server.restored("restored", backup, "here", "-4");
+    // Its clock begins some seconds before the point, however long all this takes: so it waits for its floor, and mints
+    // somewhere between the two.
+    let behind = format!("-{}", named.elapsed().as_secs() + 4);
+    let restored = server.restored("restored", backup, "here", &behind);
     let mut session = restored.connect("postgres");
     let again: Vec<i64> = restored.until_minted(|| session.try_column(MANY));
     let mut all = before;
