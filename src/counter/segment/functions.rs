@@ -86,8 +86,8 @@ fn segment_create(
         Some(Words(server)) => {
             check_step(step);
             source::check(&server);
-            let sequence = create(&name, source::NAME_ONLY);
-            let there = source_sequence.map_or(name, |there| there.0);
+            let there = source_sequence.map_or_else(|| name.clone(), |there| there.0);
+            let sequence = create(&name, &source::clauses(&server, &there, step));
             source::keep(sequence.0, &server, &there, step);
             sequence
         }

@@ -14,7 +14,8 @@ use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
 use crate::pg::worker::request::{Kind, Requests};
 use crate::pg::{charset, error};
-use mint_core::{Micros, Rules, Values};
+use mint_core::uuid::version::v5;
+use mint_core::{Micros, Rules, Uuid, Values};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
@@ -39,7 +40,26 @@ struct Supplier {
 
 /// What `CREATE SEQUENCE` says of a sequence that is only the name of another server's. Both values are drawn when it
 /// is made, so that `nextval` fails.
-pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
+const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
+
+/// The clauses of such a sequence. Its INCREMENT, which only its owner can change, says which row of the table is its
+/// own: others may write there, as the owner of the database restores it.
+pub fn clauses(server: &str, source: &str, step: i64) -> String {
+    let step = step.unsigned_abs();
+    format!(
+        "{NAME_ONLY} INCREMENT {}",
+        fingerprint(server, source, step)
+    )
+}
+
+/// A number from 3 to 2^62 + 2, by SHA-1.
+fn fingerprint(server: &str, source: &str, step: u64) -> i64 {
+    let text = format!("{}:{server}{source}:{step}", server.len());
+    let hash = v5(&Uuid::from_bytes([0; 16]), text.as_bytes());
+    let [.., a, b, c, d, e, f, g, h] = hash.into_bytes();
+    // Without the bits that say the variant.
+    (i64::from_be_bytes([a, b, c, d, e, f, g, h]) & (i64::MAX >> 1)) + 3
+}
 
 /// Whether a sequence may be such a name, as hardly any other has so few values. Spares the others the lookup.
 pub fn may_be_name(rules: &Rules) -> bool {
@@ -63,9 +83,10 @@ pub struct Source {
 pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     let select = tables::statement(
         "SELECT s.server::pg_catalog.text, s.source, s.step,
-             pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text
+             pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text, q.seqincrement
          FROM $sources AS s JOIN pg_catalog.pg_class AS c
              ON c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
+         JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) c.oid
          WHERE s.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid",
     )?;
     let read = |client: &SpiClient<'_>| {
@@ -76,12 +97,15 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
             return None;
         }
         let row = rows.first();
-        Some(Source {
+        let source = Source {
             server: value::<Words>(&row, 1)?.0,
             sequence: value::<Words>(&row, 2)?.0,
             step: value::<i64>(&row, 3)?.unsigned_abs(),
             owner: value::<Words>(&row, 4)?.0,
-        })
+        };
+        let is_its_own =
+            fingerprint(&source.server, &source.sequence, source.step) == value::<i64>(&row, 5)?;
+        is_its_own.then_some(source)
     };
     privilege::guarded(|| tables::bound_to_tables(|| Spi::connect(read)))
 }
@@ -156,8 +180,7 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
                 sql::name_of(sequence)
             ),
             Some(
-                requests
-                    .note()
+                trouble_of(sequence, requests)
                     .unwrap_or_else(|| "It has not answered yet.".to_owned()),
             ),
             Some(
@@ -166,6 +189,13 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
             ),
         );
     }
+}
+
+/// Why there is no segment of this sequence: other sequences' troubles are their owners' to know.
+fn trouble_of(sequence: pg_sys::Oid, requests: &Requests) -> Option<String> {
+    let (note, own) = (requests.note()?, format!("{} ", sequence.to_u32()));
+    let mut troubles = note.lines().filter_map(|line| line.strip_prefix(&own));
+    Some(troubles.next()?.to_owned())
 }
 
 fn database() -> u32 {
@@ -198,6 +228,11 @@ fn requests() -> &'static Requests {
             })
         })
     });
+    if let Some(supplier) = found
+        && !supplier.requests.is_served()
+    {
+        refuse_many_workers();
+    }
     let supplier = found.unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
@@ -209,12 +244,32 @@ fn requests() -> &'static Requests {
     &supplier.requests
 }
 
+/// Leaves most background workers of the server to others: those of one role's databases could take all of them.
+fn refuse_many_workers() {
+    // SAFETY: reads a plain number, set when the server started.
+    let all = unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize;
+    let most = (all / 2).saturating_sub(1).max(1);
+    let suppliers = SUPPLIERS.memory().slots.iter();
+    if suppliers.filter(|other| other.requests.is_served()).count() >= most {
+        report(
+            Code::ERRCODE_INSUFFICIENT_RESOURCES,
+            "could not start background worker \"pg_mint segments\"".to_owned(),
+            Some(format!(
+                "{most} databases have one, of {all} background workers of the server."
+            )),
+            Some("Raise max_worker_processes.".to_owned()),
+        );
+    }
+}
+
 /// Where the worker begins. Its name is in [`kind`].
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     /// A worker keeps its database from being dropped, so it does not stay for nothing.
     const IDLE: Micros = 30_000_000;
+    /// Nor for what cannot be had.
+    const IN_VAIN: Micros = 1_000_000;
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     let database = pg_sys::Oid::from_u32(argument.value() as u32);
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
@@ -223,12 +278,17 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
         return;
     }
     let mut supply = Supply::default();
-    let (mut busy, mut asked) = (clock::up(), 0);
-    while !lifecycle::is_asked_to_end() && clock::up() - busy < IDLE {
+    let (mut busy, mut asked, mut idle) = (clock::up(), 0, IDLE);
+    while !lifecycle::is_asked_to_end() && clock::up() - busy < idle {
         // Nor for orders that no session asks about while none can be had: a session that asks later starts the next worker.
         let before = std::mem::replace(&mut asked, requests().asked());
-        if supply.round() || asked != before {
+        let is_supplied = supply.round();
+        if is_supplied || asked != before {
             busy = clock::up();
+            idle = if is_supplied { IDLE } else { idle };
+        }
+        if !supply.failures.is_empty() {
+            idle = IN_VAIN;
         }
         clock::pause(1_000_000);
         lifecycle::reload();
@@ -268,8 +328,9 @@ impl Supply {
         }
         // A session that was answered just now may still read the note.
         if !orders.is_empty() {
-            let note: Vec<&str> = failures.values().map(String::as_str).collect();
-            requests.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
+            let line = |(oid, why): (&u32, &String)| format!("{oid} {}", why.replace('\n', " "));
+            let note: Vec<String> = failures.iter().map(line).collect();
+            requests.set_note((!note.is_empty()).then(|| note.join("\n")).as_deref());
         }
         requests.answer(asked);
         let is_any = failures.len() < orders.len();

@@ -92,8 +92,6 @@ pub fn raise(beyond: Micros) {
 pub(super) struct CeilingPage {
     sequence: Sequence,
     slot: &'static Slot,
-    /// Whether the bounds were published for another page.
-    is_another: bool,
 }
 
 impl Page for CeilingPage {
@@ -120,9 +118,6 @@ impl Page for CeilingPage {
     }
 
     fn set_back(&mut self, from: Micros, to: Micros) {
-        if self.is_another {
-            return;
-        }
         error::warn(
             "the ceiling of pg_mint was set back, and has been raised again",
             format!(
@@ -175,27 +170,28 @@ pub(super) fn open(lock: Lock) -> Sequence {
 pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     let slot = own_slot();
     let (oid, _) = sequence.identity();
-    let mut page = CeilingPage {
-        sequence,
-        slot,
-        is_another: false,
-    };
+    let mut page = CeilingPage { sequence, slot };
     if ATTACHED.get() != Some(oid) {
-        let value = page.sequence.row().last_value;
-        let incarnation = extension::incarnation();
-        let before = slot.incarnation.load(Ordering::Relaxed);
-        page.is_another = before != incarnation;
-        if page.is_another && before != 0 {
-            // What came with its page, no lane of this server may know.
-            slot.bounds.raise_floor(value);
-        }
-        slot.incarnation.store(incarnation, Ordering::Relaxed);
-        slot.bounds.attach(value);
+        slot.bounds.attach(page.sequence.row().last_value);
         let Ok(()) = slot.bounds.bring_up(&mut page);
     }
     CURRENT.set(&slot.bounds);
     ATTACHED.set(Some(oid));
     page
+}
+
+/// Drops bounds that were published for a database that is gone and had the same oid: it may have put its ceiling anywhere.
+/// None of its sessions is left, and what this one mints is above its own page.
+fn drop_earlier(slot: &Slot) {
+    let incarnation = extension::incarnation();
+    if slot.incarnation.load(Ordering::Acquire) != incarnation {
+        CEILINGS.memory().locked(|| {
+            if slot.incarnation.load(Ordering::Relaxed) != incarnation {
+                slot.claim(slot.database());
+                slot.incarnation.store(incarnation, Ordering::Release);
+            }
+        });
+    }
 }
 
 /// The slot of this database, made on the first call after a start of the server.
@@ -219,6 +215,7 @@ fn own_slot() -> &'static Slot {
     let slot = slot
         .or_else(|| take_over(database))
         .unwrap_or_else(|| no_room());
+    drop_earlier(slot);
     OWN.set(Some(slot));
     slot
 }

@@ -207,6 +207,25 @@ fn an_owner_who_is_no_superuser_has_sequences_from_other_servers() {
     assert_eq!(steps, [100, 100]);
 }
 
+/// The owner of a database may write rows there, to restore it. They lead no sequence of another role anywhere.
+#[test]
+fn a_planted_row_leads_no_sequence_to_another_server() {
+    let (server, mut carol) = owner("planted rows", "carol");
+    server.connect("carol").run(
+        "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy; GRANT USAGE ON FOREIGN SERVER srv TO carol;
+         CREATE SEQUENCE theirs MAXVALUE 2; SELECT setval('theirs', 2); GRANT USAGE ON SEQUENCE theirs TO carol",
+    );
+    carol.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    carol.run("INSERT INTO mint.pg_mint_sources VALUES ('theirs', 'srv', 'other', 50)");
+    let refusal = carol.refusal("SELECT mint.segment_next('theirs')");
+    assert_eq!(refusal.code, "2200H", "{refusal}");
+    // Nor is a row believed that was changed.
+    carol.run("SELECT mint.segment_create('mint.orders', step => 100, source => 'srv')");
+    let refusal =
+        carol.refusal("SET pg_mint.max_wait = 100; SELECT mint.segment_next('mint.orders')");
+    assert_eq!(refusal.code, "55000", "{refusal}");
+}
+
 /// The owner of the schema puts another one in its place while a superuser's statement waits, and has it wait.
 #[test]
 fn another_schema_of_the_name_is_not_taken_for_it() {

@@ -94,3 +94,26 @@ fn numbers_of_users_are_the_new_ones() {
         "{numbers:?} after {last}"
     );
 }
+
+/// A database that is dropped with its ceiling at the end of time does nothing to the next one of its oid.
+#[test]
+fn a_poisoned_ceiling_goes_with_its_database() {
+    let server = Server::start("poisoned oid");
+    let mut session = server.connect("postgres");
+    session.run("CREATE DATABASE pattern");
+    server.connect("pattern").run(
+        "CREATE EXTENSION pg_mint; SELECT setval('pg_mint_time_ceiling', 9223372036854775807)",
+    );
+    for _ in 0..2 {
+        session.run("CREATE DATABASE trap OID = 70000 TEMPLATE pattern");
+        let refusal = server
+            .connect("trap")
+            .refusal("SELECT snowflake_next_id(5)");
+        assert_eq!(refusal.code, "58000", "{refusal}");
+        session.run("DROP DATABASE trap WITH (FORCE)");
+    }
+    session.run("CREATE DATABASE shop OID = 70000");
+    let mut shop = server.connect("shop");
+    shop.run("CREATE EXTENSION pg_mint");
+    assert!(shop.one::<i64>("SELECT snowflake_next_id(5)") > 0);
+}
