@@ -18,6 +18,12 @@ pub fn user() -> pg_sys::Oid {
     unsafe { GetUserId() }
 }
 
+/// The role that this session began as.
+pub fn session_user() -> u32 {
+    // SAFETY: reads a plain oid, set when the session connected.
+    unsafe { pg_sys::GetSessionUserId() }.to_u32()
+}
+
 /// What the server answers when asked whether the user has any of these privileges.
 fn check(relation: pg_sys::Oid, any_of: u32) -> pg_sys::AclResult::Type {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.

@@ -1,7 +1,7 @@
 //! The lanes of the server, in shared memory.
 
 use crate::pg::backend::local::{Local, Once};
-use crate::pg::catalog::extension;
+use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
 use crate::pg::shmem::{Idea, Memory, Stamp};
@@ -118,14 +118,15 @@ fn shared_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
 
 #[cold]
 fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
-    let maker = extension::database();
+    // A role can make many databases, but no roles.
+    let maker = privilege::session_user();
     locked(|table| table.insert(layout, node, maker)).unwrap_or_else(|| {
         let (all, share) = shared.table.shares();
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!("no room for the first lane of layout {layout}"),
             Some(format!(
-                "All lanes of single nodes are in use, and so are the lanes that further layouts can have: half of {all} for all databases, and {share} for this one."
+                "All lanes of single nodes are in use, and so are the lanes that further layouts can have: half of {all} for all roles, and {share} for this one."
             )),
             Some("Raise pg_mint.max_lanes and restart the server.".to_owned()),
         )

@@ -190,8 +190,10 @@ impl Neighbours {
             let node = 100 + 8 * (round % 100) + node;
             calm.run(&format!("SELECT snowflake_next_id({node}, 'twitter')"));
         }
-        // A database is sure of a few layouts of its own, and this one has made none.
-        new.run(&format!(
+        // A role is sure of a few layouts of its own, and this one has made none.
+        session.run(&format!("CREATE ROLE new{round} LOGIN"));
+        let mut role = self.server.connect_as(&format!("new{round}"), "calm0");
+        role.run(&format!(
             "SELECT snowflake_next_id(1, ('time:41 node:10 seq:12 unit:1ms epoch:2019-01-01T00:00:{:02}Z')::snowflake_layout)",
             round % 60
         ));
