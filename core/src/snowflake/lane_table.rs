@@ -16,7 +16,7 @@ use crate::snowflake::layout::{Layout, LayoutKey};
 /// Makers of shared lanes that are counted one by one.
 const MAKERS: usize = if cfg!(loom) { 2 } else { 1_024 };
 
-/// The maker of a lane: a database, say. 0 is none, and has no bounds.
+/// The maker of a lane: a role, say. 0 is none, and has no bounds.
 pub type Maker = u32;
 
 /// How many lanes there are. In shared memory, zeroed at first.

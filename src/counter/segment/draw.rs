@@ -101,7 +101,13 @@ fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
     };
     if first.max(last) == i64::MAX {
         let open = open(sequence);
-        let increment = open.definition().0.increment;
+        let (rules, _) = open.definition();
+        // The increment of such a sequence is no step of its values.
+        let increment = if source::may_be_name(&rules) {
+            1
+        } else {
+            rules.increment
+        };
         let values = Values {
             first,
             increment,

@@ -162,9 +162,13 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
 #[cold]
 pub fn fetch(sequence: pg_sys::Oid, slot: &Slot, needed: bool) {
     slot.order();
+    let is_room = has_room_for_worker();
     if needed {
+        if !is_room {
+            refuse_worker();
+        }
         wait_for_segment(sequence, slot);
-    } else {
+    } else if is_room {
         requests().wake(&kind());
     }
 }
@@ -228,11 +232,6 @@ fn requests() -> &'static Requests {
             })
         })
     });
-    if let Some(supplier) = found
-        && !supplier.requests.is_served()
-    {
-        refuse_many_workers();
-    }
     let supplier = found.unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
@@ -244,22 +243,33 @@ fn requests() -> &'static Requests {
     &supplier.requests
 }
 
-/// Leaves most background workers of the server to others: those of one role's databases could take all of them.
-fn refuse_many_workers() {
+/// How many databases may have a worker at a time. Most background workers of the server are left to others: those of one
+/// role's databases could take all of them.
+fn most_workers() -> usize {
     // SAFETY: reads a plain number, set when the server started.
     let all = unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize;
-    let most = (all / 2).saturating_sub(1).max(1);
-    let suppliers = SUPPLIERS.memory().slots.iter();
-    if suppliers.filter(|other| other.requests.is_served()).count() >= most {
-        report(
-            Code::ERRCODE_INSUFFICIENT_RESOURCES,
-            "could not start background worker \"pg_mint segments\"".to_owned(),
-            Some(format!(
-                "{most} databases have one, of {all} background workers of the server."
-            )),
-            Some("Raise max_worker_processes.".to_owned()),
-        );
-    }
+    (all / 2).saturating_sub(1).max(1)
+}
+
+/// Whether this database has a worker, or may start one.
+fn has_room_for_worker() -> bool {
+    let own = requests();
+    let others = SUPPLIERS.memory().slots.iter();
+    let others = others.filter(|other| other.requests.is_served_or_started());
+    own.is_served_or_started() || others.count() < most_workers()
+}
+
+#[cold]
+fn refuse_worker() -> ! {
+    report(
+        Code::ERRCODE_INSUFFICIENT_RESOURCES,
+        "could not start background worker \"pg_mint segments\"".to_owned(),
+        Some(format!(
+            "{} other databases have one already.",
+            most_workers()
+        )),
+        Some("Try again, or raise max_worker_processes.".to_owned()),
+    )
 }
 
 /// Where the worker begins. Its name is in [`kind`].

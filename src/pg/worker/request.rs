@@ -60,12 +60,18 @@ impl Requests {
         }
     }
 
+    /// Whether there is a worker, or one was started just now and may not have come yet.
+    pub fn is_served_or_started(&self) -> bool {
+        const WHILE: Micros = 2_000_000;
+        let last = self.started.load(Ordering::Relaxed);
+        self.is_served() || last != 0 && clock::up() - last <= WHILE
+    }
+
     #[cold]
     fn start(&self, kind: &Kind) {
-        const WHILE: Micros = 2_000_000;
         let now = clock::up();
         let last = self.started.load(Ordering::Relaxed);
-        if self.is_served() || last != 0 && now - last <= WHILE {
+        if self.is_served_or_started() {
             return;
         }
         // One of the sessions that ask at once. Should a worker have come meanwhile, the second one leaves.

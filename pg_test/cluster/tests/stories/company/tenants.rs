@@ -147,3 +147,33 @@ fn the_memory_of_users_stalls_nobody() {
     // On two busy cores a statement can wait for its turn; seconds it cannot.
     assert!(longest < Duration::from_secs(1), "an id took {longest:?}");
 }
+
+/// Databases whose sequences come from other servers take some of the background workers, and not for long in vain.
+#[test]
+fn background_workers_are_left_to_others() {
+    let server = server_with_tenant(
+        "workers",
+        &["max_worker_processes = 8", "pg_mint.max_wait = 0"],
+    );
+    let mut session = server.connect("postgres");
+    session.run("CREATE DATABASE pattern");
+    server.connect("pattern").run(
+        "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy; CREATE EXTENSION pg_mint;
+         SELECT segment_create('orders', step => 100, source => 'srv')",
+    );
+    let draw = |number: usize| {
+        let mut session = server.connect(&format!("taker{number}"));
+        session.refusal("SELECT segment_next('orders')").code
+    };
+    for number in 0..7 {
+        session.run(&format!("CREATE DATABASE taker{number} TEMPLATE pattern"));
+    }
+    let codes: Vec<String> = (0..7).map(draw).collect();
+    assert_eq!(codes[..3], ["55000", "55000", "55000"], "{codes:?}");
+    assert!(codes[3..].contains(&"53000".to_owned()), "{codes:?}");
+    let workers: i64 = session
+        .one("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'pg_mint segments'");
+    assert!(workers <= 3, "{workers} workers");
+    // They leave when there is nothing to be had.
+    server.until("a worker for the last one", || draw(6) == "55000");
+}
