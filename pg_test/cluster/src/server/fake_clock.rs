@@ -1,6 +1,8 @@
 //! Clocks of servers, which a test sets. libfaketime shows them to the server.
 
 use crate::server::process::Server;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 impl Server {
@@ -18,6 +20,28 @@ impl Server {
             // Only the wall clock steps; a real step leaves the monotonic clocks alone too.
             variable("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
         ];
+    }
+
+    pub(crate) fn has_fake_clock(&self) -> bool {
+        !self.environment.is_empty()
+    }
+
+    /// A script that becomes `postgres`, with memory of its own for libfaketime.
+    ///
+    /// libfaketime shares memory among all that descends from the first process that loaded it, here `pg_ctl`, and
+    /// removes it when that process ends. A `restore_command` that starts at that moment would find it cut to nothing,
+    /// and die of SIGBUS. `pg_ctl` must see the clock too: it tells its server by the time at which that was started.
+    pub(crate) fn postgres_with_clock(&self) -> PathBuf {
+        let script = self.path().join("postgres.sh");
+        let postgres = self.programs().join("postgres");
+        let text = format!(
+            "#!/bin/sh\nexec env -u FAKETIME_SHARED '{}' \"$@\"\n",
+            postgres.display()
+        );
+        std::fs::write(&script, text).expect("the script can be written");
+        std::fs::set_permissions(&script, Permissions::from_mode(0o755))
+            .expect("the script can be made executable");
+        script
     }
 
     /// Gives this server a clock of its own, if `other` has one.

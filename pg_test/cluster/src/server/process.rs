@@ -260,8 +260,11 @@ impl Server {
     /// Starts a stopped server, and waits until it takes connections.
     pub fn start_again(&self) {
         let log = self.path().join("log");
-        let started = self
-            .program("pg_ctl", &self.environment)
+        let mut pg_ctl = self.program("pg_ctl", &self.environment);
+        if self.has_fake_clock() {
+            pg_ctl.arg("-p").arg(self.postgres_with_clock());
+        }
+        let started = pg_ctl
             .arg("-D")
             .arg(self.data())
             .arg("-l")
