@@ -27,6 +27,17 @@ pub fn moment_text(at: Micros) -> String {
     }
 }
 
+/// A duration as people read it: in milliseconds below ten seconds, in seconds above.
+#[must_use]
+pub fn duration_text(micros: Micros) -> String {
+    let ms = micros / 1_000;
+    if ms >= 10_000 {
+        format!("{} s", (ms + 500) / 1_000)
+    } else {
+        format!("{ms}.{:03} ms", micros % 1_000)
+    }
+}
+
 /// What the wall clock read when the time since boot was zero, as last believed.
 ///
 /// A clock that jumps to 2040 for a second would carry every lane there, and keep it there for

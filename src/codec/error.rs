@@ -1,7 +1,7 @@
 //! From the errors of what only computes to PostgreSQL's; see [`crate::pg::error`].
 
 use crate::pg::charset::decode;
-use crate::pg::error::{OrReport, report, sentence};
+use crate::pg::error::{Report, ToReport, report, sentence};
 use mint_core::codec::text::ENCODINGS;
 use mint_core::{
     AutoRandomError, ConcealError, Encoding, EncodingError, ScatterError, SequenceTableError,
@@ -11,82 +11,59 @@ use pgrx::PgSqlErrorCode as Code;
 const OUT_OF_RANGE: Code = Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
 const BAD_PARAMETER: Code = Code::ERRCODE_INVALID_PARAMETER_VALUE;
 
-impl<T> OrReport<T> for Result<T, ScatterError> {
-    #[inline]
-    fn or_report(self) -> T {
-        self.unwrap_or_else(|error| {
-            let (code, detail) = match error {
-                ScatterError::Digits => (BAD_PARAMETER, None),
-                ScatterError::OutOfRange { .. } => (
-                    OUT_OF_RANGE,
-                    Some("Only ids of 19 digits that begin with 9 can be.".to_owned()),
-                ),
-            };
-            report(code, error.to_string(), detail, None)
-        })
+impl ToReport for ScatterError {
+    fn to_report(&self) -> Report {
+        let refused = |code| report(code, self.to_string());
+        match self {
+            Self::Digits => refused(BAD_PARAMETER),
+            Self::OutOfRange { .. } => {
+                refused(OUT_OF_RANGE).detail("Only ids of 19 digits that begin with 9 can be.")
+            }
+        }
     }
 }
 
-impl<T> OrReport<T> for Result<T, AutoRandomError> {
-    #[inline]
-    fn or_report(self) -> T {
-        self.unwrap_or_else(|error| {
-            let (code, detail, hint) = match &error {
-                AutoRandomError::ShardBits | AutoRandomError::RangeBits => {
-                    (BAD_PARAMETER, None, None)
-                }
-                AutoRandomError::Value { max, .. } => {
-                    (OUT_OF_RANGE, Some(format!("Values are 0 to {max}.")), None)
-                }
-                AutoRandomError::NotAnId { .. } => (
-                    OUT_OF_RANGE,
-                    Some("It is negative, or has bits above its range.".to_owned()),
-                    Some("Give the widths that made the id.".to_owned()),
-                ),
-            };
-            report(code, error.to_string(), detail, hint)
-        })
+impl ToReport for AutoRandomError {
+    fn to_report(&self) -> Report {
+        let refused = |code| report(code, self.to_string());
+        match self {
+            Self::ShardBits | Self::RangeBits => refused(BAD_PARAMETER),
+            Self::Value { max, .. } => {
+                refused(OUT_OF_RANGE).detail(format!("Values are 0 to {max}."))
+            }
+            Self::NotAnId { .. } => refused(OUT_OF_RANGE)
+                .detail("It is negative, or has bits above its range.")
+                .hint("Give the widths that made the id."),
+        }
     }
 }
 
-impl<T> OrReport<T> for Result<T, SequenceTableError> {
-    #[inline]
-    fn or_report(self) -> T {
-        self.unwrap_or_else(|error| {
-            let (code, hint) = match &error {
-                SequenceTableError::Name(_) => (
-                    BAD_PARAMETER,
-                    Some("It is named like seq_1_to_15 or seq_1_to_15_step_3."),
-                ),
-                SequenceTableError::ZeroStep => (BAD_PARAMETER, None),
-                SequenceTableError::Number(_) => (OUT_OF_RANGE, None),
-                SequenceTableError::Negative(_) => (
-                    OUT_OF_RANGE,
-                    Some("For negative values use generate_series(). Which bound is greater says whether values descend."),
-                ),
-                SequenceTableError::Value(_) => {
-                    (OUT_OF_RANGE, Some("Use generate_series() over numeric."))
-                }
-            };
-            report(code, error.to_string(), None, hint.map(str::to_owned))
-        })
+impl ToReport for SequenceTableError {
+    fn to_report(&self) -> Report {
+        let refused = |code| report(code, self.to_string());
+        match self {
+            Self::Name(_) => {
+                refused(BAD_PARAMETER).hint("It is named like seq_1_to_15 or seq_1_to_15_step_3.")
+            }
+            Self::ZeroStep => refused(BAD_PARAMETER),
+            Self::Number(_) => refused(OUT_OF_RANGE),
+            Self::Negative(_) => refused(OUT_OF_RANGE).hint(
+                "For negative values use generate_series(). \
+                 Which bound is greater says whether values descend.",
+            ),
+            Self::Value(_) => refused(OUT_OF_RANGE).hint("Use generate_series() over numeric."),
+        }
     }
 }
 
-impl<T> OrReport<T> for Result<T, ConcealError> {
-    #[inline]
-    fn or_report(self) -> T {
-        self.unwrap_or_else(|error| {
-            let (code, hint) = match &error {
-                ConcealError::Key(_) => (
-                    BAD_PARAMETER,
-                    Some("Make one with: openssl rand -hex 16".to_owned()),
-                ),
-                ConcealError::Bits => (BAD_PARAMETER, None),
-                ConcealError::Id { .. } => (OUT_OF_RANGE, None),
-            };
-            report(code, error.to_string(), None, hint)
-        })
+impl ToReport for ConcealError {
+    fn to_report(&self) -> Report {
+        let refused = |code| report(code, self.to_string());
+        match self {
+            Self::Key(_) => refused(BAD_PARAMETER).hint("Make one with: openssl rand -hex 16"),
+            Self::Bits => refused(BAD_PARAMETER),
+            Self::Id { .. } => refused(OUT_OF_RANGE),
+        }
     }
 }
 
@@ -105,23 +82,17 @@ fn shown(text: &[u8]) -> String {
 pub fn bad_encoding(name: &[u8]) -> ! {
     let names: Vec<&str> = ENCODINGS.iter().map(|encoding| encoding.name).collect();
     let error = EncodingError::UnknownName(shown(name));
-    report(
-        BAD_PARAMETER,
-        error.to_string(),
-        None,
-        Some(format!("Encodings are {}.", names.join(", "))),
-    )
+    report(BAD_PARAMETER, error.to_string())
+        .hint(format!("Encodings are {}.", names.join(", ")))
+        .raise()
 }
 
 /// Refuses an id that has no text.
 #[cold]
 pub fn bad_id(error: &EncodingError) -> ! {
-    report(
-        OUT_OF_RANGE,
-        error.to_string(),
-        Some("Ids are 0 or positive.".to_owned()),
-        None,
-    )
+    report(OUT_OF_RANGE, error.to_string())
+        .detail("Ids are 0 or positive.")
+        .raise()
 }
 
 /// Refuses a text that is no id.
@@ -145,10 +116,8 @@ pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> !
         ),
         _ => (Code::ERRCODE_INVALID_TEXT_REPRESENTATION, None),
     };
-    report(
-        code,
-        format!("invalid {} id: \"{text}\"", encoding.name),
-        sentence(&error.to_string()),
-        hint,
-    )
+    report(code, format!("invalid {} id: \"{text}\"", encoding.name))
+        .detail_if(sentence(&error.to_string()))
+        .hint_if(hint)
+        .raise()
 }

@@ -28,9 +28,9 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
             "reached {end} value of sequence \"{}\" ({bound})",
             sequence.name()
         ),
-        (count > 1).then(|| format!("It has no {count} values in a row left.")),
-        None,
     )
+    .detail_if((count > 1).then(|| format!("It has no {count} values in a row left.")))
+    .raise()
 }
 
 /// Whether a range can hold values: it ends before the number after the greatest of them.
@@ -43,16 +43,11 @@ pub fn fits_range(values: &Values) -> bool {
 /// Raises the error of values in a row that no range can hold.
 #[cold]
 pub fn refuse_range(sequence: &Sequence) -> ! {
-    report(
-        Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-        format!(
+    report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, format!(
             "a range cannot hold value {} of sequence \"{}\"",
             i64::MAX,
             sequence.name()
-        ),
-        Some("It would have to end before the next number, which type bigint has not. Nothing was drawn.".to_owned()),
-        Some("Draw the last values one at a time, or fewer of them.".to_owned()),
-    )
+        )).detail("It would have to end before the next number, which type bigint has not. Nothing was drawn.").hint("Draw the last values one at a time, or fewer of them.").raise()
 }
 
 /// The part of a sequence in use, in percent, from which on each further one is told.

@@ -26,10 +26,9 @@ fn ticket_create(
         64 => i64::MAX,
         _ => report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            "bits must be 32 or 64".to_owned(),
-            None,
-            None,
-        ),
+            "bits must be 32 or 64",
+        )
+        .raise(),
     };
     let start = start(server, servers, above);
     create(
@@ -41,12 +40,9 @@ fn ticket_create(
 /// Where the series of a server begins.
 fn start(server: i32, servers: i32, above: i64) -> i64 {
     let refuse = |message: String, hint: &str| -> ! {
-        report(
-            Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            message,
-            None,
-            (!hint.is_empty()).then(|| hint.to_owned()),
-        )
+        report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+            .hint_if((!hint.is_empty()).then(|| hint.to_owned()))
+            .raise()
     };
     if servers < 1 {
         refuse("servers must be at least 1".to_owned(), "");
@@ -97,9 +93,8 @@ fn ticket_last(ticket: Regclass) -> i64 {
                 "no ticket of \"{}\" has been drawn yet in this session",
                 sequence.name()
             ),
-            None,
-            None,
         )
+        .raise()
     })
 }
 
@@ -118,12 +113,13 @@ fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("above must be at least {}", row.last_value),
-            Some(format!(
-                "This server has taken tickets of \"{}\" up to there.",
-                sequence.name()
-            )),
-            Some("Give the greatest last_value of all servers to each of them.".to_owned()),
-        );
+        )
+        .detail(format!(
+            "This server has taken tickets of \"{}\" up to there.",
+            sequence.name()
+        ))
+        .hint("Give the greatest last_value of all servers to each of them.")
+        .raise();
     }
     drop(sequence);
     let name = sql::exact_name_of(ticket.0);

@@ -116,12 +116,7 @@ fn objectid_legacy() -> ObjectIdValue {
 
 #[cold]
 fn end_of_time() -> ! {
-    error::report(
-        PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-        "objectid has reached the end of its time field".to_owned(),
-        Some("Its last second is 2106-02-07T06:28:15Z.".to_owned()),
-        Some("If the clock of the server is not after that, it was when the last id was minted: put it right and restart the server.".to_owned()),
-    )
+    error::report(PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED, "objectid has reached the end of its time field").detail("Its last second is 2106-02-07T06:28:15Z.").hint("If the clock of the server is not after that, it was when the last id was minted: put it right and restart the server.").raise()
 }
 
 /// When an ObjectID was minted, to the second.

@@ -8,31 +8,67 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::AssertUnwindSafe;
 use std::ptr;
 
-/// Raises an error that ends the statement.
+/// An error that ends the statement, once it is raised. `\errverbose` shows the place that called [`report`].
+#[must_use]
+pub struct Report(ErrorReport);
+
+/// Begins an error.
 #[cold]
-pub fn report(code: Code, message: String, detail: Option<String>, hint: Option<String>) -> ! {
-    let mut report = ErrorReport::new(code, carried(message), function_name!());
-    if let Some(detail) = detail {
-        report = report.set_detail(carried(detail));
+#[track_caller]
+pub fn report(code: Code, message: impl Into<String>) -> Report {
+    Report(ErrorReport::new(
+        code,
+        carried(message.into()),
+        function_name!(),
+    ))
+}
+
+impl Report {
+    /// Adds facts, in full sentences.
+    pub fn detail(self, text: impl Into<String>) -> Self {
+        Self(self.0.set_detail(carried(text.into())))
     }
-    if let Some(hint) = hint {
-        report = report.set_hint(carried(hint));
+
+    /// Adds what to do about it, in full sentences.
+    pub fn hint(self, text: impl Into<String>) -> Self {
+        Self(self.0.set_hint(carried(text.into())))
     }
-    report.report(PgLogLevel::ERROR);
-    unreachable!("an error report does not return")
+
+    /// Adds facts, if there are any.
+    pub fn detail_if(self, text: Option<String>) -> Self {
+        match text {
+            Some(text) => self.detail(text),
+            None => self,
+        }
+    }
+
+    /// Adds what to do about it, if anything can be done.
+    pub fn hint_if(self, text: Option<String>) -> Self {
+        match text {
+            Some(text) => self.hint(text),
+            None => self,
+        }
+    }
+
+    /// Ends the statement.
+    pub fn raise(self) -> ! {
+        self.0.report(PgLogLevel::ERROR);
+        unreachable!("an error report does not return")
+    }
 }
 
 /// An argument that may not be null, in a function that is not strict.
 #[inline]
+#[track_caller]
 pub fn required<T>(value: Option<T>, name: &str) -> T {
-    value.unwrap_or_else(|| {
-        report(
+    match value {
+        Some(value) => value,
+        None => report(
             Code::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             format!("{name} must not be null"),
-            None,
-            None,
         )
-    })
+        .raise(),
+    }
 }
 
 /// Warns, and goes on.
@@ -57,28 +93,43 @@ pub fn sentence(message: &str) -> Option<String> {
         .map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-/// Ends the statement with an error's report.
-pub trait OrReport<T> {
-    /// The value, or no return.
-    fn or_report(self) -> T;
+/// An error of the code below, told in PostgreSQL's terms: SQLSTATE, detail and hint.
+pub trait ToReport {
+    /// Begins the report.
+    #[track_caller]
+    fn to_report(&self) -> Report;
 }
 
-impl<T> OrReport<T> for Result<T, pgrx::spi::Error> {
-    fn or_report(self) -> T {
-        self.unwrap_or_else(|error| {
-            report(Code::ERRCODE_INTERNAL_ERROR, error.to_string(), None, None)
-        })
+impl ToReport for pgrx::spi::Error {
+    fn to_report(&self) -> Report {
+        report(Code::ERRCODE_INTERNAL_ERROR, self.to_string())
     }
 }
 
-/// Refuses the text of a value.
+/// The value of a result; an error ends the statement.
+pub trait OrReport<T> {
+    /// Returns the value, or not at all.
+    #[track_caller]
+    fn or_report(self) -> T;
+}
+
+impl<T, E: ToReport> OrReport<T> for Result<T, E> {
+    #[inline]
+    fn or_report(self) -> T {
+        match self {
+            Ok(value) => value,
+            Err(error) => error.to_report().raise(),
+        }
+    }
+}
+
+/// The text of a value is refused.
 #[cold]
-pub fn bad_syntax(name: &str, text: &[u8], detail: Option<&str>, hint: Option<&str>) -> ! {
+#[track_caller]
+pub fn bad_syntax(name: &str, text: &[u8]) -> Report {
     report(
         Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
         syntax_message(name, text),
-        detail.map(str::to_owned),
-        hint.map(str::to_owned),
     )
 }
 
@@ -88,15 +139,17 @@ pub fn syntax_message(name: &str, text: &[u8]) -> String {
 }
 
 /// The bytes of a value that has exactly so many.
+#[track_caller]
 pub fn exact_bytes<const N: usize>(bytes: &[u8], name: &str) -> [u8; N] {
-    bytes.try_into().unwrap_or_else(|_| {
-        report(
+    match bytes.try_into() {
+        Ok(bytes) => bytes,
+        Err(_) => report(
             Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
             format!("invalid input length for type {name}"),
-            Some(format!("Expected {N} bytes, got {}.", bytes.len())),
-            None,
         )
-    })
+        .detail(format!("Expected {N} bytes, got {}.", bytes.len()))
+        .raise(),
+    }
 }
 
 /// Refuses the text of a value, unless the caller of the input function takes the error back as a value: for
@@ -105,7 +158,7 @@ pub fn exact_bytes<const N: usize>(bytes: &[u8], name: &str) -> [u8; N] {
 #[cold]
 pub fn bad_syntax_or_value(call: pg_sys::FunctionCallInfo, name: &str, text: &[u8]) {
     if !saved(call, &syntax_message(name, text)) {
-        bad_syntax(name, text, None, None);
+        bad_syntax(name, text).raise();
     }
 }
 
@@ -180,12 +233,10 @@ fn rethrow<T>(error: pg_sys::panic::CaughtError) -> T {
         error.rethrow()
     };
     let text = |text: Option<&str>| text.map(str::to_owned);
-    report(
-        raised.sql_error_code(),
-        raised.message().to_owned(),
-        text(raised.detail()),
-        text(raised.hint()),
-    )
+    report(raised.sql_error_code(), raised.message().to_owned())
+        .detail_if(text(raised.detail()))
+        .hint_if(text(raised.hint()))
+        .raise()
 }
 
 fn spell(text: &[u8]) -> String {

@@ -87,9 +87,8 @@ impl Sequence {
             report(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("\"{}\" is not a sequence", sequence.name()),
-                None,
-                None,
-            );
+            )
+            .raise();
         }
         let kind = match class.relpersistence.cast_unsigned() {
             pg_sys::RELPERSISTENCE_PERMANENT => return Some(sequence),
@@ -99,9 +98,10 @@ impl Sequence {
         report(
             Code::ERRCODE_WRONG_OBJECT_TYPE,
             format!("cannot draw from {kind} sequence \"{}\"", sequence.name()),
-            Some("What was drawn must outlive a crash of the server.".to_owned()),
-            Some("Use a permanent sequence, or nextval().".to_owned()),
         )
+        .detail("What was drawn must outlive a crash of the server.")
+        .hint("Use a permanent sequence, or nextval().")
+        .raise()
     }
 
     /// As [`Sequence::open`] for writing, but without waiting: None also when another holds its lock.
@@ -181,9 +181,8 @@ impl Sequence {
             report(
                 Code::ERRCODE_INTERNAL_ERROR,
                 format!("cache lookup failed for sequence \"{}\"", self.name()),
-                None,
-                None,
             )
+            .raise()
         };
         let rules = Rules {
             increment: row.increment,
@@ -254,9 +253,8 @@ impl Sequence {
                 report(
                     Code::ERRCODE_DATA_CORRUPTED,
                     format!("bad magic number in sequence \"{}\"", self.name()),
-                    None,
-                    None,
-                );
+                )
+                .raise();
             }
             let result = work(buffer, page);
             pg_sys::UnlockReleaseBuffer(buffer);

@@ -138,17 +138,16 @@ impl<H: 'static, S: 'static> Idea<H, S> {
         if place.stamp != own {
             report(
                 PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "shared memory of pg_mint was created by another version".to_owned(),
-                Some(format!(
-                    "Segment \"{}\" has version {}; this library needs {}.",
-                    self.name.to_string_lossy(),
-                    place.stamp.version,
-                    own.version
-                )),
-                Some(
-                    "Reconnect all sessions of the old version and restart the server.".to_owned(),
-                ),
-            );
+                "shared memory of pg_mint was created by another version",
+            )
+            .detail(format!(
+                "Segment \"{}\" has version {}; this library needs {}.",
+                self.name.to_string_lossy(),
+                place.stamp.version,
+                own.version
+            ))
+            .hint("Reconnect all sessions of the old version and restart the server.")
+            .raise();
         }
         // SAFETY: a segment of this form, as its stamp says, with as many slots.
         unsafe { Self::view(place, map(place.handle), place.slots as usize) }
@@ -255,10 +254,9 @@ pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
             if segment.is_null() {
                 report(
                     PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-                    "could not attach to the shared memory of pg_mint".to_owned(),
-                    None,
-                    None,
-                );
+                    "could not attach to the shared memory of pg_mint",
+                )
+                .raise();
             }
             pg_sys::dsm_pin_mapping(segment);
         }

@@ -51,13 +51,11 @@ fn mint_as_node(layout: &Layout) -> i64 {
         Node::Auto => return mint::next_id(layout, lender::node(layout)),
         Node::Unset => error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "pg_mint.node is not set".to_owned(),
-            Some("Without a shard, ids are minted as the node of the server.".to_owned()),
-            Some(
-                "Set pg_mint.node to a number that no other server uses, or give a shard."
-                    .to_owned(),
-            ),
-        ),
+            "pg_mint.node is not set",
+        )
+        .detail("Without a shard, ids are minted as the node of the server.")
+        .hint("Set pg_mint.node to a number that no other server uses, or give a shard.")
+        .raise(),
     };
     mint::next_id(layout, layout.check_node(shard).or_report())
 }
@@ -79,10 +77,9 @@ fn snowflake_next_ids(
     let count = u64::try_from(required(count, "count")).unwrap_or_else(|_| {
         error::report(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            "count must not be negative".to_owned(),
-            None,
-            None,
+            "count must not be negative",
         )
+        .raise()
     });
     SetOfIterator::new(Chunks {
         layout,
@@ -128,10 +125,9 @@ fn snowflake_last_id() -> i64 {
     session::last_id().unwrap_or_else(|| {
         error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "no id has been minted yet in this session".to_owned(),
-            None,
-            None,
+            "no id has been minted yet in this session",
         )
+        .raise()
     })
 }
 

@@ -98,9 +98,9 @@ fn convert(
         None => report(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("uuid {id} is not of version {version}"),
-            version::version(&id).map(|its| format!("It is of version {its}.")),
-            None,
-        ),
+        )
+        .detail_if(version::version(&id).map(|its| format!("It is of version {its}.")))
+        .raise(),
     }
 }
 

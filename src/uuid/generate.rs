@@ -77,13 +77,10 @@ fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
         Some(id) => id.into(),
         None => report(
             PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
-            "timestamp out of range for a uuid of version 7".to_owned(),
-            Some(
-                "Times of version 7 are 1970-01-01T00:00:00Z to 10889-08-02T05:31:50.655999Z."
-                    .to_owned(),
-            ),
-            None,
-        ),
+            "timestamp out of range for a uuid of version 7",
+        )
+        .detail("Times of version 7 are 1970-01-01T00:00:00Z to 10889-08-02T05:31:50.655999Z.")
+        .raise(),
     }
 }
 
@@ -117,9 +114,9 @@ fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
         Err(_) => report(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("there is no domain \"{domain}\""),
-            None,
-            Some("Domains are person, group and org, and numbers from 0 to 255.".to_owned()),
-        ),
+        )
+        .hint("Domains are person, group and org, and numbers from 0 to 255.")
+        .raise(),
     }
 }
 
@@ -134,9 +131,9 @@ fn uuid_v2_of_number(domain: i32, local_id: i64) -> UuidValue {
         Err(_) => report(
             PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             format!("domain {domain} is out of range"),
-            Some("Domains are 0 to 255.".to_owned()),
-            None,
-        ),
+        )
+        .detail("Domains are 0 to 255.")
+        .raise(),
     }
 }
 
@@ -145,18 +142,13 @@ fn mint_local(domain: u8, local_id: i64) -> UuidValue {
         report(
             PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             format!("local id {local_id} is out of range"),
-            Some(format!("Local ids are 0 to {}.", u32::MAX)),
-            None,
         )
+        .detail(format!("Local ids are 0 to {}.", u32::MAX))
+        .raise()
     };
     match lanes::v2(domain, local) {
         Some(id) => id.into(),
-        None => report(
-            PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-            format!("no uuid of version 2 is left for domain {domain}, local id {local_id}"),
-            Some("There are 64 in 7 minutes 9.5 seconds, and those of the next such window are used up as well.".to_owned()),
-            Some("Wait some minutes, or use another version.".to_owned()),
-        ),
+        None => report(PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED, format!("no uuid of version 2 is left for domain {domain}, local id {local_id}")).detail("There are 64 in 7 minutes 9.5 seconds, and those of the next such window are used up as well.").hint("Wait some minutes, or use another version.").raise(),
     }
 }
 
@@ -188,7 +180,7 @@ fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
 fn namespace_of(text: &[u8]) -> version::Uuid {
     version::namespace(text).unwrap_or_else(|| {
         let hint = "A namespace is dns, url, oid, x500 or a uuid.";
-        error::bad_syntax("uuid", text, None, Some(hint))
+        error::bad_syntax("uuid", text).hint(hint).raise()
     })
 }
 

@@ -12,14 +12,12 @@ use pgrx::prelude::*;
 fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
     match mysql::parse(id.0) {
         Some(id) => mysql::to_bin(&id, swap).to_vec(),
-        None => error::bad_syntax(
-            "uuid",
-            id.0,
-            Some(
-                "MySQL's forms are 32 hexadecimal digits, the same with four dashes, and that in braces.",
-            ),
-            None,
-        ),
+        None => error::bad_syntax("uuid", id.0)
+            .detail(
+                "MySQL's forms are 32 hexadecimal digits, \
+                 the same with four dashes, and that in braces.",
+            )
+            .raise(),
     }
 }
 

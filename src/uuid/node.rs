@@ -52,10 +52,11 @@ fn machine() -> [u8; 6] {
     let Some(node) = first_address(Path::new("/sys/class/net")) else {
         report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "could not find a MAC address of this machine".to_owned(),
-            Some("pg_mint.uuid_node is \"mac\".".to_owned()),
-            Some("Set pg_mint.uuid_node to a MAC address, or to \"random\".".to_owned()),
+            "could not find a MAC address of this machine",
         )
+        .detail("pg_mint.uuid_node is \"mac\".")
+        .hint("Set pg_mint.uuid_node to a MAC address, or to \"random\".")
+        .raise()
     };
     // Kept until the setting is assigned again.
     CHOICE.set(Choice::Fixed(node));

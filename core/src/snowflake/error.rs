@@ -1,9 +1,7 @@
-//! What can go wrong, in three families: a layout that is not one, an id or field that a layout
-//! cannot have, and a mint that may not go on.
+//! Errors of layouts, and of ids that a layout cannot have.
 //!
 //! Messages follow PostgreSQL's style: lower case, no full stop.
 
-use crate::clock::Micros;
 use thiserror::Error;
 
 /// Why a layout's text or bytes are refused.
@@ -70,49 +68,4 @@ pub enum IdError {
     NotAnId { id: i64, layout: String },
     #[error("layout {0} does not begin with its time")]
     TimeNotOnTop(String),
-}
-
-/// Why no id can be minted now. Durations are in microseconds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MintError {
-    /// The time field is used up: the layout has come to its end.
-    Exhausted,
-    /// The clock stands before the layout's epoch.
-    BeforeEpoch,
-    /// The lane is `ahead` of the clock, and reaching it takes `need`, which is more patience than
-    /// the policy has. The clock was set back, or `max_ahead` lowered.
-    ClockBehind {
-        /// How far the lane's last id is ahead of the clock.
-        ahead: Micros,
-        /// How long a call would have to wait.
-        need: Micros,
-    },
-    /// The clock is `behind` the durable ceiling of an earlier run of the server, below which ids may
-    /// have been issued, and reaching it takes `need`, which is more patience than the policy has.
-    BelowFloor {
-        /// How far the ceiling is ahead of the clock. Not positive when the clock has passed it, and only
-        /// the next tick of the layout is far.
-        behind: Micros,
-        /// How long a call would have to wait.
-        need: Micros,
-    },
-    /// The slice that a registry has lent begins at `from`, and reaching it takes `need`, which is more patience
-    /// than the policy has.
-    BeforeLease {
-        /// Where it begins.
-        from: Micros,
-        /// How long a call would have to wait.
-        need: Micros,
-    },
-    /// The slice that a registry has lent ended at `until`, and was not renewed for as long as the policy has
-    /// patience.
-    LeaseEnded {
-        /// Where it ended.
-        until: Micros,
-    },
-    /// The clock went forward by `by` more than the time that passed.
-    ClockJumped {
-        /// The surplus.
-        by: Micros,
-    },
 }

@@ -8,10 +8,10 @@
 use crate::atomic::Ordering;
 use crate::ceiling::Ceiling;
 use crate::clock::Micros;
-use crate::snowflake::error::MintError;
 use crate::snowflake::lane::Lane;
 use crate::snowflake::layout::Layout;
 use crate::snowflake::lease::Lease;
+use crate::snowflake::mint_error::MintError;
 
 /// How far a lane may run ahead of the clock, and what a caller puts up with. In microseconds.
 #[derive(Debug, Clone, Copy)]

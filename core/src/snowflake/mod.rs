@@ -10,3 +10,4 @@ pub mod layout;
 pub mod layout_text;
 pub mod lease;
 pub mod mint;
+pub mod mint_error;

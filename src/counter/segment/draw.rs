@@ -145,8 +145,8 @@ fn check_count(count: u64, step: u64) {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("count must be at most {step}, the step of the sequence"),
-            Some("Its values come from another server, a segment at a time.".to_owned()),
-            None,
-        );
+        )
+        .detail("Its values come from another server, a segment at a time.")
+        .raise();
     }
 }

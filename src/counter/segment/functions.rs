@@ -50,9 +50,8 @@ pub fn rows(count: i64) -> u64 {
         _ => report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("count must be from 1 to {}", i32::MAX),
-            None,
-            None,
-        ),
+        )
+        .raise(),
     }
 }
 
@@ -99,9 +98,9 @@ fn check_step(step: i64) {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("step must be from 2 to {LONGEST}"),
-            None,
-            Some("To draw one value at a time, use nextval().".to_owned()),
-        );
+        )
+        .hint("To draw one value at a time, use nextval().")
+        .raise();
     }
 }
 

@@ -28,10 +28,9 @@ fn leaf_alloc_insert<'a>(
     ) else {
         report(
             Code::ERRCODE_NOT_NULL_VIOLATION,
-            "biz_tag and step of leaf_alloc must not be null".to_owned(),
-            None,
-            None,
+            "biz_tag and step of leaf_alloc must not be null",
         )
+        .raise()
     };
     let name = sql::quoted_exactly(&tag);
     let sequence = create_exactly(&name, step.into(), number("max_id").unwrap_or(1));

@@ -148,9 +148,10 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
         report(
             Code::ERRCODE_WRONG_OBJECT_TYPE,
             format!("cannot set sequence \"{}\"", sequence.name()),
-            Some("Its values come from another server.".to_owned()),
-            Some("Set the sequence there.".to_owned()),
-        );
+        )
+        .detail("Its values come from another server.")
+        .hint("Set the sequence there.")
+        .raise();
     }
     let key = Key::new(sequence.identity());
     // The server's own function, so that this session forgets what it keeps for nextval as well.

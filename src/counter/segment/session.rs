@@ -197,9 +197,9 @@ fn slot_for(sequence: &Sequence) -> Place {
     slots::slot_for(Key::new(sequence.identity())).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            "no room for the segments of a sequence".to_owned(),
-            None,
-            Some("Raise pg_mint.max_segments and restart the server.".to_owned()),
+            "no room for the segments of a sequence",
         )
+        .hint("Raise pg_mint.max_segments and restart the server.")
+        .raise()
     })
 }

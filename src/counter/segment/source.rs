@@ -118,9 +118,8 @@ pub fn check(server: &str) {
         report(
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("permission denied for foreign server {server}"),
-            None,
-            None,
-        );
+        )
+        .raise();
     }
 }
 
@@ -183,15 +182,12 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
                 "sequence \"{}\" has no segment from its source",
                 sql::name_of(sequence)
             ),
-            Some(
-                trouble_of(sequence, requests)
-                    .unwrap_or_else(|| "It has not answered yet.".to_owned()),
-            ),
-            Some(
-                "The segments taken before are used up. It goes on when the source does."
-                    .to_owned(),
-            ),
-        );
+        )
+        .detail(
+            trouble_of(sequence, requests).unwrap_or_else(|| "It has not answered yet.".to_owned()),
+        )
+        .hint("The segments taken before are used up. It goes on when the source does.")
+        .raise();
     }
 }
 
@@ -236,9 +232,8 @@ fn requests() -> &'static Requests {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!("more than {SLOTS} databases draw segments from other servers"),
-            None,
-            None,
         )
+        .raise()
     });
     &supplier.requests
 }
@@ -263,13 +258,14 @@ fn has_room_for_worker() -> bool {
 fn refuse_worker() -> ! {
     report(
         Code::ERRCODE_INSUFFICIENT_RESOURCES,
-        "could not start background worker \"pg_mint segments\"".to_owned(),
-        Some(format!(
-            "{} other databases have one already.",
-            most_workers()
-        )),
-        Some("Try again, or raise max_worker_processes.".to_owned()),
+        "could not start background worker \"pg_mint segments\"",
     )
+    .detail(format!(
+        "{} other databases have one already.",
+        most_workers()
+    ))
+    .hint("Try again, or raise max_worker_processes.")
+    .raise()
 }
 
 /// Where the worker begins. Its name is in [`kind`].

@@ -70,9 +70,8 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
             Err(Held::UsedUp) => report(
                 Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 format!("user {id} has no {want} numbers left"),
-                None,
-                None,
-            ),
+            )
+            .raise(),
         }
         pgrx::check_for_interrupts!();
     }

@@ -49,18 +49,19 @@ fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
             report(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("\"{name}\" is not a family of user sequences"),
-                None,
-                Some("Make one with user_sequence_create().".to_owned()),
-            );
+            )
+            .hint("Make one with user_sequence_create().")
+            .raise();
         }
         // Over other sections users would be spread anew, and get their numbers again.
         if !has_its_sections(family, length) {
             report(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("the sections of \"{name}\" were altered"),
-                Some("Its users would get numbers again.".to_owned()),
-                Some("Drop the columns that were added.".to_owned()),
-            );
+            )
+            .detail("Its users would get numbers again.")
+            .hint("Drop the columns that were added.")
+            .raise();
         }
         let cells = std::slice::from_raw_parts((*list).elements, length.unsigned_abs() as usize);
         (name, cells.iter().map(|cell| cell.oid_value).collect())

@@ -29,9 +29,8 @@ fn user_sequence_create(
                 "{what} must be from {} to {most}",
                 if what == "step" { 2 } else { 1 }
             ),
-            None,
-            None,
         )
+        .raise()
     };
     if !(1..=MOST_SECTIONS).contains(&sections) {
         refuse("sections", MOST_SECTIONS.into());
@@ -121,10 +120,9 @@ fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> V
     let Some(uids) = uids else {
         report(
             Code::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            "uids must not contain nulls".to_owned(),
-            None,
-            None,
+            "uids must not contain nulls",
         )
+        .raise()
     };
     draw::lock(family.0, &uids);
     uids.into_iter()

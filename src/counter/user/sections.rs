@@ -215,10 +215,11 @@ fn slot_for(key: Key) -> Place {
     found.unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            "no room for a section of user sequences".to_owned(),
-            Some("All places in shared memory are in use at this moment.".to_owned()),
-            Some("Raise pg_mint.max_sections and restart the server.".to_owned()),
+            "no room for a section of user sequences",
         )
+        .detail("All places in shared memory are in use at this moment.")
+        .hint("Raise pg_mint.max_sections and restart the server.")
+        .raise()
     })
 }
 

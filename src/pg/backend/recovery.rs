@@ -30,7 +30,8 @@ fn raise(refusal: &Refusal) -> ! {
     report(
         Code::ERRCODE_READ_ONLY_SQL_TRANSACTION,
         refusal.message.to_owned(),
-        Some(refusal.detail.to_owned()),
-        Some(refusal.hint.to_owned()),
     )
+    .detail(refusal.detail.to_owned())
+    .hint(refusal.hint.to_owned())
+    .raise()
 }

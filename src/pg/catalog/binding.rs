@@ -67,10 +67,11 @@ unsafe extern "C-unwind" fn on_statement(
         {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "a schema was renamed while its name was in use".to_owned(),
-                Some("The name means another one now.".to_owned()),
-                Some("Repeat the statement.".to_owned()),
-            );
+                "a schema was renamed while its name was in use",
+            )
+            .detail("The name means another one now.")
+            .hint("Repeat the statement.")
+            .raise();
         }
     }
 }

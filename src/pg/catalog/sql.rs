@@ -32,13 +32,13 @@ pub fn quoted(name: &str) -> String {
     if name.len() > LONGEST {
         report(
             Code::ERRCODE_NAME_TOO_LONG,
-            "name of a relation is too long".to_owned(),
-            Some(format!(
-                "It has {} bytes. At most {LONGEST} are possible.",
-                name.len()
-            )),
-            None,
-        );
+            "name of a relation is too long",
+        )
+        .detail(format!(
+            "It has {} bytes. At most {LONGEST} are possible.",
+            name.len()
+        ))
+        .raise();
     }
     let query = "SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.'::pg_catalog.text ORDER BY place)
         FROM pg_catalog.unnest(pg_catalog.parse_ident($1::pg_catalog.text)) WITH ORDINALITY AS name (part, place)";
@@ -77,9 +77,9 @@ pub fn with_schema(quoted: &str) -> String {
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
             format!("{quoted} cannot be temporary"),
-            Some("Its numbers would come back after a crash.".to_owned()),
-            None,
-        );
+        )
+        .detail("Its numbers would come back after a crash.")
+        .raise();
     }
     // SAFETY: the name is a string of the parser's.
     unsafe { qualified(schema, name) }
@@ -108,9 +108,8 @@ pub fn missing(relation: pg_sys::Oid) -> ! {
     report(
         Code::ERRCODE_UNDEFINED_TABLE,
         format!("relation with OID {relation} does not exist"),
-        None,
-        None,
     )
+    .raise()
 }
 
 /// A relation's name as a statement takes it, with its schema. Raises an error when there is no such relation.

@@ -95,12 +95,7 @@ pub fn copy<const N: usize>(bytes: &[u8; N]) -> pg_sys::Datum {
     // of memory, it raises no error; so it needs no guard, which would cost more than it does.
     let copy = unsafe { palloc_extended(N, pg_sys::MCXT_ALLOC_NO_OOM as c_int).cast::<[u8; N]>() };
     if copy.is_null() {
-        report(
-            PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
-            "out of memory".to_owned(),
-            None,
-            None,
-        );
+        report(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, "out of memory").raise();
     }
     // SAFETY: points to N bytes, just allocated; bytes have no alignment.
     unsafe { copy.write(*bytes) };

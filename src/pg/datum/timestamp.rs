@@ -24,10 +24,10 @@ pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
     timestamp(at).unwrap_or_else(|| {
         report(
             PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
-            "timestamp out of range".to_owned(),
-            sentence("the time of the id cannot be a timestamptz"),
-            None,
+            "timestamp out of range",
         )
+        .detail_if(sentence("the time of the id cannot be a timestamptz"))
+        .raise()
     })
 }
 

@@ -36,10 +36,10 @@ fn seeded() -> ChaCha12Rng {
     ChaCha12Rng::try_from_rng(&mut SysRng).unwrap_or_else(|error| {
         report(
             PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-            "could not generate random values".to_owned(),
-            Some(format!("The operating system gave none: {error}.")),
-            None,
+            "could not generate random values",
         )
+        .detail(format!("The operating system gave none: {error}."))
+        .raise()
     })
 }
 

@@ -103,14 +103,9 @@ impl Remote {
             self.send(dblink, HOME);
             let home = self.receive(dblink, "home pg_catalog.text", first);
             let home = home.unwrap_or_else(|| {
-                report(
-                    Code::ERRCODE_UNDEFINED_OBJECT,
-                    format!(
+                report(Code::ERRCODE_UNDEFINED_OBJECT, format!(
                         "extension \"pg_mint\" is not installed in the database of server \"{server}\""
-                    ),
-                    None,
-                    None,
-                )
+                    )).raise()
             });
             self.send(dblink, &query(&home));
             self.receive(dblink, columns, read)
@@ -134,9 +129,9 @@ impl Remote {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
                 format!("server \"{server}\" does not exist"),
-                None,
-                Some("Use CREATE SERVER in this database.".to_owned()),
             )
+            .hint("Use CREATE SERVER in this database.")
+            .raise()
         };
         // The owner of the server decides where it leads, and as which role. Of a superuser dblink wants no password: that would
         // be a way into any database that lets this server's system user in.
@@ -144,11 +139,9 @@ impl Remote {
             report(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("the owner of server \"{server}\" must be a superuser"),
-                Some(
-                    "A superuser does not follow it where an ordinary role may lead it.".to_owned(),
-                ),
-                None,
-            );
+            )
+            .detail("A superuser does not follow it where an ordinary role may lead it.")
+            .raise();
         }
         let (name, server) = (&self.name, sql::escaped(server));
         privilege::as_role(role, || {
@@ -192,10 +185,9 @@ impl Remote {
             if clock::up() - began > TIMEOUT {
                 report(
                     Code::ERRCODE_CONNECTION_FAILURE,
-                    "the other server does not answer".to_owned(),
-                    None,
-                    None,
-                );
+                    "the other server does not answer",
+                )
+                .raise();
             }
             clock::pause(POLL);
         }
@@ -207,10 +199,9 @@ impl Remote {
             if rows.is_empty() {
                 report(
                     Code::ERRCODE_CONNECTION_FAILURE,
-                    "the other server gave no answer".to_owned(),
-                    None,
-                    None,
-                );
+                    "the other server gave no answer",
+                )
+                .raise();
             }
             let answer = read(rows.first());
             // The end of the answers, after which the connection can be used again.
@@ -225,10 +216,9 @@ impl Remote {
 fn ending() -> ! {
     report(
         Code::ERRCODE_ADMIN_SHUTDOWN,
-        "terminating background worker due to administrator command".to_owned(),
-        None,
-        None,
+        "terminating background worker due to administrator command",
     )
+    .raise()
 }
 
 /// Runs `work` in a transaction, and returns its error in words instead of raising it.
@@ -296,10 +286,10 @@ fn dblink() -> String {
     schema.unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_FUNCTION,
-            "extension \"dblink\" is not installed in this database".to_owned(),
-            None,
-            Some("Use CREATE EXTENSION dblink there.".to_owned()),
+            "extension \"dblink\" is not installed in this database",
         )
+        .hint("Use CREATE EXTENSION dblink there.")
+        .raise()
     })
 }
 

@@ -97,9 +97,10 @@ impl Requests {
             report(
                 Code::ERRCODE_INSUFFICIENT_RESOURCES,
                 format!("could not start background worker \"{}\"", kind.name),
-                Some("All background workers are in use.".to_owned()),
-                Some("Raise max_worker_processes.".to_owned()),
-            );
+            )
+            .detail("All background workers are in use.")
+            .hint("Raise max_worker_processes.")
+            .raise();
         }
     }
 

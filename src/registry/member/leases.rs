@@ -17,7 +17,7 @@ use crate::snowflake::lane::lanes;
 use crate::snowflake::node::lender;
 use crate::snowflake::node::lender::Lender;
 use crate::snowflake::node::setting::{Node, node as node_setting};
-use mint_core::clock::moment_text;
+use mint_core::snowflake::mint_error::lease_ended;
 use mint_core::{Lane, Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
@@ -201,9 +201,10 @@ fn refuse_unlisted(width: u32, node: u64) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("node {node} of {width} bits is not one of this server's"),
-        Some("With pg_mint.registry set, a server mints as nodes that it has claimed.".to_owned()),
-        Some("Add the node to pg_mint.nodes of the server that shall mint it.".to_owned()),
     )
+    .detail("With pg_mint.registry set, a server mints as nodes that it has claimed.")
+    .hint("Add the node to pg_mint.nodes of the server that shall mint it.")
+    .raise()
 }
 
 /// The node that the registry has given for this width.
@@ -243,15 +244,13 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
     {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "the registry has given this server another node".to_owned(),
-            Some(format!(
-                "Node {node} of {width} bits is not this server's any more."
-            )),
-            Some(
-                "Run the statement again. If it names the node, add the node to pg_mint.nodes."
-                    .to_owned(),
-            ),
-        );
+            "the registry has given this server another node",
+        )
+        .detail(format!(
+            "Node {node} of {width} bits is not this server's any more."
+        ))
+        .hint("Run the statement again. If it names the node, add the node to pg_mint.nodes.")
+        .raise();
     }
     // A session that only ran ahead of the clock waits for it: what went wrong may be another node's.
     if note().is_some() && lease.until() <= clock::now() {
@@ -265,25 +264,20 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
 #[cold]
 fn refuse(ended: Option<Micros>) -> ! {
     let message = match ended {
-        Some(at) if at > 0 => format!(
-            "the slice of id time that the registry lent this server ended at {}",
-            moment_text(at)
-        ),
+        Some(until) if until > 0 => lease_ended(until),
         _ => "the registry has not given this server its node".to_owned(),
     };
-    report(
-        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        message,
-        Some(note().unwrap_or_else(|| {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail(note().unwrap_or_else(|| {
             if requests().is_served() {
                 "It has not answered yet."
             } else {
                 "The background worker that asks it could not start, or has ended."
             }
             .to_owned()
-        })),
-        Some("See pg_mint_claims, the registry's pg_mint_nodes, and the server's log.".to_owned()),
-    )
+        }))
+        .hint("See pg_mint_claims, the registry's pg_mint_nodes, and the server's log.")
+        .raise()
 }
 
 /// Why the last request failed, if it did.

@@ -33,7 +33,7 @@ fn snowflake_create_registry(
 
 fn refuse(message: &str) -> ! {
     let code = Code::ERRCODE_INVALID_PARAMETER_VALUE;
-    report(code, message.to_owned(), None, None)
+    report(code, message.to_owned()).raise()
 }
 
 /// Keeps nodes for a server that does not ask, because its nodes are in its settings.

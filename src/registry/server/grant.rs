@@ -150,7 +150,7 @@ pub fn reserve(nodes: Nodes, holder: String) {
                 );
                 tables.update(&update, &[claim.into()]);
             }
-            Err(why) => report(Code::ERRCODE_OBJECT_IN_USE, why, None, None),
+            Err(why) => report(Code::ERRCODE_OBJECT_IN_USE, why).raise(),
         }
     });
 }
@@ -177,9 +177,8 @@ pub fn unreserve(nodes: &Nodes) {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
                 format!("{} are not reserved", nodes.describe()),
-                None,
-                None,
-            );
+            )
+            .raise();
         }
     });
 }

@@ -23,9 +23,9 @@ impl Nodes {
             report(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
                 format!("{first} to {last} are not nodes of {width} bits"),
-                Some(format!("They are 0 to {}.", nodes.range.end())),
-                None,
-            );
+            )
+            .detail(format!("They are 0 to {}.", nodes.range.end()))
+            .raise();
         }
         Self {
             range: first..=last,
@@ -42,10 +42,9 @@ impl Nodes {
             },
             _ => report(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                "the width of a node must be from 0 to 62 bits".to_owned(),
-                None,
-                None,
-            ),
+                "the width of a node must be from 0 to 62 bits",
+            )
+            .raise(),
         }
     }
 

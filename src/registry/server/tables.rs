@@ -25,18 +25,17 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
     if level.unsigned_abs() >= pg_sys::XACT_REPEATABLE_READ {
         report(
             Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
-            "the registry of nodes needs transactions of isolation level READ COMMITTED".to_owned(),
-            Some("An older snapshot would not show what was granted meanwhile.".to_owned()),
-            None,
-        );
+            "the registry of nodes needs transactions of isolation level READ COMMITTED",
+        )
+        .detail("An older snapshot would not show what was granted meanwhile.")
+        .raise();
     }
     let schema = tables::schema().unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_OBJECT,
-            "extension \"pg_mint\" is not installed in this database".to_owned(),
-            None,
-            None,
+            "extension \"pg_mint\" is not installed in this database",
         )
+        .raise()
     });
     // Nothing that the owner of the database has made may run as the superuser that keeps the registry.
     let in_tables = |client: &mut SpiClient<'_>| {
@@ -113,12 +112,10 @@ impl<'conn> Tables<'_, 'conn> {
         if rows.is_empty() {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "this database is not a registry of nodes".to_owned(),
-                None,
-                Some(
-                    "A superuser makes it one with SELECT snowflake_create_registry().".to_owned(),
-                ),
-            );
+                "this database is not a registry of nodes",
+            )
+            .hint("A superuser makes it one with SELECT snowflake_create_registry().")
+            .raise();
         }
         let row = rows.first();
         let number = |place| row.get::<i64>(place).or_report().unwrap_or(0);

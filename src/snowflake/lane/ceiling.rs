@@ -145,22 +145,21 @@ pub(super) fn open(lock: Lock) -> Sequence {
         extension::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cannot mint ids without the ceiling of pg_mint".to_owned(),
-                Some("Sequence pg_mint_time_ceiling is not there.".to_owned()),
-                Some("Use CREATE EXTENSION pg_mint in this database.".to_owned()),
+                "cannot mint ids without the ceiling of pg_mint",
             )
+            .detail("Sequence pg_mint_time_ceiling is not there.")
+            .hint("Use CREATE EXTENSION pg_mint in this database.")
+            .raise()
         })
     });
     if extension::has_replaced(SEQUENCE, sequence.identity()) {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "cannot mint ids in a transaction that replaces the ceiling of pg_mint".to_owned(),
-            Some(
-                "A rollback would bring the old one back, which does not know what was minted."
-                    .to_owned(),
-            ),
-            Some("Commit first.".to_owned()),
-        );
+            "cannot mint ids in a transaction that replaces the ceiling of pg_mint",
+        )
+        .detail("A rollback would bring the old one back, which does not know what was minted.")
+        .hint("Commit first.")
+        .raise();
     }
     sequence
 }
@@ -224,12 +223,13 @@ fn own_slot() -> &'static Slot {
 fn no_room() -> ! {
     report(
         Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-        "no room for the ceiling of this database".to_owned(),
-        Some(format!(
-            "{SLOTS} databases of this server have one already."
-        )),
-        Some("Drop databases that are not needed.".to_owned()),
+        "no room for the ceiling of this database",
     )
+    .detail(format!(
+        "{SLOTS} databases of this server have one already."
+    ))
+    .hint("Drop databases that are not needed.")
+    .raise()
 }
 
 enum Place {

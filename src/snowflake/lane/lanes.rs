@@ -122,14 +122,9 @@ fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
     let maker = privilege::session_user();
     locked(|table| table.insert(layout, node, maker)).unwrap_or_else(|| {
         let (all, share) = shared.table.shares();
-        report(
-            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            format!("no room for the first lane of layout {layout}"),
-            Some(format!(
+        report(Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, format!("no room for the first lane of layout {layout}")).detail(format!(
                 "All lanes of single nodes are in use, and so are the lanes that further layouts can have: half of {all} for all roles, and {share} for this one."
-            )),
-            Some("Raise pg_mint.max_lanes and restart the server.".to_owned()),
-        )
+            )).hint("Raise pg_mint.max_lanes and restart the server.").raise()
     })
 }
 

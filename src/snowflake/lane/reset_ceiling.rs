@@ -18,10 +18,9 @@ pub fn reset(wanted: Micros) -> Micros {
     if wanted == Micros::MAX {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            "a ceiling cannot be infinite".to_owned(),
-            None,
-            None,
-        );
+            "a ceiling cannot be infinite",
+        )
+        .raise();
     }
     let value = wanted.max(clock::now() + settings::policy().max_ahead);
     refuse_below_lanes(value);
@@ -35,15 +34,7 @@ pub fn reset(wanted: Micros) -> Micros {
 
 fn refuse_below_lanes(value: Micros) {
     if let Some(lane) = beyond(value) {
-        report(
-            Code::ERRCODE_OBJECT_IN_USE,
-            "cannot reset the ceiling below what was minted since the server started".to_owned(),
-            Some(lane),
-            Some(
-                "Put the clock right, restart the server, and reset the ceiling before anything is minted."
-                    .to_owned(),
-            ),
-        );
+        report(Code::ERRCODE_OBJECT_IN_USE, "cannot reset the ceiling below what was minted since the server started").detail(lane).hint("Put the clock right, restart the server, and reset the ceiling before anything is minted.").raise();
     }
 }
 

@@ -40,5 +40,5 @@ fn learn(words: &Words) -> Layout {
     bytes[..8].copy_from_slice(&words.0.to_ne_bytes());
     bytes[8..16].copy_from_slice(&words.1.to_ne_bytes());
     bytes[16..].copy_from_slice(&words.2.to_ne_bytes());
-    Layout::from_bytes(&bytes).unwrap_or_else(|error| bad_layout_bytes(&error))
+    Layout::from_bytes(&bytes).unwrap_or_else(|error| bad_layout_bytes(&error).raise())
 }

@@ -39,7 +39,7 @@ fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
     let text = decode(text.to_bytes());
     match text.parse::<Layout>() {
         Ok(layout) => SnowflakeLayout::from(&layout),
-        Err(error) => bad_layout_text(&text, &error),
+        Err(error) => bad_layout_text(&text, &error).raise(),
     }
 }
 
@@ -54,7 +54,7 @@ fn snowflake_layout_recv(message: pgrx::Internal) -> SnowflakeLayout {
     match Layout::from_bytes(&fixed::receive(message)) {
         // Not the bytes as they came: equal layouts have equal ones.
         Ok(layout) => SnowflakeLayout::from(&layout),
-        Err(error) => bad_layout_bytes(&error),
+        Err(error) => bad_layout_bytes(&error).raise(),
     }
 }
 

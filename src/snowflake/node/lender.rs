@@ -113,11 +113,9 @@ pub fn ended(until: Micros) -> ! {
 fn nobody() -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        "pg_mint.registry is not set".to_owned(),
-        Some("pg_mint.node is \"auto\": a registry gives this server its node.".to_owned()),
-        Some(
-            "Set pg_mint.registry to the name of a foreign server, or pg_mint.node to a number."
-                .to_owned(),
-        ),
+        "pg_mint.registry is not set",
     )
+    .detail("pg_mint.node is \"auto\": a registry gives this server its node.")
+    .hint("Set pg_mint.registry to the name of a foreign server, or pg_mint.node to a number.")
+    .raise()
 }

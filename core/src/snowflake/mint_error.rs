@@ -1,0 +1,95 @@
+//! Reasons for which no id can be minted now.
+
+use crate::clock::{Micros, duration_text, moment_text};
+use crate::snowflake::layout::Layout;
+
+/// Why no id can be minted now. Durations are in microseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MintError {
+    /// The time field is used up: the layout has come to its end.
+    Exhausted,
+    /// The clock stands before the layout's epoch.
+    BeforeEpoch,
+    /// The lane is `ahead` of the clock, and reaching it takes `need`, which is more patience than
+    /// the policy has. The clock was set back, or `max_ahead` lowered.
+    ClockBehind {
+        /// How far the lane's last id is ahead of the clock.
+        ahead: Micros,
+        /// How long a call would have to wait.
+        need: Micros,
+    },
+    /// The clock is `behind` the durable ceiling of an earlier run of the server, below which ids may
+    /// have been issued, and reaching it takes `need`, which is more patience than the policy has.
+    BelowFloor {
+        /// How far the ceiling is ahead of the clock. Not positive when the clock has passed it, and only
+        /// the next tick of the layout is far.
+        behind: Micros,
+        /// How long a call would have to wait.
+        need: Micros,
+    },
+    /// The slice that a registry has lent begins at `from`, and reaching it takes `need`, which is more patience
+    /// than the policy has.
+    BeforeLease {
+        /// Where it begins.
+        from: Micros,
+        /// How long a call would have to wait.
+        need: Micros,
+    },
+    /// The slice that a registry has lent ended at `until`, and was not renewed for as long as the policy has
+    /// patience.
+    LeaseEnded {
+        /// Where it ended.
+        until: Micros,
+    },
+    /// The clock went forward by `by` more than the time that passed.
+    ClockJumped {
+        /// The surplus.
+        by: Micros,
+    },
+}
+
+/// How messages call the lane of (layout, node).
+#[must_use]
+pub fn lane_name(layout: &Layout, node: u64) -> String {
+    format!("lane (layout {layout}, node {node})")
+}
+
+/// The message of a lease that has ended.
+#[must_use]
+pub fn lease_ended(until: Micros) -> String {
+    let until = moment_text(until);
+    format!("the slice of id time that the registry lent this server ended at {until}")
+}
+
+impl MintError {
+    /// The message, for a lane of (layout, node).
+    #[must_use]
+    pub fn message(&self, layout: &Layout, node: u64) -> String {
+        let lane = lane_name(layout, node);
+        match self {
+            Self::Exhausted => format!("layout {layout} has reached the end of its time field"),
+            Self::BeforeEpoch => format!("the clock is before the epoch of layout {layout}"),
+            Self::ClockBehind { ahead, .. } => {
+                let ahead = duration_text(*ahead);
+                format!("the clock is {ahead} behind the last id of {lane}")
+            }
+            Self::BelowFloor { behind: ..=0, need } => {
+                let need = duration_text(*need);
+                format!("the next tick of layout {layout} is {need} away")
+            }
+            Self::BelowFloor { behind, .. } => {
+                let behind = duration_text(*behind);
+                format!("the clock is {behind} behind the ceiling of this database")
+            }
+            Self::BeforeLease { from, .. } => {
+                let from = moment_text(*from);
+                format!("the slice of id time that the registry lent this server begins at {from}")
+            }
+            Self::LeaseEnded { until } => lease_ended(*until),
+            Self::ClockJumped { by } => {
+                let by = duration_text(*by);
+                format!("the clock jumped {by} forward, and {lane} does not follow it unconfirmed")
+            }
+        }
+    }
+}
