@@ -9,7 +9,7 @@ pub type Micros = i64;
 
 /// A moment in RFC 3339, whose years go on after 9999 as PostgreSQL writes and reads them: 73376-10-30T15:27:27.247Z.
 #[must_use]
-pub fn moment_text(at: Micros) -> String {
+pub fn timestamp_text(at: Micros) -> String {
     /// 400 years, after which the calendar repeats, and the start of the last of those that `Timestamp` has whole.
     const CYCLE: Micros = 146_097 * 86_400_000_000;
     const LAST: Micros = 19 * CYCLE;

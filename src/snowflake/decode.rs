@@ -3,7 +3,7 @@
 use crate::pg::datum::timestamp::{timestamp_or_report, to_micros};
 use crate::pg::error::OrReport;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
-use mint_core::clock::moment_text;
+use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Parts};
 use pgrx::JsonB;
 use pgrx::datum::TimestampWithTimeZone;
@@ -90,7 +90,7 @@ fn snowflake_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) ->
     let Parts { at, node, sequence } = layout.decode(id).or_report();
     let mut object = serde_json::json!({
         "id": id.to_string(),
-        "at": moment_text(at),
+        "at": timestamp_text(at),
         "shard": node,
         "sequence": sequence,
         "layout": layout.to_string(),

@@ -3,7 +3,7 @@
 use crate::pg::backend::recovery::Refusal;
 use crate::pg::error::{Report, ToReport, bad_syntax, log, report, sentence};
 use crate::snowflake::node::lender;
-use mint_core::clock::{duration_text, moment_text};
+use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
 use mint_core::{BUILTINS, IdError, Layout, LayoutError, Micros, MintError};
 use pgrx::PgSqlErrorCode as Code;
@@ -22,7 +22,7 @@ impl ToReport for IdError {
             Self::Sequence { max, .. } => {
                 out_of_range().detail(format!("Sequences of this layout are 0 to {max}."))
             }
-            Self::Moment { first, last, .. } => refused(Code::ERRCODE_DATETIME_FIELD_OVERFLOW)
+            Self::Timestamp { first, last, .. } => refused(Code::ERRCODE_DATETIME_FIELD_OVERFLOW)
                 .detail(format!("Times of this layout are {first} to {last}.")),
             Self::NotAnId { .. } => out_of_range()
                 .detail("It is negative, or has bits or a time that the layout cannot have.")
@@ -94,11 +94,11 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
                 "Its last tick starts at {}.",
                 layout
                     .tick_start(layout.max_tick())
-                    .map_or_else(|| "infinity".to_owned(), moment_text)
+                    .map_or_else(|| "infinity".to_owned(), timestamp_text)
             ))
             .hint("Choose a layout with a later epoch or more bits of time."),
         MintError::BeforeEpoch => clock()
-            .detail(format!("The epoch is {}.", moment_text(layout.epoch())))
+            .detail(format!("The epoch is {}.", timestamp_text(layout.epoch())))
             .hint("Check the clock of the server."),
         MintError::ClockBehind { need, .. } => clock()
             .detail(format!(

@@ -59,7 +59,7 @@ pub enum IdError {
         layout: String,
     },
     #[error("timestamp out of range for layout {layout}")]
-    Moment {
+    Timestamp {
         layout: String,
         first: String,
         last: String,

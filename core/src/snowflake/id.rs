@@ -1,6 +1,6 @@
 //! From words to ids and back: composing, decoding, and the bounds of a moment.
 
-use crate::clock::{Micros, moment_text};
+use crate::clock::{Micros, timestamp_text};
 use crate::snowflake::error::IdError;
 use crate::snowflake::layout::Layout;
 
@@ -73,12 +73,12 @@ impl Layout {
                 max: self.seq.max(),
                 layout: self.to_string(),
             })?;
-        let tick = self.tick_of(at).ok_or_else(|| IdError::Moment {
+        let tick = self.tick_of(at).ok_or_else(|| IdError::Timestamp {
             layout: self.to_string(),
-            first: moment_text(self.epoch()),
+            first: timestamp_text(self.epoch()),
             last: self
                 .tick_start(self.max_tick())
-                .map_or_else(|| "infinity".to_owned(), moment_text),
+                .map_or_else(|| "infinity".to_owned(), timestamp_text),
         })?;
         Ok(self.id(node, tick << self.seq.width | sequence))
     }

@@ -1,6 +1,6 @@
 //! Layouts as text: a built-in name, or fields from the top bit down.
 
-use crate::clock::{Micros, moment_text};
+use crate::clock::{Micros, timestamp_text};
 use crate::snowflake::builtin;
 use crate::snowflake::error::LayoutError;
 use crate::snowflake::layout::{Definition, FIRST_EPOCH, LAST_EPOCH, Layout, MAX_UNIT, Order};
@@ -214,7 +214,7 @@ impl Layout {
             unit if unit % 1_000 == 0 => format!("unit:{}ms", unit / 1_000),
             unit => format!("unit:{unit}us"),
         });
-        words.push(format!("epoch:{}", moment_text(d.epoch)));
+        words.push(format!("epoch:{}", timestamp_text(d.epoch)));
         if d.start > 0 {
             words.push(format!("start:random({})", 1_u64 << d.start));
         }

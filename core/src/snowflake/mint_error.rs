@@ -1,6 +1,6 @@
 //! Reasons for which no id can be minted now.
 
-use crate::clock::{Micros, duration_text, moment_text};
+use crate::clock::{Micros, duration_text, timestamp_text};
 use crate::snowflake::layout::Layout;
 
 /// Why no id can be minted now. Durations are in microseconds.
@@ -57,7 +57,7 @@ pub fn lane_name(layout: &Layout, node: u64) -> String {
 /// The message of a lease that has ended.
 #[must_use]
 pub fn lease_ended(until: Micros) -> String {
-    let until = moment_text(until);
+    let until = timestamp_text(until);
     format!("the slice of id time that the registry lent this server ended at {until}")
 }
 
@@ -82,7 +82,7 @@ impl MintError {
                 format!("the clock is {behind} behind the ceiling of this database")
             }
             Self::BeforeLease { from, .. } => {
-                let from = moment_text(*from);
+                let from = timestamp_text(*from);
                 format!("the slice of id time that the registry lent this server begins at {from}")
             }
             Self::LeaseEnded { until } => lease_ended(*until),

@@ -126,7 +126,7 @@ fn twitters_id_worker_spec_holds_when_time_goes_backwards() {
 fn twitter_past_its_end_is_an_error_where_leaf_wrapped() {
     let row = row("snowflake", "compose-error", "-9223372036854775793");
     let error = encode(&layout("twitter"), &row["input"]);
-    assert!(matches!(error, Err(IdError::Moment { .. })), "{error:?}");
+    assert!(matches!(error, Err(IdError::Timestamp { .. })), "{error:?}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn instagram_ends_where_the_sign_bit_would_be() {
     let row = row("instagram", "overflow", "2046-06-27");
     let layout = layout("instagram");
     let error = encode(&layout, &row["input"]);
-    assert!(matches!(error, Err(IdError::Moment { .. })), "{error:?}");
+    assert!(matches!(error, Err(IdError::Timestamp { .. })), "{error:?}");
     let (_, first_bad) = row["expected"].as_str().unwrap().rsplit_once(' ').unwrap();
     assert_eq!(layout.end(), Some(moment(first_bad)));
     assert_eq!(

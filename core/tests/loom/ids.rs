@@ -530,7 +530,7 @@ fn three_threads_fill_a_table_and_never_split_a_node() {
 }
 
 /// The lanes of UUIDs and ObjectIDs: both threads' ids ascend, and none is in both.
-fn race_of_instants<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
+fn race_of_monotonic_lanes<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
     mint: fn(&Instants, Nanos) -> T,
 ) {
     loom::model(move || {
@@ -554,12 +554,12 @@ fn race_of_instants<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
 
 #[test]
 fn two_threads_never_repeat_a_uuid() {
-    race_of_instants(|lanes, now| lanes.v7(now, 0));
-    race_of_instants(|lanes, now| lanes.v6(now, None));
-    race_of_instants(|lanes, now| lanes.v2(now, 0, 501, None));
+    race_of_monotonic_lanes(|lanes, now| lanes.v7(now, 0));
+    race_of_monotonic_lanes(|lanes, now| lanes.v6(now, None));
+    race_of_monotonic_lanes(|lanes, now| lanes.v2(now, 0, 501, None));
 }
 
 #[test]
 fn two_threads_never_repeat_an_object_id() {
-    race_of_instants(Instants::objectid);
+    race_of_monotonic_lanes(Instants::objectid);
 }

@@ -326,7 +326,7 @@ javascript 0129040008000000000003e800062a99ba0c6000 time:41 node:4 seq:8 unit:1m
 
 /// By PostgreSQL's `to_json(timestamptz)`.
 #[test]
-fn moments_go_on_after_the_year_9999() {
+fn timestamps_have_years_after_9999() {
     for (at, text) in [
         (0, "1970-01-01T00:00:00Z"),
         (-377_705_023_201_000_000, "-009999-01-02T01:59:59Z"),
@@ -335,6 +335,6 @@ fn moments_go_on_after_the_year_9999() {
         (2_253_381_950_087_247_000, "73376-10-30T14:34:47.247Z"),
         (i64::MAX, "294247-01-10T04:00:54.775807Z"),
     ] {
-        assert_eq!(mint_core::clock::moment_text(at), text);
+        assert_eq!(mint_core::clock::timestamp_text(at), text);
     }
 }

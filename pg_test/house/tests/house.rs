@@ -10,9 +10,7 @@ const ROOTS: [&str; 4] = ["core/src", "src", "pg_test/cluster/src", "bench/src"]
 fn read(root: &str) -> Crate {
     // Read when the test runs: checkouts that share a target directory share this program.
     let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's directory");
-    let path = Path::new(&here)
-        .join("../..")
-        .join(root);
+    let path = Path::new(&here).join("../..").join(root);
     Crate::read(&path).unwrap_or_else(|error| panic!("{root}: {error}"))
 }
 

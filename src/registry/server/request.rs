@@ -1,7 +1,7 @@
 //! What members ask the registry, and what it answers.
 
 use crate::pg::error::report;
-use mint_core::clock::moment_text;
+use mint_core::clock::timestamp_text;
 use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
@@ -133,7 +133,7 @@ pub fn words(registry: &Registry, denial: Denial) -> String {
         Denial::Lost => "the registry does not know of the claim any more".to_owned(),
         Denial::Held { until } => format!(
             "the clock of the registry is behind what it has granted, up to {}",
-            moment_text(until)
+            timestamp_text(until)
         ),
     }
 }

@@ -13,7 +13,7 @@ use crate::pg::sequence::{Lock, Position, Sequence};
 use crate::pg::shmem::{Idea, Stamp};
 use crate::pg::{error, sequence};
 use crate::snowflake::settings;
-use mint_core::clock::moment_text;
+use mint_core::clock::timestamp_text;
 use mint_core::{Ceiling, Micros, Page};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::convert::Infallible;
@@ -122,8 +122,8 @@ impl Page for CeilingPage {
             "the ceiling of pg_mint was set back, and has been raised again",
             format!(
                 "It was at {}, and is at {} now.",
-                moment_text(from),
-                moment_text(to)
+                timestamp_text(from),
+                timestamp_text(to)
             ),
             "Had the server crashed in between, ids could have been issued twice. Leave sequence pg_mint_time_ceiling alone.",
         );

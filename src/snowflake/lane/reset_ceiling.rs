@@ -7,7 +7,7 @@ use crate::pg::sequence::Lock;
 use crate::snowflake::lane::ceiling::{attach, open};
 use crate::snowflake::lane::lanes;
 use crate::snowflake::settings;
-use mint_core::clock::moment_text;
+use mint_core::clock::timestamp_text;
 use mint_core::{Micros, Page};
 use pgrx::PgSqlErrorCode as Code;
 
@@ -47,7 +47,10 @@ fn beyond(moment: Micros) -> Option<String> {
             let node = lane
                 .node()
                 .map_or_else(String::new, |node| format!(", node {node}"));
-            format!("Layout {layout}{node} has minted at {}.", moment_text(at))
+            format!(
+                "Layout {layout}{node} has minted at {}.",
+                timestamp_text(at)
+            )
         })
     })
 }

@@ -84,7 +84,7 @@ impl Server {
     }
 
     /// Gives a name to this moment, to which a backup can be brought later.
-    pub fn name_this_moment(&self, name: &str) {
+    pub fn create_restore_point(&self, name: &str) {
         self.connect("postgres")
             .run(&format!("SELECT pg_create_restore_point('{name}')"));
     }

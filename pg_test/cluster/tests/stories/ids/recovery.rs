@@ -19,7 +19,7 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     let mut session = server.connect("postgres");
     let backup = server.backup();
     let before: Vec<i64> = session.column(MANY);
-    server.name_this_moment("here");
+    server.create_restore_point("here");
     let named = Instant::now();
     sleep(Duration::from_secs(2));
     let after: Vec<i64> = session.column(MANY);
