@@ -1,27 +1,20 @@
-//! Ids that hide what they say: a keyed permutation of the positive bigints.
+//! Ids that hide what they say: FF1 over the bits of the id.
 //!
-//! An alternating Feistel network over the bits of the id, with AES as its round function: what
-//! Bellare, Rogaway and Spies describe in "The FFX Mode of Operation for Format-Preserving
-//! Encryption" (2010), with 10 rounds as FF1 has (NIST SP 800-38G), xor in place of the sum of digits
-//! since the digits are bits, and one block of AES per round, since all of its input fits in one:
+//! FF1 is the format-preserving encryption of NIST SP 800-38G (2016), here with radix 2: the numeral string is
+//! the id's bits, the most significant one first. A message is at least 20 bits, revision 1's minimum of a million
+//! values. So other languages read and write public ids with any library that has FF1.
 //!
-//! ```text
-//! left  = the upper half of the bits, the smaller one where they are odd;  right = the lower half
-//! round 0, 2, ...:  left  ^= F(round, right)        round 1, 3, ...:  right ^= F(round, left)
-//! F(round, half) = the first 32 bits of AES(key, "pg_mint" 01 | bits | round | 00 00 | half), cut to the other half
-//! ```
+//! FF1 permutes 0 to 2^bits - 1. Zero is not an id: what becomes zero is encrypted once more (cycle walking: Black
+//! and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
 //!
-//! The network permutes 0 to 2^bits - 1. Zero is no id: what becomes zero goes through once more
-//! (cycle walking: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
-//!
-//! The construction is frozen: public ids are made of it.
+//! At radix 2 all of a round's input but the tweak fits in one block of AES, and a sum modulo 2^m is an addition.
 
 use aes::cipher::common::BlockSizeUser;
 use aes::cipher::consts::U16;
 use aes::cipher::{
     Array, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, InOut, KeyInit,
 };
-use aes::{Aes128Enc, Aes256Enc};
+use aes::{Aes128Enc, Aes192Enc, Aes256Enc};
 use std::fmt;
 use thiserror::Error;
 
@@ -29,28 +22,33 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum ConcealError {
-    #[error("key has {0} bytes, and must have 16 or 32")]
+    #[error("key must be 16, 24 or 32 bytes long")]
     Key(usize),
     #[error("bits must be from {MIN_BITS} to {MAX_BITS}")]
     Bits,
-    #[error("id {id} is not between 1 and {max}")]
+    #[error("tweak must be at most {MAX_TWEAK} bytes long")]
+    Tweak(usize),
+    #[error("id {id} is out of range")]
     Id { id: i64, max: i64 },
 }
 
-/// Fewer ids than a million can be tried one by one (SP 800-38G asks for that many).
+/// SP 800-38G, revision 1: fewer values than a million can be tried one by one.
 pub const MIN_BITS: i32 = 20;
 /// All positive bigints.
 pub const MAX_BITS: i32 = 63;
+/// Bytes of a tweak, at most.
+pub const MAX_TWEAK: usize = 64;
 
 const ROUNDS: u8 = 10;
 
-/// A key, ready for use: the schedule of its rounds is computed once.
+/// A key with its schedule computed.
 #[derive(Clone)]
 pub struct Concealer(Cipher);
 
 #[derive(Clone)]
 enum Cipher {
     Aes128(Aes128Enc),
+    Aes192(Aes192Enc),
     Aes256(Aes256Enc),
 }
 
@@ -62,83 +60,79 @@ impl fmt::Debug for Concealer {
 }
 
 impl Concealer {
-    /// Prepares a key of 16 bytes (AES-128) or 32 (AES-256).
+    /// Prepares a key of 16 bytes (AES-128), 24 (AES-192) or 32 (AES-256).
     ///
     /// # Errors
-    /// When it has any other length.
+    /// When the key has any other length.
     pub fn new(key: &[u8]) -> Result<Self, ConcealError> {
-        let length = || ConcealError::Key(key.len());
+        let length = |_| ConcealError::Key(key.len());
         Ok(Self(match key.len() {
-            16 => Cipher::Aes128(Aes128Enc::new_from_slice(key).map_err(|_| length())?),
-            32 => Cipher::Aes256(Aes256Enc::new_from_slice(key).map_err(|_| length())?),
-            _ => return Err(length()),
+            16 => Cipher::Aes128(Aes128Enc::new_from_slice(key).map_err(length)?),
+            24 => Cipher::Aes192(Aes192Enc::new_from_slice(key).map_err(length)?),
+            32 => Cipher::Aes256(Aes256Enc::new_from_slice(key).map_err(length)?),
+            bytes => return Err(ConcealError::Key(bytes)),
         }))
     }
 
-    /// The public id of an id, both from 1 to 2^bits - 1.
+    /// Encrypts an id. It and the result are from 1 to 2^bits - 1.
     ///
     /// # Errors
-    /// When `bits` is not from 20 to 63, or the id out of that range.
+    /// When `bits` is not from 20 to 63, the tweak is longer than 64 bytes, or the id out of that range.
     #[inline]
-    pub fn conceal(&self, id: i64, bits: i32) -> Result<i64, ConcealError> {
-        let halves = Halves::of(id, bits)?;
-        Ok(self.walk(id, |word| self.permute(halves, false, word)))
+    pub fn conceal(&self, id: i64, bits: i32, tweak: &[u8]) -> Result<i64, ConcealError> {
+        let halves = Halves::of(id, bits, tweak)?;
+        Ok(self.walk(id, halves, tweak, false))
     }
 
-    /// The id of a public id: undoes [`Concealer::conceal`] with the same key and bits. With another
-    /// key or other bits the result is another id, not an error.
+    /// Decrypts an id: undoes [`Concealer::conceal`] with the same key, bits and tweak. With any other, the result is
+    /// another id, not an error.
     ///
     /// # Errors
     /// As [`Concealer::conceal`].
     #[inline]
-    pub fn reveal(&self, id: i64, bits: i32) -> Result<i64, ConcealError> {
-        let halves = Halves::of(id, bits)?;
-        Ok(self.walk(id, |word| self.permute(halves, true, word)))
+    pub fn reveal(&self, id: i64, bits: i32, tweak: &[u8]) -> Result<i64, ConcealError> {
+        let halves = Halves::of(id, bits, tweak)?;
+        Ok(self.walk(id, halves, tweak, true))
     }
 
-    /// Permutes until the result is not zero: twice at most, as only one word becomes zero.
+    /// Permutes until the result is not zero: at most twice, as one word alone becomes zero.
     #[inline]
-    fn walk(&self, id: i64, permute: impl Fn(u64) -> u64) -> i64 {
+    fn walk(&self, id: i64, halves: Halves, tweak: &[u8], reverse: bool) -> i64 {
         let mut word = id.cast_unsigned();
         loop {
-            word = permute(word);
+            let rounds = Rounds {
+                halves,
+                tweak,
+                reverse,
+                word: &mut word,
+            };
+            match &self.0 {
+                Cipher::Aes128(aes) => aes.encrypt_with_backend(rounds),
+                Cipher::Aes192(aes) => aes.encrypt_with_backend(rounds),
+                Cipher::Aes256(aes) => aes.encrypt_with_backend(rounds),
+            }
             if word != 0 {
                 return word.cast_signed();
             }
         }
     }
-
-    /// The network's rounds, or the same in reverse order.
-    #[inline]
-    fn permute(&self, halves: Halves, reverse: bool, mut word: u64) -> u64 {
-        let rounds = Rounds {
-            halves,
-            reverse,
-            word: &mut word,
-        };
-        match &self.0 {
-            Cipher::Aes128(aes) => aes.encrypt_with_backend(rounds),
-            Cipher::Aes256(aes) => aes.encrypt_with_backend(rounds),
-        }
-        word
-    }
 }
 
-/// How the network cuts an id in two.
+/// How FF1 cuts a word in two: `u` upper bits and `v` lower ones. `v` is 32 at most, and `u` equal or one less.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
-    bits: u8,
-    /// Width of the lower half; the upper one is as wide or a bit less. At most 32 each.
-    right: u32,
-    left_mask: u32,
-    right_mask: u32,
+    u: u32,
+    v: u32,
 }
 
 impl Halves {
     #[inline]
-    fn of(id: i64, bits: i32) -> Result<Self, ConcealError> {
+    fn of(id: i64, bits: i32, tweak: &[u8]) -> Result<Self, ConcealError> {
         if !(MIN_BITS..=MAX_BITS).contains(&bits) {
             return Err(ConcealError::Bits);
+        }
+        if tweak.len() > MAX_TWEAK {
+            return Err(ConcealError::Tweak(tweak.len()));
         }
         let max = i64::MAX >> (MAX_BITS - bits);
         if !(1..=max).contains(&id) {
@@ -149,21 +143,31 @@ impl Halves {
 
     #[inline]
     fn new(bits: u32) -> Self {
-        let left = bits / 2;
-        let right = bits - left;
-        Self {
-            bits: bits as u8,
-            right,
-            left_mask: u32::MAX >> (32 - left),
-            right_mask: u32::MAX >> (32 - right),
-        }
+        let u = bits / 2;
+        Self { u, v: bits - u }
+    }
+
+    /// `b` of the standard: the bytes that a half takes.
+    #[inline]
+    fn bytes(self) -> u32 {
+        self.v.div_ceil(8)
+    }
+
+    /// `P` of the standard: version 1, method 2, addition 1, radix 2, ten rounds, `u`, `n` and the tweak's length.
+    #[inline]
+    fn parameters(self, tweak: &[u8]) -> u128 {
+        let [n, t] = [self.u + self.v, tweak.len() as u32];
+        0x0102_0100_0002_0a00_u128 << 64
+            | u128::from(self.u) << 64
+            | u128::from(n) << 32
+            | u128::from(t)
     }
 }
 
-/// All rounds over a word, as one errand of the cipher: it looks once for the processor's AES.
+/// All rounds over a word in one call of the cipher's backend, which looks once for the processor's AES.
 struct Rounds<'a> {
     halves: Halves,
-    /// Each round is its own inverse, so the same rounds in reverse order undo them.
+    tweak: &'a [u8],
     reverse: bool,
     word: &'a mut u64,
 }
@@ -175,48 +179,50 @@ impl BlockSizeUser for Rounds<'_> {
 impl BlockCipherEncClosure for Rounds<'_> {
     #[inline(always)]
     fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, aes: &B) {
-        let halves = self.halves;
-        let mix = |round: u8, half: u32| {
-            let [h0, h1, h2, h3] = half.to_be_bytes();
-            let [p, g, u, m, i, n, t] = *b"pg_mint";
-            let input = Array([
-                p,
-                g,
-                u,
-                m,
-                i,
-                n,
-                t,
-                1,
-                halves.bits,
-                round,
-                0,
-                0,
-                h0,
-                h1,
-                h2,
-                h3,
-            ]);
+        let encrypt = |block: u128| {
+            let input = Array(block.to_be_bytes());
             let mut output = Array([0; 16]);
             aes.encrypt_block(InOut::from((&input, &mut output)));
-            let Array([a, b, c, d, ..]) = output;
-            u32::from_be_bytes([a, b, c, d])
+            u128::from_be_bytes(output.0)
         };
-        let mut left = (*self.word >> halves.right) as u32;
-        let mut right = *self.word as u32 & halves.right_mask;
+        let Halves { u, v } = self.halves;
+        let counter = 8 * self.halves.bytes();
+        // `PRF` of the standard is the last block of CBC over P and Q. What comes before the round and the half is
+        // the same in all rounds.
+        let mut before = encrypt(self.halves.parameters(self.tweak));
+        let (blocks, rest) = self.tweak.as_chunks();
+        for block in blocks {
+            before = encrypt(before ^ u128::from_be_bytes(*block));
+        }
+        let mut last = [0; 16];
+        last[..rest.len()].copy_from_slice(rest);
+        before ^= u128::from_be_bytes(last);
+        if rest.len() as u32 * 8 + counter + 8 > u128::BITS {
+            before = encrypt(before);
+        }
+        // The first eight bytes of the block are `y`.
+        let mix = |round: u8, half: u64| {
+            let block = encrypt(before ^ u128::from(round) << counter ^ u128::from(half));
+            (block >> 64) as u64
+        };
+        let [left_mask, right_mask] = [u, v].map(|width| u64::MAX >> (64 - width));
+        let mut left = *self.word >> v & left_mask;
+        let mut right = *self.word & right_mask;
         for place in 0..ROUNDS {
-            let round = if self.reverse {
-                ROUNDS - 1 - place
+            if self.reverse {
+                let round = ROUNDS - 1 - place;
+                if round % 2 == 0 {
+                    left = left.wrapping_sub(mix(round, right)) & left_mask;
+                } else {
+                    right = right.wrapping_sub(mix(round, left)) & right_mask;
+                }
+            } else if place % 2 == 0 {
+                left = left.wrapping_add(mix(place, right)) & left_mask;
             } else {
-                place
-            };
-            if round % 2 == 0 {
-                left ^= mix(round, right) & halves.left_mask;
-            } else {
-                right ^= mix(round, left) & halves.right_mask;
+                right = right.wrapping_add(mix(place, left)) & right_mask;
             }
         }
-        *self.word = u64::from(left) << halves.right | u64::from(right);
+        *self.word = left << v | right;
     }
 }
 
@@ -234,10 +240,10 @@ mod tests {
             let ids = 1..1_i64 << bits;
             let mut seen = vec![false; 1 << bits];
             for id in ids.clone() {
-                let public = concealer.walk(id, |word| concealer.permute(halves, false, word));
+                let public = concealer.walk(id, halves, b"", false);
                 assert!(ids.contains(&public));
                 assert!(!std::mem::replace(&mut seen[public as usize], true));
-                let own = concealer.walk(public, |word| concealer.permute(halves, true, word));
+                let own = concealer.walk(public, halves, b"", true);
                 assert_eq!(own, id, "{bits} bits");
             }
         }

@@ -7,6 +7,7 @@ mod common;
 #[path = "../common/known.rs"]
 mod known;
 
+mod conceal;
 mod public;
 mod sequence_table;
 mod snowflake;

@@ -1,11 +1,10 @@
-//! Ids as text and concealed: published texts, frozen public ids, and that nothing is lost.
+//! Ids as text: published texts, and that nothing is lost.
 
 use crate::known::{ids, number, row};
+use mint_core::EncodingError;
 use mint_core::codec::text;
 use mint_core::codec::text::{ENCODINGS, MAX_LENGTH};
-use mint_core::{ConcealError, Concealer, EncodingError};
 use proptest::prelude::*;
-use std::collections::HashSet;
 
 fn text(name: &str, id: i64) -> String {
     let mut room = [0; MAX_LENGTH];
@@ -160,96 +159,6 @@ fn texts_that_are_no_ids_are_refused() {
     assert!(text::by_name(b"Base58").is_none() && text::by_name(b"").is_none());
 }
 
-const KEY: &[u8; 16] = b"0123456789abcdef";
-
-/// Frozen: public ids are made of these. Computed by another program too, from `openssl enc -aes-128-ecb`.
-#[test]
-fn concealed_ids_are_what_they_were() {
-    let long = Concealer::new(&[KEY.as_slice(), KEY].concat()).unwrap();
-    let short = Concealer::new(KEY).unwrap();
-    let ids = [1, 2, 4_035_377_468_834_583_552, i64::MAX];
-    assert_eq!(ids.map(|id| short.conceal(id, 63).unwrap()), FROZEN_128);
-    assert_eq!(ids.map(|id| long.conceal(id, 63).unwrap()), FROZEN_256);
-    assert_eq!(
-        short.conceal(1_970_399_154_704_386, 53),
-        Ok(317_112_446_388_084)
-    );
-}
-
-const FROZEN_128: [i64; 4] = [
-    1_815_264_923_703_597_431,
-    1_960_770_339_006_073_916,
-    3_182_528_189_645_574_284,
-    5_016_224_338_655_920_856,
-];
-const FROZEN_256: [i64; 4] = [
-    628_138_570_132_940_863,
-    6_253_753_917_771_165_612,
-    5_396_031_525_257_777_312,
-    968_295_694_778_354_966,
-];
-
-#[test]
-fn a_smallest_domain_is_permuted_whole() {
-    let concealer = Concealer::new(KEY).unwrap();
-    let all: HashSet<i64> = (1..1 << 20)
-        .map(|id| {
-            let public = concealer.conceal(id, 20).unwrap();
-            assert!((1..1 << 20).contains(&public));
-            public
-        })
-        .collect();
-    assert_eq!(all.len(), (1 << 20) - 1);
-}
-
-#[test]
-fn what_cannot_be_concealed_is_refused() {
-    for length in [0, 15, 17, 24, 31, 33] {
-        let error = Concealer::new(&vec![0; length]).map(|_| ());
-        assert_eq!(error, Err(ConcealError::Key(length)));
-    }
-    let concealer = Concealer::new(KEY).unwrap();
-    for bits in [i32::MIN, 0, 19, 64, i32::MAX] {
-        assert_eq!(concealer.conceal(1, bits), Err(ConcealError::Bits));
-    }
-    for (id, bits, max) in [
-        (0, 63, i64::MAX),
-        (-1, 63, i64::MAX),
-        (1 << 53, 53, (1 << 53) - 1),
-    ] {
-        assert_eq!(
-            concealer.reveal(id, bits),
-            Err(ConcealError::Id { id, max })
-        );
-    }
-}
-
-/// One bit of the id, the key or the width changes about half of the result's bits.
-#[test]
-fn every_bit_of_id_and_key_matters() {
-    let changed = |a: i64, b: i64| (a ^ b).count_ones();
-    let concealer = Concealer::new(KEY).unwrap();
-    let id = 4_035_377_468_834_583_552_i64;
-    let public = concealer.conceal(id, 63).unwrap();
-    let mut total = 0;
-    for bit in 0..63 {
-        let flips = changed(public, concealer.conceal(id ^ (1 << bit), 63).unwrap());
-        assert!((12..52).contains(&flips), "bit {bit}: {flips}");
-        total += flips;
-    }
-    assert!((1_800..2_200).contains(&total), "{total}");
-    for place in 0..128 {
-        let mut key = *KEY;
-        key[place / 8] ^= 1 << (place % 8);
-        let other = Concealer::new(&key).unwrap().conceal(id, 63).unwrap();
-        assert!(
-            (12..52).contains(&changed(public, other)),
-            "key bit {place}"
-        );
-    }
-    assert!(changed(public, concealer.conceal(id, 62).unwrap()) > 12);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..Default::default() })]
 
@@ -282,14 +191,5 @@ proptest! {
         for encoding in &ENCODINGS {
             let _ = encoding.decode(&text);
         }
-    }
-
-    #[test]
-    fn concealed_ids_are_revealed(id in ids(), bits in 20..=63_i32, key: [u8; 32], long: bool) {
-        let concealer = Concealer::new(&key[..if long { 32 } else { 16 }]).unwrap();
-        let id = (id & (i64::MAX >> (63 - bits))).max(1);
-        let public = concealer.conceal(id, bits).unwrap();
-        prop_assert!((1..=i64::MAX >> (63 - bits)).contains(&public));
-        prop_assert_eq!(concealer.reveal(public, bits), Ok(id));
     }
 }
