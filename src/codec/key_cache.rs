@@ -18,7 +18,7 @@ pub fn known(key: &[u8]) -> Rc<Known> {
     /// Direct-mapped by the first byte.
     static KNOWN: [Cached<Known>; 4] = [const { Cached::new() }; 4];
     let place = usize::from(key.first().copied().unwrap_or(0)) % KNOWN.len();
-    KNOWN[place].get_that(|known| known.key == key, || learn(key))
+    KNOWN[place].get_matching(|known| known.key == key, || learn(key))
 }
 
 #[cold]

@@ -3,7 +3,7 @@
 use crate::objectid::generate;
 use crate::pg::datum::{fixed, timestamp};
 use crate::pg::error;
-use crate::pg::error::bad_syntax_or_value;
+use crate::pg::error::ereturn_bad_syntax;
 use mint_core::ObjectId;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
@@ -25,7 +25,7 @@ impl From<ObjectId> for ObjectIdValue {
 #[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
 fn objectid_in(text: &CStr, call: pg_sys::FunctionCallInfo) -> ObjectIdValue {
     let id = ObjectId::parse(text.to_bytes()).unwrap_or_else(|| {
-        bad_syntax_or_value(call, "objectid", text.to_bytes());
+        ereturn_bad_syntax(call, "objectid", text.to_bytes());
         ObjectId([0; ObjectId::BYTES])
     });
     id.into()

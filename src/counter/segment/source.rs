@@ -9,7 +9,7 @@ use crate::pg::catalog::{extension, privilege, sql, tables};
 use crate::pg::datum::text::Words;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
 use crate::pg::worker::request::{Kind, Requests};
@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const SLOTS: usize = 32;
 
 static STAMP: Stamp = Stamp::new(b'f', 1);
-static SUPPLIERS: Idea<(), Supplier> =
-    Idea::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
+static SUPPLIERS: NamedSegment<(), Supplier> =
+    NamedSegment::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
 
 /// What the sessions of a database and their worker tell each other.
 ///
@@ -91,7 +91,11 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     )?;
     let read = |client: &SpiClient<'_>| {
         let rows = client
-            .select(&charset::carried(select), Some(1), &[sequence.into()])
+            .select(
+                &charset::encode_for_pgrx(select),
+                Some(1),
+                &[sequence.into()],
+            )
             .or_report();
         if rows.is_empty() {
             return None;
@@ -147,7 +151,7 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     };
     let [server, source] = [server, source].map(|text| Words(text.to_owned()));
     let values = [sequence.into(), server.into(), source.into(), step.into()];
-    let [forget, insert] = [forget, insert].map(charset::carried);
+    let [forget, insert] = [forget, insert].map(charset::encode_for_pgrx);
     let keep = |client: &mut SpiClient<'_>| {
         client.update(&forget, None, &[]).or_report();
         client.update(&insert, None, &values).or_report();

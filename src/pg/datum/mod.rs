@@ -1,4 +1,4 @@
-//! Values between PostgreSQL and Rust.
+//! Conversions between values of PostgreSQL and Rust.
 
 pub mod convert;
 pub mod fixed;

@@ -83,7 +83,7 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Runs a statement, which sees all that was committed before it.
     pub fn update(&mut self, statement: &str, arguments: &Arguments<'_>) -> SpiTupleTable<'conn> {
-        let statement = charset::carried(statement.to_owned());
+        let statement = charset::encode_for_pgrx(statement.to_owned());
         self.client.update(&statement, None, arguments).or_report()
     }
 

@@ -10,7 +10,7 @@ use crate::pg::catalog::{extension, invalidation};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::{error, sequence};
 use crate::snowflake::settings;
 use mint_core::clock::timestamp_text;
@@ -28,8 +28,8 @@ const SEQUENCE: &CStr = c"pg_mint_time_ceiling";
 const SLOTS: usize = 4_096;
 
 static STAMP: Stamp = Stamp::new(b'c', 1);
-static CEILINGS: Idea<(), Slot> =
-    Idea::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
+static CEILINGS: NamedSegment<(), Slot> =
+    NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
 
 /// A ceiling in shared memory.
 ///

@@ -1,10 +1,10 @@
 //! The lanes of the server, in shared memory.
 
-use crate::pg::backend::local::{Local, Once};
+use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
-use crate::pg::shmem::{Idea, Memory, Stamp};
+use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::snowflake::settings;
 use mint_core::{
     BUILTINS, ClockAnchor, Lane, LaneTable, Layout, LayoutKey, Lookup, Micros, TableCount,
@@ -24,7 +24,8 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'l', 1);
-static LANES: Idea<Head, Lane> = Idea::with_slots(c"pg_mint lanes", &STAMP, slots, init);
+static LANES: NamedSegment<Head, Lane> =
+    NamedSegment::with_slots(c"pg_mint lanes", &STAMP, slots, init);
 
 /// Twice as many slots as lanes at least: that keeps probing short, and leaves room for shared lanes.
 fn slots() -> usize {
@@ -59,7 +60,7 @@ pub struct Shared {
 
 #[inline]
 pub fn shared() -> &'static Shared {
-    static SHARED: Once<Shared> = Once::new();
+    static SHARED: LocalOnce<Shared> = LocalOnce::new();
     SHARED.get_or(|| {
         let memory = LANES.memory();
         Shared {

@@ -1,6 +1,6 @@
 //! Layouts that this session has used, taken apart.
 
-use crate::pg::backend::lent::Lent;
+use crate::pg::backend::direct_mapped::DirectMapped;
 use crate::snowflake::error::bad_layout_bytes;
 use mint_core::{BUILTINS, Layout};
 use std::cell::UnsafeCell;
@@ -9,8 +9,8 @@ use std::cell::UnsafeCell;
 type Words = (u64, u64, u32);
 
 /// Direct-mapped by the bytes, so that a call need not take its layout apart again. A layout's first byte is never zero.
-static KNOWN: Lent<Words, Layout, 16> =
-    Lent::new([const { UnsafeCell::new(((0, 0, 0), BUILTINS[0].layout)) }; 16]);
+static KNOWN: DirectMapped<Words, Layout, 16> =
+    DirectMapped::new([const { UnsafeCell::new(((0, 0, 0), BUILTINS[0].layout)) }; 16]);
 
 /// The layout of these bytes, which were checked when they became a value. Lent until the next call.
 #[inline]
