@@ -54,6 +54,7 @@ pub fn node() -> Option<[u8; 6]> {
     }
 }
 
+/// Returns the machine's MAC address.
 #[cold]
 fn machine() -> [u8; 6] {
     let Some(node) = first_address(Path::new("/sys/class/net")) else {
@@ -65,7 +66,7 @@ fn machine() -> [u8; 6] {
         .hint("Set pg_mint.uuid_node to a MAC address, or to \"random\".")
         .raise()
     };
-    // Kept until the setting is assigned again.
+    // Cached until the setting is assigned again.
     CHOICE.set(Choice::Fixed(node));
     node
 }
