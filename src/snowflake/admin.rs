@@ -1,6 +1,6 @@
 //! Views and functions for the administrator of the server.
 
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::machine::clock;
 use crate::snowflake::lane::{ceiling, lanes, reset_ceiling};
@@ -52,7 +52,7 @@ fn pg_mint_accept_clock() -> Interval {
 fn pg_mint_ceilings() -> TableIterator<
     'static,
     (
-        name!(database, Words),
+        name!(database, DecodedText),
         name!(name, &'static str),
         name!(value, Option<TimestampWithTimeZone>),
         name!(ahead, Interval),
@@ -63,7 +63,7 @@ fn pg_mint_ceilings() -> TableIterator<
 > {
     TableIterator::new(ceiling::rows().into_iter().map(|row| {
         (
-            Words(row.database),
+            DecodedText(row.database),
             ceiling::NAME,
             timestamp(row.value),
             interval(clock::ahead(row.value)),

@@ -5,7 +5,7 @@
 
 use crate::pg::catalog::privilege::{guarded, restricted};
 use crate::pg::charset;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, relay_errors, report};
 use pgrx::{IntoDatum, PgSqlErrorCode as Code, Spi, pg_sys};
 use std::ffi::c_char;
@@ -37,7 +37,7 @@ pub fn quoted(name: &str) -> String {
     }
     let query = "SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.'::pg_catalog.text ORDER BY place)
         FROM pg_catalog.unnest(pg_catalog.parse_ident($1::pg_catalog.text)) WITH ORDINALITY AS name (part, place)";
-    let answer = ask::<Words>(query, Words(name.to_owned()).into());
+    let answer = ask::<DecodedText>(query, DecodedText(name.to_owned()).into());
     answer.map_or_else(String::new, |answer| answer.0)
 }
 
@@ -63,7 +63,7 @@ pub fn escaped(text: &str) -> String {
 
 /// Adds the schema in which the caller would create a relation of that name, if allowed.
 pub fn with_schema(quoted: &str) -> String {
-    let text = Words(quoted.to_owned()).into_datum();
+    let text = DecodedText(quoted.to_owned()).into_datum();
     let text = text.map_or(ptr::null_mut(), |datum| datum.cast_mut_ptr());
     // SAFETY: functions of the parser, which raise errors; their results live in the current memory context.
     let (schema, name) = relay_errors(|| unsafe {
@@ -88,7 +88,7 @@ pub fn with_schema(quoted: &str) -> String {
 /// Returns the oid of a relation, by its quoted name with the schema.
 pub fn resolve(qualified: &str) -> pg_sys::Oid {
     let query = "SELECT $1::pg_catalog.text::pg_catalog.regclass::pg_catalog.oid";
-    ask(query, Words(qualified.to_owned()).into()).unwrap_or(pg_sys::InvalidOid)
+    ask(query, DecodedText(qualified.to_owned()).into()).unwrap_or(pg_sys::InvalidOid)
 }
 
 /// Returns a relation's name for a message, with its schema if it is not in the caller's search path.

@@ -62,24 +62,24 @@ bytes_argument!(Bytea, "bytea");
 
 /// A text decoded to UTF-8, whatever the encoding of the database: an argument, a result, or a value of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words(pub String);
+pub struct DecodedText(pub String);
 
-pgrx::impl_sql_translatable!(Words, "text");
-convert::argument!('fcx, Words, Words(String::new()));
-convert::result!(Words);
+pgrx::impl_sql_translatable!(DecodedText, "text");
+convert::argument!('fcx, DecodedText, DecodedText(String::new()));
+convert::result!(DecodedText);
 
-impl pgrx::FromDatum for Words {
+impl pgrx::FromDatum for DecodedText {
     unsafe fn from_polymorphic_datum(
         datum: pg_sys::Datum,
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
         // SAFETY: the caller says that a datum that is not null is of this type.
-        (!is_null).then(|| Words(charset::decode(unsafe { bytes(datum) })))
+        (!is_null).then(|| DecodedText(charset::decode(unsafe { bytes(datum) })))
     }
 }
 
-impl pgrx::IntoDatum for Words {
+impl pgrx::IntoDatum for DecodedText {
     fn into_datum(self) -> Option<pg_sys::Datum> {
         // Text and bytea are laid out alike.
         charset::encode(&self.0).into_datum()
@@ -95,15 +95,15 @@ impl pgrx::IntoDatum for Words {
 }
 
 // SAFETY: the value is copied.
-unsafe impl pgrx::datum::UnboxDatum for Words {
-    type As<'src> = Words;
+unsafe impl pgrx::datum::UnboxDatum for DecodedText {
+    type As<'src> = DecodedText;
 
     unsafe fn unbox<'src>(datum: pgrx::datum::Datum<'src>) -> Self::As<'src>
     where
         Self: 'src,
     {
         // SAFETY: the caller says that the datum is of this type.
-        Words(charset::decode(unsafe { bytes(datum.sans_lifetime()) }))
+        DecodedText(charset::decode(unsafe { bytes(datum.sans_lifetime()) }))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::catalog::{binding, privilege, sql};
 use crate::pg::charset;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::pg::worker::lifecycle;
@@ -99,7 +99,7 @@ impl Remote {
             if !is_open {
                 self.connect(dblink, server);
             }
-            let first = |row: SpiTupleTable<'_>| value::<Words>(&row, 1).map(|home| home.0);
+            let first = |row: SpiTupleTable<'_>| value::<DecodedText>(&row, 1).map(|home| home.0);
             self.send(dblink, HOME);
             let home = self.receive(dblink, "home pg_catalog.text", first);
             let home = home.unwrap_or_else(|| {
@@ -282,7 +282,7 @@ fn dblink() -> String {
             JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
         WHERE e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name
     )";
-    let schema = sql::ask::<Words>(query, "dblink".into()).map(|schema| schema.0);
+    let schema = sql::ask::<DecodedText>(query, "dblink".into()).map(|schema| schema.0);
     schema.unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_FUNCTION,

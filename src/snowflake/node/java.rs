@@ -1,13 +1,13 @@
 //! The node that Java's `SequenceGenerator` derives from MAC addresses.
 
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::mac_address;
 use mint_core::node_of_addresses;
 use pgrx::prelude::*;
 
 /// Returns the node that Java's `SequenceGenerator` would have on a machine with these MAC addresses.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
-fn snowflake_node_from_mac(addresses: Words) -> i32 {
+fn snowflake_node_from_mac(addresses: DecodedText) -> i32 {
     node_of_addresses(&addresses.0).cast_signed()
 }
 
