@@ -103,37 +103,34 @@ fn explain(
     max_ahead: Micros,
 ) -> Report {
     let too_far = |need: &Micros| {
-        format!(
-            "The next id of {} is {} away, and pg_mint.max_wait is shorter.",
-            lane_name(layout, node),
-            duration_text(*need)
-        )
+        let (lane, need) = (lane_name(layout, node), duration_text(*need));
+        format!("The next id of {lane} is {need} away, and pg_mint.max_wait is shorter.")
     };
     match error {
-        MintError::Exhausted => report
-            .detail(format!(
-                "Its last tick starts at {}.",
-                layout
-                    .tick_start(layout.max_tick())
-                    .map_or_else(|| "infinity".to_owned(), timestamp_text)
-            ))
-            .hint("Choose a layout with a later epoch or more bits of time."),
+        MintError::Exhausted => {
+            let last = layout.tick_start(layout.max_tick());
+            let last = last.map_or_else(|| "infinity".to_owned(), timestamp_text);
+            report
+                .detail(format!("Its last tick starts at {last}."))
+                .hint("Choose a layout with a later epoch or more bits of time.")
+        }
         MintError::BeforeEpoch => report
             .detail(format!("The epoch is {}.", timestamp_text(layout.epoch())))
             .hint("Check the clock of the server."),
-        MintError::ClockBehind { need, .. } => report
-            .detail(format!(
-                "The clock stepped back{}. Ids may run ahead of it by pg_mint.max_ahead ({}); \
-                 the next id is {} away, and pg_mint.max_wait is shorter.",
-                if lender::is_there() {
-                    ", or the node was given back just now"
-                } else {
-                    ""
-                },
-                duration_text(max_ahead),
-                duration_text(*need)
-            ))
-            .hint("Put the clock of the server right, wait, or raise pg_mint.max_wait."),
+        MintError::ClockBehind { need, .. } => {
+            let or_released = match lender::is_there() {
+                true => ", or the node was given back just now",
+                false => "",
+            };
+            let (max_ahead, need) = (duration_text(max_ahead), duration_text(*need));
+            report
+                .detail(format!(
+                    "The clock stepped back{or_released}. \
+                     Ids may run ahead of it by pg_mint.max_ahead ({max_ahead}); \
+                     the next id is {need} away, and pg_mint.max_wait is shorter."
+                ))
+                .hint("Put the clock of the server right, wait, or raise pg_mint.max_wait.")
+        }
         MintError::BelowFloor { behind: ..=0, .. } => report
             .detail("Ids of the tick under way may have been issued before the server was started.")
             .hint("Wait, raise pg_mint.max_wait, or choose a layout with a shorter unit."),
