@@ -71,7 +71,7 @@ unsafe fn parse<T: ParsedGuc>(text: *const c_char) -> Result<T, String> {
     T::parse(&unsafe { charset::decode_c(text) })
 }
 
-/// Check hook: returns whether the text is valid.
+/// Check hook: returns whether the text is valid, and sets the DETAIL of the server's error if not.
 #[pg_guard]
 unsafe extern "C-unwind" fn check<T: ParsedGuc>(
     text: *mut *mut c_char,
@@ -81,7 +81,9 @@ unsafe extern "C-unwind" fn check<T: ParsedGuc>(
     // SAFETY: the server passes the address of a string or of null.
     let result = unsafe { parse::<T>(*text) };
     if let Err(detail) = &result {
-        explain(&charset::c_string(detail));
+        let detail = charset::c_string(detail);
+        // SAFETY: a copy in the server's memory, which it frees with the error.
+        unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
     }
     result.is_ok()
 }
@@ -91,21 +93,6 @@ unsafe extern "C-unwind" fn check<T: ParsedGuc>(
 unsafe extern "C-unwind" fn assign<T: ParsedGuc>(text: *const c_char, _extra: *mut c_void) {
     // SAFETY: the server passes a string or null.
     unsafe { parse::<T>(text) }.unwrap_or_default().assign();
-}
-
-/// Returns the text that is assigned, for a setting's assign hook.
-///
-/// # Safety
-/// `value` is a string or null, as the server gives it.
-pub unsafe fn assigned<'a>(value: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: as the caller says.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
-}
-
-/// Sets the DETAIL of the error that the server raises when a check hook refuses a value.
-pub fn explain(detail: &CStr) {
-    // SAFETY: a copy in the server's memory, which it frees with the error.
-    unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
 }
 
 /// Defines the setting. Called once, when the library is loaded.
