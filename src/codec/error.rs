@@ -133,6 +133,6 @@ pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> R
         _ => (BAD_TEXT, None),
     };
     report(code, format!("invalid {name} id: \"{text}\""))
-        .detail_if(sentence(&error.to_string()))
+        .detail(sentence(&error.to_string()))
         .hint_if(hint)
 }

@@ -91,11 +91,10 @@ pub fn log(message: String) {
 }
 
 /// Turns a message into the full sentence that a detail is.
-pub fn sentence(message: &str) -> Option<String> {
+pub fn sentence(message: &str) -> String {
     let mut letters = message.chars();
-    letters
-        .next()
-        .map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
 }
 
 /// An error of core or pgrx, with what PostgreSQL adds to its message.

@@ -104,7 +104,7 @@ struct Nodes;
 impl ParsedGuc for Nodes {
     fn parse(text: &str) -> Result<Self, String> {
         let nodes = parse_nodes(text).map(|_| Self);
-        nodes.map_err(|error| sentence(&error.to_string()).unwrap_or_default())
+        nodes.map_err(|error| sentence(&error.to_string()))
     }
 
     fn assign(self) {

@@ -68,7 +68,7 @@ pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
             .to_owned(),
     };
     bad_syntax("snowflake_layout", text.as_bytes())
-        .detail_if(sentence(&error.to_string()))
+        .detail(sentence(&error.to_string()))
         .hint(hint)
 }
 
@@ -80,7 +80,7 @@ pub fn bad_layout_bytes(error: &LayoutError) -> Report {
         Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
         "invalid external \"snowflake_layout\" value",
     )
-    .detail_if(sentence(&error.to_string()))
+    .detail(sentence(&error.to_string()))
 }
 
 /// Raises the error of minting from the lane of (layout, node). The registry raises that of a lease that has ended.
