@@ -53,40 +53,37 @@ unsafe fn order(call: FunctionCallInfo) -> Ordering {
 
 /// Defines SQL functions by version 1 of the calling convention.
 macro_rules! c_functions {
-    ($($name:ident, $info:ident: |$call:ident| $body:expr;)*) => {$(
-        #[unsafe(no_mangle)]
-        extern "C" fn $info() -> &'static Pg_finfo_record {
-            const INFO: Pg_finfo_record = Pg_finfo_record { api_version: 1 };
-            &INFO
-        }
+    ($($name:ident: |$call:ident| $body:expr;)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("pg_finfo_", stringify!($name)))]
+            extern "C" fn info() -> &'static Pg_finfo_record {
+                &Pg_finfo_record { api_version: 1 }
+            }
 
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $name($call: FunctionCallInfo) -> Datum {
-            // SAFETY: the function is declared STRICT, with the arguments that it reads.
-            unsafe { Datum::from($body) }
-        }
+            #[unsafe(no_mangle)]
+            unsafe extern "C-unwind" fn $name($call: FunctionCallInfo) -> Datum {
+                // SAFETY: the function is declared STRICT, with the arguments that it reads.
+                unsafe { Datum::from($body) }
+            }
+        };
     )*};
 }
 
 c_functions! {
-    objectid_eq, pg_finfo_objectid_eq: |call| order(call).is_eq();
-    objectid_ne, pg_finfo_objectid_ne: |call| order(call).is_ne();
-    objectid_lt, pg_finfo_objectid_lt: |call| order(call).is_lt();
-    objectid_le, pg_finfo_objectid_le: |call| order(call).is_le();
-    objectid_gt, pg_finfo_objectid_gt: |call| order(call).is_gt();
-    objectid_ge, pg_finfo_objectid_ge: |call| order(call).is_ge();
-    objectid_cmp, pg_finfo_objectid_cmp: |call| order(call) as i32;
-    objectid_hash, pg_finfo_objectid_hash: |call| fixed::hash(id(argument(call, 0)));
-    objectid_hash_extended, pg_finfo_objectid_hash_extended: |call| {
+    objectid_eq: |call| order(call).is_eq();
+    objectid_ne: |call| order(call).is_ne();
+    objectid_lt: |call| order(call).is_lt();
+    objectid_le: |call| order(call).is_le();
+    objectid_gt: |call| order(call).is_gt();
+    objectid_ge: |call| order(call).is_ge();
+    objectid_cmp: |call| order(call) as i32;
+    objectid_hash: |call| fixed::hash(id(argument(call, 0)));
+    objectid_hash_extended: |call| {
         fixed::hash_extended(id(argument(call, 0)), argument(call, 1).value() as u64)
     };
-    objectid_smaller, pg_finfo_objectid_smaller: |call| {
-        argument(call, usize::from(order(call).is_gt()))
-    };
-    objectid_larger, pg_finfo_objectid_larger: |call| {
-        argument(call, usize::from(order(call).is_lt()))
-    };
-    objectid_sortsupport, pg_finfo_objectid_sortsupport: |call| {
+    objectid_smaller: |call| argument(call, usize::from(order(call).is_gt()));
+    objectid_larger: |call| argument(call, usize::from(order(call).is_lt()));
+    objectid_sortsupport: |call| {
         let sort = argument(call, 0).cast_mut_ptr::<SortSupportData>();
         (*sort).comparator = Some(compare_datums);
         if (*sort).abbreviate {

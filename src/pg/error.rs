@@ -51,7 +51,7 @@ impl Report {
         }
     }
 
-    /// Ends the statement.
+    /// Raises the error, which ends the statement.
     pub fn raise(self) -> ! {
         self.0.report(PgLogLevel::ERROR);
         unreachable!("an error report does not return")

@@ -15,7 +15,6 @@ use crate::pg::backend::local::LocalOnce;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
-use std::marker::PhantomData;
 use std::ptr::{self, addr_of_mut};
 use std::slice;
 
@@ -188,10 +187,8 @@ impl<H, S> Memory<H, S> {
         // SAFETY: the lock was initialized before the segment was published; if `work` raises an error, the server
         // releases it with the transaction.
         unsafe { pg_sys::LWLockAcquire(self.lock, pg_sys::LWLockMode::LW_EXCLUSIVE) };
-        let held = Held(self.lock, PhantomData);
-        let result = work();
-        drop(held);
-        result
+        let _held = Held(self.lock);
+        work()
     }
 
     /// As [`Memory::locked`]; returns none, without waiting, if another process has the lock.
@@ -201,17 +198,15 @@ impl<H, S> Memory<H, S> {
         {
             return None;
         }
-        let held = Held(self.lock, PhantomData);
-        let result = work();
-        drop(held);
-        Some(result)
+        let _held = Held(self.lock);
+        Some(work())
     }
 }
 
 /// Guard of a lock that is held; unlocks when dropped.
-struct Held<'a>(*mut pg_sys::LWLock, PhantomData<&'a ()>);
+struct Held(*mut pg_sys::LWLock);
 
-impl Drop for Held<'_> {
+impl Drop for Held {
     fn drop(&mut self) {
         // After an error the server releases it with the transaction.
         if !std::thread::panicking() {
