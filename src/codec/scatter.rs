@@ -22,8 +22,8 @@ fn snowflake_unscatter(id: i64, digits: default!(i32, 1)) -> i64 {
 ///
 /// - **Unique**: as the values are.
 /// - **Ordered**: by value within a transaction; transactions are scattered over the shards.
-/// - **Stable**: the shard is computed from the start of the transaction, as in TiDB, so parallel workers of a query have
-///   the same one.
+/// - **Stable**: the shard is computed from the start of the transaction, as in TiDB, so parallel workers of a query
+///   have the same one.
 #[pg_extern(stable, strict, parallel_safe, cost = 1)]
 fn auto_random(value: i64, shard_bits: default!(i32, 5), range_bits: default!(i32, 64)) -> i64 {
     AutoRandom::new(shard_bits, range_bits)

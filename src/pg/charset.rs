@@ -1,9 +1,9 @@
-//! Conversion between the encoding of the database and UTF-8. All text from the server is decoded and all text for it is
-//! encoded by these functions: arguments, rows, statements and messages.
+//! Conversion between the encoding of the database and UTF-8. All text from the server is decoded and all text for it
+//! is encoded by these functions: arguments, rows, statements and messages.
 //!
 //! Decoding and encoding again loses nothing: an invalid byte becomes one of the last 256 code points, which Unicode
-//! leaves unused, and that becomes the byte again. SQL_ASCII has no characters beyond ASCII; text that is valid UTF-8 is
-//! decoded as UTF-8 there, so that messages show it as the server does.
+//! leaves unused, and that becomes the byte again. SQL_ASCII has no characters beyond ASCII; text that is valid UTF-8
+//! is decoded as UTF-8 there, so that messages show it as the server does.
 
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -187,8 +187,8 @@ pub unsafe fn decode_c(text: *const c_char) -> String {
     decode(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// Encodes a message or a statement for pgrx, which takes a string and copies its bytes. The result may not be UTF-8, so
-/// it must not be used for anything else.
+/// Encodes a message or a statement for pgrx, which takes a string and copies its bytes. The result may not be UTF-8,
+/// so it must not be used for anything else.
 pub fn encode_for_pgrx(text: String) -> String {
     if text.is_ascii() || encoding() == UTF8 {
         return text;

@@ -214,8 +214,9 @@ fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     true
 }
 
-/// Runs `work`, which may raise an error of the server's own. pgrx reads the texts of such an error as UTF-8 and replaces
-/// what is not. So other bytes are escaped before pgrx reads them, and the error is raised again with the original texts.
+/// Runs `work`, which may raise an error of the server's own. pgrx reads the texts of such an error as UTF-8 and
+/// replaces what is not. So other bytes are escaped before pgrx reads them, and the error is raised again with the
+/// original texts.
 pub fn relay_errors<T>(work: impl FnOnce() -> T) -> T {
     if encoding() == UTF8 {
         return work();

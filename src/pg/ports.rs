@@ -1,9 +1,9 @@
 //! Functions of the server that pgrx does not bind, or binds with a guard that is not wanted, under their own names.
 //!
-//! pgrx guards each call of a function that it binds against the server's errors. That costs as much as an id, and raises
-//! a new error in place of the original one. These functions are called without a guard, because they raise no error or
-//! because their errors must pass unchanged. One that raises errors and is called from Rust code that owns values is
-//! called inside of `pg_guard_ffi_boundary`.
+//! pgrx guards each call of a function that it binds against the server's errors. That costs as much as an id, and
+//! raises a new error in place of the original one. These functions are called without a guard, because they raise no
+//! error or because their errors must pass unchanged. One that raises errors and is called from Rust code that owns
+//! values is called inside of `pg_guard_ffi_boundary`.
 
 use pgrx::pg_sys;
 use std::ffi::{c_char, c_int, c_void};

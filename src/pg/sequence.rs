@@ -1,5 +1,5 @@
-//! The page of a sequence, read and written as by the server's own functions, but without a transaction: a write takes no
-//! transaction id, survives a rollback, and works in read-only transactions and parallel workers.
+//! The page of a sequence, read and written as by the server's own functions, but without a transaction: a write takes
+//! no transaction id, survives a rollback, and works in read-only transactions and parallel workers.
 //!
 //! A page is logged as a full image. A delta would be replayed on a different page, as `nextval` logs values ahead of
 //! those in memory.
@@ -20,7 +20,7 @@ pub struct Row {
     pub last_value: i64,
     /// How many logged values are left.
     pub log_count: i64,
-    /// Whether `last_value` was issued.
+    /// True if `last_value` was issued.
     pub is_called: bool,
 }
 
@@ -103,7 +103,8 @@ impl Sequence {
         .raise()
     }
 
-    /// As [`Sequence::open`] for writing, but without waiting; returns none also when another session has a conflicting lock.
+    /// As [`Sequence::open`] for writing, but without waiting; returns none also when another session has a conflicting
+    /// lock.
     pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
         let mode = Lock::Write.mode();
         // SAFETY: calls without preconditions. The lock is released when the value is dropped, or here.
@@ -190,14 +191,14 @@ impl Sequence {
         (rules, row.cache.unsigned_abs())
     }
 
-    /// Passes the row to `decide` under the page's lock, and writes and logs the row that it returns. Returns the row in the
-    /// page, and the WAL position that makes it durable once flushed.
+    /// Passes the row to `decide` under the page's lock, and writes and logs the row that it returns. Returns the row
+    /// in the page, and the WAL position that makes it durable once flushed.
     pub fn update(&mut self, decide: impl FnOnce(Row) -> Option<Row>) -> (Row, Position) {
         self.update_then(|row, _| decide(row), |_| ())
     }
 
-    /// As [`Sequence::update`]. Passes `decide` the position of the last change as well; and if it returns a row, calls `then`
-    /// with the new position, still under the page's lock.
+    /// As [`Sequence::update`]. Passes `decide` the position of the last change as well; and if it returns a row, calls
+    /// `then` with the new position, still under the page's lock.
     pub fn update_then(
         &mut self,
         decide: impl FnOnce(Row, Position) -> Option<Row>,

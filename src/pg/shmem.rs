@@ -1,14 +1,15 @@
 //! Named segments of shared memory, with or without `shared_preload_libraries`.
 //!
 //! 128 bytes of the main segment, the *rendezvous*, hold the lock of a named segment and the handle of a pinned dynamic
-//! segment with its contents. The first session that needs it creates it. A crash of the server recreates the main segment
-//! and with it an empty rendezvous, so there are no stale handles.
+//! segment with its contents. The first session that needs it creates it. A crash of the server recreates the main
+//! segment and with it an empty rendezvous, so there are no stale handles.
 //!
-//! A rendezvous keeps its name for ever, and holds magic, version and size. So a session whose library has another version
-//! than the one that created the segment gets an error, and never mints from lanes of its own beside the others.
+//! A rendezvous keeps its name for ever, and holds magic, version and size. So a session whose library has another
+//! version than the one that created the segment gets an error, and never mints from lanes of its own beside the
+//! others.
 //!
-//! PostgreSQL has `GetNamedDSMSegment` for this from 17 on. 15 and 16 lack it, so it would be a second implementation, and
-//! not replace this one. It also checks the size alone, so the stamp and the lock would still need a place that all
+//! PostgreSQL has `GetNamedDSMSegment` for this from 17 on. 15 and 16 lack it, so it would be a second implementation,
+//! and not replace this one. It also checks the size alone, so the stamp and the lock would still need a place that all
 //! versions of the library find.
 
 use crate::pg::backend::local::LocalOnce;
@@ -56,8 +57,8 @@ pub struct Memory<H: 'static, S: 'static = ()> {
     pub slots: &'static [S],
 }
 
-/// The entry of a segment in the main shared memory. Guarded by AddinShmemInitLock until `tranche` is set, by its own lock
-/// from then on. The rest is zero until the segment is made.
+/// The entry of a segment in the main shared memory. Guarded by AddinShmemInitLock until `tranche` is set, by its own
+/// lock from then on. The rest is zero until the segment is made.
 #[repr(C, align(128))]
 struct Rendezvous {
     lock: pg_sys::LWLock,
@@ -154,8 +155,8 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         unsafe { Self::view(place, map(place.handle), place.slots as usize) }
     }
 
-    /// Returns the stamp from its place in the library's file. The compiler must not copy it into the code: the test of an
-    /// upgrade changes it in the file, and so makes a library of another version.
+    /// Returns the stamp from its place in the library's file. The compiler must not copy it into the code: the test of
+    /// an upgrade changes it in the file, and so makes a library of another version.
     fn stamp(&self) -> Stamp {
         *std::hint::black_box(self.stamp)
     }
@@ -269,8 +270,8 @@ pub fn make_pinned(size: usize) -> (pg_sys::dsm_handle, *mut c_void) {
         let segment = pg_sys::dsm_create(size, 0);
         let memory = pg_sys::dsm_segment_address(segment);
         let handle = pg_sys::dsm_segment_handle(segment);
-        // Memory of the system is zeroed. That which the server reserves by min_dynamic_shared_memory, with odd handles,
-        // may have been used before.
+        // Memory of the system is zeroed. That which the server reserves by min_dynamic_shared_memory, with odd
+        // handles, may have been used before.
         if handle & 1 == 1 {
             ptr::write_bytes(memory.cast::<u8>(), 0, size);
         }

@@ -1,8 +1,8 @@
 //! A set-associative table of slots in shared memory, each of a sequence: lookup, and eviction when all are taken.
 //!
-//! A sequence has its slot in one set. In a full set the database with the most slots loses its least recently used one.
-//! So a database that uses many slots takes them from itself: another database loses none to it while it has no more
-//! slots in the set than the databases that fill it have on average.
+//! A sequence has its slot in one set. In a full set the database with the most slots loses its least recently used
+//! one. So a database that uses many slots takes them from itself: another database loses none to it while it has no
+//! more slots in the set than the databases that fill it have on average.
 
 use crate::pg::catalog::extension;
 use crate::pg::machine::clock;
@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 /// Slots of a set.
 const WAYS: usize = 64;
 
-/// Identifies a sequence: one that was altered, recreated, or is of another incarnation of its database has another key.
+/// Identifies a sequence: one that was altered, recreated, or is of another incarnation of its database has another
+/// key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     database: u32,
@@ -131,8 +132,8 @@ pub fn earlier<S: Tagged>(set: &[S], key: Key) -> impl Iterator<Item = &S> {
     })
 }
 
-/// Returns the slot of the same page in another incarnation of the database: before that was altered, or of a dropped one
-/// with the same oid.
+/// Returns the slot of the same page in another incarnation of the database: before that was altered, or of a dropped
+/// one with the same oid.
 pub fn other_incarnation<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
     let incarnation = |slot: &&S| slot.tag().incarnation.load(Ordering::Relaxed);
     set.iter().find(|slot| {

@@ -39,8 +39,8 @@ fn pg_mint_lanes() -> TableIterator<
     }))
 }
 
-/// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns how far it jumped. Only for a
-/// clock that is correct: ids minted now hold back all later ones.
+/// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns how far it jumped. Only for
+/// a clock that is correct: ids minted now hold back all later ones.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn pg_mint_accept_clock() -> Interval {
     interval(lanes::accept_clock())
@@ -75,14 +75,15 @@ fn pg_mint_ceilings() -> TableIterator<
 }
 
 /// Sets the ceiling of this database to a timestamp, after a clock far ahead has raised it too far. Returns the new
-/// ceiling, which is never below ids that may be minted now. **Ids above it may be issued again**: the timestamp must be
-/// above those of all ids in use.
+/// ceiling, which is never below ids that may be minted now. **Ids above it may be issued again**: the timestamp must
+/// be above those of all ids in use.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 100)]
 fn pg_mint_reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
     timestamp(reset_ceiling::reset(to_micros(at)))
 }
 
-/// Returns the first ceiling of a new extension: above all ids that were issued in this database since the server started.
+/// Returns the first ceiling of a new extension: above all ids that were issued in this database since the server
+/// started.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 100)]
 fn pg_mint_highest_ceiling() -> i64 {
     ceiling::highest()

@@ -83,7 +83,8 @@ fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'"))
         .cast_signed()
 }
 
-/// Returns all parts of an id as JSON. The id itself is a string, because numbers of JavaScript are exact only up to 2^53.
+/// Returns all parts of an id as JSON. The id itself is a string, because numbers of JavaScript are exact only up to
+/// 2^53.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
 fn snowflake_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> JsonB {
     let layout = layout.layout();

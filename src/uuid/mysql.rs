@@ -6,8 +6,8 @@ use crate::uuid::generate::UuidValue;
 use mint_core::uuid::mysql;
 use pgrx::prelude::*;
 
-/// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time. The text may have the
-/// forms that MySQL reads: 32 digits, four dashes or none, braces around dashes.
+/// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time. The text may have
+/// the forms that MySQL reads: 32 digits, four dashes or none, braces around dashes.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
     match mysql::parse(id.0) {

@@ -106,8 +106,8 @@ pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
     }
 }
 
-/// Returns whether this transaction has replaced a relation or its file, by dropping and creating it or by rewriting it. A
-/// rollback would bring the old one back.
+/// Returns whether this transaction has replaced a relation or its file, by dropping and creating it or by rewriting
+/// it. A rollback would bring the old one back.
 ///
 /// It scans the rows of pg_class: a parallel worker's relation does not show what the leader's transaction did.
 pub fn has_replaced(name: &CStr, now: (pg_sys::Oid, pg_sys::Oid)) -> bool {

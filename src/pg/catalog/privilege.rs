@@ -45,12 +45,12 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
     }
 }
 
-/// Runs `work`, and SQL of this extension in it, with the user's own privileges. All such SQL runs in this function or one
-/// of those below: the user may be a superuser, and the owner of the database may have set traps for one.
+/// Runs `work`, and SQL of this extension in it, with the user's own privileges. All such SQL runs in this function or
+/// one of those below: the user may be a superuser, and the owner of the database may have set traps for one.
 ///
 /// - Names mean the server's own, whatever search path the user or the database has.
-/// - It is a security-restricted operation, as ANALYZE is: a function that it calls cannot become another user, and leaves
-///   nothing behind in the session.
+/// - It is a security-restricted operation, as ANALYZE is: a function that it calls cannot become another user, and
+///   leaves nothing behind in the session.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> T {
     guarded_as(user(), 0, work)
 }
@@ -66,8 +66,8 @@ pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     guarded_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
 }
 
-/// As [`guarded`], with the privileges of the owner of a relation. The tables of the extension belong to a superuser also
-/// if another role has created the extension, as it is trusted.
+/// As [`guarded`], with the privileges of the owner of a relation. The tables of the extension belong to a superuser
+/// also if another role has created the extension, as it is trusted.
 pub fn as_owner_of<T>(relation: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     as_role(extension::owner_of(relation).unwrap_or_else(user), work)
 }
@@ -97,8 +97,8 @@ fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
 fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     let flags = (flags | pg_sys::SECURITY_RESTRICTED_OPERATION).cast_signed();
-    // SAFETY: as the server does around SECURITY DEFINER functions. After an error, the abort of the transaction restores
-    // both.
+    // SAFETY: as the server does around SECURITY DEFINER functions. After an error, the abort of the transaction
+    // restores both.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&raw mut user, &raw mut context);
         pg_sys::SetUserIdAndSecContext(role, context | flags);

@@ -21,8 +21,8 @@ pub fn ask<T: pgrx::FromDatum + pgrx::IntoDatum>(
 
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`.
 pub fn quoted(name: &str) -> String {
-    // Enough for a database, a schema and a name of nothing but quotes. At each quote the server's parser of names scans
-    // the rest of the text, and cannot be interrupted: ten million quotes keep it busy for an hour.
+    // Enough for a database, a schema and a name of nothing but quotes. At each quote the server's parser of names
+    // scans the rest of the text, and cannot be interrupted: ten million quotes keep it busy for an hour.
     const LONGEST: usize = 1024;
     if name.len() > LONGEST {
         report(
@@ -146,8 +146,8 @@ pub fn set_sequence(sequence: pg_sys::Oid, value: i64) {
     ask::<i64>(&set, value.into());
 }
 
-/// Drops a sequence or a table of the user. In the caller's search path, so that an error names dependent objects as the
-/// caller does; the statement itself has no names to look up there.
+/// Drops a sequence or a table of the user. In the caller's search path, so that an error names dependent objects as
+/// the caller does; the statement itself has no names to look up there.
 pub fn drop(kind: &str, relation: pg_sys::Oid) {
     let name = exact_name_of(relation);
     let statement = charset::encode_for_pgrx(format!("DROP {kind} {name}"));

@@ -1,9 +1,9 @@
 //! The ceilings of the databases: in shared memory for every session, on disk for after a crash.
 //!
-//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. In shared memory a database has one slot,
-//! whichever page it has: when a session [attaches](attach), a recreated page is raised to the bounds that were published
-//! for the one before it, and a transaction that replaces the page mints nothing. So ids repeat neither after DROP EXTENSION
-//! nor after DROP DATABASE with an oid that is used again.
+//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. In shared memory a database has one
+//! slot, whichever page it has: when a session [attaches](attach), a recreated page is raised to the bounds that were
+//! published for the one before it, and a transaction that replaces the page mints nothing. So ids repeat neither after
+//! DROP EXTENSION nor after DROP DATABASE with an oid that is used again.
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::{extension, invalidation};
@@ -33,8 +33,8 @@ static CEILINGS: NamedSegment<(), Slot> =
 
 /// A ceiling in shared memory.
 ///
-/// - `database`: written under the segment's lock, before a session gets a reference; immutable while the database exists.
-///   0 is an empty slot.
+/// - `database`: written under the segment's lock, before a session gets a reference; immutable while the database
+///   exists. 0 is an empty slot.
 /// - `incarnation`: of the database that the bounds were published for, [`extension::incarnation`].
 /// - `bounds`: atomic, by core's protocol.
 /// - `writes`, `last_write`: statistics, changed under the page's lock.
@@ -165,8 +165,8 @@ pub(super) fn open(lock: Lock) -> Sequence {
     sequence
 }
 
-/// Makes this session mint under the ceiling of this page. A page that is below the bounds in shared memory is raised to
-/// them first, and written to disk.
+/// Makes this session mint under the ceiling of this page. A page that is below the bounds in shared memory is raised
+/// to them first, and written to disk.
 pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     let slot = own_slot();
     let (oid, _) = sequence.identity();
@@ -180,8 +180,8 @@ pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     page
 }
 
-/// Drops bounds that were published for a dropped database with the same oid, which may have any value. It has no sessions
-/// left, and this one mints above its own page.
+/// Drops bounds that were published for a dropped database with the same oid, which may have any value. It has no
+/// sessions left, and this one mints above its own page.
 fn drop_earlier(slot: &Slot) {
     let incarnation = extension::incarnation();
     if slot.incarnation.load(Ordering::Acquire) != incarnation {
@@ -284,8 +284,8 @@ pub fn init() {
     invalidation::on_relation(detach);
 }
 
-/// Detaches the ceiling if its sequence has changed. Called with each relation that has changed, or with no oid when any may
-/// have.
+/// Detaches the ceiling if its sequence has changed. Called with each relation that has changed, or with no oid when
+/// any may have.
 fn detach(relation: pg_sys::Oid) {
     if relation == pg_sys::InvalidOid || ATTACHED.get() == Some(relation) {
         CURRENT.set(&DETACHED);

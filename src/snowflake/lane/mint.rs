@@ -129,8 +129,8 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
     }
 }
 
-/// Returns the next id of the session's reservation. Remaining ids are dropped when their tick is past, or when they are
-/// beyond this layout's end, taken by another layout of the lane with more bits of time.
+/// Returns the next id of the session's reservation. Remaining ids are dropped when their tick is past, or when they
+/// are beyond this layout's end, taken by another layout of the lane with more bits of time.
 fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, reserve: u64) -> u64 {
     let current = session::reservation(lane).filter(|left| {
         let tick = left.first >> layout.seq.width;

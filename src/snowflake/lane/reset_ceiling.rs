@@ -11,8 +11,8 @@ use mint_core::clock::timestamp_text;
 use mint_core::{Micros, Page};
 use pgrx::PgSqlErrorCode as Code;
 
-/// Sets this database's ceiling to `wanted`, or as near as is safe while sessions mint: not below ids that they may issue
-/// before they see it. Returns the new ceiling.
+/// Sets this database's ceiling to `wanted`, or as near as is safe while sessions mint: not below ids that they may
+/// issue before they see it. Returns the new ceiling.
 pub fn reset(wanted: Micros) -> Micros {
     let mut page = attach(open(Lock::Alone));
     if wanted == Micros::MAX {

@@ -9,8 +9,8 @@ use pgrx::prelude::*;
 
 /// Returns every built-in layout with its capacity.
 ///
-/// `nodes` is the number of nodes, `ids_per_second` the sustained rate of one of them, and `first_invalid` the timestamp
-/// from which no ids can be minted. Stable, because `expired` depends on the clock.
+/// `nodes` is the number of nodes, `ids_per_second` the sustained rate of one of them, and `first_invalid` the
+/// timestamp from which no ids can be minted. Stable, because `expired` depends on the clock.
 #[pg_extern(stable, strict, parallel_safe, cost = 10)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_layouts() -> TableIterator<

@@ -11,8 +11,8 @@ fn snowflake_node_from_mac(addresses: DecodedText) -> i32 {
     node_of_addresses(&addresses.0).cast_signed()
 }
 
-/// Returns the node that Java's `SequenceGenerator` would have on this machine. **Of 38 machines, two have the same node
-/// with a probability of one half.**
+/// Returns the node that Java's `SequenceGenerator` would have on this machine. **Of 38 machines, two have the same
+/// node with a probability of one half.**
 #[pg_extern(
     name = "snowflake_node_from_mac",
     stable,
