@@ -108,8 +108,7 @@ unsafe extern "C-unwind" fn abbreviate(datum: Datum, _: SortSupport) -> Datum {
     Datum::from(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
-/// Keeps abbreviation: even with all abbreviated keys equal, as in ids of one second, sorting without them is no
-/// faster.
+/// Keeps abbreviation: even with all abbreviated keys equal, as in ids of one second, it does not slow the sort.
 extern "C-unwind" fn never_abort(_: c_int, _: SortSupport) -> bool {
     false
 }

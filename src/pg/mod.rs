@@ -1,5 +1,4 @@
-//! The interface to the server: datums, catalogs, shared memory, workers, clocks, errors. Nothing here knows a kind of
-//! id.
+//! The interface to the server: datums, catalogs, shared memory, workers, clocks, errors. It knows no kind of id.
 
 pub mod backend;
 pub mod catalog;
