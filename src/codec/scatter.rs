@@ -51,10 +51,6 @@ extension_sql_file!(
     "../../sql/codec/scatter.sql",
     name = "codec_scatter",
     requires = [
-        snowflake_scatter,
-        snowflake_unscatter,
-        auto_random,
-        auto_random_value,
-        auto_random_shard
+        snowflake_scatter, snowflake_unscatter, auto_random, auto_random_value, auto_random_shard
     ]
 );

@@ -99,10 +99,7 @@ extension_sql_file!(
     "../../sql/snowflake/admin.sql",
     name = "snowflake_admin",
     requires = [
-        pg_mint_lanes,
-        pg_mint_accept_clock,
-        pg_mint_ceilings,
-        pg_mint_reset_ceiling,
+        pg_mint_lanes, pg_mint_accept_clock, pg_mint_ceilings, pg_mint_reset_ceiling,
         pg_mint_highest_ceiling
     ]
 );

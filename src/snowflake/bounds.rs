@@ -49,9 +49,6 @@ extension_sql_file!(
     "../../sql/snowflake/bounds.sql",
     name = "snowflake_bounds",
     requires = [
-        snowflake_min,
-        snowflake_max_before,
-        snowflake_max,
-        snowflake_min_after
+        snowflake_min, snowflake_max_before, snowflake_max, snowflake_min_after
     ]
 );

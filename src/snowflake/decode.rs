@@ -106,11 +106,7 @@ extension_sql_file!(
     "../../sql/snowflake/decode.sql",
     name = "snowflake_decode",
     requires = [
-        snowflake_encode,
-        snowflake_decode,
-        snowflake_time,
-        snowflake_shard,
-        snowflake_sequence,
+        snowflake_encode, snowflake_decode, snowflake_time, snowflake_shard, snowflake_sequence,
         snowflake_jsonb
     ]
 );

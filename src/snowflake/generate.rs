@@ -135,10 +135,7 @@ extension_sql_file!(
     "../../sql/snowflake/generate.sql",
     name = "snowflake_generate",
     requires = [
-        snowflake_next_id,
-        snowflake_next_id_of_node,
-        snowflake_next,
-        snowflake_next_ids,
+        snowflake_next_id, snowflake_next_id_of_node, snowflake_next, snowflake_next_ids,
         snowflake_last_id
     ]
 );

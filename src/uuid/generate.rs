@@ -215,19 +215,7 @@ extension_sql_file!(
     "../../sql/uuid/generate.sql",
     name = "uuid_generate",
     requires = [
-        uuid_v1,
-        uuid_v6,
-        uuid_v7,
-        uuid_v7_at,
-        uuid_v4,
-        uuid_v2,
-        uuid_v2_of_number,
-        uuid_v3,
-        uuid_v3_of_uuid,
-        uuid_v5,
-        uuid_v5_of_uuid,
-        uuid_v8,
-        nil_uuid,
-        max_uuid
+        uuid_v1, uuid_v6, uuid_v7, uuid_v7_at, uuid_v4, uuid_v2, uuid_v2_of_number, uuid_v3,
+        uuid_v3_of_uuid, uuid_v5, uuid_v5_of_uuid, uuid_v8, nil_uuid, max_uuid
     ]
 );

@@ -61,12 +61,7 @@ extension_sql_file!(
     "../../sql/uuid/mysql.sql",
     name = "uuid_mysql",
     requires = [
-        uuid_to_bin,
-        uuid_to_bin_by_number,
-        uuid_value_to_bin,
-        uuid_value_to_bin_by_number,
-        bin_to_uuid,
-        bin_to_uuid_by_number,
-        is_uuid
+        uuid_to_bin, uuid_to_bin_by_number, uuid_value_to_bin, uuid_value_to_bin_by_number,
+        bin_to_uuid, bin_to_uuid_by_number, is_uuid
     ]
 );

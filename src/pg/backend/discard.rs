@@ -49,14 +49,7 @@ unsafe extern "C-unwind" fn on_utility(
                 pg_sys::DiscardMode::DISCARD_ALL | pg_sys::DiscardMode::DISCARD_SEQUENCES
             );
         PREVIOUS.get().unwrap_or(standard_ProcessUtility)(
-            statement,
-            query,
-            read_only_tree,
-            context,
-            params,
-            environment,
-            destination,
-            completion,
+            statement, query, read_only_tree, context, params, environment, destination, completion,
         );
         if discards {
             ON_DISCARD.all().for_each(|callback| callback());

@@ -67,10 +67,7 @@ extension_sql_file!(
     name = "layout_type",
     creates = [Type(SnowflakeLayout)],
     requires = [
-        snowflake_layout_in,
-        snowflake_layout_out,
-        snowflake_layout_recv,
-        snowflake_layout_send
+        snowflake_layout_in, snowflake_layout_out, snowflake_layout_recv, snowflake_layout_send
     ]
 );
 
@@ -111,14 +108,8 @@ extension_sql_file!(
     "../../../sql/snowflake/layout_operators.sql",
     name = "layout_operators",
     requires = [
-        snowflake_layout_eq,
-        snowflake_layout_ne,
-        snowflake_layout_lt,
-        snowflake_layout_le,
-        snowflake_layout_gt,
-        snowflake_layout_ge,
-        snowflake_layout_cmp,
-        snowflake_layout_hash,
+        snowflake_layout_eq, snowflake_layout_ne, snowflake_layout_lt, snowflake_layout_le,
+        snowflake_layout_gt, snowflake_layout_ge, snowflake_layout_cmp, snowflake_layout_hash,
         snowflake_layout_hash_extended
     ]
 );
