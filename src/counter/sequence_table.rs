@@ -5,7 +5,7 @@
 
 use crate::pg::charset::decode;
 use crate::pg::datum::row_estimate;
-use crate::pg::datum::row_estimate::Known;
+use crate::pg::datum::row_estimate::Argument;
 use crate::pg::datum::text::Text;
 use crate::pg::error::OrReport;
 use mint_core::{SequenceTable, SequenceTableError};
@@ -44,11 +44,11 @@ fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
 fn sequence_table_support(request: Internal) -> Internal {
     row_estimate::answer(request, |arguments| {
         let table = match *arguments {
-            [Known::Text(name)] => named(name),
+            [Argument::Text(name)] => named(name),
             [
-                Known::Number(start),
-                Known::Number(stop),
-                Known::Number(step),
+                Argument::Number(start),
+                Argument::Number(stop),
+                Argument::Number(step),
             ] => SequenceTable::new(start, stop, step),
             // One of them is NULL.
             _ => return Some(0.0),

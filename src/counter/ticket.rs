@@ -4,7 +4,7 @@ use crate::counter::segment::functions::{create, drop_sequence, range, rows};
 use crate::counter::segment::{draw, session};
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::datum::regclass::Regclass;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use crate::pg::sequence::{Lock, Sequence};
 use mint_core::counter::sequence::first_of_series;
@@ -15,7 +15,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 /// so on above `above`, in 32 or 64 bits.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_create(
-    name: Words,
+    name: DecodedText,
     server: default!(i32, 1),
     servers: default!(i32, 1),
     bits: default!(i32, 64),

@@ -1,16 +1,15 @@
 //! Which registry lends this server its nodes, and which it asks for: the settings `pg_mint.nodes`, `registry`,
 //! `registry_database` and `registry_role`.
 
-use crate::pg::backend::guc::{assigned, explain, text};
+use crate::pg::backend::guc::{self, ParsedGuc, text};
 use crate::pg::backend::local::{Cached, Local};
-use crate::pg::charset;
 use crate::pg::error::sentence;
 use crate::snowflake::node::lender;
 use crate::snowflake::node::lender::Lender;
 use crate::snowflake::node::setting::{Node, node};
 use mint_core::parse_nodes;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
-use std::ffi::{CStr, CString, c_char, c_void};
+use pgrx::{GucContext, GucSetting};
+use std::ffi::{CStr, CString};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
@@ -98,7 +97,51 @@ fn fnv(hash: u64, text: &CStr) -> u64 {
     })
 }
 
-/// A setting is assigned: what was learned under the old one is asked again.
+/// `pg_mint.nodes`, checked. It is parsed again with the summary, when that is needed.
+#[derive(Default)]
+struct Nodes;
+
+impl ParsedGuc for Nodes {
+    fn parse(text: &str) -> Result<Self, String> {
+        let nodes = parse_nodes(text).map(|_| Self);
+        nodes.map_err(|error| sentence(&error.to_string()))
+    }
+
+    fn assign(self) {
+        forget();
+    }
+}
+
+/// `pg_mint.registry`: true if it names a foreign server.
+#[derive(Default)]
+struct Registry(bool);
+
+impl ParsedGuc for Registry {
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self(!text.is_empty()))
+    }
+
+    fn assign(self) {
+        SUMMARY.clear();
+        lender::set(LENDER.get().filter(|_| self.0));
+    }
+}
+
+/// `pg_mint.registry_database` or `pg_mint.registry_role`: any text.
+#[derive(Default)]
+struct Name;
+
+impl ParsedGuc for Name {
+    fn parse(_: &str) -> Result<Self, String> {
+        Ok(Self)
+    }
+
+    fn assign(self) {
+        forget();
+    }
+}
+
+/// Drops what was cached under the old settings.
 fn forget() {
     SUMMARY.clear();
     lender::changed();
@@ -122,87 +165,32 @@ pub fn registry_role() -> Option<String> {
 /// Defines the settings; with a registry set, nodes are lent by `lender`. Called once, when the library is loaded.
 pub fn init(lender: &'static dyn Lender) {
     LENDER.set(Some(lender));
-    // SAFETY: the hooks are of the types that the server calls.
-    unsafe {
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.nodes",
-            c"Sets the nodes that this server claims at the registry.",
-            c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
-            &NODES,
-            GucContext::Sighup,
-            GucFlags::default(),
-            Some(check_nodes),
-            Some(assign_place),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry",
-            c"Sets the foreign server of the registry that lends nodes.",
-            c"Empty means that there is none: nodes are this server's because its settings say so.",
-            &REGISTRY,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_registry),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry_database",
-            c"Sets the database that has the foreign server of the registry, and dblink.",
-            c"A change gives back what is held, and claims anew from there.",
-            &DATABASE,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_place),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry_role",
-            c"Sets the role that asks the registry, by its user mapping.",
-            c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
-            &ROLE,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_place),
-            None,
-        );
-    }
-}
-
-/// Takes a value of `pg_mint.registry`.
-#[pg_guard]
-unsafe extern "C-unwind" fn assign_registry(value: *const c_char, _extra: *mut c_void) {
-    // SAFETY: called by the server.
-    let is_set = unsafe { assigned(value) }.is_some_and(|text| !text.is_empty());
-    SUMMARY.clear();
-    lender::set(LENDER.get().filter(|_| is_set));
-}
-
-/// Takes a value of another setting of this file.
-#[pg_guard]
-unsafe extern "C-unwind" fn assign_place(_value: *const c_char, _extra: *mut c_void) {
-    forget();
-}
-
-/// Whether a value can be assigned to `pg_mint.nodes`.
-#[pg_guard]
-unsafe extern "C-unwind" fn check_nodes(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: the server gives the place of a string, which is null for no value.
-    unsafe {
-        if (*value).is_null() {
-            return true;
-        }
-        let wrong = parse_nodes(&charset::decode_c(*value)).err();
-        if let Some(error) = &wrong {
-            let detail = sentence(&error.to_string()).unwrap_or_default();
-            explain(&charset::c_string(&detail));
-        }
-        wrong.is_none()
-    }
+    guc::define_parsed::<Nodes>(
+        c"pg_mint.nodes",
+        c"Sets the nodes that this server claims at the registry.",
+        c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
+        &NODES,
+        GucContext::Sighup,
+    );
+    guc::define_parsed::<Registry>(
+        c"pg_mint.registry",
+        c"Sets the foreign server of the registry that lends nodes.",
+        c"Empty means that there is none: nodes are this server's because its settings say so.",
+        &REGISTRY,
+        GucContext::Sighup,
+    );
+    guc::define_parsed::<Name>(
+        c"pg_mint.registry_database",
+        c"Sets the database that has the foreign server of the registry, and dblink.",
+        c"A change gives back what is held, and claims anew from there.",
+        &DATABASE,
+        GucContext::Sighup,
+    );
+    guc::define_parsed::<Name>(
+        c"pg_mint.registry_role",
+        c"Sets the role that asks the registry, by its user mapping.",
+        c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
+        &ROLE,
+        GucContext::Sighup,
+    );
 }

@@ -2,14 +2,15 @@
 //! They work in recovery too: standbys draw nodes, clock sequences and random bytes of their own.
 
 use crate::pg::machine::{clock, random};
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::uuid::node;
 use mint_core::{Instants, Uuid};
 
 static STAMP: Stamp = Stamp::new(b'u', 1);
-static INSTANTS: Idea<Instants> = Idea::new(c"pg_mint uuids", &STAMP, |instants, _| {
-    instants.seed([random::bits(), random::bits()]);
-});
+static INSTANTS: NamedSegment<Instants> =
+    NamedSegment::new(c"pg_mint uuids", &STAMP, |instants, _| {
+        instants.seed([random::bits(), random::bits()]);
+    });
 
 /// The words in shared memory that keep UUIDs and ObjectIDs apart and in order.
 #[inline]

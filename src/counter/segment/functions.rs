@@ -3,7 +3,7 @@
 use crate::counter::segment::{draw, refill, slots, source};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::{report, required};
 use mint_core::Values;
@@ -71,18 +71,18 @@ const LONGEST: i64 = 1_000_000;
 /// used up. `nextval` cannot draw from it.
 #[pg_extern(volatile, parallel_unsafe, cost = 1000)]
 fn segment_create(
-    name: Option<Words>,
+    name: Option<DecodedText>,
     step: default!(Option<i64>, 2000),
     start: default!(Option<i64>, 1),
-    source: default!(Option<Words>, "NULL"),
-    source_sequence: default!(Option<Words>, "NULL"),
+    source: default!(Option<DecodedText>, "NULL"),
+    source_sequence: default!(Option<DecodedText>, "NULL"),
 ) -> Regclass {
-    let Words(name) = required(name, "name");
+    let DecodedText(name) = required(name, "name");
     let (step, start) = (required(step, "step"), required(start, "start"));
     let quoted = sql::quoted(&name);
     match source {
         None => create_exactly(&quoted, step, start),
-        Some(Words(server)) => {
+        Some(DecodedText(server)) => {
             check_step(step);
             source::check(&server);
             let there = source_sequence.map_or_else(|| name.clone(), |there| there.0);

@@ -2,7 +2,7 @@
 
 use crate::counter::segment::functions::create_exactly;
 use crate::pg::catalog::sql;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
@@ -19,7 +19,7 @@ fn leaf_alloc_insert<'a>(
     };
     let number = |column: &str| row.get_by_name::<i64>(column).ok().flatten();
     let text = |column: &str| {
-        let text = row.get_by_name::<Words>(column).ok().flatten();
+        let text = row.get_by_name::<DecodedText>(column).ok().flatten();
         text.map(|text| text.0)
     };
     let (Some(tag), Some(step)) = (

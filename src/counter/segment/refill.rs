@@ -99,7 +99,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         _ => {}
     }
     if !needed && taken.get().is_some() {
-        sequence::hasten(position);
+        sequence::flush_soon(position);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::counter::settings;
 use crate::pg::catalog::{extension, privilege};
 use crate::pg::sequence::{Position, Row};
-use crate::pg::shmem::{Idea, Memory, Stamp};
+use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Tag, Tagged};
 use mint_core::counter::segment::{LONGEST, Look, Owner};
@@ -19,7 +19,7 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b's', 1);
-static SEGMENTS: Idea<Head, Slot> = Idea::with_slots(
+static SEGMENTS: NamedSegment<Head, Slot> = NamedSegment::with_slots(
     c"pg_mint segments",
     &STAMP,
     || settings::max_segments() as usize,

@@ -6,10 +6,10 @@
 use crate::counter::segment::slots;
 use crate::counter::segment::slots::{Place, Slot};
 use crate::pg::catalog::{extension, privilege, sql, tables};
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
 use crate::pg::worker::request::{Kind, Requests};
@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const SLOTS: usize = 32;
 
 static STAMP: Stamp = Stamp::new(b'f', 1);
-static SUPPLIERS: Idea<(), Supplier> =
-    Idea::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
+static SUPPLIERS: NamedSegment<(), Supplier> =
+    NamedSegment::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
 
 /// What the sessions of a database and their worker tell each other.
 ///
@@ -91,17 +91,21 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     )?;
     let read = |client: &SpiClient<'_>| {
         let rows = client
-            .select(&charset::carried(select), Some(1), &[sequence.into()])
+            .select(
+                &charset::encode_for_pgrx(select),
+                Some(1),
+                &[sequence.into()],
+            )
             .or_report();
         if rows.is_empty() {
             return None;
         }
         let row = rows.first();
         let source = Source {
-            server: value::<Words>(&row, 1)?.0,
-            sequence: value::<Words>(&row, 2)?.0,
+            server: value::<DecodedText>(&row, 1)?.0,
+            sequence: value::<DecodedText>(&row, 2)?.0,
             step: value::<i64>(&row, 3)?.unsigned_abs(),
-            owner: value::<Words>(&row, 4)?.0,
+            owner: value::<DecodedText>(&row, 4)?.0,
         };
         let is_its_own =
             fingerprint(&source.server, &source.sequence, source.step) == value::<i64>(&row, 5)?;
@@ -114,7 +118,7 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
 pub fn check(server: &str) {
     let query =
         "SELECT pg_catalog.has_server_privilege($1::pg_catalog.text, 'USAGE'::pg_catalog.text)";
-    if sql::ask(query, Words(server.to_owned()).into()) != Some(true) {
+    if sql::ask(query, DecodedText(server.to_owned()).into()) != Some(true) {
         report(
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("permission denied for foreign server {server}"),
@@ -145,9 +149,9 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     else {
         return;
     };
-    let [server, source] = [server, source].map(|text| Words(text.to_owned()));
+    let [server, source] = [server, source].map(|text| DecodedText(text.to_owned()));
     let values = [sequence.into(), server.into(), source.into(), step.into()];
-    let [forget, insert] = [forget, insert].map(charset::carried);
+    let [forget, insert] = [forget, insert].map(charset::encode_for_pgrx);
     let keep = |client: &mut SpiClient<'_>| {
         client.update(&forget, None, &[]).or_report();
         client.update(&insert, None, &values).or_report();

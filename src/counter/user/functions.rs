@@ -5,7 +5,7 @@ use crate::counter::user::draw;
 use crate::counter::user::family::demand_family;
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
@@ -18,7 +18,7 @@ const LONGEST: i64 = 1_000_000_000;
 /// Makes a family of user sequences: a table of that name, without rows, whose columns are its sections.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
 fn user_sequence_create(
-    name: Words,
+    name: DecodedText,
     sections: default!(i32, 64),
     step: default!(i64, 10000),
 ) -> Regclass {

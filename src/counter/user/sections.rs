@@ -5,7 +5,7 @@ use crate::pg::catalog::{extension, sql};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
-use crate::pg::shmem::{Idea, Memory, Stamp};
+use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::slot_table::{Key, Tag, Tagged};
 use crate::pg::{error, sequence, slot_table};
 use mint_core::counter::section::Evicted;
@@ -23,7 +23,7 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'n', 1);
-static SECTIONS: Idea<Head, Slot> = Idea::with_slots(
+static SECTIONS: NamedSegment<Head, Slot> = NamedSegment::with_slots(
     c"pg_mint sections",
     &STAMP,
     || settings::max_sections() as usize,

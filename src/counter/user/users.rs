@@ -3,7 +3,7 @@
 use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp, make_pinned, map};
+use crate::pg::shmem::{NamedSegment, Stamp, make_pinned, map};
 use mint_core::counter::user_bucket::Bucket;
 use mint_core::counter::user_table::{PARTS, TableHead};
 use mint_core::{Micros, UserTable};
@@ -24,7 +24,8 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'p', 1);
-static USERS: Idea<Head, Bucket> = Idea::with_slots(c"pg_mint users", &STAMP, first_part, prepare);
+static USERS: NamedSegment<Head, Bucket> =
+    NamedSegment::with_slots(c"pg_mint users", &STAMP, first_part, prepare);
 
 fn most_buckets() -> usize {
     1 << (settings::user_memory() / size_of::<Bucket>())

@@ -1,4 +1,4 @@
-//! Objects of the database: found, named, changed, and with whose rights.
+//! Objects of the database: lookup, names, statements on them, and the privileges that these run with.
 
 pub mod binding;
 pub mod extension;

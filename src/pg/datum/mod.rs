@@ -1,5 +1,6 @@
-//! Values between PostgreSQL and Rust.
+//! Conversions between values of PostgreSQL and Rust.
 
+pub mod convert;
 pub mod fixed;
 pub mod regclass;
 pub mod row_estimate;

@@ -1,4 +1,4 @@
-//! What the machine has: clocks and randomness.
+//! The machine: its clocks, randomness and addresses.
 
 pub mod clock;
 pub mod host;

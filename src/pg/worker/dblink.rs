@@ -5,7 +5,7 @@ use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::catalog::{binding, privilege, sql};
 use crate::pg::charset;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::pg::worker::lifecycle;
@@ -99,7 +99,7 @@ impl Remote {
             if !is_open {
                 self.connect(dblink, server);
             }
-            let first = |row: SpiTupleTable<'_>| value::<Words>(&row, 1).map(|home| home.0);
+            let first = |row: SpiTupleTable<'_>| value::<DecodedText>(&row, 1).map(|home| home.0);
             self.send(dblink, HOME);
             let home = self.receive(dblink, "home pg_catalog.text", first);
             let home = home.unwrap_or_else(|| {
@@ -164,7 +164,7 @@ impl Remote {
                 let open = format!(
                     "SELECT {name} OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
                 );
-                let open = charset::carried(open);
+                let open = charset::encode_for_pgrx(open);
                 if privilege::guarded(|| Spi::get_one::<bool>(&open).or_report()) == Some(true) {
                     sql::run(&format!("SELECT {dblink}.dblink_disconnect({name})"));
                 }
@@ -175,7 +175,7 @@ impl Remote {
     /// Waits for the answer, looking for it again and again, as the way that dblink waits cannot be interrupted.
     fn receive<T>(&self, dblink: &str, columns: &str, read: impl Fn(SpiTupleTable<'_>) -> T) -> T {
         let name = &self.name;
-        let busy = charset::carried(format!("SELECT {dblink}.dblink_is_busy({name})"));
+        let busy = charset::encode_for_pgrx(format!("SELECT {dblink}.dblink_is_busy({name})"));
         let began = clock::up();
         while privilege::guarded(|| Spi::get_one::<i32>(&busy).or_report()) == Some(1) {
             // One that asks for a role has nothing to say when it ends, and would keep its database from being dropped.
@@ -191,7 +191,7 @@ impl Remote {
             }
             clock::pause(POLL);
         }
-        let fetch_answer = charset::carried(format!(
+        let fetch_answer = charset::encode_for_pgrx(format!(
             "SELECT * FROM {dblink}.dblink_get_result({name}) AS answer({columns})"
         ));
         let fetch = |client: &mut SpiClient<'_>| {
@@ -270,7 +270,7 @@ fn in_dblink<T>(work: impl FnOnce(&str) -> T) -> Result<T, String> {
             functions: &functions,
             ..Bound::default()
         };
-        binding::to(bound, || work(&dblink))
+        binding::restrict_to(bound, || work(&dblink))
     })
 }
 
@@ -282,7 +282,7 @@ fn dblink() -> String {
             JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
         WHERE e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name
     )";
-    let schema = sql::ask::<Words>(query, "dblink".into()).map(|schema| schema.0);
+    let schema = sql::ask::<DecodedText>(query, "dblink".into()).map(|schema| schema.0);
     schema.unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_FUNCTION,

@@ -1,6 +1,6 @@
 //! What this server holds of its registry, for SQL.
 
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::machine::clock;
 use crate::registry::member::leases;
@@ -29,10 +29,10 @@ fn pg_mint_claims() -> TableIterator<
         name!(time_left, Interval),
         name!(renewed, Option<TimestampWithTimeZone>),
         name!(renewals, i64),
-        name!(trouble, Option<Words>),
+        name!(trouble, Option<DecodedText>),
     ),
 > {
-    let trouble = leases::note().map(Words);
+    let trouble = leases::note().map(DecodedText);
     TableIterator::new(leases::holds().map(move |hold| {
         let (nodes, lease) = (hold.nodes(), hold.lease());
         (

@@ -8,7 +8,7 @@ use crate::pg::backend::local::Local;
 use crate::pg::backend::recovery;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::request::{Kind, POLL, Requests};
 use crate::registry::member::slot::{History, Hold, SLOTS};
 use crate::registry::settings;
@@ -44,7 +44,7 @@ pub struct Claims {
 }
 
 static STAMP: Stamp = Stamp::new(b'r', 1);
-static CLAIMS: Idea<Claims> = Idea::new(c"pg_mint leases", &STAMP, |_, _| ());
+static CLAIMS: NamedSegment<Claims> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
 
 fn memory() -> &'static Claims {
     CLAIMS.memory().head

@@ -1,7 +1,7 @@
 //! What a member asks the registry, and what that answers: calls of functions there, by their exact types.
 
 use crate::pg::catalog::sql;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::{clock, host};
 use crate::pg::worker::dblink::value;
 use crate::registry::member::leases;
@@ -104,7 +104,7 @@ pub fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
             until: number(5),
         },
         length: number(6),
-        denial: value::<Words>(row, 12).map(|why| why.0),
+        denial: value::<DecodedText>(row, 12).map(|why| why.0),
     };
     let seen = Seen {
         identity: Identity {

@@ -28,8 +28,11 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     let here = place();
     let (database, role) = here.clone();
     let database = database.unwrap_or_else(|| "postgres".to_owned());
-    let role = role.map(charset::carried);
-    BackgroundWorker::connect_worker_to_spi(Some(&charset::carried(database)), role.as_deref());
+    let role = role.map(charset::encode_for_pgrx);
+    BackgroundWorker::connect_worker_to_spi(
+        Some(&charset::encode_for_pgrx(database)),
+        role.as_deref(),
+    );
     let pid = lifecycle::begin(on_exit);
     if !leases::requests().enter(pid) {
         return;

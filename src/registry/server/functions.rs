@@ -1,6 +1,6 @@
 //! Nodes that a registry lends, so that no two servers mint as the same one.
 
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{report, required};
 use crate::registry::server::grant;
 use crate::registry::server::request::{Answer, Asker, Grant, Nodes};
@@ -38,7 +38,7 @@ fn refuse(message: &str) -> ! {
 
 /// Keeps nodes for a server that does not ask, because its nodes are in its settings.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn snowflake_reserve_nodes(node_bits: i32, first_node: i64, last_node: i64, holder: Words) {
+fn snowflake_reserve_nodes(node_bits: i32, first_node: i64, last_node: i64, holder: DecodedText) {
     grant::reserve(Nodes::new(node_bits, first_node, last_node), holder.0);
 }
 
@@ -79,7 +79,7 @@ fn snowflake_claim_nodes(
     node_bits: i32,
     first_node: Option<i64>,
     last_node: Option<i64>,
-    holder: Words,
+    holder: DecodedText,
     system: i64,
     clock: i64,
     seen_system: Option<i64>,
@@ -101,7 +101,7 @@ fn snowflake_claim_nodes(
         name!(start, i64),
         name!(incarnation, i64),
         name!(log_position, i64),
-        name!(denial, Option<Words>),
+        name!(denial, Option<DecodedText>),
     ),
 > {
     let asker = Asker {
@@ -145,7 +145,7 @@ fn snowflake_claim_nodes(
         seen.identity.start,
         i64::from(seen.identity.incarnation),
         seen.position.cast_signed(),
-        denial.map(Words),
+        denial.map(DecodedText),
     ))
 }
 

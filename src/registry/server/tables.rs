@@ -2,7 +2,7 @@
 
 use crate::pg::catalog::{extension, privilege, tables};
 use crate::pg::charset;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
@@ -83,7 +83,7 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Runs a statement, which sees all that was committed before it.
     pub fn update(&mut self, statement: &str, arguments: &Arguments<'_>) -> SpiTupleTable<'conn> {
-        let statement = charset::carried(statement.to_owned());
+        let statement = charset::encode_for_pgrx(statement.to_owned());
         self.client.update(&statement, None, arguments).or_report()
     }
 
@@ -208,7 +208,7 @@ impl<'conn> Tables<'_, 'conn> {
             .filter_map(|row| {
                 holder = holder
                     .take()
-                    .or_else(|| row.get::<Words>(2).or_report().map(|name| name.0));
+                    .or_else(|| row.get::<DecodedText>(2).or_report().map(|name| name.0));
                 row.get::<Timestamp>(1).or_report().map(to_micros)
             })
             .collect();
@@ -229,7 +229,7 @@ impl<'conn> Tables<'_, 'conn> {
                 (nodes.width as i32).into(),
                 (*nodes.range.start()).into(),
                 (*nodes.range.end()).into(),
-                Words(asker.holder.clone()).into(),
+                DecodedText(asker.holder.clone()).into(),
                 asker.system.into(),
                 timestamp(span.from).into(),
                 timestamp(span.until).into(),
