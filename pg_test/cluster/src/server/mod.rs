@@ -1,4 +1,4 @@
-//! A private server: where it is from, how it is started, hurt, copied and removed.
+//! Private servers: installation, start, faults, copies and removal.
 
 pub mod client_programs;
 pub mod data_directory;

@@ -1,7 +1,7 @@
 //! What an administrator does to databases and files, and statements cut short at any point: no value comes back.
 
 use mint_cluster::load::sessions::while_asking;
-use mint_cluster::{Dice, Server, Session, assert_ascending, assert_unique, count, say};
+use mint_cluster::{Rng, Server, Session, assert_ascending, assert_unique, count, say};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -37,12 +37,6 @@ impl Drawn {
     }
 }
 
-fn crash_with_the_clock_back(server: &Server) {
-    server.cut_power();
-    server.set_clock("-1");
-    server.start_again();
-}
-
 #[test]
 fn a_renamed_and_moved_database_goes_on() {
     let Some(server) = Server::build_with_clock("renamed and moved") else {
@@ -68,7 +62,7 @@ fn a_renamed_and_moved_database_goes_on() {
     ));
     postgres.run("ALTER DATABASE shop2 SET TABLESPACE elsewhere");
     drawn.draw(&mut server.connect("shop2"));
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     drawn.draw(&mut server.connect("shop2"));
     drawn.check();
 }
@@ -93,7 +87,7 @@ fn a_copy_by_either_strategy_goes_on() {
         ));
         drawn.draw(&mut server.connect(strategy));
         drop(postgres);
-        crash_with_the_clock_back(&server);
+        server.crash_with_the_clock_back();
         drawn.draw(&mut server.connect(strategy));
         drawn.check();
         server.set_clock("+0");
@@ -244,7 +238,6 @@ fn statements_cut_short_leave_nothing_behind() {
     .into_iter()
     .flat_map(|sql| [sql.to_owned(), sql.to_owned()])
     .collect();
-    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     let mut other = server.connect("postgres");
     other.run("ALTER ROLE postgres SET statement_timeout = '6ms'");
     drop(session);
@@ -255,20 +248,20 @@ fn statements_cut_short_leave_nothing_behind() {
         for client in 0..2 {
             let (server, over) = (&server, &over);
             scope.spawn(move || {
-                let mut dice = Dice::seeded(client);
+                let mut rng = Rng::seeded(client);
                 while !over.load(Ordering::Relaxed) {
                     let Ok(mut session) = server.place().try_connect() else {
                         continue;
                     };
                     for _ in 0..20 {
-                        let place = 1 + dice.below(40);
-                        let set = format!("{TIMEOUT}{}", 1 + dice.below(9));
+                        let place = 1 + rng.below(40);
+                        let set = format!("{TIMEOUT}{}", 1 + rng.below(9));
                         for sql in [
                             set,
                             format!("SELECT segment_next('tag{}')", place.max(2)),
                             format!(
                                 "SELECT user_sequence_next('family', {})",
-                                1_000 + dice.below(100_000)
+                                1_000 + rng.below(100_000)
                             ),
                             format!("SELECT snowflake_next_id({})", 100 + place),
                         ] {
@@ -279,7 +272,7 @@ fn statements_cut_short_leave_nothing_behind() {
             });
         }
         let records = while_asking(&server.place(), &statements, || {
-            let mut dice = Dice::seeded(7);
+            let mut rng = Rng::seeded(7);
             for round in 0..rounds {
                 sleep(Duration::from_millis(5));
                 let way =
@@ -287,7 +280,7 @@ fn statements_cut_short_leave_nothing_behind() {
                 other.run(&format!(
                     "SELECT {way}(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
                      ORDER BY pid OFFSET {} LIMIT 1",
-                    dice.below(10)
+                    rng.below(10)
                 ));
             }
             other.run("ALTER ROLE postgres RESET statement_timeout");

@@ -5,11 +5,7 @@ use std::time::{Duration, Instant};
 
 /// A server with a database of one tenant beside that of the others.
 fn server_with_tenant(name: &str, conf: &[&str]) -> Server {
-    let builder = Server::build(name);
-    let server = conf
-        .iter()
-        .fold(builder, |builder, line| builder.conf(line))
-        .start();
+    let server = Server::build(name).conf(&conf.join("\n")).start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE eve LOGIN");
     session.run("CREATE DATABASE evedb OWNER eve");

@@ -1,6 +1,7 @@
 //! The ceiling on disk: what it costs, who may touch its sequence, and what becomes of it when it is copied, dumped,
 //! dropped or set back.
 
+use super::assert_behind_ceiling;
 use mint_cluster::load::sessions::while_minting;
 use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
 use std::thread::sleep;
@@ -23,13 +24,6 @@ fn writes(session: &mut Session) -> i64 {
 
 fn wal(session: &mut Session) -> i64 {
     session.one("SELECT (pg_current_wal_lsn() - '0/0')::bigint")
-}
-
-/// Crashes the server and sets its clock back by as much as it still mints with.
-fn crash_with_the_clock_back(server: &Server) {
-    server.cut_power();
-    server.set_clock("-1");
-    server.start_again();
 }
 
 #[test]
@@ -71,10 +65,9 @@ fn it_is_written_about_twice_a_second_while_minting_and_never_while_idle() {
 /// Somebody sets the sequence back: the next raise writes the higher value again, and says so.
 #[test]
 fn a_sequence_set_back_is_raised_again() {
-    let Some(server) = Server::build_with_clock("set back") else {
+    let Some(server) = Server::start_with_clock("set back") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(MANY);
     let tamperings = [
@@ -92,7 +85,7 @@ fn a_sequence_set_back_is_raised_again() {
             times + 1,
             "{tampering}"
         );
-        crash_with_the_clock_back(&server);
+        server.crash_with_the_clock_back();
         session = server.connect("postgres");
         all.extend(session.column::<i64>(MANY));
         server.set_clock("+0");
@@ -104,16 +97,15 @@ fn a_sequence_set_back_is_raised_again() {
 /// The higher value is the one that was there, not what the lane needs that happens to raise it: others may be ahead.
 #[test]
 fn a_rewritten_sequence_still_covers_lanes_that_are_ahead() {
-    let Some(server) = Server::build_with_clock("rewritten") else {
+    let Some(server) = Server::start_with_clock("rewritten") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(FAR);
     session.run("ALTER SEQUENCE pg_mint_time_ceiling RESTART WITH 5");
     session.run(NEXT);
     assert_eq!(server.log().matches(SET_BACK).count(), 1);
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     let mut session = server.connect("postgres");
     all.extend(server.until_minted(|| session.try_column::<i64>(FAR)));
     assert_ascending(&all);
@@ -122,14 +114,13 @@ fn a_rewritten_sequence_still_covers_lanes_that_are_ahead() {
 /// Made anew, a ceiling begins above the old one, also when no id is minted before the crash.
 #[test]
 fn an_extension_made_anew_remembers() {
-    let Some(server) = Server::build_with_clock("remembers") else {
+    let Some(server) = Server::start_with_clock("remembers") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(MANY);
     session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     all.extend(server.connect("postgres").column::<i64>(MANY));
     assert_ascending(&all);
 }
@@ -188,7 +179,7 @@ fn the_extension_is_moved_and_made_anew_under_load() {
         ids.sort_unstable();
         assert!(all.last() < ids.first(), "{:?} again", ids.first());
         all.extend(ids);
-        crash_with_the_clock_back(&server);
+        server.crash_with_the_clock_back();
         all.push(server.connect("postgres").one(NEXT));
         server.set_clock("+0");
     }
@@ -199,10 +190,9 @@ fn the_extension_is_moved_and_made_anew_under_load() {
 /// A copy of a database goes on above what the original had issued, whatever the clock.
 #[test]
 fn a_copied_database_takes_its_ceiling_along() {
-    let Some(server) = Server::build_with_clock("a template") else {
+    let Some(server) = Server::start_with_clock("a template") else {
         return;
     };
-    let server = server.start();
     server.create_database("original");
     let mut all: Vec<i64> = server.connect("original").column(MANY);
     server
@@ -214,7 +204,7 @@ fn a_copied_database_takes_its_ceiling_along() {
     }
     assert_ascending(&all);
     server.connect("postgres").run("DROP DATABASE original");
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     all.extend(server.connect("copy").column::<i64>(MANY));
     // A database of the same name begins anew, and the server's lanes do not.
     server.create_database("original");
@@ -226,10 +216,9 @@ fn a_copied_database_takes_its_ceiling_along() {
 /// A dump carries the ceiling: on a server whose clock is behind, what came with it is not issued again.
 #[test]
 fn a_restored_dump_repeats_nothing_of_its_origin() {
-    let Some(server) = Server::build_with_clock("a dump") else {
+    let Some(server) = Server::start_with_clock("a dump") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE owner LOGIN");
     session.run("CREATE DATABASE shop OWNER owner");
@@ -243,7 +232,7 @@ fn a_restored_dump_repeats_nothing_of_its_origin() {
     drop(owner);
     session.run("DROP DATABASE shop");
     drop(session);
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     server
         .connect("postgres")
         .run("CREATE DATABASE shop OWNER owner");
@@ -260,13 +249,7 @@ fn a_restored_dump_repeats_nothing_of_its_origin() {
     server.set_clock("-3600");
     server.start_again();
     let refusal = server.connect_as("owner", "shop").refusal(insert);
-    assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(
-        refusal
-            .message
-            .contains("behind the ceiling of this database"),
-        "{refusal}"
-    );
+    assert_behind_ceiling(&refusal);
 }
 
 /// Data alone, put into a database that mints, sets its ceiling back, which is seen and mended.
@@ -327,10 +310,9 @@ fn only_owners_touch_it() {
 /// A clock was wrong, was confirmed by mistake, and has poisoned the ceiling. A superuser resets it.
 #[test]
 fn a_poisoned_ceiling_is_reset() {
-    let Some(server) = Server::build_with_clock("poisoned") else {
+    let Some(server) = Server::start_with_clock("poisoned") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint)");
     let good: i64 = session.one(NEXT);
@@ -353,12 +335,7 @@ fn a_poisoned_ceiling_is_reset() {
     server.start_again();
     let mut session = server.connect("postgres");
     let refusal = session.refusal(NEXT);
-    assert!(
-        refusal
-            .message
-            .contains("behind the ceiling of this database"),
-        "{refusal}"
-    );
+    assert_behind_ceiling(&refusal);
     assert!(refusal.hint.contains("pg_mint_reset_ceiling"), "{refusal}");
     assert_eq!(
         session
@@ -382,10 +359,9 @@ fn a_poisoned_ceiling_is_reset() {
 /// Each step of the clock that is seen is in the log, once.
 #[test]
 fn steps_of_the_clock_are_logged() {
-    let Some(server) = Server::build_with_clock("steps in the log") else {
+    let Some(server) = Server::start_with_clock("steps in the log") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run(NEXT);
     for (clock, said) in [

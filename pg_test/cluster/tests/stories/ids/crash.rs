@@ -3,7 +3,7 @@
 
 use mint_cluster::load::ledger::LANES;
 use mint_cluster::load::sessions::while_asking;
-use mint_cluster::torture::{Clock, Fault, Ordeal};
+use mint_cluster::torture::{Clock, Fault, Torture};
 use mint_cluster::{Ledger, Server, Session, assert_ascending, assert_unique, count, say};
 use std::time::{Duration, Instant};
 
@@ -17,15 +17,15 @@ fn go_through(name: &str, conf: &[&str], faults: &[(Fault, Clock)], times: usize
     if times == 0 {
         return;
     }
-    let Some(mut ordeal) = Ordeal::begin(name, conf) else {
+    let Some(mut torture) = Torture::begin(name, conf) else {
         return;
     };
     for _ in 0..times {
         for &(fault, clock) in faults {
-            ordeal.survive(fault, clock);
+            torture.survive(fault, clock);
         }
     }
-    say(format!("{name}:\n{}", ordeal.end()));
+    say(format!("{name}:\n{}", torture.end()));
 }
 
 #[test]
@@ -112,17 +112,15 @@ fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
         .conf("max_wal_size = '64MB'")
         .durable()
         .start();
-    let statements = Ledger::statements();
-    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     let mut ledger = Ledger::default();
     // The writer that is frozen may by chance hold a lock that keeps the others from minting at all.
     let reached = (0..5).any(|_| {
-        let mut records = while_asking(&server.place(), &statements, || {
+        let mut records = while_asking(&server.place(), &Ledger::statements(), || {
             server.until("the server mints", || {
                 server.connect("postgres").try_one::<i64>(NEXT).is_ok()
             });
             std::thread::sleep(Duration::from_millis(300));
-            server.while_the_log_hangs(|| {
+            server.while_wal_hangs(|| {
                 std::thread::sleep(Duration::from_millis(1_500));
                 server.cut_power();
             });

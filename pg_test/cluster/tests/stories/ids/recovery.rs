@@ -65,10 +65,8 @@ fn a_full_disk_stops_the_server_and_repeats_nothing() {
         .conf("max_wal_size = '1GB'")
         .conf("restart_after_crash = off")
         .start();
-    let statements = Ledger::statements();
-    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     let mut ledger = Ledger::default();
-    let mut records = while_asking(&server.place(), &statements, || {
+    let mut records = while_asking(&server.place(), &Ledger::statements(), || {
         sleep(Duration::from_millis(500));
         server.wal_disk().fill();
         // The ceiling alone would take hours to fill a segment.

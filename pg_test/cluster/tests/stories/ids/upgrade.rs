@@ -69,10 +69,9 @@ fn a_library_of_another_version_is_kept_out() {
 /// pg_upgrade takes the ceiling along: the newer server begins above all that the older one issued, be its clock behind.
 #[test]
 fn a_newer_server_repeats_nothing_of_the_older_one() {
-    let Some(server) = Server::build_with_clock("pg_upgrade") else {
+    let Some(server) = Server::start_with_clock("pg_upgrade") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(7), n int)");
     session.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");

@@ -112,7 +112,7 @@ fn a_terminated_worker_is_replaced() {
     for _ in 0..3 {
         session.run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'");
         ids.push(session.one(NEXT));
-        std::thread::sleep(registry.slice);
+        std::thread::sleep(registry.lease);
         ids.push(session.one(NEXT));
     }
     mint_cluster::assert_ascending(&ids);

@@ -1,20 +1,16 @@
 //! Members that are not alone: paused, cloned, brought back old, promoted, or with a wrong clock. Each mints within
 //! its own slice, or not at all.
 
+use super::shard;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
-use mint_cluster::{Registry, Server, Session, assert_ascending, assert_unique, say};
+use mint_cluster::{Registry, Server, assert_ascending, assert_unique, say};
 use std::thread::sleep;
 use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
 const NEXT_5: &str = "SELECT snowflake_next_id(5)";
 const MANY: &str = "SELECT snowflake_next_id() FROM generate_series(1, 1000)";
-
-/// The node of an id.
-fn shard(session: &mut Session, id: i64) -> i64 {
-    session.one(&format!("SELECT snowflake_shard({id})"))
-}
 
 /// A member whose clock, and its worker's, can be set.
 fn clocked(registry: &Registry, name: &str, nodes: &str) -> Option<Server> {
@@ -40,7 +36,7 @@ fn a_paused_member_mints_nothing_outside_its_slice() {
         sleep(Duration::from_millis(500));
         let frozen = ada.freeze();
         let (id, after) = first_id(&ben, NEXT_5);
-        assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+        assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
         let mut session = ben.connect("postgres");
         let many = "SELECT snowflake_next_id(5) FROM generate_series(1, 20000)";
         all.push(vec![id]);
@@ -79,7 +75,7 @@ fn a_paused_member_with_any_node_takes_another() {
     let mut witness = registry.connect();
     assert_eq!(shard(&mut witness, first), 0);
     let frozen = ada.freeze();
-    registry.wait_for_slices();
+    registry.wait_for_leases();
     let (id, _) = first_id(&ben, NEXT);
     assert_eq!(shard(&mut witness, id), 0);
     drop(frozen);
@@ -136,7 +132,7 @@ fn copies_of_a_member_claim_for_themselves() {
     old.start_again();
     all.push(old.connect("postgres").column(MANY));
     let (id, after) = first_id(&old, NEXT_5);
-    assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+    assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
     all.push(vec![id]);
     assert_unique(&all);
 }
@@ -186,7 +182,7 @@ fn steps_of_a_members_clock_repeat_nothing() {
         }
         // An hour behind, it is refused for good, and its node goes to the other.
         let (id, after) = first_id(&ben, NEXT_5);
-        assert!(after < registry.slice + Duration::from_secs(1), "{after:?}");
+        assert!(after < registry.lease + Duration::from_secs(1), "{after:?}");
         others.push(id);
         ada.set_clock("+0");
         sleep(Duration::from_millis(500));

@@ -25,7 +25,7 @@ fn each_member_mints_as_a_node_of_its_own() {
     let mut all = Vec::new();
     let begun = Instant::now();
     // Longer than a slice, so that it is renewed.
-    while begun.elapsed() < registry.slice * 2 {
+    while begun.elapsed() < registry.lease * 2 {
         for member in &members {
             let ids: Vec<i64> = member
                 .connect("postgres")
@@ -80,7 +80,7 @@ fn a_node_that_two_members_list_is_lent_to_one() {
     say(format!(
         "a node whose holder is gone is had after {after:?}"
     ));
-    assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+    assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
     let is_past: bool = registry.connect().one(&format!(
         "SELECT snowflake_time({id}) >= '{until}'::timestamptz - interval '1 ms'"
     ));
@@ -168,7 +168,7 @@ fn a_change_of_settings_reaches_who_is_minting() {
     for nodes in ["4-6", "5-9", "3, 5"] {
         other.set_for_server("pg_mint.nodes", &format!("'{nodes}'"));
         for _ in 0..30 {
-            std::thread::sleep(registry.slice / 15);
+            std::thread::sleep(registry.lease / 15);
             match session.try_one(NEXT_5) {
                 Ok(id) => ids.push(id),
                 Err(refusal) => panic!("{nodes}: {refusal}"),
@@ -228,7 +228,7 @@ fn when_all_nodes_are_in_use_the_next_member_waits_for_one() {
     members[3].stop_immediate();
     let (id, after) = first_id(&members[0], &next);
     assert!(
-        after < registry.slice + Duration::from_secs(2),
+        after < registry.lease + Duration::from_secs(2),
         "after a crash: {after:?}"
     );
     ids.push(id);

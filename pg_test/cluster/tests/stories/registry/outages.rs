@@ -42,11 +42,11 @@ fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
         "with the registry down, minted for {lasted:?}, then: {refusal}"
     ));
     assert!(
-        lasted > registry.slice / 2 - Duration::from_millis(300),
+        lasted > registry.lease / 2 - Duration::from_millis(300),
         "{lasted:?}"
     );
     assert!(
-        lasted < registry.slice + Duration::from_millis(500),
+        lasted < registry.lease + Duration::from_millis(500),
         "{lasted:?}"
     );
     assert!(refusal.message.contains("ended at"), "{refusal}");
@@ -66,7 +66,7 @@ fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
     let (id, after) = first_id(&ada, NEXT);
     say(format!("minted {after:?} after the registry came back"));
     // As it was started, it lets a slice pass first.
-    let due = registry.slice * 5 / 4 + Duration::from_secs(2);
+    let due = registry.lease * 5 / 4 + Duration::from_secs(2);
     assert!(after < due, "{after:?}");
     ids.push(id);
     ids.push(session.one(NEXT));
@@ -86,7 +86,7 @@ fn a_registry_that_hangs_is_not_waited_for_for_ever() {
     let first: i64 = session.one(NEXT);
     let frozen = registry.server.freeze();
     let refusals = [ben.connect("postgres").refusal(NEXT), {
-        sleep(registry.slice);
+        sleep(registry.lease);
         session.refusal(NEXT)
     }];
     drop(frozen);
@@ -181,7 +181,7 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
         } else {
             assert!(from >= 0.0, "two servers hold a node at once: {from}");
             assert!(
-                after < registry.slice * 2 + Duration::from_secs(1),
+                after < registry.lease * 2 + Duration::from_secs(1),
                 "{after:?}"
             );
             assert_ascending(&ids);
@@ -226,7 +226,7 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         let frozen = ada.freeze();
         let (id, after) = first_id(&ben, NEXT_5);
         assert!(
-            after < registry.slice * 2 + Duration::from_secs(2),
+            after < registry.lease * 2 + Duration::from_secs(2),
             "{after:?}"
         );
         ids.push(id);
@@ -327,7 +327,7 @@ fn the_extension_is_dropped_under_load() {
         sleep(Duration::from_millis(500));
         let mut session = registry.connect();
         session.run("DROP EXTENSION pg_mint");
-        sleep(registry.slice * 2);
+        sleep(registry.lease * 2);
         let refusal = members[1].connect("postgres").refusal(NEXT);
         say(format!("dropped on the registry: {refusal}"));
         assert_refused(&refusal, "\"pg_mint\" is not installed");
@@ -349,7 +349,7 @@ fn the_extension_is_dropped_under_load() {
         }
         let mut session = members[0].connect("postgres");
         session.run("DROP EXTENSION pg_mint");
-        sleep(registry.slice);
+        sleep(registry.lease);
         session.run("CREATE EXTENSION pg_mint");
         first_id(&members[0], NEXT);
         sleep(Duration::from_millis(300));

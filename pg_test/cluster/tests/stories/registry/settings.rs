@@ -1,6 +1,7 @@
 //! The settings of a member change while it mints: each of them, by each way, from the next statement on.
 
-use mint_cluster::registry::members::assert_refused;
+use super::shard;
+use mint_cluster::registry::members::{assert_refused, create_registry};
 use mint_cluster::{Registry, Server, Session, assert_ascending};
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,39 +11,12 @@ const NEXT: &str = "SELECT snowflake_next_id()";
 const FIRST: &str = "SELECT snowflake_next_id(0)";
 const UNLISTED: &str = "is not one of this server's";
 
-/// Two registries: of one server, in two databases.
-fn second(registry: &Registry) {
+/// Creates a second registry, in another database of the registry's server.
+fn create_second(registry: &Registry) {
     registry.server.create_database("second");
     let mut session = registry.server.connect("second");
-    session.run("SELECT snowflake_create_registry('2 s')");
-    session.run("SELECT snowflake_end_quarantine()");
+    create_registry(&mut session, 2);
     session.run("SELECT snowflake_reserve_nodes(13, 0, 9, 'others')");
-    for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
-        session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
-    }
-}
-
-/// The way from a member's database to the second registry.
-fn way(member: &Server, database: &str, server: &str) {
-    let mut session = member.connect("postgres");
-    let host: String = session.one(
-        "SELECT split_part(option, '=', 2) FROM pg_foreign_server, unnest(srvoptions) option
-         WHERE srvname = 'registry' AND option LIKE 'host=%'",
-    );
-    if database != "postgres" {
-        session.run(&format!("CREATE DATABASE {database}"));
-        session = member.connect(database);
-        session.run("CREATE EXTENSION dblink");
-    }
-    session.run(&format!(
-        "CREATE SERVER {server} FOREIGN DATA WRAPPER dblink_fdw
-             OPTIONS (host '{host}', port '5432', dbname 'second', connect_timeout '3');
-         CREATE USER MAPPING FOR postgres SERVER {server} OPTIONS (user 'member')"
-    ));
-}
-
-fn shard(session: &mut Session, id: i64) -> i64 {
-    session.one(&format!("SELECT snowflake_shard({id})"))
 }
 
 /// A reload that has reached every session.
@@ -95,9 +69,9 @@ fn another_registry_lends_other_nodes() {
     let Some(registry) = Registry::start("another registry", 10) else {
         return;
     };
-    second(&registry);
+    create_second(&registry);
     let member = registry.auto("ada");
-    way(&member, "postgres", "another");
+    registry.create_server(&mut member.connect("postgres"), "another", "second");
     let mut session = member.connect("postgres");
     let mut other = member.connect("postgres");
     let id = session.one(NEXT);
@@ -115,9 +89,12 @@ fn a_registry_of_another_database_lends_other_nodes() {
     let Some(registry) = Registry::start("another database", 10) else {
         return;
     };
-    second(&registry);
+    create_second(&registry);
     let member = registry.auto("ada");
-    way(&member, "elsewhere", "registry");
+    member.connect("postgres").run("CREATE DATABASE elsewhere");
+    let mut elsewhere = member.connect("elsewhere");
+    elsewhere.run("CREATE EXTENSION dblink");
+    registry.create_server(&mut elsewhere, "registry", "second");
     let mut session = member.connect("postgres");
     let mut other = member.connect("postgres");
     session.one::<i64>(NEXT);

@@ -1,7 +1,7 @@
 //! UUIDs and ObjectIDs of whole servers: unique and ascending over all sessions, whatever happens to the clock, and on
 //! standbys too.
 
-use mint_cluster::{Server, Session, count, say};
+use mint_cluster::{Server, Session, assert_ascending, count, say};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -12,13 +12,6 @@ const ASCENDING: [&str; 4] = [
     "uuid_v1_to_v6(uuid_v1())",
     "objectid()",
 ];
-
-#[track_caller]
-fn assert_ascending(ids: &[String]) {
-    for pair in ids.windows(2) {
-        assert!(pair[0] < pair[1], "{} was followed by {}", pair[0], pair[1]);
-    }
-}
 
 /// Sixteen sessions at once, in two databases of the server: each id once, and each session's ascend.
 #[test]
@@ -91,10 +84,9 @@ fn the_order_of_minting_is_the_order_of_the_ids() {
 /// A clock that steps, back by a little and by an hour and forward again, neither stops the ids nor turns them around.
 #[test]
 fn clock_steps_neither_stop_nor_turn_them() {
-    let Some(server) = Server::build_with_clock("clock steps of uuids") else {
+    let Some(server) = Server::start_with_clock("clock steps of uuids") else {
         return;
     };
-    let server = server.start();
     let mut sessions: Vec<Session> = (0..3).map(|_| server.connect("postgres")).collect();
     let mut all = vec![Vec::new(); ASCENDING.len()];
     for offset in [
@@ -129,10 +121,9 @@ fn clock_steps_neither_stop_nor_turn_them() {
 /// Version 2 is the one that ends: a clock set back by more than a window gives out no more of an id's.
 #[test]
 fn version_2_waits_for_its_window() {
-    let Some(server) = Server::build_with_clock("windows of version 2") else {
+    let Some(server) = Server::start_with_clock("windows of version 2") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let before = session.mint("uuid_v2('person', 501)", 10);
     server.set_clock("-3600");
@@ -148,10 +139,9 @@ fn version_2_waits_for_its_window() {
 /// A call takes no time to speak of, also when the clock is far behind.
 #[test]
 fn nothing_waits() {
-    let Some(server) = Server::build_with_clock("no waits") else {
+    let Some(server) = Server::start_with_clock("no waits") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("SET statement_timeout = '5s'");
     session.run(&format!("SELECT {}", ASCENDING.join(", ")));
