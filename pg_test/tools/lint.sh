@@ -22,5 +22,5 @@ for member in core pg_test/cluster pg_test/house bench; do
             cargo clippy --manifest-path "$member/Cargo.toml" --all-targets -- -D warnings
     fi
 done
-step "imports run one way" house cargo test -p mint_house
+step "layout of the code" house cargo test -p mint_house
 echo "lint: ok in $SECONDS s"
