@@ -24,6 +24,7 @@ pub use crate::load::sessions::{Record, assert_ascending, assert_unique};
 pub use crate::registry::members::Registry;
 pub use crate::report::{count, say, short_form};
 pub use crate::rng::Rng;
-pub use crate::server::process::{Builder, Server};
+pub use crate::server::builder::Builder;
+pub use crate::server::process::Server;
 pub use crate::server::session::{Place, Refusal, Session};
 pub use crate::server::small_disk::SmallDisk;

@@ -1,8 +1,9 @@
 //! A registry of nodes and the servers that are its members.
 
 use crate::report::say;
+use crate::server::builder::Builder;
 use crate::server::installation;
-use crate::server::process::{Builder, Server};
+use crate::server::process::Server;
 use crate::server::session::{Refusal, Session};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;

@@ -1,5 +1,6 @@
 //! Private servers: installation, start, faults, copies and removal.
 
+pub mod builder;
 pub mod client_programs;
 pub mod data_directory;
 pub mod fake_clock;

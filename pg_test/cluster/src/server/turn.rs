@@ -1,7 +1,7 @@
 //! A limit on the stories that run side by side.
 //!
 //! Stories spend most of their time waiting: for a lease, a window, a clock, a start. So several share the machine. A
-//! story that measures a wait or loads all cores runs alone ([`crate::server::process::Builder::alone`]).
+//! story that measures a wait or loads all cores runs alone ([`crate::server::builder::Builder::alone`]).
 
 use crate::report::say;
 use std::sync::{Condvar, Mutex, PoisonError};
