@@ -50,7 +50,7 @@ fn a_renamed_and_moved_database_continues() {
     drawn.draw(&mut server.connect("shop"));
     let quiet = |postgres: &mut Session| {
         let others = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname LIKE 'shop%'";
-        server.until("nobody is in it", || postgres.one(others));
+        server.until("the database has no sessions", || postgres.one(others));
     };
     quiet(&mut postgres);
     postgres.run("ALTER DATABASE shop RENAME TO shop2");
@@ -81,7 +81,7 @@ fn a_copy_by_either_strategy_continues() {
         let mut drawn = Drawn::default();
         drawn.draw(&mut server.connect("original"));
         let others = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'original'";
-        server.until("nobody is in it", || postgres.one(others));
+        server.until("the database has no sessions", || postgres.one(others));
         postgres.run(&format!(
             "CREATE DATABASE {strategy} TEMPLATE original STRATEGY {strategy}"
         ));

@@ -174,10 +174,10 @@ fn a_long_statement_continues_above() {
     }
 }
 
-/// What is taken away is gone with the next statement, also of a session that draws all the time and as
-/// another role for a moment; and what is given back is there again.
+/// A revoked privilege is gone with the next statement, even in a session that draws all the time and uses SET ROLE in
+/// between. A privilege that is granted again is there again.
 #[test]
-fn privileges_count_at_once() {
+fn privileges_take_effect_at_once() {
     let server = Server::start("granted");
     let mut owner = server.connect("postgres");
     owner.run(

@@ -32,15 +32,15 @@ fn oid(session: &mut Session, name: &str) -> u32 {
 /// Creates two families of two owners without privileges on each other's.
 fn families(server: &Server) -> (Session, Session) {
     let mut setup = server.connect("postgres");
-    for who in ["fam", "mall"] {
+    for name in ["fam", "mall"] {
         setup.run(&format!(
-            "CREATE ROLE {who} LOGIN; CREATE SCHEMA {who} AUTHORIZATION {who}"
+            "CREATE ROLE {name} LOGIN; CREATE SCHEMA {name} AUTHORIZATION {name}"
         ));
-        let mut session = server.connect_as(who, "postgres");
-        session.run(&format!("SELECT user_sequence_create('{who}.box')"));
+        let mut session = server.connect_as(name, "postgres");
+        session.run(&format!("SELECT user_sequence_create('{name}.box')"));
         session.run("SET lock_timeout = '300ms'");
     }
-    let mut sessions = ["fam", "mall"].map(|who| server.connect_as(who, "postgres"));
+    let mut sessions = ["fam", "mall"].map(|name| server.connect_as(name, "postgres"));
     for session in &mut sessions {
         session.run("SET lock_timeout = '300ms'");
     }
