@@ -7,7 +7,7 @@ major=$(default_major)
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
 cd "$REPO"
-# What cargo-pgrx sets: without it each alternation with it builds the bindings anew.
+# As cargo-pgrx sets it: the bindings are rebuilt each time that it changes.
 export PGRX_PG_CONFIG_PATH=$pg_config
 
 step "cargo fmt --check" fmt cargo fmt --all --check
