@@ -22,7 +22,7 @@ fn change_version(library: &mut [u8]) {
 
 /// Two libraries with different formats of the shared memory must never both mint.
 #[test]
-fn a_library_of_change_version_is_kept_out() {
+fn a_library_of_another_version_is_kept_out() {
     let server = Server::start("two versions");
     server.install_library(|_| ());
     let mut old = server.connect("postgres");
