@@ -13,20 +13,18 @@
 //! come into use when one is full and half of all places are taken. So the buckets lie in parts, each as large as all before
 //! it, and a part is made when it is needed.
 
-use crate::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::atomic::{AtomicU32, AtomicU64, CacheLine, Ordering};
 use crate::counter::section::{Evicted, Held, Section};
 use crate::counter::user_bucket::{Bucket, FIRST_LEVEL, Locked, Name, Owner, Place, Sole};
 
 /// What a table knows of itself. Zeroed memory is an empty one.
 #[derive(Debug, Default)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct TableHead {
     /// How often the buckets in use were doubled. Rises under the table's lock.
-    doubled: AtomicU32,
-    /// Keeps `doubled`, which every draw reads, and `used`, which each new user writes, in different lines of the cache.
-    apart: [u64; 7],
-    /// How many places are taken.
-    used: AtomicU64,
+    doubled: CacheLine<AtomicU32>,
+    /// How many places are taken. Each new user writes it, while every draw reads `doubled`.
+    used: CacheLine<AtomicU64>,
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<TableHead>() == 128);

@@ -10,10 +10,11 @@ use loom::sync::atomic::{AtomicI64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Instants, Lane, LaneTable, Layout, Lookup, Micros, Nanos, Page,
-    Policy, Run, TableCount, mint,
+    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Nanos, ObjectIdLane, Page,
+    Policy, Run, TableCount, UuidLanes, mint,
 };
 use std::convert::Infallible;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering as Real};
 
 /// Small enough that four ids fill a tick.
@@ -530,12 +531,12 @@ fn three_threads_fill_a_table_and_never_split_a_node() {
 }
 
 /// The lanes of UUIDs and ObjectIDs: both threads' ids ascend, and none is in both.
-fn race_of_monotonic_lanes<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
-    mint: fn(&Instants, Nanos) -> T,
+fn race_of_monotonic_lanes<L: Send + Sync + 'static, T: Ord + Clone + Debug + Send + 'static>(
+    lanes: fn() -> L,
+    mint: fn(&L, Nanos) -> T,
 ) {
     loom::model(move || {
-        // A counter about to come round.
-        let lanes = Arc::new(Instants::new([0, 0xff_fffd]));
+        let lanes = Arc::new(lanes());
         let second = 1_000_000_000;
         let threads = [10 * second, 10 * second + 50].map(|now| {
             let lanes = lanes.clone();
@@ -554,12 +555,14 @@ fn race_of_monotonic_lanes<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
 
 #[test]
 fn two_threads_never_repeat_a_uuid() {
-    race_of_monotonic_lanes(|lanes, now| lanes.v7(now, 0));
-    race_of_monotonic_lanes(|lanes, now| lanes.v6(now, None));
-    race_of_monotonic_lanes(|lanes, now| lanes.v2(now, 0, 501, None));
+    let lanes = || UuidLanes::new(0);
+    race_of_monotonic_lanes(lanes, |lanes, now| lanes.v7(now, 0));
+    race_of_monotonic_lanes(lanes, |lanes, now| lanes.v6(now, None));
+    race_of_monotonic_lanes(lanes, |lanes, now| lanes.v2(now, 0, 501, None));
 }
 
 #[test]
 fn two_threads_never_repeat_an_object_id() {
-    race_of_monotonic_lanes(Instants::objectid);
+    // A counter about to come round.
+    race_of_monotonic_lanes(|| ObjectIdLane::new(0xff_fffd), ObjectIdLane::objectid);
 }
