@@ -6,7 +6,7 @@
 //! tell apart draw from one counter, which only rises for either. That happens to a few hundred of ten million in 64 sections.
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, pause};
-use crate::hash::splitmix64;
+use crate::hash::{fibonacci, splitmix64};
 use std::{array, iter};
 
 /// The owner of a section's memory, and in the lower 16 bits its place there; 0 is none.
@@ -88,7 +88,7 @@ impl Name {
     pub(crate) fn found(word: u64) -> Self {
         let who = word & WHO;
         // Two neighbours have the same, and so the same bucket.
-        let spread = (who >> (DIGITS + 3)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let spread = fibonacci(who >> (DIGITS + 3));
         Self {
             who,
             spread,

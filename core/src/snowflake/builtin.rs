@@ -3,7 +3,8 @@
 //! A published name is frozen: what it means is stored in defaults, indexes and partition bounds.
 //! A system that changes its layout gets a new name, as sonyflake2 did.
 
-use crate::snowflake::layout::{Definition, Layout, Order};
+use crate::snowflake::definition::{Definition, Order};
+use crate::snowflake::layout::Layout;
 
 /// A layout with a name.
 #[derive(Debug, Clone, Copy)]

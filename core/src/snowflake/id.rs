@@ -25,19 +25,6 @@ impl Layout {
         (self.time.put(tick) | self.node.put(node) | self.seq.put(word)).cast_signed()
     }
 
-    /// The start of a tick; none when no 64 bits of microseconds can say it.
-    #[must_use]
-    pub fn tick_start(&self, tick: u64) -> Option<Micros> {
-        // Wide, because an age may be more than 64 bits hold where the epoch is long ago.
-        i64::try_from(i128::from(tick) * i128::from(self.unit()) + i128::from(self.epoch())).ok()
-    }
-
-    /// The first moment that has no id any more; none when it is past what can be said.
-    #[must_use]
-    pub fn end(&self) -> Option<Micros> {
-        self.tick_start(self.max_tick() + 1)
-    }
-
     /// Checks a node given by a user.
     ///
     /// # Errors

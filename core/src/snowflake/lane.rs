@@ -111,7 +111,7 @@ impl Lane {
     pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
         let last = self.word.fetch_add(1, Ordering::AcqRel);
-        (last != 0).then(|| layout.start_of(last))
+        (last != 0).then(|| layout.word_start_saturating(last))
     }
 
     pub(crate) fn note_wait(&self) {
@@ -121,28 +121,5 @@ impl Lane {
     pub(crate) fn note_step(&self, behind: Micros) {
         self.largest_step
             .fetch_max(behind.unsigned_abs(), Ordering::Relaxed);
-    }
-}
-
-impl Layout {
-    /// The moment at which a word's tick starts; the end of time where it is past what 64 bits can say.
-    #[must_use]
-    #[inline]
-    pub fn start_of(&self, word: u64) -> Micros {
-        i64::try_from(word >> self.seq.width)
-            .ok()
-            .and_then(|tick| tick.checked_mul(self.unit()))
-            .and_then(|age| age.checked_add(self.epoch()))
-            .unwrap_or(Micros::MAX)
-    }
-
-    /// The first word whose tick starts at or after a moment. Of a moment past the end, a word whose tick is
-    /// past the end.
-    #[must_use]
-    #[cold]
-    pub fn word_at(&self, moment: Micros) -> u64 {
-        let age = moment.saturating_sub(self.epoch()).max(0).unsigned_abs();
-        let tick = age.div_ceil(self.unit().unsigned_abs());
-        tick.min(self.max_tick() + 1) << self.seq.width
     }
 }

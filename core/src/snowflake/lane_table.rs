@@ -9,7 +9,7 @@
 //! share of the lanes of further layouts, and enough slots stay vacant for a lookup to end after a few.
 
 use crate::atomic::{AtomicU32, Ordering};
-use crate::hash::keyed;
+use crate::hash::{fibonacci, keyed};
 use crate::snowflake::lane::{Lane, SHARED_NODE};
 use crate::snowflake::layout::{Layout, LayoutKey};
 
@@ -186,7 +186,7 @@ impl<'a> LaneTable<'a> {
             return false;
         }
         if shared >= all / 2 {
-            let home = maker.wrapping_mul(0x9e37_79b9) as usize;
+            let home = (fibonacci(maker.into()) >> 32) as usize;
             let mut places = (0..MAKERS).map(|step| &self.count.makers[(home + step) % MAKERS]);
             let mine = places.find(|(who, _)| [0, maker].contains(&who.load(Ordering::Relaxed)));
             let Some((who, made)) = mine else {

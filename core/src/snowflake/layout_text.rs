@@ -2,8 +2,9 @@
 
 use crate::clock::{Micros, timestamp_text};
 use crate::snowflake::builtin;
+use crate::snowflake::definition::{Definition, FIRST_EPOCH, LAST_EPOCH, MAX_UNIT, Order};
 use crate::snowflake::error::LayoutError;
-use crate::snowflake::layout::{Definition, FIRST_EPOCH, LAST_EPOCH, Layout, MAX_UNIT, Order};
+use crate::snowflake::layout::Layout;
 use jiff::Timestamp;
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,7 @@
 //! The lanes of UUIDs: minting of the versions that carry a time.
 
 use crate::atomic::{AtomicU64, CacheLine, Ordering};
+use crate::hash::fibonacci;
 use crate::monotonic::{MonotonicWord, Nanos};
 use crate::uuid::version::{PART, Uuid, ticks, v7_of};
 use ::uuid::{Builder, Version};
@@ -70,10 +71,8 @@ impl UuidLanes {
 
     /// The word of a local id. Two local ids may share one.
     fn local(&self, domain: u8, local_id: u32) -> &MonotonicWord {
-        // Fibonacci hashing (Knuth 6.4), the top bits.
-        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mixed = (u64::from(domain) << 32 | u64::from(local_id)).wrapping_mul(GOLDEN);
-        &self.local[(mixed >> (64 - LOCAL_BITS)) as usize]
+        let hash = fibonacci(u64::from(domain) << 32 | u64::from(local_id));
+        &self.local[(hash >> (64 - LOCAL_BITS)) as usize]
     }
 
     /// Mints version 1: 100 ns since 1582, clock sequence and node, low bits first. `node` replaces

@@ -155,7 +155,9 @@ fn give_back(sessions: &'static [usize]) {
             for lane in 0..2 {
                 runs.extend(world.session(lane, 1, 1));
             }
-            let start = words(&runs).map(|word| layout().start_of(word)).max();
+            let start = words(&runs)
+                .map(|word| layout().word_start_saturating(word))
+                .max();
             assert!(start < Some(used), "{start:?} was given back at {used}");
             let mine = start.map_or(NOW, |start| start + 1);
             assert_eq!(used, mine, "more was kept than was used");
@@ -190,7 +192,7 @@ fn extend(sessions: &'static [usize]) {
         |(), world, mut runs| {
             runs.extend(world.session(0, 1, 1));
             for word in words(&runs) {
-                let start = layout().start_of(word) - NOW;
+                let start = layout().word_start_saturating(word) - NOW;
                 let mine = (0..2 * MS).contains(&start) || (4 * MS..5 * MS).contains(&start);
                 assert!(mine, "{start} is somebody else's");
             }

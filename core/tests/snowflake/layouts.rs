@@ -1,7 +1,7 @@
 //! Layouts as text, bytes and ids, over arbitrary ones.
 
 use mint_core::LayoutError::*;
-use mint_core::snowflake::layout::{Definition, Order};
+use mint_core::snowflake::definition::{Definition, Order};
 use mint_core::{BUILTINS, IdError, Lane, Layout, LayoutError, Micros};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -26,7 +26,7 @@ const IMPATIENT: Policy = Policy {
 impl Script {
     /// When the first and the last tick of a run start, after the epoch.
     fn starts(&self, run: Run) -> (Micros, Micros) {
-        let age = |word| self.layout.start_of(word) - self.layout.epoch();
+        let age = |word| self.layout.word_start_saturating(word) - self.layout.epoch();
         (age(run.first), age(run.first + run.count - 1))
     }
 
@@ -419,7 +419,7 @@ proptest! {
                                 until = until.max(script.world.lease.as_ref().unwrap().until());
                             }
                             let (first, last) = (run.first, run.first + run.count - 1);
-                            let starts = [first, last].map(|word| script.layout.start_of(word));
+                            let starts = [first, last].map(|word| script.layout.word_start_saturating(word));
                             prop_assert!(
                                 starts.iter().all(|start| (from..until).contains(start)),
                                 "{starts:?} is not within {from}..{until}"
