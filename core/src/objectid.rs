@@ -38,7 +38,7 @@ impl ObjectId {
         Self(bytes)
     }
 
-    /// When it was minted, to the second. 1970 to 2106.
+    /// Its time, to the second. 1970 to 2106.
     #[must_use]
     pub fn time(&self) -> Micros {
         let [a, b, c, d, ..] = self.0;
@@ -66,7 +66,7 @@ impl ObjectId {
         u16::from_be_bytes([a, b])
     }
 
-    /// The smallest one whose time is at or after a moment; none after the time field.
+    /// The smallest one with a time at or after a timestamp; none after the time field.
     #[must_use]
     pub fn min(at: Micros) -> Option<Self> {
         let at = at.max(0);
@@ -74,7 +74,7 @@ impl ObjectId {
         (second <= LAST).then(|| Self::new(second.unsigned_abs() << COUNTER, [0; 5]))
     }
 
-    /// The largest one whose time is at or before a moment; none before 1970.
+    /// The largest one with a time at or before a timestamp; none before 1970.
     #[must_use]
     pub fn max(at: Micros) -> Option<Self> {
         let second = (at / SECOND).min(LAST).unsigned_abs();

@@ -1,4 +1,4 @@
-//! The layouts of the systems that people come from.
+//! The layouts of other systems, by name.
 //!
 //! A published name is frozen: what it means is stored in defaults, indexes and partition bounds.
 //! A system that changes its layout gets a new name, as sonyflake2 did.
@@ -11,7 +11,7 @@ use crate::snowflake::layout::Layout;
 pub struct Builtin {
     /// The name, in lower case.
     pub name: &'static str,
-    /// What it means.
+    /// The layout.
     pub layout: Layout,
 }
 
@@ -161,7 +161,7 @@ pub static BUILTINS: [Builtin; 15] = [
         TimeNodeSeq,
         0,
     ),
-    // Ours, for JavaScript: 53 bits, so that every id is exact in a double. 16 nodes, 256 ids per
+    // pg_mint's, for JavaScript: 53 bits, so that every id is exact in a double. 16 nodes, 256 ids per
     // millisecond, until 2094.
     builtin(
         "javascript",
@@ -173,7 +173,7 @@ pub static BUILTINS: [Builtin; 15] = [
     ),
 ];
 
-/// The built-in layout of that name.
+/// Returns the built-in layout of a name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Layout> {
     BUILTINS
@@ -182,7 +182,7 @@ pub fn by_name(name: &str) -> Option<&'static Layout> {
         .map(|builtin| &builtin.layout)
 }
 
-/// The name under which the layout is built in, if it is.
+/// Returns the name of a layout that is built in.
 #[must_use]
 pub fn name_of(layout: &Layout) -> Option<&'static str> {
     BUILTINS

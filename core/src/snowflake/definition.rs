@@ -18,14 +18,14 @@ impl Field {
         (1 << self.width) - 1
     }
 
-    /// `value` at the field's place. The value fits, or its upper bits are lost: check first.
+    /// Returns `value` at the field's place. Upper bits that do not fit are lost: check first.
     #[must_use]
     #[inline]
     pub const fn put(self, value: u64) -> u64 {
         (value & self.max()) << self.shift
     }
 
-    /// The field's value in `id`.
+    /// Returns the field's value in `id`.
     #[must_use]
     #[inline]
     pub const fn take(self, id: u64) -> u64 {
@@ -101,7 +101,7 @@ pub struct Definition {
 /// Longest unit: an hour, in microseconds.
 pub(crate) const MAX_UNIT: u32 = 3_600_000_000;
 
-/// -9999-01-02T01:59:59Z and 9999-12-30T22:00:00Z: the epochs that a layout's text can say.
+/// -9999-01-02T01:59:59Z and 9999-12-30T22:00:00Z: the first and the last epoch that a layout's text can have.
 pub(crate) const FIRST_EPOCH: Micros = -377_705_023_201_000_000;
 pub(crate) const LAST_EPOCH: Micros = 253_402_207_200_000_000;
 

@@ -1,4 +1,4 @@
-//! A lane: the one word from which every id of one (layout, node) comes.
+//! A lane: the word in shared memory that issues every id of one (layout, node).
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::clock::Micros;
@@ -20,7 +20,7 @@ pub struct Lane {
     epoch: AtomicU64,
     node: AtomicU64,
     state: AtomicU32,
-    /// Time's width, the split of the node, and start of the layout that made the lane: for showing.
+    /// Time's width, node's split, order and start of the layout that made the lane: for showing.
     origin: AtomicU32,
     waits: AtomicU64,
     largest_step: AtomicU64,
@@ -33,7 +33,7 @@ const PUBLISHED: u32 = 1;
 pub const SHARED_NODE: u64 = u64::MAX;
 
 impl Lane {
-    /// A lane of its own, outside any table.
+    /// Returns a lane outside any table.
     #[must_use]
     pub fn alone(layout: &Layout, node: u64) -> Self {
         let lane = Lane::default();
@@ -45,9 +45,9 @@ impl Lane {
         self.state.load(Ordering::Acquire) == EMPTY
     }
 
-    /// Whether a published slot is the lane of this key. Ask `is_empty` first: it acquires.
+    /// Returns true when a published slot is the lane of this key. Call `is_empty` first: it acquires.
     #[inline]
-    pub(crate) fn is(&self, key: LayoutKey, node: u64) -> bool {
+    pub(crate) fn matches(&self, key: LayoutKey, node: u64) -> bool {
         self.node.load(Ordering::Relaxed) == node
             && self.epoch.load(Ordering::Relaxed) == key.epoch
             && self.shape.load(Ordering::Relaxed) == key.shape
@@ -100,14 +100,14 @@ impl Lane {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// The furthest that a waiting call found the clock behind what the lane had issued.
+    /// How far at most a waiting call found the clock behind the lane's last id.
     #[must_use]
     pub fn largest_step(&self) -> Micros {
         self.largest_step.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns when the last
-    /// tick that was issued started, if any was.
+    /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns the start
+    /// of the last tick that was issued, if any was.
     pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
         let last = self.word.fetch_add(1, Ordering::AcqRel);

@@ -5,9 +5,9 @@ use crate::hash::fibonacci;
 use crate::snowflake::definition::{Definition, DefinitionError, Field, Order};
 use crate::snowflake::error::LayoutError;
 
-/// What makes two ids equal: the key of a lane is this and the node.
+/// The part of a layout that decides which ids are equal: the key of a lane is this and the node.
 ///
-/// Holds epoch, unit, and where time, node and sequence stand; not how wide the time is, how the
+/// It has epoch, unit, and where time, node and sequence stand; not how wide the time is, how the
 /// node is split, nor how a tick starts. So layouts that could issue the same id share their lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LayoutKey {
@@ -16,7 +16,7 @@ pub struct LayoutKey {
 }
 
 impl LayoutKey {
-    /// A few bits that differ from layout to layout, for small tables.
+    /// Returns 16 bits that differ from layout to layout, for small tables.
     #[must_use]
     pub fn spread(self) -> u64 {
         fibonacci(self.shape ^ self.epoch.rotate_left(32)) >> 48
@@ -60,7 +60,7 @@ impl Layout {
     /// Checks a definition and derives the rest.
     ///
     /// # Errors
-    /// Which rule the definition breaks.
+    /// The rule that the definition breaks.
     pub fn new(definition: Definition) -> Result<Layout, LayoutError> {
         Ok(Layout::derive(definition)?)
     }
@@ -100,7 +100,7 @@ impl Layout {
         })
     }
 
-    /// How many whole ticks fit into `age` microseconds, which are less than 2^63.
+    /// Returns how many whole ticks fit into `age` microseconds, which are less than 2^63.
     ///
     /// A multiplication by the reciprocal, rounded up, in place of a division, which would be the
     /// dearest step of minting. Exact below 2^63 (Granlund and Montgomery, *Division by Invariant
@@ -108,7 +108,7 @@ impl Layout {
     #[must_use]
     #[inline]
     pub const fn ticks(&self, age: u64) -> u64 {
-        // Twice the age, so that the upper half of the product is what is wanted.
+        // Twice the age, so that the result is the upper half of the product.
         let product = (age << 1) as u128 * self.reciprocal as u128;
         (product >> 64) as u64 >> self.reciprocal_shift
     }
@@ -147,7 +147,7 @@ impl Layout {
         self.tick_start(self.max_tick() + 1)
     }
 
-    /// What the layout was made from.
+    /// The definition that the layout was made from.
     #[must_use]
     pub const fn definition(&self) -> &Definition {
         &self.definition
@@ -194,7 +194,7 @@ impl Layout {
         self.definition.node.1
     }
 
-    /// Whether ids sort by time.
+    /// Returns true when ids sort by time.
     #[must_use]
     pub const fn time_on_top(&self) -> bool {
         matches!(
@@ -212,8 +212,8 @@ impl Layout {
 
     /// The stored form: version, widths, order and start, a zero, unit and epoch, big-endian.
     ///
-    /// The fields themselves, never a name, so that what a default, an index or a partition bound
-    /// holds keeps its meaning.
+    /// The fields themselves, never a name, so that defaults, indexes and partition bounds keep
+    /// their meaning.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let d = &self.definition;

@@ -1,8 +1,8 @@
-//! Minting: how a lane's word moves, and what happens when it may not.
+//! Minting: the algorithm that moves a lane's word, and waits or fails when it may not.
 //!
 //! The order of the steps is the algorithm. Bounds are read before the word (a lease's after it), the word before
 //! the clock: the other way round, a session that loses the processor between the two sees another's
-//! newer tick and believes that the clock stepped back. All checks look at the *last* id of a run
+//! newer tick and mistakes it for a clock that stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
 use crate::atomic::Ordering;

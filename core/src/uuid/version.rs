@@ -27,8 +27,8 @@ pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
     Builder::from_unix_timestamp_millis(word >> PART, &rest).into_uuid()
 }
 
-/// Version 7 of any moment, to the microsecond. From no lane: unique by 62 of the random bits, and
-/// ordered only as the moments are. None before 1970 and after the time field.
+/// Version 7 of any timestamp, to the microsecond. From no lane: unique by 62 of the random bits, and
+/// ordered only as the timestamps are. None before 1970 and after the time field.
 #[must_use]
 pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
     let milli = at.div_euclid(1_000);
@@ -38,7 +38,7 @@ pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
         .then(|| v7_of((milli << PART | part).unsigned_abs(), random))
 }
 
-/// The smallest version 7 whose [`time`] is at or after a moment; none after the time field.
+/// The smallest version 7 with a [`time`] at or after a timestamp; none after the time field.
 #[must_use]
 pub fn v7_min(at: Micros) -> Option<Uuid> {
     let at = at.max(0);
@@ -46,7 +46,7 @@ pub fn v7_min(at: Micros) -> Option<Uuid> {
     (milli <= LAST_MILLI).then(|| v7_of(milli.unsigned_abs() << PART, 0))
 }
 
-/// The largest version 7 whose [`time`] is at or before a moment; none before 1970.
+/// The largest version 7 with a [`time`] at or before a timestamp; none before 1970.
 #[must_use]
 pub fn v7_max(at: Micros) -> Option<Uuid> {
     let next = (at / 1_000).min(LAST_MILLI).unsigned_abs() + 1;
@@ -123,7 +123,7 @@ fn gregorian(id: &Uuid) -> Option<u64> {
     }
 }
 
-/// When an id was minted: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
+/// The time of an id: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
 /// its window of 7 minutes. None for the others.
 #[must_use]
 pub fn time(id: &Uuid) -> Option<Micros> {

@@ -4,7 +4,7 @@ use crate::common::Paper;
 use mint_core::counter::section::{Evicted, section_of};
 use mint_core::counter::user_bucket::{Bucket, Owner, hash};
 use mint_core::counter::user_table::TableHead;
-use mint_core::{Held, Section, UserTable};
+use mint_core::{DrawError, Section, UserTable};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -83,12 +83,12 @@ impl<const PLACES: usize> Server<PLACES> {
                     assert!(first + want.cast_signed() <= page.durable, "not on disk");
                     return first;
                 }
-                Err(Held::Crowded) => {
+                Err(DrawError::Crowded) => {
                     // As two sessions that found it full.
                     table.grow();
                     table.grow();
                 }
-                Err(Held::Beyond(beyond)) => {
+                Err(DrawError::Beyond(beyond)) => {
                     let (section, page) = &mut self.sections[index];
                     let Ok(()) = section.bounds.raise(beyond, self.step, page);
                 }
@@ -287,7 +287,7 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
         let number = loop {
             match table.draw(section, newer, id, 1, |who| section.evict(who)) {
                 Ok(number) => break number,
-                Err(Held::Beyond(beyond)) => {
+                Err(DrawError::Beyond(beyond)) => {
                     let Ok(()) = section.bounds.raise(beyond, 10_000, page);
                 }
                 Err(held) => panic!("{held:?}"),
@@ -306,9 +306,9 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     assert_eq!(drawn, [Ok(100), Ok(101), Ok(102)]);
     assert_eq!(
         table.draw(section, owner(0), 1, 1, |_| ()),
-        Err(Held::NotMine)
+        Err(DrawError::NotMine)
     );
-    assert_eq!(table.current(section, owner(0), 1), Err(Held::NotMine));
+    assert_eq!(table.current(section, owner(0), 1), Err(DrawError::NotMine));
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn numbers_end_before_64_bits_do() {
     server.restart(false);
     let table = UserTable::whole(&server.head, &server.buckets);
     let held = table.draw(&server.sections[0].0, owner(0), 1, 100, |_| ());
-    assert_eq!(held, Err(Held::UsedUp));
+    assert_eq!(held, Err(DrawError::UsedUp));
     assert_eq!(server.next(1, 5), i64::MAX - 10);
 }
 

@@ -150,7 +150,7 @@ fn give_back(sessions: &'static [usize]) {
     beside(
         sessions,
         || World::new(NOW, NOW + 3 * MS),
-        |world| world.lease.give_back(&world.lanes),
+        |world| world.lease.release(&world.lanes),
         |used, world, mut runs| {
             for lane in 0..2 {
                 runs.extend(world.session(lane, 1, 1));

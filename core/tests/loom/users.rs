@@ -10,7 +10,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use mint_core::counter::user_bucket::{Bucket, Owner};
 use mint_core::counter::user_table::TableHead;
-use mint_core::{Held, Page, Section, UserTable};
+use mint_core::{DrawError, Page, Section, UserTable};
 use std::convert::Infallible;
 
 fn explore(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
@@ -73,12 +73,12 @@ impl Users {
     }
 
     /// The next `want` numbers of a user, the ceiling raised by `step` if it must be.
-    fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, Held> {
+    fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, DrawError> {
         let table = UserTable::whole(&self.head, &self.buckets);
         let evict = |who| self.section.evict(who);
         for _ in 0..20 {
             match table.draw(&self.section, owner, id, want, evict) {
-                Err(Held::Beyond(beyond)) => {
+                Err(DrawError::Beyond(beyond)) => {
                     let Ok(()) = self.section.bounds.raise(beyond, step, &mut Paper(self));
                 }
                 Ok(number) => {

@@ -1,7 +1,7 @@
 //! What a registry decides, case by case, and what it may never do.
 
-use mint_core::registry::lease_rules::pace;
-use mint_core::{Denial, Identity, Micros, NodesError, Registry, Seen, Span, parse_nodes};
+use mint_core::registry::lease_rules::request_interval;
+use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, NodesError, Registry, parse_nodes};
 use proptest::prelude::*;
 
 const SECOND: Micros = 1_000_000;
@@ -27,19 +27,19 @@ fn quarantined() -> Registry {
     registry
 }
 
-fn span(from: Micros, until: Micros) -> Span {
-    Span { from, until }
+fn span(from: Micros, until: Micros) -> LeaseTerm {
+    LeaseTerm { from, until }
 }
 
-fn seen(identity: Identity, position: u64) -> Seen {
-    Seen { identity, position }
+fn seen(identity: Identity, position: u64) -> LogPoint {
+    LogPoint { identity, position }
 }
 
 #[test]
 fn a_new_registry_grants_one_length_from_now() {
     let registry = registry();
     assert_eq!(registry.admit(NOW, NOW, None), Ok(()));
-    assert_eq!(registry.claim(NOW, []), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, []), Ok(span(NOW, NOW + LENGTH)));
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn a_node_is_claimed_again_where_its_last_claim_ended() {
     let registry = registry();
     let until = NOW + 1;
     for others in [vec![until], vec![NOW - 5, until, NOW]] {
-        assert_eq!(registry.claim(NOW, others), Err(Denial::Held { until }));
+        assert_eq!(registry.grant(NOW, others), Err(Denial::Leased { until }));
     }
-    assert_eq!(registry.claim(NOW, [NOW]), Ok(span(NOW, NOW + LENGTH)));
-    assert_eq!(registry.claim(NOW, [NOW - 1]), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, [NOW]), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, [NOW - 1]), Ok(span(NOW, NOW + LENGTH)));
 }
 
 /// The registry's clock was set back after past claims were deleted.
@@ -80,8 +80,8 @@ fn nothing_begins_before_the_horizon() {
     let mut registry = registry();
     registry.horizon = NOW + 1;
     let until = NOW + 1;
-    assert_eq!(registry.claim(NOW, []), Err(Denial::Held { until }));
-    assert!(registry.claim(NOW + 1, []).is_ok());
+    assert_eq!(registry.grant(NOW, []), Err(Denial::Leased { until }));
+    assert!(registry.grant(NOW + 1, []).is_ok());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_renewal_that_comes_too_late_begins_anew() {
     let held = span(NOW - 9, NOW);
     let until = NOW + 5;
     let renewed = registry.renew(NOW, Some(held), held, [until]);
-    assert_eq!(renewed, Err(Denial::Held { until }));
+    assert_eq!(renewed, Err(Denial::Leased { until }));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_slice_that_lasts_goes_on_through_a_quarantine() {
         assert_eq!(renewed, Ok(span(told.from, NOW + LENGTH)));
         let until = NOW + 1;
         let renewed = registry.renew(NOW, kept, told, [NOW, until]);
-        assert_eq!(renewed, Err(Denial::Held { until }));
+        assert_eq!(renewed, Err(Denial::Leased { until }));
     }
 }
 
@@ -263,7 +263,7 @@ fn nothing_overflows() {
             registry.detect_state_loss(now, here, Some(seen(witness, 0)));
             let told = span(other, other);
             let _ = registry.admit(now, other, Some(told));
-            let _ = registry.claim(now, [other]);
+            let _ = registry.grant(now, [other]);
             let _ = registry.renew(now, Some(told), told, [other]);
         }
     }
@@ -271,11 +271,11 @@ fn nothing_overflows() {
 
 #[test]
 fn servers_ask_twice_a_slice_and_after_a_second_when_denied() {
-    assert_eq!(pace(10 * SECOND, true), 5 * SECOND);
-    assert_eq!(pace(10 * SECOND, false), SECOND);
-    assert_eq!(pace(4 * SECOND, false), SECOND);
-    assert_eq!(pace(2 * SECOND, true), SECOND);
-    assert_eq!(pace(2 * SECOND, false), SECOND / 2);
+    assert_eq!(request_interval(10 * SECOND, true), 5 * SECOND);
+    assert_eq!(request_interval(10 * SECOND, false), SECOND);
+    assert_eq!(request_interval(4 * SECOND, false), SECOND);
+    assert_eq!(request_interval(2 * SECOND, true), SECOND);
+    assert_eq!(request_interval(2 * SECOND, false), SECOND / 2);
 }
 
 proptest! {
@@ -289,9 +289,9 @@ proptest! {
         let mut registry = registry();
         let mut now = NOW;
         // The one claim that is kept, of whom, and all that was ever granted to each.
-        let mut kept: Option<(usize, Span)> = None;
-        let mut granted: Vec<(usize, Span)> = Vec::new();
-        let mut told: [Option<Span>; 4] = [None; 4];
+        let mut kept: Option<(usize, LeaseTerm)> = None;
+        let mut granted: Vec<(usize, LeaseTerm)> = Vec::new();
+        let mut told: [Option<LeaseTerm>; 4] = [None; 4];
         for (by, server, forget) in story {
             now += by;
             let grant = match (told[server], kept) {
@@ -310,7 +310,7 @@ proptest! {
                         registry.horizon = registry.horizon.max(slice.until);
                         kept = None;
                     }
-                    registry.claim(now, kept.iter().map(|(_, slice)| slice.until))
+                    registry.grant(now, kept.iter().map(|(_, slice)| slice.until))
                 }
             };
             let Ok(slice) = grant else { continue };

@@ -1,7 +1,7 @@
-//! The registry's server: its table of claims, and what becomes of it.
+//! The registry's server: its table of leases, and what becomes of it.
 
 use crate::dice::Dice;
-use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
+use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
@@ -29,14 +29,14 @@ pub struct Request {
     pub wish: Wish,
     /// What the asking server's clock showed.
     pub clock: Micros,
-    pub seen: Option<Seen>,
+    pub seen: Option<LogPoint>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Grant {
     pub number: u64,
     pub nodes: Nodes,
-    pub span: Span,
+    pub span: LeaseTerm,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,15 +49,15 @@ pub enum No {
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub grant: Result<Grant, No>,
-    pub seen: Seen,
+    pub seen: LogPoint,
 }
 
 /// What is in the registry's tables: what a standby receives and a backup keeps.
 #[derive(Debug, Clone)]
 pub struct Tables {
     pub registry: Registry,
-    claims: HashMap<u64, (Nodes, Span)>,
-    /// The one claim on each node.
+    leases: HashMap<u64, (Nodes, LeaseTerm)>,
+    /// The one lease on each node.
     on: Vec<Option<u64>>,
     /// Where the log ends.
     position: u64,
@@ -67,7 +67,7 @@ impl Tables {
     pub fn new(registry: Registry) -> Self {
         Tables {
             registry,
-            claims: HashMap::new(),
+            leases: HashMap::new(),
             on: vec![None; NODES as usize],
             position: 0,
         }
@@ -75,17 +75,17 @@ impl Tables {
 
     pub fn ask(&mut self, now: Micros, here: Identity, dice: &mut Dice, ask: &Request) -> Answer {
         let position = self.position;
-        let here = Seen {
+        let here = LogPoint {
             identity: here,
             position,
         };
-        let agrees = self.registry.compare(now, ask.clock).is_ok();
+        let agrees = self.registry.check_clock(now, ask.clock).is_ok();
         if agrees && self.registry.detect_state_loss(now, here, ask.seen) {
             self.position += 1;
         }
         let grant = self.decide(now, dice, ask);
         self.position += u64::from(grant.is_ok());
-        let seen = Seen {
+        let seen = LogPoint {
             identity: self.registry.identity,
             position: self.position,
         };
@@ -104,7 +104,7 @@ impl Tables {
                     _ => self.free(now).ok_or(No::Full)?,
                 };
                 let left = self.clear(now, &nodes);
-                let span = self.registry.claim(now, left).map_err(No::Denied)?;
+                let span = self.registry.grant(now, left).map_err(No::Denied)?;
                 Ok(self.keep(dice.roll(), nodes, span))
             }
         }
@@ -123,26 +123,26 @@ impl Tables {
         Ok(self.keep(told.number, told.nodes.clone(), span))
     }
 
-    /// The lease of a claim, if it is there and of these nodes.
-    fn find(&self, told: &Grant) -> Option<Span> {
-        let (nodes, span) = self.claims.get(&told.number)?;
+    /// The lease of a lease, if it is there and of these nodes.
+    fn find(&self, told: &Grant) -> Option<LeaseTerm> {
+        let (nodes, span) = self.leases.get(&told.number)?;
         (*nodes == told.nodes).then_some(*span)
     }
 
-    /// The claim stays until its end is past, and nobody can renew it.
+    /// The lease stays until its end is past, and nobody can renew it.
     fn release(&mut self, told: &Grant, dice: &mut Dice) -> Result<Grant, No> {
         let kept = self.find(told).ok_or(No::Denied(Denial::Lost))?;
         let until = kept.until.min(told.span.until);
-        let span = Span { until, ..kept };
-        self.drop_claim(told.number);
+        let span = LeaseTerm { until, ..kept };
+        self.drop_lease(told.number);
         Ok(self.keep(dice.roll(), told.nodes.clone(), span))
     }
 
-    fn keep(&mut self, number: u64, nodes: Nodes, span: Span) -> Grant {
+    fn keep(&mut self, number: u64, nodes: Nodes, span: LeaseTerm) -> Grant {
         for node in nodes.clone() {
             self.on[node as usize] = Some(number);
         }
-        self.claims.insert(number, (nodes.clone(), span));
+        self.leases.insert(number, (nodes.clone(), span));
         Grant {
             number,
             nodes,
@@ -150,8 +150,8 @@ impl Tables {
         }
     }
 
-    fn drop_claim(&mut self, number: u64) {
-        let Some((nodes, _)) = self.claims.remove(&number) else {
+    fn drop_lease(&mut self, number: u64) {
+        let Some((nodes, _)) = self.leases.remove(&number) else {
             return;
         };
         for node in nodes {
@@ -162,22 +162,22 @@ impl Tables {
     fn free(&self, now: Micros) -> Option<Nodes> {
         (0..RESERVED)
             .find(|&node| match self.on[node as usize] {
-                Some(number) => self.claims[&number].1.until <= now,
+                Some(number) => self.leases[&number].1.until <= now,
                 None => true,
             })
             .map(|node| node..=node)
     }
 
-    /// Forgets past claims on these nodes but for when they ended. Returns the ends of those that last.
+    /// Forgets past leases on these nodes but for when they ended. Returns the ends of those that last.
     fn clear(&mut self, now: Micros, nodes: &Nodes) -> Vec<Micros> {
         let mut left = Vec::new();
         for node in nodes.clone() {
             let Some(number) = self.on[node as usize] else {
                 continue;
             };
-            let until = self.claims[&number].1.until;
+            let until = self.leases[&number].1.until;
             if until <= now {
-                self.drop_claim(number);
+                self.drop_lease(number);
                 self.registry.horizon = self.registry.horizon.max(until);
             } else {
                 left.push(until);

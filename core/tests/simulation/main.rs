@@ -2,7 +2,7 @@
 //!
 //! Clocks are wrong, drift and jump; messages are lost and late; servers die, sleep, are cloned and restored; the
 //! registry stops, forgets and comes back. Members mint with the real lanes, leases and ceilings, by their
-//! own clocks, and ask the real [`Registry`] at its own pace. Whatever happens, no word of a node is minted twice.
+//! own clocks, and ask the real [`Registry`] at its own request_interval. Whatever happens, no word of a node is minted twice.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -24,7 +24,7 @@ const CALM: f64 = 12.0;
 const WORST: f64 = 60.0;
 
 #[test]
-fn claim_traffic_does_not_depend_on_how_many_servers_there_are() {
+fn request_traffic_does_not_depend_on_how_many_servers_there_are() {
     for servers in [10, 100, 1_000] {
         let mut sim = Sim::new(1, servers, Weather::Calm);
         sim.run(4 * 60 * SECOND);

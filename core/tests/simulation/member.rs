@@ -5,7 +5,8 @@ use crate::dice::Dice;
 use crate::world::DAWN;
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, Micros, Page, Policy, Run, Seen, mint,
+    Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, LogPoint, Micros, Page, Policy, Run,
+    mint,
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -49,8 +50,8 @@ struct Memory {
     lease: Lease,
     /// What the lease is of.
     nodes: Option<Nodes>,
-    claim: Option<Grant>,
-    seen: Option<Seen>,
+    granted: Option<Grant>,
+    seen: Option<LogPoint>,
     anchor: ClockAnchor,
     ceiling: Ceiling,
 }
@@ -122,8 +123,8 @@ impl Member {
 
     /// What it asks the registry for next.
     pub fn request(&self, now: Micros) -> Request {
-        let wish = match &self.memory.claim {
-            Some(claim) => Wish::Renew(claim.clone()),
+        let wish = match &self.memory.granted {
+            Some(granted) => Wish::Renew(granted.clone()),
             None => self.wish.clone(),
         };
         Request {
@@ -144,12 +145,12 @@ impl Member {
                     memory.nodes = Some(grant.nodes.clone());
                 }
                 memory.lease.extend(grant.span.from, grant.span.until);
-                memory.claim = Some(grant);
+                memory.granted = Some(grant);
                 true
             }
             Err(no) => {
                 if matches!(no, No::Denied(Denial::Lost)) {
-                    memory.claim = None;
+                    memory.granted = None;
                 }
                 false
             }
@@ -159,14 +160,14 @@ impl Member {
     /// Gives back what it holds, as a planned shutdown does.
     pub fn release(&mut self, now: Micros) -> Option<Request> {
         let memory = &mut self.memory;
-        let mut claim = memory.claim.take()?;
+        let mut granted = memory.granted.take()?;
         let lanes = memory
             .lanes
             .iter()
-            .filter(|((_, node), _)| claim.nodes.contains(node));
-        claim.span.until = memory.lease.give_back(lanes.map(|(_, lane)| lane));
+            .filter(|((_, node), _)| granted.nodes.contains(node));
+        granted.span.until = memory.lease.release(lanes.map(|(_, lane)| lane));
         let mut request = self.request(now);
-        request.wish = Wish::Release(claim);
+        request.wish = Wish::Release(granted);
         Some(request)
     }
 

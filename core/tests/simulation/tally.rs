@@ -30,10 +30,10 @@ impl Tally {
             "members cut off",
             "releases",
             "answers too late",
-            "claims lost",
+            "leases lost",
             "denied by skew",
             "denied by quarantine",
-            "denied as held",
+            "denied as leased",
             "nodes changed hands",
         ]
         .map(|what| (what, self.counts.get(what).copied().unwrap_or(0)))

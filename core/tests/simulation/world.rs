@@ -5,7 +5,7 @@ use crate::dice::Dice;
 use crate::member::Member;
 use crate::queue::{Due, Event};
 use crate::tally::Tally;
-use mint_core::registry::lease_rules::pace;
+use mint_core::registry::lease_rules::request_interval;
 use mint_core::{Denial, Identity, Layout, Micros, Registry, Run};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -333,11 +333,11 @@ impl Sim {
         let answer = self.central.ask(self.now, &mut self.dice, request);
         let what = match answer.grant {
             Ok(_) => "granted",
-            Err(No::Denied(Denial::Lost)) => "claims lost",
+            Err(No::Denied(Denial::Lost)) => "leases lost",
             Err(No::Full) => "all in use",
             Err(No::Denied(Denial::Skew { .. })) => "denied by skew",
             Err(No::Denied(Denial::Quarantine { .. })) => "denied by quarantine",
-            Err(No::Denied(Denial::Held { .. })) => "denied as held",
+            Err(No::Denied(Denial::Leased { .. })) => "denied as leased",
         };
         self.tally.count(what);
         if let (Ok(grant), Wish::Auto | Wish::Fixed(_)) = (&answer.grant, &request.wish) {
@@ -360,7 +360,7 @@ impl Sim {
 
     /// Its worker sleeps by a clock that no one sets.
     pub fn again(&mut self, member: usize, granted: bool) {
-        let span = pace(LENGTH, granted);
+        let span = request_interval(LENGTH, granted);
         let span = span - span * self.members[member].drift / 1_000_000;
         self.at(self.now + span, member, Event::Ask);
     }

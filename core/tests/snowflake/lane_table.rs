@@ -66,7 +66,7 @@ fn a_maker_cannot_use_up_the_lanes_of_further_layouts() {
 fn a_node_without_a_lane_of_its_own_is_found_in_the_shared_one() {
     let server = Server::full();
     let table = server.table();
-    assert!(matches!(table.find(&layout(0), 5_000), Lookup::NotAlone));
+    assert!(matches!(table.find(&layout(0), 5_000), Lookup::NoOwnLane));
     let made = table.insert(&layout(0), 5_000, 1).unwrap();
     let Lookup::Found(found) = table.find_shared(&layout(0), 5_000) else {
         panic!("not found");

@@ -303,10 +303,10 @@ fn what_is_given_back_is_behind_all_ids() {
     // Never used, used before this lease, and used.
     let unused = Lane::alone(&script.layout, 1);
     let lease = script.world.lease.as_ref().unwrap();
-    let used = lease.give_back([&unused, &script.lane]);
+    let used = lease.release([&unused, &script.lane]);
     assert_eq!(used, epoch + HOUR + SECOND + 1);
     assert!(lease.until() <= lease.from(), "nothing is left");
-    let again = lease.give_back([&unused, &script.lane]);
+    let again = lease.release([&unused, &script.lane]);
     assert_eq!(again, used, "once more, and no less");
     assert!(script.next().is_err());
     // Lent again, it goes on at once.
@@ -326,7 +326,7 @@ fn a_lane_is_closed_to_those_who_have_read_it() {
     script.next().unwrap();
     let before = script.lane.last();
     let lease = script.world.lease.as_ref().unwrap();
-    lease.give_back([&script.lane]);
+    lease.release([&script.lane]);
     assert!(script.lane.last() > before);
 }
 
@@ -334,14 +334,14 @@ fn a_lane_is_closed_to_those_who_have_read_it() {
 fn what_was_never_used_is_given_back_whole() {
     let lease = Lease::default();
     lease.extend(5 * SECOND, 9 * SECOND);
-    assert_eq!(lease.give_back([]), 5 * SECOND);
+    assert_eq!(lease.release([]), 5 * SECOND);
     let mut script = Script::new("twitter", IMPATIENT);
     script.set(HOUR);
     script.next().unwrap();
     let lease = Lease::default();
     let from = script.world.at + SECOND;
     lease.extend(from, from + SECOND);
-    assert_eq!(lease.give_back([&script.lane]), from, "minted before it");
+    assert_eq!(lease.release([&script.lane]), from, "minted before it");
 }
 
 #[test]
@@ -456,7 +456,7 @@ proptest! {
                 }
                 Event::GiveBack => {
                     let lease = script.world.lease.as_ref().unwrap();
-                    let used = lease.give_back([&script.lane]);
+                    let used = lease.release([&script.lane]);
                     prop_assert!(used >= mine, "{used} is not behind {mine}");
                     prop_assert!(used <= until.max(0));
                     (from, until) = (until, until);
