@@ -147,7 +147,8 @@ pub fn mint<H: Host>(
     }
 }
 
-/// The parameters of a call of [`mint`]. Passed by value, so that its fields stay in registers.
+/// The parameters of a call of [`mint`]. By value, and only to functions that are inlined or fail: so its fields stay in
+/// registers.
 #[derive(Clone, Copy)]
 struct MintRequest<'a> {
     lane: &'a Lane,
@@ -195,7 +196,7 @@ impl MintRequest<'_> {
                 return Err(Obstacle::Never(past_the_end(layout, floor, now)));
             }
             if start.saturating_sub(now) > self.policy.max_ahead {
-                return Err(self.too_far_ahead(last, floor, start, now));
+                return Err(too_far_ahead(layout, self.policy, last, floor, start, now));
             }
             if start >= limit {
                 return Err(next_bound(start, host));
@@ -316,26 +317,6 @@ impl MintRequest<'_> {
         }
         Ok(None)
     }
-
-    /// Tells why a run would begin too far ahead: because the lane already stands where the policy
-    /// would not have let it go, then the clock stepped back; because the floor does; or because the
-    /// lane's rate is used up.
-    #[cold]
-    fn too_far_ahead(self, last: u64, floor: Micros, start: Micros, now: Micros) -> Obstacle {
-        let Self { layout, policy, .. } = self;
-        let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
-        let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
-        let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
-        // A lease that was given back has moved the lane to its end, which is the floor then.
-        if lane > policy.max_ahead && lane > bottom {
-            Obstacle::Clock { behind: lane, need }
-        } else if bottom > policy.max_ahead {
-            let behind = floor.saturating_sub(now);
-            Obstacle::Floor { behind, need }
-        } else {
-            Obstacle::Capacity { need }
-        }
-    }
 }
 
 /// The word to begin at in a tick, of which `word` is the first one.
@@ -394,4 +375,30 @@ fn check_patience<I>(
         return Err(Refusal::Refused(error));
     }
     Ok(need)
+}
+
+/// Tells why a run would begin too far ahead: because the lane already stands where the policy
+/// would not have let it go, then the clock stepped back; because the floor does; or because the
+/// lane's rate is used up.
+#[cold]
+fn too_far_ahead(
+    layout: &Layout,
+    policy: &Policy,
+    last: u64,
+    floor: Micros,
+    start: Micros,
+    now: Micros,
+) -> Obstacle {
+    let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
+    let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
+    let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
+    // A lease that was given back has moved the lane to its end, which is the floor then.
+    if lane > policy.max_ahead && lane > bottom {
+        Obstacle::Clock { behind: lane, need }
+    } else if bottom > policy.max_ahead {
+        let behind = floor.saturating_sub(now);
+        Obstacle::Floor { behind, need }
+    } else {
+        Obstacle::Capacity { need }
+    }
 }

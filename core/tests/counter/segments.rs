@@ -97,7 +97,7 @@ impl Server {
                         count: want,
                     });
                 }
-                Draw::NotMine => panic!("nobody else is there"),
+                Draw::NotMine => panic!("there is no other owner"),
                 Draw::Short { .. } if want > 1 => {
                     let values = self.rules.take(self.page, want, want)?;
                     self.page = SequenceState {
@@ -122,7 +122,7 @@ impl Server {
         self.draw(1).map(|values| values.first)
     }
 
-    /// `nextval`, whose record is on disk before anybody sees the value.
+    /// `nextval`, with its record on disk before the value is seen.
     fn nextval(&mut self) -> Option<i64> {
         let values = self.rules.take(self.page, 1, 1)?;
         self.page = SequenceState {

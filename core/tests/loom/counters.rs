@@ -1,6 +1,6 @@
 //! Segments under every interleaving that the memory model allows.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom_counters`
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom counters`
 //!
 //! With at most two preemptions each run, which is where known races of this kind live; without a bound they
 //! would take days.
@@ -102,7 +102,7 @@ fn two_sessions_draw_across_boundaries() {
     });
 }
 
-/// Somebody takes the memory for another sequence while a session draws.
+/// The memory is given to another sequence during a draw.
 #[test]
 fn a_claim_ends_drawing_and_mixes_nothing_up() {
     explore(|| {

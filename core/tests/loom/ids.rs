@@ -1,6 +1,6 @@
 //! Lanes and their table under every interleaving that the memory model allows.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom`
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom ids`
 //!
 //! Two threads on a lane or a table are explored without a bound. Three, and those that write a page,
 //! are explored with at most two preemptions each run, which is where known races of this kind live;
@@ -64,7 +64,7 @@ impl World {
         Self::with(step, ceiling, false)
     }
 
-    /// One in which nobody has looked at the page yet.
+    /// One in which no session has read the page yet.
     fn detached(step: Micros) -> Arc<Self> {
         Self::with(step, Ceiling::default(), true)
     }
@@ -90,7 +90,7 @@ fn starting_at(value: Micros) -> Ceiling {
     ceiling
 }
 
-/// Writing is one step, flushing another; in between everything may happen.
+/// Writing is one step, flushing another, with other threads' steps in between.
 struct Paper<'w>(&'w World);
 
 impl Page for Paper<'_> {
@@ -112,7 +112,7 @@ impl Page for Paper<'_> {
     }
 
     fn set_back(&mut self, from: Micros, to: Micros) {
-        panic!("nobody sets the page back, from {from} to {to}");
+        panic!("the page was set back, from {from} to {to}");
     }
 }
 
@@ -293,18 +293,18 @@ fn writing_ahead_publishes_nothing_that_is_not_on_disk() {
 }
 
 #[test]
-fn whoever_sees_a_ceiling_being_attached_sees_its_floor() {
+fn a_ceiling_is_never_seen_without_its_floor() {
     race_to_raise(1, 2, || World::detached(0));
 }
 
-/// At any moment the server dies. What is on disk then is what the next one finds; its clock is set
-/// back to the beginning, and still it repeats nothing that a client has seen.
+/// The server dies at any time. The next one finds the page as it is on disk then, and a clock that is set
+/// back to the beginning; and still it repeats nothing that a client has seen.
 fn crash(threads: usize, times: usize, want: u64, step: Micros) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(move || {
         let world = World::detached(step);
-        // Both as they were at the moment of the crash, and not a word later.
+        // Both as they were when the server crashed, and not a word later.
         let seen = Arc::new(Mutex::new(Vec::new()));
         let minting: Vec<_> = (1..threads)
             .map(|_| {
@@ -380,7 +380,7 @@ impl Page for &Replaced {
 /// As of a database that is made under the oid of one that was dropped: all that may be minted is on disk, for the first
 /// session that attaches and for the others.
 #[test]
-fn bounds_of_another_page_are_on_disk_before_anybody_mints_under_them() {
+fn bounds_of_another_page_are_on_disk_before_a_session_mints_under_them() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(|| {

@@ -1,6 +1,6 @@
 //! User sequences under every interleaving that the memory model allows.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom_users`
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom users`
 //!
 //! With at most two preemptions each run, or three where the race needs them; without a bound they would take
 //! days.
@@ -21,7 +21,7 @@ fn explore(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
     model.check(run);
 }
 
-/// Of a bucket, to fill it soon.
+/// Few, so that a bucket is soon full.
 const PLACES: usize = 3;
 
 struct Users {
@@ -32,7 +32,7 @@ struct Users {
     buckets: Vec<Bucket<PLACES>>,
 }
 
-/// Whoever locks the table, in its server.
+/// The section's page.
 struct Paper<'a>(&'a Users);
 
 impl Page for Paper<'_> {
@@ -54,7 +54,7 @@ impl Page for Paper<'_> {
     }
 
     fn set_back(&mut self, from: i64, to: i64) {
-        panic!("nobody sets the page back, from {from} to {to}");
+        panic!("the page was set back, from {from} to {to}");
     }
 }
 
@@ -75,7 +75,7 @@ impl Users {
     /// The next `want` numbers of a user, the ceiling raised by `step` if it must be.
     fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, DrawError> {
         let table = UserTable::whole(&self.head, &self.buckets);
-        let evict = |who| self.section.evict(who);
+        let evict = |entry| self.section.evict(entry);
         for _ in 0..20 {
             match table.draw(&self.section, owner, id, want, evict) {
                 Err(DrawError::Beyond(beyond)) => {
@@ -86,7 +86,7 @@ impl Users {
                     assert!(number < durable, "{number} is not on disk");
                     return Ok(number);
                 }
-                held => return held,
+                error => return error,
             }
         }
         panic!("user {id} gets no {want} numbers, however often the ceiling is raised")
@@ -108,9 +108,9 @@ const OWNER: Owner = 5;
 /// Of another section in the same place.
 const NEWER: Owner = 1 << 16 | 5;
 
-/// Users who fill a bucket. When it is split, the others leave the first.
+/// Users that fill a bucket. When it is split, the first one stays, and the others move.
 const CROWD: [i64; PLACES] = [0, 12, 16];
-/// His own place is that of the first of the crowd.
+/// Its home place is that of the first user of the crowd.
 const NEWCOMER: i64 = 32;
 
 #[test]
@@ -131,9 +131,9 @@ fn two_sessions_draw_for_one_user() {
     });
 }
 
-/// The table grows while a session draws for users who move.
+/// The table grows while a session draws for users that move.
 #[test]
-fn a_growing_table_loses_nobody() {
+fn a_growing_table_loses_no_user() {
     explore(2, || {
         let users = Users::new(2);
         for id in CROWD {
@@ -153,7 +153,7 @@ fn a_growing_table_loses_nobody() {
 
 /// A session that has read the level is stopped until the table has grown, and grows again.
 #[test]
-fn a_table_that_grew_twice_loses_nobody() {
+fn a_table_that_grew_twice_loses_no_user() {
     // In buckets 2, 1 and 3 of four.
     const APART: [i64; 3] = [0, 12, 104];
     explore(3, || {
@@ -175,9 +175,9 @@ fn a_table_that_grew_twice_loses_nobody() {
     });
 }
 
-/// A newcomer takes the place of somebody who draws at that moment.
+/// A new user takes the place of an entry that is being drawn from.
 #[test]
-fn who_is_evicted_while_he_draws_goes_on_above() {
+fn a_user_evicted_during_a_draw_continues_above() {
     explore(2, || {
         let users = Users::new(1);
         for id in CROWD {
@@ -195,7 +195,7 @@ fn who_is_evicted_while_he_draws_goes_on_above() {
     });
 }
 
-/// Somebody else takes numbers from the section's sequence: nobody gets one of them who knows of a limit above.
+/// Another session takes numbers from the section's sequence: no user gets one of them, even under a limit above.
 #[test]
 fn what_others_took_from_the_page_is_not_issued() {
     explore(2, || {
@@ -227,7 +227,7 @@ fn what_others_took_from_the_page_is_not_issued() {
     });
 }
 
-/// The memory of a section goes to another while somebody draws for a user whom both have.
+/// The memory of a section goes to another during a draw for a user of both.
 #[test]
 fn a_section_that_takes_anothers_place_has_its_own_numbers() {
     explore(2, || {
@@ -249,7 +249,7 @@ fn a_section_that_takes_anothers_place_has_its_own_numbers() {
     });
 }
 
-/// And how far the users of the old one had come, or come at that moment, is nothing to the new one.
+/// The reach of the section before, even when it rises meanwhile, does not raise the new one's.
 #[test]
 fn a_section_that_takes_anothers_place_has_its_own_reach() {
     explore(2, || {
@@ -262,7 +262,7 @@ fn a_section_that_takes_anothers_place_has_its_own_reach() {
             let users = Arc::clone(&users);
             thread::spawn(move || {
                 let table = UserTable::whole(&users.head, &users.buckets);
-                let evict = |who| users.section.evict(who);
+                let evict = |entry| users.section.evict(entry);
                 let _ = table.draw(&users.section, OWNER, NEWCOMER, 1 << 48, evict);
             })
         };
@@ -271,7 +271,7 @@ fn a_section_that_takes_anothers_place_has_its_own_reach() {
         let next = |id, want| users.draw(NEWER, id, want, 1 << 30).unwrap();
         assert_eq!([next(36, 1), next(36, 2_000_000)], [100, 101]);
         assert!(next(36, 2_000_000) > 2_000_100);
-        // He may be taken for another who was there, and takes that one's digits.
+        // It may be mistaken for a user of the section before, and takes over that one's digits.
         assert!(next(40, 1) < 100 + (1 << 23));
     });
 }

@@ -1,6 +1,6 @@
-//! The registry's server: its table of leases, and what becomes of it.
+//! The registry's server: its table of leases, and the faults of its disk.
 
-use crate::dice::Dice;
+use crate::rng::Rng;
 use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ pub enum Wish {
     Auto,
     /// These.
     Fixed(Nodes),
-    /// More time for what it holds.
+    /// A renewal of this lease.
     Renew(Grant),
     /// An earlier end.
     Release(Grant),
@@ -57,7 +57,7 @@ pub struct Answer {
 pub struct Tables {
     pub registry: Registry,
     leases: HashMap<u64, (Nodes, LeaseTerm)>,
-    /// The one lease on each node.
+    /// The one lease of each node.
     on: Vec<Option<u64>>,
     /// Where the log ends.
     position: u64,
@@ -73,7 +73,7 @@ impl Tables {
         }
     }
 
-    pub fn ask(&mut self, now: Micros, here: Identity, dice: &mut Dice, ask: &Request) -> Answer {
+    pub fn ask(&mut self, now: Micros, here: Identity, rng: &mut Rng, ask: &Request) -> Answer {
         let position = self.position;
         let here = LogPoint {
             identity: here,
@@ -83,7 +83,7 @@ impl Tables {
         if agrees && self.registry.detect_state_loss(now, here, ask.seen) {
             self.position += 1;
         }
-        let grant = self.decide(now, dice, ask);
+        let grant = self.decide(now, rng, ask);
         self.position += u64::from(grant.is_ok());
         let seen = LogPoint {
             identity: self.registry.identity,
@@ -92,10 +92,10 @@ impl Tables {
         Answer { grant, seen }
     }
 
-    fn decide(&mut self, now: Micros, dice: &mut Dice, ask: &Request) -> Result<Grant, No> {
+    fn decide(&mut self, now: Micros, rng: &mut Rng, ask: &Request) -> Result<Grant, No> {
         match &ask.wish {
             Wish::Renew(held) => self.renew(now, ask.clock, held),
-            Wish::Release(held) => self.release(held, dice),
+            Wish::Release(held) => self.release(held, rng),
             wish => {
                 let admitted = self.registry.admit(now, ask.clock, None);
                 admitted.map_err(No::Denied)?;
@@ -105,7 +105,7 @@ impl Tables {
                 };
                 let left = self.clear(now, &nodes);
                 let span = self.registry.grant(now, left).map_err(No::Denied)?;
-                Ok(self.keep(dice.roll(), nodes, span))
+                Ok(self.keep(rng.roll(), nodes, span))
             }
         }
     }
@@ -123,19 +123,19 @@ impl Tables {
         Ok(self.keep(told.number, told.nodes.clone(), span))
     }
 
-    /// The lease of a lease, if it is there and of these nodes.
+    /// The term of a lease, if it exists and is of these nodes.
     fn find(&self, told: &Grant) -> Option<LeaseTerm> {
         let (nodes, span) = self.leases.get(&told.number)?;
         (*nodes == told.nodes).then_some(*span)
     }
 
-    /// The lease stays until its end is past, and nobody can renew it.
-    fn release(&mut self, told: &Grant, dice: &mut Dice) -> Result<Grant, No> {
+    /// The lease stays until its end is past, and cannot be renewed.
+    fn release(&mut self, told: &Grant, rng: &mut Rng) -> Result<Grant, No> {
         let kept = self.find(told).ok_or(No::Denied(Denial::Lost))?;
         let until = kept.until.min(told.span.until);
         let span = LeaseTerm { until, ..kept };
         self.drop_lease(told.number);
-        Ok(self.keep(dice.roll(), told.nodes.clone(), span))
+        Ok(self.keep(rng.roll(), told.nodes.clone(), span))
     }
 
     fn keep(&mut self, number: u64, nodes: Nodes, span: LeaseTerm) -> Grant {
@@ -168,7 +168,7 @@ impl Tables {
             .map(|node| node..=node)
     }
 
-    /// Forgets past leases on these nodes but for when they ended. Returns the ends of those that last.
+    /// Deletes past leases of these nodes, and keeps their end as the horizon. Returns the ends of those that last.
     fn clear(&mut self, now: Micros, nodes: &Nodes) -> Vec<Micros> {
         let mut left = Vec::new();
         for node in nodes.clone() {
@@ -203,7 +203,7 @@ pub struct Central {
     standby: Tables,
     /// An old copy.
     backup: Tables,
-    /// Who was the registry before the last failover, as it was then.
+    /// The registry before the last failover, as it was then.
     former: Option<Host>,
     pub down_until: Micros,
     timelines: u32,
@@ -215,7 +215,7 @@ pub enum Blow {
     Restart,
     /// The standby is promoted, which has not received the last grants.
     Failover,
-    /// An old copy is recovered to a moment.
+    /// An old copy is recovered to a point in time.
     Recovery,
     /// An old copy of the disk is started as if nothing had happened.
     Snapshot,
@@ -251,13 +251,13 @@ impl Central {
         }
     }
 
-    pub fn ask(&mut self, now: Micros, dice: &mut Dice, ask: &Request) -> Answer {
+    pub fn ask(&mut self, now: Micros, rng: &mut Rng, ask: &Request) -> Answer {
         let Host {
             tables,
             identity,
             off,
         } = &mut self.primary;
-        tables.ask(now + *off, *identity, dice, ask)
+        tables.ask(now + *off, *identity, rng, ask)
     }
 
     pub fn replicate(&mut self) {

@@ -1,7 +1,7 @@
 //! A server that mints: its wrong clock, its lanes, and what it was lent.
 
 use crate::central::{Answer, Grant, No, Nodes, Request, Wish};
-use crate::dice::Dice;
+use crate::rng::Rng;
 use crate::world::DAWN;
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
@@ -13,7 +13,7 @@ use std::convert::Infallible;
 
 const SECOND: Micros = 1_000_000;
 
-/// The settings that a server starts with, but that nobody waits.
+/// The settings that a server starts with, but without waiting.
 const POLICY: Policy = Policy {
     max_ahead: 2 * SECOND,
     max_wait: 0,
@@ -94,7 +94,7 @@ impl Member {
         member
     }
 
-    /// Its disk started as another server. It knows nothing of what this one holds.
+    /// Its disk started as another server, which knows nothing of the leases of this one.
     pub fn cloned(&self, off: Micros) -> Self {
         let mut clone = Member::new(self.wish.clone(), off, self.drift);
         clone.disk = Disk(self.disk.0);
@@ -134,7 +134,7 @@ impl Member {
         }
     }
 
-    /// Returns whether it was granted something.
+    /// Returns true when it was granted something.
     pub fn hear(&mut self, answer: Answer) -> bool {
         let memory = &mut self.memory;
         memory.seen = Some(answer.seen);
@@ -157,7 +157,7 @@ impl Member {
         }
     }
 
-    /// Gives back what it holds, as a planned shutdown does.
+    /// Releases its lease, as a planned shutdown does.
     pub fn release(&mut self, now: Micros) -> Option<Request> {
         let memory = &mut self.memory;
         let mut granted = memory.granted.take()?;
@@ -176,12 +176,12 @@ impl Member {
         &mut self,
         now: Micros,
         up: Micros,
-        dice: &mut Dice,
+        rng: &mut Rng,
         (place, layout): (usize, &Layout),
         want: u64,
     ) -> Option<(u64, Run)> {
         let nodes = self.memory.nodes.clone()?;
-        let node = nodes.start() + dice.below(nodes.end() - nodes.start() + 1);
+        let node = nodes.start() + rng.below(nodes.end() - nodes.start() + 1);
         let key = (place, node);
         let lane = self.memory.lanes.remove(&key);
         let lane = lane.unwrap_or_else(|| Lane::alone(layout, node));

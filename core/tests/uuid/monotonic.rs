@@ -28,7 +28,7 @@ fn assert_ascending<T: Ord + Debug>(ids: &[T]) {
     }
 }
 
-/// What the clock of the script gives, each reading `each` times.
+/// The ids of a scripted clock, each reading `each` times.
 fn minted<T>(each: usize, mint: impl Fn(Nanos) -> T) -> Vec<T> {
     let readings = CLOCK.iter().flat_map(|&now| [now].repeat(each));
     readings.map(mint).collect()
@@ -119,7 +119,7 @@ fn a_clock_before_1970_is_1970_where_the_id_has_no_earlier() {
 }
 
 #[test]
-fn an_object_ids_counter_goes_on_over_seconds() {
+fn an_object_ids_counter_continues_over_seconds() {
     let lane = ObjectIdLane::new(SEED);
     let [a, b] = [0, 5].map(|later| lane.objectid(NOW + later * SECOND).unwrap());
     assert_eq!(b.counter(), a.counter() + 1);
@@ -183,7 +183,7 @@ fn version_2_has_64_ids_in_a_window_and_borrows_the_next() {
     assert!(ids.iter().all(|id| version::version(id) == Some(2)));
     // Others have their own.
     assert!(lanes.v2(NOW, 1, 502, None).is_some());
-    // A clock that steps back gives none out again; the next window brings 64 more.
+    // A clock that steps back issues none again; the next window brings 64 more.
     assert_eq!(mint(NOW - WINDOW), None);
     assert_eq!(std::iter::from_fn(|| mint(NOW + WINDOW)).count(), 64);
 }
@@ -199,7 +199,7 @@ fn a_million_local_ids_find_room_in_a_window() {
 fn from_sixteen_threads<T: Ord + Debug + Send + Clone>(mint: impl Fn(Nanos) -> T + Sync) {
     let drawn: Vec<Vec<T>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..16)
-            // Their clocks differ, as those of processors do not, but those of readers who wait do.
+            // Their clocks differ, as those of processors do not, but readings taken before a wait do.
             .map(|thread| {
                 let mint = &mint;
                 scope.spawn(move || (0..20_000).map(|n| mint(NOW + n * 50 + thread)).collect())

@@ -1,25 +1,25 @@
-//! What has happened.
+//! Counts of events.
 
 use crate::central::Blow;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct Statistics {
     pub blows: BTreeMap<Blow, u64>,
     pub counts: BTreeMap<&'static str, u64>,
     pub ids: u128,
     pub requests: u64,
     pub events: u64,
-    /// Seconds that members were there, awake.
+    /// Seconds that members were up.
     pub present: f64,
 }
 
-impl Tally {
+impl Statistics {
     pub fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// What has to happen often for a run to mean anything.
+    /// The events that have to happen often for a run to mean anything.
     pub fn happened(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             "clocks jumped",
