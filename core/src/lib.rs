@@ -36,7 +36,7 @@ pub use crate::counter::segment::{Draw, Segment};
 pub use crate::counter::sequence::{Rules, SequenceData, SequenceState, Values};
 pub use crate::counter::sequence_table::{SequenceTable, SequenceTableError};
 pub use crate::counter::user_table::UserTable;
-pub use crate::monotonic::{MonotonicWord, Nanos};
+pub use crate::monotonic::Nanos;
 pub use crate::objectid::{ObjectId, ObjectIdLane};
 pub use crate::registry::lease_rules::{Denial, Identity, LeaseTerm, LogPoint, Registry};
 pub use crate::registry::node_set::{NodesError, parse_nodes};

@@ -9,7 +9,7 @@ use crate::snowflake::error::LayoutError;
 ///
 /// It has epoch, unit, and where time, node and sequence stand; not how wide the time is, how the
 /// node is split, nor how a tick starts. So layouts that could issue the same id share their lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayoutKey {
     pub(crate) shape: u64,
     pub(crate) epoch: u64,

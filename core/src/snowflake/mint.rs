@@ -272,12 +272,7 @@ impl MintRequest<'_> {
         began: Micros,
         host: &mut H,
     ) -> Result<Option<Micros>, Refusal<H::Interrupt>> {
-        let Policy {
-            max_ahead,
-            max_wait,
-            max_jump,
-            window,
-        } = *self.policy;
+        let policy = self.policy;
         let waited = |host: &mut H| host.up().saturating_sub(began);
         match obstacle {
             Obstacle::Never(error) => return Err(Refusal::Refused(error)),
@@ -285,14 +280,14 @@ impl MintRequest<'_> {
             Obstacle::Leap { .. } if !host.ceiling().is_attached() => host.raise(Micros::MIN)?,
             Obstacle::Leap { now } => {
                 let up = host.up();
-                let checked = host.anchor().check(now, up, max_jump);
+                let checked = host.anchor().check(now, up, policy.max_jump);
                 checked.map_err(|by| Refusal::Refused(MintError::ClockJumped { by }))?;
                 self.may_leap = true;
             }
             Obstacle::Ceiling { beyond } => host.raise(beyond)?,
             Obstacle::Lease { until } => {
                 let error = MintError::LeaseEnded { until };
-                check_patience(0, max_wait, waited(host), error)?;
+                check_patience(0, policy.max_wait, waited(host), error)?;
                 host.renew()?;
             }
             Obstacle::Capacity { need } => return Ok(Some(need)),
@@ -301,18 +296,19 @@ impl MintRequest<'_> {
                 host.stepped_back(behind);
                 let ahead = behind;
                 let error = MintError::ClockBehind { ahead, need };
-                return check_patience(need, max_wait, waited(host), error).map(Some);
+                return check_patience(need, policy.max_wait, waited(host), error).map(Some);
             }
             Obstacle::Floor { behind, need } => {
                 // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
-                let due = max_ahead + 2 * window + self.layout.unit().min(SECOND);
+                let due = policy.max_ahead + 2 * policy.window + self.layout.unit().min(SECOND);
                 let error = match host.lease().map(Lease::from) {
                     Some(from) if from > host.ceiling().floor() => {
                         MintError::BeforeLease { from, need }
                     }
                     _ => MintError::BelowFloor { behind, need },
                 };
-                return check_patience(need, max_wait.max(due), waited(host), error).map(Some);
+                let patience = policy.max_wait.max(due);
+                return check_patience(need, patience, waited(host), error).map(Some);
             }
         }
         Ok(None)

@@ -4,10 +4,11 @@
 //!
 //! Two threads are explored without a bound, three with at most two preemptions each run.
 
+use crate::ids::layout;
 use loom::sync::Arc;
 use loom::thread;
 use mint_core::snowflake::mint::Refusal;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, mint};
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Lease, Micros, Policy, Run, mint};
 
 const MS: Micros = 1_000;
 const NOW: Micros = 5 * MS;
@@ -19,13 +20,6 @@ const POLICY: Policy = Policy {
     max_jump: Micros::MAX,
     window: MS,
 };
-
-/// Small enough that four ids fill a tick.
-fn layout() -> Layout {
-    "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z"
-        .parse()
-        .unwrap()
-}
 
 /// The memory that all sessions share.
 struct World {

@@ -5,13 +5,13 @@
 //! With at most two preemptions each run, or three where the race needs them; without a bound they would take
 //! days.
 
-use loom::sync::atomic::{AtomicI64, Ordering};
-use loom::sync::{Arc, Mutex};
+use crate::page::SharedPage;
+use loom::sync::Arc;
+use loom::sync::atomic::Ordering;
 use loom::thread;
 use mint_core::counter::user_bucket::{Bucket, Owner};
 use mint_core::counter::user_table::TableHead;
-use mint_core::{DrawError, Page, Section, UserTable};
-use std::convert::Infallible;
+use mint_core::{DrawError, Section, UserTable};
 
 fn explore(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
@@ -25,44 +25,17 @@ fn explore(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
 const PLACES: usize = 3;
 
 struct Users {
-    page: Mutex<i64>,
-    durable: AtomicI64,
+    /// The section's page.
+    page: SharedPage,
     section: Section,
     head: TableHead,
     buckets: Vec<Bucket<PLACES>>,
 }
 
-/// The section's page.
-struct Paper<'a>(&'a Users);
-
-impl Page for Paper<'_> {
-    type Position = i64;
-    type Failure = Infallible;
-
-    fn update(
-        &mut self,
-        decide: impl FnOnce(i64) -> Option<i64>,
-    ) -> Result<(i64, i64), Infallible> {
-        let mut page = self.0.page.lock().unwrap();
-        *page = decide(*page).unwrap_or(*page);
-        Ok((*page, *page))
-    }
-
-    fn flush(&mut self, position: i64) -> Result<(), Infallible> {
-        self.0.durable.fetch_max(position, Ordering::AcqRel);
-        Ok(())
-    }
-
-    fn set_back(&mut self, from: i64, to: i64) {
-        panic!("the page was set back, from {from} to {to}");
-    }
-}
-
 impl Users {
     fn new(buckets: usize) -> Arc<Self> {
         let users = Users {
-            page: Mutex::new(1),
-            durable: AtomicI64::new(1),
+            page: SharedPage::new(1),
             section: Section::default(),
             head: TableHead::default(),
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
@@ -79,10 +52,10 @@ impl Users {
         for _ in 0..20 {
             match table.draw(&self.section, owner, id, want, evict) {
                 Err(DrawError::Beyond(beyond)) => {
-                    let Ok(()) = self.section.bounds.raise(beyond, step, &mut Paper(self));
+                    let Ok(()) = self.section.bounds.raise(beyond, step, &mut &self.page);
                 }
                 Ok(number) => {
-                    let durable = self.durable.load(Ordering::Acquire);
+                    let durable = self.page.durable.load(Ordering::Acquire);
                     assert!(number < durable, "{number} is not on disk");
                     return Ok(number);
                 }
@@ -100,7 +73,7 @@ impl Users {
     fn hand_over(&self, value: i64) {
         assert!(self.section.claim(NEWER, || true));
         self.section.bounds.attach(value);
-        *self.page.lock().unwrap() = value;
+        *self.page.value.lock().unwrap() = value;
     }
 }
 
@@ -206,12 +179,12 @@ fn what_others_took_from_the_page_is_not_issued() {
         let other = {
             let users = Arc::clone(&users);
             thread::spawn(move || {
-                let mut page = users.page.lock().unwrap();
+                let mut page = users.page.value.lock().unwrap();
                 let found = *page;
                 *page = 100;
-                users.durable.fetch_max(100, Ordering::AcqRel);
+                users.page.durable.fetch_max(100, Ordering::AcqRel);
                 drop(page);
-                let Ok(()) = users.section.bounds.raise(100, 1, &mut Paper(&users));
+                let Ok(()) = users.section.bounds.raise(100, 1, &mut &users.page);
                 found
             })
         };
