@@ -184,8 +184,7 @@ impl MintRequest<'_> {
                 first = first_word_at(layout, floor, host);
                 start = layout.word_start_saturating(first);
             }
-            let mut count = 1;
-            let mut end = first;
+            let (mut count, mut end) = (1, first);
             if self.want > 1 {
                 let reach = now.saturating_add(self.policy.max_ahead);
                 count = batch_size(layout, first, self.want, reach.min(until.saturating_sub(1)));
@@ -324,7 +323,7 @@ fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
     }
 }
 
-/// The word to begin at where the floor is: ids of a tick that starts below it may have been issued, so it rounds up.
+/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued.
 #[cold]
 fn first_word_at<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
     first_word(layout, layout.word_at(floor), host)
@@ -345,9 +344,8 @@ fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
     if layout.word_at(floor) >> layout.seq.width <= layout.max_tick() {
         return MintError::Exhausted;
     }
-    let behind = floor.saturating_sub(now);
-    let need = behind;
-    MintError::BelowFloor { behind, need }
+    let need = floor.saturating_sub(now);
+    MintError::BelowFloor { behind: need, need }
 }
 
 /// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
