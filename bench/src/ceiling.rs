@@ -20,12 +20,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
          the longer the window, the rarer it is raised, and the longer the wait [after a \
          crash](#time-to-the-first-id-after-a-crash).",
         &[
-            "generator",
-            "window",
-            "ns per id",
-            "lower quartile",
-            "upper quartile",
-            "writes",
+            "generator", "window", "ns per id", "lower quartile", "upper quartile", "writes",
             "WAL bytes a second",
         ],
     );

@@ -28,12 +28,7 @@ fn table() -> Table {
          the first row of its kind. All users have drawn before; they come in the order of their ids, or in none. \
          `pg_mint.user_memory` is 128 MB: ten million fill three fifths of it.",
         &[
-            "what",
-            "how many",
-            "ns",
-            "lower quartile",
-            "upper quartile",
-            "of the first",
+            "what", "how many", "ns", "lower quartile", "upper quartile", "of the first",
         ],
     )
 }
@@ -108,10 +103,7 @@ fn issued(server: &Server, scale: Scale, report: &mut Report) {
         "Cost against ids already issued",
         "Nanoseconds per call above an empty call, on one lane.",
         &[
-            "ids issued before",
-            "ns",
-            "lower quartile",
-            "upper quartile",
+            "ids issued before", "ns", "lower quartile", "upper quartile",
         ],
     );
     let lane = Candidate::ours("lane", &format!("snowflake_next_id(2, {ROOMY})"));

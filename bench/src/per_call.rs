@@ -29,11 +29,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
          from row to row. Median of the rounds, and what a quarter of them was below and above. `under` is a cost that \
          does not stand out of the noise.",
         &[
-            "generator",
-            "ns",
-            "lower quartile",
-            "upper quartile",
-            "of nextval",
+            "generator", "ns", "lower quartile", "upper quartile", "of nextval",
         ],
     );
     for (candidate, cost) in &costs {

@@ -71,14 +71,7 @@ fn fills_table(rows: u32, rounds: u32) -> Table {
              because they were not in shared_buffers; its own size counts in them."
         ),
         &[
-            "key",
-            "rows",
-            "seconds",
-            "±",
-            "table MB",
-            "key's index MB",
-            "full %",
-            "WAL MB",
+            "key", "rows", "seconds", "±", "table MB", "key's index MB", "full %", "WAL MB",
             "buffers read",
         ],
     );
@@ -219,13 +212,7 @@ fn scans_table(rows: u32) -> Table {
              rounds; buffers are those touched, all in memory or read."
         ),
         &[
-            "key",
-            "by",
-            "rows",
-            "ms",
-            "±",
-            "buffers",
-            "index on the timestamp MB",
+            "key", "by", "rows", "ms", "±", "buffers", "index on the timestamp MB",
         ],
     )
 }

@@ -4,7 +4,7 @@ use crate::pg::backend::recovery::Refusal;
 use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::sequence::Sequence;
-use mint_core::{Place, Rules, Values};
+use mint_core::{Rules, SequenceState, Values};
 use pgrx::PgSqlErrorCode as Code;
 
 /// Why nothing is drawn on a standby.
@@ -54,7 +54,7 @@ pub fn refuse_range(sequence: &Sequence) -> ! {
 const NEARLY_ALL: u64 = 90;
 
 /// Warns once with each percent of the last tenth.
-pub fn warn(sequence: &Sequence, rules: &Rules, before: Place, after: Place) {
+pub fn warn(sequence: &Sequence, rules: &Rules, before: SequenceState, after: SequenceState) {
     let total = u128::from(rules.total());
     let used = |place| {
         let used = total - u128::from(rules.left(place)).min(total);

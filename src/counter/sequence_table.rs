@@ -62,8 +62,6 @@ extension_sql_file!(
     "../../sql/counter/sequence_table.sql",
     name = "sequence_table",
     requires = [
-        sequence_table_bounds,
-        sequence_table_bounds_named,
-        sequence_table_support
+        sequence_table_bounds, sequence_table_bounds_named, sequence_table_support
     ]
 );

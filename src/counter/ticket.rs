@@ -139,11 +139,6 @@ extension_sql_file!(
     "../../sql/counter/tickets.sql",
     name = "counter_tickets",
     requires = [
-        ticket_create,
-        ticket_next,
-        ticket_next_range,
-        ticket_last,
-        ticket_change,
-        ticket_drop
+        ticket_create, ticket_next, ticket_next_range, ticket_last, ticket_change, ticket_drop
     ]
 );

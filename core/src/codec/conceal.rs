@@ -1,4 +1,4 @@
-//! Ids that hide what they say: a keyed permutation of the positive bigints.
+//! Concealed ids: a keyed permutation of the positive bigints.
 //!
 //! An alternating Feistel network over the bits of the id, with AES as its round function: what
 //! Bellare, Rogaway and Spies describe in "The FFX Mode of Operation for Format-Preserving
@@ -25,7 +25,7 @@ use aes::{Aes128Enc, Aes256Enc};
 use std::fmt;
 use thiserror::Error;
 
-/// Why an id cannot be concealed or revealed.
+/// Reason why an id cannot be concealed or revealed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum ConcealError {
@@ -37,9 +37,9 @@ pub enum ConcealError {
     Id { id: i64, max: i64 },
 }
 
-/// Fewer ids than a million can be tried one by one (SP 800-38G asks for that many).
+/// The fewest bits: SP 800-38G asks for a domain of a million, as fewer ids can be tried one by one.
 pub const MIN_BITS: i32 = 20;
-/// All positive bigints.
+/// The most bits: all positive bigints.
 pub const MAX_BITS: i32 = 63;
 
 const ROUNDS: u8 = 10;
@@ -54,7 +54,7 @@ enum Cipher {
     Aes256(Aes256Enc),
 }
 
-/// Shows no key.
+/// Omits the key.
 impl fmt::Debug for Concealer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Concealer").finish_non_exhaustive()
@@ -124,7 +124,7 @@ impl Concealer {
     }
 }
 
-/// How the network cuts an id in two.
+/// The halves into which the network cuts an id.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
     bits: u8,
@@ -160,7 +160,7 @@ impl Halves {
     }
 }
 
-/// All rounds over a word, as one errand of the cipher: it looks once for the processor's AES.
+/// All rounds over a word in one call of the cipher's backend, so that CPU features are detected once.
 struct Rounds<'a> {
     halves: Halves,
     /// Each round is its own inverse, so the same rounds in reverse order undo them.
@@ -180,22 +180,7 @@ impl BlockCipherEncClosure for Rounds<'_> {
             let [h0, h1, h2, h3] = half.to_be_bytes();
             let [p, g, u, m, i, n, t] = *b"pg_mint";
             let input = Array([
-                p,
-                g,
-                u,
-                m,
-                i,
-                n,
-                t,
-                1,
-                halves.bits,
-                round,
-                0,
-                0,
-                h0,
-                h1,
-                h2,
-                h3,
+                p, g, u, m, i, n, t, 1, halves.bits, round, 0, 0, h0, h1, h2, h3,
             ]);
             let mut output = Array([0; 16]);
             aes.encrypt_block(InOut::from((&input, &mut output)));

@@ -8,7 +8,7 @@ use crate::counter::segment::source;
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::sequence;
-use mint_core::counter::segment::Turn;
+use mint_core::counter::segment::Switch;
 use mint_core::{Draw, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
@@ -95,7 +95,7 @@ fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
 /// Looks whether the greatest bigint would be among the next values, before they are drawn. Others may draw in between:
 /// then what was drawn to show this is lost.
 fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
-    let look = slot.segment.look();
+    let look = slot.segment.state();
     let (Some(first), Some(last)) = (look.position, look.ceiling) else {
         return;
     };
@@ -121,10 +121,10 @@ fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
 
 /// Turns to the next segment, which is taken now if no other session has.
 fn switch_segment(Place { slot, owner }: Place, sequence: pg_sys::Oid) {
-    match slot.segment.turn(owner, sequence::flush) {
-        Turn::Done => {}
-        Turn::NotMine => forget(sequence),
-        Turn::Lacking => {
+    match slot.segment.switch(owner, sequence::flush) {
+        Switch::Done => {}
+        Switch::NotMine => forget(sequence),
+        Switch::Unfilled => {
             slot.segment.note_wait();
             let open = open(sequence);
             refill(sequence, open, true);

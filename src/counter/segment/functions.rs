@@ -175,11 +175,7 @@ extension_sql_file!(
     "../../../sql/counter/segments.sql",
     name = "segments",
     requires = [
-        pg_mint_segments,
-        segment_next,
-        segment_next_range,
-        segment_set,
-        segment_create,
+        pg_mint_segments, segment_next, segment_next_range, segment_set, segment_create,
         segment_drop
     ]
 );

@@ -16,7 +16,7 @@ use crate::pg::sequence;
 use crate::pg::sequence::{Row, Sequence};
 use crate::pg::slot_table::Key;
 use mint_core::counter::segment::LONGEST;
-use mint_core::{Place as Standing, Rules, Values};
+use mint_core::{Rules, SequenceState as Standing, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 

@@ -6,8 +6,8 @@ use crate::pg::sequence::{Position, Row};
 use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Tag, Tagged};
-use mint_core::counter::segment::{LONGEST, Look, Owner};
-use mint_core::{Found, Micros, Place as Standing, Rules, Segment, Values};
+use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
+use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState as Standing, Values};
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
@@ -152,8 +152,8 @@ impl Slot {
         }
         let left = self.left.load(Ordering::Relaxed);
         let position = self.position.load(Ordering::Relaxed);
-        let found = Found {
-            place: Standing {
+        let found = SequenceData {
+            state: Standing {
                 last: row.last_value,
                 called: row.is_called,
             },
@@ -244,7 +244,7 @@ pub fn drop_segments(key: Key) {
 /// A sequence of this database as the view shows it.
 pub struct Seen {
     pub sequence: pg_sys::Oid,
-    pub look: Look,
+    pub look: SegmentState,
     /// When a segment was taken last.
     pub used: Micros,
 }
@@ -266,7 +266,7 @@ pub fn seen() -> Vec<Seen> {
     let incarnation = extension::incarnation();
     let slots = slots_of(extension::database()).filter(|slot| slot.tag.is_of(incarnation));
     let seen = slots.filter_map(|slot| {
-        slot.seen(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.look()))
+        slot.seen(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.state()))
     });
     for (_, (sequence, used, look)) in seen {
         if latest.get(&sequence).is_none_or(|&(at, _)| at < used) {

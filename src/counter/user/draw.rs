@@ -8,7 +8,7 @@ use crate::pg::backend::local::Local;
 use crate::pg::backend::recovery;
 use crate::pg::catalog::{invalidation, privilege, sql};
 use crate::pg::error::report;
-use mint_core::Held;
+use mint_core::DrawError;
 use mint_core::counter::section::section_of;
 use mint_core::counter::user_bucket::hash;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -63,11 +63,11 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
         };
         match drawn {
             Ok(first) => return first,
-            Err(Held::Beyond(beyond)) => sections::raise(sequence, beyond),
-            Err(Held::NotMine) => forget(sequence),
-            Err(Held::Crowded) => can_grow = users::grow(),
-            Err(Held::Unmapped) => users::map_parts(),
-            Err(Held::UsedUp) => report(
+            Err(DrawError::Beyond(beyond)) => sections::raise(sequence, beyond),
+            Err(DrawError::NotMine) => forget(sequence),
+            Err(DrawError::Crowded) => can_grow = users::grow(),
+            Err(DrawError::Unmapped) => users::map_parts(),
+            Err(DrawError::UsedUp) => report(
                 Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 format!("user {id} has no {want} numbers left"),
             )
@@ -90,7 +90,7 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
         let (sequence, place) = place(family, id, any_of);
         match users::table().current(place.section(), place.owner, id) {
             Ok(number) => return number,
-            Err(Held::Unmapped) => users::map_parts(),
+            Err(DrawError::Unmapped) => users::map_parts(),
             Err(_) => forget(sequence),
         }
     }

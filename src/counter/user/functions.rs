@@ -134,12 +134,7 @@ extension_sql_file!(
     "../../../sql/counter/user_sequences.sql",
     name = "counter_user_sequences",
     requires = [
-        user_sequence_create,
-        user_sequence_drop,
-        user_sequence_next,
-        user_sequence_next_range,
-        user_sequence_current,
-        user_sequence_next_for_commit,
-        user_sequences_next_for_commit
+        user_sequence_create, user_sequence_drop, user_sequence_next, user_sequence_next_range,
+        user_sequence_current, user_sequence_next_for_commit, user_sequences_next_for_commit
     ]
 );

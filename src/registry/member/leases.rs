@@ -346,6 +346,6 @@ pub fn give_back(hold: &Hold) -> Micros {
         let mine = |lane: &&Lane| {
             of_width(lane) && lane.node().is_some_and(|node| hold.nodes().contains(&node))
         };
-        hold.lease().give_back(table.lanes().filter(mine))
+        hold.lease().release(table.lanes().filter(mine))
     })
 }

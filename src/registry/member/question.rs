@@ -5,7 +5,7 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::{clock, host};
 use crate::pg::worker::dblink::value;
 use crate::registry::member::leases;
-use mint_core::{Identity, Lease, Micros, Seen, Span};
+use mint_core::{Identity, Lease, LeaseTerm, LogPoint, Micros};
 use pgrx::pg_sys;
 use pgrx::spi::SpiTupleTable;
 use std::ffi::CStr;
@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 pub struct Answer {
     pub claim: i64,
     pub nodes: RangeInclusive<u64>,
-    pub span: Span,
+    pub span: LeaseTerm,
     pub length: Micros,
     pub denial: Option<String>,
 }
@@ -94,19 +94,19 @@ fn name() -> String {
 }
 
 /// Reads a row of [`ANSWER`].
-pub fn read(row: &SpiTupleTable<'_>) -> (Answer, Seen) {
+pub fn read(row: &SpiTupleTable<'_>) -> (Answer, LogPoint) {
     let number = |place: usize| value::<i64>(row, place).unwrap_or(0);
     let answer = Answer {
         claim: number(1),
         nodes: number(2).unsigned_abs()..=number(3).unsigned_abs(),
-        span: Span {
+        span: LeaseTerm {
             from: number(4),
             until: number(5),
         },
         length: number(6),
         denial: value::<DecodedText>(row, 12).map(|why| why.0),
     };
-    let seen = Seen {
+    let seen = LogPoint {
         identity: Identity {
             system: number(7).cast_unsigned(),
             timeline: number(8) as u32,

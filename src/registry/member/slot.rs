@@ -1,7 +1,7 @@
 //! Nodes that this server holds, each claim in a slot of shared memory.
 
 use crate::pg::machine::clock;
-use mint_core::{Identity, Lease, Micros, Seen, Span};
+use mint_core::{Identity, Lease, LeaseTerm, LogPoint, Micros};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -85,7 +85,7 @@ impl Hold {
     }
 
     /// Takes what the registry has granted. **The worker's.**
-    pub fn take(&self, claim: i64, span: Span) {
+    pub fn take(&self, claim: i64, span: LeaseTerm) {
         if self.claim.swap(claim, Ordering::Relaxed) == claim {
             self.renewals.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -113,10 +113,10 @@ pub struct History([AtomicU64; 4]);
 
 impl History {
     /// What was kept last.
-    pub fn get(&self) -> Option<Seen> {
+    pub fn get(&self) -> Option<LogPoint> {
         let [system, age, start, position] =
             [0, 1, 2, 3].map(|place| self.0[place].load(Ordering::Relaxed));
-        (position != 0).then_some(Seen {
+        (position != 0).then_some(LogPoint {
             identity: Identity {
                 system,
                 timeline: (age >> 32) as u32,
@@ -128,7 +128,7 @@ impl History {
     }
 
     /// Keeps this instead.
-    pub fn set(&self, seen: Seen) {
+    pub fn set(&self, seen: LogPoint) {
         let Identity {
             system,
             timeline,

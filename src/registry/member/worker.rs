@@ -14,7 +14,7 @@ use crate::registry::member::tasks::{Task, describe, slot, tasks};
 use crate::registry::settings;
 use crate::snowflake::node::lender;
 use mint_core::Micros;
-use mint_core::registry::lease_rules::pace;
+use mint_core::registry::lease_rules::request_interval;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
@@ -187,7 +187,8 @@ impl Member {
             Err(why) => self.failures.insert(task, (why, clock::up())),
         };
         let length = self.length.unwrap_or(10 * LONGEST);
-        self.due.insert(task, clock::up() + pace(length, granted));
+        self.due
+            .insert(task, clock::up() + request_interval(length, granted));
     }
 
     fn claim_or_renew(&mut self, task: Task) -> Result<(), String> {

@@ -4,7 +4,7 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{report, required};
 use crate::registry::server::grant;
 use crate::registry::server::request::{Answer, Asker, Grant, Nodes};
-use mint_core::{Identity, Micros, Seen, Span};
+use mint_core::{Identity, LeaseTerm, LogPoint, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
@@ -108,7 +108,7 @@ fn snowflake_claim_nodes(
         holder: holder.0,
         system,
         clock,
-        seen: seen_position.map(|position| Seen {
+        seen: seen_position.map(|position| LogPoint {
             identity: Identity {
                 system: seen_system.unwrap_or(0).cast_unsigned(),
                 timeline: seen_timeline.unwrap_or(0) as u32,
@@ -122,7 +122,7 @@ fn snowflake_claim_nodes(
     let answer = match (claim, nodes, slice_from, slice_until) {
         (None, nodes, ..) => grant::claim(node_bits, nodes, &asker),
         (Some(claim), Some(nodes), Some(from), Some(until)) => {
-            grant::renew(claim, nodes, Span { from, until }, &asker)
+            grant::renew(claim, nodes, LeaseTerm { from, until }, &asker)
         }
         _ => refuse("a claim that goes on needs its nodes and its slice"),
     };
@@ -161,12 +161,8 @@ extension_sql_file!(
     "../../../sql/registry/server.sql",
     name = "registry_server",
     requires = [
-        snowflake_create_registry,
-        snowflake_reserve_nodes,
-        snowflake_unreserve_nodes,
-        snowflake_quarantine_registry,
-        snowflake_end_quarantine,
-        snowflake_claim_nodes,
+        snowflake_create_registry, snowflake_reserve_nodes, snowflake_unreserve_nodes,
+        snowflake_quarantine_registry, snowflake_end_quarantine, snowflake_claim_nodes,
         snowflake_release_claim
     ]
 );

@@ -8,7 +8,7 @@ use crate::pg::error::{OrReport, report};
 use crate::pg::machine::{clock, random};
 use crate::registry::server::request::{Answer, Asker, Grant, Nodes, here, words};
 use crate::registry::server::tables::{Tables, with_tables};
-use mint_core::{Denial, Micros, Registry, Seen, Span};
+use mint_core::{Denial, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 
 /// Grants any free node of a width, or these nodes.
@@ -21,7 +21,7 @@ pub fn claim(width: i32, wanted: Option<Nodes>, asker: &Asker) -> Answer {
 }
 
 /// Grants a claim the time from here on. `told` is the slice as its holder knows it.
-pub fn renew(claim: i64, nodes: Nodes, told: Span, asker: &Asker) -> Answer {
+pub fn renew(claim: i64, nodes: Nodes, told: LeaseTerm, asker: &Asker) -> Answer {
     with_tables(|tables| {
         let (mut registry, mut now) = tables.load_and_check_state(false, Some(asker));
         if now < registry.quarantine {
@@ -50,7 +50,7 @@ pub fn renew(claim: i64, nodes: Nodes, told: Span, asker: &Asker) -> Answer {
             }
         }
         let lost = |denial| match (denial, holder) {
-            (Denial::Held { .. }, Some(holder)) => nodes.held_by(&holder),
+            (Denial::Leased { .. }, Some(holder)) => nodes.held_by(&holder),
             (denial, _) => words(&registry, denial),
         };
         answer(&registry, granted.map_err(|denial| (None, lost(denial))))
@@ -80,7 +80,7 @@ fn answer(registry: &Registry, granted: Result<Grant, (Option<Grant>, String)>) 
     Answer {
         grant,
         length: registry.length,
-        seen: Seen {
+        seen: LogPoint {
             identity: registry.identity,
             position: here().position,
         },
@@ -203,7 +203,7 @@ fn grant_span(
         registry.horizon = registry.horizon.max(end);
     }
     let (ends, holder) = tables.others(&nodes, 0);
-    let span = registry.claim(now, ends).map_err(|denial| match holder {
+    let span = registry.grant(now, ends).map_err(|denial| match holder {
         Some(holder) => nodes.held_by(&holder),
         None => denied(denial),
     })?;

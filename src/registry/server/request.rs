@@ -2,7 +2,7 @@
 
 use crate::pg::error::report;
 use mint_core::clock::timestamp_text;
-use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
+use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
 
@@ -77,7 +77,7 @@ pub struct Asker {
     pub system: i64,
     /// What its clock shows.
     pub clock: Micros,
-    pub seen: Option<Seen>,
+    pub seen: Option<LogPoint>,
 }
 
 /// What the registry says.
@@ -87,7 +87,7 @@ pub struct Answer {
     /// How long slices are.
     pub length: Micros,
     /// Where the registry stands.
-    pub seen: Seen,
+    pub seen: LogPoint,
     /// Why nothing is granted.
     pub denial: Option<String>,
 }
@@ -97,14 +97,14 @@ pub struct Grant {
     /// Its number.
     pub claim: i64,
     pub nodes: Nodes,
-    pub span: Span,
+    pub span: LeaseTerm,
 }
 
 /// The identity of this server, and where its log ends.
-pub fn here() -> Seen {
+pub fn here() -> LogPoint {
     // SAFETY: calls without preconditions outside of recovery, where nothing is granted.
     unsafe {
-        Seen {
+        LogPoint {
             identity: Identity {
                 system: pg_sys::GetSystemIdentifier(),
                 timeline: pg_sys::GetWALInsertionTimeLine(),
@@ -131,7 +131,7 @@ pub fn words(registry: &Registry, denial: Denial) -> String {
             seconds(left)
         ),
         Denial::Lost => "the registry does not know of the claim any more".to_owned(),
-        Denial::Held { until } => format!(
+        Denial::Leased { until } => format!(
             "the clock of the registry is behind what it has granted, up to {}",
             timestamp_text(until)
         ),

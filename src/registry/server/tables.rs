@@ -7,7 +7,7 @@ use crate::pg::datum::timestamp::{timestamp, to_micros};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::registry::server::request::{Asker, Grant, Nodes, here};
-use mint_core::{Identity, Micros, Registry, Span};
+use mint_core::{Identity, LeaseTerm, Micros, Registry};
 use pgrx::datum::TimestampWithTimeZone as Timestamp;
 use pgrx::spi::{SpiClient, SpiTupleTable};
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
@@ -137,7 +137,7 @@ impl<'conn> Tables<'_, 'conn> {
             },
         };
         let now = clock::now();
-        let agrees = asker.is_none_or(|asker| registry.compare(now, asker.clock).is_ok());
+        let agrees = asker.is_none_or(|asker| registry.check_clock(now, asker.clock).is_ok());
         let seen = asker.and_then(|asker| asker.seen);
         if agrees && registry.detect_state_loss(now, here(), seen) {
             if !lock {
@@ -238,7 +238,7 @@ impl<'conn> Tables<'_, 'conn> {
     }
 
     /// The slice of a claim, locked.
-    pub fn held(&mut self, claim: i64, nodes: &Nodes) -> Option<Span> {
+    pub fn held(&mut self, claim: i64, nodes: &Nodes) -> Option<LeaseTerm> {
         let select = self.sql(
             "SELECT slice_from, slice_until FROM $grants
              WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8
@@ -257,7 +257,7 @@ impl<'conn> Tables<'_, 'conn> {
         }
         let row = rows.first();
         let moment = |place| row.get::<Timestamp>(place).or_report().map(to_micros);
-        Some(Span {
+        Some(LeaseTerm {
             from: moment(1)?,
             until: moment(2)?,
         })

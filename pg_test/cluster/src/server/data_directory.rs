@@ -28,10 +28,7 @@ impl Server {
         installation::run(
             self.program("initdb", &[])
                 .args([
-                    "--no-sync",
-                    "--auth=trust",
-                    "--username=postgres",
-                    "--encoding=UTF8",
+                    "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8",
                     "--no-locale",
                 ])
                 .args(options)

@@ -9,13 +9,7 @@ use std::sync::LazyLock;
 
 /// Environment variables that would redirect the server's programs or put a backtrace into every DETAIL.
 const UNWANTED: [&str; 8] = [
-    "RUST_BACKTRACE",
-    "PGHOST",
-    "PGPORT",
-    "PGUSER",
-    "PGDATABASE",
-    "PGDATA",
-    "PGOPTIONS",
+    "RUST_BACKTRACE", "PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGDATA", "PGOPTIONS",
     "PGSERVICE",
 ];
 

@@ -351,9 +351,7 @@ fn reuse_an_oid(server: &Server, seen: &mut Values, rng: &mut Rng) {
 /// Cancels a statement or terminates a session, chosen at random.
 fn cut_a_session_off(server: &Server, rng: &mut Rng) {
     let way = rng.pick(&[
-        "pg_cancel_backend",
-        "pg_cancel_backend",
-        "pg_terminate_backend",
+        "pg_cancel_backend", "pg_cancel_backend", "pg_terminate_backend",
     ]);
     if let Ok(mut session) = server.place().try_connect() {
         let _ = session.try_run(&format!(

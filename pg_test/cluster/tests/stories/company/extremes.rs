@@ -19,29 +19,11 @@ fn values(of: &str) -> Vec<String> {
     };
     match of {
         "smallint" | "integer" => casted(&[
-            "1",
-            "0",
-            "-1",
-            "2",
-            "16",
-            "63",
-            "64",
-            "65",
-            "2147483647",
-            "-2147483648",
+            "1", "0", "-1", "2", "16", "63", "64", "65", "2147483647", "-2147483648",
         ]),
         "bigint" => casted(&[
-            "1",
-            "0",
-            "-1",
-            "63",
-            "64",
-            "1024",
-            "4294967296",
-            "9007199254740993",
-            "9223372036854775807",
-            "9223372036854775806",
-            "-9223372036854775808",
+            "1", "0", "-1", "63", "64", "1024", "4294967296", "9007199254740993",
+            "9223372036854775807", "9223372036854775806", "-9223372036854775808",
         ]),
         "boolean" => casted(&["t", "f"]),
         "text" | "cstring" => {
@@ -90,16 +72,8 @@ fn values(of: &str) -> Vec<String> {
             "10889-08-02 05:31:50.655Z",
         ]),
         "interval" => casted(&[
-            "10 s",
-            "0",
-            "-1 s",
-            "1 us",
-            "178000000 years",
-            "-178000000 years",
-            "2147483647 days",
-            "-2562047788 hours",
-            "infinity",
-            "1 month",
+            "10 s", "0", "-1 s", "1 us", "178000000 years", "-178000000 years", "2147483647 days",
+            "-2562047788 hours", "infinity", "1 month",
         ]),
         "uuid" => casted(&[
             "01890f0c-7e4a-7cc3-98c4-dc0c0c07398f",
@@ -109,11 +83,8 @@ fn values(of: &str) -> Vec<String> {
             "000003e8-cbb9-21ea-b201-00045a86c8a1",
         ]),
         "objectid" => casted(&[
-            "507f1f77bcf86cd799439011",
-            "000000000000000000000000",
-            "ffffffffffffffffffffffff",
-            "7fffffff0000000000000000",
-            "80000000ffffffffffffffff",
+            "507f1f77bcf86cd799439011", "000000000000000000000000", "ffffffffffffffffffffffff",
+            "7fffffff0000000000000000", "80000000ffffffffffffffff",
         ]),
         "snowflake_layout" => casted(&[
             "instagram",
@@ -128,18 +99,8 @@ fn values(of: &str) -> Vec<String> {
             "",
         ]),
         "regclass" => casted(&[
-            "plain",
-            "tag",
-            "ticket",
-            "family",
-            "pg_class",
-            "0",
-            "4294967295",
-            "pg_class_oid_index",
-            "pg_stats",
-            "down",
-            "pg_mint_time_ceiling",
-            "nothing.like.this",
+            "plain", "tag", "ticket", "family", "pg_class", "0", "4294967295",
+            "pg_class_oid_index", "pg_stats", "down", "pg_mint_time_ceiling", "nothing.like.this",
             "short",
         ]),
         "bigint[]" => casted(&[
@@ -373,9 +334,7 @@ fn malformed_binary_input_is_refused_or_canonical() {
     let all: Vec<String> = session.column("SELECT DISTINCT value::text FROM layout");
     for layout in all {
         for call in [
-            "snowflake_next_id(0, $)",
-            "snowflake_decode(-1, $)",
-            "snowflake_max(now(), $)",
+            "snowflake_next_id(0, $)", "snowflake_decode(-1, $)", "snowflake_max(now(), $)",
         ] {
             let call = format!("SELECT {}", call.replace('$', &format!("'{layout}'")));
             if let Err(refusal) = session.try_run(&call) {

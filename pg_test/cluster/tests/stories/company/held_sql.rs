@@ -56,9 +56,7 @@ fn every_kind_of_statement_returns_each_value_once() {
             session.run(sql);
         }
         for fetch in [
-            "FETCH 200 FROM plain",
-            "FETCH 100 FROM held",
-            "FETCH ALL FROM plain",
+            "FETCH 200 FROM plain", "FETCH 100 FROM held", "FETCH ALL FROM plain",
         ] {
             all.extend(session.column::<i64>(fetch));
         }

@@ -56,11 +56,7 @@ fn altering_a_sequence_under_load_repeats_nothing() {
     let lists = drawn(while_asking(
         &server.place(),
         &[
-            many,
-            many,
-            many,
-            "SELECT segment_next('tag')",
-            "SELECT nextval('tag')",
+            many, many, many, "SELECT segment_next('tag')", "SELECT nextval('tag')",
         ],
         alter,
     ));

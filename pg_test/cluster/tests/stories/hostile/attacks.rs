@@ -147,11 +147,8 @@ fn a_superuser_keeps_the_registry_in_a_hostile_database() {
     dana.run("ALTER DATABASE dana SET search_path = public, pg_catalog");
     let mut session = server.connect("dana");
     for call in [
-        "create_registry()",
-        "end_quarantine()",
-        "reserve_nodes(10, 1, 1, 'x')",
-        "unreserve_nodes(10, 1, 1)",
-        "quarantine_registry()",
+        "create_registry()", "end_quarantine()", "reserve_nodes(10, 1, 1, 'x')",
+        "unreserve_nodes(10, 1, 1)", "quarantine_registry()",
     ] {
         session.run(&format!("SELECT mint.snowflake_{call}"));
     }

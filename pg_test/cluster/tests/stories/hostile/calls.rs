@@ -105,9 +105,7 @@ pub fn of_the_owner() -> Vec<String> {
 pub fn of_the_superuser(round: usize) -> Vec<String> {
     let call = |call: &str| format!("SELECT {HOME}.{call}");
     let (int, big, none) = (
-        "::pg_catalog.int4",
-        "::pg_catalog.int8",
-        "NULL::pg_catalog.int8",
+        "::pg_catalog.int4", "::pg_catalog.int8", "NULL::pg_catalog.int8",
     );
     let interval = "::pg_catalog.interval";
     let asker = format!("'x'::pg_catalog.text, 1{big}, {HOME}.pg_mint_highest_ceiling()");

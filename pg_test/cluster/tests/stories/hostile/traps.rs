@@ -92,12 +92,7 @@ fn operators(session: &mut Session, schema: &str, owner: &str) {
 /// server's own.
 fn relations(schema: &str) -> String {
     let mut statements: Vec<String> = [
-        "pg_class",
-        "pg_sequence",
-        "pg_depend",
-        "pg_extension",
-        "pg_namespace",
-        "pg_foreign_server",
+        "pg_class", "pg_sequence", "pg_depend", "pg_extension", "pg_namespace", "pg_foreign_server",
     ]
     .iter()
     .map(|name| {
@@ -107,13 +102,7 @@ fn relations(schema: &str) -> String {
     })
     .collect();
     for name in [
-        "text",
-        "name",
-        "oid",
-        "regclass",
-        "timestamptz",
-        "int8",
-        "numrange",
+        "text", "name", "oid", "regclass", "timestamptz", "int8", "numrange",
     ] {
         statements.push(format!(
             "CREATE DOMAIN {schema}.{name} AS pg_catalog.{name} CHECK ({schema}.trap())"

@@ -225,9 +225,7 @@ fn the_registry_of_a_server_is_set_for_all_of_it() {
     let mut session = server.connect("postgres");
     for setting in ["nodes", "registry", "registry_database", "registry_role"] {
         for way in [
-            "SET",
-            "ALTER ROLE postgres SET",
-            "ALTER DATABASE postgres SET",
+            "SET", "ALTER ROLE postgres SET", "ALTER DATABASE postgres SET",
         ] {
             let refusal = session.refusal(&format!("{way} pg_mint.{setting} = '7'"));
             assert_eq!(refusal.code, "55P02", "{refusal}");

@@ -6,10 +6,7 @@ use std::time::Duration;
 
 /// Generators whose ids ascend in the order of minting, as text in the same order.
 const ASCENDING: [&str; 4] = [
-    "uuid_v7()",
-    "uuid_v6()",
-    "uuid_v1_to_v6(uuid_v1())",
-    "objectid()",
+    "uuid_v7()", "uuid_v6()", "uuid_v1_to_v6(uuid_v1())", "objectid()",
 ];
 
 /// Sixteen sessions in two databases draw at once: ids are unique, and ascend within each session.
