@@ -281,6 +281,12 @@ pub fn flush(position: Position) {
     }
 }
 
+/// Whether a page that was logged at `position` may be logged anew, as a checkpoint has begun since.
+pub fn is_before_checkpoint(position: Position) -> bool {
+    // SAFETY: a call without preconditions.
+    position <= unsafe { pg_sys::GetRedoRecPtr() }
+}
+
 /// Has the log writer flush up to `position` soon.
 pub fn hasten(position: Position) {
     if position != 0 {

@@ -1,8 +1,8 @@
 //! The segments of sequences in shared memory, each sequence's in a slot.
 
 use crate::counter::settings;
-use crate::pg::catalog::{extension, privilege};
-use crate::pg::sequence::{Position, Row};
+use crate::pg::catalog::{extension, privilege, relation};
+use crate::pg::sequence::{Position, Row, is_before_checkpoint};
 use crate::pg::shmem::{Idea, Memory, Stamp};
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Tag, Tagged};
@@ -158,8 +158,7 @@ impl Slot {
                 called: row.is_called,
             },
             log_count: row.log_count,
-            // SAFETY: a call without preconditions.
-            relogged: position <= unsafe { pg_sys::GetRedoRecPtr() },
+            relogged: is_before_checkpoint(position),
         };
         // Where nextval takes more than is left here, little is lost by dropping it.
         let most = self.segment.left().max(64).max(2 * cache);
@@ -251,12 +250,9 @@ pub struct Seen {
 
 /// Whether it is there, and the user may know how far it is.
 fn may_see(sequence: pg_sys::Oid) -> bool {
-    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
-    unsafe {
-        pg_sys::get_rel_relkind(sequence).cast_unsigned() == pg_sys::RELKIND_SEQUENCE
-            && (privilege::any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
-                || pg_sys::has_privs_of_role(privilege::user(), pg_sys::ROLE_PG_MONITOR.into()))
-    }
+    relation::is_sequence(sequence)
+        && (privilege::any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
+            || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into()))
 }
 
 /// The sequences of this database that were drawn from since the server started, as far as the user may

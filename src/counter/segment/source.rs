@@ -9,6 +9,7 @@ use crate::pg::catalog::{extension, privilege, sql, tables};
 use crate::pg::datum::text::Words;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
+use crate::pg::machine::server::max_worker_processes;
 use crate::pg::shmem::{Idea, Stamp};
 use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
@@ -198,22 +199,17 @@ fn trouble_of(sequence: pg_sys::Oid, requests: &Requests) -> Option<String> {
     Some(troubles.next()?.to_owned())
 }
 
-fn database() -> u32 {
-    // SAFETY: reads a plain oid, set when the process connected.
-    unsafe { pg_sys::MyDatabaseId }.to_u32()
-}
-
 fn kind() -> Kind {
     Kind {
         name: "pg_mint segments",
         function: "pg_mint_supply",
-        argument: database(),
+        argument: extension::database(),
     }
 }
 
 /// The requests of this database. One whose worker is gone is given to another database.
 fn requests() -> &'static Requests {
-    let (memory, database) = (SUPPLIERS.memory(), database());
+    let (memory, database) = (SUPPLIERS.memory(), extension::database());
     let find = |wanted: u32| {
         let mut suppliers = memory.slots.iter();
         suppliers.find(|supplier| supplier.database.load(Ordering::Acquire) == wanted)
@@ -241,9 +237,7 @@ fn requests() -> &'static Requests {
 /// How many databases may have a worker at a time. Most background workers of the server are left to others: those of one
 /// role's databases could take all of them.
 fn most_workers() -> usize {
-    // SAFETY: reads a plain number, set when the server started.
-    let all = unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize;
-    (all / 2).saturating_sub(1).max(1)
+    (max_worker_processes() / 2).saturating_sub(1).max(1)
 }
 
 /// Whether this database has a worker, or may start one.
@@ -279,8 +273,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     let database = pg_sys::Oid::from_u32(argument.value() as u32);
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
-    let pid = lifecycle::begin(on_exit);
-    if !requests().enter(pid) {
+    if !lifecycle::begin(requests()) {
         return;
     }
     let mut supply = Supply::default();
@@ -301,11 +294,6 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     }
 }
 
-unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
-    // SAFETY: reads a plain number.
-    requests().leave(unsafe { pg_sys::MyProcPid });
-}
-
 #[derive(Default)]
 struct Supply {
     /// A connection for each server and owner.
@@ -319,7 +307,7 @@ impl Supply {
     fn round(&mut self) -> bool {
         let requests = requests();
         let asked = requests.asked();
-        let orders = slots::orders(database());
+        let orders = slots::orders(extension::database());
         let mut failures = BTreeMap::new();
         for &(sequence, place) in &orders {
             let oid = sequence.to_u32();

@@ -5,6 +5,7 @@ use crate::counter::user::sections::Place;
 use crate::counter::user::{family, sections, users};
 use crate::pg::backend::last_used::LastUsed;
 use crate::pg::backend::local::Local;
+use crate::pg::backend::lock::lock_until_commit;
 use crate::pg::backend::recovery;
 use crate::pg::catalog::{invalidation, privilege, sql};
 use crate::pg::error::report;
@@ -80,8 +81,7 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 /// The number that a user got last, or may have got at most.
 pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
-    // SAFETY: a call without preconditions.
-    if unsafe { pg_sys::RecoveryInProgress() } {
+    if recovery::is_under_way() {
         // Users are in the memory of the primary. What each of them is below came with the log.
         let (sequence, _) = section(family, id, any_of);
         return sections::beyond_all(*sequence);
@@ -103,8 +103,6 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
 /// probability of 2^-32, which costs a wait; a role that looks for such a pair on purpose may lock either of them anyway.
 /// So the hash needs no secret.
 pub fn lock(family: pg_sys::Oid, ids: &[i64]) {
-    // The server's own advisory locks have 1 and 2 there: ours meet no others.
-    const OWN_SPACE: u16 = 0x6d74;
     recovery::refuse(&IN_RECOVERY);
     demand(family, pg_sys::ACL_INSERT);
     // In the order of locks, not of users: so two sessions that lock several of them cannot wait for each other.
@@ -112,19 +110,7 @@ pub fn lock(family: pg_sys::Oid, ids: &[i64]) {
     keys.sort_unstable();
     keys.dedup();
     for key in keys {
-        // SAFETY: takes a lock for the transaction, or raises an error.
-        unsafe {
-            let tag = pg_sys::LOCKTAG {
-                locktag_field1: pg_sys::MyDatabaseId.to_u32(),
-                locktag_field2: family.to_u32(),
-                locktag_field3: key,
-                locktag_field4: OWN_SPACE,
-                locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
-                locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
-            };
-            let mode = pg_sys::ExclusiveLock.cast_signed();
-            pg_sys::LockAcquire(&raw const tag, mode, false, false);
-        }
+        lock_until_commit(family, key);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::counter::segment::functions::rows;
 use crate::counter::user::draw;
-use crate::counter::user::family::demand_family;
+use crate::counter::user::family::{constraint_name, demand_family, section_name};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::Words;
@@ -38,15 +38,16 @@ fn user_sequence_create(
     if !(2..=LONGEST).contains(&step) {
         refuse("step", LONGEST);
     }
-    let columns: Vec<String> = (0..sections)
-        .map(|section| {
-            format!("section_{section} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (CACHE {step})")
-        })
-        .collect();
+    let sections = sections.unsigned_abs() as usize;
+    let column = |section| {
+        let name = section_name(section);
+        format!("{name} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (CACHE {step}), ")
+    };
+    let columns: String = (0..sections).map(column).collect();
     let name = sql::with_schema(&sql::quoted(&name.0));
+    let constraint = constraint_name(sections);
     sql::run(&format!(
-        "CREATE TABLE {name} ({}, CONSTRAINT no_rows_in_{sections}_sections CHECK (false))",
-        columns.join(", ")
+        "CREATE TABLE {name} ({columns}CONSTRAINT {constraint} CHECK (false))"
     ));
     let family = Regclass(sql::resolve(&name));
     sql::run(&format!(

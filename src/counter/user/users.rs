@@ -3,11 +3,10 @@
 use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp, make_pinned, map};
+use crate::pg::shmem::{Idea, Stamp, make_pinned, map_slots};
 use mint_core::counter::user_bucket::Bucket;
 use mint_core::counter::user_table::{PARTS, TableHead};
 use mint_core::{Micros, UserTable};
-use std::slice;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// What stands before the users in shared memory: on a page of its own, so that no bucket lies on two.
@@ -79,11 +78,7 @@ pub fn map_parts() {
     };
     while let Some(handle) = handle(table.mapped()) {
         let part = table.mapped();
-        // SAFETY: a segment of so many buckets, which stays mapped for the life of this process; what changes in it is
-        // atomic.
-        table.map(unsafe {
-            slice::from_raw_parts(map(handle).cast::<Bucket>(), table.buckets_of(part))
-        });
+        table.map(map_slots(handle, table.buckets_of(part)));
     }
     keep(table);
 }

@@ -11,14 +11,19 @@ pub struct Refusal {
     pub hint: &'static str,
 }
 
+/// Whether the server is in recovery now.
+pub fn is_under_way() -> bool {
+    // SAFETY: a call without preconditions.
+    unsafe { pg_sys::RecoveryInProgress() }
+}
+
 /// Raises the error while the server is in recovery. Asked of the server until that is over, as it does not come back
 /// while the process lives: pgrx guards each call of the server against its errors, which costs as much as an id.
 #[inline(always)]
 pub fn refuse(refusal: &Refusal) {
     static OVER: Local<bool> = Local::new(false);
     if !OVER.get() {
-        // SAFETY: a call without preconditions.
-        if unsafe { pg_sys::RecoveryInProgress() } {
+        if is_under_way() {
             raise(refusal);
         }
         OVER.set(true);

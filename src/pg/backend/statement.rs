@@ -25,6 +25,12 @@ pub fn init() {
     }
 }
 
+/// Whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
+pub fn sees_commits() -> bool {
+    // SAFETY: reads a number of the transaction's.
+    unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
+}
+
 /// Something is about to be executed: by the client's next statement, or within the one under way.
 #[inline]
 pub fn note() {

@@ -33,6 +33,11 @@ pub struct Requests {
     note: [AtomicU8; NOTE],
 }
 
+fn own_pid() -> u32 {
+    // SAFETY: reads a number that was set when the process started.
+    unsafe { pg_sys::MyProcPid }.unsigned_abs()
+}
+
 /// How a worker is started.
 pub struct Kind {
     /// What the server shows.
@@ -162,24 +167,22 @@ impl Requests {
         self.answered.store(question, Ordering::Release);
     }
 
-    /// A worker comes. False when there is one already. **The worker's.**
-    pub fn enter(&self, pid: i32) -> bool {
-        self.worker
-            .compare_exchange(0, pid.unsigned_abs(), Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+    /// Makes this process the worker. False when there is one already. **The worker's.**
+    pub fn enter(&self) -> bool {
+        self.replace_worker(0, own_pid())
     }
 
-    /// The worker goes; the next can be started at once. **The worker's.**
-    pub fn leave(&self, pid: i32) {
-        let left = self.worker.compare_exchange(
-            pid.unsigned_abs(),
-            0,
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
-        if left.is_ok() {
+    /// Ends the worker's service; the next one can be started at once. **The worker's.**
+    pub fn leave(&self) {
+        if self.replace_worker(own_pid(), 0) {
             self.started.store(0, Ordering::Relaxed);
         }
+    }
+
+    fn replace_worker(&self, old: u32, new: u32) -> bool {
+        self.worker
+            .compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
     }
 
     /// What went wrong last, if anything did.

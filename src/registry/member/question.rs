@@ -2,13 +2,11 @@
 
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::Words;
-use crate::pg::machine::{clock, host};
+use crate::pg::machine::{clock, host, server};
 use crate::pg::worker::dblink::value;
 use crate::registry::member::leases;
 use mint_core::{Identity, Lease, Micros, Seen, Span};
-use pgrx::pg_sys;
 use pgrx::spi::SpiTupleTable;
-use std::ffi::CStr;
 use std::ops::RangeInclusive;
 
 /// What the registry answered.
@@ -61,9 +59,8 @@ pub fn claim_query(
             seen.position.cast_signed(),
         ]
     });
-    // SAFETY: a call without preconditions.
-    let system = unsafe { pg_sys::GetSystemIdentifier() }.cast_signed();
-    let (name, asker) = (sql::escaped(&name()), [system, clock::now()]);
+    let asker = [server::system_identifier().cast_signed(), clock::now()];
+    let name = sql::escaped(&name());
     format!(
         "SELECT * FROM {mint}.snowflake_claim_nodes({claim}, {width}::pg_catalog.int4, {}, {name}, {}, {})",
         numbers(nodes),
@@ -82,15 +79,10 @@ pub fn release_query(mint: &str, claim: i64, used: Micros) -> String {
 
 /// What people call this server: the setting `cluster_name`, or the machine and port.
 fn name() -> String {
-    // SAFETY: a string of the server's, and a plain number; the buffer is as long as is said.
-    unsafe {
-        let named = pg_sys::cluster_name;
-        if !named.is_null() && *named != 0 {
-            return CStr::from_ptr(named).to_string_lossy().into_owned();
-        }
-        let port = pg_sys::PostPortNumber;
-        format!("{}:{port}", String::from_utf8_lossy(&host::name()))
-    }
+    server::cluster_name().unwrap_or_else(|| {
+        let host = host::name();
+        format!("{}:{}", String::from_utf8_lossy(&host), server::port())
+    })
 }
 
 /// Reads a row of [`ANSWER`].

@@ -30,8 +30,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     let database = database.unwrap_or_else(|| "postgres".to_owned());
     let role = role.map(charset::carried);
     BackgroundWorker::connect_worker_to_spi(Some(&charset::carried(database)), role.as_deref());
-    let pid = lifecycle::begin(on_exit);
-    if !leases::requests().enter(pid) {
+    if !lifecycle::begin(leases::requests()) {
         return;
     }
     let mut member = Member::new();
@@ -44,7 +43,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             member.release();
             if place() != here && !ends() {
                 // The next one is connected to the other place.
-                leases::requests().leave(pid);
+                leases::requests().leave();
                 leases::start_worker();
                 return;
             }
@@ -59,11 +58,6 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
 /// Whether the worker shall end, or has nothing left to do.
 fn ends() -> bool {
     lifecycle::is_asked_to_end() || !lender::is_there()
-}
-
-unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
-    // SAFETY: reads a plain number.
-    leases::requests().leave(unsafe { pg_sys::MyProcPid });
 }
 
 /// Slots are never another claim's.

@@ -1,9 +1,10 @@
 //! What members ask the registry, and what it answers.
 
 use crate::pg::error::report;
+use crate::pg::machine::server;
 use mint_core::clock::timestamp_text;
 use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
 /// Nodes of a width.
@@ -102,17 +103,14 @@ pub struct Grant {
 
 /// The identity of this server, and where its log ends.
 pub fn here() -> Seen {
-    // SAFETY: calls without preconditions outside of recovery, where nothing is granted.
-    unsafe {
-        Seen {
-            identity: Identity {
-                system: pg_sys::GetSystemIdentifier(),
-                timeline: pg_sys::GetWALInsertionTimeLine(),
-                start: pg_sys::PgStartTime,
-                incarnation: 0,
-            },
-            position: pg_sys::GetXLogInsertRecPtr(),
-        }
+    Seen {
+        identity: Identity {
+            system: server::system_identifier(),
+            timeline: server::timeline(),
+            start: server::start(),
+            incarnation: 0,
+        },
+        position: server::log_end(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The registry's tables: the grants of nodes, and the registry's state.
 
+use crate::pg::backend::statement;
 use crate::pg::catalog::{extension, privilege, tables};
 use crate::pg::charset;
 use crate::pg::datum::text::Words;
@@ -20,9 +21,7 @@ pub struct Tables<'a, 'conn> {
 
 /// Opens the tables.
 pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
-    // SAFETY: reads a number of the transaction's.
-    let level = unsafe { pg_sys::XactIsoLevel };
-    if level.unsigned_abs() >= pg_sys::XACT_REPEATABLE_READ {
+    if !statement::sees_commits() {
         report(
             Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
             "the registry of nodes needs transactions of isolation level READ COMMITTED",
@@ -66,17 +65,15 @@ impl<'conn> Tables<'_, 'conn> {
             let (first, last) = (place(first), place(last));
             format!("pg_catalog.numrange({first}, {last}, '[]'::pg_catalog.text)")
         };
-        let oid = |oid: pg_sys::Oid| format!("{}::pg_catalog.oid", oid.to_u32());
-        // SAFETY: reads a plain oid, set when the process connected.
-        let database = unsafe { pg_sys::MyDatabaseId };
-        let registry = extension::find(c"pg_mint_registry").unwrap_or(pg_sys::InvalidOid);
+        let oid = |oid: u32| format!("{oid}::pg_catalog.oid");
+        let registry = extension::find(c"pg_mint_registry").map_or(0, pg_sys::Oid::to_u32);
         let claimed = range("node_bits", "first_node", "last_node");
         let overlaps = format!(
             "{claimed} OPERATOR(pg_catalog.&&) {}",
             range("$1", "$2", "$3")
         );
         tables::with_tables_of(&self.schema, text)
-            .replace("$database", &oid(database))
+            .replace("$database", &oid(extension::database()))
             .replace("$relation", &oid(registry))
             .replace("$overlaps", &overlaps)
     }
