@@ -1,16 +1,15 @@
 //! Which registry lends this server its nodes, and which it asks for: the settings `pg_mint.nodes`, `registry`,
 //! `registry_database` and `registry_role`.
 
-use crate::pg::backend::guc::{assigned, explain, text};
+use crate::pg::backend::guc::{ParsedGuc, define_parsed, text};
 use crate::pg::backend::local::{Cached, Local};
-use crate::pg::charset;
 use crate::pg::error::sentence;
 use crate::snowflake::node::lender;
 use crate::snowflake::node::lender::Lender;
 use crate::snowflake::node::setting::{Node, node};
-use mint_core::parse_nodes;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
-use std::ffi::{CStr, CString, c_char, c_void};
+use mint_core::{NodesError, parse_nodes};
+use pgrx::{GucContext, GucSetting};
+use std::ffi::{CStr, CString};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
@@ -122,87 +121,79 @@ pub fn registry_role() -> Option<String> {
 /// Defines the settings; with a registry set, nodes are lent by `lender`. Called once, when the library is loaded.
 pub fn init(lender: &'static dyn Lender) {
     LENDER.set(Some(lender));
-    // SAFETY: the hooks are of the types that the server calls.
-    unsafe {
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.nodes",
-            c"Sets the nodes that this server claims at the registry.",
-            c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
-            &NODES,
-            GucContext::Sighup,
-            GucFlags::default(),
-            Some(check_nodes),
-            Some(assign_place),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry",
-            c"Sets the foreign server of the registry that lends nodes.",
-            c"Empty means that there is none: nodes are this server's because its settings say so.",
-            &REGISTRY,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_registry),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry_database",
-            c"Sets the database that has the foreign server of the registry, and dblink.",
-            c"A change gives back what is held, and claims anew from there.",
-            &DATABASE,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_place),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry_role",
-            c"Sets the role that asks the registry, by its user mapping.",
-            c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
-            &ROLE,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_place),
-            None,
-        );
+    define_parsed::<Nodes>(
+        c"pg_mint.nodes",
+        c"Sets the nodes that this server claims at the registry.",
+        c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
+        &NODES,
+        GucContext::Sighup,
+    );
+    define_parsed::<Registry>(
+        c"pg_mint.registry",
+        c"Sets the foreign server of the registry that lends nodes.",
+        c"Empty means that there is none: nodes are this server's because its settings say so.",
+        &REGISTRY,
+        GucContext::Sighup,
+    );
+    define_parsed::<Access>(
+        c"pg_mint.registry_database",
+        c"Sets the database that has the foreign server of the registry, and dblink.",
+        c"A change gives back what is held, and claims anew from there.",
+        &DATABASE,
+        GucContext::Sighup,
+    );
+    define_parsed::<Access>(
+        c"pg_mint.registry_role",
+        c"Sets the role that asks the registry, by its user mapping.",
+        c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
+        &ROLE,
+        GucContext::Sighup,
+    );
+}
+
+/// The value of `pg_mint.nodes`.
+#[derive(Default)]
+struct Nodes;
+
+impl ParsedGuc for Nodes {
+    fn parse(text: &str) -> Result<Self, String> {
+        let refusal = |error: NodesError| sentence(&error.to_string()).unwrap_or_default();
+        parse_nodes(text).map(|_| Nodes).map_err(refusal)
+    }
+
+    fn assign(self) {
+        forget();
     }
 }
 
-/// Takes a value of `pg_mint.registry`.
-#[pg_guard]
-unsafe extern "C-unwind" fn assign_registry(value: *const c_char, _extra: *mut c_void) {
-    // SAFETY: called by the server.
-    let is_set = unsafe { assigned(value) }.is_some_and(|text| !text.is_empty());
-    SUMMARY.clear();
-    lender::set(LENDER.get().filter(|_| is_set));
+/// The value of `pg_mint.registry`.
+#[derive(Default)]
+struct Registry {
+    is_set: bool,
 }
 
-/// Takes a value of another setting of this file.
-#[pg_guard]
-unsafe extern "C-unwind" fn assign_place(_value: *const c_char, _extra: *mut c_void) {
-    forget();
+impl ParsedGuc for Registry {
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_set = !text.is_empty();
+        Ok(Registry { is_set })
+    }
+
+    fn assign(self) {
+        SUMMARY.clear();
+        lender::set(LENDER.get().filter(|_| self.is_set));
+    }
 }
 
-/// Whether a value can be assigned to `pg_mint.nodes`.
-#[pg_guard]
-unsafe extern "C-unwind" fn check_nodes(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: the server gives the place of a string, which is null for no value.
-    unsafe {
-        if (*value).is_null() {
-            return true;
-        }
-        let wrong = parse_nodes(&charset::decode_c(*value)).err();
-        if let Some(error) = &wrong {
-            let detail = sentence(&error.to_string()).unwrap_or_default();
-            explain(&charset::c_string(&detail));
-        }
-        wrong.is_none()
+/// The value of a setting that says how the registry is reached.
+#[derive(Default)]
+struct Access;
+
+impl ParsedGuc for Access {
+    fn parse(_: &str) -> Result<Self, String> {
+        Ok(Access)
+    }
+
+    fn assign(self) {
+        forget();
     }
 }

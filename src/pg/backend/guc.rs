@@ -93,17 +93,8 @@ unsafe extern "C-unwind" fn assign<T: ParsedGuc>(text: *const c_char, _extra: *m
     unsafe { parse::<T>(text) }.unwrap_or_default().assign();
 }
 
-/// Returns the text that is assigned, for a setting's assign hook.
-///
-/// # Safety
-/// `value` is a string or null, as the server gives it.
-pub unsafe fn assigned<'a>(value: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: as the caller says.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
-}
-
 /// Sets the DETAIL of the error that the server raises when a check hook refuses a value.
-pub fn explain(detail: &CStr) {
+fn explain(detail: &CStr) {
     // SAFETY: a copy in the server's memory, which it frees with the error.
     unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
 }
