@@ -1,5 +1,6 @@
 //! Nodes that are lent to servers: the registry, and its members.
 
+pub mod identity;
 pub mod member;
 pub mod server;
 pub mod settings;
