@@ -280,7 +280,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     let (mut busy, mut asked, mut idle) = (clock::up(), 0, IDLE);
     while !lifecycle::is_asked_to_end() && clock::up() - busy < idle {
         // Nor for orders that no session asks about while none can be had: a session that asks later starts the next worker.
-        let before = std::mem::replace(&mut asked, requests().asked());
+        let before = std::mem::replace(&mut asked, requests().last());
         let is_supplied = supply.round();
         if is_supplied || asked != before {
             busy = clock::up();
@@ -306,7 +306,7 @@ impl Supply {
     /// Takes the segments that are wanted. Returns whether there were any to be had.
     fn round(&mut self) -> bool {
         let requests = requests();
-        let asked = requests.asked();
+        let asked = requests.last();
         let orders = slots::orders(extension::database());
         let mut failures = BTreeMap::new();
         for &(sequence, place) in &orders {
@@ -324,7 +324,7 @@ impl Supply {
         if !orders.is_empty() {
             let line = |(oid, why): (&u32, &String)| format!("{oid} {}", why.replace('\n', " "));
             let note: Vec<String> = failures.iter().map(line).collect();
-            requests.set_note((!note.is_empty()).then(|| note.join("\n")).as_deref());
+            requests.set_note(&note.join("\n"));
         }
         requests.answer(asked);
         let is_any = failures.len() < orders.len();
