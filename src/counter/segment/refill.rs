@@ -1,8 +1,8 @@
 //! Taking values from a sequence's page, for its segments or past them, and setting it.
 //!
-//! Taking adds to what the page has, under its lock, as `nextval` does. So both may be used on one sequence.
-//! The next segment is put into shared memory under the same lock: one at a time, and an error gives the
-//! lock back.
+//! Values are taken under the page's lock, as `nextval` takes them. So both may be used on one sequence.
+//! The next segment is put into shared memory under the same lock: one at a time, and an error releases the
+//! lock.
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
@@ -35,7 +35,7 @@ fn position_of(row: Row) -> Standing {
     }
 }
 
-/// Takes the next segment, without waiting: a session at the boundary tries again.
+/// Takes the next segment, unless another session locks the sequence: then the next session takes it.
 #[cold]
 pub fn prefetch(sequence: pg_sys::Oid) {
     if let Some(open) = Sequence::open_at_once(sequence) {
@@ -43,8 +43,8 @@ pub fn prefetch(sequence: pg_sys::Oid) {
     }
 }
 
-/// How many values a segment shall have, and how many it may have at most. A sequence of few values shall not lose many
-/// of them with each restart.
+/// Returns how many values a segment has, and how many it may have at most. A sequence of few values must not lose many
+/// of them at each restart.
 fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
     let total = rules.total();
     let own = if cache > 1 {
@@ -58,8 +58,8 @@ fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
     )
 }
 
-/// Takes the next segment from the page, unless another session has done so. `needed`: it is an error when
-/// there is none, and its place in the log need not be flushed soon, as the caller will flush it now.
+/// Takes the next segment from the page, unless another session has done so. `needed`: raises an error when there is none,
+/// and does not hasten the flush of the log, as the caller flushes it at once.
 pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
     let place = attach(oid, &sequence);
@@ -103,7 +103,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     }
 }
 
-/// Takes values in a row past the segments, which have not as many.
+/// Takes values in a row from the page itself, as the segments have fewer.
 pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();
@@ -138,8 +138,8 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     }
 }
 
-/// Sets a sequence to a value, as issued, and drops the segments that were taken from it: the next draw, in a running
-/// statement too, gets what follows the value.
+/// Sets a sequence to a value, as issued, and drops its segments: the next draw, also in a running statement, returns the
+/// value after it.
 pub fn set(oid: pg_sys::Oid, value: i64) {
     recovery::refuse(&IN_RECOVERY);
     let sequence = open_for(oid, pg_sys::ACL_UPDATE);
@@ -154,7 +154,7 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
         .raise();
     }
     let key = Key::new(sequence.identity());
-    // The server's own function, so that this session forgets what it keeps for nextval as well.
+    // By the server's own function, so that this session also drops the values that nextval has cached.
     sql::set_sequence(oid, value);
     slots::drop_segments(key);
 }

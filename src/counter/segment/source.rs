@@ -4,7 +4,7 @@
 //! takes the next segment from the sequence of the other server while the one before is in use.
 
 use crate::counter::segment::slots;
-use crate::counter::segment::slots::{Place, Slot};
+use crate::counter::segment::slots::{Segments, Slot};
 use crate::pg::catalog::{extension, privilege, sql, tables};
 use crate::pg::datum::text::Words;
 use crate::pg::error::{OrReport, report};
@@ -332,7 +332,7 @@ impl Supply {
         is_any
     }
 
-    fn take(&mut self, sequence: pg_sys::Oid, place: Place) -> Result<(), String> {
+    fn take(&mut self, sequence: pg_sys::Oid, place: Segments) -> Result<(), String> {
         let Some(source) = attempt(|| of(sequence))? else {
             place.slot.cancel();
             return Err("the sequence was dropped, or is not committed yet".to_owned());

@@ -1,7 +1,7 @@
 //! Drawing numbers of users.
 
 use crate::counter::exhausted::IN_RECOVERY;
-use crate::counter::user::sections::Place;
+use crate::counter::user::sections::SectionRef;
 use crate::counter::user::{family, sections, users};
 use crate::pg::backend::last_used::LastUsed;
 use crate::pg::backend::local::Local;
@@ -15,17 +15,17 @@ use mint_core::counter::user_bucket::hash;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// What a session knows of a family.
-struct Known {
+struct UsedFamily {
     family: pg_sys::Oid,
     /// The role that was found to have the privilege to draw; none when that must be asked again.
     user: Local<pg_sys::Oid>,
     /// The role that was found to have the one to look.
     reader: Local<pg_sys::Oid>,
     /// The sequence of each section, and where it is, once that was needed.
-    sections: Vec<(pg_sys::Oid, Local<Option<Place>>)>,
+    sections: Vec<(pg_sys::Oid, Local<Option<SectionRef>>)>,
 }
 
-static NOTHING: Known = Known {
+static NONE: UsedFamily = UsedFamily {
     family: pg_sys::InvalidOid,
     user: Local::new(pg_sys::InvalidOid),
     reader: Local::new(pg_sys::InvalidOid),
@@ -33,12 +33,12 @@ static NOTHING: Known = Known {
 };
 
 /// Every family that the session has used.
-static KNOWN: LastUsed<Known> = LastUsed::new(&NOTHING);
+static FAMILIES: LastUsed<UsedFamily> = LastUsed::new(&NONE);
 
 /// The next `want` numbers of a user: the first of them.
 #[inline]
 pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
-    let known = KNOWN.recent();
+    let known = FAMILIES.recent();
     if let Some(table) = users::mapped()
         && known.family == family
         && known.user.get() == privilege::user()
@@ -122,7 +122,7 @@ pub fn init() {
 
 /// Called when a relation or what privileges depend on has changed; without an oid, when any may have.
 fn forget(relation: pg_sys::Oid) {
-    KNOWN.each(|known| {
+    FAMILIES.each(|known| {
         if relation == pg_sys::InvalidOid || known.family == relation {
             known.user.set(pg_sys::InvalidOid);
             known.reader.set(pg_sys::InvalidOid);
@@ -138,7 +138,7 @@ fn forget(relation: pg_sys::Oid) {
 /// Raises an error unless this session's user has any of these privileges on the family.
 fn demand(family: pg_sys::Oid, any_of: u32) {
     invalidation::begin();
-    let may = KNOWN.get(family.to_u32()).is_some_and(|known| {
+    let may = FAMILIES.get(family.to_u32()).is_some_and(|known| {
         known.user.get() == privilege::user()
             || any_of != pg_sys::ACL_INSERT && known.reader.get() == privilege::user()
     });
@@ -152,17 +152,17 @@ fn section(
     family: pg_sys::Oid,
     id: i64,
     any_of: u32,
-) -> &'static (pg_sys::Oid, Local<Option<Place>>) {
+) -> &'static (pg_sys::Oid, Local<Option<SectionRef>>) {
     demand(family, any_of);
-    let section = KNOWN.get(family.to_u32()).and_then(|known| {
-        KNOWN.set_recent(known);
+    let section = FAMILIES.get(family.to_u32()).and_then(|known| {
+        FAMILIES.set_recent(known);
         known.sections.get(section_of(id, known.sections.len()))
     });
     section.unwrap_or_else(|| sql::missing(family))
 }
 
 /// The sequence of a user's section, and where that is, if this session's user may.
-fn place(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, Place) {
+fn place(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, SectionRef) {
     recovery::refuse(&IN_RECOVERY);
     let (sequence, known) = section(family, id, any_of);
     let place = known.get().unwrap_or_else(|| sections::find(*sequence));
@@ -173,17 +173,17 @@ fn place(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, Place) {
 /// Finds the sequences of a family's sections, if the user has any of these privileges on it.
 fn resolve(family: pg_sys::Oid, any_of: u32) {
     let sections = family::sections_of(family, any_of);
-    let is_it = |known: &&Known| known.sections.iter().map(|(oid, _)| oid).eq(&sections);
-    let known = KNOWN.get(family.to_u32()).filter(is_it);
+    let is_it = |known: &&UsedFamily| known.sections.iter().map(|(oid, _)| oid).eq(&sections);
+    let known = FAMILIES.get(family.to_u32()).filter(is_it);
     let known = known.unwrap_or_else(|| {
         let sections = sections.iter().map(|&oid| (oid, Local::new(None)));
-        let known = Known {
+        let known = UsedFamily {
             family,
             user: Local::new(pg_sys::InvalidOid),
             reader: Local::new(pg_sys::InvalidOid),
             sections: sections.collect(),
         };
-        KNOWN.put(family.to_u32(), known)
+        FAMILIES.put(family.to_u32(), known)
     });
     known.reader.set(privilege::user());
     if any_of == pg_sys::ACL_INSERT {

@@ -58,12 +58,12 @@ impl Tagged for Slot {
 
 /// Where a session has found a section, and under which number.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct SectionRef {
     slot: &'static Slot,
     pub owner: Owner,
 }
 
-impl Place {
+impl SectionRef {
     /// The bounds of its numbers.
     #[inline]
     pub fn section(&self) -> &'static Section {
@@ -80,7 +80,7 @@ pub fn evicted(who: Evicted) {
 }
 
 /// The section of a sequence, made on the first call after a start of the server. Opens the sequence.
-pub fn find(oid: pg_sys::Oid) -> Place {
+pub fn find(oid: pg_sys::Oid) -> SectionRef {
     attach(open(oid)).0
 }
 
@@ -107,7 +107,7 @@ fn open(oid: pg_sys::Oid) -> Sequence {
 
 /// Runs `work` unless the slot went to another section, and keeps it from that meanwhile. Returns whether it
 /// did.
-fn pinned(place: Place, work: impl FnOnce(&'static Slot)) -> bool {
+fn pinned(place: SectionRef, work: impl FnOnce(&'static Slot)) -> bool {
     // All in one order with `claim`, which stores the owner and then looks at the pins.
     place.slot.pins.fetch_add(1, Ordering::SeqCst);
     // Dropped by an error in `work` too.
@@ -163,7 +163,7 @@ impl Page for Paper {
 
 /// Where a section is, and its page. What shared memory knows already is trusted only beside the page: one that is below
 /// it is raised first.
-fn attach(sequence: Sequence) -> (Place, Paper) {
+fn attach(sequence: Sequence) -> (SectionRef, Paper) {
     let mut page = Paper { sequence };
     loop {
         let place = slot_for(Key::new(page.sequence.identity()));
@@ -182,13 +182,13 @@ fn attach(sequence: Sequence) -> (Place, Paper) {
 }
 
 /// Finds a slot or makes it, if need be in the place of another section.
-fn slot_for(key: Key) -> Place {
+fn slot_for(key: Key) -> SectionRef {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
     let found = memory.locked(|| {
         if let Some(slot) = slot_table::find(set, key) {
             let owner = slot.section.owner();
-            return Some(Place { slot, owner });
+            return Some(SectionRef { slot, owner });
         }
         let slot = match slot_table::other_incarnation(set, key) {
             // It begins anew, unless a session is raising it: then the database is the same, and was altered.
@@ -210,7 +210,7 @@ fn slot_for(key: Key) -> Place {
             other.retire();
         }
         let owner = slot.section.owner();
-        Some(Place { slot, owner })
+        Some(SectionRef { slot, owner })
     });
     found.unwrap_or_else(|| {
         report(
