@@ -1,6 +1,6 @@
 //! Tickets: numbers of several servers that never collide, as Flickr's ticket servers issue them.
 
-use crate::counter::segment::functions::{create, drop_sequence, range, rows};
+use crate::counter::segment::functions::{check_count, create, drop_sequence, range};
 use crate::counter::segment::{draw, session};
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::datum::regclass::Regclass;
@@ -75,7 +75,7 @@ fn ticket_next(ticket: Regclass) -> i64 {
 /// of the range is a ticket of this one, from the first on.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
-    range(draw::next_tickets(ticket.0, rows(count)))
+    range(draw::next_tickets(ticket.0, check_count(count)))
 }
 
 /// Returns the ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). Tickets that parallel

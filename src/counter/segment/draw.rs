@@ -2,7 +2,7 @@
 
 use crate::counter::exhausted;
 use crate::counter::segment::refill::{prefetch, refill, take};
-use crate::counter::segment::session::{forget, open, place, recent, set_last_ticket};
+use crate::counter::segment::session::{find_segments, forget, open, recent, set_last_ticket};
 use crate::counter::segment::slots::{Segments, Slot};
 use crate::counter::segment::source;
 use crate::pg::catalog::privilege;
@@ -18,7 +18,7 @@ pub fn next(sequence: pg_sys::Oid) -> i64 {
     let known = recent();
     if known.sequence == sequence
         && known.user.get() == privilege::user()
-        && let Some(Segments { slot, owner }) = known.place.get()
+        && let Some(Segments { slot, owner }) = known.segments.get()
         && let Draw::Got { first, fetch, .. } = slot.segment.draw(owner, 1)
     {
         if fetch {
@@ -53,8 +53,8 @@ pub fn next_tickets(sequence: pg_sys::Oid, count: u64) -> Values {
 #[cold]
 fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
     loop {
-        let place = place(sequence);
-        let Segments { slot, owner } = place;
+        let segments = find_segments(sequence);
+        let Segments { slot, owner } = segments;
         if for_range {
             refuse_unfit(slot, sequence, count);
         }
@@ -83,10 +83,10 @@ fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
                     // The rest of the segment is too short, and is lost.
                     let _ = slot.segment.draw(owner, left);
                 } else {
-                    switch_segment(place, sequence);
+                    switch_segment(segments, sequence);
                 }
             }
-            Draw::Short { .. } => switch_segment(place, sequence),
+            Draw::Short { .. } => switch_segment(segments, sequence),
         }
         pgrx::check_for_interrupts!();
     }

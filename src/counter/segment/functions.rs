@@ -10,6 +10,7 @@ use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
+use std::ops::RangeInclusive;
 
 /// Returns the next value of a sequence, drawn from a segment that all sessions of the server share.
 ///
@@ -32,7 +33,7 @@ fn segment_next(sequence: Regclass) -> i64 {
 /// bigint: then it is an error (22003), and nothing is drawn. Else as `segment_next`.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn segment_next_range(sequence: Regclass, count: i64) -> pgrx::datum::Range<i64> {
-    range(draw::next_range(sequence.0, rows(count)))
+    range(draw::next_range(sequence.0, check_count(count)))
 }
 
 /// Sets a sequence to a value, which counts as issued, and returns it: `setval` that drops the segments at once. After
@@ -44,14 +45,20 @@ fn segment_set(sequence: Regclass, value: i64) -> i64 {
 }
 
 /// Checks a count of values in a row: one call must not use up what others need.
-pub fn rows(count: i64) -> u64 {
-    match u64::try_from(count) {
-        Ok(count @ 1..=0x7fff_ffff) => count,
-        _ => report(
+pub fn check_count(count: i64) -> u64 {
+    check_range("count", count, 1..=i64::from(i32::MAX));
+    count.unsigned_abs()
+}
+
+/// Raises an error unless an argument is in a range.
+#[track_caller]
+pub fn check_range(name: &str, value: i64, range: RangeInclusive<i64>) {
+    if !range.contains(&value) {
+        report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("count must be from 1 to {}", i32::MAX),
+            format!("{name} must be from {} to {}", range.start(), range.end()),
         )
-        .raise(),
+        .raise();
     }
 }
 
@@ -87,7 +94,7 @@ fn segment_create(
             source::check(&server);
             let there = source_sequence.map_or_else(|| name.clone(), |there| there.0);
             let sequence = create(&name, &source::clauses(&server, &there, step));
-            source::keep(sequence.0, &server, &there, step);
+            source::record(sequence.0, &server, &there, step);
             sequence
         }
     }

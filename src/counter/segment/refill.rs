@@ -62,20 +62,20 @@ fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
 /// and does not hasten the flush of the log, as the caller flushes it at once.
 pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
-    let place = attach(oid, &sequence);
+    let segments = attach(oid, &sequence);
     if source::may_be_name(&rules) && source::of(oid).is_some() {
         drop(sequence);
-        return source::fetch(oid, place.slot, needed);
+        return source::fetch(oid, segments.slot, needed);
     }
     let (own, most) = steps(&rules, cache);
     let now = clock::now();
     let (taken, before) = (Cell::new(None), Cell::new(None));
-    let place = Cell::new(place);
+    let segments = Cell::new(segments);
     let (found, position) = sequence.update_then(
         |found, logged| {
-            let slot = place.get().slot;
+            let slot = segments.get().slot;
             if slot.is_stale(found, logged, &rules, cache) {
-                place.set(place.get().renewed());
+                segments.set(segments.get().renewed());
             }
             if !slot.segment.lacks_next() {
                 return None;
@@ -88,8 +88,8 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         },
         |position| {
             if let Some(values) = taken.get() {
-                place.get().slot.note_page(values.last(), position);
-                place.get().fill(values, position, now);
+                segments.get().slot.note_page(values.last(), position);
+                segments.get().fill(values, position, now);
             }
         },
     );
@@ -107,13 +107,13 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
 pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();
-    let place = Cell::new(attach(oid, &sequence));
+    let segments = Cell::new(attach(oid, &sequence));
     let (taken, before) = (Cell::new(None), Cell::new(None));
     let mut unfit = false;
     let (found, position) = sequence.update_then(
         |found, logged| {
-            if place.get().slot.is_stale(found, logged, &rules, cache) {
-                place.set(place.get().renewed());
+            if segments.get().slot.is_stale(found, logged, &rules, cache) {
+                segments.set(segments.get().renewed());
             }
             before.set(Some(position_of(found)));
             let values = rules.take(position_of(found), count, count)?;
@@ -123,7 +123,7 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
         },
         |position| {
             if let Some(values) = taken.get() {
-                place.get().slot.note_page(values.last(), position);
+                segments.get().slot.note_page(values.last(), position);
             }
         },
     );

@@ -22,7 +22,7 @@ pub struct DrawnSequence {
     /// The role that has the privilege to draw; invalid when that must be checked again.
     pub user: Local<pg_sys::Oid>,
     /// Its segments.
-    pub place: Local<Option<Segments>>,
+    pub segments: Local<Option<Segments>>,
     /// The file of the page that the segments were taken from.
     file: Local<pg_sys::Oid>,
     /// The statement in which the page was read.
@@ -36,7 +36,7 @@ impl DrawnSequence {
         Self {
             sequence,
             user: Local::new(pg_sys::InvalidOid),
-            place: Local::new(None),
+            segments: Local::new(None),
             file: Local::new(pg_sys::InvalidOid),
             statement: Local::new(0),
             last: Local::new(None),
@@ -96,7 +96,7 @@ pub fn forget(relation: pg_sys::Oid) {
     INVALIDATIONS.set(INVALIDATIONS.get() + 1);
     let forget = |known: &DrawnSequence| {
         known.user.set(pg_sys::InvalidOid);
-        known.place.set(None);
+        known.segments.set(None);
     };
     if relation == pg_sys::InvalidOid {
         SEQUENCES.each(forget);
@@ -106,25 +106,25 @@ pub fn forget(relation: pg_sys::Oid) {
 }
 
 /// Returns the segments of a sequence, if the role may draw.
-pub fn place(sequence: pg_sys::Oid) -> Segments {
-    if let Some(place) = known_place(sequence) {
-        return place;
+pub fn find_segments(sequence: pg_sys::Oid) -> Segments {
+    if let Some(segments) = known_segments(sequence) {
+        return segments;
     }
     let forgotten = INVALIDATIONS.get();
     let open = open(sequence);
-    let place = attach(sequence, &open);
+    let segments = attach(sequence, &open);
     // An invalidation since the privilege was checked may be about the privilege.
     if INVALIDATIONS.get() == forgotten {
         // `attach` has made this the recent sequence.
         SEQUENCES.recent().user.set(privilege::user());
     }
-    place
+    segments
 }
 
 /// Returns the segments that this session has found before, if nothing has changed since.
-fn known_place(sequence: pg_sys::Oid) -> Option<Segments> {
+fn known_segments(sequence: pg_sys::Oid) -> Option<Segments> {
     let known = SEQUENCES.get(sequence.to_u32())?;
-    let is_known = || known.user.get() == privilege::user() && known.place.get().is_some();
+    let is_known = || known.user.get() == privilege::user() && known.segments.get().is_some();
     if !is_known() {
         return None;
     }
@@ -136,7 +136,7 @@ fn known_place(sequence: pg_sys::Oid) -> Option<Segments> {
         return None;
     }
     SEQUENCES.set_recent(known);
-    known.place.get()
+    known.segments.get()
 }
 
 /// Checks at the first draw of a statement whether a session has set the sequence to another value. Not while a session
@@ -171,26 +171,26 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
     let (_, file) = sequence.identity();
     let known = SEQUENCES.get(oid.to_u32());
     let standing = known.and_then(|known| {
-        let mine = |place: &Segments| known.file.get() == file && place.is_current();
-        known.place.get().filter(mine)
+        let mine = |segments: &Segments| known.file.get() == file && segments.is_current();
+        known.segments.get().filter(mine)
     });
     let is_first = known.is_none_or(|known| known.statement.get() != STATEMENT.get());
-    let mut place = standing.unwrap_or_else(|| slot_for(sequence));
+    let mut segments = standing.unwrap_or_else(|| slot_for(sequence));
     if is_first || standing.is_none() {
-        let is_stale = !sequence.is_at(|_, logged| place.slot.is_as_left(logged)) && {
+        let is_stale = !sequence.is_at(|_, logged| segments.slot.is_as_left(logged)) && {
             let (rules, cache) = sequence.definition();
-            sequence.is_at(|row, logged| place.slot.is_stale(row, logged, &rules, cache))
+            sequence.is_at(|row, logged| segments.slot.is_stale(row, logged, &rules, cache))
         };
         if is_stale {
-            place = place.renewed();
+            segments = segments.renewed();
         }
     }
     let known = known.unwrap_or_else(|| SEQUENCES.put(oid.to_u32(), DrawnSequence::new(oid)));
-    known.place.set(Some(place));
+    known.segments.set(Some(segments));
     known.file.set(file);
     known.statement.set(STATEMENT.get());
     SEQUENCES.set_recent(known);
-    place
+    segments
 }
 
 fn slot_for(sequence: &Sequence) -> Segments {
