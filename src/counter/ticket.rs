@@ -6,7 +6,7 @@ use crate::pg::catalog::{privilege, sql};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::Words;
 use crate::pg::error::report;
-use crate::pg::sequence::{Lock, Sequence};
+use crate::pg::sequence::Sequence;
 use mint_core::counter::sequence::first_of_series;
 use pgrx::prelude::*;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -83,10 +83,7 @@ fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
 /// as by `currval()`.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn ticket_last(ticket: Regclass) -> i64 {
-    let sequence = Sequence::open(ticket.0, Lock::Write).unwrap_or_else(|| sql::missing(ticket.0));
-    let any_of = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
-    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
-    privilege::demand(ticket.0, &sequence.name(), any_of, kind);
+    let sequence = session::open_for(ticket.0, pg_sys::ACL_USAGE | pg_sys::ACL_SELECT);
     session::last_ticket(ticket.0).unwrap_or_else(|| {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

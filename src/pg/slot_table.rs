@@ -99,6 +99,22 @@ impl Tag {
     }
 }
 
+/// Counts the owners of slots. In shared memory, zeroed at first.
+#[repr(C, align(64))]
+pub struct Owners(AtomicU32);
+
+impl Owners {
+    /// Returns a number that no owner has, never 0.
+    pub fn next(&self) -> u32 {
+        loop {
+            let owner = self.0.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if owner != 0 {
+                return owner;
+            }
+        }
+    }
+}
+
 /// What has a [`Tag`].
 pub trait Tagged {
     fn tag(&self) -> &Tag;

@@ -6,6 +6,7 @@
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
+use crate::counter::segment::slots::standing;
 use crate::counter::segment::{slots, source};
 use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
@@ -16,7 +17,7 @@ use crate::pg::sequence;
 use crate::pg::sequence::{Row, Sequence};
 use crate::pg::slot_table::Key;
 use mint_core::counter::segment::LONGEST;
-use mint_core::{Place as Standing, Rules, Values};
+use mint_core::{Rules, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 
@@ -25,13 +26,6 @@ fn row(values: Values) -> Row {
         last_value: values.last(),
         log_count: 0,
         is_called: true,
-    }
-}
-
-fn position_of(row: Row) -> Standing {
-    Standing {
-        last: row.last_value,
-        called: row.is_called,
     }
 }
 
@@ -80,9 +74,9 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             if !slot.segment.lacks_next() {
                 return None;
             }
-            before.set(Some(position_of(found)));
+            before.set(Some(standing(found)));
             let step = slot.segment.next_step(now, own, most);
-            let values = rules.take(position_of(found), 1, step)?;
+            let values = rules.take(standing(found), 1, step)?;
             taken.set(Some(values));
             Some(row(values))
         },
@@ -94,7 +88,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         },
     );
     match (before.get(), taken.get()) {
-        (Some(before), Some(_)) => exhausted::warn(&sequence, &rules, before, position_of(found)),
+        (Some(before), Some(_)) => exhausted::warn(&sequence, &rules, before, standing(found)),
         (Some(_), None) if needed => exhausted::refuse(&sequence, &rules, 1),
         _ => {}
     }
@@ -115,8 +109,8 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
             if segments.get().slot.is_stale(found, logged, &rules, cache) {
                 segments.set(segments.get().renewed());
             }
-            before.set(Some(position_of(found)));
-            let values = rules.take(position_of(found), count, count)?;
+            before.set(Some(standing(found)));
+            let values = rules.take(standing(found), count, count)?;
             unfit = !exhausted::fits_range(&values);
             taken.set((!unfit).then_some(values));
             taken.get().map(row)
@@ -131,7 +125,7 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
         _ if unfit => exhausted::refuse_range(&sequence),
         (Some(before), Some(values)) => {
             sequence::flush(position);
-            exhausted::warn(&sequence, &rules, before, position_of(found));
+            exhausted::warn(&sequence, &rules, before, standing(found));
             values
         }
         _ => exhausted::refuse(&sequence, &rules, count),

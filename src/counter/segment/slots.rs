@@ -5,28 +5,22 @@ use crate::pg::catalog::{extension, privilege, relation};
 use crate::pg::sequence::{Position, Row, is_before_checkpoint};
 use crate::pg::shmem::{Idea, Memory, Stamp};
 use crate::pg::slot_table;
-use crate::pg::slot_table::{Key, Tag, Tagged};
+use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use mint_core::counter::segment::{LONGEST, Look, Owner};
 use mint_core::{Found, Micros, Place as Standing, Rules, Segment, Values};
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
-/// - `owners`: the number given out last, under the lock.
-#[repr(C, align(64))]
-struct Head {
-    owners: AtomicU32,
-}
-
 static STAMP: Stamp = Stamp::new(b's', 1);
-static SEGMENTS: Idea<Head, Slot> = Idea::with_slots(
+static SEGMENTS: Idea<Owners, Slot> = Idea::with_slots(
     c"pg_mint segments",
     &STAMP,
     || settings::max_segments() as usize,
     |_, _| (),
 );
 
-fn memory() -> &'static Memory<Head, Slot> {
+fn memory() -> &'static Memory<Owners, Slot> {
     SEGMENTS.memory()
 }
 
@@ -107,16 +101,7 @@ impl Segments {
 impl Slot {
     /// Drops the segments, and sets another owner. The caller holds the lock.
     fn renew(&self) {
-        let owner = loop {
-            let owner = memory()
-                .head
-                .owners
-                .fetch_add(1, Ordering::Relaxed)
-                .wrapping_add(1);
-            if owner != 0 {
-                break owner;
-            }
-        };
+        let owner = memory().head.next();
         self.segment.claim(owner);
         self.ordered.store(0, Ordering::Relaxed);
         self.noted.store(0, Ordering::Relaxed);
@@ -156,10 +141,7 @@ impl Slot {
         let left = self.left.load(Ordering::Relaxed);
         let position = self.position.load(Ordering::Relaxed);
         let found = Found {
-            place: Standing {
-                last: row.last_value,
-                called: row.is_called,
-            },
+            place: standing(row),
             log_count: row.log_count,
             relogged: is_before_checkpoint(position),
         };
@@ -195,6 +177,14 @@ impl Slot {
         let seen = look(self);
         fence(Ordering::Acquire);
         (owner != 0 && self.owner.load(Ordering::Relaxed) == owner).then_some((owner, seen))
+    }
+}
+
+/// Returns where a sequence stands by its row.
+pub fn standing(row: Row) -> Standing {
+    Standing {
+        last: row.last_value,
+        called: row.is_called,
     }
 }
 

@@ -7,11 +7,6 @@ use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ffi::CString;
 
-/// Raises an error unless the table is a family.
-pub fn demand_family(family: pg_sys::Oid) {
-    look_up(family);
-}
-
 /// Returns the sequences of a family's sections, if the user has any of these privileges on it.
 pub fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
     let (name, sections) = look_up(family);
@@ -19,8 +14,8 @@ pub fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
     sections
 }
 
-/// Returns a family's name and the sequences of its sections.
-fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
+/// Returns a family's name and the sequences of its sections. Raises an error unless the table is a family.
+pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
     let name = relation::name(family).unwrap_or_else(|| sql::missing(family));
     let sections = relation::owned_sequences(family);
     let column = |number| relation::column(family, number);

@@ -2,7 +2,7 @@
 
 use crate::counter::segment::functions::{check_count, check_range};
 use crate::counter::user::draw;
-use crate::counter::user::family::{constraint_name, demand_family, section_name};
+use crate::counter::user::family::{constraint_name, look_up, section_name};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::Words;
@@ -46,7 +46,7 @@ fn user_sequence_create(
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
 fn user_sequence_drop(family: Regclass) {
     // Another table must not be dropped by mistake.
-    demand_family(family.0);
+    look_up(family.0);
     sql::drop("TABLE", family.0);
 }
 

@@ -6,7 +6,7 @@ use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
 use crate::pg::shmem::{Idea, Memory, Stamp};
-use crate::pg::slot_table::{Key, Tag, Tagged};
+use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::{error, sequence, slot_table};
 use mint_core::counter::section::Evicted;
 use mint_core::counter::user_bucket::Owner;
@@ -16,21 +16,15 @@ use std::convert::Infallible;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// - `owners`: the number given out last, under the lock.
-#[repr(C, align(64))]
-struct Head {
-    owners: AtomicU32,
-}
-
 static STAMP: Stamp = Stamp::new(b'n', 1);
-static SECTIONS: Idea<Head, Slot> = Idea::with_slots(
+static SECTIONS: Idea<Owners, Slot> = Idea::with_slots(
     c"pg_mint sections",
     &STAMP,
     || settings::max_sections() as usize,
     |_, _| (),
 );
 
-fn memory() -> &'static Memory<Head, Slot> {
+fn memory() -> &'static Memory<Owners, Slot> {
     SECTIONS.memory()
 }
 
@@ -226,14 +220,7 @@ impl Slot {
     fn new_owner(&self) -> Owner {
         let memory = memory();
         let index = (ptr::from_ref(self).addr() - memory.slots.as_ptr().addr()) / size_of::<Self>();
-        let owners = &memory.head.owners;
-        let number = loop {
-            let number = owners.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-            if number != 0 {
-                break number;
-            }
-        };
-        u64::from(number) << 16 | index as u64
+        u64::from(memory.head.next()) << 16 | index as u64
     }
 
     /// Takes the slot from a section that has another one now: a session without the invalidation, as in a long statement,

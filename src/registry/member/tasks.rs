@@ -1,5 +1,6 @@
 //! The leases that the worker has to see to.
 
+use crate::registry::identity::describe_nodes;
 use crate::registry::member::leases;
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::settings;
@@ -40,7 +41,6 @@ pub fn find_slot((width, wanted): Task) -> Option<&'static LeaseSlot> {
 pub fn describe((width, wanted): Task) -> String {
     match wanted {
         None => format!("any node of {width} bits"),
-        Some((first, last)) if first == last => format!("node {first} of {width} bits"),
-        Some((first, last)) => format!("nodes {first} to {last} of {width} bits"),
+        Some((first, last)) => describe_nodes(width, &first, &last),
     }
 }

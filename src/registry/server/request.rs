@@ -2,6 +2,7 @@
 
 use crate::pg::error::report;
 use crate::pg::machine::server;
+use crate::registry::identity::describe_nodes;
 use mint_core::clock::timestamp_text;
 use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
 use pgrx::PgSqlErrorCode as Code;
@@ -61,12 +62,7 @@ impl Nodes {
 
     /// Describes the nodes in a message.
     pub fn describe(&self) -> String {
-        let (first, last, width) = (self.range.start(), self.range.end(), self.width);
-        if first == last {
-            format!("node {first} of {width} bits")
-        } else {
-            format!("nodes {first} to {last} of {width} bits")
-        }
+        describe_nodes(self.width, self.range.start(), self.range.end())
     }
 }
 
