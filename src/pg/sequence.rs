@@ -281,12 +281,6 @@ pub fn flush(position: Position) {
     }
 }
 
-/// Whether a page that was logged at `position` may be logged anew, as a checkpoint has begun since.
-pub fn is_before_checkpoint(position: Position) -> bool {
-    // SAFETY: a call without preconditions.
-    position <= unsafe { pg_sys::GetRedoRecPtr() }
-}
-
 /// Has the log writer flush up to `position` soon.
 pub fn hasten(position: Position) {
     if position != 0 {
@@ -317,4 +311,10 @@ unsafe fn position_of(page: pg_sys::Page) -> Position {
     // SAFETY: every page begins with this header.
     let at = unsafe { (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn };
     u64::from(at.xlogid) << 32 | u64::from(at.xrecoff)
+}
+
+/// Whether a page that was logged at `position` may be logged anew, as a checkpoint has begun since.
+pub fn is_before_checkpoint(position: Position) -> bool {
+    // SAFETY: a call without preconditions.
+    position <= unsafe { pg_sys::GetRedoRecPtr() }
 }

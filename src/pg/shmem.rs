@@ -245,7 +245,7 @@ fn rendezvous(name: &CStr) -> *mut Rendezvous {
 }
 
 /// The memory of a pinned segment.
-fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
+pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
     // SAFETY: the handle is of a pinned segment, which cannot be gone while what holds it is there.
     unsafe {
         let mut segment = pg_sys::dsm_find_mapping(handle);
@@ -262,13 +262,6 @@ fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
         }
         pg_sys::dsm_segment_address(segment)
     }
-}
-
-/// The slots in a pinned segment, which has room for as many. Zeroed memory must be a valid value of them, and what
-/// changes in them is atomic.
-pub fn map_slots<S>(handle: pg_sys::dsm_handle, slots: usize) -> &'static [S] {
-    // SAFETY: the segment stays mapped for the life of this process; the slots are as the caller says.
-    unsafe { slice::from_raw_parts(map(handle).cast::<S>(), slots) }
 }
 
 /// A new segment, zeroed: its handle and its memory. Pinned, so that it outlives this session; the mapping
@@ -288,4 +281,11 @@ pub fn make_pinned(size: usize) -> (pg_sys::dsm_handle, *mut c_void) {
         pg_sys::dsm_pin_mapping(segment);
         (handle, memory)
     }
+}
+
+/// Returns the slots in a pinned segment, which has room for as many. Zeroed memory must be a valid value of them, and what
+/// changes in them is atomic.
+pub fn map_slots<S>(handle: pg_sys::dsm_handle, slots: usize) -> &'static [S] {
+    // SAFETY: the segment stays mapped for the life of this process; the slots are as the caller says.
+    unsafe { slice::from_raw_parts(map(handle).cast::<S>(), slots) }
 }

@@ -87,7 +87,7 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 /// Returns the number that a user got last, or an upper bound of it.
 pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
-    if recovery::is_under_way() {
+    if recovery::is_in_progress() {
         // Users are in the memory of the primary. The ceiling of the section came with the log.
         let (sequence, _) = section(family, id, any_of);
         return sections::beyond_all(*sequence);

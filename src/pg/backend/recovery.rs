@@ -11,19 +11,14 @@ pub struct Refusal {
     pub hint: &'static str,
 }
 
-/// Whether the server is in recovery now.
-pub fn is_under_way() -> bool {
-    // SAFETY: a call without preconditions.
-    unsafe { pg_sys::RecoveryInProgress() }
-}
-
 /// Raises the error while the server is in recovery. Asked of the server until that is over, as it does not come back
 /// while the process lives: pgrx guards each call of the server against its errors, which costs as much as an id.
 #[inline(always)]
 pub fn refuse(refusal: &Refusal) {
     static OVER: Local<bool> = Local::new(false);
     if !OVER.get() {
-        if is_under_way() {
+        // SAFETY: a call without preconditions.
+        if unsafe { pg_sys::RecoveryInProgress() } {
             raise(refusal);
         }
         OVER.set(true);
@@ -39,4 +34,10 @@ fn raise(refusal: &Refusal) -> ! {
     .detail(refusal.detail.to_owned())
     .hint(refusal.hint.to_owned())
     .raise()
+}
+
+/// Whether the server is in recovery now.
+pub fn is_in_progress() -> bool {
+    // SAFETY: a call without preconditions.
+    unsafe { pg_sys::RecoveryInProgress() }
 }

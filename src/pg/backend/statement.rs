@@ -25,12 +25,6 @@ pub fn init() {
     }
 }
 
-/// Whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
-pub fn sees_commits() -> bool {
-    // SAFETY: reads a number of the transaction's.
-    unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
-}
-
 /// Something is about to be executed: by the client's next statement, or within the one under way.
 #[inline]
 pub fn note() {
@@ -48,4 +42,10 @@ unsafe extern "C-unwind" fn on_start(query: *mut pg_sys::QueryDesc, flags: c_int
     note();
     // SAFETY: the arguments are handed on as they came.
     unsafe { PREVIOUS.get().unwrap_or(standard_ExecutorStart)(query, flags) }
+}
+
+/// Whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
+pub fn sees_commits() -> bool {
+    // SAFETY: reads a number of the transaction's.
+    unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
 }
