@@ -79,8 +79,8 @@ fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
 }
 
 /// Returns the ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). Tickets that parallel
-/// workers drew do not count; DISCARD forgets the last one. A role without the privilege to read the tickets is refused,
-/// as by `currval()`.
+/// workers drew do not count; DISCARD forgets the last one. A role without the privilege to read the tickets is
+/// refused, as by `currval()`.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn ticket_last(ticket: Regclass) -> i64 {
     let sequence = session::open_for(ticket.0, pg_sys::ACL_USAGE | pg_sys::ACL_SELECT);

@@ -62,7 +62,8 @@ pub fn is_listed(node: u64) -> bool {
     summary().nodes.iter().any(|range| range.contains(&node))
 }
 
-/// Returns a hash of the settings by which the registry is found, which tells the leases of one registry from another's.
+/// Returns a hash of the settings by which the registry is found, which tells the leases of one registry from
+/// another's.
 pub fn registry_key() -> u64 {
     summary().registry
 }
@@ -88,8 +89,8 @@ fn summary() -> Rc<Summary> {
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Returns a hash by FNV-1a, the same in all builds of this library. Includes the zero at the end, so that different lists
-/// of texts differ.
+/// Returns a hash by FNV-1a, the same in all builds of this library. Includes the zero at the end, so that different
+/// lists of texts differ.
 fn fnv(hash: u64, text: &CStr) -> u64 {
     let bytes = text.to_bytes_with_nul().iter();
     bytes.fold(hash, |hash, &byte| {

@@ -92,8 +92,8 @@ fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
     }
 }
 
-/// Raises an error if the greatest bigint would be among the next values, which no range can hold. Other sessions may draw
-/// in between: then the values that are drawn are lost.
+/// Raises an error if the greatest bigint would be among the next values, which no range can hold. Other sessions may
+/// draw in between: then the values that are drawn are lost.
 fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
     let look = slot.segment.look();
     let (Some(first), Some(last)) = (look.position, look.ceiling) else {

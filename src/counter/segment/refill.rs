@@ -52,8 +52,8 @@ fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
     )
 }
 
-/// Takes the next segment from the page, unless another session has done so. `needed`: raises an error when there is none,
-/// and does not hasten the flush of the log, as the caller flushes it at once.
+/// Takes the next segment from the page, unless another session has done so. `needed`: raises an error when there is
+/// none, and does not hasten the flush of the log, as the caller flushes it at once.
 pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
     let segments = attach(oid, &sequence);
@@ -132,8 +132,8 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     }
 }
 
-/// Sets a sequence to a value, as issued, and drops its segments: the next draw, also in a running statement, returns the
-/// value after it.
+/// Sets a sequence to a value, as issued, and drops its segments: the next draw, also in a running statement, returns
+/// the value after it.
 pub fn set(oid: pg_sys::Oid, value: i64) {
     recovery::refuse(&IN_RECOVERY);
     let sequence = open_for(oid, pg_sys::ACL_UPDATE);

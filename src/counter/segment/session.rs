@@ -1,7 +1,7 @@
 //! The sequences that this session draws from: where their segments are, and the role that may draw.
 //!
-//! `setval` sends no invalidation. So the first draw of each statement of the client reads the page, and drops the segments
-//! if a session has set the sequence to another value; a running statement may still draw from them.
+//! `setval` sends no invalidation. So the first draw of each statement of the client reads the page, and drops the
+//! segments if a session has set the sequence to another value; a running statement may still draw from them.
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::slots;
@@ -165,8 +165,8 @@ pub fn open_for(oid: pg_sys::Oid, privileges: u32) -> Sequence {
     sequence
 }
 
-/// Finds or makes the segments of an open sequence, and records them. They are compared with the page at the first draw of
-/// each statement. Does not check the privilege to draw.
+/// Finds or makes the segments of an open sequence, and records them. They are compared with the page at the first draw
+/// of each statement. Does not check the privilege to draw.
 pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
     let (_, file) = sequence.identity();
     let known = SEQUENCES.get(oid.to_u32());

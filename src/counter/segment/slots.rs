@@ -28,8 +28,8 @@ fn memory() -> &'static Memory<Owners, Slot> {
 ///
 /// - `segment`: atomic, by the core's protocol. Filled under the page's lock and the idea's.
 /// - `tag`, `owner`: changed under the idea's lock; `owner` is 0 while the tag changes.
-/// - `ordered`: 1 while a segment from another server is wanted ([`crate::counter::segment::source`]), 2 when there will be
-///   none.
+/// - `ordered`: 1 while a segment from another server is wanted ([`crate::counter::segment::source`]), 2 when there
+///   will be none.
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
 #[repr(C, align(64))]
@@ -65,8 +65,8 @@ impl Segments {
         self.slot.owner.load(Ordering::Acquire) == self.owner
     }
 
-    /// Drops the segments, as the sequence was set to another value, and returns the slot under its new owner. Only returns
-    /// it if another session has dropped them, or the slot has gone to another sequence.
+    /// Drops the segments, as the sequence was set to another value, and returns the slot under its new owner. Only
+    /// returns it if another session has dropped them, or the slot has gone to another sequence.
     pub fn renewed(self) -> Self {
         memory().locked(|| {
             if self.is_current() {
@@ -132,8 +132,8 @@ impl Slot {
         position != 0 && logged == position || self.noted.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether a session has set the sequence to another value since segments were taken from it: the values left in them
-    /// may be issued again. The caller holds the page's lock.
+    /// Whether a session has set the sequence to another value since segments were taken from it: the values left in
+    /// them may be issued again. The caller holds the page's lock.
     pub fn is_stale(&self, row: Row, logged: Position, rules: &Rules, cache: u64) -> bool {
         if self.is_as_left(logged) {
             return false;

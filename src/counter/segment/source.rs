@@ -42,8 +42,8 @@ struct Supplier {
 /// The values of a sequence that is only a name. Both are drawn when it is created, so that `nextval` fails.
 const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
-/// Returns the clauses of such a sequence. Its INCREMENT, which only its owner can change, proves that a row of the table
-/// belongs to it: the owner of the database writes there too, when it is restored.
+/// Returns the clauses of such a sequence. Its INCREMENT, which only its owner can change, proves that a row of the
+/// table belongs to it: the owner of the database writes there too, when it is restored.
 pub fn clauses(server: &str, source: &str, step: i64) -> String {
     let step = step.unsigned_abs();
     format!(
@@ -233,8 +233,8 @@ fn requests() -> &'static Requests {
     &supplier.requests
 }
 
-/// Returns how many databases may have a worker at a time. The other background workers of the server are left free, as one
-/// role's databases could take all of them.
+/// Returns how many databases may have a worker at a time. The other background workers of the server are left free, as
+/// one role's databases could take all of them.
 fn most_workers() -> usize {
     (max_worker_processes() / 2).saturating_sub(1).max(1)
 }
@@ -339,8 +339,8 @@ impl Worker {
         let now = clock::now();
         let count = segments.slot.next_step(now, source.step);
         let name = sql::escaped(&source.sequence);
-        // With a transaction id, so that the commit waits for synchronous standbys: after a failover, the other server would
-        // issue again what it has forgotten.
+        // With a transaction id, so that the commit waits for synchronous standbys: after a failover, the other server
+        // would issue again what it has forgotten.
         let query = |mint: &str| {
             format!(
                 "SELECT pg_catalog.lower(r), pg_catalog.upper(r) OPERATOR(pg_catalog.-) 1::pg_catalog.int8,

@@ -102,11 +102,12 @@ pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     }
 }
 
-/// Locks users until the transaction ends: other transactions that lock them wait. A role that may not draw locks nothing.
+/// Locks users until the transaction ends: other transactions that lock them wait. A role that may not draw locks
+/// nothing.
 ///
-/// The family's oid is part of the lock, so users of two families never share one. Two users of a family share one with a
-/// probability of 2^-32, which costs a wait; a role that looks for such a pair on purpose may lock either of them anyway.
-/// So the hash needs no secret.
+/// The family's oid is part of the lock, so users of two families never share one. Two users of a family share one with
+/// a probability of 2^-32, which costs a wait; a role that looks for such a pair on purpose may lock either of them
+/// anyway. So the hash needs no secret.
 pub fn lock(family: pg_sys::Oid, ids: &[i64]) {
     recovery::refuse(&IN_RECOVERY);
     demand(family, pg_sys::ACL_INSERT);

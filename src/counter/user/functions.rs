@@ -74,18 +74,18 @@ fn user_sequence_next_range(family: Regclass, uid: i64, count: i64) -> pgrx::dat
     (first..first + count.cast_signed()).into()
 }
 
-/// Returns an upper bound of the numbers that a user got; 0 before the first number of the section. While the user is in
-/// memory, it is the last number. After a restart, on a standby, and for a user that was evicted from memory or is a
-/// million behind others, it is above that, up to the ceiling of the section. **If you need the last number itself, store
-/// it with the rows.**
+/// Returns an upper bound of the numbers that a user got; 0 before the first number of the section. While the user is
+/// in memory, it is the last number. After a restart, on a standby, and for a user that was evicted from memory or is a
+/// million behind others, it is above that, up to the ceiling of the section. **If you need the last number itself,
+/// store it with the rows.**
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
     draw::current(family.0, uid)
 }
 
 /// Returns the next number of a user, which becomes visible in the order of numbers: waits for transactions that drew
-/// a number for the user before and have not ended. A client that polls for rows above the last number that it saw misses
-/// none, **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint releases the lock, and
+/// a number for the user before and have not ended. A client that polls for rows above the last number that it saw
+/// misses none, **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint releases the lock, and
 /// makes the number void. Else as `user_sequence_next`.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10)]
 fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {

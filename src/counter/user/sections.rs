@@ -223,9 +223,9 @@ impl Slot {
         u64::from(memory.head.next()) << 16 | index as u64
     }
 
-    /// Takes the slot from a section that has another one now: a session without the invalidation, as in a long statement,
-    /// would issue lower numbers than others do. No session is raising the section, as that takes a lock on the
-    /// sequence, and so did altering it. The caller holds the lock.
+    /// Takes the slot from a section that has another one now: a session without the invalidation, as in a long
+    /// statement, would issue lower numbers than others do. No session is raising the section, as that takes a lock on
+    /// the sequence, and so did altering it. The caller holds the lock.
     fn retire(&self) {
         self.section.claim(self.new_owner(), || true);
         self.tag.clear();

@@ -40,8 +40,8 @@ fn prepare(head: &Head, _: &[Bucket]) {
     head.buckets.store(most_buckets() as u64, Ordering::Relaxed);
 }
 
-/// The parts that this process has mapped. Adding a part replaces the table; callers may still use the earlier tables, which
-/// are few, so none is ever freed.
+/// The parts that this process has mapped. Adding a part replaces the table; callers may still use the earlier tables,
+/// which are few, so none is ever freed.
 static TABLE: Local<Option<&UserTable<'static>>> = Local::new(None);
 
 fn keep(table: UserTable<'static>) -> &'static UserTable<'static> {
@@ -83,8 +83,8 @@ pub fn map_parts() {
     keep(table);
 }
 
-/// Doubles the buckets in use. No session waits for that: while one session does it, others use the table as it is. Returns
-/// whether the table may have grown.
+/// Doubles the buckets in use. No session waits for that: while one session does it, others use the table as it is.
+/// Returns whether the table may have grown.
 #[cold]
 pub fn grow() -> bool {
     const PAUSE: Micros = 60_000_000;

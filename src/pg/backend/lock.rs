@@ -5,8 +5,8 @@ use pgrx::pg_sys;
 /// The server's own advisory locks have 1 and 2 in the fourth field: these meet no others.
 const OWN_SPACE: u16 = 0x6d74;
 
-/// Locks a number of a relation until the transaction ends, and waits for a transaction that has it. The relation itself
-/// is not locked.
+/// Locks a number of a relation until the transaction ends, and waits for a transaction that has it. The relation
+/// itself is not locked.
 pub fn lock_until_commit(relation: pg_sys::Oid, number: u32) {
     // SAFETY: takes a lock for the transaction, or raises an error.
     unsafe {

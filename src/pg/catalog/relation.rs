@@ -23,8 +23,8 @@ pub fn is_sequence(relation: pg_sys::Oid) -> bool {
 
 /// The sequences of a table's identity and serial columns, in the order of the columns.
 pub fn owned_sequences(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
-    // SAFETY: a lookup in the catalogs, inside a transaction. A list has as many elements as it says, here oids; none is
-    // null.
+    // SAFETY: a lookup in the catalogs, inside a transaction. A list has as many elements as it says, here oids; none
+    // is null.
     unsafe {
         let list = pg_sys::getOwnedSequences(table);
         list.as_ref().map_or_else(Vec::new, |list| {

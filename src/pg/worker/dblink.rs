@@ -134,8 +134,8 @@ impl Remote {
             .hint("Use CREATE SERVER in this database.")
             .raise()
         };
-        // The owner of the server decides where it leads, and as which role. dblink requires no password of a superuser: that
-        // would open any database that trusts the system user of this server.
+        // The owner of the server decides where it leads, and as which role. dblink requires no password of a
+        // superuser: that would open any database that trusts the system user of this server.
         if is_superuser(role) && !is_superuser(owner) {
             report(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -263,8 +263,8 @@ fn describe(error: &CaughtError) -> String {
     }
 }
 
-/// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements can call dblink's functions, and no
-/// others in a schema of that name.
+/// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements can call dblink's functions, and
+/// no others in a schema of that name.
 fn in_dblink<T>(work: impl FnOnce(&str) -> T) -> Result<T, String> {
     attempt(|| {
         let dblink = find_dblink();

@@ -125,8 +125,8 @@ impl Requests {
     }
 
     /// Makes a request, and waits until `find` finds something or the worker has answered, at most for
-    /// `pg_mint.max_wait`. An answer counts only if `counts` was true before the request: once it is, another request is
-    /// made.
+    /// `pg_mint.max_wait`. An answer counts only if `counts` was true before the request: once it is, another request
+    /// is made.
     pub fn wait_for<T>(
         &self,
         kind: &Kind,

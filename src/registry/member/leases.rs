@@ -1,8 +1,8 @@
 //! The leases of nodes that this server holds, in shared memory only. So a copy of the data directory holds none.
 //!
 //! Sessions say which leases they need, and read those that are held. One background worker
-//! ([`crate::registry::member::worker`]) requests them from the registry, so that only the first statement waits for the
-//! network.
+//! ([`crate::registry::member::worker`]) requests them from the registry, so that only the first statement waits for
+//! the network.
 
 use crate::pg::backend::local::Local;
 use crate::pg::backend::recovery;

@@ -60,8 +60,8 @@ fn snowflake_end_quarantine() {
     grant::end_quarantine();
 }
 
-/// Grants a new lease of these nodes, or of any node (`first_node` NULL); with `claim`, renews that lease. `clock` is the
-/// member's, in microseconds since 1970; the `seen_` arguments are from an earlier answer.
+/// Grants a new lease of these nodes, or of any node (`first_node` NULL); with `claim`, renews that lease. `clock` is
+/// the member's, in microseconds since 1970; the `seen_` arguments are from an earlier answer.
 ///
 /// Always returns one row: the lease, or the reason why there is none. **For members, not for people.**
 ///

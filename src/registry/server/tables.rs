@@ -90,8 +90,8 @@ fn registry_of(row: &SpiTupleTable<'_>) -> Registry {
 }
 
 impl<'conn> Tables<'_, 'conn> {
-    /// Fills the names of the tables into a statement; and for `$overlaps` the condition that a lease has any of the nodes
-    /// of [`arguments`], in the form that the index serves.
+    /// Fills the names of the tables into a statement; and for `$overlaps` the condition that a lease has any of the
+    /// nodes of [`arguments`], in the form that the index serves.
     pub fn sql(&self, text: &str) -> String {
         let range = |width, first, last| {
             // As in sql/registry/tables.sql: else the index does not serve.
