@@ -309,3 +309,9 @@ unsafe fn position_of(page: pg_sys::Page) -> Position {
     let at = unsafe { (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn };
     u64::from(at.xlogid) << 32 | u64::from(at.xrecoff)
 }
+
+/// Whether a page that was logged at `position` may be logged anew, as a checkpoint has begun since.
+pub fn is_before_checkpoint(position: Position) -> bool {
+    // SAFETY: a call without preconditions.
+    position <= unsafe { pg_sys::GetRedoRecPtr() }
+}

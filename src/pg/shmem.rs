@@ -280,3 +280,10 @@ pub fn make_pinned(size: usize) -> (pg_sys::dsm_handle, *mut c_void) {
         (handle, memory)
     }
 }
+
+/// Returns the slots in a pinned segment, which has room for as many. Zeroed memory must be a valid value of them, and
+/// what changes in them is atomic.
+pub fn map_slots<S>(handle: pg_sys::dsm_handle, slots: usize) -> &'static [S] {
+    // SAFETY: the segment stays mapped for the life of this process; the slots are as the caller says.
+    unsafe { slice::from_raw_parts(map(handle).cast::<S>(), slots) }
+}

@@ -167,3 +167,19 @@ pub fn vacate<S: Tagged>(set: &[S], database: u32) -> Option<&S> {
         // All slots of this database are held.
         .or_else(|| free().min_by_key(|slot| slot.tag().used()))
 }
+
+/// Counts the owners of slots. In shared memory, zeroed at first.
+#[repr(C, align(64))]
+pub struct Owners(AtomicU32);
+
+impl Owners {
+    /// Returns a number that no owner has, never 0.
+    pub fn next(&self) -> u32 {
+        loop {
+            let owner = self.0.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if owner != 0 {
+                return owner;
+            }
+        }
+    }
+}

@@ -6,5 +6,6 @@ pub mod discard;
 pub mod guc;
 pub mod last_used;
 pub mod local;
+pub mod lock;
 pub mod recovery;
 pub mod statement;

@@ -34,3 +34,9 @@ fn raise(refusal: &Refusal) -> ! {
         .hint(refusal.hint)
         .raise()
 }
+
+/// Whether the server is in recovery now.
+pub fn is_in_progress() -> bool {
+    // SAFETY: a call without preconditions.
+    unsafe { pg_sys::RecoveryInProgress() }
+}

@@ -43,3 +43,9 @@ unsafe extern "C-unwind" fn on_start(query: *mut pg_sys::QueryDesc, flags: c_int
     // SAFETY: the arguments are passed on unchanged.
     unsafe { PREVIOUS.get().unwrap_or(standard_ExecutorStart)(query, flags) }
 }
+
+/// Whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
+pub fn sees_commits() -> bool {
+    // SAFETY: reads a number of the transaction's.
+    unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
+}

@@ -4,5 +4,6 @@ pub mod binding;
 pub mod extension;
 pub mod invalidation;
 pub mod privilege;
+pub mod relation;
 pub mod sql;
 pub mod tables;

@@ -35,6 +35,12 @@ pub fn any(relation: pg_sys::Oid, any_of: u32) -> bool {
     check(relation, any_of) == pg_sys::AclResult::ACLCHECK_OK
 }
 
+/// Whether the user has the privileges of a role.
+pub fn is_member(role: pg_sys::Oid) -> bool {
+    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
+    unsafe { pg_sys::has_privs_of_role(user(), role) }
+}
+
 /// Raises the server's own error unless the user has any of these privileges.
 pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::ObjectType::Type) {
     let answer = check(relation, any_of);

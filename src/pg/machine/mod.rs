@@ -4,3 +4,4 @@ pub mod clock;
 pub mod host;
 pub mod mac_address;
 pub mod random;
+pub mod server;
