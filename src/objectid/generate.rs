@@ -1,10 +1,9 @@
 //! ObjectIDs with what the server lends: clock, shared memory, and this machine's name.
 
 use crate::pg::backend::local::Local;
-use crate::pg::machine::{clock, host, random};
+use crate::pg::machine::{clock, host, random, server};
 use crate::pg::shmem::{NamedSegment, Stamp};
 use mint_core::{ObjectId, ObjectIdLane, objectid};
-use pgrx::pg_sys;
 
 static STAMP: Stamp = Stamp::new(b'o', 1);
 static LANE: NamedSegment<ObjectIdLane> =
@@ -33,7 +32,5 @@ pub fn objectid_legacy() -> Option<ObjectId> {
         MACHINE.set(Some(machine));
         machine
     });
-    // SAFETY: a plain integer, set when the process begins.
-    let pid = unsafe { pg_sys::MyProcPid } as u16;
-    lane().objectid_legacy(clock::now_nanos(), machine, pid)
+    lane().objectid_legacy(clock::now_nanos(), machine, server::process_id() as u16)
 }

@@ -2,6 +2,7 @@
 
 pub mod convert;
 pub mod fixed;
+pub mod fixed_order;
 pub mod regclass;
 pub mod row_estimate;
 pub mod text;

@@ -5,19 +5,18 @@
 
 use crate::pg::backend::local::LocalMut;
 use crate::pg::error::report;
-use pgrx::{PgSqlErrorCode, pg_sys};
+use crate::pg::machine::server::process_id;
+use pgrx::PgSqlErrorCode;
 use rand::rngs::{ChaCha12Rng, SysRng};
 use rand::{Rng, SeedableRng};
-use std::ffi::c_int;
 
 /// The id of the process that seeded the generator, and the generator.
-static STREAM: LocalMut<Option<(c_int, ChaCha12Rng)>> = LocalMut::new(None);
+static STREAM: LocalMut<Option<(u32, ChaCha12Rng)>> = LocalMut::new(None);
 
 #[inline]
 fn draw<T>(draw: impl FnOnce(&mut ChaCha12Rng) -> T) -> T {
-    let with = |stream: &mut Option<(c_int, ChaCha12Rng)>| {
-        // SAFETY: a plain integer, set when the process begins.
-        let pid = unsafe { pg_sys::MyProcPid };
+    let with = |stream: &mut Option<(u32, ChaCha12Rng)>| {
+        let pid = process_id();
         if stream
             .as_ref()
             .is_none_or(|(seeded_in, _)| *seeded_in != pid)

@@ -48,3 +48,10 @@ pub fn max_worker_processes() -> usize {
     // SAFETY: reads a number that was set when the server started.
     unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize
 }
+
+/// The id of this process.
+#[inline]
+pub fn process_id() -> u32 {
+    // SAFETY: reads a number that was set when the process began.
+    unsafe { pg_sys::MyProcPid }.unsigned_abs()
+}

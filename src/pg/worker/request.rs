@@ -4,6 +4,7 @@
 use crate::pg::backend::guc::max_wait;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
+use crate::pg::machine::server::process_id;
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -31,11 +32,6 @@ pub struct Requests {
     answered: AtomicU64,
     edition: AtomicU32,
     note: [AtomicU8; NOTE],
-}
-
-fn own_pid() -> u32 {
-    // SAFETY: reads a number that was set when the process started.
-    unsafe { pg_sys::MyProcPid }.unsigned_abs()
 }
 
 /// A kind of worker.
@@ -168,12 +164,12 @@ impl Requests {
 
     /// Makes this process the worker. False when there is one already. **For the worker.**
     pub fn enter(&self) -> bool {
-        self.replace_worker(0, own_pid())
+        self.replace_worker(0, process_id())
     }
 
     /// Ends the worker's service; the next one can be started at once. **For the worker.**
     pub fn leave(&self) {
-        if self.replace_worker(own_pid(), 0) {
+        if self.replace_worker(process_id(), 0) {
             self.started.store(0, Ordering::Relaxed);
         }
     }
