@@ -1,7 +1,7 @@
 //! PostgreSQL's reports of core's errors: of ids, of layouts, and of minting.
 
 use crate::pg::backend::recovery::Refusal;
-use crate::pg::error::{Report, ToReport, bad_syntax, log, report, sentence};
+use crate::pg::error::{Report, ToReport, log, report, sentence};
 use crate::snowflake::node::lender;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
@@ -67,7 +67,8 @@ pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
               time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z."
             .to_owned(),
     };
-    bad_syntax("snowflake_layout", text.as_bytes())
+    let message = format!("invalid input syntax for type snowflake_layout: \"{text}\"");
+    report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
         .detail(sentence(&error.to_string()))
         .hint(hint)
 }
