@@ -60,7 +60,7 @@ fn sequence_table_support(request: Internal) -> Internal {
 
 extension_sql_file!(
     "../../sql/counter/sequence_table.sql",
-    name = "sequence_table",
+    name = "counter_sequence_table",
     requires = [
         sequence_table_bounds, sequence_table_bounds_named, sequence_table_support
     ]

@@ -158,7 +158,8 @@ extension_sql_file!(
     "../../sql/objectid/functions.sql",
     name = "objectid_functions",
     requires = [
-        objectid_to_bytea, objectid_from_bytea, objectid, objectid_legacy, objectid_time,
-        objectid_counter, objectid_legacy_machine, objectid_legacy_pid, objectid_min, objectid_max
+        "objectid_type", objectid_to_bytea, objectid_from_bytea, objectid, objectid_legacy,
+        objectid_time, objectid_counter, objectid_legacy_machine, objectid_legacy_pid,
+        objectid_min, objectid_max
     ]
 );

@@ -176,11 +176,14 @@ fn pg_mint_segments() -> TableIterator<
     }))
 }
 
-extension_sql_file!("../../../sql/counter/remote_segments.sql", name = "sources");
+extension_sql_file!(
+    "../../../sql/counter/remote_segments.sql",
+    name = "counter_remote_segments"
+);
 
 extension_sql_file!(
     "../../../sql/counter/segments.sql",
-    name = "segments",
+    name = "counter_segments",
     requires = [
         pg_mint_segments, segment_next, segment_next_range, segment_set, segment_create,
         segment_drop

@@ -52,6 +52,6 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
 
 extension_sql_file!(
     "../../../sql/counter/leaf_alloc.sql",
-    name = "leaf_alloc",
-    requires = ["segments", leaf_alloc_insert]
+    name = "counter_leaf_alloc",
+    requires = ["counter_segments", leaf_alloc_insert]
 );

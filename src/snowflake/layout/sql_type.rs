@@ -108,8 +108,8 @@ extension_sql_file!(
     "../../../sql/snowflake/layout_operators.sql",
     name = "layout_operators",
     requires = [
-        snowflake_layout_eq, snowflake_layout_ne, snowflake_layout_lt, snowflake_layout_le,
-        snowflake_layout_gt, snowflake_layout_ge, snowflake_layout_cmp, snowflake_layout_hash,
-        snowflake_layout_hash_extended
+        "layout_type", snowflake_layout_eq, snowflake_layout_ne, snowflake_layout_lt,
+        snowflake_layout_le, snowflake_layout_gt, snowflake_layout_ge, snowflake_layout_cmp,
+        snowflake_layout_hash, snowflake_layout_hash_extended
     ]
 );
