@@ -3,11 +3,14 @@
 use crate::pg::charset::{UTF8, decode, encode_for_pgrx, encoding, escape};
 use crate::pg::ports::{errdetail_internal, errhint, errmsg_internal};
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, function_name, pg_sys};
+use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::ptr;
+
+/// The function that `\errverbose` shows: Rust knows the caller's file and line, and not its name.
+const FUNCTION: &str = "pg_mint";
 
 /// An error that ends the statement once it is raised. `\errverbose` shows the place that called [`report`].
 #[must_use]
@@ -20,7 +23,7 @@ pub fn report(code: Code, message: impl Into<String>) -> Report {
     Report(ErrorReport::new(
         code,
         encode_for_pgrx(message.into()),
-        function_name!(),
+        FUNCTION,
     ))
 }
 
@@ -74,7 +77,7 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
 
 /// Sends a warning to the client.
 pub fn warn(message: &'static str, detail: String, hint: &'static str) {
-    ErrorReport::new(Code::ERRCODE_WARNING, message, function_name!())
+    ErrorReport::new(Code::ERRCODE_WARNING, message, FUNCTION)
         .set_detail(encode_for_pgrx(detail))
         .set_hint(hint)
         .report(PgLogLevel::WARNING);
@@ -82,12 +85,8 @@ pub fn warn(message: &'static str, detail: String, hint: &'static str) {
 
 /// Writes to the server's log.
 pub fn log(message: String) {
-    ErrorReport::new(
-        Code::ERRCODE_WARNING,
-        encode_for_pgrx(message),
-        function_name!(),
-    )
-    .report(PgLogLevel::LOG);
+    ErrorReport::new(Code::ERRCODE_WARNING, encode_for_pgrx(message), FUNCTION)
+        .report(PgLogLevel::LOG);
 }
 
 /// Turns a message into the full sentence that a detail is.
