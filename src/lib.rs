@@ -1,7 +1,7 @@
 //! pg_mint: unique ids, minted inside PostgreSQL.
 //!
-//! Read `core` for the algorithms. `pg` lends what the server has; `snowflake`, `uuid`, `objectid` and `counter` mint;
-//! `codec` shows ids in other forms; `registry` keeps servers apart.
+//! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
+//! mint ids; `codec` converts ids to other forms; `registry` lends nodes to servers.
 
 use std::ffi::CStr;
 
@@ -40,13 +40,13 @@ pub extern "C-unwind" fn _PG_init() {
 #[path = "../pg_test/inside/mod.rs"]
 mod inside;
 
-/// What pgrx's test framework asks of a crate.
+/// The module that pgrx's test framework looks for.
 #[cfg(test)]
 pub mod pg_test {
     /// Called once before the tests.
     pub fn setup(_options: Vec<&str>) {}
 
-    /// Lines for the test server's configuration.
+    /// Returns lines for the test server's configuration.
     #[must_use]
     pub fn postgresql_conf_options() -> Vec<&'static str> {
         vec![]

@@ -1,8 +1,8 @@
-//! What is measured: pg_mint's generators, and what one would use instead.
+//! The generators to measure: pg_mint's and their alternatives.
 
 use mint_cluster::{Server, Session};
 
-/// One node has 2^17 ids a millisecond in it, so that no lane's capacity is measured.
+/// A layout with 2^17 ids a millisecond for each node, so that the capacity of a lane is not what is measured.
 pub const ROOMY: &str = "'time:41 node:5 seq:17 unit:1ms epoch:2024-01-01T00:00:00Z'";
 
 /// A generator.
@@ -11,9 +11,9 @@ pub struct Candidate {
     pub name: &'static str,
     /// An expression.
     pub call: String,
-    /// What is computed for each row `i` and goes into the call in the place of `{}`.
+    /// The argument for row `i`, which replaces `{}` in the call.
     pub argument: Option<String>,
-    /// Whether it is pg_mint's own.
+    /// Whether it is one of pg_mint.
     pub ours: bool,
 }
 
@@ -34,7 +34,7 @@ impl Candidate {
         }
     }
 
-    /// With an argument that differs from row to row.
+    /// Gives the call an argument that differs from row to row.
     #[must_use]
     pub fn of(self, argument: &str) -> Self {
         Self {
@@ -43,13 +43,13 @@ impl Candidate {
         }
     }
 
-    /// What is called for each row.
+    /// Returns the call for each row.
     pub fn expression(&self) -> String {
         let argument = self.argument.as_deref().unwrap_or_default();
         self.call.replace("{}", argument)
     }
 
-    /// A call that does nothing, with the same argument.
+    /// Returns a call that does nothing, with the same argument.
     pub fn empty(&self) -> String {
         match &self.argument {
             None => "pg_backend_pid()".to_owned(),
@@ -57,6 +57,8 @@ impl Candidate {
         }
     }
 
+    /// Runs the call once.
+    ///
     /// # Errors
     /// Why the server cannot run it.
     pub fn try_out(&self, session: &mut Session) -> Result<(), String> {
@@ -68,7 +70,7 @@ impl Candidate {
     }
 }
 
-/// What there is to measure on this server, and what there is not, with the reason.
+/// Returns the candidates that this server can run, and the reasons for those that it cannot.
 pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
     let ours = Candidate::ours;
     let theirs = Candidate::theirs;
@@ -122,7 +124,7 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
     (there, missing)
 }
 
-/// Makes what the candidates need. Extensions that the server does not have are left out.
+/// Creates the objects that candidates need, without extensions that the server does not have.
 pub fn prepare(server: &Server) {
     let mut session = server.connect("postgres");
     session.run(
@@ -142,7 +144,7 @@ pub fn prepare(server: &Server) {
     ] {
         let _ = session.try_run(optional);
     }
-    // The article's own function, as the tour has it.
+    // The function of the article, as in the tour.
     session.run("CREATE SCHEMA insta5");
     session.run(include_str!("../../docs/tour/article.sql"));
 }

@@ -1,4 +1,4 @@
-//! What the durable ceiling costs: throughput, WAL, and time after a crash.
+//! Cost of the durable ceiling: throughput, WAL, and time after a crash.
 
 use crate::candidates::{Candidate, ROOMY};
 use crate::per_call;
@@ -7,12 +7,11 @@ use crate::scale::Scale;
 use mint_cluster::{Server, Session};
 use std::time::{Duration, Instant};
 
-/// By default, see README.md.
+/// The default of pg_mint.ceiling_window.
 const WINDOW: &str = "500ms";
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
-    let span = Duration::from_secs(scale.pick(60, 2));
     let mut table = Table::new(
         "ceiling",
         "What the ceiling costs",
@@ -21,16 +20,11 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
          the longer the window, the rarer it is raised, and the longer the wait [after a \
          crash](#time-to-the-first-id-after-a-crash).",
         &[
-            "generator",
-            "window",
-            "ns per id",
-            "lower quartile",
-            "upper quartile",
-            "writes",
+            "generator", "window", "ns per id", "lower quartile", "upper quartile", "writes",
             "WAL bytes a second",
         ],
     );
-    // What the other parts have left is written now, not while it is counted.
+    // Writes what other sections have left, so that it is not counted.
     session.run("CHECKPOINT");
     let snowflake = Candidate::ours(
         "snowflake_next_id",
@@ -47,43 +41,49 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         if window != "none" {
             session.set_for_server("pg_mint.ceiling_window", &format!("'{window}'"));
         }
-        let rounds = scale.pick(11, 5);
-        let cost = per_call::net(
-            &mut session,
-            std::slice::from_ref(candidate),
-            scale.pick(1_000_000, 200_000),
-            rounds,
-        )[0];
-        let written = "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8";
-        let writes = "SELECT coalesce(sum(writes), 0)::bigint FROM pg_mint_ceilings";
-        // This one looks into the catalogs, and may tidy them up.
-        let moved: i64 = session.one(writes);
-        let before: f64 = session.one(written);
-        let began = Instant::now();
-        while began.elapsed() < span {
-            session.run(&format!(
-                "SELECT count({}) FROM (SELECT generate_series(1, 200000) OFFSET 0) AS s",
-                candidate.expression()
-            ));
-        }
-        let seconds = began.elapsed().as_secs_f64();
-        let bytes = session.one::<f64>(written) - before;
-        table.row(&[
-            candidate.name.to_owned(),
-            window.to_owned(),
-            cost.shown(),
-            number(cost.quartiles.0),
-            number(cost.quartiles.1),
-            (session.one::<i64>(writes) - moved).to_string(),
-            number(bytes / seconds),
-        ]);
+        table.row(&row(&mut session, candidate, window, scale));
     }
     report.add(table);
     settle(server, &mut session);
     crash(server, scale, report);
 }
 
-/// Back to the default window, with no ceiling ahead of the clock.
+/// Measures one candidate under one window.
+fn row(session: &mut Session, candidate: &Candidate, window: &str, scale: Scale) -> [String; 7] {
+    let span = Duration::from_secs(scale.pick(60, 2));
+    let rounds = scale.pick(11, 5);
+    let cost = per_call::net(
+        session,
+        std::slice::from_ref(candidate),
+        scale.pick(1_000_000, 200_000),
+        rounds,
+    )[0];
+    let written = "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8";
+    let writes = "SELECT coalesce(sum(writes), 0)::bigint FROM pg_mint_ceilings";
+    // First, as it scans catalogs and may prune their pages, which writes WAL.
+    let moved: i64 = session.one(writes);
+    let before: f64 = session.one(written);
+    let began = Instant::now();
+    while began.elapsed() < span {
+        session.run(&format!(
+            "SELECT count({}) FROM (SELECT generate_series(1, 200000) OFFSET 0) AS s",
+            candidate.expression()
+        ));
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let bytes = session.one::<f64>(written) - before;
+    [
+        candidate.name.to_owned(),
+        window.to_owned(),
+        cost.shown(),
+        number(cost.quartiles.0),
+        number(cost.quartiles.1),
+        (session.one::<i64>(writes) - moved).to_string(),
+        number(bytes / seconds),
+    ]
+}
+
+/// Restores the default window, with no ceiling ahead of the clock.
 fn settle(server: &Server, session: &mut Session) {
     session.set_for_server("pg_mint.ceiling_window", &format!("'{WINDOW}'"));
     server.until("the clock has passed the ceiling", || {
@@ -91,7 +91,7 @@ fn settle(server: &Server, session: &mut Session) {
     });
 }
 
-/// From `kill -9` of a session under load to the first answer, and to the first id.
+/// Measures the time from `kill -9` of a session under load to the first answer, and to the first id.
 fn crash(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "crash",

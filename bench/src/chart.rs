@@ -37,19 +37,19 @@ impl Line {
 pub struct Bar {
     pub name: String,
     pub value: f64,
-    /// What is written beside it.
+    /// The text beside the bar.
     pub label: String,
-    /// Whether it is pg_mint's own.
+    /// Whether it is one of pg_mint.
     pub ours: bool,
 }
 
-/// What the length of a bar means, and how it is called.
+/// Scale of the axis, and its label.
 pub enum Axis<'a> {
     Linear(&'a str),
     Log(&'a str),
 }
 
-/// Horizontal bars, the smallest on top.
+/// Draws horizontal bars, the smallest on top.
 pub fn bars(place: &Path, title: &str, axis: Axis<'_>, bars: &[Bar]) {
     let values = || bars.iter().map(|bar| bar.value);
     let largest = values().fold(1.0, f64::max);
@@ -64,7 +64,7 @@ pub fn bars(place: &Path, title: &str, axis: Axis<'_>, bars: &[Bar]) {
     .expect("a chart can be drawn");
 }
 
-/// Lines over a logarithmic axis of counts.
+/// Draws lines over a logarithmic axis of counts.
 pub fn lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
     if lines.iter().all(|line| line.points.is_empty()) {
         return;
@@ -136,7 +136,7 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
     let points = || lines.iter().flat_map(|line| &line.points);
     let right = points().map(|point| point.0).fold(1.0, f64::max);
     let top = points().map(|point| point.1).fold(0.0, f64::max) * 1.1;
-    // Sessions double from step to step; what accumulates grows tenfold.
+    // Sessions double from step to step; lanes, users and ids grow tenfold.
     let base = if right > 100.0 { 10.0 } else { 2.0 };
     let root = SVGBackend::new(place, (860, 480)).into_drawing_area();
     root.fill(&WHITE)?;

@@ -1,6 +1,6 @@
 //! The figures in README.md and docs/, between marks: `<!-- bench NAME -->` and `<!-- /bench -->`.
 //!
-//! They are written from the results of a run, so that no document says what the bench does not.
+//! They are written from the results of a run, so that documents and results agree.
 
 use crate::report;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ const KEYS: [(&str, &str); 7] = [
     ("gen_random_uuid", "gen_random_uuid"),
 ];
 
-/// Writes what is between the marks anew.
+/// Rewrites the text between the marks of every document.
 pub fn refresh(results: &Path) {
     let repository = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     for name in DOCUMENTS {
@@ -37,7 +37,7 @@ fn read(place: &Path) -> String {
     std::fs::read_to_string(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
 }
 
-/// The document with new text between its marks.
+/// Returns the document with new text between its marks.
 fn filled(document: &str, results: &Path) -> String {
     const BEGIN: &str = "<!-- bench ";
     const END: &str = "<!-- /bench -->";
@@ -50,14 +50,14 @@ fn filled(document: &str, results: &Path) -> String {
             "machine" => machine(results),
             "keys" => keys(results, &KEYS),
             "scattering" => keys(results, &KEYS[..3]),
-            other => panic!("nothing is known of bench {other}"),
+            other => panic!("there is no bench {other}"),
         };
         let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
     }
     text
 }
 
-/// On what it was measured, from the head of the report.
+/// Returns the machine of the run, from the head of the report.
 fn machine(results: &Path) -> String {
     let report = read(&results.join("README.md"));
     let said = |what: &str| {
@@ -84,7 +84,7 @@ impl Results {
         Self(text.lines().map(cells).collect())
     }
 
-    /// The cell of a column in the first row that begins so; nothing where it was not measured.
+    /// Returns the cell of a column in the first row that starts with `row`; empty where it was not measured.
     fn cell(&self, row: &[&str], column: &str) -> &str {
         let place = self.0[0].iter().position(|name| name == column);
         let place = place.unwrap_or_else(|| panic!("no column {column}"));

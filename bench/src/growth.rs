@@ -1,42 +1,41 @@
-//! Whether a call costs more when there is more: lanes, users, ids already issued.
+//! Cost of a call by the number of lanes, users, and ids already issued.
 
 use crate::candidates::{Candidate, ROOMY};
 use crate::chart::{self, Line};
 use crate::per_call;
 use crate::report::{self, Report, Table, number};
 use crate::scale::Scale;
-use mint_cluster::Server;
+use mint_cluster::{Server, Session};
 
 const LANES: [u32; 7] = [1, 8, 64, 512, 1_000, 4_096, 8_192];
 const USERS: [u32; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// A row's place among `many`, as the rows come.
+/// Returns the place of row `i` among `many`, in order.
 fn in_order(many: u32) -> String {
     format!("(i % {many})::bigint")
 }
 
-/// A row's place among `many`, without any order.
+/// Returns the place of row `i` among `many`, at random.
 fn at_random(many: u32) -> String {
     format!("(hashint4(i) & 2147483647)::bigint % {many}")
 }
 
-pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
-    let mut session = server.connect("postgres");
-    let mut table = Table::new(
+fn table() -> Table {
+    Table::new(
         "growth",
         "Cost against what has accumulated",
         "Nanoseconds per call above an empty call with the same argument, the quartiles of the rounds, and the share of \
          the first row of its kind. All users have drawn before; they come in the order of their ids, or in none. \
          `pg_mint.user_memory` is 128 MB: ten million fill three fifths of it.",
         &[
-            "what",
-            "how many",
-            "ns",
-            "lower quartile",
-            "upper quartile",
-            "of the first",
+            "what", "how many", "ns", "lower quartile", "upper quartile", "of the first",
         ],
-    );
+    )
+}
+
+pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
+    let mut session = server.connect("postgres");
+    let mut table = table();
     let users = if scale.quick { &USERS[..4] } else { &USERS };
     let lane =
         "snowflake_next_id({}, 'time:36 node:13 seq:14 unit:1ms epoch:2026-01-01T00:00:00Z')";
@@ -49,7 +48,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     for (kind, call, steps) in [("lanes", lane, &LANES[..]), ("users", user, users)] {
         report::progress(&format!("  {kind}"));
         let mut points = [Vec::new(), Vec::new()];
-        // Both orders before there are more of them: memory that has grown is not given back.
+        // Both orders at each step, as memory that has grown does not shrink.
         for &many in steps {
             for ((order, place), points) in orders.iter().zip(&mut points) {
                 let what = format!("{kind} {order}");
@@ -58,10 +57,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
                     table.note(&format!("Not measured: {what}: {reason}."));
                     continue;
                 }
-                let each = call.replace("{}", "i");
-                session.one::<i64>(&format!(
-                    "SELECT count({each}) FROM (SELECT generate_series(0, {many}::bigint - 1) AS i OFFSET 0) AS s"
-                ));
+                call_for_each(&mut session, call, many);
                 let cost = per_call::net(&mut session, &[candidate], calls, rounds)[0];
                 points.push((f64::from(many), cost.median));
                 let first = points.first().map_or(cost.median, |&(_, first)| first);
@@ -90,7 +86,15 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     issued(server, scale, report);
 }
 
-/// The same call after ever more ids.
+/// Calls once with each argument below `many`.
+fn call_for_each(session: &mut Session, call: &str, many: u32) {
+    let each = call.replace("{}", "i");
+    session.one::<i64>(&format!(
+        "SELECT count({each}) FROM (SELECT generate_series(0, {many}::bigint - 1) AS i OFFSET 0) AS s"
+    ));
+}
+
+/// Measures the same call after more and more ids.
 fn issued(server: &Server, scale: Scale, report: &mut Report) {
     let mut issued = 0;
     let mut session = server.connect("postgres");
@@ -99,10 +103,7 @@ fn issued(server: &Server, scale: Scale, report: &mut Report) {
         "Cost against ids already issued",
         "Nanoseconds per call above an empty call, on one lane.",
         &[
-            "ids issued before",
-            "ns",
-            "lower quartile",
-            "upper quartile",
+            "ids issued before", "ns", "lower quartile", "upper quartile",
         ],
     );
     let lane = Candidate::ours("lane", &format!("snowflake_next_id(2, {ROOMY})"));

@@ -1,10 +1,10 @@
-//! What pg_mint costs beside what one would use instead. `make bench`.
+//! Benchmark of pg_mint beside its alternatives. `make bench` runs it.
 //!
 //! Every figure is measured in this one run, on this one server, in rounds in which all candidates take
-//! turns, so that a busy moment of the machine hits them all. Ratios are what counts.
+//! turns, so that a busy time of the machine affects them all. Only ratios count.
 //!
 //!     mint_bench [--quick] [--results DIRECTORY] [SECTION ...]
-//!     mint_bench [--results DIRECTORY] --documents    # measures nothing: what was measured goes into the documents
+//!     mint_bench [--results DIRECTORY] --documents    # measures nothing; writes the last results into the documents
 
 mod candidates;
 mod ceiling;
@@ -23,7 +23,7 @@ use report::Report;
 use scale::Scale;
 use std::path::PathBuf;
 
-/// Measures one thing, and reports it.
+/// Measures one section and adds it to the report.
 type Section = fn(&Server, Scale, &mut Report);
 
 fn main() {

@@ -29,11 +29,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
          from row to row. Median of the rounds, and what a quarter of them was below and above. `under` is a cost that \
          does not stand out of the noise.",
         &[
-            "generator",
-            "ns",
-            "lower quartile",
-            "upper quartile",
-            "of nextval",
+            "generator", "ns", "lower quartile", "upper quartile", "of nextval",
         ],
     );
     for (candidate, cost) in &costs {
@@ -72,19 +68,19 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     report.add(table);
 }
 
-/// What a call of each candidate takes more than an empty call: `calls` of each in every round, fewer of the slow ones.
+/// Returns the nanoseconds of each candidate's call above an empty call: `calls` of each in every round, fewer of slow ones.
 pub fn net(
     session: &mut Session,
     candidates: &[Candidate],
     calls: u32,
     rounds: usize,
 ) -> Vec<Spread> {
-    /// Nanoseconds that a slow candidate has in a round.
+    /// The most nanoseconds of a candidate in a round.
     const TURN: f64 = 3e8;
     let many: Vec<u32> = candidates
         .iter()
         .map(|candidate| {
-            // Warms up, too.
+            // Warms up as well.
             let one = time(session, &candidate.expression(), 0, calls / 10);
             calls.min((TURN / one) as u32).max(1)
         })
@@ -97,7 +93,7 @@ pub fn net(
         for ((candidate, &many), taken) in candidates.iter().zip(&many).zip(&mut taken) {
             let (call, empty) = (candidate.expression(), candidate.empty());
             let first = round as u32 * many;
-            // Whichever comes first, the machine may be a little slower or faster for it.
+            // The order alternates, as the first of the two may be slower or faster.
             taken.push(if round % 2 == 0 {
                 let nothing = time(session, &empty, first, many);
                 time(session, &call, first, many) - nothing
@@ -109,7 +105,7 @@ pub fn net(
     taken.iter().map(|taken| Spread::of(taken)).collect()
 }
 
-/// Nanoseconds for each of `many` rows of a query that makes a call, the rows counted from `first`.
+/// Returns the nanoseconds for each of `many` rows, from row `first` on, of a query that makes a call.
 fn time(session: &mut Session, call: &str, first: u32, many: u32) -> f64 {
     let last = first + many;
     let began = Instant::now();

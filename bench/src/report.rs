@@ -6,13 +6,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Says on the terminal how far the run is.
+/// Prints the progress of the run on the terminal.
 pub fn progress(text: &str) {
     static BEGAN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
     eprintln!("[{:4} s] {text}", BEGAN.elapsed().as_secs());
 }
 
-/// A figure with three digits that count.
+/// Formats a figure with three significant digits.
 pub fn number(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
@@ -99,14 +99,14 @@ impl Table {
     }
 }
 
-/// The whole run.
+/// The report of a whole run.
 pub struct Report {
     directory: PathBuf,
     text: String,
 }
 
 impl Report {
-    /// Begins with what was measured, on what.
+    /// Starts the report with the versions and the machine.
     pub fn begin(server: &Server, scale: Scale, directory: PathBuf) -> Self {
         std::fs::create_dir_all(&directory).expect("a directory for the results");
         let mut session = server.connect("postgres");
@@ -141,12 +141,12 @@ impl Report {
         Self { directory, text }
     }
 
-    /// Where a file of the results belongs.
+    /// Returns the path of a file of the results.
     pub fn place(&self, file: &str) -> PathBuf {
         self.directory.join(file)
     }
 
-    /// Adds a table, and writes what there is so far.
+    /// Adds a table, and writes the report so far.
     pub fn add(&mut self, table: Table) {
         let csv = self.place(&format!("{}.csv", table.name));
         std::fs::write(csv, table.csv()).expect("results can be written");

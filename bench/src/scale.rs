@@ -1,14 +1,14 @@
-//! How much is measured.
+//! The scale of a run.
 
-/// How much is measured: all, or what fits into three minutes.
+/// Scale of a run: full, or three minutes.
 #[derive(Clone, Copy, Default)]
 pub struct Scale {
-    /// For three minutes.
+    /// Three minutes.
     pub quick: bool,
 }
 
 impl Scale {
-    /// The one for all, or the one for what fits.
+    /// Returns the value for a full run or the one for a quick run.
     pub fn pick<T>(self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }

@@ -18,7 +18,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     latency(server, scale, report);
 }
 
-/// What the sessions call, each with the type of its ids.
+/// Returns the calls of sessions, each with the type of its ids.
 fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
     let mut session = server.connect("postgres");
     let ours = Candidate::ours;
@@ -32,7 +32,7 @@ fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
             "bigint",
         ),
         (
-            // Sessions that are started one after the other have processes of consecutive numbers.
+            // Sessions that start one after the other have consecutive process ids.
             ours(
                 "snowflake, a lane each",
                 &format!("snowflake_next_id(pg_backend_pid() & 31, {ROOMY})"),
@@ -58,18 +58,23 @@ fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
         .collect()
 }
 
-/// A table's columns: what is measured, and a figure for each number of sessions.
+/// Returns the columns of a table: a first one, and one for each number of sessions.
 fn columns(first: &str) -> Vec<String> {
     std::iter::once(first.to_owned())
         .chain(CLIENTS.iter().map(usize::to_string))
         .collect()
 }
 
-fn throughput(server: &Server, scale: Scale, report: &mut Report) {
-    const BATCH: u32 = 5_000;
-    let span = Duration::from_millis(scale.pick(1_000, 200));
-    let rounds = scale.pick(5, 3);
-    let forms = forms(server);
+/// Ids of a query of [`throughput`].
+const BATCH: u32 = 5_000;
+
+/// Measures million ids per second of each form, by number of sessions.
+fn rates(
+    server: &Server,
+    forms: &[(Candidate, &str)],
+    span: Duration,
+    rounds: u32,
+) -> Vec<[Spread; CLIENTS.len()]> {
     let mut rates = vec![[const { Vec::new() }; CLIENTS.len()]; forms.len()];
     for round in 0..rounds {
         report::progress(&format!("  round {} of {rounds}", round + 1));
@@ -84,10 +89,17 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
             }
         }
     }
-    let spreads: Vec<[Spread; CLIENTS.len()]> = rates
+    rates
         .iter()
         .map(|rates| rates.each_ref().map(|rates| Spread::of(rates)))
-        .collect();
+        .collect()
+}
+
+fn throughput(server: &Server, scale: Scale, report: &mut Report) {
+    let rounds = scale.pick(5, 3);
+    let forms = forms(server);
+    let span = Duration::from_millis(scale.pick(1_000, 200));
+    let spreads = rates(server, &forms, span, rounds);
     let widest = spreads
         .iter()
         .flatten()
@@ -184,13 +196,13 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
     report.add(table);
 }
 
-/// Ids per second of one client, by the queries that it began in time and saw to their end.
+/// Returns the ids per second of one client, by the queries that it began in time and completed.
 fn rate(taken: &[Duration], batch: u32) -> f64 {
     let ids = taken.len() as f64 * f64::from(batch);
     ids / taken.iter().sum::<Duration>().as_secs_f64()
 }
 
-/// How long each query took that each client began in the span.
+/// Returns the times of the queries that each client began within the span.
 fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<Duration>> {
     let start = Barrier::new(clients + 1);
     let stop = AtomicBool::new(false);

@@ -2,11 +2,11 @@
 
 use crate::report::number;
 
-/// What several rounds gave.
+/// Median and quartiles of several rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Spread {
     pub median: f64,
-    /// A quarter of the rounds was below, a quarter above.
+    /// A quarter of the rounds is below the first, a quarter above the second.
     pub quartiles: (f64, f64),
 }
 
@@ -18,18 +18,17 @@ impl Spread {
         }
     }
 
-    /// Half of the distance between the quartiles.
+    /// Returns half the distance between the quartiles.
     pub fn noise(&self) -> f64 {
         (self.quartiles.1 - self.quartiles.0) / 2.0
     }
 
-    /// Whether a difference is told from nothing.
+    /// Returns whether the difference stands out of the noise.
     pub fn stands_out(&self) -> bool {
         self.median >= 1.0 && self.quartiles.0 > 0.0
     }
 
-    /// The largest that a difference can well be: the median, or what three quarters of the rounds are below where it
-    /// does not stand out.
+    /// Returns an upper bound of the difference: the median, or the upper quartile where it does not stand out.
     pub fn at_most(&self) -> f64 {
         if self.stands_out() {
             self.median
@@ -38,7 +37,7 @@ impl Spread {
         }
     }
 
-    /// The median of a difference, or a bound where it does not stand out.
+    /// Formats the median of the difference, or a bound where it does not stand out.
     pub fn shown(&self) -> String {
         if self.stands_out() {
             number(self.median)
@@ -48,7 +47,7 @@ impl Spread {
     }
 }
 
-/// The value that `share` percent of the values do not exceed; of nothing, not a number.
+/// Returns the value that `share` percent of the values do not exceed; NaN of no values.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What the id does to the table: time, size, WAL, buffers, and the scan of the newest rows.
+//! Effect of the key on its table: time, size, WAL, buffers, and the scan of the newest rows.
 
 use crate::chart::{self, Axis, Bar};
 use crate::report::{self, Report, Table, number};
@@ -12,7 +12,7 @@ struct Key {
     name: &'static str,
     column: &'static str,
     call: &'static str,
-    /// Whether a span of time is a range of the key.
+    /// Whether a range of time is a range of the key.
     in_time: bool,
     ours: bool,
 }
@@ -52,17 +52,14 @@ const KEYS: [Key; 8] = [
 /// Rows of a transaction.
 const BATCH: u32 = 10_000;
 
-/// What one filled table has cost.
+/// Cost of filling one table.
 struct Filled {
     seconds: f64,
     wal_mb: f64,
     buffers: i64,
 }
 
-pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
-    let rows: u32 = scale.pick(5_000_000, 200_000);
-    let rounds = scale.pick(3, 1);
-    let mut session = server.connect("postgres");
+fn fills_table(rows: u32, rounds: u32) -> Table {
     let mut table = Table::new(
         "tables",
         "What the id does to the table",
@@ -74,14 +71,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
              because they were not in shared_buffers; its own size counts in them."
         ),
         &[
-            "key",
-            "rows",
-            "seconds",
-            "±",
-            "table MB",
-            "key's index MB",
-            "full %",
-            "WAL MB",
+            "key", "rows", "seconds", "±", "table MB", "key's index MB", "full %", "WAL MB",
             "buffers read",
         ],
     );
@@ -91,6 +81,14 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
          full, and a scan by the key goes back and forth between the pages of the table. At 50 rows a millisecond the index \
          is as full as with one shard.",
     );
+    table
+}
+
+pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
+    let rows: u32 = scale.pick(5_000_000, 200_000);
+    let rounds = scale.pick(3, 1);
+    let mut session = server.connect("postgres");
+    let mut table = fills_table(rows, rounds);
     let mut scans = scans_table(rows);
     let mut fills: Vec<Vec<Filled>> = KEYS.iter().map(|_| Vec::new()).collect();
     let mut charts = [const { Vec::new() }; 3];
@@ -152,7 +150,7 @@ fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
             session.run("CHECKPOINT");
         }
     }
-    // Statistics arrive when the session has told them.
+    // The session must report its statistics first.
     session.run("SELECT pg_stat_force_next_flush()");
     Filled {
         seconds,
@@ -165,7 +163,7 @@ fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
     }
 }
 
-/// The row of a key, and its bars of time, index and WAL.
+/// Adds the row of a key, and returns its bars of time, index and WAL.
 fn conclude(
     session: &mut Session,
     key: &Key,
@@ -188,7 +186,7 @@ fn conclude(
         number(seconds.noise()),
         number(megabytes(session, "pg_relation_size('bench_rows')")),
         number(index_mb),
-        // The extension pgstattuple need not be there.
+        // The extension pgstattuple may be missing.
         session
             .try_one::<f64>(full)
             .map_or_else(|_| String::new(), |full| format!("{full:.0}")),
@@ -214,18 +212,12 @@ fn scans_table(rows: u32) -> Table {
              rounds; buffers are those touched, all in memory or read."
         ),
         &[
-            "key",
-            "by",
-            "rows",
-            "ms",
-            "±",
-            "buffers",
-            "index on the timestamp MB",
+            "key", "by", "rows", "ms", "±", "buffers", "index on the timestamp MB",
         ],
     )
 }
 
-/// Reads the newest hundredth by the key, and by an index on the timestamp.
+/// Scans the newest hundredth by the key and by an index on the timestamp.
 fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut Table) {
     session.run("CREATE INDEX bench_rows_at ON bench_rows (at)");
     session.run("VACUUM ANALYZE bench_rows");
@@ -238,7 +230,7 @@ fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut T
         if column == "id" && !key.in_time {
             continue;
         }
-        // The bound is a row's own value: a key of seconds cannot cut between two of one second by time.
+        // The bound is the key of a row, as times cannot separate two keys of one second.
         let bound: String = session.one(&format!(
             "SELECT {column}::text FROM bench_rows ORDER BY {column} DESC OFFSET {newest} - 1 LIMIT 1"
         ));
@@ -264,12 +256,12 @@ fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut T
     }
 }
 
-/// Buffers that a query touches.
+/// Returns the number of buffers that a query touches.
 fn touched(session: &mut Session, query: &str) -> i64 {
     let plan = session.column::<String>(&format!(
         "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {query}"
     ));
-    // The topmost node comes first, and counts what those below it touched.
+    // The topmost node comes first and includes those below it.
     let buffers = plan
         .iter()
         .find_map(|line| line.trim().strip_prefix("Buffers: shared "));

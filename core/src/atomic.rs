@@ -5,8 +5,24 @@ pub use loom::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
 pub use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// Between two tries for a lock that is held for a few steps only. Its holder may have lost the
-/// processor, so before long it is given up.
+use std::ops::Deref;
+
+/// A value alone on its cache line, so that writing its neighbors does not slow its readers.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct CacheLine<T>(T);
+
+impl<T> Deref for CacheLine<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Pauses between two tries for a lock that is held for a few steps only. Its holder may have lost the
+/// processor, so after some tries the caller yields its own.
 pub fn pause(tries: u32) {
     #[cfg(loom)]
     {

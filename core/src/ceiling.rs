@@ -1,19 +1,19 @@
 //! The durable ceiling: what makes a crash forget nothing.
 //!
-//! No id is issued whose tick starts at or after a moment that is on disk, the *ceiling*. A server
+//! No id is issued with a tick that starts at or after a timestamp that is on disk, the *ceiling*. A server
 //! that starts again takes the ceiling for its *floor*: it may skip, it never repeats. TiKV's
 //! placement driver keeps its timestamps in the same way.
 //!
 //! The value lies on a page of the server's, behind [`Page`]. When half of the window below the ceiling
-//! is used up, one session writes and flushes the next window's, and all others go on meanwhile: so
-//! hardly any session waits for the disk, and a standby has half a window to receive what it would need.
+//! is used up, one session writes and flushes the next window's, and all others continue meanwhile: so
+//! hardly any session waits for the disk, and a standby has half a window to receive the next value.
 
 use crate::atomic::{AtomicI64, Ordering};
 use crate::clock::Micros;
 
-/// What the lanes of one database may not mint below, and not at or past. In shared memory.
+/// The bounds of the lanes of one database. In shared memory.
 ///
-/// All are moments, all only rise, and zeroed memory is a ceiling not yet attached. The order in which
+/// All are timestamps, all only rise, and zeroed memory is a ceiling not yet attached. The order in which
 /// they are written is the protocol: a session that reads a limit reads the floor that belongs to it, and none
 /// sees a limit that is not on disk.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ use crate::clock::Micros;
 pub struct Ceiling {
     /// No id has a tick that starts before it: an earlier server may have issued those.
     floor: AtomicI64,
-    /// Ids whose tick starts before it ask nobody. At most `ceiling`.
+    /// Ids with ticks that start before it need no further check. At most `ceiling`.
     limit: AtomicI64,
     /// On disk. No id has a tick that starts at or after it.
     ceiling: AtomicI64,
@@ -31,13 +31,13 @@ pub struct Ceiling {
 
 /// The page that holds a ceiling's value, as the server lends it.
 pub trait Page {
-    /// A place in the server's log.
+    /// A position in the server's log.
     type Position;
-    /// What keeps the page from being written: cancellation, a lock, a full disk.
+    /// Reason why the page is not written: cancellation, a lock, a full disk.
     type Failure;
 
-    /// Under the page's lock: shows the value on the page to `decide`, logs and writes what it
-    /// answers, and returns the value that is there now with the log position that makes it durable.
+    /// Under the page's lock: passes the value on the page to `decide`, logs and writes the value that it
+    /// returns, if any, and returns the value on the page with the log position that makes it durable.
     ///
     /// # Errors
     /// When nothing was written.
@@ -52,12 +52,12 @@ pub trait Page {
     /// When it may not be.
     fn flush(&mut self, position: Self::Position) -> Result<(), Self::Failure>;
 
-    /// Someone set the value on the page back; it has been raised again.
+    /// Reports that the value on the page was set back, and has been raised again.
     fn set_back(&mut self, from: Micros, to: Micros);
 }
 
 impl Ceiling {
-    /// Bounds under which nothing can be minted, so that the first attempt asks for others.
+    /// Returns bounds under which nothing can be minted, so that the first attempt asks for others.
     #[must_use]
     #[cfg(not(loom))]
     pub const fn detached() -> Self {
@@ -69,7 +69,7 @@ impl Ceiling {
         }
     }
 
-    /// Bounds that hold nothing back.
+    /// Returns bounds that allow every tick.
     #[must_use]
     pub fn unbounded() -> Self {
         let ceiling = Self::default();
@@ -88,14 +88,14 @@ impl Ceiling {
             // Not ours: restored from a dump, say. What came with it is below it.
             self.raise_floor(value);
         }
-        // The floor before what lets anyone mint. That another was first is as good.
+        // The floor before the limits that let sessions mint. That another session was first is as good.
         for place in [&self.written, &self.floor, &self.ceiling, &self.limit] {
             let _ = place.compare_exchange(0, value, Ordering::AcqRel, Ordering::Acquire);
         }
     }
 
-    /// Sees to it that the page is on disk and has all that was published, before anything is minted: it may be another
-    /// one, which was set back or took the place of that page. Flushes also what another session brought up.
+    /// Brings the page up to the published bounds, and flushes it, before anything is minted: it may have been set back, or
+    /// have taken the place of the page that they were written to. Flushes also when another session has brought it up.
     ///
     /// # Errors
     /// When the page could not be written or flushed.
@@ -123,7 +123,7 @@ impl Ceiling {
         let limit = self.limit.load(Ordering::Acquire);
         let ceiling = self.ceiling.load(Ordering::Acquire);
         if beyond < ceiling {
-            // Half of the window is used up. One session goes for the next; all others mint on.
+            // Half of the window is used up. One session writes the next; all others continue to mint.
             let mine = beyond >= limit
                 && self
                     .limit
@@ -140,7 +140,7 @@ impl Ceiling {
         Ok(())
     }
 
-    /// Brings the page to `wanted`, unless it is past `needed` already. Returns what is there and on
+    /// Brings the page to `wanted`, unless it is past `needed` already. Returns its value, which is on
     /// disk.
     fn write<P: Page>(
         &self,
@@ -158,16 +158,16 @@ impl Ceiling {
             if found < known {
                 lost = Some(found);
             }
-            let standing = found.max(known);
-            let value = if standing > needed {
-                standing
+            let current = found.max(known);
+            let value = if current > needed {
+                current
             } else {
-                wanted.max(standing)
+                wanted.max(current)
             };
             self.written.store(value, Ordering::Relaxed);
             (value != found).then_some(value)
         })?;
-        // Also when another session wrote it: it may not have come so far.
+        // Also when another session wrote it, which may not have flushed it yet.
         page.flush(position)?;
         if let Some(found) = lost {
             page.set_back(found, value);
@@ -175,22 +175,22 @@ impl Ceiling {
         Ok(value)
     }
 
-    /// Puts all bounds where a poisoned ceiling shall go on from. No session may be writing the page, and
-    /// lanes that minted under the old bounds must be looked at afterwards.
+    /// Sets all bounds to where a poisoned ceiling shall continue. No session may be writing the page, and
+    /// the caller checks the lanes that minted under the old bounds afterwards.
     pub fn reset(&self, value: Micros) {
         for place in [&self.limit, &self.ceiling, &self.written, &self.floor] {
             place.store(value, Ordering::SeqCst);
         }
     }
 
-    /// Ids whose tick starts at or after it must [`Ceiling::raise`] first. Read before the floor.
+    /// Ids with ticks that start at or after it must [`Ceiling::raise`] first. Read before the floor.
     #[must_use]
     #[inline]
     pub fn limit(&self) -> Micros {
         self.limit.load(Ordering::Acquire)
     }
 
-    /// Whether these are the bounds of a database, and not [`Ceiling::detached`].
+    /// Returns true for the bounds of a database, and not for [`Ceiling::detached`].
     #[must_use]
     pub fn is_attached(&self) -> bool {
         self.limit() != Micros::MIN

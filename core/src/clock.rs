@@ -1,23 +1,23 @@
-//! Moments, and the watch over a clock that jumps forward.
+//! Timestamps as numbers and text, and the detection of a clock that jumps forward.
 
 use crate::atomic::{AtomicI64, Ordering};
 use jiff::Timestamp;
 
-/// A moment as microseconds since 1970-01-01T00:00:00Z without leap seconds, or a duration in
+/// A timestamp as microseconds since 1970-01-01T00:00:00Z without leap seconds, or a duration in
 /// microseconds. PostgreSQL's resolution; negative before 1970.
 pub type Micros = i64;
 
-/// A moment in RFC 3339, whose years go on after 9999 as PostgreSQL writes and reads them: 73376-10-30T15:27:27.247Z.
+/// Formats a timestamp by RFC 3339, with years after 9999 as PostgreSQL writes and reads them: 73376-10-30T15:27:27.247Z.
 #[must_use]
 pub fn timestamp_text(at: Micros) -> String {
     /// 400 years, after which the calendar repeats, and the start of the last of those that `Timestamp` has whole.
     const CYCLE: Micros = 146_097 * 86_400_000_000;
     const LAST: Micros = 19 * CYCLE;
     let cycles = (at - LAST.min(at)) / CYCLE;
-    let Ok(moment) = Timestamp::from_microsecond(at - cycles * CYCLE) else {
+    let Ok(timestamp) = Timestamp::from_microsecond(at - cycles * CYCLE) else {
         return format!("{at} us");
     };
-    let text = moment.to_string();
+    let text = timestamp.to_string();
     match text.split_once('-') {
         Some((year, rest)) if cycles > 0 => {
             let year = year.parse::<i64>().unwrap_or_default() + 400 * cycles;
@@ -27,7 +27,7 @@ pub fn timestamp_text(at: Micros) -> String {
     }
 }
 
-/// A duration as people read it: in milliseconds below ten seconds, in seconds above.
+/// Formats a duration: in milliseconds below ten seconds, in seconds above.
 #[must_use]
 pub fn duration_text(micros: Micros) -> String {
     let ms = micros / 1_000;
@@ -38,30 +38,30 @@ pub fn duration_text(micros: Micros) -> String {
     }
 }
 
-/// What the wall clock read when the time since boot was zero, as last believed.
+/// The wall clock's reading when the time since boot was zero, as last trusted.
 ///
 /// A clock that jumps to 2040 for a second would carry every lane there, and keep it there for
 /// years. So a lane that is about to move far compares the wall clock with the time since boot,
-/// which no one can set. Lives in shared memory; zeroed memory is an anchor not yet set.
+/// which cannot be set. Lives in shared memory; zeroed memory is an anchor not yet set.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct ClockAnchor {
     /// Wall clock minus time since boot; 0 when not yet known.
     offset: AtomicI64,
-    /// The same as it was seen last, right or not; 0 when not yet seen.
-    seen: AtomicI64,
+    /// The same as last read, trusted or not; 0 when not yet read.
+    last_read: AtomicI64,
 }
 
-/// Less than this is a slewed clock, or a reading that was interrupted.
+/// The least difference that counts as a step: less is a slewed clock, or a reading that was interrupted.
 const STEP: Micros = 100_000;
 
 impl ClockAnchor {
-    /// An anchor not yet set: the first clock that it sees is believed.
+    /// Returns an anchor not yet set, which trusts the first clock that it sees.
     #[must_use]
     pub fn new() -> Self {
         Self {
             offset: AtomicI64::new(0),
-            seen: AtomicI64::new(0),
+            last_read: AtomicI64::new(0),
         }
     }
 
@@ -74,15 +74,15 @@ impl ClockAnchor {
     /// The surplus in microseconds when the clock ran ahead by more than `max_jump`.
     pub fn check(&self, now: Micros, up: Micros, max_jump: Micros) -> Result<(), Micros> {
         let offset = now.saturating_sub(up);
-        let believed =
+        let trusted =
             match self
                 .offset
                 .compare_exchange(0, offset, Ordering::AcqRel, Ordering::Acquire)
             {
                 Ok(_) => return Ok(()),
-                Err(believed) => believed,
+                Err(trusted) => trusted,
             };
-        let surplus = offset.saturating_sub(believed);
+        let surplus = offset.saturating_sub(trusted);
         if surplus > max_jump {
             return Err(surplus);
         }
@@ -90,29 +90,27 @@ impl ClockAnchor {
         Ok(())
     }
 
-    /// By how much the clock was stepped since it was seen last, if it was: a tenth of a second or
-    /// more, negative when back. Each step is told once.
+    /// Returns by how much the clock was stepped since it was read last, if it was: a tenth of a second or
+    /// more, negative when back. Each step is reported once.
     pub fn step(&self, now: Micros, up: Micros) -> Option<Micros> {
         let offset = now.saturating_sub(up);
-        let seen = self.seen.load(Ordering::Relaxed);
-        let by = offset.saturating_sub(seen);
+        let last = self.last_read.load(Ordering::Relaxed);
+        let by = offset.saturating_sub(last);
         if by == 0 {
             return None;
         }
-        // Small differences are taken along, so that they never add up to a step.
-        let told = self
-            .seen
-            .compare_exchange(seen, offset, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok();
-        (told && seen != 0 && by.saturating_abs() >= STEP).then_some(by)
+        // Small differences are stored too, so that they never add up to a step.
+        let stored =
+            (self.last_read).compare_exchange(last, offset, Ordering::Relaxed, Ordering::Relaxed);
+        (stored.is_ok() && last != 0 && by.saturating_abs() >= STEP).then_some(by)
     }
 
-    /// Believes the clock as it stands, and says by how much it differs from what was believed.
+    /// Trusts the clock as it stands, and returns by how much it differs from the one trusted before.
     pub fn accept(&self, now: Micros, up: Micros) -> Micros {
         let offset = now.saturating_sub(up);
         match self.offset.swap(offset, Ordering::AcqRel) {
             0 => 0,
-            believed => offset.saturating_sub(believed),
+            trusted => offset.saturating_sub(trusted),
         }
     }
 }
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_is_told_once_and_a_slewed_clock_is_none() {
+    fn each_step_is_reported_once_and_a_slewed_clock_is_none() {
         let anchor = ClockAnchor::new();
         assert_eq!(anchor.step(100 * HOUR, HOUR), None);
         for slewed in 1..100 {

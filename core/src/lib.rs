@@ -1,14 +1,14 @@
 //! The algorithms of pg_mint, in pure Rust.
 //!
-//! A [`Layout`] says which bits of an id mean what. A [`Lane`] is one atomic word that issues every
-//! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps what a crash must not
-//! forget, and a [`Lease`] what servers that share a node must not both mint, as a [`Registry`] decides.
-//! [`Instants`] are the lanes of UUIDs and ObjectIDs. A [`Segment`] lends the values of a
+//! A [`Layout`] divides the bits of an id into fields. A [`Lane`] is one atomic word that issues every
+//! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps ids unique over a crash,
+//! a [`Lease`] between servers that share a node, as a [`Registry`] grants it.
+//! [`UuidLanes`] and [`ObjectIdLane`] mint ids that only ascend. A [`Segment`] lends the values of a
 //! sequence to all sessions, and a [`UserTable`] knows each user's next number. Nothing here knows
 //! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
 //! can script it.
 //!
-//! Beside them stands what only computes: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
+//! Beside them are pure functions: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
 //! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
 
 #![forbid(unsafe_code)]
@@ -31,14 +31,14 @@ pub use crate::codec::auto_random::{AutoRandom, AutoRandomError};
 pub use crate::codec::conceal::{ConcealError, Concealer};
 pub use crate::codec::scatter::{ScatterError, scatter, unscatter};
 pub use crate::codec::text::{Encoding, EncodingError};
-pub use crate::counter::section::{Held, Section};
+pub use crate::counter::section::{DrawError, Section};
 pub use crate::counter::segment::{Draw, Segment};
-pub use crate::counter::sequence::{Found, Place, Rules, Values};
+pub use crate::counter::sequence::{Rules, SequenceData, SequenceState, Values};
 pub use crate::counter::sequence_table::{SequenceTable, SequenceTableError};
 pub use crate::counter::user_table::UserTable;
-pub use crate::monotonic::{Instants, Nanos};
-pub use crate::objectid::ObjectId;
-pub use crate::registry::lease_rules::{Denial, Identity, Registry, Seen, Span};
+pub use crate::monotonic::Nanos;
+pub use crate::objectid::{ObjectId, ObjectIdLane};
+pub use crate::registry::lease_rules::{Denial, Identity, LeaseTerm, LogPoint, Registry};
 pub use crate::registry::node_set::{NodesError, parse_nodes};
 pub use crate::snowflake::builtin::BUILTINS;
 pub use crate::snowflake::error::{IdError, LayoutError};
@@ -50,4 +50,5 @@ pub use crate::snowflake::layout::{Layout, LayoutKey};
 pub use crate::snowflake::lease::Lease;
 pub use crate::snowflake::mint::{Host, Policy, Run, mint};
 pub use crate::snowflake::mint_error::MintError;
+pub use crate::uuid::lanes::UuidLanes;
 pub use crate::uuid::version::Uuid;

@@ -1,7 +1,8 @@
 //! MongoDB's ObjectID (BSON ObjectID specification): 12 bytes of time, process and counter.
 
+use crate::atomic::{AtomicU64, CacheLine, Ordering};
 use crate::clock::Micros;
-use crate::monotonic::{Instants, Nanos};
+use crate::monotonic::{MonotonicWord, Nanos};
 use md5::{Digest, Md5};
 use std::fmt;
 
@@ -37,7 +38,7 @@ impl ObjectId {
         Self(bytes)
     }
 
-    /// When it was minted, to the second. 1970 to 2106.
+    /// Its time, to the second. 1970 to 2106.
     #[must_use]
     pub fn time(&self) -> Micros {
         let [a, b, c, d, ..] = self.0;
@@ -65,7 +66,7 @@ impl ObjectId {
         u16::from_be_bytes([a, b])
     }
 
-    /// The smallest one whose time is at or after a moment; none after the time field.
+    /// The smallest one with a time at or after a timestamp; none after the time field.
     #[must_use]
     pub fn min(at: Micros) -> Option<Self> {
         let at = at.max(0);
@@ -73,7 +74,7 @@ impl ObjectId {
         (second <= LAST).then(|| Self::new(second.unsigned_abs() << COUNTER, [0; 5]))
     }
 
-    /// The largest one whose time is at or before a moment; none before 1970.
+    /// The largest one with a time at or before a timestamp; none before 1970.
     #[must_use]
     pub fn max(at: Micros) -> Option<Self> {
         let second = (at / SECOND).min(LAST).unsigned_abs();
@@ -94,34 +95,61 @@ pub fn legacy_machine(host: &[u8]) -> [u8; 3] {
     [a, b, c]
 }
 
-impl Instants {
+/// The lane of ObjectIDs of a server, and what was drawn when it started. In shared memory.
+///
+/// - `word`: `seconds since 1970 << 24 | counter`, moved by compare-and-swap only, ever upward.
+/// - `process`: written by [`ObjectIdLane::seed`] before the memory is published, immutable from then on.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct ObjectIdLane {
+    word: CacheLine<MonotonicWord>,
+    process: AtomicU64,
+}
+
+impl ObjectIdLane {
+    /// A lane that issued nothing yet, outside of shared memory.
+    #[must_use]
+    pub fn new(random: u64) -> Self {
+        let lane = Self::default();
+        lane.seed(random);
+        lane
+    }
+
+    /// Sets the 5 random bytes and the start of the counter of this start of the server. The caller is alone with the
+    /// lane, whose memory is zeroed.
+    pub fn seed(&self, random: u64) {
+        self.process.store(random >> COUNTER, Ordering::Relaxed);
+        self.word.take(random & COUNTER_MASK);
+    }
+
     /// Mints an ObjectID: seconds, the 5 random bytes of this start, and the next of a counter that
     /// started at random. None after the time field, in 2106.
     ///
     /// - **Unique** and **Ordered**: strictly increasing over all callers.
     /// - **Overflow**: a counter that comes round within a second takes the next second.
-    /// - **Clock steps back**: goes on in the last id's second, however far.
+    /// - **Clock steps back**: continues in the last id's second, however far.
     /// - **Crash and restart**: other random bytes.
     #[inline]
     #[must_use]
     pub fn objectid(&self, now: Nanos) -> Option<ObjectId> {
-        Some(ObjectId::new(self.object_word(now)?, self.process()))
+        let [_, _, _, process @ ..] = self.process.load(Ordering::Relaxed).to_be_bytes();
+        Some(ObjectId::new(self.next(now)?, process))
     }
 
-    /// As [`Instants::objectid`] from the same lane, with a machine and a process id in place of the
+    /// As [`ObjectIdLane::objectid`] from the same lane, with a machine and a process id in place of the
     /// random bytes: unique all the same, and ordered from second to second.
     #[must_use]
     pub fn objectid_legacy(&self, now: Nanos, machine: [u8; 3], pid: u16) -> Option<ObjectId> {
         let ([a, b, c], [d, e]) = (machine, pid.to_be_bytes());
-        Some(ObjectId::new(self.object_word(now)?, [a, b, c, d, e]))
+        Some(ObjectId::new(self.next(now)?, [a, b, c, d, e]))
     }
 
-    /// The counter goes on from second to second. Where it comes round, its carry is the next second,
+    /// The next word. The counter continues from second to second. Where it comes round, its carry is the next second,
     /// unless the clock is there already.
     #[inline]
-    fn object_word(&self, now: Nanos) -> Option<u64> {
+    fn next(&self, now: Nanos) -> Option<u64> {
         let second = (now.max(0) / 1_000_000_000).unsigned_abs();
-        let word = self.object.advance(|last| {
+        let word = self.word.advance(|last| {
             let next = last + 1;
             let next = next.max(second << COUNTER | next & COUNTER_MASK);
             let fits = next >> COUNTER <= LAST.unsigned_abs();

@@ -1,11 +1,11 @@
-//! Tests inside the server, by pgrx: what needs Rust to look at it.
+//! Tests inside the server, by pgrx, that need Rust.
 
 #[pgrx::pg_schema]
 mod tests {
     use mint_core::{BUILTINS, Layout};
     use pgrx::prelude::*;
 
-    /// One value of a query, as text.
+    /// Returns the value of a query as text.
     fn value(query: &str) -> Option<String> {
         Spi::get_one::<String>(query).unwrap_or_default()
     }
@@ -18,7 +18,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn every_built_in_that_is_not_over_mints_what_it_decodes() {
+    fn every_current_built_in_mints_what_it_decodes() {
         for builtin in BUILTINS.iter().filter(|builtin| builtin.name != "baidu") {
             let name = builtin.name;
             let node = builtin.layout.node.max().min(3);

@@ -1,9 +1,9 @@
-# Sourced by every script of this folder: where things are kept, who runs the
-# servers, how progress and failures are shown. On its own it does nothing.
+# Sourced by every script of this folder: paths, the user of the servers, and the
+# display of progress and failures. On its own it does nothing.
 #
-# Everything lives in one cache: private server trees (the system's PostgreSQL
-# is never written to), the build, cargo-pgrx, data directories and logs. As
-# root it is outside of root's home, which the postgres user cannot enter.
+# One cache has everything: private server trees (the system's PostgreSQL is never
+# written to), the build, cargo-pgrx, data directories and logs. As root it is
+# outside of root's home, which the user postgres cannot enter.
 umask 022
 TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPO=$(cd "$TOOLS/../.." && pwd)
@@ -23,23 +23,23 @@ export PATH=$CACHE/cargo/bin:$HOME/.cargo/bin:$PATH
 unset RUST_BACKTRACE    # a server that inherits it adds a backtrace to every error
 unset PGHOST PGPORT PGUSER PGDATABASE PGDATA PGOPTIONS PGPASSWORD PGSERVICE
 
-# cargo-pgrx gives the linker another flag than its tests do, so that all is built twice. Linkers keep the section that
-# it is about here.
+# cargo-pgrx passes a linker flag that its tests do not, so that everything would be built twice. Linkers here do not
+# need it.
 if [ "$(uname -sm)" = "Linux x86_64" ]; then export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1; fi
 
-# A library for one PostgreSQL has a directory of its own: cargo would build it anew after that for another.
+# The library for each PostgreSQL has a directory of its own, or cargo would rebuild it after each change of version.
 target_of() { echo "$CARGO_TARGET_DIR/pg$1"; }
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "pg_mint: $*"; exit 1; }
 
-# step TEXT LOG COMMAND...: runs COMMAND with its output in a log file; says so,
-# says every half minute how far it is, and shows the log's tail if it fails.
+# step TEXT LOG COMMAND...: runs COMMAND with its output in a log file. Prints TEXT,
+# the last line of the log every half minute, and the log's tail if it fails.
 step() {
     local text=$1 log=$CACHE/log/$2.log began=$SECONDS rc=0 pid shown=0
     shift 2
     say "[$(printf %4d "$SECONDS") s] $text ... ($log)"
-    # What bash puts into the background ignores Ctrl-C unless told not to.
+    # Background commands of bash ignore Ctrl-C by default.
     { trap - INT; "$@"; } >"$log" 2>&1 </dev/null &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
@@ -58,7 +58,7 @@ step() {
     return "$rc"
 }
 
-# PostgreSQL refuses to run as root: its servers then run as user postgres.
+# PostgreSQL refuses to run as root, where servers run as the user postgres.
 as_server_user() {
     if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
 }
@@ -80,7 +80,7 @@ free_port() {
 need() {
     local missing=() p
     if ! command -v apt-get >/dev/null; then
-        say "pg_mint: not a Debian system: going on in the hope that these are there: $*"
+        say "pg_mint: not a Debian system; continuing without a check for: $*"
         return
     fi
     for p in "$@"; do
@@ -104,12 +104,12 @@ install_packages() {
         { $get update && $get install -y --no-install-recommends "$@"; }
 }
 
-# What building the extension takes: bindgen wants libclang, and PostgreSQL's
-# headers include those of OpenSSL and Kerberos when it was built with them.
+# Packages to build the extension: bindgen needs libclang, and PostgreSQL's headers
+# include those of OpenSSL and Kerberos where it was built with them.
 BUILD_PACKAGES="build-essential pkg-config libclang-dev libssl-dev libkrb5-dev zlib1g-dev"
 
-# cargo-pgrx must be of the very version of the crate pgrx; another one that is
-# installed already is left where it is.
+# cargo-pgrx must have the version of the crate pgrx. Another version that is
+# installed already stays where it is.
 need_cargo_pgrx() {
     need $BUILD_PACKAGES
     command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs (1.95 is known to work)"
@@ -118,8 +118,8 @@ need_cargo_pgrx() {
             cargo install cargo-pgrx --version "$PGRX_VERSION" --locked --root "$CACHE/cargo"
 }
 
-# The major version to work with when none is asked for: 15, or else what is
-# there already or takes no build.
+# The default major version: the first that is in the cache already or takes no
+# build, or else 15.
 default_major() {
     local m
     for m in 15 17 18 16; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# docs.sh: builds README.md and docs/ into one site with mdBook, and says where.
+# docs.sh: builds README.md and docs/ into one site with mdBook, and prints its path.
 #
-# Links are written for the checkout; in the site README.md lies beside the pages.
+# Links are written for the checkout; in the site README.md is beside the pages.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -23,7 +23,7 @@ cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
 mkdir -p "$stage/src/bench/results"
 cp "$REPO"/bench/results/*.{md,svg} "$stage/src/bench/results/"
 sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|' "$stage/src/SUMMARY.md"
-# docs/ is the root of the site, so what lies beside it in the checkout lies in it.
+# docs/ is the root of the site, so links to files beside it lose one level.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i 's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g' {} +
 # The site shows each README.md as the index of its folder.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \

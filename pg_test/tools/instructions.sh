@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # instructions.sh: counts the instructions of the core's hot paths with valgrind,
-# the same on every run. Fails where one takes more than its limit
+# which is the same on every run. Fails where one exceeds its limit
 # (bench/benches/instructions.rs).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"

@@ -7,7 +7,7 @@ major=$(default_major)
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
 cd "$REPO"
-# What cargo-pgrx sets: without it each alternation with it builds the bindings anew.
+# As cargo-pgrx sets it: the bindings are rebuilt each time that it changes.
 export PGRX_PG_CONFIG_PATH=$pg_config
 
 step "cargo fmt --check" fmt cargo fmt --all --check
@@ -22,5 +22,5 @@ for member in core pg_test/cluster pg_test/house bench; do
             cargo clippy --manifest-path "$member/Cargo.toml" --all-targets -- -D warnings
     fi
 done
-step "imports run one way" house cargo test -p mint_house
+step "layout of the code" house cargo test -p mint_house
 echo "lint: ok in $SECONDS s"

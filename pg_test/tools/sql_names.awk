@@ -1,6 +1,6 @@
-# Reads the extension's SQL, sql/*.sql and the texts in *.rs that go to the server, and prints what is left in them
-# that the server would look for in a search path: operators, functions, casts and catalogs without their schema.
-# Whatever runs with the rights of a superuser must leave nothing to be picked. Ends with 1 when there is any.
+# Reads the extension's SQL, sql/*.sql and the strings in *.rs that go to the server, and prints operators, functions,
+# casts and catalogs without their schema, which the server would look up in the search path. Code that runs as a
+# superuser must have none. Exits with 1 if there are any.
 
 FNR == 1 { finish(); file = FILENAME; text = "" }
 { text = text $0 "\n" }
@@ -50,7 +50,7 @@ function script(text,    parts, count, i, statement, rest) {
     for (i = 1; i <= count; i++) {
         statement = parts[i]
         sub(/^[ \n]+/, "", statement)
-        # They name the extension's own objects by their exact types, in the schema that they have just been put into.
+        # These name the extension's own objects by exact types, in the schema that they were just created in.
         if (statement ~ /^(COMMENT ON|GRANT|REVOKE|ALTER FUNCTION) /) continue
         if (statement ~ /^CREATE FUNCTION/ && statement ~ /LANGUAGE c /) continue
         if (statement ~ /^CREATE (OPERATOR|TYPE|AGGREGATE|CAST) ?/) {
@@ -65,7 +65,7 @@ function script(text,    parts, count, i, statement, rest) {
     }
 }
 
-# SQL without its comments and with nothing in its literals.
+# Returns SQL without comments and with empty literals.
 function bare(text) {
     gsub(/--[^\n]*/, "", text)
     gsub(/"char"/, "char", text)
@@ -75,7 +75,7 @@ function bare(text) {
 
 function check(text, place,    rest, word) {
     text = bare(text)
-    # What a format or a replacement puts in is checked where it is written.
+    # Inserted strings are checked where they are written.
     gsub(/[{][a-z_]*[}]/, "_", text)
     gsub(/[$][a-z_0-9]+/, "_", text)
     rest = text
@@ -87,7 +87,7 @@ function check(text, place,    rest, word) {
             rest = substr(rest, 1, RSTART - 1) " " substr(rest, RSTART + RLENGTH)
     word = rest
     if (match(word, /[-+*\/<>=~!@#%^&|?]+/)) say(place, "operator", substr(word, RSTART, RLENGTH), text)
-    # They are read as operators of no schema.
+    # The parser turns these into operators without a schema.
     if (match(rest, /(^|[^A-Za-z_])(BETWEEN|LIKE|ILIKE|SIMILAR|GREATEST|LEAST|NULLIF|OVERLAPS|EXTRACT|AT TIME ZONE|DISTINCT FROM)([^A-Za-z_]|$)/) ||
         match(tolower(rest), /(^|[^a-z_.])(greatest|least|extract|coalesce) ?[(]/) ||
         match(rest, /[^A-Za-z_]IN[ \n]*[(]/) || match(rest, /CASE[ \n]+[^W \n][^ \n]*/) || match(rest, /USING[ \n]*[(]/))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sql_names.sh: no SQL of the extension leaves anything to be found in a search path. First shows that it would say so.
+# sql_names.sh: checks that no SQL of the extension depends on the search path, after checking that it would find it.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

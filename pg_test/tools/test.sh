@@ -10,8 +10,8 @@ pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
 need sudo faketime procps
 cd "$REPO"
-# cargo-pgrx sets this in some of its calls to cargo only; the bindings would be
-# built anew each time that it changes.
+# cargo-pgrx sets this in some of its calls of cargo only; the bindings are rebuilt
+# each time that it changes.
 export PGRX_PG_CONFIG_PATH=$pg_config
 logs=()
 failed=()
@@ -33,14 +33,14 @@ count() {
          END { printf "%d passed, %d failed\n", passed, failed }' "$@"
 }
 
-# All interleavings of the lock-free core. Flags of its own, so a build of its own.
+# All interleavings of the lock-free core, with flags and so a build of its own.
 loom() {
     CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom RUSTFLAGS="--cfg loom" \
         cargo test -p pg_mint_core --release --test loom
 }
 
-# Functions tested from the inside, by pgrx. Its server is started by the test
-# program itself, through sudo when that is root's.
+# Tests inside the server, by pgrx. The test program itself starts the server, as
+# root by sudo.
 pgrx_tests() {
     local as=() dir=$CACHE/pgrx_test$major
     if [ "$(id -u)" = 0 ]; then
@@ -50,8 +50,7 @@ pgrx_tests() {
     cargo pgrx test "pg$major" "${as[@]}"
 }
 
-# The newest server in the cache, for pg_upgrade: only what is there already, as
-# building one takes minutes.
+# The newest server that is already in the cache, for pg_upgrade.
 newer() {
     local m found=
     for m in $MAJORS; do
@@ -60,19 +59,19 @@ newer() {
     [ -z "$found" ] || "$TOOLS/postgres.sh" "$found"
 }
 
-# More threads than run side by side, so that those that must be alone can wait for each other (turn.rs).
+# More threads than stories that run side by side, as those that wait for a turn have threads as well (turn.rs).
 cluster() {
     if [ -n "${SHORT:-}" ]; then export MINT_SHORT=1; fi
     PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --test stories -- --test-threads=32
 }
 
-# They know no PostgreSQL: once is enough when several are tested.
+# Independent of PostgreSQL: once is enough when several versions are tested.
 if [ -z "${CORE_TESTED:-}" ]; then
     part "core: unit tests and properties" core cargo test -p pg_mint_core
     part "core: loom, all interleavings" loom loom
 fi
 
-# The tests install a build of their own under a running server's feet.
+# The tests install a build of their own, which a running server would load.
 stop_demo "$major"
 part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-# First all servers: a missing one shows before the tests take their time.
+# All servers first, so that a missing one fails before any test runs.
 for major in $MAJORS; do "$TOOLS/postgres.sh" "$major" >/dev/null; done
 
 summary=()

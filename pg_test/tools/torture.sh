@@ -3,9 +3,9 @@
 # tampering under load, one fault after another, for so many minutes (default: 10). Says
 # each as it is survived, and at the end how many ids were checked.
 #
-# Every second server has tenants who take what they can from their neighbors: TORTURE=neighbours
+# Every second server has tenants that use up what they share with their neighbors: TORTURE=neighbors
 # runs those alone, TORTURE=oids (lanes, segments, sections, ceilings) one kind, TORTURE=faults the others.
-# A failure prints the fault and the ids; TORTURE_SEED=... repeats a run's choices.
+# A failure prints the fault and the ids; MINT_SEED=... repeats a run's choices.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

@@ -1,4 +1,4 @@
--- Leaf's table: every sequence that says how many values are taken at once.
+-- Leaf's table: every sequence with a step.
 CREATE VIEW leaf_alloc AS
 SELECT
     CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
@@ -6,7 +6,7 @@ SELECT
              OPERATOR(pg_catalog.||) c.relname::pg_catalog.text END AS biz_tag,
     CASE WHEN NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text) THEN NULL
          WHEN last IS NULL THEN s.seqstart
-         -- What would be the next one may not be a bigint any more.
+         -- The next value may be beyond the type.
          WHEN last OPERATOR(pg_catalog.>=) s.seqmin AND last OPERATOR(pg_catalog.<) s.seqmax
              THEN last OPERATOR(pg_catalog.+) s.seqincrement
          ELSE last END AS max_id,

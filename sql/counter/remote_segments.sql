@@ -6,6 +6,6 @@ CREATE TABLE pg_mint_sources (
 );
 COMMENT ON TABLE pg_mint_sources IS 'sequences whose segments come from another server';
 GRANT SELECT ON pg_mint_sources TO PUBLIC;
--- Who owns the database restores it.
+-- The owner of the database restores it.
 GRANT INSERT ON pg_mint_sources TO pg_database_owner;
 SELECT pg_catalog.pg_extension_config_dump('pg_mint_sources'::pg_catalog.regclass, ''::pg_catalog.text);

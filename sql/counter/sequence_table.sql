@@ -1,4 +1,4 @@
--- In SQL and not STRICT, so that the planner inlines them.
+-- In SQL and not STRICT, so that the planner inlines the calls.
 CREATE FUNCTION sequence_table(start pg_catalog.int8, stop pg_catalog.int8, step pg_catalog.int8 DEFAULT 1)
     RETURNS TABLE (seq pg_catalog.int8)
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT sequence_table_support

@@ -1,5 +1,5 @@
--- None is implicit: a text compared with an objectid by mistake must stay an error. To text there is
--- PostgreSQL's own, on assignment; from text, parameters of ORMs that send text go into columns.
+-- None is implicit: a comparison of text with an objectid must stay an error. On assignment PostgreSQL itself casts to text;
+-- the casts from text let parameters of ORMs, which are sent as text, into columns.
 CREATE CAST (text AS objectid) WITH INOUT AS ASSIGNMENT;
 CREATE CAST (varchar AS objectid) WITH INOUT AS ASSIGNMENT;
 CREATE CAST (objectid AS bytea) WITH FUNCTION objectid_to_bytea(objectid) AS ASSIGNMENT;

@@ -1,4 +1,4 @@
--- Order by bytes, which is order by time; the functions are in src/objectid/order.rs.
+-- ObjectIDs are ordered by bytes, and so by time. The functions are in src/objectid/order.rs.
 CREATE FUNCTION objectid_eq(a objectid, b objectid) RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_eq';
 CREATE FUNCTION objectid_ne(a objectid, b objectid) RETURNS boolean

@@ -9,9 +9,9 @@ CREATE TABLE pg_mint_registry (
     timeline pg_catalog.int8 NOT NULL,
     started pg_catalog.int8 NOT NULL,
     incarnation pg_catalog.int8 NOT NULL DEFAULT 0::pg_catalog.int8,
-    -- Another one in a table that was filled from a dump.
+    -- The oid of this table: another one after a restore from a dump.
     relation pg_catalog.oid NOT NULL,
-    -- Another one in a copy of the database.
+    -- The oid of the database: another one in a copy.
     database pg_catalog.oid NOT NULL
 );
 COMMENT ON TABLE pg_mint_registry IS 'rules and memory of the registry of nodes, if this database is one';
@@ -28,7 +28,7 @@ CREATE TABLE pg_mint_grants (
     slice_from pg_catalog.timestamptz NOT NULL,
     slice_until pg_catalog.timestamptz NOT NULL,
     renewals pg_catalog.int8 NOT NULL DEFAULT 0::pg_catalog.int8,
-    -- Whatever happens, no node is in two claims.
+    -- No node is in two leases.
     EXCLUDE USING gist (pg_catalog.numrange(
         node_bits::pg_catalog.numeric OPERATOR(pg_catalog.*) 18446744073709551616::pg_catalog.numeric
             OPERATOR(pg_catalog.+) first_node::pg_catalog.numeric,
@@ -39,7 +39,7 @@ CREATE TABLE pg_mint_grants (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE pg_mint_grants IS 'who holds which nodes, and which slice of id time';
 
--- Who owns the database dumps and restores it.
+-- The owner of the database dumps and restores them.
 GRANT SELECT, INSERT ON pg_mint_registry, pg_mint_grants TO pg_database_owner;
 SELECT pg_catalog.pg_extension_config_dump('pg_mint_registry'::pg_catalog.regclass, ''::pg_catalog.text);
 SELECT pg_catalog.pg_extension_config_dump('pg_mint_grants'::pg_catalog.regclass, ''::pg_catalog.text);

@@ -1,4 +1,4 @@
--- In SQL and not STRICT, so that the planner inlines it and sees a plain range of the key.
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION snowflake_between(
     id pg_catalog.int8, since pg_catalog.timestamptz, until pg_catalog.timestamptz,
     layout snowflake_layout DEFAULT 'instagram'

@@ -1,20 +1,20 @@
-//! Ids that say nothing without a key.
+//! Public ids, which reveal nothing without a key.
 
-use crate::codec::key_cache::known;
+use crate::codec::key_cache::concealer;
 use crate::pg::datum::text::Bytea;
 use crate::pg::error::OrReport;
 use pgrx::prelude::*;
 
-/// The public id of an id: another positive number below 2^bits, which says nothing without the key.
+/// Returns the public id of an id: another positive number below 2^bits, which reveals nothing without the key.
 #[pg_extern(immutable, strict, parallel_safe, cost = 5)]
 fn id_conceal(id: i64, key: Bytea<'_>, bits: default!(i32, 63)) -> i64 {
-    known(key.0).concealer.conceal(id, bits).or_report()
+    concealer(key.0).conceal(id, bits).or_report()
 }
 
-/// The id of a public id. With another key it is another id, not an error.
+/// Returns the id of a public id. With another key it is another id, not an error.
 #[pg_extern(immutable, strict, parallel_safe, cost = 5)]
 fn id_reveal(id: i64, key: Bytea<'_>, bits: default!(i32, 63)) -> i64 {
-    known(key.0).concealer.reveal(id, bits).or_report()
+    concealer(key.0).reveal(id, bits).or_report()
 }
 
 extension_sql_file!(

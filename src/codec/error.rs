@@ -1,4 +1,4 @@
-//! From the errors of what only computes to PostgreSQL's; see [`crate::pg::error`].
+//! PostgreSQL's reports of core's errors; see [`crate::pg::error`].
 
 use crate::pg::charset::decode;
 use crate::pg::error::{Report, ToReport, report, sentence};
@@ -10,28 +10,39 @@ use pgrx::PgSqlErrorCode as Code;
 
 const OUT_OF_RANGE: Code = Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
 const BAD_PARAMETER: Code = Code::ERRCODE_INVALID_PARAMETER_VALUE;
+const BAD_TEXT: Code = Code::ERRCODE_INVALID_TEXT_REPRESENTATION;
 
 impl ToReport for ScatterError {
-    fn to_report(&self) -> Report {
-        let refused = |code| report(code, self.to_string());
+    fn code(&self) -> Code {
         match self {
-            Self::Digits => refused(BAD_PARAMETER),
+            Self::Digits => BAD_PARAMETER,
+            Self::OutOfRange { .. } => OUT_OF_RANGE,
+        }
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::Digits => report,
             Self::OutOfRange { .. } => {
-                refused(OUT_OF_RANGE).detail("Only ids of 19 digits that begin with 9 can be.")
+                report.detail("Only ids of 19 digits that begin with 9 can be.")
             }
         }
     }
 }
 
 impl ToReport for AutoRandomError {
-    fn to_report(&self) -> Report {
-        let refused = |code| report(code, self.to_string());
+    fn code(&self) -> Code {
         match self {
-            Self::ShardBits | Self::RangeBits => refused(BAD_PARAMETER),
-            Self::Value { max, .. } => {
-                refused(OUT_OF_RANGE).detail(format!("Values are 0 to {max}."))
-            }
-            Self::NotAnId { .. } => refused(OUT_OF_RANGE)
+            Self::ShardBits | Self::RangeBits => BAD_PARAMETER,
+            Self::Value { .. } | Self::NotAnId { .. } => OUT_OF_RANGE,
+        }
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::ShardBits | Self::RangeBits => report,
+            Self::Value { max, .. } => report.detail(format!("Values are 0 to {max}.")),
+            Self::NotAnId { .. } => report
                 .detail("It is negative, or has bits above its range.")
                 .hint("Give the widths that made the id."),
         }
@@ -39,35 +50,43 @@ impl ToReport for AutoRandomError {
 }
 
 impl ToReport for SequenceTableError {
-    fn to_report(&self) -> Report {
-        let refused = |code| report(code, self.to_string());
+    fn code(&self) -> Code {
         match self {
-            Self::Name(_) => {
-                refused(BAD_PARAMETER).hint("It is named like seq_1_to_15 or seq_1_to_15_step_3.")
-            }
-            Self::ZeroStep => refused(BAD_PARAMETER),
-            Self::Number(_) => refused(OUT_OF_RANGE),
-            Self::Negative(_) => refused(OUT_OF_RANGE).hint(
+            Self::Name(_) | Self::ZeroStep => BAD_PARAMETER,
+            Self::Number(_) | Self::Negative(_) | Self::Value(_) => OUT_OF_RANGE,
+        }
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::Name(_) => report.hint("It is named like seq_1_to_15 or seq_1_to_15_step_3."),
+            Self::ZeroStep | Self::Number(_) => report,
+            Self::Negative(_) => report.hint(
                 "For negative values use generate_series(). \
                  Which bound is greater says whether values descend.",
             ),
-            Self::Value(_) => refused(OUT_OF_RANGE).hint("Use generate_series() over numeric."),
+            Self::Value(_) => report.hint("Use generate_series() over numeric."),
         }
     }
 }
 
 impl ToReport for ConcealError {
-    fn to_report(&self) -> Report {
-        let refused = |code| report(code, self.to_string());
+    fn code(&self) -> Code {
         match self {
-            Self::Key(_) => refused(BAD_PARAMETER).hint("Make one with: openssl rand -hex 16"),
-            Self::Bits => refused(BAD_PARAMETER),
-            Self::Id { .. } => refused(OUT_OF_RANGE),
+            Self::Key(_) | Self::Bits => BAD_PARAMETER,
+            Self::Id { .. } => OUT_OF_RANGE,
+        }
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::Key(_) => report.hint("Make one with: openssl rand -hex 16"),
+            Self::Bits | Self::Id { .. } => report,
         }
     }
 }
 
-/// A text as far as a message shows it: no id is nearly as long.
+/// Decodes a text for a message, and cuts it off: no id is nearly as long.
 fn shown(text: &[u8]) -> String {
     const LONGEST: usize = 64;
     let all = decode(text);
@@ -77,47 +96,43 @@ fn shown(text: &[u8]) -> String {
     }
 }
 
-/// Refuses the name of an encoding.
+/// Begins the error of an unknown encoding.
 #[cold]
-pub fn bad_encoding(name: &[u8]) -> ! {
+#[track_caller]
+pub fn bad_encoding(name: &[u8]) -> Report {
     let names: Vec<&str> = ENCODINGS.iter().map(|encoding| encoding.name).collect();
     let error = EncodingError::UnknownName(shown(name));
-    report(BAD_PARAMETER, error.to_string())
-        .hint(format!("Encodings are {}.", names.join(", ")))
-        .raise()
+    report(BAD_PARAMETER, error.to_string()).hint(format!("Encodings are {}.", names.join(", ")))
 }
 
-/// Refuses an id that has no text.
+/// Begins the error of an id that has no text.
 #[cold]
-pub fn bad_id(error: &EncodingError) -> ! {
-    report(OUT_OF_RANGE, error.to_string())
-        .detail("Ids are 0 or positive.")
-        .raise()
+#[track_caller]
+pub fn bad_id(error: &EncodingError) -> Report {
+    report(OUT_OF_RANGE, error.to_string()).detail("Ids are 0 or positive.")
 }
 
-/// Refuses a text that is no id.
+/// Begins the error of a text that is not an id.
 #[cold]
-pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> ! {
-    // With the digit as the database's encoding has it.
-    let told = encoding.decode(decode(text).as_bytes()).err();
-    let (text, error) = (shown(text), told.as_ref().unwrap_or(error));
+#[track_caller]
+pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> Report {
+    // Names the digit as a character, not as bytes of the database's encoding.
+    let decoded = encoding.decode(decode(text).as_bytes()).err();
+    let (text, error) = (shown(text), decoded.as_ref().unwrap_or(error));
+    let name = encoding.name;
     let (code, hint) = match error {
         EncodingError::OutOfRange => (OUT_OF_RANGE, None),
         EncodingError::WrongCase(_) => (
-            Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
-            Some(format!("Upper and lower case differ in {}.", encoding.name)),
+            BAD_TEXT,
+            Some(format!("Upper and lower case differ in {name}.")),
         ),
         EncodingError::LeadingZero(_) => (
-            Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
-            Some(format!(
-                "An id has one text in {}, the shortest.",
-                encoding.name
-            )),
+            BAD_TEXT,
+            Some(format!("An id has one text in {name}, the shortest.")),
         ),
-        _ => (Code::ERRCODE_INVALID_TEXT_REPRESENTATION, None),
+        _ => (BAD_TEXT, None),
     };
-    report(code, format!("invalid {} id: \"{text}\"", encoding.name))
-        .detail_if(sentence(&error.to_string()))
+    report(code, format!("invalid {name} id: \"{text}\""))
+        .detail(sentence(&error.to_string()))
         .hint_if(hint)
-        .raise()
 }

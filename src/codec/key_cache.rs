@@ -1,29 +1,38 @@
-//! Keys that this session has used, ready for use.
+//! Concealers of the keys that this session has used.
 
 use crate::pg::backend::local::Cached;
 use crate::pg::error::OrReport;
 use mint_core::Concealer;
+use std::ops::Deref;
 use std::rc::Rc;
 
-/// A key and what was computed of it.
-pub struct Known {
+/// A key, and the concealer that was computed from it.
+pub struct Entry {
     key: Vec<u8>,
-    /// What conceals under the key.
-    pub concealer: Concealer,
+    concealer: Concealer,
 }
 
-/// What is known of a key.
+impl Deref for Entry {
+    type Target = Concealer;
+
+    #[inline]
+    fn deref(&self) -> &Concealer {
+        &self.concealer
+    }
+}
+
+/// Returns the concealer of a key.
 #[inline]
-pub fn known(key: &[u8]) -> Rc<Known> {
-    /// Direct-mapped by the first byte.
-    static KNOWN: [Cached<Known>; 4] = [const { Cached::new() }; 4];
-    let place = usize::from(key.first().copied().unwrap_or(0)) % KNOWN.len();
-    KNOWN[place].get_that(|known| known.key == key, || learn(key))
+pub fn concealer(key: &[u8]) -> Rc<Entry> {
+    /// Direct-mapped by the first byte of the key.
+    static ENTRIES: [Cached<Entry>; 4] = [const { Cached::new() }; 4];
+    let index = usize::from(key.first().copied().unwrap_or(0)) % ENTRIES.len();
+    ENTRIES[index].get_matching(|entry| entry.key == key, || compute(key))
 }
 
 #[cold]
-fn learn(key: &[u8]) -> Known {
-    Known {
+fn compute(key: &[u8]) -> Entry {
+    Entry {
         concealer: Concealer::new(key).or_report(),
         key: key.to_owned(),
     }

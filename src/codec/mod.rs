@@ -1,4 +1,4 @@
-//! Ids in other forms: text, hidden, scattered.
+//! Ids in other forms: as text, concealed, scattered.
 
 pub mod conceal;
 pub mod error;

@@ -1,4 +1,4 @@
-//! What TiDB's users do against hot spots: ids scattered by their digits or by their transaction.
+//! TiDB's remedies for hot spots: ids scattered by their digits or by their transaction.
 
 use crate::pg::error::OrReport;
 use crate::pg::machine::clock::transaction_start;
@@ -6,7 +6,7 @@ use mint_core::AutoRandom;
 use mint_core::codec::scatter::{scatter, unscatter};
 use pgrx::prelude::*;
 
-/// Moves the last decimal digits of an id behind its first, so that neighbours lie far apart.
+/// Moves the last decimal digits of an id behind its first, so that consecutive ids lie far apart.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_scatter(id: i64, digits: default!(i32, 1)) -> i64 {
     scatter(id, digits).or_report()
@@ -18,12 +18,12 @@ fn snowflake_unscatter(id: i64, digits: default!(i32, 1)) -> i64 {
     unscatter(id, digits).or_report()
 }
 
-/// TiDB's AUTO_RANDOM: the value below, the shard of this transaction above.
+/// Returns an id as TiDB's AUTO_RANDOM does: the shard of this transaction in the high bits, the value in the low ones.
 ///
 /// - **Unique**: as the values are.
 /// - **Ordered**: by value within a transaction; transactions are scattered over the shards.
-/// - **Stable**: the shard is drawn from the start of the transaction, as TiDB draws it, so parallel
-///   workers of one query draw the same.
+/// - **Stable**: the shard is computed from the start of the transaction, as in TiDB, so parallel workers of a query
+///   have the same one.
 #[pg_extern(stable, strict, parallel_safe, cost = 1)]
 fn auto_random(value: i64, shard_bits: default!(i32, 5), range_bits: default!(i32, 64)) -> i64 {
     AutoRandom::new(shard_bits, range_bits)
@@ -31,7 +31,7 @@ fn auto_random(value: i64, shard_bits: default!(i32, 5), range_bits: default!(i3
         .or_report()
 }
 
-/// The value of which `auto_random` made an id.
+/// Returns the value from which `auto_random` made an id.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn auto_random_value(id: i64, shard_bits: default!(i32, 5), range_bits: default!(i32, 64)) -> i64 {
     AutoRandom::new(shard_bits, range_bits)
@@ -39,7 +39,7 @@ fn auto_random_value(id: i64, shard_bits: default!(i32, 5), range_bits: default!
         .or_report()
 }
 
-/// The shard that `auto_random` drew for an id.
+/// Returns the shard that `auto_random` gave an id.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn auto_random_shard(id: i64, shard_bits: default!(i32, 5), range_bits: default!(i32, 64)) -> i64 {
     AutoRandom::new(shard_bits, range_bits)
@@ -51,10 +51,6 @@ extension_sql_file!(
     "../../sql/codec/scatter.sql",
     name = "codec_scatter",
     requires = [
-        snowflake_scatter,
-        snowflake_unscatter,
-        auto_random,
-        auto_random_value,
-        auto_random_shard
+        snowflake_scatter, snowflake_unscatter, auto_random, auto_random_value, auto_random_shard
     ]
 );

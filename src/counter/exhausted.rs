@@ -1,13 +1,13 @@
-//! Why a counter gives no number: its sequence has come to its end, or the server is a standby.
+//! Errors of a sequence that has no numbers left, the warning before that, and the refusal on a standby.
 
 use crate::pg::backend::recovery::Refusal;
 use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::sequence::Sequence;
-use mint_core::{Place, Rules, Values};
+use mint_core::{Rules, SequenceState, Values};
 use pgrx::PgSqlErrorCode as Code;
 
-/// Why nothing is drawn on a standby.
+/// The error of a draw on a standby.
 pub const IN_RECOVERY: Refusal = Refusal {
     message: "cannot draw from a sequence during recovery",
     detail: "The primary may be issuing the same values.",
@@ -33,7 +33,7 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
     .raise()
 }
 
-/// Whether a range can hold values: it ends before the number after the greatest of them.
+/// Whether a range can hold values: its upper bound is the number after the greatest of them.
 pub fn fits_range(values: &Values) -> bool {
     let steps = i128::from(values.count) - 1;
     let last = i128::from(values.first) + i128::from(values.increment) * steps;
@@ -43,18 +43,24 @@ pub fn fits_range(values: &Values) -> bool {
 /// Raises the error of values in a row that no range can hold.
 #[cold]
 pub fn refuse_range(sequence: &Sequence) -> ! {
-    report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, format!(
-            "a range cannot hold value {} of sequence \"{}\"",
-            i64::MAX,
-            sequence.name()
-        )).detail("It would have to end before the next number, which type bigint has not. Nothing was drawn.").hint("Draw the last values one at a time, or fewer of them.").raise()
+    let message = format!(
+        "a range cannot hold value {} of sequence \"{}\"",
+        i64::MAX,
+        sequence.name()
+    );
+    report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
+        .detail(
+            "It would have to end before the next number, which type bigint has not. Nothing was drawn.",
+        )
+        .hint("Draw the last values one at a time, or fewer of them.")
+        .raise()
 }
 
-/// The part of a sequence in use, in percent, from which on each further one is told.
+/// The percentage of a sequence in use from which on each further percent is warned of.
 const NEARLY_ALL: u64 = 90;
 
-/// Warns once with each percent of the last tenth.
-pub fn warn(sequence: &Sequence, rules: &Rules, before: Place, after: Place) {
+/// Warns once at each percent of the last tenth.
+pub fn warn(sequence: &Sequence, rules: &Rules, before: SequenceState, after: SequenceState) {
     let total = u128::from(rules.total());
     let used = |place| {
         let used = total - u128::from(rules.left(place)).min(total);

@@ -1,4 +1,4 @@
-//! Numbers of sequences: segments, tickets, the sequences of users.
+//! Numbers of sequences: segments, tickets and user sequences.
 
 pub mod exhausted;
 pub mod segment;
@@ -7,7 +7,7 @@ pub mod settings;
 pub mod ticket;
 pub mod user;
 
-/// Defines the settings, and registers what sessions shall forget. Called once, when the library is loaded.
+/// Defines the settings, and registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     settings::init();
     segment::session::init();

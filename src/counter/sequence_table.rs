@@ -1,24 +1,24 @@
 //! MariaDB's sequence tables.
 //!
-//! `sequence_table` itself is SQL over `generate_series`, so that the planner puts it in the place of
-//! the call: its rows stream, also in FROM, where a function's would be stored first.
+//! `sequence_table` itself is SQL over `generate_series`, so that the planner inlines the call: its rows stream, also
+//! in FROM, where the rows of a function would be stored first.
 
 use crate::pg::charset::decode;
 use crate::pg::datum::row_estimate;
-use crate::pg::datum::row_estimate::Known;
+use crate::pg::datum::row_estimate::Argument;
 use crate::pg::datum::text::Text;
 use crate::pg::error::OrReport;
 use mint_core::{SequenceTable, SequenceTableError};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// First value, last value and step of the sequence table of these bounds.
+/// Returns the first value, the last value and the step of the sequence table with these bounds.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn sequence_table_bounds(start: i64, stop: i64, step: i64) -> Vec<i64> {
     bounds(SequenceTable::new(start, stop, step))
 }
 
-/// First value, last value and step of the sequence table of that name.
+/// Returns the first value, the last value and the step of the sequence table of that name.
 #[pg_extern(
     name = "sequence_table_bounds",
     immutable,
@@ -39,31 +39,29 @@ fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
     SequenceTable::named(&decode(name.0))
 }
 
-/// Tells the planner how many rows a call of `sequence_table` returns, where it stays a call.
+/// Tells the planner how many rows a call of `sequence_table` returns, where it is not inlined.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn sequence_table_support(request: Internal) -> Internal {
     row_estimate::answer(request, |arguments| {
         let table = match *arguments {
-            [Known::Text(name)] => named(name),
+            [Argument::Text(name)] => named(name),
             [
-                Known::Number(start),
-                Known::Number(stop),
-                Known::Number(step),
+                Argument::Number(start),
+                Argument::Number(stop),
+                Argument::Number(step),
             ] => SequenceTable::new(start, stop, step),
-            // One of them is NULL.
+            // An argument is NULL.
             _ => return Some(0.0),
         };
-        // A table that is none says so when it is read.
+        // Bounds of no table raise an error when the query runs.
         table.ok().map(|table| table.count() as f64)
     })
 }
 
 extension_sql_file!(
     "../../sql/counter/sequence_table.sql",
-    name = "sequence_table",
+    name = "counter_sequence_table",
     requires = [
-        sequence_table_bounds,
-        sequence_table_bounds_named,
-        sequence_table_support
+        sequence_table_bounds, sequence_table_bounds_named, sequence_table_support
     ]
 );

@@ -10,27 +10,27 @@ static MAX_SECTIONS: GucSetting<i32> = GucSetting::<i32>::new(4_096);
 static USER_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(65_536);
 static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 
-/// How many sequences have their segments in shared memory, when it is made.
+/// Returns how many sequences shared memory has room for, when it is created.
 pub fn max_segments() -> u32 {
     MAX_SEGMENTS.get().unsigned_abs()
 }
 
-/// How many sections of user sequences shared memory has room for, when it is made.
+/// Returns how many sections of user sequences shared memory has room for, when it is created.
 pub fn max_sections() -> u32 {
     MAX_SECTIONS.get().unsigned_abs()
 }
 
-/// How much memory the users have, in bytes, when it is made.
+/// Returns the size of the memory for users in bytes, when it is created.
 pub fn user_memory() -> usize {
     USER_MEMORY.get().unsigned_abs() as usize * 1_024
 }
 
-/// How many values are taken at once from a sequence that does not say it itself.
+/// Returns how many values are taken at once from a sequence with CACHE 1.
 pub fn segment_step() -> u64 {
     u64::from(value(&SEGMENT_STEP).unsigned_abs())
 }
 
-/// How far the step of a busy sequence grows.
+/// Returns how far the step of a busy sequence grows.
 pub fn segment_max_step() -> u64 {
     u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
 }

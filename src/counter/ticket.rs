@@ -1,21 +1,21 @@
-//! Tickets: numbers of several servers that never meet, as Flickr's ticket servers issue them.
+//! Tickets: numbers of several servers that never collide, as Flickr's ticket servers issue them.
 
-use crate::counter::segment::functions::{create, drop_sequence, range, rows};
+use crate::counter::segment::functions::{check_count, create, drop_sequence, range};
 use crate::counter::segment::{draw, session};
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::datum::regclass::Regclass;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
-use crate::pg::sequence::{Lock, Sequence};
+use crate::pg::sequence::Sequence;
 use mint_core::counter::sequence::first_of_series;
 use pgrx::prelude::*;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// Makes the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
+/// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
 /// so on above `above`, in 32 or 64 bits.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_create(
-    name: Words,
+    name: DecodedText,
     server: default!(i32, 1),
     servers: default!(i32, 1),
     bits: default!(i32, 64),
@@ -30,15 +30,15 @@ fn ticket_create(
         )
         .raise(),
     };
-    let start = start(server, servers, above);
+    let start = first_ticket(server, servers, above);
     create(
         &name.0,
         &format!("INCREMENT {servers} MINVALUE 1 MAXVALUE {max} START {start}"),
     )
 }
 
-/// Where the series of a server begins.
-fn start(server: i32, servers: i32, above: i64) -> i64 {
+/// Returns the first ticket of a server above `above`, and checks the arguments.
+fn first_ticket(server: i32, servers: i32, above: i64) -> i64 {
     let refuse = |message: String, hint: &str| -> ! {
         report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
             .hint_if((!hint.is_empty()).then(|| hint.to_owned()))
@@ -60,7 +60,7 @@ fn start(server: i32, servers: i32, above: i64) -> i64 {
         .unwrap_or_else(|| refuse(format!("there is no ticket above {above}"), ""))
 }
 
-/// The next ticket of a sequence.
+/// Returns the next ticket of a sequence.
 ///
 /// - **Unique** among all servers whose tickets were made with the same number of servers; else as
 ///   `segment_next`.
@@ -71,21 +71,19 @@ fn ticket_next(ticket: Regclass) -> i64 {
     draw::next_ticket(ticket.0)
 }
 
-/// The next `count` tickets in a row: the range from the first to the last. Of n servers, every nth number
+/// Returns the next `count` tickets in a row: the range from the first to the last. Of n servers, every nth number
 /// of the range is a ticket of this one, from the first on.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
-    range(draw::next_tickets(ticket.0, rows(count)))
+    range(draw::next_tickets(ticket.0, check_count(count)))
 }
 
-/// The ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). What parallel
-/// workers drew is not seen; DISCARD forgets it. A role that may not look at the tickets now is refused, as by `currval()`.
+/// Returns the ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). Tickets that parallel
+/// workers drew do not count; DISCARD forgets the last one. A role without the privilege to read the tickets is
+/// refused, as by `currval()`.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn ticket_last(ticket: Regclass) -> i64 {
-    let sequence = Sequence::open(ticket.0, Lock::Write).unwrap_or_else(|| sql::missing(ticket.0));
-    let any_of = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
-    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
-    privilege::demand(ticket.0, &sequence.name(), any_of, kind);
+    let sequence = session::open_for(ticket.0, pg_sys::ACL_USAGE | pg_sys::ACL_SELECT);
     session::last_ticket(ticket.0).unwrap_or_else(|| {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -102,8 +100,8 @@ fn ticket_last(ticket: Regclass) -> i64 {
 /// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
-    let start = start(server, servers, above);
-    // Before the lock, which would keep others waiting. Altering it asks for its owner.
+    let start = first_ticket(server, servers, above);
+    // Before the lock, which would block other sessions. ALTER SEQUENCE demands the owner.
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
     let name = sql::name_of(ticket.0);
     privilege::demand(ticket.0, &name, pg_sys::ACL_UPDATE, kind);
@@ -129,7 +127,7 @@ fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64
     start
 }
 
-/// Drops the tickets. Their owner can.
+/// Drops the tickets, which only their owner can.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_drop(ticket: Regclass) {
     drop_sequence(ticket);
@@ -139,11 +137,6 @@ extension_sql_file!(
     "../../sql/counter/tickets.sql",
     name = "counter_tickets",
     requires = [
-        ticket_create,
-        ticket_next,
-        ticket_next_range,
-        ticket_last,
-        ticket_change,
-        ticket_drop
+        ticket_create, ticket_next, ticket_next_range, ticket_last, ticket_change, ticket_drop
     ]
 );

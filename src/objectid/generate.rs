@@ -1,15 +1,26 @@
 //! ObjectIDs with what the server lends: clock, shared memory, and this machine's name.
 
 use crate::pg::backend::local::Local;
-use crate::pg::machine::{clock, host};
-use crate::uuid::lanes::instants;
-use mint_core::{ObjectId, objectid};
-use pgrx::pg_sys;
+use crate::pg::machine::{clock, host, random, server};
+use crate::pg::shmem::{NamedSegment, Stamp};
+use mint_core::{ObjectId, ObjectIdLane, objectid};
+
+static STAMP: Stamp = Stamp::new(b'o', 1);
+static LANE: NamedSegment<ObjectIdLane> =
+    NamedSegment::new(c"pg_mint objectids", &STAMP, |lane, _| {
+        lane.seed(random::bits());
+    });
+
+/// The lane in shared memory.
+#[inline]
+fn lane() -> &'static ObjectIdLane {
+    LANE.memory().head
+}
 
 /// Mints an ObjectID; none after the end of its time.
 #[inline]
 pub fn objectid() -> Option<ObjectId> {
-    instants().objectid(clock::now_nanos())
+    lane().objectid(clock::now_nanos())
 }
 
 /// Mints an ObjectID of machine and process; none after the end of its time.
@@ -21,7 +32,5 @@ pub fn objectid_legacy() -> Option<ObjectId> {
         MACHINE.set(Some(machine));
         machine
     });
-    // SAFETY: a plain integer, set when the process begins.
-    let pid = unsafe { pg_sys::MyProcPid } as u16;
-    instants().objectid_legacy(clock::now_nanos(), machine, pid)
+    lane().objectid_legacy(clock::now_nanos(), machine, server::process_id() as u16)
 }

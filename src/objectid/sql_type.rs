@@ -2,8 +2,7 @@
 
 use crate::objectid::generate;
 use crate::pg::datum::{fixed, timestamp};
-use crate::pg::error;
-use crate::pg::error::bad_syntax_or_value;
+use crate::pg::error::{Report, ereturn_bad_syntax, exact_bytes, report};
 use mint_core::ObjectId;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
@@ -22,27 +21,27 @@ impl From<ObjectId> for ObjectIdValue {
     }
 }
 
-#[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
+#[pg_extern(immutable, strict, parallel_safe)]
 fn objectid_in(text: &CStr, call: pg_sys::FunctionCallInfo) -> ObjectIdValue {
     let id = ObjectId::parse(text.to_bytes()).unwrap_or_else(|| {
-        bad_syntax_or_value(call, "objectid", text.to_bytes());
+        ereturn_bad_syntax(call, "objectid", text.to_bytes());
         ObjectId([0; ObjectId::BYTES])
     });
     id.into()
 }
 
-#[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
+#[pg_extern(immutable, strict, parallel_safe)]
 fn objectid_out(id: ObjectIdValue) -> CString {
     // Hexadecimal digits have no zero byte.
     CString::new(ObjectId(id.0).to_string()).unwrap_or_default()
 }
 
-#[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
+#[pg_extern(immutable, strict, parallel_safe)]
 fn objectid_recv(message: pgrx::Internal) -> ObjectIdValue {
     ObjectIdValue(fixed::receive(message))
 }
 
-#[pg_extern(immutable, strict, parallel_safe, requires = ["bootstrap"])]
+#[pg_extern(immutable, strict, parallel_safe)]
 fn objectid_send(id: ObjectIdValue) -> Vec<u8> {
     id.0.to_vec()
 }
@@ -51,13 +50,7 @@ extension_sql_file!(
     "../../sql/objectid/type.sql",
     name = "objectid_type",
     creates = [Type(ObjectIdValue)],
-    requires = [
-        "bootstrap",
-        objectid_in,
-        objectid_out,
-        objectid_recv,
-        objectid_send
-    ]
+    requires = [objectid_in, objectid_out, objectid_recv, objectid_send]
 );
 
 extension_sql_file!(
@@ -66,92 +59,97 @@ extension_sql_file!(
     requires = ["objectid_type"]
 );
 
-#[pg_extern(immutable, strict, parallel_safe, requires = ["objectid_type"])]
+#[pg_extern(immutable, strict, parallel_safe)]
 fn objectid_to_bytea(id: ObjectIdValue) -> Vec<u8> {
     id.0.to_vec()
 }
 
-#[pg_extern(immutable, strict, parallel_safe, requires = ["objectid_type"])]
+#[pg_extern(immutable, strict, parallel_safe)]
 fn objectid_from_bytea(bytes: &[u8]) -> ObjectIdValue {
-    ObjectIdValue(error::exact_bytes(bytes, "objectid"))
+    ObjectIdValue(exact_bytes(bytes, "objectid"))
 }
 
 extension_sql_file!(
     "../../sql/objectid/casts.sql",
     name = "objectid_casts",
-    requires = ["objectid_type", objectid_to_bytea, objectid_from_bytea]
+    requires = [objectid_to_bytea, objectid_from_bytea]
 );
 
 /// Mints an ObjectID, as MongoDB's drivers do today: seconds, 5 random bytes, and a counter from a
-/// random start. To be guessed from others of its time.
+/// random start. It can be guessed from others of its time.
 ///
 /// - **Unique** on the server: all sessions and databases; among servers by the 5 random bytes, drawn
 ///   at each start of the server.
 /// - **Ordered**: strictly increasing in the order of minting, over all sessions.
-/// - **Overflow**: a counter that comes round within a second, after 16 million, takes the next
+/// - **Overflow**: a counter that wraps around within a second, after 16 million, takes the next
 ///   second, ahead of the clock. Never a wait. An error (2200H) only after 2106-02-07, when the time
 ///   field ends.
-/// - **Clock steps back**: goes on from the last id, however far. So it does when a clock that had
-///   jumped forward is put right; a restart begins at the clock again.
-/// - **Crash and restart**: other random bytes, another start of the counter.
+/// - **Clock steps back**: continues from the last id, however far. The same when a clock that had
+///   jumped forward is corrected; a restart begins at the clock again.
+/// - **Crash and restart**: new random bytes, a new start of the counter.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn objectid() -> ObjectIdValue {
-    match generate::objectid() {
-        Some(id) => id.into(),
-        None => end_of_time(),
-    }
+    let id = generate::objectid().unwrap_or_else(|| end_of_time().raise());
+    id.into()
 }
 
 /// Mints an ObjectID as MongoDB's older servers did: seconds, 3 bytes of the host name's MD5, 2 of the
-/// process id, 3 of a counter. It shows machine and process. From the lane of `objectid()`, and unique
-/// as that one, but ordered from second to second only: the process stands before the counter.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+/// process id, 3 of a counter. It reveals machine and process. It is minted from the lane of `objectid()` and unique
+/// as that one, but ordered from second to second only: the process comes before the counter.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn objectid_legacy() -> ObjectIdValue {
-    match generate::objectid_legacy() {
-        Some(id) => id.into(),
-        None => end_of_time(),
-    }
+    let id = generate::objectid_legacy().unwrap_or_else(|| end_of_time().raise());
+    id.into()
 }
 
 #[cold]
-fn end_of_time() -> ! {
-    error::report(PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED, "objectid has reached the end of its time field").detail("Its last second is 2106-02-07T06:28:15Z.").hint("If the clock of the server is not after that, it was when the last id was minted: put it right and restart the server.").raise()
+#[track_caller]
+fn end_of_time() -> Report {
+    report(
+        PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+        "objectid has reached the end of its time field",
+    )
+    .detail("Its last second is 2106-02-07T06:28:15Z.")
+    .hint(
+        "If the clock of the server is not after that, it was when the last id was minted: \
+         put it right and restart the server.",
+    )
 }
 
-/// When an ObjectID was minted, to the second.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+/// Returns when an ObjectID was minted, to the second.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn objectid_time(id: ObjectIdValue) -> TimestampWithTimeZone {
     timestamp::timestamp_or_report(ObjectId(id.0).time())
 }
 
-/// The counter of an ObjectID, 0 to 16777215.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+/// Returns the counter of an ObjectID, 0 to 16777215.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn objectid_counter(id: ObjectIdValue) -> i32 {
     ObjectId(id.0).counter().cast_signed()
 }
 
-/// The machine of a legacy ObjectID, 0 to 16777215; in others a random number.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+/// Returns the machine of a legacy ObjectID, 0 to 16777215; of others a random number.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn objectid_legacy_machine(id: ObjectIdValue) -> i32 {
     ObjectId(id.0).legacy_machine().cast_signed()
 }
 
-/// The lower 16 bits of a legacy ObjectID's process id; in others a random number.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+/// Returns the lower 16 bits of a legacy ObjectID's process id; of others a random number.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn objectid_legacy_pid(id: ObjectIdValue) -> i32 {
     i32::from(ObjectId(id.0).legacy_pid())
 }
 
-/// Smallest ObjectID whose time is at or after a moment: for `id >= objectid_min(at)`. NULL after 2106;
+/// Returns the smallest ObjectID of a timestamp or later: for `id >= objectid_min(at)`. NULL after 2106;
 /// a comparison with it is never true.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn objectid_min(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
     ObjectId::min(timestamp::to_micros(at)).map(ObjectIdValue::from)
 }
 
-/// Largest ObjectID whose time is at or before a moment: for `id <= objectid_max(at)`. NULL before 1970.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["objectid_type"])]
+/// Returns the largest ObjectID of a timestamp or earlier: for `id <= objectid_max(at)`. NULL before 1970.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn objectid_max(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
     ObjectId::max(timestamp::to_micros(at)).map(ObjectIdValue::from)
 }
@@ -160,19 +158,8 @@ extension_sql_file!(
     "../../sql/objectid/functions.sql",
     name = "objectid_functions",
     requires = [
-        objectid_in,
-        objectid_out,
-        objectid_recv,
-        objectid_send,
-        objectid_to_bytea,
-        objectid_from_bytea,
-        objectid,
-        objectid_legacy,
-        objectid_time,
-        objectid_counter,
-        objectid_legacy_machine,
-        objectid_legacy_pid,
-        objectid_min,
-        objectid_max
+        "objectid_type", objectid_to_bytea, objectid_from_bytea, objectid, objectid_legacy,
+        objectid_time, objectid_counter, objectid_legacy_machine, objectid_legacy_pid,
+        objectid_min, objectid_max
     ]
 );

@@ -1,33 +1,35 @@
-//! Texts in the encoding of the database, and in Rust's. What comes from the server is decoded, what goes to it is
-//! encoded: arguments, rows, statements and messages, all by these functions.
+//! Conversion between the encoding of the database and UTF-8. All text from the server is decoded and all text for it
+//! is encoded by these functions: arguments, rows, statements and messages.
 //!
-//! Nothing is lost on the way to Rust and back: a byte that is no character becomes one of the last 256 code points,
-//! which Unicode leaves unused, and that becomes the byte again. SQL_ASCII has no characters beyond ASCII; what is UTF-8 there
-//! is taken as such, so that it looks in messages as it does to the server.
+//! Decoding and encoding again loses nothing: an invalid byte becomes one of the last 256 code points, which Unicode
+//! leaves unused, and that becomes the byte again. SQL_ASCII has no characters beyond ASCII; text that is valid UTF-8
+//! is decoded as UTF-8 there, so that messages show it as the server does.
 
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString, c_char, c_int};
 
-/// Stands for byte 0; the other 255 follow.
+/// The code point that stands for byte 0; those for the other 255 follow.
 const ESCAPE: u32 = 0x10_ff00;
 
 pub(super) const UTF8: u32 = pg_sys::pg_enc::PG_UTF8;
 
-/// The encoding of the database; SQL_ASCII before there is one.
+/// Returns the encoding of the database; SQL_ASCII before the process has connected to one.
 pub(super) fn encoding() -> u32 {
     // SAFETY: reads a plain number.
     unsafe { pg_sys::GetDatabaseEncoding() }.unsigned_abs()
 }
 
+/// Returns the code point that stands for a byte.
 pub(super) fn escape(byte: u8) -> char {
     char::from_u32(ESCAPE + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-fn escaped(sign: char) -> Option<u8> {
-    u8::try_from(u32::from(sign).checked_sub(ESCAPE)?).ok()
+/// Returns the byte that a code point stands for.
+fn unescape(character: char) -> Option<u8> {
+    u8::try_from(u32::from(character).checked_sub(ESCAPE)?).ok()
 }
 
-/// What the server's bytes say.
+/// Decodes bytes of the server.
 pub fn decode(bytes: &[u8]) -> String {
     if let Ok(text) = str::from_utf8(bytes)
         && (bytes.is_ascii() || encoding() == UTF8)
@@ -36,7 +38,7 @@ pub fn decode(bytes: &[u8]) -> String {
     }
     let from = encoding();
     if from == UTF8 || from == pg_sys::pg_enc::PG_SQL_ASCII {
-        return decode_as_it_is(bytes);
+        return decode_utf8(bytes);
     }
     let mut text = String::new();
     let mut rest = bytes;
@@ -47,7 +49,7 @@ pub fn decode(bytes: &[u8]) -> String {
         if good > 0 {
             continue;
         }
-        // The whole of a character that has no counterpart, so that the next one is found.
+        // A character without a counterpart is skipped as a whole, so that the next one is found.
         let bad = rest.len().min(length(rest, from));
         text.extend(rest[..bad].iter().copied().map(escape));
         rest = &rest[bad..];
@@ -55,16 +57,17 @@ pub fn decode(bytes: &[u8]) -> String {
     text
 }
 
-fn decode_as_it_is(bytes: &[u8]) -> String {
+/// Decodes UTF-8, and escapes invalid bytes.
+fn decode_utf8(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
-        for sign in chunk.valid().chars() {
-            // The code points that stand for bytes stand for theirs.
-            match escaped(sign) {
-                None => text.push(sign),
+        for character in chunk.valid().chars() {
+            // A code point that stands for a byte is escaped too, or it would become that byte.
+            match unescape(character) {
+                None => text.push(character),
                 Some(_) => {
                     let mut room = [0; 4];
-                    text.extend(sign.encode_utf8(&mut room).bytes().map(escape));
+                    text.extend(character.encode_utf8(&mut room).bytes().map(escape));
                 }
             }
         }
@@ -73,7 +76,7 @@ fn decode_as_it_is(bytes: &[u8]) -> String {
     text
 }
 
-/// How many bytes the first character has.
+/// Returns how many bytes the first character has.
 fn length(bytes: &[u8], encoding: u32) -> usize {
     let Ok(text) = CString::new(bytes) else {
         return 1;
@@ -81,20 +84,20 @@ fn length(bytes: &[u8], encoding: u32) -> usize {
     if bytes.is_empty() {
         return 0;
     }
-    // SAFETY: looks at the first bytes of a text that ends with a zero byte.
+    // SAFETY: reads the first bytes of a text that ends with a zero byte.
     let length = unsafe { pg_sys::pg_encoding_mblen(encoding.cast_signed(), text.as_ptr().cast()) };
     length.unsigned_abs().max(1) as usize
 }
 
-/// A text for the server. What its encoding has no character for becomes a question mark.
+/// Encodes a text for the server. A character that the encoding does not have becomes a question mark.
 pub fn encode(text: &str) -> Vec<u8> {
     let to = encoding();
     if text.is_ascii() || to == UTF8 {
         return text.into();
     }
     let mut bytes = Vec::new();
-    for part in text.split_inclusive(|sign| escaped(sign).is_some()) {
-        let last = part.chars().next_back().and_then(escaped);
+    for part in text.split_inclusive(|character| unescape(character).is_some()) {
+        let last = part.chars().next_back().and_then(unescape);
         let end = part.len() - if last.is_some() { 4 } else { 0 };
         encode_part(&part[..end], to, &mut bytes);
         bytes.extend(last);
@@ -113,16 +116,16 @@ fn encode_part(part: &str, to: u32, bytes: &mut Vec<u8>) {
         bytes.extend(converted);
         rest = rest.get(good..).unwrap_or_default();
         if good == 0 {
-            let mut signs = rest.chars();
-            signs.next();
-            rest = signs.as_str();
+            let mut characters = rest.chars();
+            characters.next();
+            rest = characters.as_str();
             bytes.push(b'?');
         }
     }
 }
 
-/// Converts a part of it, as far as that goes: how many bytes that were, and what they became. None when the first
-/// character cannot be.
+/// Converts as many bytes as possible; returns how many, and the result. That is 0 when the first character cannot be
+/// converted.
 fn convert(bytes: &[u8], from: u32, to: u32) -> (usize, Vec<u8>) {
     let plain = bytes.iter().take_while(|byte| byte.is_ascii()).count();
     if plain > 0 {
@@ -137,9 +140,8 @@ fn convert(bytes: &[u8], from: u32, to: u32) -> (usize, Vec<u8>) {
     };
     let (from, to) = (from.cast_signed(), to.cast_signed());
     let mut target = vec![0_u8; room.unsigned_abs() as usize];
-    // SAFETY: a lookup in the catalogs inside a transaction; else there is nothing to convert by. The target has room
-    // for the longest result, which ends with a zero byte. The function is asked to stop at what it cannot convert,
-    // not to raise an error.
+    // SAFETY: a lookup in the catalogs, only inside a transaction. The target has room for the longest result, which
+    // ends with a zero byte. `true` makes the function stop at what it cannot convert, and raise no error.
     let good = unsafe {
         if !pg_sys::IsTransactionState() {
             return (0, Vec::new());
@@ -164,7 +166,7 @@ fn convert(bytes: &[u8], from: u32, to: u32) -> (usize, Vec<u8>) {
     (good.unsigned_abs() as usize, target)
 }
 
-/// A text that a C function takes, without what follows a zero byte.
+/// Encodes a text for a C function, up to a zero byte.
 pub fn c_string(text: &str) -> CString {
     let mut bytes = encode(text);
     bytes.truncate(
@@ -176,7 +178,7 @@ pub fn c_string(text: &str) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// What a C string of the server's says.
+/// Decodes a C string of the server.
 ///
 /// # Safety
 /// It ends with a zero byte.
@@ -185,12 +187,12 @@ pub unsafe fn decode_c(text: *const c_char) -> String {
     decode(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// A message or a statement in the encoding of the database, for pgrx, which takes strings and copies their bytes.
-/// Nothing else may be done with it.
-pub fn carried(text: String) -> String {
+/// Encodes a message or a statement for pgrx, which takes a string and copies its bytes. The result may not be UTF-8,
+/// so it must not be used for anything else.
+pub fn encode_for_pgrx(text: String) -> String {
     if text.is_ascii() || encoding() == UTF8 {
         return text;
     }
-    // SAFETY: what takes it copies the bytes into a C string, and looks for a zero byte.
+    // SAFETY: pgrx only copies the bytes into a C string, and searches them for a zero byte.
     unsafe { String::from_utf8_unchecked(encode(&text)) }
 }

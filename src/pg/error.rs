@@ -1,14 +1,18 @@
 //! Errors, warnings and the log: SQLSTATE, message, detail and hint, in the encoding of the database.
 
-use crate::pg::charset::{UTF8, carried, decode, encoding, escape};
+use crate::pg::charset::{UTF8, decode, encode_for_pgrx, encoding, escape};
 use crate::pg::ports::{errdetail_internal, errhint, errmsg_internal};
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, function_name, pg_sys};
+use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::ptr;
 
-/// An error that ends the statement, once it is raised. `\errverbose` shows the place that called [`report`].
+/// The function that `\errverbose` shows: Rust knows the caller's file and line, and not its name.
+const FUNCTION: &str = "pg_mint";
+
+/// An error that ends the statement once it is raised. `\errverbose` shows the place that called [`report`].
 #[must_use]
 pub struct Report(ErrorReport);
 
@@ -18,23 +22,23 @@ pub struct Report(ErrorReport);
 pub fn report(code: Code, message: impl Into<String>) -> Report {
     Report(ErrorReport::new(
         code,
-        carried(message.into()),
-        function_name!(),
+        encode_for_pgrx(message.into()),
+        FUNCTION,
     ))
 }
 
 impl Report {
-    /// Adds facts, in full sentences.
+    /// Adds a DETAIL: facts, in full sentences.
     pub fn detail(self, text: impl Into<String>) -> Self {
-        Self(self.0.set_detail(carried(text.into())))
+        Self(self.0.set_detail(encode_for_pgrx(text.into())))
     }
 
-    /// Adds what to do about it, in full sentences.
+    /// Adds a HINT: what to do about it, in full sentences.
     pub fn hint(self, text: impl Into<String>) -> Self {
-        Self(self.0.set_hint(carried(text.into())))
+        Self(self.0.set_hint(encode_for_pgrx(text.into())))
     }
 
-    /// Adds facts, if there are any.
+    /// Adds a DETAIL, if there is one.
     pub fn detail_if(self, text: Option<String>) -> Self {
         match text {
             Some(text) => self.detail(text),
@@ -42,7 +46,7 @@ impl Report {
         }
     }
 
-    /// Adds what to do about it, if anything can be done.
+    /// Adds a HINT, if there is one.
     pub fn hint_if(self, text: Option<String>) -> Self {
         match text {
             Some(text) => self.hint(text),
@@ -50,14 +54,14 @@ impl Report {
         }
     }
 
-    /// Ends the statement.
+    /// Raises the error, which ends the statement.
     pub fn raise(self) -> ! {
         self.0.report(PgLogLevel::ERROR);
         unreachable!("an error report does not return")
     }
 }
 
-/// An argument that may not be null, in a function that is not strict.
+/// Returns an argument that must not be null, in a function that is not strict.
 #[inline]
 #[track_caller]
 pub fn required<T>(value: Option<T>, name: &str) -> T {
@@ -71,44 +75,53 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
     }
 }
 
-/// Warns, and goes on.
+/// Sends a warning to the client.
 pub fn warn(message: &'static str, detail: String, hint: &'static str) {
-    ErrorReport::new(Code::ERRCODE_WARNING, message, function_name!())
-        .set_detail(carried(detail))
+    ErrorReport::new(Code::ERRCODE_WARNING, message, FUNCTION)
+        .set_detail(encode_for_pgrx(detail))
         .set_hint(hint)
         .report(PgLogLevel::WARNING);
 }
 
 /// Writes to the server's log.
 pub fn log(message: String) {
-    ErrorReport::new(Code::ERRCODE_WARNING, carried(message), function_name!())
+    ErrorReport::new(Code::ERRCODE_WARNING, encode_for_pgrx(message), FUNCTION)
         .report(PgLogLevel::LOG);
 }
 
-/// A message as the full sentence that a detail is.
-pub fn sentence(message: &str) -> Option<String> {
+/// Turns a message into the full sentence that a detail is.
+pub fn sentence(message: &str) -> String {
     let mut letters = message.chars();
-    letters
-        .next()
-        .map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
 }
 
-/// An error of the code below, told in PostgreSQL's terms: SQLSTATE, detail and hint.
-pub trait ToReport {
-    /// Begins the report.
+/// An error of core or pgrx, with what PostgreSQL adds to its message.
+pub trait ToReport: Display {
+    /// Returns the SQLSTATE.
+    fn code(&self) -> Code;
+
+    /// Adds detail and hint.
+    fn explain(&self, report: Report) -> Report {
+        report
+    }
+
+    /// Begins the report, at the caller's place.
     #[track_caller]
-    fn to_report(&self) -> Report;
-}
-
-impl ToReport for pgrx::spi::Error {
     fn to_report(&self) -> Report {
-        report(Code::ERRCODE_INTERNAL_ERROR, self.to_string())
+        self.explain(report(self.code(), self.to_string()))
     }
 }
 
-/// The value of a result; an error ends the statement.
+impl ToReport for pgrx::spi::Error {
+    fn code(&self) -> Code {
+        Code::ERRCODE_INTERNAL_ERROR
+    }
+}
+
+/// A result whose error ends the statement.
 pub trait OrReport<T> {
-    /// Returns the value, or not at all.
+    /// Returns the value, or raises the error.
     #[track_caller]
     fn or_report(self) -> T;
 }
@@ -123,7 +136,7 @@ impl<T, E: ToReport> OrReport<T> for Result<T, E> {
     }
 }
 
-/// The text of a value is refused.
+/// Begins the error of a value whose text is not valid.
 #[cold]
 #[track_caller]
 pub fn bad_syntax(name: &str, text: &[u8]) -> Report {
@@ -133,12 +146,12 @@ pub fn bad_syntax(name: &str, text: &[u8]) -> Report {
     )
 }
 
-/// What PostgreSQL's own types say of such a text.
+/// Returns the message of PostgreSQL's own types for a text that is not valid.
 pub fn syntax_message(name: &str, text: &[u8]) -> String {
     format!("invalid input syntax for type {name}: \"{}\"", decode(text))
 }
 
-/// The bytes of a value that has exactly so many.
+/// Returns the bytes of a value that must have exactly `N`.
 #[track_caller]
 pub fn exact_bytes<const N: usize>(bytes: &[u8], name: &str) -> [u8; N] {
     match bytes.try_into() {
@@ -152,23 +165,24 @@ pub fn exact_bytes<const N: usize>(bytes: &[u8], name: &str) -> [u8; N] {
     }
 }
 
-/// Refuses the text of a value, unless the caller of the input function takes the error back as a value: for
-/// `pg_input_is_valid` and `COPY ... ON_ERROR`, from 16 on. Then the function returns, and whatever it returns is not
-/// looked at.
+/// Raises the error of a value whose text is not valid, or saves it as a soft error for `pg_input_is_valid` and
+/// `COPY ... ON_ERROR`, from 16 on. With the error saved, the server ignores what the input function returns.
 #[cold]
-pub fn bad_syntax_or_value(call: pg_sys::FunctionCallInfo, name: &str, text: &[u8]) {
-    if !saved(call, &syntax_message(name, text)) {
+#[track_caller]
+pub fn ereturn_bad_syntax(call: pg_sys::FunctionCallInfo, name: &str, text: &[u8]) {
+    if !errsave(call, &syntax_message(name, text)) {
         bad_syntax(name, text).raise();
     }
 }
 
 #[cfg(feature = "pg15")]
-fn saved(_: pg_sys::FunctionCallInfo, _: &str) -> bool {
+fn errsave(_: pg_sys::FunctionCallInfo, _: &str) -> bool {
     false
 }
 
+/// Saves an error where the call has a context for soft errors; returns whether it has.
 #[cfg(not(feature = "pg15"))]
-fn saved(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
+fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     use crate::pg::ports::{errcode, errmsg};
     const CODE: c_int = Code::ERRCODE_INVALID_TEXT_REPRESENTATION as c_int;
     // SAFETY: a call's context is null or a node.
@@ -178,8 +192,8 @@ fn saved(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
         return false;
     }
     let message = crate::pg::charset::c_string(message);
-    // SAFETY: the server's own protocol for such a context, which raises nothing but its lack of
-    // memory; the message is copied.
+    // SAFETY: the server's own protocol for such a context, which raises no error but out of memory; the message is
+    // copied.
     unsafe {
         if pg_sys::errsave_start(context, std::ptr::null()) {
             let text = message.as_ptr();
@@ -192,29 +206,29 @@ fn saved(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
                 context,
                 file,
                 line!() as c_int,
-                c"bad_syntax_or_value".as_ptr(),
+                c"ereturn_bad_syntax".as_ptr(),
             );
         }
     }
     true
 }
 
-/// Runs what may raise an error of the server's own. pgrx takes such an error for UTF-8, and marks what is not as lost;
-/// so it is spelled out before pgrx sees it, and put back after.
-pub fn relay<T>(work: impl FnOnce() -> T) -> T {
+/// Runs `work`, which may raise an error of the server's own. pgrx reads the texts of such an error as UTF-8 and
+/// replaces what is not. So other bytes are escaped before pgrx reads them, and the error is raised again with the
+/// original texts.
+pub fn relay_errors<T>(work: impl FnOnce() -> T) -> T {
     if encoding() == UTF8 {
         return work();
     }
-    // SAFETY: as the server's own code does around what it wants to add to errors; taken off below, whether there was
-    // an error or none.
+    // SAFETY: pushed and popped as the server's own code does; popped below, with or without an error.
     let before = unsafe { pg_sys::error_context_stack };
-    let mut speller = pg_sys::ErrorContextCallback {
+    let mut context = pg_sys::ErrorContextCallback {
         previous: before,
-        callback: Some(spell_out),
+        callback: Some(escape_error),
         arg: ptr::null_mut(),
     };
     // SAFETY: as above.
-    unsafe { pg_sys::error_context_stack = &raw mut speller };
+    unsafe { pg_sys::error_context_stack = &raw mut context };
     let result = PgTryBuilder::new(AssertUnwindSafe(work))
         .catch_others(|error| {
             // SAFETY: as above.
@@ -239,7 +253,7 @@ fn rethrow<T>(error: pg_sys::panic::CaughtError) -> T {
         .raise()
 }
 
-fn spell(text: &[u8]) -> String {
+fn escape_bytes(text: &[u8]) -> String {
     let sign = |&byte: &u8| {
         if byte.is_ascii() {
             char::from(byte)
@@ -250,11 +264,11 @@ fn spell(text: &[u8]) -> String {
     text.iter().map(sign).collect()
 }
 
-/// Called by the server while it finishes an error: in its texts, each byte beyond ASCII becomes the code point that
-/// stands for it. Nothing is looked up for that, as the server may hold any lock here.
-unsafe extern "C-unwind" fn spell_out(_: *mut c_void) {
-    // SAFETY: the server calls this for the error that it is about to raise, of which a copy is made in memory that
-    // lasts until the transaction's end. The texts are replaced by the functions that set them; those copy.
+/// Error context callback: in the error's texts, replaces each byte beyond ASCII by the code point that stands for it.
+/// That takes no lookup, as the server may hold any lock here.
+unsafe extern "C-unwind" fn escape_error(_: *mut c_void) {
+    // SAFETY: the server calls this for the error that it is about to raise. Its copy lasts until the end of the
+    // transaction; the functions that set the texts copy them.
     unsafe {
         let context = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
         let error = &*pg_sys::CopyErrorData();
@@ -262,11 +276,11 @@ unsafe extern "C-unwind" fn spell_out(_: *mut c_void) {
         if error.elevel < pgrx::PgLogLevel::ERROR as c_int {
             return;
         }
-        let spelled = |text: *mut c_char| {
+        let escaped = |text: *mut c_char| {
             let text = (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes())?;
-            (!text.is_ascii()).then(|| CString::new(spell(text)).unwrap_or_default())
+            (!text.is_ascii()).then(|| CString::new(escape_bytes(text)).unwrap_or_default())
         };
-        let texts = [error.message, error.detail, error.hint].map(spelled);
+        let texts = [error.message, error.detail, error.hint].map(escaped);
         let [message, detail, hint] = &texts;
         if let Some(text) = message {
             errmsg_internal(c"%s".as_ptr(), text.as_ptr());

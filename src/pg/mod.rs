@@ -1,4 +1,4 @@
-//! What the server lends to ids: datums, the catalogs, shared memory, workers, clocks, errors. It knows no kind of id.
+//! The interface to the server: datums, catalogs, shared memory, workers, clocks, errors. It knows no kind of id.
 
 pub mod backend;
 pub mod catalog;

@@ -1,9 +1,9 @@
-//! Functions of the server that pgrx does not bind, or not as they are needed here, under their own names.
+//! Functions of the server that pgrx does not bind, or binds with a guard that is not wanted, under their own names.
 //!
-//! pgrx guards each call of a function that it binds against the server's errors. That costs as much as an id, and raises
-//! another error in place of one that passes through. What is here is called without a guard: because it raises no error, or
-//! because its errors have to pass as they are. What can raise one on a path of Rust's is called inside of
-//! `pg_guard_ffi_boundary`.
+//! pgrx guards each call of a function that it binds against the server's errors. That costs as much as an id, and
+//! raises a new error in place of the original one. These functions are called without a guard, because they raise no
+//! error or because their errors must pass unchanged. One that raises errors and is called from Rust code that owns
+//! values is called inside of `pg_guard_ffi_boundary`.
 
 use pgrx::pg_sys;
 use std::ffi::{c_char, c_int, c_void};
@@ -23,8 +23,8 @@ unsafe extern "C-unwind" {
     pub fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
     pub fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;
 
-    // utils/sortsupport.h: its address tells the server's sort to use the fast way for numbers, which the address of a
-    // wrapper would not.
+    // utils/sortsupport.h: by its address the server's sort recognizes numbers and uses a faster path; the address of a
+    // wrapper would not do.
     pub fn ssup_datum_unsigned_cmp(
         x: pg_sys::Datum,
         y: pg_sys::Datum,
@@ -38,7 +38,7 @@ unsafe extern "C-unwind" {
         missing_ok: bool,
     ) -> pg_sys::Oid;
 
-    // executor/executor.h and tcop/utility.h: errors of the statement pass as they are.
+    // executor/executor.h and tcop/utility.h: errors of the statement pass unchanged.
     pub fn standard_ExecutorStart(query: *mut pg_sys::QueryDesc, flags: c_int);
     pub fn standard_ProcessUtility(
         statement: *mut pg_sys::PlannedStmt,
@@ -51,7 +51,7 @@ unsafe extern "C-unwind" {
         completion: *mut pg_sys::QueryCompletion,
     );
 
-    // utils/elog.h: set parts of the error under way.
+    // utils/elog.h: set parts of the current error.
     #[cfg(not(feature = "pg15"))]
     pub fn errcode(code: c_int) -> c_int;
     #[cfg(not(feature = "pg15"))]

@@ -1,27 +1,26 @@
-//! The page of a sequence, read and written as the server's own functions do, but outside of any
-//! transaction: it takes no transaction id, survives a rollback, and works in read-only transactions
-//! and parallel workers.
+//! The page of a sequence, read and written as by the server's own functions, but without a transaction: a write takes
+//! no transaction id, survives a rollback, and works in read-only transactions and parallel workers.
 //!
-//! The new page is logged as a full image. A delta would be replayed on another page than it was made
-//! for: `nextval` logs values ahead of those in memory.
+//! A page is logged as a full image. A delta would be replayed on a different page, as `nextval` logs values ahead of
+//! those in memory.
 
 use crate::pg::error::report;
 use mint_core::Rules;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// The place in the log at which a page was written last; 0 when its file is not logged yet, as in the
-/// transaction that makes it under wal_level minimal, whose commit then writes the file itself.
+/// The WAL position (LSN) of the last change to a page; 0 when its file is not logged yet, as in the transaction that
+/// creates it under wal_level minimal, whose commit syncs the file.
 pub type Position = pg_sys::XLogRecPtr;
 
-/// What a sequence's only row holds; see `FormData_pg_sequence_data`.
+/// The only row of a sequence; see `FormData_pg_sequence_data`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Row {
-    /// The last value given out, or the next one when nothing was.
+    /// The last value issued, or the next one when none was.
     pub last_value: i64,
-    /// How many values of those logged are left.
+    /// How many logged values are left.
     pub log_count: i64,
-    /// Whether `last_value` was given out.
+    /// True if `last_value` was issued.
     pub is_called: bool,
 }
 
@@ -42,18 +41,18 @@ struct Definition {
 /// `SEQ_MAGIC` of sequence.c, at the end of the page.
 const MAGIC: u32 = 0x1717;
 
-/// A permanent sequence, open and locked. The lock goes with it, before the transaction ends.
+/// A permanent sequence, open and locked. Closed and unlocked when dropped, before the transaction ends.
 pub struct Sequence {
     relation: pg_sys::Relation,
     lock: Lock,
 }
 
-/// What other sessions may do with the sequence meanwhile.
+/// Lock modes of a sequence.
 #[derive(Debug, Clone, Copy)]
 pub enum Lock {
-    /// Other writers, as with `nextval`, but not ALTER and DROP.
+    /// As of `nextval`: conflicts with ALTER and DROP, not with other writers.
     Write,
-    /// Readers only.
+    /// Conflicts with other writers too.
     Alone,
 }
 
@@ -67,15 +66,15 @@ impl Lock {
 }
 
 impl Sequence {
-    /// Opens a sequence, unless it is gone.
+    /// Opens a sequence; returns none if it does not exist any more.
     pub fn open(oid: pg_sys::Oid, lock: Lock) -> Option<Self> {
-        // SAFETY: a call without preconditions; the relation stays open until dropped, or the
-        // transaction ends.
+        // SAFETY: a call without preconditions. The relation stays open until the value is dropped, or the transaction
+        // ends.
         let relation = unsafe { pg_sys::try_relation_open(oid, lock.mode()) };
         Self::check(relation, lock)
     }
 
-    /// Takes over what was opened, unless it is gone.
+    /// Takes over a relation that was opened; null if it does not exist any more.
     fn check(relation: pg_sys::Relation, lock: Lock) -> Option<Self> {
         if relation.is_null() {
             return None;
@@ -104,10 +103,11 @@ impl Sequence {
         .raise()
     }
 
-    /// As [`Sequence::open`] for writing, but without waiting: None also when another holds its lock.
+    /// As [`Sequence::open`] for writing, but without waiting; returns none also when another session has a conflicting
+    /// lock.
     pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
         let mode = Lock::Write.mode();
-        // SAFETY: calls without preconditions. The lock is given back when the sequence is dropped, or here if it is gone.
+        // SAFETY: calls without preconditions. The lock is released when the value is dropped, or here.
         unsafe {
             if !pg_sys::ConditionalLockRelationOid(oid, mode) {
                 return None;
@@ -120,21 +120,20 @@ impl Sequence {
         }
     }
 
-    /// Opens a sequence for a statement that alters it, and keeps others from writing it until the
-    /// transaction ends.
+    /// Opens a sequence for a statement that alters it, with a lock against other writers until the transaction ends.
     pub fn open_until_commit(oid: pg_sys::Oid) -> Option<Self> {
-        // SAFETY: a call without preconditions. The lock is the transaction's.
+        // SAFETY: a call without preconditions. The transaction releases the lock.
         unsafe { pg_sys::LockRelationOid(oid, Lock::Alone.mode()) };
         Self::open(oid, Lock::Alone)
     }
 
-    /// The name, without its schema.
+    /// Returns the name, without its schema.
     pub fn name(&self) -> String {
         // SAFETY: an open relation has its row of pg_class, whose name ends with a zero byte.
         unsafe { crate::pg::charset::decode_c((*(*self.relation).rd_rel).relname.data.as_ptr()) }
     }
 
-    /// The sequence's oid and the number of the file in which its page is now.
+    /// Returns the oid, and the number of the file that has the page now.
     pub fn identity(&self) -> (pg_sys::Oid, pg_sys::Oid) {
         // SAFETY: an open relation has its row of pg_class.
         unsafe {
@@ -145,7 +144,7 @@ impl Sequence {
         }
     }
 
-    /// The row as it is now.
+    /// Reads the row.
     pub fn row(&self) -> Row {
         self.with_page(pg_sys::BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
@@ -153,17 +152,16 @@ impl Sequence {
         })
     }
 
-    /// What `look` says of the row as it is now, and of where it was logged last. Both stay so until it returns.
-    pub fn is_at(&self, look: impl FnOnce(Row, Position) -> bool) -> bool {
+    /// Returns what `test` says of the row and the position of its last change. Both stay so until it returns.
+    pub fn is_at(&self, test: impl FnOnce(Row, Position) -> bool) -> bool {
         self.with_page(pg_sys::BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
             let (row, position) = unsafe { (*row_of(page), position_of(page)) };
-            look(row, position)
+            test(row, position)
         })
     }
 
-    /// What its definition says, and how many values a session shall take at once, its CACHE. The lock
-    /// on it keeps that so.
+    /// Returns the definition, and its CACHE: how many values a session takes at once. The lock keeps both.
     pub fn definition(&self) -> (Rules, u64) {
         let cache = pg_sys::SysCacheIdentifier::SEQRELID.cast_signed();
         // SAFETY: a lookup in the catalogs by oid; the row is copied before it is released.
@@ -193,14 +191,14 @@ impl Sequence {
         (rules, row.cache.unsigned_abs())
     }
 
-    /// Under the page's lock: shows the row to `decide`, logs and writes what it answers. Returns the
-    /// row that is there now, and the log position that makes it durable once flushed.
+    /// Passes the row to `decide` under the page's lock, and writes and logs the row that it returns. Returns the row
+    /// in the page, and the WAL position that makes it durable once flushed.
     pub fn update(&mut self, decide: impl FnOnce(Row) -> Option<Row>) -> (Row, Position) {
         self.update_then(|row, _| decide(row), |_| ())
     }
 
-    /// As [`Sequence::update`]; shows `decide` where the row was logged last as well, and runs `then` with the position once the page is written, still under its
-    /// lock. Not when nothing was.
+    /// As [`Sequence::update`]. Passes `decide` the position of the last change as well; and if it returns a row, calls
+    /// `then` with the new position, still under the page's lock.
     pub fn update_then(
         &mut self,
         decide: impl FnOnce(Row, Position) -> Option<Row>,
@@ -212,8 +210,8 @@ impl Sequence {
             match decide(found, logged) {
                 None => (found, logged),
                 Some(row) => {
-                    // SAFETY: the buffer is pinned and locked; the image is a copy of the page that
-                    // was checked, which replaces it under the log's rules when finished.
+                    // SAFETY: the buffer is pinned and locked. The image is a copy of the page that was checked;
+                    // GenericXLogFinish logs it and copies it back.
                     let position = unsafe {
                         let state = pg_sys::GenericXLogStart(self.relation);
                         let full = pg_sys::GENERIC_XLOG_FULL_IMAGE.cast_signed();
@@ -228,8 +226,7 @@ impl Sequence {
         })
     }
 
-    /// As [`Sequence::update`], for raising the value only: writes it as given out, with nothing
-    /// logged ahead of it.
+    /// As [`Sequence::update`], for the value only: writes it as issued, with no values logged ahead.
     pub fn raise(&mut self, decide: impl FnOnce(i64) -> Option<i64>) -> (i64, Position) {
         let (row, position) = self.update(|row| {
             Some(Row {
@@ -241,7 +238,7 @@ impl Sequence {
         (row.last_value, position)
     }
 
-    /// Runs `work` on the only page while it is locked.
+    /// Runs `work` on the only page, under its lock.
     fn with_page<T>(&self, lock: u32, work: impl FnOnce(pg_sys::Buffer, pg_sys::Page) -> T) -> T {
         // SAFETY: a sequence has a block 0. Pin and lock are released below, or by the server when an
         // error ends the transaction.
@@ -265,7 +262,7 @@ impl Sequence {
 
 impl Drop for Sequence {
     fn drop(&mut self) {
-        // After an error the server closes what is open.
+        // After an error the server closes it with the transaction.
         if !std::thread::panicking() {
             // SAFETY: opened with this lock.
             unsafe { pg_sys::relation_close(self.relation, self.lock.mode()) };
@@ -273,7 +270,7 @@ impl Drop for Sequence {
     }
 }
 
-/// Returns when the log is on disk up to `position`.
+/// Flushes the WAL up to `position`.
 pub fn flush(position: Position) {
     if position != 0 {
         // SAFETY: a position that this server has written.
@@ -281,20 +278,20 @@ pub fn flush(position: Position) {
     }
 }
 
-/// Has the log writer flush up to `position` soon.
-pub fn hasten(position: Position) {
+/// Makes the WAL writer flush up to `position` soon.
+pub fn flush_soon(position: Position) {
     if position != 0 {
         // SAFETY: a position that this server has written.
         unsafe { pg_sys::XLogSetAsyncXactLSN(position) };
     }
 }
 
-/// The row of a sequence's page.
+/// Returns the row of a sequence's page.
 ///
 /// # Safety
 /// `page` is of a sequence, and stays locked while the result is used.
 unsafe fn row_of(page: pg_sys::Page) -> *mut Row {
-    // SAFETY: a sequence's page has one tuple, whose data begins where its header says.
+    // SAFETY: a sequence's page has one tuple; its header has the offset of its data.
     unsafe {
         let item = pg_sys::PageGetItemId(page, 1);
         let tuple = pg_sys::PageGetItem(page, item).cast::<u8>();
@@ -303,7 +300,7 @@ unsafe fn row_of(page: pg_sys::Page) -> *mut Row {
     }
 }
 
-/// Where in the log a page was written last; macro `PageGetLSN`.
+/// Returns the WAL position of the last change to a page; macro `PageGetLSN`.
 ///
 /// # Safety
 /// `page` is locked.
@@ -311,4 +308,10 @@ unsafe fn position_of(page: pg_sys::Page) -> Position {
     // SAFETY: every page begins with this header.
     let at = unsafe { (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn };
     u64::from(at.xlogid) << 32 | u64::from(at.xrecoff)
+}
+
+/// Whether a page that was logged at `position` may be logged anew, as a checkpoint has begun since.
+pub fn is_before_checkpoint(position: Position) -> bool {
+    // SAFETY: a call without preconditions.
+    position <= unsafe { pg_sys::GetRedoRecPtr() }
 }

@@ -1,62 +1,64 @@
-//! Shared memory, with or without `shared_preload_libraries`: a segment for each idea that needs some.
+//! Named segments of shared memory, with or without `shared_preload_libraries`.
 //!
-//! 128 bytes of the main segment, the *rendezvous* of an idea, hold its lock and the handle of a pinned dynamic
-//! segment, which holds everything else. The session that needs it first makes it, as `GetNamedDSMSegment` does on the versions
-//! that have it. A crash of the server makes the main segment anew, and with it an empty rendezvous, so a stale handle
-//! cannot be.
+//! 128 bytes of the main segment, the *rendezvous*, hold the lock of a named segment and the handle of a pinned dynamic
+//! segment with its contents. The first session that needs it creates it. A crash of the server recreates the main
+//! segment and with it an empty rendezvous, so there are no stale handles.
 //!
-//! The rendezvous has one name for ever, and magic, version and size inside. So a session with another version of the
-//! library than the one that made the segment is refused what the two do not agree about, and never mints from lanes of
-//! its own beside the others.
+//! A rendezvous keeps its name for ever, and holds magic, version and size. So a session whose library has another
+//! version than the one that created the segment gets an error, and never mints from lanes of its own beside the
+//! others.
+//!
+//! PostgreSQL has `GetNamedDSMSegment` for this from 17 on. 15 and 16 lack it, so it would be a second implementation,
+//! and not replace this one. It also checks the size alone, so the stamp and the lock would still need a place that all
+//! versions of the library find.
 
-use crate::pg::backend::local::Once;
+use crate::pg::backend::local::LocalOnce;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
-use std::marker::PhantomData;
 use std::ptr::{self, addr_of_mut};
 use std::slice;
 
-/// Whose segment it is, and its form.
+/// Identifies the contents of a segment and their format.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// Eight bytes that stand nowhere else in the library's file. The last one is the idea's.
+    /// Eight bytes that are nowhere else in the library's file. The last one is the segment's own.
     magic: [u8; 8],
-    /// Any change to the head or the slots that an older library would misread needs another number.
+    /// Increases with any change to the head or the slots that an older library would misread.
     version: u32,
 }
 
 impl Stamp {
-    /// Of the idea with this number, at a version.
-    pub const fn new(idea: u8, version: u32) -> Self {
+    /// Returns the stamp of a segment, which has a byte of its own, at a version.
+    pub const fn new(segment: u8, version: u32) -> Self {
         let mut magic = *b"mint\x9d\xc5\xfe\0";
-        magic[7] = idea;
+        magic[7] = segment;
         Self { magic, version }
     }
 }
 
-/// What one idea keeps in shared memory: a head of type `H` and slots of type `S`. Both are used by many processes at
-/// once, so what changes in them is atomic; and zeroed memory must be a valid value of them.
-pub struct Idea<H: 'static, S: 'static = ()> {
+/// A segment of shared memory: a head of type `H` and slots of type `S`. Many processes use both at once, so mutable
+/// parts are atomic; and zeroed memory must be a valid value of both.
+pub struct NamedSegment<H: 'static, S: 'static = ()> {
     name: &'static CStr,
     stamp: &'static Stamp,
-    /// How many slots there shall be, asked when the segment is made.
+    /// Returns how many slots to make. Called when the segment is made.
     slots: fn() -> usize,
-    /// Called once, before another session sees the zeroed memory.
+    /// Fills the zeroed memory, before another session can see it.
     init: fn(&H, &[S]),
-    memory: Once<Memory<H, S>>,
+    memory: LocalOnce<Memory<H, S>>,
 }
 
-/// The segment of an idea as this process sees it.
+/// A segment as this process has mapped it.
 pub struct Memory<H: 'static, S: 'static = ()> {
     lock: *mut pg_sys::LWLock,
     pub head: &'static H,
     pub slots: &'static [S],
 }
 
-/// Guarded by AddinShmemInitLock until `tranche` is set, by its own lock from then on. The rest is zero until the
-/// segment is made.
+/// The entry of a segment in the main shared memory. Guarded by AddinShmemInitLock until `tranche` is set, by its own
+/// lock from then on. The rest is zero until the segment is made.
 #[repr(C, align(128))]
 struct Rendezvous {
     lock: pg_sys::LWLock,
@@ -69,8 +71,8 @@ struct Rendezvous {
 
 const _: () = assert!(size_of::<Rendezvous>() == 128);
 
-impl<H: 'static, S: 'static> Idea<H, S> {
-    /// An idea with slots.
+impl<H: 'static, S: 'static> NamedSegment<H, S> {
+    /// Returns a segment with slots.
     pub const fn with_slots(
         name: &'static CStr,
         stamp: &'static Stamp,
@@ -82,11 +84,11 @@ impl<H: 'static, S: 'static> Idea<H, S> {
             stamp,
             slots,
             init,
-            memory: Once::new(),
+            memory: LocalOnce::new(),
         }
     }
 
-    /// The idea's memory, made or attached on the first call of this process.
+    /// Returns the memory. The first call of this process makes or attaches the segment.
     #[inline]
     pub fn memory(&'static self) -> &'static Memory<H, S> {
         self.memory.get_or(|| self.attach())
@@ -95,7 +97,7 @@ impl<H: 'static, S: 'static> Idea<H, S> {
     #[cold]
     fn attach(&self) -> Memory<H, S> {
         let rendezvous = rendezvous(self.name);
-        // SAFETY: initialised in shared memory, which lasts as long as this process. An error releases the lock with
+        // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock with
         // the transaction.
         unsafe {
             pg_sys::LWLockRegisterTranche((*rendezvous).tranche, self.name.as_ptr());
@@ -112,7 +114,7 @@ impl<H: 'static, S: 'static> Idea<H, S> {
         }
     }
 
-    /// How far behind the segment's beginning the slots begin.
+    /// Returns the offset of the slots in the segment.
     const fn offset() -> usize {
         size_of::<H>().next_multiple_of(align_of::<S>())
     }
@@ -122,7 +124,7 @@ impl<H: 'static, S: 'static> Idea<H, S> {
         let slots = (self.slots)();
         let size = Self::offset() + slots * size_of::<S>();
         let (handle, base) = make_pinned(size);
-        // SAFETY: made just now, zeroed, with room for that.
+        // SAFETY: made above, zeroed, with room for the head and the slots.
         let memory = unsafe { Self::view(place, base, slots) };
         (self.init)(memory.head, memory.slots);
         place.stamp = self.stamp();
@@ -149,20 +151,20 @@ impl<H: 'static, S: 'static> Idea<H, S> {
             .hint("Reconnect all sessions of the old version and restart the server.")
             .raise();
         }
-        // SAFETY: a segment of this form, as its stamp says, with as many slots.
+        // SAFETY: the stamp says that the segment has this format and that many slots.
         unsafe { Self::view(place, map(place.handle), place.slots as usize) }
     }
 
-    /// Looked up where it stands, and not built into the code: so the test of an upgrade finds it in the file and makes
-    /// a library of another version.
+    /// Returns the stamp from its place in the library's file. The compiler must not copy it into the code: the test of
+    /// an upgrade changes it in the file, and so makes a library of another version.
     fn stamp(&self) -> Stamp {
         *std::hint::black_box(self.stamp)
     }
 
     /// # Safety
-    /// `base` is of a segment that stays mapped, with a head and so many slots.
+    /// `base` is the address of a segment that stays mapped, with a head and that many slots.
     unsafe fn view(place: &mut Rendezvous, base: *mut c_void, slots: usize) -> Memory<H, S> {
-        // SAFETY: as the caller says. Segments begin on a page, so that both are aligned.
+        // SAFETY: as the caller says. Segments begin on a page, so both are aligned.
         unsafe {
             Memory {
                 lock: addr_of_mut!(place.lock),
@@ -173,57 +175,53 @@ impl<H: 'static, S: 'static> Idea<H, S> {
     }
 }
 
-impl<H: 'static> Idea<H> {
-    /// An idea without slots.
+impl<H: 'static> NamedSegment<H> {
+    /// Returns a segment without slots.
     pub const fn new(name: &'static CStr, stamp: &'static Stamp, init: fn(&H, &[()])) -> Self {
         Self::with_slots(name, stamp, || 0, init)
     }
 }
 
 impl<H, S> Memory<H, S> {
-    /// Runs `work` under the idea's lock. An error inside releases it.
+    /// Runs `work` under the segment's lock. An error releases it.
     pub fn locked<T>(&self, work: impl FnOnce() -> T) -> T {
-        // SAFETY: the lock was initialised before the segment was published; if `work` raises an
-        // error, the server releases it with the transaction.
+        // SAFETY: the lock was initialized before the segment was published; if `work` raises an error, the server
+        // releases it with the transaction.
         unsafe { pg_sys::LWLockAcquire(self.lock, pg_sys::LWLockMode::LW_EXCLUSIVE) };
-        let held = Held(self.lock, PhantomData);
-        let result = work();
-        drop(held);
-        result
+        let _held = Held(self.lock);
+        work()
     }
 
-    /// As [`Memory::locked`], unless another has the lock.
+    /// As [`Memory::locked`]; returns none, without waiting, if another process has the lock.
     pub fn try_locked<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         // SAFETY: as above.
         if !unsafe { pg_sys::LWLockConditionalAcquire(self.lock, pg_sys::LWLockMode::LW_EXCLUSIVE) }
         {
             return None;
         }
-        let held = Held(self.lock, PhantomData);
-        let result = work();
-        drop(held);
-        Some(result)
+        let _held = Held(self.lock);
+        Some(work())
     }
 }
 
-/// A lock that is held.
-struct Held<'a>(*mut pg_sys::LWLock, PhantomData<&'a ()>);
+/// Guard of a lock that is held; unlocks when dropped.
+struct Held(*mut pg_sys::LWLock);
 
-impl Drop for Held<'_> {
+impl Drop for Held {
     fn drop(&mut self) {
-        // After an error the server releases what is held, with all else of the transaction.
+        // After an error the server releases it with the transaction.
         if !std::thread::panicking() {
-            // SAFETY: acquired by this process, which has it still.
+            // SAFETY: this process acquired the lock.
             unsafe { pg_sys::LWLockRelease(self.0) };
         }
     }
 }
 
-/// The rendezvous of an idea, with its lock initialised.
+/// Returns the rendezvous of a name, with its lock initialized.
 fn rendezvous(name: &CStr) -> *mut Rendezvous {
     // SAFETY: MainLWLockArray is the server's; 21 is AddinShmemInitLock in every supported version
-    // (lwlocknames.txt), as pgrx's own shared memory has it. Held until the lock of the rendezvous is there; an error
-    // releases it with the transaction. The server gives as many bytes, aligned to a line of the cache.
+    // (lwlocknames.txt), as in pgrx's own shared memory. It is held until the lock of the rendezvous is initialized; an
+    // error releases it with the transaction. The server returns that many bytes, aligned to a cache line.
     unsafe {
         let addin_lock = addr_of_mut!((*pg_sys::MainLWLockArray.add(21)).lock);
         pg_sys::LWLockAcquire(addin_lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
@@ -244,9 +242,9 @@ fn rendezvous(name: &CStr) -> *mut Rendezvous {
     }
 }
 
-/// The memory of a pinned segment.
+/// Maps a pinned segment, unless it is mapped already.
 pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
-    // SAFETY: the handle is of a pinned segment, which cannot be gone while what holds it is there.
+    // SAFETY: a pinned segment exists as long as the rendezvous, or the segment, that holds its handle.
     unsafe {
         let mut segment = pg_sys::dsm_find_mapping(handle);
         if segment.is_null() {
@@ -264,16 +262,16 @@ pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
     }
 }
 
-/// A new segment, zeroed: its handle and its memory. Pinned, so that it outlives this session; the mapping
-/// too, so that it outlives this statement.
+/// Makes a segment, zeroed; returns its handle and its memory. It is pinned, so it outlives this session; so is the
+/// mapping, which outlives this statement.
 pub fn make_pinned(size: usize) -> (pg_sys::dsm_handle, *mut c_void) {
     // SAFETY: creates a segment of `size` bytes, mapped on a page, and raises an error if it cannot.
     unsafe {
         let segment = pg_sys::dsm_create(size, 0);
         let memory = pg_sys::dsm_segment_address(segment);
         let handle = pg_sys::dsm_segment_handle(segment);
-        // The system gives zeroed memory. What the server kept for segments (min_dynamic_shared_memory), whose handles
-        // are odd, may have been used before.
+        // Memory of the system is zeroed. That which the server reserves by min_dynamic_shared_memory, with odd
+        // handles, may have been used before.
         if handle & 1 == 1 {
             ptr::write_bytes(memory.cast::<u8>(), 0, size);
         }
@@ -281,4 +279,11 @@ pub fn make_pinned(size: usize) -> (pg_sys::dsm_handle, *mut c_void) {
         pg_sys::dsm_pin_mapping(segment);
         (handle, memory)
     }
+}
+
+/// Returns the slots in a pinned segment, which has room for as many. Zeroed memory must be a valid value of them, and
+/// what changes in them is atomic.
+pub fn map_slots<S>(handle: pg_sys::dsm_handle, slots: usize) -> &'static [S] {
+    // SAFETY: the segment stays mapped for the life of this process; the slots are as the caller says.
+    unsafe { slice::from_raw_parts(map(handle).cast::<S>(), slots) }
 }

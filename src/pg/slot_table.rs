@@ -1,8 +1,8 @@
-//! Slots of shared memory, each of a sequence: finding one, and choosing which to give away when all are taken.
+//! A set-associative table of slots in shared memory, each of a sequence: lookup, and eviction when all are taken.
 //!
-//! The slots lie in sets; a sequence has its place in one of them. In a full set the database that has most slots
-//! loses the one that it used longest ago. So a database that uses up slots takes them from itself: another loses none
-//! to it while it has no more in the set than the databases that fill it have on average.
+//! A sequence has its slot in one set. In a full set the database with the most slots loses its least recently used
+//! one. So a database that uses many slots takes them from itself: another database loses none to it while it has no
+//! more slots in the set than the databases that fill it have on average.
 
 use crate::pg::catalog::extension;
 use crate::pg::machine::clock;
@@ -10,10 +10,11 @@ use mint_core::Micros;
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-/// How many slots a set has.
+/// Slots of a set.
 const WAYS: usize = 64;
 
-/// A sequence as it is: of another incarnation of its database, made anew, or altered, it is another.
+/// Identifies a sequence: one that was altered, recreated, or is of another incarnation of its database has another
+/// key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     database: u32,
@@ -23,7 +24,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// A sequence of this database, and the file of its page.
+    /// Returns the key of a sequence of this database and the file of its page.
     pub fn new((sequence, file): (pg_sys::Oid, pg_sys::Oid)) -> Self {
         Self {
             database: extension::database(),
@@ -34,9 +35,9 @@ impl Key {
     }
 }
 
-/// The sequence that a slot is of. Changed and read under the idea's lock; zeroed memory is vacant.
+/// The sequence of a slot. Written and read under the segment's lock; zeroed memory is vacant.
 ///
-/// - `used`: when it was used last, to find the one that is used least.
+/// - `used`: when the slot was used last, for eviction.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Tag {
@@ -58,22 +59,22 @@ impl Tag {
         }
     }
 
-    /// The database; 0 for a vacant slot.
+    /// Returns the database; 0 for a vacant slot.
     pub fn database(&self) -> u32 {
         self.database.load(Ordering::Relaxed)
     }
 
-    /// Whether it is of this incarnation of the database.
+    /// Returns whether the slot is of this incarnation of the database.
     pub fn is_of(&self, incarnation: u32) -> bool {
         self.incarnation.load(Ordering::Relaxed) == incarnation
     }
 
-    /// The sequence.
+    /// Returns the sequence.
     pub fn sequence(&self) -> u32 {
         self.sequence.load(Ordering::Relaxed)
     }
 
-    /// Makes the slot this sequence's.
+    /// Gives the slot to a sequence.
     pub fn set(&self, key: Key) {
         self.note_use(clock::now());
         self.sequence.store(key.sequence, Ordering::Relaxed);
@@ -82,34 +83,34 @@ impl Tag {
         self.database.store(key.database, Ordering::Relaxed);
     }
 
-    /// Makes it vacant.
+    /// Makes the slot vacant.
     pub fn clear(&self) {
         self.database.store(0, Ordering::Relaxed);
         self.used.store(0, Ordering::Relaxed);
     }
 
-    /// It is used now.
+    /// Sets when the slot was used last.
     pub fn note_use(&self, now: Micros) {
         self.used.store(now, Ordering::Relaxed);
     }
 
-    /// When it was used last.
+    /// Returns when the slot was used last.
     pub fn used(&self) -> Micros {
         self.used.load(Ordering::Relaxed)
     }
 }
 
-/// What has a [`Tag`].
+/// A slot, which has a [`Tag`].
 pub trait Tagged {
     fn tag(&self) -> &Tag;
 
-    /// Whether it cannot be given to another now.
+    /// Returns whether the slot cannot be evicted now.
     fn is_held(&self) -> bool {
         false
     }
 }
 
-/// The set of slots in which a sequence has its own.
+/// Returns the set in which a sequence has its slot.
 pub fn set_of<S>(slots: &'static [S], key: Key) -> &'static [S] {
     let sets = (slots.len() / WAYS).max(1);
     let mixed = (u64::from(key.database) << 32 | u64::from(key.sequence))
@@ -118,12 +119,12 @@ pub fn set_of<S>(slots: &'static [S], key: Key) -> &'static [S] {
     &slots[set * slots.len() / sets..(set + 1) * slots.len() / sets]
 }
 
-/// The slot of a sequence.
+/// Returns the slot of a sequence.
 pub fn find<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
     set.iter().find(|slot| slot.tag().key() == key)
 }
 
-/// Slots that the same sequence had before it was altered, or in a database whose oid is used again.
+/// Returns slots of the same sequence before it was altered, or of a dropped database with the same oid.
 pub fn earlier<S: Tagged>(set: &[S], key: Key) -> impl Iterator<Item = &S> {
     set.iter().filter(move |slot| {
         let other = slot.tag().key();
@@ -131,8 +132,8 @@ pub fn earlier<S: Tagged>(set: &[S], key: Key) -> impl Iterator<Item = &S> {
     })
 }
 
-/// The slot of the same page in another incarnation of the database: before that was altered, or of one that was dropped
-/// and had the same oid.
+/// Returns the slot of the same page in another incarnation of the database: before that was altered, or of a dropped
+/// one with the same oid.
 pub fn other_incarnation<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
     let incarnation = |slot: &&S| slot.tag().incarnation.load(Ordering::Relaxed);
     set.iter().find(|slot| {
@@ -141,7 +142,7 @@ pub fn other_incarnation<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
     })
 }
 
-/// The slot that another sequence of this database gets; none when all are held.
+/// Returns the slot to evict for another sequence of this database; none when all are held.
 pub fn vacate<S: Tagged>(set: &[S], database: u32) -> Option<&S> {
     let free = || set.iter().filter(|slot| !slot.is_held());
     let of = |database: u32| {
@@ -163,6 +164,22 @@ pub fn vacate<S: Tagged>(set: &[S], database: u32) -> Option<&S> {
             }
         })
         .min_by_key(|slot| slot.tag().used())
-        // All of its own are held.
+        // All slots of this database are held.
         .or_else(|| free().min_by_key(|slot| slot.tag().used()))
+}
+
+/// Counts the owners of slots. In shared memory, zeroed at first.
+#[repr(C, align(64))]
+pub struct Owners(AtomicU32);
+
+impl Owners {
+    /// Returns a number that no owner has, never 0.
+    pub fn next(&self) -> u32 {
+        loop {
+            let owner = self.0.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if owner != 0 {
+                return owner;
+            }
+        }
+    }
 }

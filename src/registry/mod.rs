@@ -1,5 +1,6 @@
-//! Nodes that are lent to servers: the registry, and its members.
+//! Leases of nodes: the registry that grants them, and the members that mint under them.
 
+pub mod identity;
 pub mod member;
 pub mod server;
 pub mod settings;
@@ -7,5 +8,5 @@ pub mod settings;
 /// Defines the settings, and lends nodes once they name a registry. Called once, when the library is loaded.
 pub fn init() {
     member::leases::init();
-    settings::init(&member::leases::LEASES);
+    settings::init(&member::leases::RegistryLender);
 }

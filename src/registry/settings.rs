@@ -1,16 +1,15 @@
-//! Which registry lends this server its nodes, and which it asks for: the settings `pg_mint.nodes`, `registry`,
-//! `registry_database` and `registry_role`.
+//! The registry that grants leases to this server, and the nodes of these leases: the settings `pg_mint.nodes`,
+//! `registry`, `registry_database` and `registry_role`.
 
-use crate::pg::backend::guc::{assigned, explain, text};
+use crate::pg::backend::guc::{ParsedGuc, define_parsed, text};
 use crate::pg::backend::local::{Cached, Local};
-use crate::pg::charset;
 use crate::pg::error::sentence;
 use crate::snowflake::node::lender;
 use crate::snowflake::node::lender::Lender;
 use crate::snowflake::node::setting::{Node, node};
-use mint_core::parse_nodes;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
-use std::ffi::{CStr, CString, c_char, c_void};
+use mint_core::{NodesError, parse_nodes};
+use pgrx::{GucContext, GucSetting};
+use std::ffi::{CStr, CString};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
@@ -21,22 +20,22 @@ static DATABASE: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"postgres"));
 static ROLE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
-/// What the settings come to; none from when one of them is assigned until that is asked for.
+/// The settings, parsed and hashed.
 struct Summary {
     nodes: Vec<RangeInclusive<u64>>,
-    /// Of the three settings by which the registry is found.
+    /// A hash of the three settings by which the registry is found.
     registry: u64,
-    /// Of these, and of `pg_mint.nodes`.
+    /// A hash of these, and of `pg_mint.nodes`.
     all: u64,
 }
 
+/// Cleared when a setting is assigned.
 static SUMMARY: Cached<Summary> = Cached::new();
 
-/// What lends nodes once a registry is set.
+/// The lender of nodes once a registry is set.
 static LENDER: Local<Option<&'static dyn Lender>> = Local::new(None);
 
-/// The nodes that are minted by their numbers, where a registry lends them: those of `pg_mint.nodes`, and that of
-/// `pg_mint.node`.
+/// Returns the nodes of which leases are requested by number: those of `pg_mint.nodes`, and that of `pg_mint.node`.
 pub fn nodes() -> Vec<RangeInclusive<u64>> {
     let mut nodes = summary().nodes.clone();
     if let Node::Fixed(node) = node() {
@@ -48,7 +47,7 @@ pub fn nodes() -> Vec<RangeInclusive<u64>> {
     nodes
 }
 
-/// Which of [`nodes`] a node is among.
+/// Returns the range of [`nodes`] that has a node.
 pub fn range_of(number: u64) -> Option<RangeInclusive<u64>> {
     let summary = summary();
     let listed = summary.nodes.iter().find(|range| range.contains(&number));
@@ -63,12 +62,13 @@ pub fn is_listed(node: u64) -> bool {
     summary().nodes.iter().any(|range| range.contains(&node))
 }
 
-/// A hash of the settings by which the registry is found: what one registry has lent is not another's.
+/// Returns a hash of the settings by which the registry is found, which tells the leases of one registry from
+/// another's.
 pub fn registry_key() -> u64 {
     summary().registry
 }
 
-/// A hash of these settings, and of `pg_mint.nodes`: whether two processes go by the same ones.
+/// Returns a hash of these settings, and of `pg_mint.nodes`, which tells whether two processes use the same.
 pub fn settings_key() -> u64 {
     summary().all
 }
@@ -76,10 +76,10 @@ pub fn settings_key() -> u64 {
 fn summary() -> Rc<Summary> {
     SUMMARY.get_or(|| {
         let nodes = NODES.get().unwrap_or_default();
-        let place = [&REGISTRY, &DATABASE, &ROLE].map(|setting| setting.get().unwrap_or_default());
-        let registry = place.iter().fold(FNV_BASIS, |hash, text| fnv(hash, text));
+        let access = [&REGISTRY, &DATABASE, &ROLE].map(|setting| setting.get().unwrap_or_default());
+        let registry = access.iter().fold(FNV_BASIS, |hash, text| fnv(hash, text));
         Summary {
-            // Checked when it was set.
+            // Checked when the setting was assigned.
             nodes: parse_nodes(&nodes.to_string_lossy()).unwrap_or_default(),
             registry,
             all: fnv(registry, &nodes),
@@ -89,8 +89,8 @@ fn summary() -> Rc<Summary> {
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a, which all builds of this library have in common. With the zero at the end, so that no two lists of texts
-/// run together.
+/// Returns a hash by FNV-1a, the same in all builds of this library. Includes the zero at the end, so that different
+/// lists of texts differ.
 fn fnv(hash: u64, text: &CStr) -> u64 {
     let bytes = text.to_bytes_with_nul().iter();
     bytes.fold(hash, |hash, &byte| {
@@ -98,23 +98,23 @@ fn fnv(hash: u64, text: &CStr) -> u64 {
     })
 }
 
-/// A setting is assigned: what was learned under the old one is asked again.
+/// Clears what was learned under the settings before.
 fn forget() {
     SUMMARY.clear();
     lender::changed();
 }
 
-/// The foreign server by which the registry is reached.
+/// Returns the foreign server by which the registry is reached.
 pub fn registry() -> Option<String> {
     text(&REGISTRY)
 }
 
-/// The database that has the foreign server.
+/// Returns the database that has the foreign server.
 pub fn registry_database() -> Option<String> {
     text(&DATABASE)
 }
 
-/// The role that asks the registry; none means the superuser that initdb made.
+/// Returns the role that connects to the registry; none means the superuser that initdb created.
 pub fn registry_role() -> Option<String> {
     text(&ROLE)
 }
@@ -122,87 +122,79 @@ pub fn registry_role() -> Option<String> {
 /// Defines the settings; with a registry set, nodes are lent by `lender`. Called once, when the library is loaded.
 pub fn init(lender: &'static dyn Lender) {
     LENDER.set(Some(lender));
-    // SAFETY: the hooks are of the types that the server calls.
-    unsafe {
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.nodes",
-            c"Sets the nodes that this server claims at the registry.",
-            c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
-            &NODES,
-            GucContext::Sighup,
-            GucFlags::default(),
-            Some(check_nodes),
-            Some(assign_place),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry",
-            c"Sets the foreign server of the registry that lends nodes.",
-            c"Empty means that there is none: nodes are this server's because its settings say so.",
-            &REGISTRY,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_registry),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry_database",
-            c"Sets the database that has the foreign server of the registry, and dblink.",
-            c"A change gives back what is held, and claims anew from there.",
-            &DATABASE,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_place),
-            None,
-        );
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.registry_role",
-            c"Sets the role that asks the registry, by its user mapping.",
-            c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
-            &ROLE,
-            GucContext::Sighup,
-            GucFlags::default(),
-            None,
-            Some(assign_place),
-            None,
-        );
+    define_parsed::<Nodes>(
+        c"pg_mint.nodes",
+        c"Sets the nodes that this server claims at the registry.",
+        c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
+        &NODES,
+        GucContext::Sighup,
+    );
+    define_parsed::<Registry>(
+        c"pg_mint.registry",
+        c"Sets the foreign server of the registry that lends nodes.",
+        c"Empty means that there is none: nodes are this server's because its settings say so.",
+        &REGISTRY,
+        GucContext::Sighup,
+    );
+    define_parsed::<Access>(
+        c"pg_mint.registry_database",
+        c"Sets the database that has the foreign server of the registry, and dblink.",
+        c"A change gives back what is held, and claims anew from there.",
+        &DATABASE,
+        GucContext::Sighup,
+    );
+    define_parsed::<Access>(
+        c"pg_mint.registry_role",
+        c"Sets the role that asks the registry, by its user mapping.",
+        c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
+        &ROLE,
+        GucContext::Sighup,
+    );
+}
+
+/// The value of `pg_mint.nodes`.
+#[derive(Default)]
+struct Nodes;
+
+impl ParsedGuc for Nodes {
+    fn parse(text: &str) -> Result<Self, String> {
+        let refusal = |error: NodesError| sentence(&error.to_string());
+        parse_nodes(text).map(|_| Nodes).map_err(refusal)
+    }
+
+    fn assign(self) {
+        forget();
     }
 }
 
-/// Takes a value of `pg_mint.registry`.
-#[pg_guard]
-unsafe extern "C-unwind" fn assign_registry(value: *const c_char, _extra: *mut c_void) {
-    // SAFETY: called by the server.
-    let is_set = unsafe { assigned(value) }.is_some_and(|text| !text.is_empty());
-    SUMMARY.clear();
-    lender::set(LENDER.get().filter(|_| is_set));
+/// The value of `pg_mint.registry`.
+#[derive(Default)]
+struct Registry {
+    is_set: bool,
 }
 
-/// Takes a value of another setting of this file.
-#[pg_guard]
-unsafe extern "C-unwind" fn assign_place(_value: *const c_char, _extra: *mut c_void) {
-    forget();
+impl ParsedGuc for Registry {
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_set = !text.is_empty();
+        Ok(Registry { is_set })
+    }
+
+    fn assign(self) {
+        SUMMARY.clear();
+        lender::set(LENDER.get().filter(|_| self.is_set));
+    }
 }
 
-/// Whether a value can be assigned to `pg_mint.nodes`.
-#[pg_guard]
-unsafe extern "C-unwind" fn check_nodes(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: the server gives the place of a string, which is null for no value.
-    unsafe {
-        if (*value).is_null() {
-            return true;
-        }
-        let wrong = parse_nodes(&charset::decode_c(*value)).err();
-        if let Some(error) = &wrong {
-            let detail = sentence(&error.to_string()).unwrap_or_default();
-            explain(&charset::c_string(&detail));
-        }
-        wrong.is_none()
+/// The value of a setting that says how the registry is reached.
+#[derive(Default)]
+struct Access;
+
+impl ParsedGuc for Access {
+    fn parse(_: &str) -> Result<Self, String> {
+        Ok(Access)
+    }
+
+    fn assign(self) {
+        forget();
     }
 }

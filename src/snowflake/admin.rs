@@ -1,6 +1,6 @@
-//! What the administrator of the server sees and does.
+//! Views and functions for the administrator of the server.
 
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::machine::clock;
 use crate::snowflake::lane::{ceiling, lanes, reset_ceiling};
@@ -8,8 +8,8 @@ use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-/// Every lane from which the server minted since it started, behind the view of the same name.
-#[pg_extern(volatile, strict, parallel_safe, cost = 100, requires = ["layout_operators"])]
+/// Returns the lanes from which the server has minted since it started, for the view of the same name.
+#[pg_extern(volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn pg_mint_lanes() -> TableIterator<
     'static,
@@ -39,20 +39,20 @@ fn pg_mint_lanes() -> TableIterator<
     }))
 }
 
-/// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns by how
-/// much it had. Only when the clock is right: ids minted now hold back all later ones.
+/// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns how far it jumped. Only for
+/// a clock that is correct: ids minted now hold back all later ones.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn pg_mint_accept_clock() -> Interval {
     interval(lanes::accept_clock())
 }
 
-/// The durable ceilings of the server's databases, behind the view of the same name.
+/// Returns the durable ceilings of the server's databases, for the view of the same name.
 #[pg_extern(volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn pg_mint_ceilings() -> TableIterator<
     'static,
     (
-        name!(database, Words),
+        name!(database, DecodedText),
         name!(name, &'static str),
         name!(value, Option<TimestampWithTimeZone>),
         name!(ahead, Interval),
@@ -61,29 +61,29 @@ fn pg_mint_ceilings() -> TableIterator<
         name!(last_write, Option<TimestampWithTimeZone>),
     ),
 > {
-    TableIterator::new(ceiling::seen().into_iter().map(|seen| {
+    TableIterator::new(ceiling::rows().into_iter().map(|row| {
         (
-            Words(seen.database),
+            DecodedText(row.database),
             ceiling::NAME,
-            timestamp(seen.value),
-            interval(clock::ahead(seen.value)),
-            timestamp(seen.floor),
-            seen.writes.cast_signed(),
-            seen.last_write.and_then(timestamp),
+            timestamp(row.value),
+            interval(clock::ahead(row.value)),
+            timestamp(row.floor),
+            row.writes.cast_signed(),
+            row.last_write.and_then(timestamp),
         )
     }))
 }
 
-/// Puts the ceiling of this database to a moment, after a clock that ran ahead had poisoned it, and
-/// returns where it is: never before what may be minted now. **Ids past it may be issued again**: give a
-/// moment above those of all ids in use.
+/// Sets the ceiling of this database to a timestamp, after a clock far ahead has raised it too far. Returns the new
+/// ceiling, which is never below ids that may be minted now. **Ids above it may be issued again**: the timestamp must
+/// be above those of all ids in use.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 100)]
 fn pg_mint_reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
     timestamp(reset_ceiling::reset(to_micros(at)))
 }
 
-/// Where the ceiling of a new extension begins: above all that was issued in this database since the
-/// server started.
+/// Returns the first ceiling of a new extension: above all ids that were issued in this database since the server
+/// started.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 100)]
 fn pg_mint_highest_ceiling() -> i64 {
     ceiling::highest()
@@ -92,17 +92,14 @@ fn pg_mint_highest_ceiling() -> i64 {
 extension_sql_file!(
     "../../sql/snowflake/ceiling.sql",
     name = "ceiling",
-    requires = ["layout_operators", pg_mint_highest_ceiling]
+    requires = [pg_mint_highest_ceiling]
 );
 
 extension_sql_file!(
     "../../sql/snowflake/admin.sql",
     name = "snowflake_admin",
     requires = [
-        pg_mint_lanes,
-        pg_mint_accept_clock,
-        pg_mint_ceilings,
-        pg_mint_reset_ceiling,
+        pg_mint_lanes, pg_mint_accept_clock, pg_mint_ceilings, pg_mint_reset_ceiling,
         pg_mint_highest_ceiling
     ]
 );

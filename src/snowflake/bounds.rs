@@ -1,7 +1,7 @@
-//! Ids as bounds of a span of time, so that a range of time is a range of the primary key.
+//! Ids as bounds of a time range, which make it a range of the primary key.
 //!
-//! An id's time is the start of its tick. Where no such id exists, a bound is NULL, and a comparison
-//! with it is never true.
+//! The time of an id is the start of its tick. A bound that no id can have is NULL, and a comparison with it is never
+//! true.
 
 use crate::pg::datum::timestamp::to_micros;
 use crate::pg::error::OrReport;
@@ -9,8 +9,8 @@ use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
-/// Smallest id at or after a moment: for `id >= snowflake_min(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the smallest id of a timestamp or later: for `id >= snowflake_min(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_min(
     at: TimestampWithTimeZone,
     layout: default!(SnowflakeLayout, "'instagram'"),
@@ -18,8 +18,8 @@ fn snowflake_min(
     layout.layout().min_id(to_micros(at)).or_report()
 }
 
-/// Largest id at or before a moment: for `id <= snowflake_max(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the largest id of a timestamp or earlier: for `id <= snowflake_max(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_max(
     at: TimestampWithTimeZone,
     layout: default!(SnowflakeLayout, "'instagram'"),
@@ -27,8 +27,8 @@ fn snowflake_max(
     layout.layout().max_id(to_micros(at)).or_report()
 }
 
-/// Smallest id after a moment: for `id >= snowflake_min_after(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the smallest id after a timestamp: for `id >= snowflake_min_after(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_min_after(
     at: TimestampWithTimeZone,
     layout: default!(SnowflakeLayout, "'instagram'"),
@@ -36,8 +36,8 @@ fn snowflake_min_after(
     layout.layout().min_id_after(to_micros(at)).or_report()
 }
 
-/// Largest id before a moment: for `id <= snowflake_max_before(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the largest id before a timestamp: for `id <= snowflake_max_before(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_max_before(
     at: TimestampWithTimeZone,
     layout: default!(SnowflakeLayout, "'instagram'"),
@@ -49,9 +49,6 @@ extension_sql_file!(
     "../../sql/snowflake/bounds.sql",
     name = "snowflake_bounds",
     requires = [
-        snowflake_min,
-        snowflake_max_before,
-        snowflake_max,
-        snowflake_min_after
+        snowflake_min, snowflake_max_before, snowflake_max, snowflake_min_after
     ]
 );

@@ -1,4 +1,4 @@
-//! What an id says, and ids for what one wants to say. All of it computes only.
+//! The parts of an id, and ids made of given parts.
 
 use crate::pg::datum::timestamp::{timestamp_or_report, to_micros};
 use crate::pg::error::OrReport;
@@ -9,8 +9,8 @@ use pgrx::JsonB;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
-/// The id of a moment, shard and sequence: to carry over old rows, or to build a bound by hand.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the id of a timestamp, shard and sequence: to migrate old rows, or to make a bound by hand.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_encode(
     at: TimestampWithTimeZone,
     shard: i64,
@@ -23,8 +23,8 @@ fn snowflake_encode(
         .or_report()
 }
 
-/// The parts of an id; those of a split node also one by one.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the parts of an id; of a split node also its two parts.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_decode(
     id: i64,
@@ -48,7 +48,7 @@ fn snowflake_decode(
     ))
 }
 
-/// Upper and lower part of a split node.
+/// Returns the upper and lower part of a split node.
 fn node_parts(layout: &Layout, node: u64) -> Option<Vec<i64>> {
     let lower = layout.node_split();
     (lower > 0).then(|| {
@@ -57,8 +57,8 @@ fn node_parts(layout: &Layout, node: u64) -> Option<Vec<i64>> {
     })
 }
 
-/// When an id was minted: the start of its tick.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns when an id was minted: the start of its tick.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_time(
     id: i64,
     layout: default!(SnowflakeLayout, "'instagram'"),
@@ -66,14 +66,14 @@ fn snowflake_time(
     timestamp_or_report(layout.layout().decode(id).or_report().at)
 }
 
-/// The shard of an id.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the shard of an id.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_shard(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i64 {
     layout.layout().decode(id).or_report().node.cast_signed()
 }
 
-/// The sequence of an id within its tick.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1, requires = ["layout_operators"])]
+/// Returns the sequence of an id within its tick.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i64 {
     layout
         .layout()
@@ -83,8 +83,9 @@ fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'"))
         .cast_signed()
 }
 
-/// All that an id says; the id itself as a string, because JavaScript's numbers end at 2^53.
-#[pg_extern(immutable, strict, parallel_safe, cost = 10, requires = ["layout_operators"])]
+/// Returns all parts of an id as JSON. The id itself is a string, because numbers of JavaScript are exact only up to
+/// 2^53.
+#[pg_extern(immutable, strict, parallel_safe, cost = 10)]
 fn snowflake_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> JsonB {
     let layout = layout.layout();
     let Parts { at, node, sequence } = layout.decode(id).or_report();
@@ -105,11 +106,7 @@ extension_sql_file!(
     "../../sql/snowflake/decode.sql",
     name = "snowflake_decode",
     requires = [
-        snowflake_encode,
-        snowflake_decode,
-        snowflake_time,
-        snowflake_shard,
-        snowflake_sequence,
+        snowflake_encode, snowflake_decode, snowflake_time, snowflake_shard, snowflake_sequence,
         snowflake_jsonb
     ]
 );

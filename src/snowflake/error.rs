@@ -1,7 +1,7 @@
-//! From the core's errors to PostgreSQL's: of ids, of layouts, and of minting.
+//! PostgreSQL's reports of core's errors: of ids, of layouts, and of minting.
 
 use crate::pg::backend::recovery::Refusal;
-use crate::pg::error::{Report, ToReport, bad_syntax, log, report, sentence};
+use crate::pg::error::{Report, ToReport, log, report, sentence};
 use crate::snowflake::node::lender;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
@@ -9,38 +9,45 @@ use mint_core::{BUILTINS, IdError, Layout, LayoutError, Micros, MintError};
 use pgrx::PgSqlErrorCode as Code;
 
 impl ToReport for IdError {
-    fn to_report(&self) -> Report {
-        let refused = |code| report(code, self.to_string());
-        let out_of_range = || refused(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
+    fn code(&self) -> Code {
         match self {
-            Self::Node { max: 0, .. } => {
-                out_of_range().detail("The layout has no node; its shard is 0.")
+            Self::Node { .. } | Self::Sequence { .. } | Self::NotAnId { .. } => {
+                Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
             }
+            Self::Timestamp { .. } => Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
+            Self::TimeNotOnTop(_) => Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        }
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::Node { max: 0, .. } => report.detail("The layout has no node; its shard is 0."),
             Self::Node { max, .. } => {
-                out_of_range().detail(format!("Shards of this layout are 0 to {max}."))
+                report.detail(format!("Shards of this layout are 0 to {max}."))
             }
             Self::Sequence { max, .. } => {
-                out_of_range().detail(format!("Sequences of this layout are 0 to {max}."))
+                report.detail(format!("Sequences of this layout are 0 to {max}."))
             }
-            Self::Timestamp { first, last, .. } => refused(Code::ERRCODE_DATETIME_FIELD_OVERFLOW)
-                .detail(format!("Times of this layout are {first} to {last}.")),
-            Self::NotAnId { .. } => out_of_range()
+            Self::Timestamp { first, last, .. } => {
+                report.detail(format!("Times of this layout are {first} to {last}."))
+            }
+            Self::NotAnId { .. } => report
                 .detail("It is negative, or has bits or a time that the layout cannot have.")
                 .hint("Give the layout that minted the id."),
-            Self::TimeNotOnTop(_) => refused(Code::ERRCODE_INVALID_PARAMETER_VALUE)
+            Self::TimeNotOnTop(_) => report
                 .detail("Its ids do not sort by time, so a span of time is not a range of ids."),
         }
     }
 }
 
-/// Why nothing is minted on a standby.
+/// The error of minting on a standby.
 pub const IN_RECOVERY: Refusal = Refusal {
     message: "cannot mint ids during recovery",
     detail: "The primary may be minting the same ids.",
     hint: "Mint on the primary, or promote this server.",
 };
 
-/// The text is not a layout's.
+/// Begins the error of a text that is not a layout.
 #[cold]
 #[track_caller]
 pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
@@ -60,12 +67,13 @@ pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
               time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z."
             .to_owned(),
     };
-    bad_syntax("snowflake_layout", text.as_bytes())
-        .detail_if(sentence(&error.to_string()))
+    let message = format!("invalid input syntax for type snowflake_layout: \"{text}\"");
+    report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
+        .detail(sentence(&error.to_string()))
         .hint(hint)
 }
 
-/// The bytes are not a layout's.
+/// Begins the error of bytes that are not a layout.
 #[cold]
 #[track_caller]
 pub fn bad_layout_bytes(error: &LayoutError) -> Report {
@@ -73,50 +81,61 @@ pub fn bad_layout_bytes(error: &LayoutError) -> Report {
         Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
         "invalid external \"snowflake_layout\" value",
     )
-    .detail_if(sentence(&error.to_string()))
+    .detail(sentence(&error.to_string()))
 }
 
-/// Refuses to mint from the lane of (layout, node).
+/// Raises the error of minting from the lane of (layout, node). The registry raises that of a lease that has ended.
 #[cold]
+#[track_caller]
 pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) -> ! {
-    let too_far = |need: &Micros| {
-        format!(
-            "The next id of {} is {} away, and pg_mint.max_wait is shorter.",
-            lane_name(layout, node),
-            duration_text(*need)
-        )
+    let code = match error {
+        MintError::Exhausted => Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+        _ => Code::ERRCODE_SYSTEM_ERROR,
     };
-    let refused = |code| report(code, error.message(layout, node));
-    let clock = || refused(Code::ERRCODE_SYSTEM_ERROR);
+    let report = report(code, error.message(layout, node));
+    explain(report, error, layout, node, max_ahead).raise()
+}
+
+fn explain(
+    report: Report,
+    error: &MintError,
+    layout: &Layout,
+    node: u64,
+    max_ahead: Micros,
+) -> Report {
+    let too_far = |need: &Micros| {
+        let (lane, need) = (lane_name(layout, node), duration_text(*need));
+        format!("The next id of {lane} is {need} away, and pg_mint.max_wait is shorter.")
+    };
     match error {
-        MintError::Exhausted => refused(Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED)
-            .detail(format!(
-                "Its last tick starts at {}.",
-                layout
-                    .tick_start(layout.max_tick())
-                    .map_or_else(|| "infinity".to_owned(), timestamp_text)
-            ))
-            .hint("Choose a layout with a later epoch or more bits of time."),
-        MintError::BeforeEpoch => clock()
+        MintError::Exhausted => {
+            let last = layout.tick_start(layout.max_tick());
+            let last = last.map_or_else(|| "infinity".to_owned(), timestamp_text);
+            report
+                .detail(format!("Its last tick starts at {last}."))
+                .hint("Choose a layout with a later epoch or more bits of time.")
+        }
+        MintError::BeforeEpoch => report
             .detail(format!("The epoch is {}.", timestamp_text(layout.epoch())))
             .hint("Check the clock of the server."),
-        MintError::ClockBehind { need, .. } => clock()
-            .detail(format!(
-                "The clock stepped back{}. Ids may run ahead of it by pg_mint.max_ahead ({}); \
-                 the next id is {} away, and pg_mint.max_wait is shorter.",
-                if lender::is_there() {
-                    ", or the node was given back just now"
-                } else {
-                    ""
-                },
-                duration_text(max_ahead),
-                duration_text(*need)
-            ))
-            .hint("Put the clock of the server right, wait, or raise pg_mint.max_wait."),
-        MintError::BelowFloor { behind: ..=0, .. } => clock()
+        MintError::ClockBehind { need, .. } => {
+            let or_released = match lender::is_there() {
+                true => ", or the node was given back just now",
+                false => "",
+            };
+            let (max_ahead, need) = (duration_text(max_ahead), duration_text(*need));
+            report
+                .detail(format!(
+                    "The clock stepped back{or_released}. \
+                     Ids may run ahead of it by pg_mint.max_ahead ({max_ahead}); \
+                     the next id is {need} away, and pg_mint.max_wait is shorter."
+                ))
+                .hint("Put the clock of the server right, wait, or raise pg_mint.max_wait.")
+        }
+        MintError::BelowFloor { behind: ..=0, .. } => report
             .detail("Ids of the tick under way may have been issued before the server was started.")
             .hint("Wait, raise pg_mint.max_wait, or choose a layout with a shorter unit."),
-        MintError::BelowFloor { need, .. } => clock()
+        MintError::BelowFloor { need, .. } => report
             .detail(format!(
                 "Ids up to the ceiling may have been issued before the server was started. {}",
                 too_far(need)
@@ -125,21 +144,20 @@ pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) 
                 "Put the clock of the server right. \
                  If it is right and the ceiling is not, see pg_mint_reset_ceiling().",
             ),
-        MintError::BeforeLease { need, .. } => clock()
+        MintError::BeforeLease { need, .. } => report
             .detail(too_far(need))
             .hint("Wait, or check the clock of the server."),
         MintError::LeaseEnded { until } => lender::ended(*until),
-        MintError::ClockJumped { .. } => clock()
+        MintError::ClockJumped { .. } => report
             .detail("Ids minted now would hold back all later ones, were the clock put right again.")
             .hint(
                 "If the clock is right, a superuser confirms it with SELECT pg_mint_accept_clock(). \
                  If not, put it right.",
             ),
     }
-    .raise()
 }
 
-/// Writes to the server's log that the clock was stepped.
+/// Logs a step of the clock.
 pub fn log_step(by: Micros) {
     let direction = if by < 0 { "back" } else { "forward" };
     let message = format!(

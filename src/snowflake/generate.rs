@@ -15,13 +15,13 @@ use pgrx::prelude::*;
 /// - **Ordered**: strictly increasing in the order of minting, over all sessions.
 /// - **Overflow**: a used-up sequence takes the next tick, up to `pg_mint.max_ahead` ahead of the
 ///   clock; beyond that the call waits for its tick. The end of the time field is an error (2200H).
-/// - **Clock steps back**: goes on from the last id, up to `max_ahead`; beyond that waits up to
+/// - **Clock steps back**: continues from the last id, up to `max_ahead`; beyond that waits up to
 ///   `pg_mint.max_wait`, else an error at once (58000). A jump forward by more than
 ///   `pg_mint.max_jump` is an error (58000) until `pg_mint_accept_clock()`.
-/// - **Crash and restart**, **failover**: goes on from the ceiling that is on disk, above all it issued.
+/// - **Crash and restart**, **failover**: continues from the ceiling on disk, above all ids issued.
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: mints.
-#[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
+#[pg_extern(volatile, parallel_safe, cost = 1)]
 fn snowflake_next_id(
     shard: Option<i64>,
     layout: default!(Option<SnowflakeLayout>, "'instagram'"),
@@ -38,7 +38,7 @@ fn snowflake_next_id_of_node() -> i64 {
 }
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
-#[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
+#[pg_extern(volatile, parallel_safe, cost = 1)]
 fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
     mint_as_node(required(layout, "layout").layout())
 }
@@ -60,13 +60,13 @@ fn mint_as_node(layout: &Layout) -> i64 {
     mint::next_id(layout, layout.check_node(shard).or_report())
 }
 
-/// The most ids that one swap takes: enough that the swap costs nothing beside them, few enough that
-/// little is lost when a query stops early.
+/// The most ids that one swap takes: enough to make the cost of the swap negligible, few enough to lose little when a
+/// query stops early.
 const CHUNK: u64 = 4_096;
 
 /// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids may
 /// lie between; else as `snowflake_next_id`.
-#[pg_extern(volatile, parallel_safe, cost = 1, requires = ["layout_operators"])]
+#[pg_extern(volatile, parallel_safe, cost = 1)]
 fn snowflake_next_ids(
     shard: Option<i64>,
     count: Option<i64>,
@@ -89,13 +89,13 @@ fn snowflake_next_ids(
     })
 }
 
-/// Ids drawn from the lane a run at a time.
+/// Ids minted a run at a time.
 struct Chunks {
     layout: Layout,
     node: u64,
-    /// Ids still to be given out.
+    /// Ids still to return.
     left: u64,
-    /// Ids minted and not yet given out.
+    /// Ids minted and not yet returned.
     run: Run,
 }
 
@@ -119,7 +119,7 @@ impl Iterator for Chunks {
     }
 }
 
-/// The id that this session minted last, as `lastval()`. Ids minted by parallel workers are not seen.
+/// Returns the id that this session minted last, as `lastval()` does. Ids minted by parallel workers do not count.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn snowflake_last_id() -> i64 {
     session::last_id().unwrap_or_else(|| {
@@ -135,10 +135,7 @@ extension_sql_file!(
     "../../sql/snowflake/generate.sql",
     name = "snowflake_generate",
     requires = [
-        snowflake_next_id,
-        snowflake_next_id_of_node,
-        snowflake_next,
-        snowflake_next_ids,
+        snowflake_next_id, snowflake_next_id_of_node, snowflake_next, snowflake_next_ids,
         snowflake_last_id
     ]
 );

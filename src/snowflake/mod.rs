@@ -1,4 +1,4 @@
-//! Ids of 64 bits of any layout.
+//! Ids of 64 bits, of any layout.
 
 pub mod admin;
 pub mod bounds;
@@ -10,7 +10,7 @@ pub mod layout;
 pub mod node;
 pub mod settings;
 
-/// Defines the settings, and registers what sessions shall forget. Called once, when the library is loaded.
+/// Defines the settings and registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     settings::init();
     node::setting::init();

@@ -1,4 +1,4 @@
-//! The settings of ids of 64 bits.
+//! Settings of ids of 64 bits.
 
 use crate::pg::backend::guc::{max_wait, value};
 use mint_core::{Micros, Policy};
@@ -10,7 +10,7 @@ static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
 
-/// How minting deals with time.
+/// Returns the limits of minting.
 #[inline]
 pub fn policy() -> Policy {
     Policy {
@@ -21,18 +21,18 @@ pub fn policy() -> Policy {
     }
 }
 
-/// How far a ceiling is raised at once.
+/// Returns how far a ceiling is raised at once.
 #[inline]
 pub fn window() -> Micros {
     Micros::from(value(&WINDOW)) * 1_000
 }
 
-/// How many lanes of their own the nodes may have, when the shared memory is made.
+/// Returns how many pairs of layout and node may have a lane of their own. Read when the shared memory is made.
 pub fn max_lanes() -> u32 {
     MAX_LANES.get().unsigned_abs()
 }
 
-/// How many ids a session takes at once.
+/// Returns how many ids a session takes at once.
 #[inline]
 pub fn reserve() -> u64 {
     u64::from(value(&RESERVE).unsigned_abs())

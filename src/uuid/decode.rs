@@ -1,7 +1,6 @@
-//! What a UUID says, and UUIDs as bounds of a span of time. All of it computes only.
+//! The parts of a UUID, and UUIDs as bounds of a time range.
 //!
-//! NULL where a UUID does not have what is asked for, as in PostgreSQL 18's own `uuid_extract_`
-//! functions.
+//! The functions return NULL for a part that a UUID does not have, as PostgreSQL 18's own `uuid_extract_` functions do.
 
 use crate::pg::datum::{fixed, timestamp};
 use crate::pg::error::report;
@@ -16,39 +15,39 @@ struct MacAddress([u8; 6]);
 
 fixed::fixed_type!(MacAddress, 6, "macaddr", External);
 
-/// The version of a UUID; NULL if it is not of RFC 9562.
+/// Returns the version of a UUID; NULL if it is not of RFC 9562.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_version(id: UuidValue) -> Option<i32> {
     version::version(&id.into()).map(i32::from)
 }
 
-/// The variant of a UUID: `rfc9562`; or else `ncs` (the nil UUID too), `microsoft` or `future` (the max
+/// Returns the variant of a UUID: `rfc9562`; or else `ncs` (the nil UUID too), `microsoft` or `future` (the max
 /// UUID too).
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_variant(id: UuidValue) -> &'static str {
     version::variant(&id.into())
 }
 
-/// When a UUID was minted: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of its
+/// Returns when a UUID was minted: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of its
 /// window of 7 minutes; NULL for the others.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_time(id: UuidValue) -> Option<TimestampWithTimeZone> {
     version::time(&id.into()).map(timestamp::timestamp_or_report)
 }
 
-/// The node of versions 1, 2 and 6; NULL for the others.
+/// Returns the node of versions 1, 2 and 6; NULL for the others.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_node(id: UuidValue) -> Option<MacAddress> {
     version::node(&id.into()).map(MacAddress)
 }
 
-/// The clock sequence of versions 1 and 6, and the 6 bits left of it in version 2; NULL for the others.
+/// Returns the clock sequence of versions 1 and 6, and the 6 bits of it that version 2 has; NULL for the others.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_clock_sequence(id: UuidValue) -> Option<i32> {
     version::clock_sequence(&id.into()).map(i32::from)
 }
 
-/// The domain of version 2: `person`, `group`, `org` or a number; NULL for the others.
+/// Returns the domain of version 2: `person`, `group`, `org` or a number; NULL for the others.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_domain(id: UuidValue) -> Option<String> {
     let (domain, _) = version::local(&id.into())?;
@@ -56,32 +55,32 @@ fn uuid_domain(id: UuidValue) -> Option<String> {
     Some(name.map_or_else(|| domain.to_string(), str::to_owned))
 }
 
-/// The local id of version 2; NULL for the others.
+/// Returns the local id of version 2; NULL for the others.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_local_id(id: UuidValue) -> Option<i64> {
     version::local(&id.into()).map(|(_, local_id)| i64::from(local_id))
 }
 
-/// Smallest version 7 whose time is at or after a moment: for `id >= uuid_v7_min(at)`. NULL after the
+/// Returns the smallest version 7 of a timestamp or later: for `id >= uuid_v7_min(at)`. NULL after the
 /// year 10889; a comparison with it is never true.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v7_min(at: TimestampWithTimeZone) -> Option<UuidValue> {
     version::v7_min(timestamp::to_micros(at)).map(UuidValue::from)
 }
 
-/// Largest version 7 whose time is at or before a moment: for `id <= uuid_v7_max(at)`. NULL before 1970.
+/// Returns the largest version 7 of a timestamp or earlier: for `id <= uuid_v7_max(at)`. NULL before 1970.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v7_max(at: TimestampWithTimeZone) -> Option<UuidValue> {
     version::v7_max(timestamp::to_micros(at)).map(UuidValue::from)
 }
 
-/// Version 1 as version 6: the same time, clock sequence and node, in an order that sorts.
+/// Converts version 1 to version 6: the same time, clock sequence and node, in an order that sorts.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v1_to_v6(id: UuidValue) -> UuidValue {
     convert(id, version::v1_to_v6, 1)
 }
 
-/// Version 6 as version 1, the inverse of `uuid_v1_to_v6`.
+/// Converts version 6 to version 1, the inverse of `uuid_v1_to_v6`.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v6_to_v1(id: UuidValue) -> UuidValue {
     convert(id, version::v6_to_v1, 6)
@@ -108,16 +107,7 @@ extension_sql_file!(
     "../../sql/uuid/decode.sql",
     name = "uuid_decode",
     requires = [
-        uuid_version,
-        uuid_variant,
-        uuid_time,
-        uuid_node,
-        uuid_clock_sequence,
-        uuid_domain,
-        uuid_local_id,
-        uuid_v7_min,
-        uuid_v7_max,
-        uuid_v1_to_v6,
-        uuid_v6_to_v1
+        uuid_version, uuid_variant, uuid_time, uuid_node, uuid_clock_sequence, uuid_domain,
+        uuid_local_id, uuid_v7_min, uuid_v7_max, uuid_v1_to_v6, uuid_v6_to_v1
     ]
 );

@@ -1,4 +1,4 @@
-//! UUIDs of every version (RFC 9562), of the server's own type.
+//! Generators of UUIDs of every version (RFC 9562), of the server's own type.
 
 use crate::pg::charset::decode;
 use crate::pg::datum::text::Text;
@@ -30,17 +30,17 @@ impl From<UuidValue> for version::Uuid {
     }
 }
 
-/// Mints a UUID of version 1: time, clock sequence and node. To be guessed from others of its time.
+/// Mints a UUID of version 1: time, clock sequence and node. It can be guessed from others of its time.
 ///
 /// - **Unique** among all of versions 1 and 6 on the server: all sessions and databases. Among
 ///   servers by the node, 47 random bits at each start, and 14 random bits of clock sequence; with a
 ///   node given in `pg_mint.uuid_node`, by those 14 alone.
 /// - **Ordered** by its time, strictly increasing in the order of minting, over all sessions. The
 ///   type sorts by bytes, which does not follow the time: use `uuid_v6()` or `uuid_v7()` for that.
-/// - **Overflow**: more than one per 100 ns goes on ahead of the clock. Never an error, never a wait.
-/// - **Clock steps back**: goes on from the last id, however far. So it does when a clock that had
-///   jumped forward is put right; a restart begins at the clock again.
-/// - **Crash and restart**: another clock sequence, and another random node.
+/// - **Overflow**: more than one per 100 ns run ahead of the clock. Never an error, never a wait.
+/// - **Clock steps back**: continues from the last id, however far. The same when a clock that had
+///   jumped forward is corrected; a restart begins at the clock again.
+/// - **Crash and restart**: a new clock sequence, and a new random node.
 /// - **Standby**: mints, with a node and a clock sequence of its own.
 /// - **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
@@ -58,18 +58,18 @@ fn uuid_v6() -> UuidValue {
 ///
 /// - **Unique** on the server by its time, as a lane counts it; among servers by 62 bits of a CSPRNG.
 /// - **Ordered**: strictly increasing in the order of minting, over all sessions of the server.
-/// - **Overflow**: more than 4096 in a millisecond go on ahead of the clock. Never an error, never a
+/// - **Overflow**: more than 4096 in a millisecond run ahead of the clock. Never an error, never a
 ///   wait.
-/// - **Clock steps back**: goes on from the last id, however far; see `uuid_v1()`.
-/// - **Crash and restart**: goes on from the clock. After one that was set back, ids are unique by
-///   their random bits, and below those from before.
+/// - **Clock steps back**: continues from the last id, however far; see `uuid_v1()`.
+/// - **Crash and restart**: continues from the clock. If that was set back, ids are unique by their random bits, and
+///   below earlier ones.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v7() -> UuidValue {
     lanes::v7().into()
 }
 
-/// A UUID of version 7 for another moment, to carry over old rows. It sorts by that moment, to the
+/// Makes a UUID of version 7 for another timestamp, to migrate old rows. It sorts by that timestamp, to the
 /// microsecond; unique by its 62 random bits; in no order with others of its microsecond.
 #[pg_extern(name = "uuid_v7", volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
@@ -84,23 +84,23 @@ fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
     }
 }
 
-/// A random UUID, version 4: 122 bits of a CSPRNG, seeded in each process from the operating system.
-/// Needs no clock and no shared memory, and works wherever a function can be called.
+/// Makes a random UUID, version 4: 122 bits of a CSPRNG, seeded in each process from the operating system.
+/// It needs no clock and no shared memory, and works wherever a function can be called.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v4() -> UuidValue {
     version::v4(random::bytes()).into()
 }
 
-/// Mints a UUID of version 2 (DCE 1.1): of a person, group or organisation, `domain` by name, and its
+/// Mints a UUID of version 2 (DCE 1.1): of a person, group or organization, `domain` by name, and its
 /// number.
 ///
 /// - **Unique** as `uuid_v1()`. With a node given in `pg_mint.uuid_node`, a restart within 7 minutes
 ///   can repeat ids.
 /// - **Ordered**: by time in windows of 7 minutes 9.5 seconds.
 /// - **Overflow**: 64 ids in a window, and 64 borrowed from the next one; then an error (2200H) until
-///   the clock is in that window. Local ids whose words coincide, 1 pair in 16384, share them.
-/// - **Clock steps back**: goes on from the last id, as far as one window ahead of the clock.
-/// - **Crash and restart**: another random node.
+///   the clock is in that window. Local ids with the same word in shared memory, 1 pair in 16384, share them.
+/// - **Clock steps back**: continues from the last id, as far as one window ahead of the clock.
+/// - **Crash and restart**: a new random node.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
@@ -123,7 +123,7 @@ fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
 /// The domains that DCE names, by number.
 pub const DOMAINS: [&str; 3] = ["person", "group", "org"];
 
-/// As `uuid_v2(domain, local_id)`, the domain by number: 0 person, 1 group, 2 organisation, up to 255.
+/// As `uuid_v2(domain, local_id)`, the domain by number: 0 person, 1 group, 2 organization, up to 255.
 #[pg_extern(name = "uuid_v2", volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v2_of_number(domain: i32, local_id: i64) -> UuidValue {
     match domain.try_into() {
@@ -148,30 +148,39 @@ fn mint_local(domain: u8, local_id: i64) -> UuidValue {
     };
     match lanes::v2(domain, local) {
         Some(id) => id.into(),
-        None => report(PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED, format!("no uuid of version 2 is left for domain {domain}, local id {local_id}")).detail("There are 64 in 7 minutes 9.5 seconds, and those of the next such window are used up as well.").hint("Wait some minutes, or use another version.").raise(),
+        None => report(
+            PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+            format!("no uuid of version 2 is left for domain {domain}, local id {local_id}"),
+        )
+        .detail(
+            "There are 64 in 7 minutes 9.5 seconds, \
+             and those of the next such window are used up as well.",
+        )
+        .hint("Wait some minutes, or use another version.")
+        .raise(),
     }
 }
 
-/// The UUID of a name, version 3: MD5. The same name in the same namespace gives the same UUID. The
+/// Returns the UUID of a name, version 3: MD5. The same name in the same namespace gives the same UUID. The
 /// namespace is `dns`, `url`, `oid`, `x500`, or the text of a uuid.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v3(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
     version::v3(&namespace_of(namespace.0), name.0).into()
 }
 
-/// As `uuid_v3(namespace, name)`, the namespace any uuid.
+/// As `uuid_v3(namespace, name)`, with any uuid as the namespace.
 #[pg_extern(name = "uuid_v3", immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v3_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v3(&namespace.into(), name.0).into()
 }
 
-/// The UUID of a name, version 5: SHA-1. Otherwise as `uuid_v3()`.
+/// Returns the UUID of a name, version 5: SHA-1; else as `uuid_v3()`.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v5(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
     version::v5(&namespace_of(namespace.0), name.0).into()
 }
 
-/// As `uuid_v5(namespace, name)`, the namespace any uuid.
+/// As `uuid_v5(namespace, name)`, with any uuid as the namespace.
 #[pg_extern(name = "uuid_v5", immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v5(&namespace.into(), name.0).into()
@@ -184,19 +193,19 @@ fn namespace_of(text: &[u8]) -> version::Uuid {
     })
 }
 
-/// A UUID of version 8: 16 bytes of the caller's, in which version and variant are set.
+/// Makes a UUID of version 8: 16 bytes of the caller, with version and variant set.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v8(bytes: &[u8]) -> UuidValue {
     version::v8(error::exact_bytes(bytes, "uuid")).into()
 }
 
-/// The nil UUID: all bits zero.
+/// Returns the nil UUID: all bits zero.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn nil_uuid() -> UuidValue {
     version::Uuid::nil().into()
 }
 
-/// The max UUID: all bits one.
+/// Returns the max UUID: all bits one.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn max_uuid() -> UuidValue {
     version::Uuid::max().into()
@@ -206,19 +215,7 @@ extension_sql_file!(
     "../../sql/uuid/generate.sql",
     name = "uuid_generate",
     requires = [
-        uuid_v1,
-        uuid_v6,
-        uuid_v7,
-        uuid_v7_at,
-        uuid_v4,
-        uuid_v2,
-        uuid_v2_of_number,
-        uuid_v3,
-        uuid_v3_of_uuid,
-        uuid_v5,
-        uuid_v5_of_uuid,
-        uuid_v8,
-        nil_uuid,
-        max_uuid
+        uuid_v1, uuid_v6, uuid_v7, uuid_v7_at, uuid_v4, uuid_v2, uuid_v2_of_number, uuid_v3,
+        uuid_v3_of_uuid, uuid_v5, uuid_v5_of_uuid, uuid_v8, nil_uuid, max_uuid
     ]
 );

@@ -1,4 +1,4 @@
-//! MySQL 8's functions for UUIDs, by the same names. Their second argument may be a number as there.
+//! MySQL 8's functions for UUIDs, by the same names. As in MySQL, the second argument may be a number.
 
 use crate::pg::datum::text::Text;
 use crate::pg::error;
@@ -6,8 +6,8 @@ use crate::uuid::generate::UuidValue;
 use mint_core::uuid::mysql;
 use pgrx::prelude::*;
 
-/// The 16 bytes of a UUID, to be stored as bytea. With `swap`, the time of version 1 is put in order.
-/// Text is read as MySQL reads it: 32 digits, four dashes or none, braces around dashes.
+/// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time. The text may have
+/// the forms that MySQL reads: 32 digits, four dashes or none, braces around dashes.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
     match mysql::parse(id.0) {
@@ -39,7 +39,7 @@ fn uuid_value_to_bin_by_number(id: UuidValue, swap: i32) -> Vec<u8> {
     uuid_value_to_bin(id, swap != 0)
 }
 
-/// The UUID of what `uuid_to_bin` stored with the same `swap`.
+/// Returns the UUID of bytes that `uuid_to_bin` returned with the same `swap`.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn bin_to_uuid(bytes: &[u8], swap: default!(bool, false)) -> UuidValue {
     mysql::from_bin(error::exact_bytes(bytes, "uuid"), swap).into()
@@ -51,7 +51,7 @@ fn bin_to_uuid_by_number(bytes: &[u8], swap: i32) -> UuidValue {
     bin_to_uuid(bytes, swap != 0)
 }
 
-/// Whether a text is a UUID in one of MySQL's forms.
+/// Returns whether a text is a UUID in one of MySQL's forms.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn is_uuid(id: Text<'_>) -> bool {
     mysql::parse(id.0).is_some()
@@ -61,12 +61,7 @@ extension_sql_file!(
     "../../sql/uuid/mysql.sql",
     name = "uuid_mysql",
     requires = [
-        uuid_to_bin,
-        uuid_to_bin_by_number,
-        uuid_value_to_bin,
-        uuid_value_to_bin_by_number,
-        bin_to_uuid,
-        bin_to_uuid_by_number,
-        is_uuid
+        uuid_to_bin, uuid_to_bin_by_number, uuid_value_to_bin, uuid_value_to_bin_by_number,
+        bin_to_uuid, bin_to_uuid_by_number, is_uuid
     ]
 );

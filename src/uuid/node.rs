@@ -1,43 +1,50 @@
 //! The node of UUIDs of versions 1, 2 and 6: the setting `pg_mint.uuid_node`.
 
-use crate::pg::backend::guc;
+use crate::pg::backend::guc::{self, ParsedGuc};
 use crate::pg::backend::local::Local;
 use crate::pg::error::report;
 use crate::pg::machine::mac_address::first_address;
 use mint_core::uuid::version::parse_mac;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PgSqlErrorCode, pg_guard, pg_sys};
-use std::ffi::{CStr, CString, c_char, c_void};
+use pgrx::{GucContext, GucSetting, PgSqlErrorCode};
+use std::ffi::CString;
 use std::path::Path;
 
 static SETTING: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"random"));
 
-/// What the setting says, taken apart when it is assigned.
-#[derive(Clone, Copy)]
+/// The value of the setting.
+#[derive(Clone, Copy, Default)]
 enum Choice {
-    /// Drawn at each start of the server.
+    /// A node drawn at each start of the server.
+    #[default]
     Random,
-    /// The machine's, looked up at the first use.
+    /// The machine's MAC address, looked up at the first use.
     Machine,
-    /// This one.
+    /// A node by its number.
     Fixed([u8; 6]),
 }
 
 static CHOICE: Local<Choice> = Local::new(Choice::Random);
 
-impl Choice {
-    fn parse(text: &CStr) -> Option<Self> {
-        let text = text.to_str().ok()?.trim();
+impl ParsedGuc for Choice {
+    fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
         if text.is_empty() || text.eq_ignore_ascii_case("random") {
-            Some(Choice::Random)
-        } else if text.eq_ignore_ascii_case("mac") {
-            Some(Choice::Machine)
-        } else {
-            parse_mac(text).map(Choice::Fixed)
+            return Ok(Choice::Random);
         }
+        if text.eq_ignore_ascii_case("mac") {
+            return Ok(Choice::Machine);
+        }
+        parse_mac(text).map(Choice::Fixed).ok_or_else(|| {
+            "It is \"random\", \"mac\" or a MAC address like 00:50:56:21:93:95.".to_owned()
+        })
+    }
+
+    fn assign(self) {
+        CHOICE.set(self);
     }
 }
 
-/// The node that the setting asks for; none for the one that was drawn when the server started.
+/// Returns the node that the setting asks for; none for the one drawn at the start of the server.
 #[inline]
 pub fn node() -> Option<[u8; 6]> {
     match CHOICE.get() {
@@ -47,6 +54,7 @@ pub fn node() -> Option<[u8; 6]> {
     }
 }
 
+/// Returns the machine's MAC address.
 #[cold]
 fn machine() -> [u8; 6] {
     let Some(node) = first_address(Path::new("/sys/class/net")) else {
@@ -58,45 +66,18 @@ fn machine() -> [u8; 6] {
         .hint("Set pg_mint.uuid_node to a MAC address, or to \"random\".")
         .raise()
     };
-    // Kept until the setting is assigned again.
+    // Cached until the setting is assigned again.
     CHOICE.set(Choice::Fixed(node));
     node
 }
 
 /// Defines the setting. Called once, when the library is loaded.
 pub fn init() {
-    // SAFETY: the hooks are of the types that the server calls.
-    unsafe {
-        GucRegistry::define_string_guc_with_hooks(
-            c"pg_mint.uuid_node",
-            c"Sets the node of UUIDs of versions 1, 2 and 6.",
-            c"\"random\" draws one at each start of the server, \"mac\" is the machine's MAC address, and any MAC address is itself.",
-            &SETTING,
-            GucContext::Suset,
-            GucFlags::default(),
-            Some(check),
-            Some(assign),
-            None,
-        );
-    }
-}
-
-/// Whether a value can be assigned.
-#[pg_guard]
-unsafe extern "C-unwind" fn check(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    const DETAIL: &CStr = c"It is \"random\", \"mac\" or a MAC address like 00:50:56:21:93:95.";
-    // SAFETY: called by the server.
-    unsafe { guc::check(value, |text| Choice::parse(text).is_some(), DETAIL) }
-}
-
-/// Takes a checked value.
-#[pg_guard]
-unsafe extern "C-unwind" fn assign(value: *const c_char, _extra: *mut c_void) {
-    // SAFETY: called by the server.
-    let choice = unsafe { guc::assigned(value) }.and_then(Choice::parse);
-    CHOICE.set(choice.unwrap_or(Choice::Random));
+    guc::define_parsed::<Choice>(
+        c"pg_mint.uuid_node",
+        c"Sets the node of UUIDs of versions 1, 2 and 6.",
+        c"\"random\" draws one at each start of the server, \"mac\" is the machine's MAC address, and any MAC address is itself.",
+        &SETTING,
+        GucContext::Suset,
+    );
 }

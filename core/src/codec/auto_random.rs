@@ -6,7 +6,7 @@
 use crate::hash::splitmix64;
 use thiserror::Error;
 
-/// Why such an id cannot be made, or is none.
+/// Reason why an id cannot be made, or is none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum AutoRandomError {
@@ -37,7 +37,7 @@ pub struct AutoRandom {
 }
 
 impl AutoRandom {
-    /// Ids with so many bits for the shard, of so many in total, the sign included.
+    /// Returns the widths of ids with so many bits for the shard, of so many in total, the sign included.
     ///
     /// # Errors
     /// When `shard_bits` is not from 1 to 15, or `range_bits` not from 32 to 64, TiDB's own limits.
@@ -71,7 +71,7 @@ impl AutoRandom {
     }
 
     /// The id of a counter in the shard that `seed` draws. Equal seeds draw equal shards, and
-    /// neighbouring ones unrelated shards.
+    /// neighboring ones unrelated shards.
     ///
     /// # Errors
     /// When the counter is negative or has too many bits.

@@ -7,7 +7,7 @@
 
 use thiserror::Error;
 
-/// Why an id cannot be scattered.
+/// Reason why an id cannot be scattered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum ScatterError {
@@ -40,7 +40,7 @@ pub fn unscatter(id: i64, digits: i32) -> Result<i64, ScatterError> {
     rotate(id, digits, |tail, moved| tail - moved)
 }
 
-/// Rotates the digits after the first to the right, by as many as `by` makes of their number and of
+/// Rotates the digits after the first to the right, by the number that `by` returns for their count and
 /// `digits`.
 #[inline]
 fn rotate(id: i64, digits: i32, by: impl Fn(u32, u32) -> u32) -> Result<i64, ScatterError> {

@@ -5,7 +5,7 @@
 
 use thiserror::Error;
 
-/// Why an id has no text, or a text is no id.
+/// Reason why an id has no text, or a text is no id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum EncodingError {
@@ -34,7 +34,7 @@ pub struct Encoding {
     digits: &'static [u8],
     /// The value of each byte; [`NOT_A_DIGIT`] or [`IGNORED`] where it has none.
     values: [u8; 256],
-    /// Read by people: either case, zeros in front.
+    /// For reading by eye: either case, zeros in front.
     lenient: bool,
 }
 

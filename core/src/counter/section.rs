@@ -2,25 +2,25 @@
 
 use crate::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::ceiling::Ceiling;
-use crate::counter::user_bucket::{DIGITS, Name, Owner, hash, unfold};
+use crate::counter::user_bucket::{DIGITS, Owner, UserKey, hash, unfold};
 
 /// How many sections there can be.
 pub const MOST_SECTIONS: u16 = u16::MAX;
 
-/// The reach of a section is raised by so much, so that hardly a draw has to.
+/// By how much the reach of a section is raised, so that hardly a draw has to.
 const AHEAD: i64 = 1 << (DIGITS - 4);
 
-/// What the users of a section share, in shared memory.
+/// The state that the users of a section share, in shared memory.
 ///
-/// - `bounds`: by the ceiling's protocol, with numbers in place of moments. A number is issued when it is
+/// - `bounds`: by the ceiling's protocol, with numbers in place of timestamps. A number is issued when it is
 ///   below the ceiling that is on disk, and starts at the floor.
-/// - `reach`: at least what any user of the section gets next, and soon after. Only rises. A number of which
+/// - `reach`: at least the next number of any user of the section. Only rises. A number of which only
 ///   the last bits are known is taken to be as close below it as it can be.
 /// - `evicted`: the highest next number of an evicted entry. Only rises.
-/// - `owner`: written before the rest is when the memory is given to another section.
+/// - `owner`: written before the rest when the memory is given to another section.
 ///
-/// `reach` and `evicted` of a new owner are below every number, and unlike any other's: so a session that
-/// raises what it read of the one before does nothing.
+/// `reach` and `evicted` of a new owner are below every number, and unlike any other's: so the compare-and-swap of a
+/// session that read those of the owner before fails.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Section {
@@ -32,7 +32,7 @@ pub struct Section {
 }
 
 impl Section {
-    /// The owner of the memory. Read after the bounds that count.
+    /// Returns the owner of the memory. Read after the bounds that it vouches for.
     #[must_use]
     pub fn owner(&self) -> Owner {
         self.owner.load(Ordering::SeqCst)
@@ -56,50 +56,50 @@ impl Section {
         mine
     }
 
-    /// At least what any user of the section gets next.
+    /// Returns a number that is at least the next one of any user of the section.
     pub(super) fn reach(&self) -> i64 {
         self.reach.load(Ordering::Acquire)
     }
 
-    /// The next number of a user that is not in memory.
+    /// Returns the next number of a user that is not in memory.
     pub(super) fn start(&self) -> i64 {
         self.bounds
             .floor()
             .max(self.evicted.load(Ordering::Acquire))
     }
 
-    /// `want` numbers in a row, the first of which is told from the bounds and the reach: the first, and what
-    /// comes after the last.
+    /// Gives `want` numbers in a row, of which `first` tells the first one from the bounds and the reach. Returns the
+    /// first, and the one after the last.
     #[inline]
     pub(super) fn give(
         &self,
         owner: Owner,
         want: u64,
         first: impl FnOnce(&Self, i64) -> i64,
-    ) -> Result<(i64, i64), Held> {
-        // Before the floor, and the owner last: a limit that counts has its floor, and is of this owner.
+    ) -> Result<(i64, i64), DrawError> {
+        // The limit before the floor, and the owner last: so floor and limit belong together and to this owner.
         let limit = self.bounds.limit();
         let reach = self.reach.load(Ordering::Acquire);
         let first = first(self, reach);
         if self.owner() != owner {
-            return Err(Held::NotMine);
+            return Err(DrawError::NotMine);
         }
         let next = i64::try_from(want)
             .ok()
             .and_then(|want| first.checked_add(want))
             .filter(|&next| next < i64::MAX)
-            .ok_or(Held::UsedUp)?;
+            .ok_or(DrawError::UsedUp)?;
         if next > limit {
-            return Err(Held::Beyond(next - 1));
+            return Err(DrawError::Beyond(next - 1));
         }
-        // Before the number is remembered.
+        // Before the entry remembers the number.
         self.reach_beyond(reach, next, owner)?;
         Ok((first, next))
     }
 
-    /// Raises the reach from what was read of it, if it must be and the section is still the owner's.
+    /// Raises the reach above `next`, from the value that was read of it, while the section is still the owner's.
     #[inline]
-    fn reach_beyond(&self, mut reach: i64, next: i64, owner: Owner) -> Result<(), Held> {
+    fn reach_beyond(&self, mut reach: i64, next: i64, owner: Owner) -> Result<(), DrawError> {
         while next > reach {
             let beyond = next.saturating_add(AHEAD);
             match self
@@ -110,24 +110,23 @@ impl Section {
                 Err(found) => reach = found,
             }
             if self.owner() != owner {
-                return Err(Held::NotMine);
+                return Err(DrawError::NotMine);
             }
         }
         Ok(())
     }
 
-    /// The next number of an entry. The reach was read after the entry. A floor that rose was set by a session, and no
-    /// user stays below it.
+    /// Returns the next number of an entry. The reach was read after the entry. No user stays below a floor that rose.
     #[inline]
     pub(super) fn next(&self, word: u64, reach: i64) -> i64 {
         unfold(word, reach).max(self.bounds.floor())
     }
 
-    /// Keeps the next number of an evicted entry: users that are not in memory continue above it.
-    pub fn evict(&self, who: Evicted) {
+    /// Records the next number of an evicted entry: users that are not in memory continue above it.
+    pub fn evict(&self, entry: Evicted) {
         let mut evicted = self.evicted.load(Ordering::Acquire);
         loop {
-            let next = self.next(who.0, self.reach.load(Ordering::Acquire));
+            let next = self.next(entry.0, self.reach.load(Ordering::Acquire));
             let raised = self.evicted.compare_exchange(
                 evicted,
                 next.max(evicted),
@@ -147,28 +146,28 @@ impl Section {
 pub struct Evicted(pub(super) u64);
 
 impl Evicted {
-    /// The place of its section in memory, as the section's owner has it.
+    /// Returns the place of its section in memory, the lower bits of the section's owner.
     #[must_use]
     pub fn section(self) -> usize {
-        Name::found(self.0).section()
+        UserKey::of_word(self.0).section()
     }
 }
 
-/// The section, of so many, of a user and three neighboring ids. Frozen as [`hash`] is.
+/// Returns the section, of so many, of a user and three neighboring ids. Frozen as [`hash`] is.
 #[must_use]
 #[inline]
 pub fn section_of(id: i64, sections: usize) -> usize {
     (((hash(id >> 2) >> 32) * sections as u64) >> 32) as usize
 }
 
-/// Why a draw gave no number.
+/// Reason why a draw gave no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub enum DrawError {
     /// The section's ceiling must be raised first, beyond this number.
     Beyond(i64),
-    /// There are no numbers any more.
+    /// No numbers are left.
     UsedUp,
-    /// The memory of the section belongs to another now.
+    /// The memory belongs to another section now.
     NotMine,
     /// The table should [`UserTable::grow`] first. Where it cannot now, [`UserTable::draw_or_evict`].
     Crowded,

@@ -2,15 +2,15 @@
 //! fetched while the first is in use, so that no session waits at the boundary: Leaf's double buffer.
 //!
 //! ```text
-//! word = generation << 21 | offset       how many values of the generation's half were drawn
+//! word = generation << 21 | offset       offset: how many values of the generation's half were drawn
 //! ```
 //!
 //! The values of generation `g` are in half `g % 2`. A half is written for `g + 1` only while `g` is in
 //! use and `g - 1`, whose half it is, is past for good. So a swap of the word from generation `g` proves that
 //! what was read of `g`'s half before it belonged to `g`: no lock, and no value twice.
 //!
-//! What was taken is on disk before its first value is drawn: the half carries the place in the log, and
-//! the session that turns to it flushes first.
+//! A segment is on disk before its first value is drawn: its half carries the position in the log, and
+//! the session that switches to it flushes first.
 
 use crate::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::clock::Micros;
@@ -26,7 +26,7 @@ pub const LONGEST: u64 = 1 << 20;
 /// The owner of a segment; 0 is none. A segment that was given to another sequence has another owner.
 pub type Owner = u32;
 
-/// A place in the server's log.
+/// A position in the server's log.
 pub type Position = u64;
 
 /// Two segments of one sequence, one in use and one in waiting, in shared memory.
@@ -34,7 +34,8 @@ pub type Position = u64;
 /// - `word`: moved by compare-and-swap only; the generation only rises.
 /// - `filled`: the last generation whose half is written, `word`'s or the next. Changed only while filling.
 /// - `halves`: written before `filled` shows them.
-/// - `positions`: the same. The rest are notes for filling.
+/// - `positions`: the same.
+/// - `step`, `refilled`, `refills`, `waits`: notes for filling and for showing.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct Segment {
@@ -59,19 +60,19 @@ struct Half {
 
 const _: () = assert!(cfg!(loom) || size_of::<Segment>() == 128);
 
-/// What a session got.
+/// Outcome of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draw {
-    /// Values, and whether it falls to this session to fetch the next segment.
+    /// Values for this session.
     Got {
         /// The first of the values.
         first: i64,
         /// From one to the next.
         increment: i64,
-        /// True for one draw of each segment, the one that passes a tenth of it.
+        /// True when this session has to fetch the next segment: in one draw of each, which passes a tenth of it.
         fetch: bool,
     },
-    /// The segment in use has not as many left.
+    /// The segment in use has fewer left.
     Short {
         /// How many it has.
         left: u64,
@@ -80,13 +81,13 @@ pub enum Draw {
     NotMine,
 }
 
-/// How [`Segment::turn`] went.
+/// Outcome of [`Segment::switch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// There are values to draw, or were a moment ago.
+pub enum Switch {
+    /// There are values to draw, or were just now.
     Done,
-    /// Somebody must fill first.
-    Lacking,
+    /// The next segment must be filled first.
+    Unfilled,
     /// The memory belongs to another sequence now.
     NotMine,
 }
@@ -128,7 +129,7 @@ impl Segment {
             }
             let (drawn, count) = (offset(word), count_of(head));
             if want > count - drawn.min(count) {
-                // The halves may have changed while we looked: only the word can tell.
+                // The halves may have changed since the word was read: only the word can tell.
                 let now = self.word.load(Ordering::Acquire);
                 if now == word {
                     return Draw::Short {
@@ -149,7 +150,7 @@ impl Segment {
                 .compare_exchange(word, after, Ordering::AcqRel, Ordering::Acquire)
             {
                 Ok(_) => {
-                    // As Leaf: the first draw that finds less than nine tenths left. Of one value, that one.
+                    // As Leaf: the first draw that finds less than nine tenths left. Of one value, the draw of it.
                     let mark = (count / 10 + 1).min(count - 1);
                     return Draw::Got {
                         first: values.get(drawn),
@@ -162,30 +163,30 @@ impl Segment {
         }
     }
 
-    /// Turns to the next segment if the one in use is used up and there is a next. `flush` must return when
-    /// the log is on disk up to that place.
-    pub fn turn(&self, owner: Owner, flush: impl FnOnce(Position)) -> Turn {
+    /// Switches to the next segment if the one in use is used up and there is a next. `flush` must return when
+    /// the log is on disk up to that position.
+    pub fn switch(&self, owner: Owner, flush: impl FnOnce(Position)) -> Switch {
         let word = self.word.load(Ordering::Acquire);
         let now = generation(word);
         if offset(word) < count_of(self.half(now).head.load(Ordering::Relaxed)) {
-            return Turn::Done;
+            return Switch::Done;
         }
         if self.filled.load(Ordering::Acquire) == now {
-            return Turn::Lacking;
+            return Switch::Unfilled;
         }
         let next = now + 1;
         if owner_of(self.half(next).head.load(Ordering::Relaxed)) != owner {
-            return Turn::NotMine;
+            return Switch::NotMine;
         }
         flush(self.positions[(next & 1) as usize].load(Ordering::Relaxed));
-        // That another session turned is as good, as it has flushed as well.
+        // Failing is as good: another session has switched, and flushed before.
         let _ =
             self.word
                 .compare_exchange(word, next << OFFSET, Ordering::AcqRel, Ordering::Relaxed);
-        Turn::Done
+        Switch::Done
     }
 
-    /// How many values can still be drawn.
+    /// Returns how many values can still be drawn.
     #[must_use]
     pub fn left(&self) -> u64 {
         let word = self.word.load(Ordering::Acquire);
@@ -198,7 +199,7 @@ impl Segment {
         count(now).saturating_sub(offset(word)) + next
     }
 
-    /// Whether there is no next segment yet. **Under the page's lock**: without it the answer can be late.
+    /// Returns true when there is no next segment yet. **Under the page's lock**: without it the answer can be late.
     #[must_use]
     pub fn lacks_next(&self) -> bool {
         self.filled.load(Ordering::Acquire) == generation(self.word.load(Ordering::Acquire))
@@ -227,7 +228,7 @@ impl Segment {
         true
     }
 
-    /// How many values to take next, and takes note of it. **Under the page's lock.** `own` is the sequence's own
+    /// Returns how many values to take next, and notes it. **Under the page's lock.** `own` is the sequence's own
     /// step, `most` what it may grow to.
     pub fn next_step(&self, now: Micros, own: u64, most: u64) -> u64 {
         let own = own.clamp(1, LONGEST);
@@ -242,12 +243,12 @@ impl Segment {
         step
     }
 
-    /// Gives the memory to another, with nothing in it. What was left of the values is lost. **The caller
+    /// Gives the memory to another owner, with nothing in it; remaining values are lost. **The caller
     /// keeps others from filling meanwhile.**
     pub fn claim(&self, owner: Owner) {
         let next = self.filled.load(Ordering::Relaxed) + 1;
         // Of a half that may be in use only the head is changed, before the word leaves it: a draw from it
-        // meanwhile gets what was taken, or sees the other owner.
+        // meanwhile gets values that were taken, or sees the other owner.
         self.half(next)
             .head
             .store(head(owner, 0), Ordering::Relaxed);
@@ -260,14 +261,14 @@ impl Segment {
         self.refilled.store(0, Ordering::Relaxed);
     }
 
-    /// Somebody had to fetch a segment before going on.
+    /// Notes that a session had to fetch a segment before it could continue.
     pub fn note_wait(&self) {
         self.waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The segments as they are, for showing.
+    /// Returns the state of the segments, for showing.
     #[must_use]
-    pub fn look(&self) -> Look {
+    pub fn state(&self) -> SegmentState {
         let word = self.word.load(Ordering::Acquire);
         let now = generation(word);
         let filled = self.filled.load(Ordering::Acquire);
@@ -282,7 +283,7 @@ impl Segment {
         let current = of(now);
         let ready = filled > now;
         let end = if ready { of(filled) } else { current };
-        Look {
+        SegmentState {
             position: match offset(word) {
                 drawn if drawn < current.count => Some(current.get(drawn)),
                 _ => ready.then_some(end.first),
@@ -296,19 +297,19 @@ impl Segment {
     }
 }
 
-/// What [`Segment::look`] saw. Sessions go on meanwhile.
+/// The segments as [`Segment::state`] read them. Sessions continue meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct SegmentState {
     /// The value that is drawn next, if one has been taken for it.
     pub position: Option<i64>,
     /// The last value that was taken from the sequence.
     pub ceiling: Option<i64>,
-    /// Whether the next segment is there.
+    /// True when the next segment is there.
     pub ready: bool,
     /// How many values were taken last.
     pub step: u64,
     /// How often values were taken.
     pub refills: u64,
-    /// How often a session had to fetch a segment before going on, the first one included.
+    /// How often a session had to fetch a segment before it could continue, the first one included.
     pub waits: u64,
 }

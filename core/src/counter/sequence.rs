@@ -1,11 +1,11 @@
-//! What a sequence issues next: its increment, bounds and cycle, many values at once.
+//! The rules of a sequence, increment, bounds and cycle, for many values at once.
 //!
 //! The rules are those of PostgreSQL's `nextval`, so that a session that takes a step from a sequence and one that
 //! calls `nextval` on it can never get the same value.
 
 use crate::clock::Micros;
 
-/// What the definition of a sequence says.
+/// The definition of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// From one value to the next; not 0, negative for a descending sequence.
@@ -14,16 +14,16 @@ pub struct Rules {
     pub min: i64,
     /// No value is above it.
     pub max: i64,
-    /// Whether the sequence begins again at its other end.
+    /// True when the sequence begins again at its other end.
     pub cycle: bool,
 }
 
-/// Where a sequence stands.
+/// The state of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct SequenceState {
     /// The value issued last, or the one to issue first.
     pub last: i64,
-    /// Whether `last` was issued.
+    /// True when `last` was issued.
     pub called: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// The value `index` places after the first. **`index` is below `count`.**
+    /// The value `index` steps after the first. **`index` is below `count`.**
     #[must_use]
     #[inline]
     pub fn get(&self, index: u64) -> i64 {
@@ -56,7 +56,7 @@ impl Values {
 }
 
 impl Rules {
-    /// How many values lie from `from` to the end in the direction of the sequence, `from` included.
+    /// Returns how many values lie from `from` to the end in the direction of the sequence, `from` included.
     fn room(&self, from: i128) -> u64 {
         let distance = if self.increment > 0 {
             i128::from(self.max) - from
@@ -67,7 +67,7 @@ impl Rules {
         u64::try_from(steps.max(0)).unwrap_or(u64::MAX)
     }
 
-    /// The value where the sequence begins again.
+    /// Returns the value where the sequence begins again.
     fn beginning(&self) -> i64 {
         if self.increment > 0 {
             self.min
@@ -76,32 +76,32 @@ impl Rules {
         }
     }
 
-    fn next(&self, place: Place) -> i128 {
-        let last = i128::from(place.last);
-        if place.called {
+    fn next(&self, state: SequenceState) -> i128 {
+        let last = i128::from(state.last);
+        if state.called {
             last + i128::from(self.increment)
         } else {
             last
         }
     }
 
-    /// How many values can be issued before the end.
+    /// Returns how many values can be issued before the end.
     #[must_use]
-    pub fn left(&self, place: Place) -> u64 {
-        self.room(self.next(place))
+    pub fn left(&self, state: SequenceState) -> u64 {
+        self.room(self.next(state))
     }
 
-    /// How many values the sequence has in all.
+    /// Returns how many values the sequence has in all.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.room(i128::from(self.beginning()))
     }
 
-    /// The next values: up to `most` of them, as far as they follow each other without beginning again,
+    /// Returns the next values: up to `most` of them, as far as they follow each other without beginning again,
     /// but never fewer than `least`. None when the sequence is used up, or cannot have `least` in a row.
     #[must_use]
-    pub fn take(&self, place: Place, least: u64, most: u64) -> Option<Values> {
-        let next = self.next(place);
+    pub fn take(&self, state: SequenceState, least: u64, most: u64) -> Option<Values> {
+        let next = self.next(state);
         let (first, room) = match self.room(next) {
             room if room >= least.max(1) => (next, room),
             _ if self.cycle => (i128::from(self.beginning()), self.total()),
@@ -119,30 +119,30 @@ impl Rules {
 /// How many values `nextval` logs ahead: `SEQ_LOG_VALS` of sequence.c.
 const LOGGED_AHEAD: u64 = 32;
 
-/// What is on the page of a sequence.
+/// The page of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
-    /// Where it stands.
-    pub place: Place,
+pub struct SequenceData {
+    /// Its state.
+    pub state: SequenceState,
     /// How many of the values that were logged are left.
     pub log_count: i64,
-    /// Whether a checkpoint may have made `nextval` log anew.
+    /// True when a checkpoint may have made `nextval` log anew.
     pub relogged: bool,
 }
 
 impl Rules {
-    /// Whether calls of `nextval` can have brought a sequence from `left`, with nothing logged ahead, to where it is
-    /// found, for at most `most` values. Something has. `cache` is how many it takes at once.
+    /// Returns true when calls of `nextval` for at most `most` values can have brought a sequence from `left`, with nothing
+    /// logged ahead, to where it is found; something has. `cache` is how many values a call takes at once.
     ///
-    /// `setval` leaves nothing logged ahead, and so do one of 33 calls of `nextval`, which are taken for it. What it
-    /// leaves after some further calls of `nextval` is mistaken for the work of those alone when it went forward by a
-    /// multiple of 33, and not beyond `most`.
+    /// `setval` leaves nothing logged ahead, and so does one of 33 calls of `nextval`, which is taken for it. A `setval`
+    /// that is followed by calls of `nextval` is mistaken for those alone when it went forward by a multiple of 33, and
+    /// not beyond `most`.
     #[must_use]
-    pub fn is_of_nextval(&self, cache: u64, left: i64, found: Found, most: u64) -> bool {
-        if !found.place.called {
+    pub fn is_of_nextval(&self, cache: u64, left: i64, found: SequenceData, most: u64) -> bool {
+        if !found.state.called {
             return false;
         }
-        let distance = i128::from(found.place.last) - i128::from(left);
+        let distance = i128::from(found.state.last) - i128::from(left);
         let increment = i128::from(self.increment);
         let Ok(moved @ 1..) = u64::try_from(distance / increment) else {
             return false;
@@ -165,7 +165,7 @@ impl Rules {
 
 const MINUTE: Micros = 60_000_000;
 
-/// How many values to take next, when `now` were taken `lasted` ago: Leaf's rule. Twice as many when they
+/// Returns how many values to take next, when `now` were taken `lasted` ago: Leaf's rule. Twice as many when they
 /// lasted less than a quarter of an hour, half as many after half an hour or more; never below `own`, nor
 /// grown above `most`.
 #[must_use]
@@ -179,8 +179,8 @@ pub fn adapt(now: u64, lasted: Micros, own: u64, most: u64) -> u64 {
     wanted.max(own)
 }
 
-/// The least number above `above`, and not below `server`, that leaves `server` when divided by `servers`:
-/// where one of several ticket servers goes on. `server` is 1 to `servers`; `above` is not negative. None
+/// Returns the least number above `above`, and not below `server`, that leaves `server` when divided by `servers`:
+/// one of several ticket servers continues there. `server` is 1 to `servers`; `above` is not negative. None
 /// when 64 bits have no such number.
 #[must_use]
 pub fn first_of_series(server: i64, servers: i64, above: i64) -> Option<i64> {

@@ -1,11 +1,11 @@
 //! The sequence tables of MariaDB's Sequence engine: `seq_1_to_15_step_3`.
 //!
-//! A descending table holds what the ascending one holds, in reverse: the engine swaps and aligns the
+//! A descending table has the values of the ascending one, in reverse: the engine swaps and aligns the
 //! bounds first (sequence.cc). So `seq_15_to_2_step_3` is 14, 11, 8, 5, 2.
 
 use thiserror::Error;
 
-/// Why there is no such table.
+/// Reason why there is no such table.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum SequenceTableError {

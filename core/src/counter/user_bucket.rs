@@ -6,20 +6,20 @@
 //! tell apart draw from one counter, which only rises for either. That happens to a few hundred of ten million in 64 sections.
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, pause};
-use crate::hash::splitmix64;
+use crate::hash::{fibonacci, splitmix64};
 use std::{array, iter};
 
 /// The owner of a section's memory, and in the lower 16 bits its place there; 0 is none.
 pub type Owner = u64;
 
-/// Entries and the lock on which users they are of; on the server a page of memory. Zeroed memory is an empty bucket.
+/// Entries, and the lock under which they get another user; on the server a page of memory. Zeroed memory is an empty bucket.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Bucket<const PLACES: usize = 511> {
     locked: AtomicU32,
     /// The level that the bucket is at. Under the lock.
     level: AtomicU32,
-    users: [User; PLACES],
+    entries: [Entry; PLACES],
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<Bucket>() == 4_096);
@@ -29,68 +29,68 @@ impl<const PLACES: usize> Default for Bucket<PLACES> {
         Self {
             locked: AtomicU32::default(),
             level: AtomicU32::default(),
-            users: array::from_fn(|_| User::default()),
+            entries: array::from_fn(|_| Entry::default()),
         }
     }
 }
 
-/// From the top: the user in 42 bits; whether the entry was used since all of the bucket's had been; whether it is locked;
-/// the last bits of the next number. 0 is a vacant place.
+/// The entry of a user. From the top: the user in 42 bits; a bit that says that the entry was used since all of the
+/// bucket's had been; a bit that locks it; the last bits of the next number. 0 is a vacant place.
 #[derive(Debug, Default)]
 #[repr(transparent)]
-pub(crate) struct User(AtomicU64);
+pub(crate) struct Entry(AtomicU64);
 
 /// How many bits of a number are remembered.
 pub(crate) const DIGITS: u32 = 20;
 const NUMBER: u64 = (1 << DIGITS) - 1;
 const LOCKED: u64 = 1 << DIGITS;
 const USED: u64 = LOCKED << 1;
-const WHO: u64 = !(USED | LOCKED | NUMBER);
+const USER: u64 = !(USED | LOCKED | NUMBER);
 
 /// Words in a line of the processor's caches.
 const LINE: u64 = 8;
 
-/// The level at which a table starts: so many bits of a user are known from its bucket.
+/// The level at which a table starts, and how many bits of a user its bucket tells.
 pub(crate) const FIRST_LEVEL: u32 = if cfg!(loom) { 0 } else { 8 };
 
-/// The number that a user gets next: the highest with these last bits that is at most `most`.
+/// Returns the number that a user gets next: the highest one with these last bits that is at most `most`.
 #[inline]
 pub(crate) fn unfold(word: u64, most: i64) -> i64 {
     let behind = most.cast_unsigned().wrapping_sub(word) & NUMBER;
     most.wrapping_sub(behind.cast_signed())
 }
 
-/// A user as its entry has it, and where that is looked for.
+/// A user as its entry has it, and the place to look for the entry.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Name {
+pub(crate) struct UserKey {
     /// The user's bits of the entry.
-    who: u64,
+    user: u64,
     /// Chooses the line in the bucket.
     spread: u64,
-    /// The lower bits of it choose the bucket.
+    /// Its lower bits choose the bucket.
     pub(crate) bucket: u32,
 }
 
-impl Name {
+impl UserKey {
     #[inline]
     pub(crate) fn of(owner: Owner, id: i64) -> Self {
         // The upper half of it chose the section.
         let hash = hash(id >> 2) & 0xffff_ffff;
         let section = (owner & 0xffff) + 1;
-        let who = section << 26 | (hash & 0xff_ffff) << 2 | (id & 3).cast_unsigned();
-        let mut name = Self::found(who << (DIGITS + 2));
-        name.bucket ^= (hash >> 24) as u32 & ((1 << FIRST_LEVEL) - 1);
-        name
+        let user = section << 26 | (hash & 0xff_ffff) << 2 | (id & 3).cast_unsigned();
+        let mut key = Self::of_word(user << (DIGITS + 2));
+        key.bucket ^= (hash >> 24) as u32 & ((1 << FIRST_LEVEL) - 1);
+        key
     }
 
-    /// The user of an entry; of the bucket, the bits above [`FIRST_LEVEL`].
+    /// Returns the user of an entry, and of its bucket the bits above [`FIRST_LEVEL`].
     #[inline]
-    pub(crate) fn found(word: u64) -> Self {
-        let who = word & WHO;
-        // Two neighbours have the same, and so the same bucket.
-        let spread = (who >> (DIGITS + 3)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    pub(crate) fn of_word(word: u64) -> Self {
+        let user = word & USER;
+        // Two neighboring ids have the same, and so the same bucket.
+        let spread = fibonacci(user >> (DIGITS + 3));
         Self {
-            who,
+            user,
             spread,
             bucket: (spread >> 28) as u32 & 0xfff_ffff,
         }
@@ -98,66 +98,66 @@ impl Name {
 
     /// The place of the section in memory.
     pub(crate) fn section(self) -> usize {
-        (self.who >> 48) as usize - 1
+        (self.user >> 48) as usize - 1
     }
 
-    /// His own place in a bucket of so many, and where the line of the cache begins that it is in. The first line
-    /// begins with what is not a place.
+    /// Returns the home place in a bucket of so many, and where its cache line begins. The first line begins with the
+    /// head of the bucket.
     #[inline]
     fn place(self, places: usize) -> (usize, usize) {
         let lines = (places as u64 + 1) / LINE;
         let line = ((self.spread >> 40) * lines) >> 24;
         let line = (line * LINE).saturating_sub(1);
-        // Neighbours have two of it.
-        let place = line + ((self.spread ^ self.who >> (DIGITS + 2)) & (LINE - 1));
+        // Neighboring ids have two places of the line.
+        let place = line + ((self.spread ^ self.user >> (DIGITS + 2)) & (LINE - 1));
         ((place as usize).min(places - 1), line as usize)
     }
 }
 
 /// Guard of a locked entry: writes `word` back and unlocks the entry when dropped.
-pub(crate) struct Sole<'a> {
-    user: &'a User,
+pub(crate) struct EntryGuard<'a> {
+    entry: &'a Entry,
     pub(crate) word: u64,
 }
 
-impl Drop for Sole<'_> {
+impl Drop for EntryGuard<'_> {
     fn drop(&mut self) {
-        self.user.0.store(self.word, Ordering::Release);
+        self.entry.0.store(self.word, Ordering::Release);
     }
 }
 
-impl Sole<'_> {
-    /// Makes it the entry of a user, with its next number.
+impl EntryGuard<'_> {
+    /// Stores a user and its next number.
     #[inline]
-    pub(crate) fn set(&mut self, name: Name, next: i64) {
-        self.word = written(name, next);
+    pub(crate) fn set(&mut self, key: UserKey, next: i64) {
+        self.word = word_of(key, next);
     }
 }
 
 #[inline]
-fn written(name: Name, next: i64) -> u64 {
-    name.who | USED | (next.cast_unsigned() & NUMBER)
+fn word_of(key: UserKey, next: i64) -> u64 {
+    key.user | USED | (next.cast_unsigned() & NUMBER)
 }
 
-impl User {
+impl Entry {
     #[inline]
     pub(crate) fn word(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Locks the entry, if it is this user's.
+    /// Locks the entry, if it is of this user.
     #[inline]
-    pub(crate) fn lock(&self, name: Name) -> Option<Sole<'_>> {
+    pub(crate) fn lock(&self, key: UserKey) -> Option<EntryGuard<'_>> {
         let mut tries = 0;
         let mut word = self.0.load(Ordering::Relaxed);
-        while word & WHO == name.who {
+        while word & USER == key.user {
             let free = word & !LOCKED;
             let locked = word | LOCKED;
             match self
                 .0
                 .compare_exchange_weak(free, locked, Ordering::Acquire, Ordering::Relaxed)
             {
-                Ok(word) => return Some(Sole { user: self, word }),
+                Ok(word) => return Some(EntryGuard { entry: self, word }),
                 Err(found) => word = found,
             }
             tries += 1;
@@ -167,30 +167,30 @@ impl User {
     }
 
     /// Locks the entry; the bucket's lock, which the caller holds, keeps its user.
-    pub(crate) fn lock_any(&self) -> Sole<'_> {
+    pub(crate) fn lock_any(&self) -> EntryGuard<'_> {
         loop {
-            if let Some(sole) = self.lock(Name::found(self.word())) {
-                return sole;
+            if let Some(guard) = self.lock(UserKey::of_word(self.word())) {
+                return guard;
             }
         }
     }
 
-    /// Fills a vacant place. The caller holds the bucket's lock.
-    pub(crate) fn settle(&self, name: Name, next: i64) {
-        self.move_in(written(name, next));
+    /// Stores a user in a vacant place. The caller holds the bucket's lock.
+    pub(crate) fn insert(&self, key: UserKey, next: i64) {
+        self.insert_word(word_of(key, next));
     }
 
-    /// Fills a vacant place with the word of another. The caller holds the bucket's lock.
-    pub(crate) fn move_in(&self, word: u64) {
+    /// Stores the word of another entry in a vacant place. The caller holds the bucket's lock.
+    pub(crate) fn insert_word(&self, word: u64) {
         self.0.store(word, Ordering::Release);
     }
 }
 
-/// Guard of a bucket's lock, under which entries are added and evicted. Nothing in between can fail.
-pub(crate) struct Locked<'a, const PLACES: usize>(&'a Bucket<PLACES>);
+/// Guard of a bucket's lock, under which entries are added and evicted. Nothing under it can fail.
+pub(crate) struct BucketGuard<'a, const PLACES: usize>(&'a Bucket<PLACES>);
 
 impl<const PLACES: usize> Bucket<PLACES> {
-    pub(crate) fn lock(&self) -> Locked<'_, PLACES> {
+    pub(crate) fn lock(&self) -> BucketGuard<'_, PLACES> {
         let mut tries = 0;
         while self
             .locked
@@ -200,44 +200,44 @@ impl<const PLACES: usize> Bucket<PLACES> {
             tries += 1;
             pause(tries);
         }
-        Locked(self)
+        BucketGuard(self)
     }
 
-    /// The places in the order in which they are looked at and taken. The home place comes twice: first, and in order.
+    /// Returns the places in the order of probing. The home place comes twice: first, and in order.
     #[inline]
-    fn from(&self, name: Name) -> impl Iterator<Item = &User> {
-        let (place, line) = name.place(PLACES);
-        let (before, from) = self.users.split_at(line);
-        iter::once(&self.users[place]).chain(from).chain(before)
+    fn probe(&self, key: UserKey) -> impl Iterator<Item = &Entry> {
+        let (place, line) = key.place(PLACES);
+        let (before, from) = self.entries.split_at(line);
+        iter::once(&self.entries[place]).chain(from).chain(before)
     }
 
-    /// Looks for a user without the lock: one that is not found may have an entry, and one that is found may be evicted.
+    /// Looks for a user's entry without the lock: one that is not found may exist, and one that is found may be evicted.
     #[inline]
-    pub(crate) fn glance(&self, name: Name) -> Option<&User> {
-        self.from(name)
-            .map(|user| (user, user.word()))
+    pub(crate) fn find_unlocked(&self, key: UserKey) -> Option<&Entry> {
+        self.probe(key)
+            .map(|entry| (entry, entry.word()))
             .take_while(|&(_, word)| word != 0)
-            .find(|&(_, word)| word & WHO == name.who)
-            .map(|(user, _)| user)
+            .find(|&(_, word)| word & USER == key.user)
+            .map(|(entry, _)| entry)
     }
 }
 
-impl<const PLACES: usize> Drop for Locked<'_, PLACES> {
+impl<const PLACES: usize> Drop for BucketGuard<'_, PLACES> {
     fn drop(&mut self) {
         self.0.locked.store(0, Ordering::Release);
     }
 }
 
-/// What was found in a bucket.
-pub(crate) enum Place<'a> {
-    Mine(&'a User),
+/// Outcome of looking for a user's entry in a bucket.
+pub(crate) enum Search<'a> {
+    Found(&'a Entry),
     /// There is no entry, but a vacant place for it.
-    Vacant(&'a User),
+    Vacant(&'a Entry),
     /// There is no entry, and all places are taken.
     Full,
 }
 
-impl<'a, const PLACES: usize> Locked<'a, PLACES> {
+impl<'a, const PLACES: usize> BucketGuard<'a, PLACES> {
     pub(crate) fn level(&self) -> u32 {
         self.0.level.load(Ordering::Relaxed)
     }
@@ -246,39 +246,39 @@ impl<'a, const PLACES: usize> Locked<'a, PLACES> {
         self.0.level.store(level, Ordering::Relaxed);
     }
 
-    /// Looks for a user. Places are taken in order and never vacated, so no entry is behind a vacant place.
-    pub(crate) fn find(&self, name: Name) -> Place<'a> {
-        for user in self.0.from(name) {
-            let word = user.word();
+    /// Looks for a user's entry. Places are taken in order and never vacated, so no entry is behind a vacant place.
+    pub(crate) fn find(&self, key: UserKey) -> Search<'a> {
+        for entry in self.0.probe(key) {
+            let word = entry.word();
             if word == 0 {
-                return Place::Vacant(user);
+                return Search::Vacant(entry);
             }
-            if word & WHO == name.who {
-                return Place::Mine(user);
+            if word & USER == key.user {
+                return Search::Found(entry);
             }
         }
-        Place::Full
+        Search::Full
     }
 
-    /// The entry to evict from a full bucket: second-chance (CLOCK) eviction.
-    pub(crate) fn unused(&self, name: Name) -> &'a User {
-        let first = || self.0.from(name).find(|user| user.word() & USED == 0);
+    /// Chooses the entry to evict from a full bucket: second-chance (CLOCK) eviction.
+    pub(crate) fn entry_to_evict(&self, key: UserKey) -> &'a Entry {
+        let first = || self.0.probe(key).find(|entry| entry.word() & USED == 0);
         first()
             .or_else(|| {
-                for user in &self.0.users {
-                    user.lock_any().word &= !USED;
+                for entry in &self.0.entries {
+                    entry.lock_any().word &= !USED;
                 }
                 first()
             })
-            .unwrap_or(&self.0.users[name.place(PLACES).0])
+            .unwrap_or(&self.0.entries[key.place(PLACES).0])
     }
 
-    /// Takes all entries out.
-    pub(crate) fn empty(&self) -> impl Iterator<Item = u64> + use<PLACES> {
+    /// Empties the bucket, and returns the words of its entries.
+    pub(crate) fn take_all(&self) -> impl Iterator<Item = u64> + use<PLACES> {
         let mut all = [0; PLACES];
-        for (copy, user) in all.iter_mut().zip(&self.0.users) {
-            if user.word() != 0 {
-                *copy = std::mem::take(&mut user.lock_any().word);
+        for (copy, entry) in all.iter_mut().zip(&self.0.entries) {
+            if entry.word() != 0 {
+                *copy = std::mem::take(&mut entry.lock_any().word);
             }
         }
         all.into_iter().filter(|&word| word != 0)

@@ -4,8 +4,8 @@
 //! floor, so nothing is written for a single user, and any entry can be evicted: eviction raises the floor to the entry's
 //! next number. WeChat's seqsvr keeps its sequences in this way.
 //!
-//! A draw finds and locks an entry without looking at others: its eight bytes are where they would be if the entry were
-//! alone in its bucket, or close by, and hold the lock. So with millions of users, hardly any of them in the processor's
+//! A draw finds and locks an entry without looking at others: its eight bytes are at its home place or close by, and hold
+//! the lock. So with millions of users, hardly any of them in the processor's
 //! caches, a draw costs one access to memory. Adding or evicting an entry locks the bucket. No lock is held for more than a
 //! few steps, none of which waits for anything but another lock.
 //!
@@ -13,28 +13,28 @@
 //! come into use when one is full and half of all places are taken. So the buckets lie in parts, each as large as all before
 //! it, and a part is made when it is needed.
 
-use crate::atomic::{AtomicU32, AtomicU64, Ordering};
-use crate::counter::section::{Evicted, Held, Section};
-use crate::counter::user_bucket::{Bucket, FIRST_LEVEL, Locked, Name, Owner, Place, Sole};
+use crate::atomic::{AtomicU32, AtomicU64, CacheLine, Ordering};
+use crate::counter::section::{DrawError, Evicted, Section};
+use crate::counter::user_bucket::{
+    Bucket, BucketGuard, EntryGuard, FIRST_LEVEL, Owner, Search, UserKey,
+};
 
-/// What a table knows of itself. Zeroed memory is an empty one.
+/// The head of a table. Zeroed memory is that of an empty one.
 #[derive(Debug, Default)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct TableHead {
     /// How often the buckets in use were doubled. Rises under the table's lock.
-    doubled: AtomicU32,
-    /// Keeps `doubled`, which every draw reads, and `used`, which each new user writes, in different lines of the cache.
-    apart: [u64; 7],
-    /// How many places are taken.
-    used: AtomicU64,
+    doubled: CacheLine<AtomicU32>,
+    /// How many places are taken. Each new user writes it, while every draw reads `doubled`.
+    used: CacheLine<AtomicU64>,
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<TableHead>() == 128);
 
-/// Parts that a table can have.
+/// The most parts of a table.
 pub const PARTS: usize = 32;
 
-/// The level at which a table starts that may have so many buckets.
+/// Returns the level at which a table of at most so many buckets starts.
 fn first_level(buckets: usize) -> u32 {
     buckets.max(1).ilog2().min(FIRST_LEVEL)
 }
@@ -106,19 +106,19 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     }
 
     #[inline]
-    fn bucket(&self, name: Name, level: u32) -> Result<&'a Bucket<PLACES>, Held> {
-        let index = name.bucket & ((1 << level) - 1);
+    fn bucket(&self, key: UserKey, level: u32) -> Result<&'a Bucket<PLACES>, DrawError> {
+        let index = key.bucket & ((1 << level) - 1);
         let part = u32::BITS - (index >> self.first_level).leading_zeros();
-        let part = self.parts.get(part as usize).ok_or(Held::Unmapped)?;
+        let part = self.parts.get(part as usize).ok_or(DrawError::Unmapped)?;
         let place = index as usize & part.len().wrapping_sub(1);
-        part.get(place).ok_or(Held::Unmapped)
+        part.get(place).ok_or(DrawError::Unmapped)
     }
 
     /// Locks the bucket of a user. It may have been split since the level was read, or before the table says so.
-    fn lock(&self, name: Name) -> Result<Locked<'a, PLACES>, Held> {
+    fn lock(&self, key: UserKey) -> Result<BucketGuard<'a, PLACES>, DrawError> {
         let mut level = self.level();
         loop {
-            let locked = self.bucket(name, level)?.lock();
+            let locked = self.bucket(key, level)?.lock();
             if locked.level() <= level {
                 return Ok(locked);
             }
@@ -133,7 +133,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         self.first_level + self.head.doubled.load(Ordering::Acquire)
     }
 
-    /// Whether more buckets should come into use when one of them is full.
+    /// Returns true when more buckets should come into use once one of them is full.
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         let in_use = 1_usize << self.level();
@@ -142,7 +142,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     }
 
     /// Brings twice as many buckets into use, unless another session has. **The caller holds the table's
-    /// lock**, and has mapped one part more than is in use. Draws go on meanwhile.
+    /// lock**, and has mapped one part more than is in use. Draws continue meanwhile.
     pub fn grow(&self) {
         let level = self.level();
         let Some(&upper) = self
@@ -158,25 +158,25 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         let lower = self.parts[..self.in_use()].iter().copied().flatten();
         for (lower, upper) in lower.zip(upper) {
             let both = [lower.lock(), upper.lock()];
-            let users = both[0].empty();
+            let words = both[0].take_all();
             for half in &both {
                 half.set_level(level + 1);
             }
-            for word in users {
-                let name = Name::found(word);
-                let half = &both[(name.bucket >> level & 1) as usize];
+            for word in words {
+                let key = UserKey::of_word(word);
+                let half = &both[(key.bucket >> level & 1) as usize];
                 // There is room: they were in one bucket.
-                match half.find(name) {
-                    Place::Vacant(user) => user.move_in(word),
-                    Place::Mine(_) | Place::Full => debug_assert!(false, "twice in a bucket"),
+                match half.find(key) {
+                    Search::Vacant(entry) => entry.insert_word(word),
+                    Search::Found(_) | Search::Full => debug_assert!(false, "twice in a bucket"),
                 }
             }
         }
         self.head.doubled.fetch_add(1, Ordering::Release);
     }
 
-    /// Gives a user `want` numbers in a row, at least 1, and returns the first. `evict` tells a section
-    /// of an evicted entry before its user can be looked up again: see [`Section::evict`].
+    /// Gives a user `want` numbers in a row, at least 1, and returns the first. `evict` reports an evicted
+    /// entry to its section before its user can be looked up again: see [`Section::evict`].
     ///
     /// # Errors
     /// When nothing was given.
@@ -188,16 +188,16 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         id: i64,
         want: u64,
         evict: impl FnOnce(Evicted),
-    ) -> Result<i64, Held> {
-        let name = Name::of(owner, id);
+    ) -> Result<i64, DrawError> {
+        let key = UserKey::of(owner, id);
         // Most users have an entry.
-        let bucket = self.bucket(name, self.level())?;
-        if let Some(user) = bucket.glance(name)
-            && let Some(sole) = user.lock(name)
+        let bucket = self.bucket(key, self.level())?;
+        if let Some(entry) = bucket.find_unlocked(key)
+            && let Some(guard) = entry.lock(key)
         {
-            return Self::draw_more(section, owner, name, want, sole);
+            return Self::draw_more(section, owner, key, want, guard);
         }
-        self.draw_in_bucket(section, owner, name, want, true, evict)
+        self.draw_in_bucket(section, owner, key, want, true, evict)
     }
 
     /// As [`UserTable::draw`] while the table cannot grow: a full bucket evicts an entry.
@@ -211,8 +211,8 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         id: i64,
         want: u64,
         evict: impl FnOnce(Evicted),
-    ) -> Result<i64, Held> {
-        self.draw_in_bucket(section, owner, Name::of(owner, id), want, false, evict)
+    ) -> Result<i64, DrawError> {
+        self.draw_in_bucket(section, owner, UserKey::of(owner, id), want, false, evict)
     }
 
     /// The next numbers of a user that has an entry.
@@ -220,13 +220,14 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     fn draw_more(
         section: &Section,
         owner: Owner,
-        name: Name,
+        key: UserKey,
         want: u64,
-        mut sole: Sole<'_>,
-    ) -> Result<i64, Held> {
-        let (first, next) =
-            section.give(owner, want, |section, reach| section.next(sole.word, reach))?;
-        sole.set(name, next);
+        mut guard: EntryGuard<'_>,
+    ) -> Result<i64, DrawError> {
+        let (first, next) = section.give(owner, want, |section, reach| {
+            section.next(guard.word, reach)
+        })?;
+        guard.set(key, next);
         Ok(first)
     }
 
@@ -236,30 +237,30 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         &self,
         section: &Section,
         owner: Owner,
-        name: Name,
+        key: UserKey,
         want: u64,
         can_grow: bool,
         evict: impl FnOnce(Evicted),
-    ) -> Result<i64, Held> {
-        let bucket = self.lock(name)?;
-        match bucket.find(name) {
-            Place::Mine(user) => {
+    ) -> Result<i64, DrawError> {
+        let bucket = self.lock(key)?;
+        match bucket.find(key) {
+            Search::Found(entry) => {
                 // No entry is evicted while the bucket is locked.
-                let sole = user.lock_any();
-                Self::draw_more(section, owner, name, want, sole)
+                let guard = entry.lock_any();
+                Self::draw_more(section, owner, key, want, guard)
             }
-            Place::Vacant(user) => {
+            Search::Vacant(entry) => {
                 let (first, next) = section.give(owner, want, |section, _| section.start())?;
                 self.head.used.fetch_add(1, Ordering::Relaxed);
-                user.settle(name, next);
+                entry.insert(key, next);
                 Ok(first)
             }
-            Place::Full if can_grow && self.is_crowded() => Err(Held::Crowded),
-            Place::Full => {
+            Search::Full if can_grow && self.is_crowded() => Err(DrawError::Crowded),
+            Search::Full => {
                 let (first, next) = section.give(owner, want, |section, _| section.start())?;
-                let mut sole = bucket.unused(name).lock_any();
-                evict(Evicted(sole.word));
-                sole.set(name, next);
+                let mut guard = bucket.entry_to_evict(key).lock_any();
+                evict(Evicted(guard.word));
+                guard.set(key, next);
                 Ok(first)
             }
         }
@@ -269,20 +270,20 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     ///
     /// # Errors
     /// When the memory of the section belongs to another, or the user's part is not mapped.
-    pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, Held> {
-        let name = Name::of(owner, id);
-        let bucket = self.lock(name)?;
-        let next = match bucket.find(name) {
-            Place::Mine(user) => {
-                let word = user.word();
+    pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, DrawError> {
+        let key = UserKey::of(owner, id);
+        let bucket = self.lock(key)?;
+        let next = match bucket.find(key) {
+            Search::Found(entry) => {
+                let word = entry.word();
                 section.next(word, section.reach())
             }
-            Place::Vacant(_) | Place::Full => section.start(),
+            Search::Vacant(_) | Search::Full => section.start(),
         };
         if section.owner() == owner {
             Ok(next - 1)
         } else {
-            Err(Held::NotMine)
+            Err(DrawError::NotMine)
         }
     }
 }

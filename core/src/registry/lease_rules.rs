@@ -1,9 +1,9 @@
-//! The rules of a registry of nodes: which member gets which lease, and which gets none.
+//! The rules by which a registry of nodes grants and renews leases.
 //!
-//! The rules are few. A slice begins now, never before, and where the last one of its nodes has ended. It ends
-//! at most one length from now. So whatever a registry has forgotten of its grants is past one length later:
-//! after it was started, restored or failed over, it waits for that long (a *quarantine*) and can then grant again.
-//! Meanwhile slices that have not ended go on: no other member can have been granted their nodes.
+//! A lease begins now, never before, and after the last one of its nodes has ended. It ends at most one length from
+//! now. So every grant that a registry has forgotten is past one length later: after it was started, restored or
+//! failed over, it waits for that long (a *quarantine*) and can then grant again. Meanwhile leases that have not ended
+//! continue: no other member can have been granted their nodes.
 //!
 //! Where grants are kept, and how requests reach the registry, is the caller's: in tables and by SQL, or in the
 //! memory of a simulation.
@@ -14,13 +14,13 @@ use std::cmp::Ordering;
 /// A registry's rules and memory, less its grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registry {
-    /// How long a slice is.
+    /// How long a lease is.
     pub length: Micros,
-    /// How long the longest slice was that it ever granted.
+    /// How long the longest lease was that it ever granted.
     pub longest: Micros,
     /// How far a server's clock may be from the registry's.
     pub max_skew: Micros,
-    /// No slice begins before it: the latest end of grants that are no longer kept.
+    /// No lease begins before it: the latest end of grants that are no longer kept.
     pub horizon: Micros,
     /// Nothing is granted before it.
     pub quarantine: Micros,
@@ -31,35 +31,35 @@ pub struct Registry {
 /// The identity of a registry, which changes when the registry may have forgotten something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Identity {
-    /// Of the database system. Another one was restored from a dump.
+    /// The identifier of the database system. Another one was restored from a dump.
     pub system: u64,
-    /// Of its log. Another one was promoted, or restored to a moment.
+    /// The timeline of its log. Another one was promoted, or restored to a point in time.
     pub timeline: u32,
-    /// When its server was started. Another one may be an old copy of the disk.
+    /// The start of its server. Another one may run on an old copy of the disk.
     pub start: Micros,
     /// Counts quarantines, also those under earlier identities.
     pub incarnation: u32,
 }
 
-/// How much of a registry's history a member has seen.
+/// A point in the history of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
-    /// Of whom.
+pub struct LogPoint {
+    /// The registry.
     pub identity: Identity,
-    /// Up to where in its log.
+    /// The position in its log.
     pub position: u64,
 }
 
-/// A slice of id time: from the first moment, up to but not the second. In microseconds since 1970.
+/// The term of a lease of id time: from the first timestamp, up to but not the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// Its first moment.
+pub struct LeaseTerm {
+    /// Its first timestamp.
     pub from: Micros,
-    /// The first moment after it.
+    /// The first timestamp after it.
     pub until: Micros,
 }
 
-/// Why a registry grants nothing.
+/// Reason why a registry grants nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denial {
     /// The asking server's clock is `ahead` of the registry's; negative when behind.
@@ -72,17 +72,17 @@ pub enum Denial {
         /// For how long.
         left: Micros,
     },
-    /// Another claim on one of the nodes lasts until then.
-    Held {
-        /// When it can be had at the earliest.
+    /// Another lease of one of the nodes lasts until then.
+    Leased {
+        /// When the node can be leased at the earliest.
         until: Micros,
     },
-    /// There is no such claim any more: a new one has to be made.
+    /// The registry knows no such lease: the member has to request a new one.
     Lost,
 }
 
 impl Registry {
-    /// A new registry, which has granted nothing yet.
+    /// Returns a new registry, which has granted nothing yet.
     #[must_use]
     pub const fn new(length: Micros, max_skew: Micros, identity: Identity) -> Self {
         Self {
@@ -104,20 +104,25 @@ impl Registry {
         self.identity.incarnation = self.identity.incarnation.saturating_add(1);
     }
 
-    /// The first thing to do with each request of a server whose clock agrees: notices whether the registry has
-    /// forgotten something since it last looked, or knows less than the asking server has `seen`. Returns whether
-    /// it did, which must be kept before anything else is asked.
+    /// Detects that the registry has forgotten something since the last request, or knows less than the requesting server
+    /// has `seen`. The first step for each request of a server whose clock agrees. Returns true when it has: the changed
+    /// registry must be stored before the next step.
     ///
     /// `here` is the registry's identity now (its incarnation does not count), and where its log ends.
-    pub fn detect_state_loss(&mut self, now: Micros, here: Seen, seen: Option<Seen>) -> bool {
+    pub fn detect_state_loss(
+        &mut self,
+        now: Micros,
+        here: LogPoint,
+        seen: Option<LogPoint>,
+    ) -> bool {
         let mine = self.identity;
         let is = Identity {
             incarnation: mine.incarnation,
             ..here.identity
         };
-        // Who has seen a later incarnation, or this one as somebody else or with more in its log, has seen what
-        // became of another copy.
-        let less = seen.is_some_and(|Seen { identity, position }| {
+        // A server that has seen a later incarnation, or this one with another identity or with more in its log, has
+        // seen the history of another copy.
+        let less = seen.is_some_and(|LogPoint { identity, position }| {
             match identity.incarnation.cmp(&mine.incarnation) {
                 Ordering::Less => false,
                 Ordering::Equal => identity != mine || position > here.position,
@@ -134,12 +139,12 @@ impl Registry {
         forgot
     }
 
-    /// Whether a server's clock and the registry's agree. If not, it may be the registry's that is wrong: then it must
-    /// not [`Registry::detect_state_loss`] either, as a quarantine by that clock could be over at once when it is put right.
+    /// Checks that a server's clock and the registry's agree. If not, the registry's may be the wrong one: then it must
+    /// not [`Registry::detect_state_loss`] either, as a quarantine by that clock could end at once when it is corrected.
     ///
     /// # Errors
     /// When they do not.
-    pub fn compare(&self, now: Micros, clock: Micros) -> Result<(), Denial> {
+    pub fn check_clock(&self, now: Micros, clock: Micros) -> Result<(), Denial> {
         let ahead = clock.saturating_sub(now);
         if ahead.saturating_abs() > self.max_skew {
             return Err(Denial::Skew { ahead });
@@ -147,15 +152,15 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether a server whose clock shows `clock` may be granted anything at `now`. `told` is the slice that it
-    /// wants to be renewed, as it knows it.
+    /// Checks that a server with a clock at `clock` may be granted anything at `now`. `told` is the term of the lease that
+    /// it asks to renew, by its own account.
     ///
     /// # Errors
     /// When it may not.
-    pub fn admit(&self, now: Micros, clock: Micros, told: Option<Span>) -> Result<(), Denial> {
-        self.compare(now, clock)?;
-        // By no clock that a registry may have had has it ended, so no other member has been granted its nodes.
-        let lasts = |told: Span| told.until > now.saturating_add(self.max_skew);
+    pub fn admit(&self, now: Micros, clock: Micros, told: Option<LeaseTerm>) -> Result<(), Denial> {
+        self.check_clock(now, clock)?;
+        // It has not ended by any clock that a registry may have had, so no other member has been granted its nodes.
+        let lasts = |told: LeaseTerm| told.until > now.saturating_add(self.max_skew);
         if now < self.quarantine && !told.is_some_and(lasts) {
             let left = self.quarantine.saturating_sub(now);
             return Err(Denial::Quarantine { left });
@@ -163,62 +168,62 @@ impl Registry {
         Ok(())
     }
 
-    /// The slice of a new claim. `others` are the ends of all claims on any of its nodes.
+    /// Returns the term of a new lease. `others` are the ends of all leases of any of its nodes.
     ///
     /// # Errors
     /// While any of them lasts.
-    pub fn claim(
+    pub fn grant(
         &self,
         now: Micros,
         others: impl IntoIterator<Item = Micros>,
-    ) -> Result<Span, Denial> {
+    ) -> Result<LeaseTerm, Denial> {
         let until = others.into_iter().fold(self.horizon, Micros::max);
         if until > now {
-            return Err(Denial::Held { until });
+            return Err(Denial::Leased { until });
         }
-        Ok(Span {
+        Ok(LeaseTerm {
             from: now,
             until: now.saturating_add(self.length),
         })
     }
 
-    /// The slice of a claim that goes on, of a server that was admitted. `kept` is what the registry knows of it,
-    /// `told` what the server does, and `others` are the ends of all other claims on any of its nodes.
+    /// Returns the renewed term of a lease of a server that was admitted. `kept` is its term as the registry knows it,
+    /// `told` as the server does, and `others` are the ends of all other leases of any of its nodes.
     ///
-    /// In quarantine the server is believed: what it was granted may be forgotten. Once a slice has ended, others
-    /// may have had its nodes, which may be forgotten too: the claim goes on with a new slice.
+    /// In quarantine the server is trusted, as the registry may have forgotten its grant. Once a lease has ended, others
+    /// may have had its nodes, which may be forgotten too: it is renewed with a new term.
     ///
     /// # Errors
-    /// When the registry knows nothing of it, or while another claim lasts.
+    /// When the registry knows nothing of it, or while another lease lasts.
     pub fn renew(
         &self,
         now: Micros,
-        kept: Option<Span>,
-        told: Span,
+        kept: Option<LeaseTerm>,
+        told: LeaseTerm,
         others: impl IntoIterator<Item = Micros>,
-    ) -> Result<Span, Denial> {
-        let held = if now < self.quarantine {
+    ) -> Result<LeaseTerm, Denial> {
+        let term = if now < self.quarantine {
             told
         } else {
             kept.ok_or(Denial::Lost)?
         };
-        if held.until <= now {
-            return self.claim(now, others);
+        if term.until <= now {
+            return self.grant(now, others);
         }
         match others.into_iter().max() {
-            Some(until) if until > now => Err(Denial::Held { until }),
-            _ => Ok(Span {
-                from: held.from,
-                until: held.until.max(now.saturating_add(self.length)),
+            Some(until) if until > now => Err(Denial::Leased { until }),
+            _ => Ok(LeaseTerm {
+                from: term.from,
+                until: term.until.max(now.saturating_add(self.length)),
             }),
         }
     }
 }
 
-/// How long a server waits before it asks again: half a slice when it was granted one, of `length`, and not long
-/// when it was denied. So its traffic does not depend on how many others there are.
+/// Returns how long a server waits before its next request: half of the lease's `length` when it was granted one, and
+/// not long when it was denied. So its traffic does not depend on how many others there are.
 #[must_use]
-pub const fn pace(length: Micros, granted: bool) -> Micros {
+pub const fn request_interval(length: Micros, granted: bool) -> Micros {
     const SECOND: Micros = 1_000_000;
     if granted {
         length / 2

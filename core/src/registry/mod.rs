@@ -1,4 +1,4 @@
-//! Which server may mint as which node, and for how long.
+//! Leases of nodes: which server may mint as which node, and for how long.
 
 pub mod lease_rules;
 pub mod node_set;

@@ -1,9 +1,9 @@
-//! Sets of nodes as people write them: `5, 100-163`.
+//! Sets of nodes as text: `5, 100-163`.
 
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// Why a text is not a set of nodes.
+/// Reason why a text is not a set of nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum NodesError {
@@ -15,7 +15,7 @@ pub enum NodesError {
     Repeated(String),
 }
 
-/// Parses nodes and ranges of nodes, separated by commas. Nothing is the empty set.
+/// Parses nodes and ranges of nodes, separated by commas. An empty text is the empty set.
 ///
 /// # Errors
 /// [`NodesError`], which names the part that is wrong.
@@ -30,7 +30,7 @@ pub fn parse_nodes(text: &str) -> Result<Vec<RangeInclusive<u64>>, NodesError> {
             let text = text.trim();
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let number = digits.then(|| text.parse().ok()).flatten();
-            // As a bigint can say it.
+            // No larger than a bigint.
             number.filter(|&number: &u64| i64::try_from(number).is_ok())
         };
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -1,41 +1,38 @@
-//! The layouts of the systems that people come from.
+//! The layouts of other systems, by name.
 //!
 //! A published name is frozen: what it means is stored in defaults, indexes and partition bounds.
 //! A system that changes its layout gets a new name, as sonyflake2 did.
 
-use crate::snowflake::layout::{Definition, Layout, Order};
+use crate::snowflake::definition::{Definition, Order};
+use crate::snowflake::layout::Layout;
 
 /// A layout with a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Builtin {
     /// The name, in lower case.
     pub name: &'static str,
-    /// What it means.
+    /// The layout.
     pub layout: Layout,
 }
 
 const MS: u32 = 1_000;
-const SECOND: u32 = 1_000_000;
 
-/// `epoch` is in milliseconds, as the systems themselves write it.
-const fn builtin(
-    name: &'static str,
-    (time, node, seq): (u32, (u32, u32), u32),
-    unit: u32,
-    epoch: i64,
-    order: Order,
-    start: u32,
-) -> Builtin {
-    let epoch = epoch * 1_000;
-    match Layout::derive(Definition {
-        order,
+/// A layout with ticks of a millisecond, of time, node and sequence in this order. `epoch` is in milliseconds, as the
+/// systems themselves write it.
+const fn fields(time: u32, node: (u32, u32), seq: u32, epoch: i64) -> Definition {
+    Definition {
+        order: Order::TimeNodeSeq,
         time,
         node,
         seq,
-        unit,
-        epoch,
-        start,
-    }) {
+        unit: MS,
+        epoch: epoch * 1_000,
+        start: 0,
+    }
+}
+
+const fn builtin(name: &'static str, definition: Definition) -> Builtin {
+    match Layout::derive(definition) {
         Ok(layout) => Builtin { name, layout },
         // Evaluated by the compiler: a table that breaks a rule does not build.
         #[allow(clippy::panic)]
@@ -43,136 +40,69 @@ const fn builtin(
     }
 }
 
-use Order::{TimeNodeSeq, TimeSeqNode};
-
 /// Every built-in layout. Later ones never change the meaning of earlier ones.
 pub static BUILTINS: [Builtin; 15] = [
     // Instagram, "Sharding & IDs" (2011). All 64 bits, so a positive bigint ends in 2046.
-    builtin(
-        "instagram",
-        (41, (13, 0), 10),
-        MS,
-        1_314_220_021_721,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("instagram", fields(41, (13, 0), 10, 1_314_220_021_721)),
     // twitter-archive/snowflake, tag snowflake-2010: datacenter and worker of 5 bits each.
-    builtin(
-        "twitter",
-        (41, (5, 5), 12),
-        MS,
-        1_288_834_974_657,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("twitter", fields(41, (5, 5), 12, 1_288_834_974_657)),
     // Meituan-Dianping/Leaf, SnowflakeIDGenImpl. It draws a tick's first sequence from 0 to 99;
     // here from 128, because id % 2^k is uneven over any range that is not a power of two.
     builtin(
         "leaf",
-        (41, (10, 0), 12),
-        MS,
-        1_288_834_974_657,
-        TimeNodeSeq,
-        7,
+        Definition {
+            start: 7,
+            ..fields(41, (10, 0), 12, 1_288_834_974_657)
+        },
     ),
     // Discord developer documentation, "Snowflakes": worker and process of 5 bits each.
-    builtin(
-        "discord",
-        (42, (5, 5), 12),
-        MS,
-        1_420_070_400_000,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("discord", fields(42, (5, 5), 12, 1_420_070_400_000)),
     // callicoder's SequenceGenerator.java: epoch 2015-01-01.
-    builtin(
-        "java",
-        (41, (10, 0), 12),
-        MS,
-        1_420_070_400_000,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("java", fields(41, (10, 0), 12, 1_420_070_400_000)),
     // sony/sonyflake v1: the sequence stands above the machine.
     builtin(
         "sonyflake",
-        (39, (16, 0), 8),
-        10 * MS,
-        1_409_529_600_000,
-        TimeSeqNode,
-        0,
+        Definition {
+            order: Order::TimeSeqNode,
+            unit: 10 * MS,
+            ..fields(39, (16, 0), 8, 1_409_529_600_000)
+        },
     ),
     // sony/sonyflake v2 with its defaults.
     builtin(
         "sonyflake2",
-        (39, (16, 0), 8),
-        10 * MS,
-        1_735_689_600_000,
-        TimeSeqNode,
-        0,
+        Definition {
+            order: Order::TimeSeqNode,
+            unit: 10 * MS,
+            ..fields(39, (16, 0), 8, 1_735_689_600_000)
+        },
     ),
     // GUAIK-ORG's goSnowFlake.
-    builtin(
-        "goflake",
-        (41, (10, 0), 12),
-        MS,
-        1_474_802_888_000,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("goflake", fields(41, (10, 0), 12, 1_474_802_888_000)),
     // The snowflake that circulates as Taobao's: 16 workers, 1024 ids per millisecond.
-    builtin(
-        "taobao",
-        (49, (4, 0), 10),
-        MS,
-        1_361_753_741_828,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("taobao", fields(49, (4, 0), 10, 1_361_753_741_828)),
     // baidu/uid-generator with its defaults: 28 bits of seconds, over since 2024-11-20.
     builtin(
         "baidu",
-        (28, (22, 0), 13),
-        SECOND,
-        1_463_673_600_000,
-        TimeNodeSeq,
-        0,
+        Definition {
+            unit: 1_000 * MS,
+            ..fields(28, (22, 0), 13, 1_463_673_600_000)
+        },
     ),
     // Mastodon's timestamp_id: no node.
-    builtin("mastodon", (48, (0, 0), 16), MS, 0, TimeNodeSeq, 0),
+    builtin("mastodon", fields(48, (0, 0), 16, 0)),
     // pgEdge's snowflake extension: epoch 2023-01-01.
-    builtin(
-        "pgedge",
-        (41, (10, 0), 12),
-        MS,
-        1_672_531_200_000,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("pgedge", fields(41, (10, 0), 12, 1_672_531_200_000)),
     // tikv/pd, timestamp oracle: physical milliseconds and a logical counter, no node.
-    builtin("tso", (46, (0, 0), 18), MS, 0, TimeNodeSeq, 0),
+    builtin("tso", fields(46, (0, 0), 18, 0)),
     // yitter/IdGenerator with its defaults; under 2^53 until 2089.
-    builtin(
-        "yitter",
-        (52, (6, 0), 6),
-        MS,
-        1_582_136_402_000,
-        TimeNodeSeq,
-        0,
-    ),
-    // Ours, for JavaScript: 53 bits, so that every id is exact in a double. 16 nodes, 256 ids per
+    builtin("yitter", fields(52, (6, 0), 6, 1_582_136_402_000)),
+    // pg_mint's, for JavaScript: 53 bits, so that every id is exact in a double. 16 nodes, 256 ids per
     // millisecond, until 2094.
-    builtin(
-        "javascript",
-        (41, (4, 0), 8),
-        MS,
-        1_735_689_600_000,
-        TimeNodeSeq,
-        0,
-    ),
+    builtin("javascript", fields(41, (4, 0), 8, 1_735_689_600_000)),
 ];
 
-/// The built-in layout of that name.
+/// Returns the built-in layout of a name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Layout> {
     BUILTINS
@@ -181,7 +111,7 @@ pub fn by_name(name: &str) -> Option<&'static Layout> {
         .map(|builtin| &builtin.layout)
 }
 
-/// The name under which the layout is built in, if it is.
+/// Returns the name of a layout that is built in.
 #[must_use]
 pub fn name_of(layout: &Layout) -> Option<&'static str> {
     BUILTINS

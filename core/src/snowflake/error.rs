@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-/// Why a layout's text or bytes are refused.
+/// Reason why a layout's text or bytes are refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum LayoutError {
@@ -42,7 +42,7 @@ pub enum LayoutError {
     BadBytes(u8),
 }
 
-/// Why an id, or a field of one, is refused.
+/// Reason why an id, or a field of one, is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum IdError {

@@ -1,10 +1,10 @@
-//! From words to ids and back: composing, decoding, and the bounds of a moment.
+//! Ids of a layout: composing, decoding, and the bounds of a timestamp.
 
 use crate::clock::{Micros, timestamp_text};
 use crate::snowflake::error::IdError;
 use crate::snowflake::layout::Layout;
 
-/// What an id says.
+/// The fields of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
     /// Start of the id's tick.
@@ -16,26 +16,13 @@ pub struct Parts {
 }
 
 impl Layout {
-    /// The id of a lane's word.
+    /// Returns the id of a lane's word.
     #[must_use]
     #[inline]
     pub fn id(&self, node: u64, word: u64) -> i64 {
         let tick = word >> self.seq.width;
         // Ticks end before the sign bit: the checks of minting and encoding see to it.
         (self.time.put(tick) | self.node.put(node) | self.seq.put(word)).cast_signed()
-    }
-
-    /// The start of a tick; none when no 64 bits of microseconds can say it.
-    #[must_use]
-    pub fn tick_start(&self, tick: u64) -> Option<Micros> {
-        // Wide, because an age may be more than 64 bits hold where the epoch is long ago.
-        i64::try_from(i128::from(tick) * i128::from(self.unit()) + i128::from(self.epoch())).ok()
-    }
-
-    /// The first moment that has no id any more; none when it is past what can be said.
-    #[must_use]
-    pub fn end(&self) -> Option<Micros> {
-        self.tick_start(self.max_tick() + 1)
     }
 
     /// Checks a node given by a user.
@@ -59,7 +46,7 @@ impl Layout {
         }
     }
 
-    /// The id of a moment, node and sequence. The moment is cut to the start of its tick.
+    /// Returns the id of a timestamp, node and sequence. The timestamp is cut to the start of its tick.
     ///
     /// # Errors
     /// A field that is out of the layout's range.
@@ -83,18 +70,18 @@ impl Layout {
         Ok(self.id(node, tick << self.seq.width | sequence))
     }
 
-    /// The tick of a moment; none before the epoch or past the end.
+    /// Returns the tick of a timestamp; none before the epoch or past the end.
     fn tick_of(&self, at: Micros) -> Option<u64> {
         let tick = u64::try_from(i128::from(at) - i128::from(self.epoch())).ok()?
             / self.unit().unsigned_abs();
         Some(tick).filter(|&tick| tick <= self.max_tick())
     }
 
-    /// What an id says.
+    /// Returns the fields of an id.
     ///
     /// # Errors
     /// When no such id exists: it is negative, has bits above the layout's fields, or a time that
-    /// no 64 bits of microseconds can say.
+    /// 64 bits of microseconds cannot hold.
     pub fn decode(&self, id: i64) -> Result<Parts, IdError> {
         let not_an_id = || IdError::NotAnId {
             id,
@@ -144,7 +131,7 @@ impl Layout {
         self.last_of(i128::from(at) - 1)
     }
 
-    /// The tick's first id of the moment `at`, rounded up by `shift` microseconds and cut.
+    /// Returns the first id of the tick of `at`, rounded up by `shift` microseconds and cut.
     fn first_of(&self, at: i128, shift: i128) -> Result<Option<i64>, IdError> {
         self.check_time_on_top()?;
         let age = (at - i128::from(self.epoch()) + shift).div_euclid(i128::from(self.unit()));

@@ -3,7 +3,7 @@
 /// The node of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
 /// hexadecimal digits, in upper case and one behind the other.
 ///
-/// Kept for ids that have such nodes. Of 38 machines, two have the same one with a probability of one half.
+/// For compatibility with such ids. Of 38 machines, two have the same node with a probability of one half.
 #[must_use]
 pub fn node_of_addresses(addresses: &str) -> u32 {
     let digits = addresses

@@ -1,4 +1,4 @@
-//! A lane: the one word from which every id of one (layout, node) comes.
+//! A lane: the word in shared memory that issues every id of one (layout, node).
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::clock::Micros;
@@ -20,7 +20,7 @@ pub struct Lane {
     epoch: AtomicU64,
     node: AtomicU64,
     state: AtomicU32,
-    /// Time's width, the split of the node, and start of the layout that made the lane: for showing.
+    /// Time's width, node's split, order and start of the layout that made the lane: for showing.
     origin: AtomicU32,
     waits: AtomicU64,
     largest_step: AtomicU64,
@@ -33,7 +33,7 @@ const PUBLISHED: u32 = 1;
 pub const SHARED_NODE: u64 = u64::MAX;
 
 impl Lane {
-    /// A lane of its own, outside any table.
+    /// Returns a lane outside any table.
     #[must_use]
     pub fn alone(layout: &Layout, node: u64) -> Self {
         let lane = Lane::default();
@@ -45,9 +45,9 @@ impl Lane {
         self.state.load(Ordering::Acquire) == EMPTY
     }
 
-    /// Whether a published slot is the lane of this key. Ask `is_empty` first: it acquires.
+    /// Returns true when a published slot is the lane of this key. Call `is_empty` first: it acquires.
     #[inline]
-    pub(crate) fn is(&self, key: LayoutKey, node: u64) -> bool {
+    pub(crate) fn matches(&self, key: LayoutKey, node: u64) -> bool {
         self.node.load(Ordering::Relaxed) == node
             && self.epoch.load(Ordering::Relaxed) == key.epoch
             && self.shape.load(Ordering::Relaxed) == key.shape
@@ -100,18 +100,18 @@ impl Lane {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// The furthest that a waiting call found the clock behind what the lane had issued.
+    /// How far at most a waiting call found the clock behind the lane's last id.
     #[must_use]
     pub fn largest_step(&self) -> Micros {
         self.largest_step.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns when the last
-    /// tick that was issued started, if any was.
+    /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns the start
+    /// of the last tick that was issued, if any was.
     pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
         let last = self.word.fetch_add(1, Ordering::AcqRel);
-        (last != 0).then(|| layout.start_of(last))
+        (last != 0).then(|| layout.word_start_saturating(last))
     }
 
     pub(crate) fn note_wait(&self) {
@@ -121,28 +121,5 @@ impl Lane {
     pub(crate) fn note_step(&self, behind: Micros) {
         self.largest_step
             .fetch_max(behind.unsigned_abs(), Ordering::Relaxed);
-    }
-}
-
-impl Layout {
-    /// The moment at which a word's tick starts; the end of time where it is past what 64 bits can say.
-    #[must_use]
-    #[inline]
-    pub fn start_of(&self, word: u64) -> Micros {
-        i64::try_from(word >> self.seq.width)
-            .ok()
-            .and_then(|tick| tick.checked_mul(self.unit()))
-            .and_then(|age| age.checked_add(self.epoch()))
-            .unwrap_or(Micros::MAX)
-    }
-
-    /// The first word whose tick starts at or after a moment. Of a moment past the end, a word whose tick is
-    /// past the end.
-    #[must_use]
-    #[cold]
-    pub fn word_at(&self, moment: Micros) -> u64 {
-        let age = moment.saturating_sub(self.epoch()).max(0).unsigned_abs();
-        let tick = age.div_ceil(self.unit().unsigned_abs());
-        tick.min(self.max_tick() + 1) << self.seq.width
     }
 }

@@ -1,22 +1,22 @@
 //! The table of lanes: open addressing over slots in shared memory.
 //!
-//! Looking up takes no lock. Inserting holds the table's lock, which the caller owns, and probes
-//! again under it, so that two sessions can never make two lanes for one key. Lanes are never
-//! removed while the server runs, so a lane once found stays right.
+//! Looking up takes no lock. Inserting probes again under the table's lock, which the caller holds,
+//! so that two sessions can never make two lanes for one key. Lanes are never removed while the
+//! server runs, so a lane once found stays valid.
 //!
-//! Every role that may mint may make lanes, so none can be kept from using up those that nodes have of their own. What
-//! is left then works for everybody else all the same: a layout's further nodes share one lane, every maker has a
-//! share of the lanes of further layouts, and enough slots stay vacant for a lookup to end after a few.
+//! Every role that may mint may make lanes, so any role can use up the lanes of single nodes. The table still works for
+//! all others then: a layout's further nodes share one lane, every maker has a share of the lanes of further layouts,
+//! and enough slots stay vacant for a lookup to end after a few.
 
 use crate::atomic::{AtomicU32, Ordering};
-use crate::hash::keyed;
+use crate::hash::{fibonacci, keyed};
 use crate::snowflake::lane::{Lane, SHARED_NODE};
 use crate::snowflake::layout::{Layout, LayoutKey};
 
-/// Makers of shared lanes that are counted one by one.
+/// How many makers of shared lanes are counted one by one.
 const MAKERS: usize = if cfg!(loom) { 2 } else { 1_024 };
 
-/// The maker of a lane: a role, say. 0 is none, and has no bounds.
+/// The maker of a lane, for example a role. 0 is none, and has no limit.
 pub type Maker = u32;
 
 /// How many lanes there are. In shared memory, zeroed at first.
@@ -51,14 +51,14 @@ pub struct LaneTable<'a> {
     secret: [u64; 2],
 }
 
-/// Where a lane is, or what to do about it.
+/// Outcome of looking for a lane.
 #[derive(Debug)]
 pub enum Lookup<'a> {
-    /// Here.
+    /// The lane.
     Found(&'a Lane),
-    /// No node has it alone: see [`LaneTable::find_shared`].
-    NotAlone,
-    /// Not there: take the table's lock and [`LaneTable::insert`].
+    /// The node has no lane of its own: see [`LaneTable::find_shared`].
+    NoOwnLane,
+    /// There is none: take the table's lock and [`LaneTable::insert`].
     Missing,
 }
 
@@ -70,7 +70,7 @@ enum Probe<'a> {
 
 impl<'a> LaneTable<'a> {
     /// A table over `slots`, a power of two of them, of which nodes use at most `limit`, half of them. An eighth is
-    /// for shared lanes, and the rest keeps probing short. The `secret` is the same for all who use the table.
+    /// for shared lanes, and the rest keeps probing short. The `secret` is the same for all sessions.
     #[must_use]
     pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32, secret: [u64; 2]) -> Self {
         debug_assert!(slots.len().is_power_of_two() && (limit as usize) < slots.len());
@@ -82,9 +82,9 @@ impl<'a> LaneTable<'a> {
         }
     }
 
-    /// The key's lane, or else the empty slot where it would be.
+    /// Finds the key's lane, or else the empty slot where it would be.
     ///
-    /// A slot is judged once: a second look could find it published for another key.
+    /// Each slot is read once: a second read could find it published for another key.
     #[inline]
     fn probe(&self, key: LayoutKey, node: u64) -> Probe<'a> {
         let mask = self.slots.len() - 1;
@@ -94,15 +94,15 @@ impl<'a> LaneTable<'a> {
             if slot.is_empty() {
                 return Probe::Vacant(slot);
             }
-            if slot.is(key, node) {
+            if slot.matches(key, node) {
                 return Probe::Lane(slot);
             }
         }
         Probe::Full
     }
 
-    /// Spreads keys over the slots. Callers choose layouts and nodes; with a secret they cannot choose such that all
-    /// meet in one place.
+    /// Spreads keys over the slots. Callers choose layouts and nodes; the secret keeps them from choosing ones that
+    /// collide.
     #[inline]
     fn hash(&self, key: LayoutKey, node: u64) -> u64 {
         keyed(key.shape ^ key.epoch.rotate_left(32), node, self.secret)
@@ -114,15 +114,15 @@ impl<'a> LaneTable<'a> {
     pub fn find(&self, layout: &Layout, node: u64) -> Lookup<'a> {
         match self.probe(layout.key(), node) {
             Probe::Lane(lane) => Lookup::Found(lane),
-            _ => Lookup::NotAlone,
+            _ => Lookup::NoOwnLane,
         }
     }
 
-    /// Finds the lane that a node without one of its own shares. What is found is so for good, and may be remembered.
+    /// Finds the lane that a node without one of its own shares. A lane found here stays the node's, and may be cached.
     ///
-    /// The layout's shared lane counts only when the table is full: before that the node shall get its own, and after
-    /// that it never will. So a node not found before the table was seen full is looked up again: it may have got the
-    /// last lane in between.
+    /// The layout's shared lane counts only when the table is full: before that the node gets one of its own, after
+    /// that it never does. So a node that was not found before the table was full is looked up again: it may have got
+    /// the last lane in between.
     #[must_use]
     #[cold]
     pub fn find_shared(&self, layout: &Layout, node: u64) -> Lookup<'a> {
@@ -167,15 +167,15 @@ impl<'a> LaneTable<'a> {
         }
     }
 
-    /// How many shared lanes there may be, and how many of the second half of them one maker may have.
+    /// Returns how many shared lanes there may be, and how many of the second half of them one maker may have.
     #[must_use]
     pub fn shares(&self) -> (u32, u32) {
         let all = (self.slots.len() / 8) as u32;
         (all, (all / 128).max(1))
     }
 
-    /// Counts a shared lane of this maker, if it may have one more: of the first half anybody, as many as they like; of
-    /// the second each its share.
+    /// Counts a shared lane of this maker, if it may have one more: without limit in the first half of all, up to its
+    /// share in the second.
     fn admit(&self, maker: Maker) -> bool {
         if maker == 0 {
             return true;
@@ -186,30 +186,30 @@ impl<'a> LaneTable<'a> {
             return false;
         }
         if shared >= all / 2 {
-            let home = maker.wrapping_mul(0x9e37_79b9) as usize;
+            let home = (fibonacci(maker.into()) >> 32) as usize;
             let mut places = (0..MAKERS).map(|step| &self.count.makers[(home + step) % MAKERS]);
-            let mine = places.find(|(who, _)| [0, maker].contains(&who.load(Ordering::Relaxed)));
-            let Some((who, made)) = mine else {
+            let mine = places.find(|(of, _)| [0, maker].contains(&of.load(Ordering::Relaxed)));
+            let Some((of, made)) = mine else {
                 return false;
             };
             let before = made.load(Ordering::Relaxed);
             if before >= share {
                 return false;
             }
-            who.store(maker, Ordering::Relaxed);
+            of.store(maker, Ordering::Relaxed);
             made.store(before + 1, Ordering::Relaxed);
         }
         self.count.shared.store(shared + 1, Ordering::Relaxed);
         true
     }
 
-    /// Whether further nodes share a lane of their layout.
+    /// Returns true when further nodes share a lane of their layout.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.count.used.load(Ordering::Acquire) >= self.limit
     }
 
-    /// Every lane that is there.
+    /// Returns every lane.
     pub fn lanes(&self) -> impl Iterator<Item = &'a Lane> {
         self.slots.iter().filter(|lane| !lane.is_empty())
     }

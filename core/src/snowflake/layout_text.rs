@@ -2,8 +2,9 @@
 
 use crate::clock::{Micros, timestamp_text};
 use crate::snowflake::builtin;
+use crate::snowflake::definition::{Definition, FIRST_EPOCH, LAST_EPOCH, MAX_UNIT, Order};
 use crate::snowflake::error::LayoutError;
-use crate::snowflake::layout::{Definition, FIRST_EPOCH, LAST_EPOCH, Layout, MAX_UNIT, Order};
+use crate::snowflake::layout::Layout;
 use jiff::Timestamp;
 use std::fmt;
 use std::str::FromStr;
@@ -32,7 +33,7 @@ impl FromStr for Layout {
     }
 }
 
-/// The fields as they are met.
+/// The fields of a text, as far as it is read.
 #[derive(Default)]
 struct Fields {
     order: Vec<u8>,
@@ -148,16 +149,16 @@ fn epoch(text: &str) -> Result<Micros, LayoutError> {
     if text.contains(":60") || text.contains('[') {
         return Err(bad());
     }
-    let moment: Timestamp = text.parse().map_err(|_| bad())?;
-    if moment.subsec_nanosecond() % 1_000 != 0 {
+    let timestamp: Timestamp = text.parse().map_err(|_| bad())?;
+    if timestamp.subsec_nanosecond() % 1_000 != 0 {
         return Err(LayoutError::FineEpoch(text.to_owned()));
     }
-    Some(moment.as_microsecond())
+    Some(timestamp.as_microsecond())
         .filter(|epoch| (FIRST_EPOCH..=LAST_EPOCH).contains(epoch))
         .ok_or_else(bad)
 }
 
-/// log2 of the range of first sequences. `random` alone draws from the lower half of the sequence.
+/// Parses a start: log2 of the range of first sequences. `random` alone draws from the lower half of the sequence.
 fn start(text: &str, seq: u32) -> Result<u32, LayoutError> {
     let bad = || LayoutError::BadStart(text.to_owned());
     match text {

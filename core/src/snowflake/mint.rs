@@ -1,19 +1,19 @@
-//! Minting: how a lane's word moves, and what happens when it may not.
+//! Minting: the algorithm that moves a lane's word, and waits or fails when it may not.
 //!
 //! The order of the steps is the algorithm. Bounds are read before the word (a lease's after it), the word before
 //! the clock: the other way round, a session that loses the processor between the two sees another's
-//! newer tick and believes that the clock stepped back. All checks look at the *last* id of a run
+//! newer tick and mistakes it for a clock that stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
 use crate::atomic::Ordering;
 use crate::ceiling::Ceiling;
-use crate::clock::Micros;
+use crate::clock::{ClockAnchor, Micros};
 use crate::snowflake::lane::Lane;
 use crate::snowflake::layout::Layout;
 use crate::snowflake::lease::Lease;
 use crate::snowflake::mint_error::MintError;
 
-/// How far a lane may run ahead of the clock, and what a caller puts up with. In microseconds.
+/// How far a lane may run ahead of the clock, and limits on waiting. In microseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     /// How far the tick of an id may start ahead of the clock.
@@ -26,7 +26,7 @@ pub struct Policy {
     pub window: Micros,
 }
 
-/// What minting needs from the world: a clock, patience, chance and a durable ceiling.
+/// The surroundings of minting: clocks, waiting, random bits and a durable ceiling.
 pub trait Host {
     /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
     type Interrupt;
@@ -35,12 +35,12 @@ pub trait Host {
     fn now(&mut self) -> Micros;
     /// Time since boot, which no one can set, in microseconds.
     fn up(&mut self) -> Micros;
-    /// Where the two were last seen together.
-    fn anchor(&self) -> &crate::clock::ClockAnchor;
-    /// Waits for about `span` microseconds or less.
+    /// The anchor that tells a jump of the wall clock by the time since boot.
+    fn anchor(&self) -> &ClockAnchor;
+    /// Waits for about `span` microseconds, or less.
     ///
     /// # Errors
-    /// When the caller shall not go on waiting.
+    /// When the caller must stop waiting.
     fn pause(&mut self, span: Micros) -> Result<(), Self::Interrupt>;
     /// The clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
     fn stepped_back(&mut self, behind: Micros);
@@ -58,10 +58,10 @@ pub trait Host {
     fn lease(&self) -> Option<&Lease> {
         None
     }
-    /// The lease ends before the next id. Sees to it that it is renewed, and waits a little.
+    /// Asks for a renewal of the lease, which ends before the next id, and waits a little.
     ///
     /// # Errors
-    /// When it will not be.
+    /// When it will not be renewed.
     fn renew(&mut self) -> Result<(), Self::Interrupt> {
         Ok(())
     }
@@ -76,7 +76,7 @@ pub struct Run {
     pub count: u64,
 }
 
-/// Why an attempt did not mint.
+/// The reason why an attempt did not mint.
 enum Obstacle {
     /// The layout's rate: wait until the tick may be used.
     Capacity { need: Micros },
@@ -91,31 +91,37 @@ enum Obstacle {
     Ceiling { beyond: Micros },
     /// The run reaches the end of the lease.
     Lease { until: Micros },
-    /// For ever.
+    /// Waiting does not help.
     Never(MintError),
 }
 
-/// Why minting ended without ids: the world's word, or the algorithm's.
+/// Why minting ended without ids: the host interrupted it, or policy or layout refuse it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal<I> {
-    /// The host broke off.
+    /// The host interrupted it.
     Interrupted(I),
-    /// The policy or the layout forbids it.
+    /// Policy, layout or lease refuse it.
     Refused(MintError),
+}
+
+impl<I> From<I> for Refusal<I> {
+    fn from(interrupt: I) -> Self {
+        Refusal::Interrupted(interrupt)
+    }
 }
 
 const SECOND: Micros = 1_000_000;
 
 /// Mints up to `want` ids (at least 1) from a lane in one swap.
 ///
-/// More than one is cut to half of what the lane may still issue without a wait or a renewal, so that one
-/// caller who wants millions leaves room for others.
+/// More than one is cut to half of what the lane may still issue without a wait or a renewal, so that a
+/// call for millions leaves room for others.
 ///
 /// - **Unique**: no word of a lane is ever in two runs.
 /// - **Ordered**: every run is above all runs minted before it.
 /// - **Overflow** of a tick's sequence takes the next tick, ahead of the clock up to `max_ahead`;
 ///   beyond that it waits, at most to the next tick. The end of the time field is an error.
-/// - **Clock steps back**: goes on from the last id up to `max_ahead`; beyond that it waits if
+/// - **Clock steps back**: continues from the last id up to `max_ahead`; beyond that it waits if
 ///   `max_wait` suffices for the whole of the wait, else it is an error at once.
 ///
 /// # Errors
@@ -128,188 +134,202 @@ pub fn mint<H: Host>(
     policy: &Policy,
     host: &mut H,
 ) -> Result<Run, Refusal<H::Interrupt>> {
-    match attempt(lane, layout, want, policy, host, false) {
+    let request = MintRequest {
+        lane,
+        layout,
+        want,
+        policy,
+        may_leap: false,
+    };
+    match request.attempt(host) {
         Ok(run) => Ok(run),
-        Err(obstacle) => wait_or_fail(obstacle, lane, layout, want, policy, host),
+        Err(obstacle) => request.wait_or_fail(obstacle, host),
     }
 }
 
-/// One pass of the algorithm, retried only when another session moved the word meanwhile.
-// Called from the fast path and the slow one: left alone, the compiler would share one copy.
-#[inline(always)]
-fn attempt<H: Host>(
-    lane: &Lane,
-    layout: &Layout,
+/// The parameters of a call of [`mint`]. By value, and only to functions that are inlined or fail: so its fields stay in
+/// registers.
+#[derive(Clone, Copy)]
+struct MintRequest<'a> {
+    lane: &'a Lane,
+    layout: &'a Layout,
     want: u64,
-    policy: &Policy,
-    host: &mut H,
-    leap: bool,
-) -> Result<Run, Obstacle> {
-    let bits = layout.seq.width;
-    loop {
-        let ceiling = host.ceiling();
-        let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
-        let last = lane.word.load(Ordering::Acquire);
-        // After the word: giving a lease back ends it first, and moves the words then.
-        let mut until = Micros::MAX;
-        if let Some(lease) = host.lease() {
-            until = lease.until();
-            limit = limit.min(until);
-            floor = floor.max(lease.from());
-        }
-        let now = host.now();
+    policy: &'a Policy,
+    /// The clock was checked: the lane may move far at once.
+    may_leap: bool,
+}
 
+impl MintRequest<'_> {
+    /// One pass of the algorithm, retried only when another session moved the word meanwhile.
+    // Called from the fast path and the slow one: left alone, the compiler would share one copy.
+    #[inline(always)]
+    fn attempt<H: Host>(self, host: &mut H) -> Result<Run, Obstacle> {
+        let Self { lane, layout, .. } = self;
+        loop {
+            let ceiling = host.ceiling();
+            let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
+            let last = lane.word.load(Ordering::Acquire);
+            // After the word: giving a lease back ends it first, and moves the words then.
+            let mut until = Micros::MAX;
+            if let Some(lease) = host.lease() {
+                until = lease.until();
+                limit = limit.min(until);
+                floor = floor.max(lease.from());
+            }
+            let now = host.now();
+
+            let mut first = self.next_word(last, now, floor, host)?;
+            let mut start = layout.word_start_saturating(first);
+            if start < floor {
+                first = first_word_at(layout, floor, host);
+                start = layout.word_start_saturating(first);
+            }
+            let (mut count, mut end) = (1, first);
+            if self.want > 1 {
+                let reach = now.saturating_add(self.policy.max_ahead);
+                count = batch_size(layout, first, self.want, reach.min(until.saturating_sub(1)));
+                end += count - 1;
+                start = layout.word_start_saturating(end);
+            }
+            if end >> layout.seq.width > layout.max_tick() {
+                return Err(Obstacle::Never(past_the_end(layout, floor, now)));
+            }
+            if start.saturating_sub(now) > self.policy.max_ahead {
+                return Err(too_far_ahead(layout, self.policy, last, floor, start, now));
+            }
+            if start >= limit {
+                return Err(next_bound(start, host));
+            }
+            let swapped =
+                (lane.word).compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire);
+            if swapped.is_ok() {
+                return Ok(Run { first, count });
+            }
+        }
+    }
+
+    /// The word after `last`, or the first one of the clock's tick when the last one's is over.
+    #[inline(always)]
+    fn next_word<H: Host>(
+        self,
+        last: u64,
+        now: Micros,
+        floor: Micros,
+        host: &mut H,
+    ) -> Result<u64, Obstacle> {
+        let Self { layout, policy, .. } = self;
         if now < layout.epoch() {
             return Err(Obstacle::Never(MintError::BeforeEpoch));
         }
-        // Most often the last tick goes on, or is ahead of the clock. Then the next word does not
+        // Most often the last tick continues, or is ahead of the clock. Then the next word does not
         // depend on the clock's reading, and the processor need not wait for it.
-        let passed = now.saturating_sub(layout.start_of(last));
-        let mut first = last + 1;
-        if passed >= layout.unit() {
-            let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
-            if tick > layout.max_tick() {
-                return Err(Obstacle::Never(MintError::Exhausted));
-            }
-            // It moves far when it is new, was idle for long, or the clock jumped. A clock too far below
-            // the floor to mint by is not asked: it is wrong, and where it jumps to when it is put right
-            // must not count as a jump.
-            let usable = floor.saturating_sub(now) <= policy.max_ahead;
-            if passed > policy.max_jump && usable && !leap {
-                return Err(Obstacle::Leap { now });
-            }
-            first = beginning(layout, tick << bits, host);
+        let passed = now.saturating_sub(layout.word_start_saturating(last));
+        if passed < layout.unit() {
+            return Ok(last + 1);
         }
-        let mut start = layout.start_of(first);
-        if start < floor {
-            first = at_floor(layout, floor, host);
-            start = layout.start_of(first);
+        let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
+        if tick > layout.max_tick() {
+            return Err(Obstacle::Never(MintError::Exhausted));
         }
+        // It moves far when it is new, was idle for long, or the clock jumped. A clock too far below
+        // the floor to mint by is not checked: it is wrong, and where it jumps to when it is corrected
+        // must not count as a jump.
+        let usable = floor.saturating_sub(now) <= policy.max_ahead;
+        if passed > policy.max_jump && usable && !self.may_leap {
+            return Err(Obstacle::Leap { now });
+        }
+        Ok(first_word(layout, tick << layout.seq.width, host))
+    }
 
-        let mut count = 1;
-        let mut end = first;
-        if want > 1 {
-            let reach = now.saturating_add(policy.max_ahead);
-            count = batch_size(layout, first, want, reach.min(until.saturating_sub(1)));
-            end += count - 1;
-            start = layout.start_of(end);
-        }
-        if end >> bits > layout.max_tick() {
-            return Err(Obstacle::Never(past_the_end(layout, floor, now)));
-        }
-        if start.saturating_sub(now) > policy.max_ahead {
-            return Err(too_far(layout, last, floor, start, now, policy));
-        }
-        if start >= limit {
-            return Err(next_bound(start, host));
-        }
-        if lane
-            .word
-            .compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
-        {
-            return Ok(Run { first, count });
+    /// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
+    #[cold]
+    fn wait_or_fail<H: Host>(
+        mut self,
+        mut obstacle: Obstacle,
+        host: &mut H,
+    ) -> Result<Run, Refusal<H::Interrupt>> {
+        let began = host.up();
+        let mut waits = false;
+        loop {
+            if let Some(need) = self.remove(obstacle, began, host)? {
+                if !std::mem::replace(&mut waits, true) {
+                    self.lane.note_wait();
+                }
+                host.pause(need)?;
+            }
+            match self.attempt(host) {
+                Ok(run) => return Ok(run),
+                Err(next) => obstacle = next,
+            }
         }
     }
-}
 
-/// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
-#[cold]
-fn wait_or_fail<H: Host>(
-    mut obstacle: Obstacle,
-    lane: &Lane,
-    layout: &Layout,
-    want: u64,
-    policy: &Policy,
-    host: &mut H,
-) -> Result<Run, Refusal<H::Interrupt>> {
-    let began = host.up();
-    let waited = |host: &mut H| host.up().saturating_sub(began);
-    let mut leap = false;
-    let mut waits = false;
-    loop {
-        let need = match obstacle {
+    /// Removes an obstacle, or returns how long to wait until it is gone.
+    fn remove<H: Host>(
+        &mut self,
+        obstacle: Obstacle,
+        began: Micros,
+        host: &mut H,
+    ) -> Result<Option<Micros>, Refusal<H::Interrupt>> {
+        let policy = self.policy;
+        let waited = |host: &mut H| host.up().saturating_sub(began);
+        match obstacle {
             Obstacle::Never(error) => return Err(Refusal::Refused(error)),
             // Without its floor there is no telling whether the clock can be trusted.
-            Obstacle::Leap { .. } if !host.ceiling().is_attached() => {
-                host.raise(Micros::MIN).map_err(Refusal::Interrupted)?;
-                None
-            }
+            Obstacle::Leap { .. } if !host.ceiling().is_attached() => host.raise(Micros::MIN)?,
             Obstacle::Leap { now } => {
                 let up = host.up();
-                host.anchor()
-                    .check(now, up, policy.max_jump)
-                    .map_err(|by| Refusal::Refused(MintError::ClockJumped { by }))?;
-                leap = true;
-                None
+                let checked = host.anchor().check(now, up, policy.max_jump);
+                checked.map_err(|by| Refusal::Refused(MintError::ClockJumped { by }))?;
+                self.may_leap = true;
             }
-            Obstacle::Ceiling { beyond } => {
-                host.raise(beyond).map_err(Refusal::Interrupted)?;
-                None
-            }
+            Obstacle::Ceiling { beyond } => host.raise(beyond)?,
             Obstacle::Lease { until } => {
                 let error = MintError::LeaseEnded { until };
                 check_patience(0, policy.max_wait, waited(host), error)?;
-                host.renew().map_err(Refusal::Interrupted)?;
-                None
+                host.renew()?;
             }
-            Obstacle::Capacity { need } => Some(need),
+            Obstacle::Capacity { need } => return Ok(Some(need)),
             Obstacle::Clock { behind, need } => {
-                lane.note_step(behind);
+                self.lane.note_step(behind);
                 host.stepped_back(behind);
-                let error = MintError::ClockBehind {
-                    ahead: behind,
-                    need,
-                };
-                Some(check_patience(need, policy.max_wait, waited(host), error)?)
+                let ahead = behind;
+                let error = MintError::ClockBehind { ahead, need };
+                return check_patience(need, policy.max_wait, waited(host), error).map(Some);
             }
             Obstacle::Floor { behind, need } => {
                 // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
-                let due = policy.max_ahead + 2 * policy.window + layout.unit().min(SECOND);
+                let due = policy.max_ahead + 2 * policy.window + self.layout.unit().min(SECOND);
                 let error = match host.lease().map(Lease::from) {
                     Some(from) if from > host.ceiling().floor() => {
                         MintError::BeforeLease { from, need }
                     }
                     _ => MintError::BelowFloor { behind, need },
                 };
-                Some(check_patience(
-                    need,
-                    policy.max_wait.max(due),
-                    waited(host),
-                    error,
-                )?)
+                let patience = policy.max_wait.max(due);
+                return check_patience(need, patience, waited(host), error).map(Some);
             }
-        };
-        if let Some(need) = need {
-            if !waits {
-                lane.note_wait();
-                waits = true;
-            }
-            host.pause(need).map_err(Refusal::Interrupted)?;
         }
-        match attempt(lane, layout, want, policy, host, leap) {
-            Ok(run) => return Ok(run),
-            Err(next) => obstacle = next,
-        }
+        Ok(None)
     }
 }
 
-/// Where to begin in a tick, of which this is the first word.
+/// The word to begin at in a tick, of which `word` is the first one.
 #[inline]
-fn beginning<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
+fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
     match layout.start_mask() {
         0 => word,
         mask => word | host.random() & mask,
     }
 }
 
-/// Where to begin at the floor: ids of a tick that starts below it may have been issued, so it rounds up.
+/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued.
 #[cold]
-fn at_floor<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
-    beginning(layout, layout.word_at(floor), host)
+fn first_word_at<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
+    first_word(layout, layout.word_at(floor), host)
 }
 
-/// Which of the two ends it is that a tick lies at or behind.
+/// The bound, lease or ceiling, that a tick lies at or behind.
 #[cold]
 fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
     match host.lease().map(Lease::until) {
@@ -318,18 +338,14 @@ fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
     }
 }
 
-/// Why there is no such tick any more: the layout has ended, or the floor is wrong.
+/// The reason why there is no such tick: the layout has ended, or the floor is wrong.
 #[cold]
 fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
-    if layout.word_at(floor) >> layout.seq.width > layout.max_tick() {
-        let behind = floor.saturating_sub(now);
-        MintError::BelowFloor {
-            behind,
-            need: behind,
-        }
-    } else {
-        MintError::Exhausted
+    if layout.word_at(floor) >> layout.seq.width <= layout.max_tick() {
+        return MintError::Exhausted;
     }
+    let need = floor.saturating_sub(now);
+    MintError::BelowFloor { behind: need, need }
 }
 
 /// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
@@ -342,7 +358,7 @@ fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
     want.min(left.div_ceil(2)).max(1)
 }
 
-/// A wait, if it does not exceed the patience for it.
+/// Returns the wait `need`, unless it exceeds the patience.
 fn check_patience<I>(
     need: Micros,
     patience: Micros,
@@ -355,20 +371,20 @@ fn check_patience<I>(
     Ok(need)
 }
 
-/// Sorts out why a run would begin too far ahead: because the lane already stands where the policy
+/// Tells why a run would begin too far ahead: because the lane already stands where the policy
 /// would not have let it go, then the clock stepped back; because the floor does; or because the
 /// lane's rate is used up.
 #[cold]
-fn too_far(
+fn too_far_ahead(
     layout: &Layout,
+    policy: &Policy,
     last: u64,
     floor: Micros,
     start: Micros,
     now: Micros,
-    policy: &Policy,
 ) -> Obstacle {
     let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
-    let behind = |word: u64| layout.start_of(word).saturating_sub(now);
+    let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
     let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
     // A lease that was given back has moved the lane to its end, which is the floor then.
     if lane > policy.max_ahead && lane > bottom {

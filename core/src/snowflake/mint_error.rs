@@ -1,9 +1,9 @@
-//! Reasons for which no id can be minted now.
+//! Reasons why no id can be minted now, and their messages.
 
 use crate::clock::{Micros, duration_text, timestamp_text};
 use crate::snowflake::layout::Layout;
 
-/// Why no id can be minted now. Durations are in microseconds.
+/// Reason why no id can be minted now. Durations are in microseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MintError {
     /// The time field is used up: the layout has come to its end.
@@ -27,7 +27,7 @@ pub enum MintError {
         /// How long a call would have to wait.
         need: Micros,
     },
-    /// The slice that a registry has lent begins at `from`, and reaching it takes `need`, which is more patience
+    /// The lease begins at `from`, and reaching it takes `need`, which is more patience
     /// than the policy has.
     BeforeLease {
         /// Where it begins.
@@ -35,7 +35,7 @@ pub enum MintError {
         /// How long a call would have to wait.
         need: Micros,
     },
-    /// The slice that a registry has lent ended at `until`, and was not renewed for as long as the policy has
+    /// The lease ended at `until`, and was not renewed for as long as the policy has
     /// patience.
     LeaseEnded {
         /// Where it ended.
@@ -48,13 +48,13 @@ pub enum MintError {
     },
 }
 
-/// How messages call the lane of (layout, node).
+/// Returns the name of the lane of (layout, node) in messages.
 #[must_use]
 pub fn lane_name(layout: &Layout, node: u64) -> String {
     format!("lane (layout {layout}, node {node})")
 }
 
-/// The message of a lease that has ended.
+/// Returns the message for a lease that has ended.
 #[must_use]
 pub fn lease_ended(until: Micros) -> String {
     let until = timestamp_text(until);
@@ -62,7 +62,7 @@ pub fn lease_ended(until: Micros) -> String {
 }
 
 impl MintError {
-    /// The message, for a lane of (layout, node).
+    /// Returns the message, for a lane of (layout, node).
     #[must_use]
     pub fn message(&self, layout: &Layout, node: u64) -> String {
         let lane = lane_name(layout, node);

@@ -1,6 +1,7 @@
-//! Ids of 64 bits: layouts, lanes that issue them, and what they may not pass.
+//! Ids of 64 bits: their layouts, the lanes that issue them, and leases of id time.
 
 pub mod builtin;
+pub mod definition;
 pub mod error;
 pub mod id;
 pub mod java_node;

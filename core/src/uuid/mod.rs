@@ -1,4 +1,5 @@
-//! UUIDs: what each version carries, and the forms of others.
+//! UUIDs: their lanes, the parts of each version, and MySQL's forms.
 
+pub mod lanes;
 pub mod mysql;
 pub mod version;

@@ -1,94 +1,34 @@
-//! UUIDs of every version (RFC 9562): minted from the server's lanes, built, and read.
+//! UUIDs of every version (RFC 9562): built from their parts, and read.
 
 use crate::clock::Micros;
-use crate::monotonic::{Instants, Nanos};
+use crate::monotonic::Nanos;
 pub use ::uuid::Uuid;
-use ::uuid::{Builder, Variant, Version};
+use ::uuid::{Builder, Variant};
 
 /// 1582-10-15T00:00:00Z to 1970-01-01T00:00:00Z in 100 ns.
 const GREGORIAN: i64 = 0x01b2_1dd2_1381_4000;
 /// The last millisecond of version 7, in the year 10889.
 const LAST_MILLI: i64 = (1 << 48) - 1;
 /// Bits of version 7 that hold the part of a millisecond.
-const PART: u32 = 12;
+pub(super) const PART: u32 = 12;
 
 /// Ticks of 100 ns since 1582. From 1677 on, so never negative.
 #[inline]
-fn ticks(now: Nanos) -> u64 {
+pub(super) fn ticks(now: Nanos) -> u64 {
     (now.div_euclid(100) + GREGORIAN).unsigned_abs()
 }
 
-impl Instants {
-    /// Mints version 1: 100 ns since 1582, clock sequence and node, low bits first. `node` replaces
-    /// the random one of this start.
-    ///
-    /// - **Unique** and **Ordered** by time: over all callers, together with [`Instants::v6`].
-    /// - **Overflow**, **Clock steps back**: goes on from the last id, however far.
-    /// - **Crash and restart**: another clock sequence and another random node.
-    #[inline]
-    #[must_use]
-    pub fn v1(&self, now: Nanos, node: Option<[u8; 6]>) -> Uuid {
-        let tick = self.gregorian.take(ticks(now));
-        let node = node.unwrap_or_else(|| self.node());
-        Builder::from_gregorian_timestamp(tick, self.clock_sequence(), &node).into_uuid()
-    }
-
-    /// Mints version 6: as [`Instants::v1`], high bits first, so that ids sort by time.
-    #[inline]
-    #[must_use]
-    pub fn v6(&self, now: Nanos, node: Option<[u8; 6]>) -> Uuid {
-        let tick = self.gregorian.take(ticks(now));
-        let node = node.unwrap_or_else(|| self.node());
-        Builder::from_sorted_gregorian_timestamp(tick, self.clock_sequence(), &node).into_uuid()
-    }
-
-    /// Mints version 7: milliseconds since 1970, 4096ths of one (RFC 9562, 6.2, method 3), and 62 of
-    /// the random bits.
-    ///
-    /// - **Unique** and **Ordered**: strictly increasing over all callers.
-    /// - **Overflow**, **Clock steps back**: goes on from the last id, however far.
-    #[inline]
-    #[must_use]
-    pub fn v7(&self, now: Nanos, random: u64) -> Uuid {
-        let now = now.max(0).unsigned_abs();
-        let (milli, rest) = (now / 1_000_000, now % 1_000_000);
-        let part = (rest << PART) / 1_000_000;
-        v7_of(self.unix.take((milli << PART) | part), random)
-    }
-
-    /// Mints version 2 (DCE): a local id of a domain, a window of 2^32 * 100 ns, 6 bits to count in
-    /// it, and a node. None when the 64 ids of this window and of the next are used up.
-    ///
-    /// - **Unique** over all callers; two local ids may share their 64 ids of a window.
-    /// - **Overflow**: the 65th takes the next window; then none, until the clock is in that one.
-    /// - **Clock steps back**: goes on from the last id, which reaches no further than that.
-    #[must_use]
-    pub fn v2(&self, now: Nanos, domain: u8, local_id: u32, node: Option<[u8; 6]>) -> Option<Uuid> {
-        const COUNT: u32 = 6;
-        let window = ticks(now) >> 32;
-        let word = self.advance_local(domain, local_id, |last| {
-            let next = (window << COUNT).max(last + 1);
-            (next >> COUNT <= window + 1).then_some(next).ok_or(())
-        });
-        let word = word.ok()?;
-        let tick = word >> COUNT << 32 | u64::from(local_id);
-        let count = (word & ((1 << COUNT) - 1)) as u16;
-        let node = node.unwrap_or_else(|| self.node());
-        let id = Builder::from_gregorian_timestamp(tick, count << 8 | u16::from(domain), &node);
-        Some(id.with_version(Version::Dce).into_uuid())
-    }
-}
-
+/// Version 7 of a lane's word and 62 of the random bits.
 #[inline]
-fn v7_of(word: u64, random: u64) -> Uuid {
+pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
     let mut rest = [0; 10];
     rest[..2].copy_from_slice(&((word & ((1 << PART) - 1)) as u16).to_be_bytes());
     rest[2..].copy_from_slice(&random.to_be_bytes());
     Builder::from_unix_timestamp_millis(word >> PART, &rest).into_uuid()
 }
 
-/// Version 7 of any moment, to the microsecond. From no lane: unique by 62 of the random bits, and
-/// ordered only as the moments are. None before 1970 and after the time field.
+/// Version 7 of any timestamp, to the microsecond. From no lane: unique by 62 of the random bits, and
+/// ordered only as the timestamps are. None before 1970 and after the time field.
 #[must_use]
 pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
     let milli = at.div_euclid(1_000);
@@ -98,7 +38,7 @@ pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
         .then(|| v7_of((milli << PART | part).unsigned_abs(), random))
 }
 
-/// The smallest version 7 whose [`time`] is at or after a moment; none after the time field.
+/// The smallest version 7 with a [`time`] at or after a timestamp; none after the time field.
 #[must_use]
 pub fn v7_min(at: Micros) -> Option<Uuid> {
     let at = at.max(0);
@@ -106,7 +46,7 @@ pub fn v7_min(at: Micros) -> Option<Uuid> {
     (milli <= LAST_MILLI).then(|| v7_of(milli.unsigned_abs() << PART, 0))
 }
 
-/// The largest version 7 whose [`time`] is at or before a moment; none before 1970.
+/// The largest version 7 with a [`time`] at or before a timestamp; none before 1970.
 #[must_use]
 pub fn v7_max(at: Micros) -> Option<Uuid> {
     let next = (at / 1_000).min(LAST_MILLI).unsigned_abs() + 1;
@@ -183,7 +123,7 @@ fn gregorian(id: &Uuid) -> Option<u64> {
     }
 }
 
-/// When an id was minted: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
+/// The time of an id: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
 /// its window of 7 minutes. None for the others.
 #[must_use]
 pub fn time(id: &Uuid) -> Option<Micros> {

@@ -30,7 +30,7 @@ pub fn number(value: &Value) -> i64 {
         .unwrap()
 }
 
-/// Ids everywhere, and often near a power of two or of ten, or the ends.
+/// Any ids, often near a power of two or of ten, or the ends.
 pub fn ids() -> impl Strategy<Value = i64> {
     prop_oneof![
         4 => 0..=i64::MAX,

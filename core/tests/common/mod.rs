@@ -1,4 +1,4 @@
-//! A world whose clock is a script.
+//! A host with a scripted clock.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 use mint_core::snowflake::mint::Refusal;
@@ -27,7 +27,7 @@ pub const DEFAULTS: Policy = Policy {
     window: 500 * MS,
 };
 
-/// One lane and the world around it. Tests set `at` and look at `pauses`.
+/// One lane and its host. Tests set `at` and read `pauses`.
 pub struct Script {
     pub layout: Layout,
     pub lane: Lane,
@@ -36,18 +36,18 @@ pub struct Script {
 }
 
 pub struct World {
-    /// What the clock reads.
+    /// The wall clock's reading.
     pub at: Micros,
     /// Time since boot.
     pub up: Micros,
     /// The most that one pause lasts, as a signal may end it early.
     pub nap: Micros,
-    /// Whether the wall clock stands still while time passes.
+    /// True when the wall clock stands still while time passes.
     pub stuck: bool,
     /// The waits that were asked for.
     pub pauses: Vec<Micros>,
-    /// What a tick's random start is drawn from.
-    pub dice: u64,
+    /// The state of the random number generator.
+    pub rng: u64,
     pub anchor: ClockAnchor,
     pub ceiling: Ceiling,
     pub page: Paper,
@@ -55,22 +55,22 @@ pub struct World {
     /// How far behind the clock was found, each time.
     pub steps: Vec<Micros>,
     pub lease: Option<Lease>,
-    /// What the registry grants when it is asked again, in turn; nothing when it does not answer.
+    /// The registry's answers to renewals, in turn; none when it does not answer.
     pub grants: VecDeque<Option<(Micros, Micros)>>,
     /// How often the lease had to be renewed.
     pub renewals: usize,
-    /// How long that takes.
+    /// How long a renewal takes.
     pub renewing: Micros,
 }
 
-/// A page and what of it is on disk.
+/// A page, and its value on disk.
 #[derive(Default)]
 pub struct Paper {
     pub value: Micros,
     pub durable: Micros,
     pub writes: usize,
     pub flushes: usize,
-    /// Set back from, to.
+    /// Each time the page was set back: from, to.
     pub set_back: Vec<(Micros, Micros)>,
 }
 
@@ -128,11 +128,11 @@ impl Host for World {
     }
 
     fn random(&mut self) -> u64 {
-        self.dice = self
-            .dice
+        self.rng = self
+            .rng
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        self.dice >> 20
+        self.rng >> 20
     }
 
     fn stepped_back(&mut self, behind: Micros) {
@@ -174,7 +174,7 @@ impl Script {
             nap: Micros::MAX,
             stuck: false,
             pauses: Vec::new(),
-            dice: 1,
+            rng: 1,
             anchor: ClockAnchor::new(),
             ceiling: Ceiling::unbounded(),
             page: Paper::default(),
@@ -205,7 +205,7 @@ impl Script {
         self.world.up += span;
     }
 
-    /// What a server finds when it starts: this value on its page.
+    /// Starts the server with this value on its page.
     pub fn start_at(&mut self, value: Micros) {
         self.world.page = Paper {
             value,
@@ -216,7 +216,7 @@ impl Script {
         self.world.ceiling.attach(value);
     }
 
-    /// A lease so long after the layout's epoch.
+    /// Extends the lease, by times after the layout's epoch.
     pub fn lend(&mut self, from: Micros, until: Micros) {
         let epoch = self.layout.epoch();
         let lease = self.world.lease.get_or_insert_default();
@@ -232,15 +232,11 @@ impl Script {
 
     pub fn run(&mut self, want: u64) -> Result<Run, MintError> {
         mint(
-            &self.lane,
-            &self.layout,
-            want,
-            &self.policy,
-            &mut self.world,
+            &self.lane, &self.layout, want, &self.policy, &mut self.world,
         )
         .map_err(|refusal| match refusal {
             Refusal::Refused(error) => error,
-            Refusal::Interrupted(()) => unreachable!("nobody interrupts"),
+            Refusal::Interrupted(()) => unreachable!("nothing interrupts"),
         })
     }
 

@@ -1,6 +1,6 @@
 //! What `nextval` does to the page of a sequence, told from what `setval` does.
 
-use mint_core::{Found, Place, Rules};
+use mint_core::{Rules, SequenceData, SequenceState};
 use proptest::prelude::*;
 
 /// The page of a sequence under `nextval` of sequence.c.
@@ -19,9 +19,9 @@ impl Page {
         self.last += increment * cache;
     }
 
-    fn found(self, relogged: bool) -> Found {
-        Found {
-            place: Place {
+    fn found(self, relogged: bool) -> SequenceData {
+        SequenceData {
+            state: SequenceState {
                 last: self.last,
                 called: true,
             },
@@ -64,10 +64,10 @@ proptest! {
     #[test]
     fn setval_is_told(to: i64, called: bool, relogged: bool) {
         let mut found = Page { last: to, log_count: 0 }.found(relogged);
-        found.place.called = called;
+        found.state.called = called;
         prop_assert!(!rules(1).is_of_nextval(1, LEFT, found, 20_000));
         // To where it was, too.
-        found.place.last = LEFT;
+        found.state.last = LEFT;
         prop_assert!(!rules(1).is_of_nextval(1, LEFT, found, 20_000));
     }
 

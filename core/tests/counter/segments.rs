@@ -1,9 +1,9 @@
 //! Segments and the rules of sequences: the known ids of the originals, and crashes, `nextval` and `setval` at
 //! random.
 
-use mint_core::counter::segment::{LONGEST, Owner, Turn};
+use mint_core::counter::segment::{LONGEST, Owner, Switch};
 use mint_core::counter::sequence::{adapt, first_of_series};
-use mint_core::{Draw, Micros, Place, Rules, Segment, Values};
+use mint_core::{Draw, Micros, Rules, Segment, SequenceState, Values};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -39,15 +39,15 @@ const MINE: Owner = 1;
 struct Server {
     rules: Rules,
     step: u64,
-    page: Place,
-    durable: Place,
+    page: SequenceState,
+    durable: SequenceState,
     segment: Segment,
     takes: u64,
 }
 
 impl Server {
     fn new(rules: Rules, start: i64, step: u64) -> Self {
-        let page = Place {
+        let page = SequenceState {
             last: start,
             called: false,
         };
@@ -71,7 +71,7 @@ impl Server {
         let Some(values) = self.rules.take(self.page, 1, self.step) else {
             return false;
         };
-        self.page = Place {
+        self.page = SequenceState {
             last: values.last(),
             called: true,
         };
@@ -97,10 +97,10 @@ impl Server {
                         count: want,
                     });
                 }
-                Draw::NotMine => panic!("nobody else is there"),
+                Draw::NotMine => panic!("there is no other owner"),
                 Draw::Short { .. } if want > 1 => {
                     let values = self.rules.take(self.page, want, want)?;
-                    self.page = Place {
+                    self.page = SequenceState {
                         last: values.last(),
                         called: true,
                     };
@@ -109,8 +109,8 @@ impl Server {
                 }
                 Draw::Short { .. } => {
                     let (page, durable) = (self.page, &mut self.durable);
-                    let turn = self.segment.turn(MINE, |_| *durable = page);
-                    if turn == Turn::Lacking && !self.fill() {
+                    let turn = self.segment.switch(MINE, |_| *durable = page);
+                    if turn == Switch::Unfilled && !self.fill() {
                         return None;
                     }
                 }
@@ -122,10 +122,10 @@ impl Server {
         self.draw(1).map(|values| values.first)
     }
 
-    /// `nextval`, whose record is on disk before anybody sees the value.
+    /// `nextval`, with its record on disk before the value is seen.
     fn nextval(&mut self) -> Option<i64> {
         let values = self.rules.take(self.page, 1, 1)?;
-        self.page = Place {
+        self.page = SequenceState {
             last: values.first,
             called: true,
         };
@@ -209,7 +209,7 @@ fn a_busy_segment_grows_to_512_000_and_an_idle_one_shrinks_to_its_own_step() {
         };
         assert!(segment.fill(MINE, values, 0, now));
         // Used up and turned to, so that the next one can be filled.
-        let _ = segment.turn(MINE, |_| ());
+        let _ = segment.switch(MINE, |_| ());
         while let Draw::Got { .. } = segment.draw(MINE, 1) {}
     }
     let grown = [
@@ -258,7 +258,7 @@ fn a_series_begins_above_what_it_is_told() {
 fn idgo_goes_on_above_what_was_set_and_above_its_batch_after_a_crash() {
     let row = rows("idgo", "session").remove(0);
     let mut server = Server::new(UP, 1, 2_000);
-    server.page = Place {
+    server.page = SequenceState {
         last: 100,
         called: true,
     };
@@ -287,7 +287,7 @@ fn a_segment_given_to_another_is_nobodys_any_more() {
     };
     assert!(!server.segment.fill(MINE, values, 1, 0));
     assert!(server.segment.fill(2, values, 1, 0));
-    assert_eq!(server.segment.turn(2, |_| ()), Turn::Done);
+    assert_eq!(server.segment.switch(2, |_| ()), Switch::Done);
     assert_eq!(server.segment.draw(MINE, 1), Draw::NotMine);
     let drawn = server.segment.draw(2, 5);
     assert!(matches!(drawn, Draw::Got { first: 900, .. }), "{drawn:?}");
@@ -393,7 +393,7 @@ proptest! {
         steps in prop::collection::vec(1..8_u64, 1..12),
     ) {
         let rules = Rules { increment, min, max, cycle };
-        let start = Place { last: 0, called: false };
+        let start = SequenceState { last: 0, called: false };
         let (mut fast, mut slow) = (start, start);
         for step in steps {
             let Some(values) = rules.take(fast, 1, step) else {
@@ -404,17 +404,17 @@ proptest! {
             for index in 0..values.count {
                 prop_assert_eq!(Some(values.get(index)), slow_next(&rules, &mut slow));
             }
-            fast = Place { last: values.last(), called: true };
+            fast = SequenceState { last: values.last(), called: true };
         }
     }
 }
 
 /// `nextval`, as PostgreSQL's documents describe it.
-fn slow_next(rules: &Rules, place: &mut Place) -> Option<i64> {
-    let next = if place.called {
-        place.last + rules.increment
+fn slow_next(rules: &Rules, state: &mut SequenceState) -> Option<i64> {
+    let next = if state.called {
+        state.last + rules.increment
     } else {
-        place.last
+        state.last
     };
     let inside = (rules.min..=rules.max).contains(&next);
     let next = match (inside, rules.cycle, rules.increment > 0) {
@@ -423,7 +423,7 @@ fn slow_next(rules: &Rules, place: &mut Place) -> Option<i64> {
         (false, true, true) => rules.min,
         (false, true, false) => rules.max,
     };
-    *place = Place {
+    *state = SequenceState {
         last: next,
         called: true,
     };

@@ -4,7 +4,7 @@ use crate::common::Paper;
 use mint_core::counter::section::{Evicted, section_of};
 use mint_core::counter::user_bucket::{Bucket, Owner, hash};
 use mint_core::counter::user_table::TableHead;
-use mint_core::{Held, Section, UserTable};
+use mint_core::{DrawError, Section, UserTable};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -72,9 +72,9 @@ impl<const PLACES: usize> Server<PLACES> {
                 owner(index),
                 id,
                 want,
-                |who: Evicted| {
+                |entry: Evicted| {
                     *self.evictions.borrow_mut() += 1;
-                    self.sections[who.section()].0.evict(who);
+                    self.sections[entry.section()].0.evict(entry);
                 },
             );
             match drawn {
@@ -83,16 +83,16 @@ impl<const PLACES: usize> Server<PLACES> {
                     assert!(first + want.cast_signed() <= page.durable, "not on disk");
                     return first;
                 }
-                Err(Held::Crowded) => {
+                Err(DrawError::Crowded) => {
                     // As two sessions that found it full.
                     table.grow();
                     table.grow();
                 }
-                Err(Held::Beyond(beyond)) => {
+                Err(DrawError::Beyond(beyond)) => {
                     let (section, page) = &mut self.sections[index];
                     let Ok(()) = section.bounds.raise(beyond, self.step, page);
                 }
-                Err(held) => panic!("{held:?}"),
+                Err(error) => panic!("{error:?}"),
             }
         }
     }
@@ -228,10 +228,10 @@ fn unhash(hash: u64) -> i64 {
     id.wrapping_sub(0x9e37_79b9_7f4a_7c15).cast_signed()
 }
 
-/// Of a user no more is remembered than his section and 34 bits.
+/// An entry has no more of a user than its section and 34 bits.
 #[test]
-fn users_whom_the_memory_cannot_tell_apart_both_go_up() {
-    // Neighbours have the rest of the id in common, which has 62 bits.
+fn users_that_share_an_entry_both_go_up() {
+    // Neighboring ids have the rest of the id in common, which has 62 bits.
     let mut alike = (0..)
         .map(|upper| unhash(upper << 32 | 0x1234_5678))
         .filter(|&group| (-(1 << 61)..1 << 61).contains(&group))
@@ -268,7 +268,7 @@ fn who_stays_far_behind_goes_on_above() {
     }
 }
 
-/// Memory of a section that another has had: what it had of its users is taken for nothing.
+/// The memory of a section is given to another one, which takes over none of its entries.
 #[test]
 fn a_section_in_anothers_place_starts_at_its_own_floor() {
     let mut server = Server::<17>::new(1, 1, 10_000);
@@ -285,18 +285,18 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     let table = UserTable::whole(&server.head, &server.buckets);
     for id in 0..200 {
         let number = loop {
-            match table.draw(section, newer, id, 1, |who| section.evict(who)) {
+            match table.draw(section, newer, id, 1, |entry| section.evict(entry)) {
                 Ok(number) => break number,
-                Err(Held::Beyond(beyond)) => {
+                Err(DrawError::Beyond(beyond)) => {
                     let Ok(()) = section.bounds.raise(beyond, 10_000, page);
                 }
-                Err(held) => panic!("{held:?}"),
+                Err(error) => panic!("{error:?}"),
             }
         };
         assert!(number >= 5_000_000, "user {id}: {number}");
         assert_eq!(table.current(section, newer, id), Ok(number));
     }
-    // And how far its users had come.
+    // Nor does it take over the reach.
     let newest = 9 << 16;
     assert!(section.claim(newest, || true));
     section.bounds.attach(100);
@@ -306,9 +306,9 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     assert_eq!(drawn, [Ok(100), Ok(101), Ok(102)]);
     assert_eq!(
         table.draw(section, owner(0), 1, 1, |_| ()),
-        Err(Held::NotMine)
+        Err(DrawError::NotMine)
     );
-    assert_eq!(table.current(section, owner(0), 1), Err(Held::NotMine));
+    assert_eq!(table.current(section, owner(0), 1), Err(DrawError::NotMine));
 }
 
 #[test]
@@ -317,8 +317,8 @@ fn numbers_end_before_64_bits_do() {
     server.sections[0].1.value = i64::MAX - 10;
     server.restart(false);
     let table = UserTable::whole(&server.head, &server.buckets);
-    let held = table.draw(&server.sections[0].0, owner(0), 1, 100, |_| ());
-    assert_eq!(held, Err(Held::UsedUp));
+    let drawn = table.draw(&server.sections[0].0, owner(0), 1, 100, |_| ());
+    assert_eq!(drawn, Err(DrawError::UsedUp));
     assert_eq!(server.next(1, 5), i64::MAX - 10);
 }
 
@@ -329,7 +329,7 @@ enum Event {
     Crash {
         lost: bool,
     },
-    /// Somebody calls nextval or setval on the section's sequence.
+    /// A nextval or setval on the section's sequence.
     Foreign(usize, i64),
 }
 

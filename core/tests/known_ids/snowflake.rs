@@ -9,14 +9,14 @@ fn layout(text: &str) -> Layout {
     text.parse().unwrap()
 }
 
-fn moment(text: &str) -> Micros {
+fn timestamp(text: &str) -> Micros {
     text.parse::<jiff::Timestamp>().unwrap().as_microsecond()
 }
 
-/// The moment of an input: its `ts`, or `ts_rel` ticks after the epoch.
+/// The timestamp of an input: its `ts`, or `ts_rel` ticks after the epoch.
 fn at(layout: &Layout, input: &Value) -> Micros {
     match input["ts"].as_str() {
-        Some(text) => moment(text),
+        Some(text) => timestamp(text),
         None => layout.epoch() + number(&input["ts_rel"]) * layout.unit(),
     }
 }
@@ -149,9 +149,9 @@ fn instagram_ends_where_the_sign_bit_would_be() {
     let error = encode(&layout, &row["input"]);
     assert!(matches!(error, Err(IdError::Timestamp { .. })), "{error:?}");
     let (_, first_bad) = row["expected"].as_str().unwrap().rsplit_once(' ').unwrap();
-    assert_eq!(layout.end(), Some(moment(first_bad)));
+    assert_eq!(layout.end(), Some(timestamp(first_bad)));
     assert_eq!(
-        layout.encode(moment(first_bad) - 1, 8_191, 1_023),
+        layout.encode(timestamp(first_bad) - 1, 8_191, 1_023),
         Ok(i64::MAX)
     );
 }
@@ -170,7 +170,7 @@ fn baidus_defaults_ended_in_2024() {
     let layout = layout("baidu");
     assert_eq!(layout.epoch(), number(&row["input"]["epoch_s"]) * 1_000_000);
     let expected = row["expected"].as_str().unwrap();
-    let last = moment(expected.split(' ').nth(3).unwrap());
+    let last = timestamp(expected.split(' ').nth(3).unwrap());
     assert_eq!(layout.tick_start(layout.max_tick()), Some(last));
     assert!(layout.encode(last + 999_999, 0, 0).is_ok());
     assert!(layout.encode(last + 1_000_000, 0, 0).is_err());

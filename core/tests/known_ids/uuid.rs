@@ -15,7 +15,7 @@ fn bytes<const N: usize>(value: &Value) -> [u8; N] {
     bytes
 }
 
-fn moment(value: &Value) -> Micros {
+fn timestamp(value: &Value) -> Micros {
     let text = value.as_str().unwrap();
     text.parse::<jiff::Timestamp>().unwrap().as_microsecond()
 }
@@ -94,7 +94,7 @@ fn rfc_9562_version_7() {
     let row = row("uuid", "v7-decode", "");
     let (id, expected) = (id(&row["input"]["uuid"]), &row["expected"]);
     assert_eq!(version::version(&id), Some(7));
-    let at = moment(&expected["ts"]);
+    let at = timestamp(&expected["ts"]);
     assert_eq!(at, expected["unix_ts_ms"].as_i64().unwrap() * 1_000);
     assert_eq!(version::time(&id), Some(at));
     assert!((version::v7_min(at)..=version::v7_max(at)).contains(&Some(id)));
@@ -126,7 +126,7 @@ fn nil_and_max() {
 fn v1_decodes(mark: &str) {
     let row = row("uuid", "v1-decode", mark);
     let id = id(&row["input"]["uuid"]);
-    assert_eq!(version::time(&id), Some(moment(&row["expected"]["ts"])));
+    assert_eq!(version::time(&id), Some(timestamp(&row["expected"]["ts"])));
     assert_eq!(version::node(&id), Some(bytes(&row["expected"]["node"])));
 }
 
@@ -153,7 +153,7 @@ fn ramseys_version_2_decodes() {
     let (id, expected) = (id(&row["input"]["uuid"]), &row["expected"]);
     assert_eq!(version::local(&id), Some((0, 501)));
     assert_eq!(expected["local_id"], 501);
-    assert_eq!(version::time(&id), Some(moment(&expected["ts_floor"])));
+    assert_eq!(version::time(&id), Some(timestamp(&expected["ts_floor"])));
     assert_eq!(version::clock_sequence(&id), Some(30));
     assert_eq!(version::node(&id), Some(bytes(&expected["node"])));
 }
@@ -251,7 +251,7 @@ fn object_decodes(text: &str) {
     let expected = &row["expected"];
     assert_eq!(id.to_string(), text);
     assert_eq!(ObjectId::parse(text.to_uppercase().as_bytes()), Some(id));
-    assert_eq!(id.time(), moment(&expected["ts"]));
+    assert_eq!(id.time(), timestamp(&expected["ts"]));
     assert_eq!(
         u64::from(id.counter()),
         expected["counter"].as_u64().unwrap()

@@ -1,6 +1,6 @@
 //! Segments under every interleaving that the memory model allows.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom_counters`
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom counters`
 //!
 //! With at most two preemptions each run, which is where known races of this kind live; without a bound they
 //! would take days.
@@ -8,7 +8,7 @@
 use loom::sync::atomic::{AtomicI64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use mint_core::counter::segment::Turn;
+use mint_core::counter::segment::Switch;
 use mint_core::{Draw, Segment, Values};
 
 fn explore(run: impl Fn() + Send + Sync + 'static) {
@@ -70,10 +70,10 @@ impl World {
                         let position = position.cast_signed();
                         self.durable.fetch_max(position, Ordering::AcqRel);
                     };
-                    match self.segment.turn(1, flush) {
-                        Turn::Done => {}
-                        Turn::NotMine => return None,
-                        Turn::Lacking => self.fill(1),
+                    match self.segment.switch(1, flush) {
+                        Switch::Done => {}
+                        Switch::NotMine => return None,
+                        Switch::Unfilled => self.fill(1),
                     }
                 }
             }
@@ -102,7 +102,7 @@ fn two_sessions_draw_across_boundaries() {
     });
 }
 
-/// Somebody takes the memory for another sequence while a session draws.
+/// The memory is given to another sequence during a draw.
 #[test]
 fn a_claim_ends_drawing_and_mixes_nothing_up() {
     explore(|| {
@@ -121,7 +121,7 @@ fn a_claim_ends_drawing_and_mixes_nothing_up() {
                 };
                 assert!(world.segment.fill(2, values, 0, 0));
                 drop(page);
-                assert_eq!(world.segment.turn(2, |_| ()), Turn::Done);
+                assert_eq!(world.segment.switch(2, |_| ()), Switch::Done);
                 match world.segment.draw(2, 1) {
                     Draw::Got { first, .. } => first,
                     draw => panic!("{draw:?}"),

@@ -1,23 +1,24 @@
 //! Lanes and their table under every interleaving that the memory model allows.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom`
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom ids`
 //!
 //! Two threads on a lane or a table are explored without a bound. Three, and those that write a page,
 //! are explored with at most two preemptions each run, which is where known races of this kind live;
 //! without a bound they would take days.
 
+use crate::page::SharedPage;
 use loom::sync::atomic::{AtomicI64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Instants, Lane, LaneTable, Layout, Lookup, Micros, Nanos, Page,
-    Policy, Run, TableCount, mint,
+    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Nanos, ObjectIdLane,
+    Policy, Run, TableCount, UuidLanes, mint,
 };
-use std::convert::Infallible;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering as Real};
 
 /// Small enough that four ids fill a tick.
-fn layout() -> Layout {
+pub fn layout() -> Layout {
     "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z"
         .parse()
         .unwrap()
@@ -47,9 +48,7 @@ struct World {
     clock: AtomicI64,
     /// How far each reading moves the clock: 0 is a frozen one.
     step: Micros,
-    /// What a session finds on the page, and how much of it is on disk.
-    page: Mutex<Micros>,
-    durable: AtomicI64,
+    page: SharedPage,
     ceiling: Ceiling,
     /// Whether sessions attach to the ceiling themselves.
     attach: bool,
@@ -63,7 +62,7 @@ impl World {
         Self::with(step, ceiling, false)
     }
 
-    /// One in which nobody has looked at the page yet.
+    /// One in which no session has read the page yet.
     fn detached(step: Micros) -> Arc<Self> {
         Self::with(step, Ceiling::default(), true)
     }
@@ -72,8 +71,7 @@ impl World {
         Arc::new(World {
             clock: AtomicI64::new(START),
             step,
-            page: Mutex::new(START + 1),
-            durable: AtomicI64::new(START + 1),
+            page: SharedPage::new(START + 1),
             ceiling,
             attach,
             lane: Lane::alone(&layout(), 1),
@@ -87,32 +85,6 @@ fn starting_at(value: Micros) -> Ceiling {
     let ceiling = Ceiling::default();
     ceiling.attach(value);
     ceiling
-}
-
-/// Writing is one step, flushing another; in between everything may happen.
-struct Paper<'w>(&'w World);
-
-impl Page for Paper<'_> {
-    type Position = Micros;
-    type Failure = Infallible;
-
-    fn update(
-        &mut self,
-        decide: impl FnOnce(Micros) -> Option<Micros>,
-    ) -> Result<(Micros, Micros), Infallible> {
-        let mut page = self.0.page.lock().unwrap();
-        *page = decide(*page).unwrap_or(*page);
-        Ok((*page, *page))
-    }
-
-    fn flush(&mut self, position: Micros) -> Result<(), Infallible> {
-        self.0.durable.fetch_max(position, Ordering::AcqRel);
-        Ok(())
-    }
-
-    fn set_back(&mut self, from: Micros, to: Micros) {
-        panic!("nobody sets the page back, from {from} to {to}");
-    }
 }
 
 struct Session<'w> {
@@ -158,10 +130,10 @@ impl Host for Session<'_> {
     fn raise(&mut self, beyond: Micros) -> Result<(), ()> {
         let world = self.world;
         if world.attach && world.ceiling.limit() == 0 {
-            let value = *world.page.lock().unwrap();
+            let value = *world.page.value.lock().unwrap();
             world.ceiling.attach(value);
         }
-        let Ok(()) = world.ceiling.raise(beyond, WINDOW, &mut Paper(world));
+        let Ok(()) = world.ceiling.raise(beyond, WINDOW, &mut &world.page);
         Ok(())
     }
 }
@@ -189,7 +161,7 @@ fn session(world: &World, times: usize, want: u64, policy: &Policy) -> Vec<Minte
         let start = |word: u64| layout.tick_start(word >> layout.seq.width).unwrap();
         let last = start(run.first + run.count - 1);
         assert!(
-            unbounded || last < world.durable.load(Ordering::Acquire),
+            unbounded || last < world.page.durable.load(Ordering::Acquire),
             "past what is on disk"
         );
         assert!(start(run.first) >= world.ceiling.floor(), "below the floor");
@@ -292,18 +264,18 @@ fn writing_ahead_publishes_nothing_that_is_not_on_disk() {
 }
 
 #[test]
-fn whoever_sees_a_ceiling_being_attached_sees_its_floor() {
+fn a_ceiling_is_never_seen_without_its_floor() {
     race_to_raise(1, 2, || World::detached(0));
 }
 
-/// At any moment the server dies. What is on disk then is what the next one finds; its clock is set
-/// back to the beginning, and still it repeats nothing that a client has seen.
+/// The server dies at any time. The next one finds the page as it is on disk then, and a clock that is set
+/// back to the beginning; and still it repeats nothing that a client has seen.
 fn crash(threads: usize, times: usize, want: u64, step: Micros) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(move || {
         let world = World::detached(step);
-        // Both as they were at the moment of the crash, and not a word later.
+        // Both as they were when the server crashed, and not a word later.
         let seen = Arc::new(Mutex::new(Vec::new()));
         let minting: Vec<_> = (1..threads)
             .map(|_| {
@@ -318,11 +290,11 @@ fn crash(threads: usize, times: usize, want: u64, step: Micros) {
             .collect();
         let (seen_then, durable) = {
             let seen = seen.lock().unwrap();
-            (seen.clone(), world.durable.load(Ordering::Acquire))
+            (seen.clone(), world.page.durable.load(Ordering::Acquire))
         };
         let next = World::with(0, starting_at(durable), false);
-        *next.page.lock().unwrap() = durable;
-        next.durable.store(durable, Ordering::Release);
+        *next.page.value.lock().unwrap() = durable;
+        next.page.durable.store(durable, Ordering::Release);
         for minted in session(&next, 1, 2, &AHEAD) {
             for before in &seen_then {
                 assert!(
@@ -350,55 +322,35 @@ fn a_crash_while_two_sessions_raise_the_ceiling_repeats_nothing() {
 
 /// A page under bounds that were published for another one.
 struct Replaced {
-    page: Mutex<Micros>,
-    durable: AtomicI64,
+    page: SharedPage,
     ceiling: Ceiling,
-}
-
-impl Page for &Replaced {
-    type Position = Micros;
-    type Failure = Infallible;
-
-    fn update(
-        &mut self,
-        decide: impl FnOnce(Micros) -> Option<Micros>,
-    ) -> Result<(Micros, Micros), Infallible> {
-        let mut page = self.page.lock().unwrap();
-        *page = decide(*page).unwrap_or(*page);
-        Ok((*page, *page))
-    }
-
-    fn flush(&mut self, position: Micros) -> Result<(), Infallible> {
-        self.durable.fetch_max(position, Ordering::AcqRel);
-        Ok(())
-    }
-
-    fn set_back(&mut self, _: Micros, _: Micros) {}
 }
 
 /// As of a database that is made under the oid of one that was dropped: all that may be minted is on disk, for the first
 /// session that attaches and for the others.
 #[test]
-fn bounds_of_another_page_are_on_disk_before_anybody_mints_under_them() {
+fn bounds_of_another_page_are_on_disk_before_a_session_mints_under_them() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(|| {
         let world = Arc::new(Replaced {
-            page: Mutex::new(1),
-            durable: AtomicI64::new(1),
+            page: SharedPage {
+                may_be_set_back: true,
+                ..SharedPage::new(1)
+            },
             ceiling: starting_at(100),
         });
         let session = |world: &Replaced| {
-            let value = *world.page.lock().unwrap();
+            let value = *world.page.value.lock().unwrap();
             world.ceiling.attach(value);
-            let Ok(()) = world.ceiling.bring_up(&mut &*world);
+            let Ok(()) = world.ceiling.bring_up(&mut &world.page);
             let is_on_disk = || {
                 let limit = world.ceiling.limit();
-                world.durable.load(Ordering::Acquire) >= limit
+                world.page.durable.load(Ordering::Acquire) >= limit
             };
             assert!(is_on_disk(), "what was published for the other page");
             let limit = world.ceiling.limit();
-            let Ok(()) = world.ceiling.raise(limit, 10, &mut &*world);
+            let Ok(()) = world.ceiling.raise(limit, 10, &mut &world.page);
             assert!(is_on_disk(), "what was raised");
         };
         let other = {
@@ -530,12 +482,12 @@ fn three_threads_fill_a_table_and_never_split_a_node() {
 }
 
 /// The lanes of UUIDs and ObjectIDs: both threads' ids ascend, and none is in both.
-fn race_of_monotonic_lanes<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
-    mint: fn(&Instants, Nanos) -> T,
+fn race_of_monotonic_lanes<L: Send + Sync + 'static, T: Ord + Clone + Debug + Send + 'static>(
+    lanes: fn() -> L,
+    mint: fn(&L, Nanos) -> T,
 ) {
     loom::model(move || {
-        // A counter about to come round.
-        let lanes = Arc::new(Instants::new([0, 0xff_fffd]));
+        let lanes = Arc::new(lanes());
         let second = 1_000_000_000;
         let threads = [10 * second, 10 * second + 50].map(|now| {
             let lanes = lanes.clone();
@@ -554,12 +506,14 @@ fn race_of_monotonic_lanes<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
 
 #[test]
 fn two_threads_never_repeat_a_uuid() {
-    race_of_monotonic_lanes(|lanes, now| lanes.v7(now, 0));
-    race_of_monotonic_lanes(|lanes, now| lanes.v6(now, None));
-    race_of_monotonic_lanes(|lanes, now| lanes.v2(now, 0, 501, None));
+    let lanes = || UuidLanes::new(0);
+    race_of_monotonic_lanes(lanes, |lanes, now| lanes.v7(now, 0));
+    race_of_monotonic_lanes(lanes, |lanes, now| lanes.v6(now, None));
+    race_of_monotonic_lanes(lanes, |lanes, now| lanes.v2(now, 0, 501, None));
 }
 
 #[test]
 fn two_threads_never_repeat_an_object_id() {
-    race_of_monotonic_lanes(Instants::objectid);
+    // A counter about to come round.
+    race_of_monotonic_lanes(|| ObjectIdLane::new(0xff_fffd), ObjectIdLane::objectid);
 }

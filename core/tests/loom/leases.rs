@@ -1,18 +1,19 @@
-//! A lease that is extended and given back while sessions mint under it, under every interleaving.
+//! A lease that is extended and released while sessions mint under it, under every interleaving.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom_slices`
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom leases`
 //!
 //! Two threads are explored without a bound, three with at most two preemptions each run.
 
+use crate::ids::layout;
 use loom::sync::Arc;
 use loom::thread;
 use mint_core::snowflake::mint::Refusal;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, mint};
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Lease, Micros, Policy, Run, mint};
 
 const MS: Micros = 1_000;
 const NOW: Micros = 5 * MS;
 
-/// Borrows all that these stories lend.
+/// Runs ahead as far as these leases reach.
 const POLICY: Policy = Policy {
     max_ahead: 20 * MS,
     max_wait: 0,
@@ -20,14 +21,7 @@ const POLICY: Policy = Policy {
     window: MS,
 };
 
-/// Small enough that four ids fill a tick.
-fn layout() -> Layout {
-    "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z"
-        .parse()
-        .unwrap()
-}
-
-/// What all sessions share.
+/// The memory that all sessions share.
 struct World {
     lease: Lease,
     lanes: [Lane; 2],
@@ -117,7 +111,7 @@ fn words(runs: &[Run]) -> impl Iterator<Item = u64> {
     runs.iter().flat_map(|run| run.first..run.first + run.count)
 }
 
-/// Explores sessions on these lanes beside `other`, and shows all that they minted to `check`.
+/// Explores sessions on these lanes beside `other`, and passes all that they minted to `check`.
 fn beside<T: 'static>(
     sessions: &'static [usize],
     world: fn() -> Arc<World>,
@@ -146,17 +140,22 @@ fn beside<T: 'static>(
     });
 }
 
-fn give_back(sessions: &'static [usize]) {
+fn release(sessions: &'static [usize]) {
     beside(
         sessions,
         || World::new(NOW, NOW + 3 * MS),
-        |world| world.lease.give_back(&world.lanes),
+        |world| world.lease.release(&world.lanes),
         |used, world, mut runs| {
             for lane in 0..2 {
                 runs.extend(world.session(lane, 1, 1));
             }
-            let start = words(&runs).map(|word| layout().start_of(word)).max();
-            assert!(start < Some(used), "{start:?} was given back at {used}");
+            let start = words(&runs)
+                .map(|word| layout().word_start_saturating(word))
+                .max();
+            assert!(
+                start < Some(used),
+                "{start:?} was minted, and the lease released at {used}"
+            );
             let mine = start.map_or(NOW, |start| start + 1);
             assert_eq!(used, mine, "more was kept than was used");
         },
@@ -164,21 +163,21 @@ fn give_back(sessions: &'static [usize]) {
 }
 
 #[test]
-fn nothing_is_minted_where_it_was_given_back() {
-    give_back(&[0]);
+fn nothing_is_minted_after_the_release() {
+    release(&[0]);
 }
 
 #[test]
-fn nothing_is_minted_by_two_where_it_was_given_back() {
-    give_back(&[0, 0]);
+fn nothing_is_minted_by_two_after_the_release() {
+    release(&[0, 0]);
 }
 
 #[test]
-fn nothing_is_minted_from_two_lanes_where_it_was_given_back() {
-    give_back(&[0, 1]);
+fn nothing_is_minted_from_two_lanes_after_the_release() {
+    release(&[0, 1]);
 }
 
-/// It goes on by a millisecond; then it is lost, and another begins, after one that somebody else had.
+/// The lease is extended by a millisecond; then it is lost, and another begins, after one of another server.
 fn extend(sessions: &'static [usize]) {
     beside(
         sessions,
@@ -190,9 +189,9 @@ fn extend(sessions: &'static [usize]) {
         |(), world, mut runs| {
             runs.extend(world.session(0, 1, 1));
             for word in words(&runs) {
-                let start = layout().start_of(word) - NOW;
+                let start = layout().word_start_saturating(word) - NOW;
                 let mine = (0..2 * MS).contains(&start) || (4 * MS..5 * MS).contains(&start);
-                assert!(mine, "{start} is somebody else's");
+                assert!(mine, "{start} is another server's");
             }
         },
     );

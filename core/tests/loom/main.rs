@@ -5,4 +5,5 @@
 mod counters;
 mod ids;
 mod leases;
+mod page;
 mod users;

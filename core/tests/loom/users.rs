@@ -1,17 +1,17 @@
 //! User sequences under every interleaving that the memory model allows.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom_users`
+//! `RUSTFLAGS="--cfg loom" cargo test -p pg_mint_core --release --test loom users`
 //!
 //! With at most two preemptions each run, or three where the race needs them; without a bound they would take
 //! days.
 
-use loom::sync::atomic::{AtomicI64, Ordering};
-use loom::sync::{Arc, Mutex};
+use crate::page::SharedPage;
+use loom::sync::Arc;
+use loom::sync::atomic::Ordering;
 use loom::thread;
 use mint_core::counter::user_bucket::{Bucket, Owner};
 use mint_core::counter::user_table::TableHead;
-use mint_core::{Held, Page, Section, UserTable};
-use std::convert::Infallible;
+use mint_core::{DrawError, Section, UserTable};
 
 fn explore(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
@@ -21,48 +21,21 @@ fn explore(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
     model.check(run);
 }
 
-/// Of a bucket, to fill it soon.
+/// Few, so that a bucket is soon full.
 const PLACES: usize = 3;
 
 struct Users {
-    page: Mutex<i64>,
-    durable: AtomicI64,
+    /// The section's page.
+    page: SharedPage,
     section: Section,
     head: TableHead,
     buckets: Vec<Bucket<PLACES>>,
 }
 
-/// Whoever locks the table, in its server.
-struct Paper<'a>(&'a Users);
-
-impl Page for Paper<'_> {
-    type Position = i64;
-    type Failure = Infallible;
-
-    fn update(
-        &mut self,
-        decide: impl FnOnce(i64) -> Option<i64>,
-    ) -> Result<(i64, i64), Infallible> {
-        let mut page = self.0.page.lock().unwrap();
-        *page = decide(*page).unwrap_or(*page);
-        Ok((*page, *page))
-    }
-
-    fn flush(&mut self, position: i64) -> Result<(), Infallible> {
-        self.0.durable.fetch_max(position, Ordering::AcqRel);
-        Ok(())
-    }
-
-    fn set_back(&mut self, from: i64, to: i64) {
-        panic!("nobody sets the page back, from {from} to {to}");
-    }
-}
-
 impl Users {
     fn new(buckets: usize) -> Arc<Self> {
         let users = Users {
-            page: Mutex::new(1),
-            durable: AtomicI64::new(1),
+            page: SharedPage::new(1),
             section: Section::default(),
             head: TableHead::default(),
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
@@ -73,20 +46,20 @@ impl Users {
     }
 
     /// The next `want` numbers of a user, the ceiling raised by `step` if it must be.
-    fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, Held> {
+    fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, DrawError> {
         let table = UserTable::whole(&self.head, &self.buckets);
-        let evict = |who| self.section.evict(who);
+        let evict = |entry| self.section.evict(entry);
         for _ in 0..20 {
             match table.draw(&self.section, owner, id, want, evict) {
-                Err(Held::Beyond(beyond)) => {
-                    let Ok(()) = self.section.bounds.raise(beyond, step, &mut Paper(self));
+                Err(DrawError::Beyond(beyond)) => {
+                    let Ok(()) = self.section.bounds.raise(beyond, step, &mut &self.page);
                 }
                 Ok(number) => {
-                    let durable = self.durable.load(Ordering::Acquire);
+                    let durable = self.page.durable.load(Ordering::Acquire);
                     assert!(number < durable, "{number} is not on disk");
                     return Ok(number);
                 }
-                held => return held,
+                error => return error,
             }
         }
         panic!("user {id} gets no {want} numbers, however often the ceiling is raised")
@@ -100,7 +73,7 @@ impl Users {
     fn hand_over(&self, value: i64) {
         assert!(self.section.claim(NEWER, || true));
         self.section.bounds.attach(value);
-        *self.page.lock().unwrap() = value;
+        *self.page.value.lock().unwrap() = value;
     }
 }
 
@@ -108,9 +81,9 @@ const OWNER: Owner = 5;
 /// Of another section in the same place.
 const NEWER: Owner = 1 << 16 | 5;
 
-/// Users who fill a bucket. When it is split, the others leave the first.
+/// Users that fill a bucket. When it is split, the first one stays, and the others move.
 const CROWD: [i64; PLACES] = [0, 12, 16];
-/// His own place is that of the first of the crowd.
+/// Its home place is that of the first user of the crowd.
 const NEWCOMER: i64 = 32;
 
 #[test]
@@ -131,9 +104,9 @@ fn two_sessions_draw_for_one_user() {
     });
 }
 
-/// The table grows while a session draws for users who move.
+/// The table grows while a session draws for users that move.
 #[test]
-fn a_growing_table_loses_nobody() {
+fn a_growing_table_loses_no_user() {
     explore(2, || {
         let users = Users::new(2);
         for id in CROWD {
@@ -153,7 +126,7 @@ fn a_growing_table_loses_nobody() {
 
 /// A session that has read the level is stopped until the table has grown, and grows again.
 #[test]
-fn a_table_that_grew_twice_loses_nobody() {
+fn a_table_that_grew_twice_loses_no_user() {
     // In buckets 2, 1 and 3 of four.
     const APART: [i64; 3] = [0, 12, 104];
     explore(3, || {
@@ -175,9 +148,9 @@ fn a_table_that_grew_twice_loses_nobody() {
     });
 }
 
-/// A newcomer takes the place of somebody who draws at that moment.
+/// A new user takes the place of an entry that is being drawn from.
 #[test]
-fn who_is_evicted_while_he_draws_goes_on_above() {
+fn a_user_evicted_during_a_draw_continues_above() {
     explore(2, || {
         let users = Users::new(1);
         for id in CROWD {
@@ -195,7 +168,7 @@ fn who_is_evicted_while_he_draws_goes_on_above() {
     });
 }
 
-/// Somebody else takes numbers from the section's sequence: nobody gets one of them who knows of a limit above.
+/// Another session takes numbers from the section's sequence: no user gets one of them, even under a limit above.
 #[test]
 fn what_others_took_from_the_page_is_not_issued() {
     explore(2, || {
@@ -206,12 +179,12 @@ fn what_others_took_from_the_page_is_not_issued() {
         let other = {
             let users = Arc::clone(&users);
             thread::spawn(move || {
-                let mut page = users.page.lock().unwrap();
+                let mut page = users.page.value.lock().unwrap();
                 let found = *page;
                 *page = 100;
-                users.durable.fetch_max(100, Ordering::AcqRel);
+                users.page.durable.fetch_max(100, Ordering::AcqRel);
                 drop(page);
-                let Ok(()) = users.section.bounds.raise(100, 1, &mut Paper(&users));
+                let Ok(()) = users.section.bounds.raise(100, 1, &mut &users.page);
                 found
             })
         };
@@ -227,7 +200,7 @@ fn what_others_took_from_the_page_is_not_issued() {
     });
 }
 
-/// The memory of a section goes to another while somebody draws for a user whom both have.
+/// The memory of a section goes to another during a draw for a user of both.
 #[test]
 fn a_section_that_takes_anothers_place_has_its_own_numbers() {
     explore(2, || {
@@ -249,7 +222,7 @@ fn a_section_that_takes_anothers_place_has_its_own_numbers() {
     });
 }
 
-/// And how far the users of the old one had come, or come at that moment, is nothing to the new one.
+/// The reach of the section before, even when it rises meanwhile, does not raise the new one's.
 #[test]
 fn a_section_that_takes_anothers_place_has_its_own_reach() {
     explore(2, || {
@@ -262,7 +235,7 @@ fn a_section_that_takes_anothers_place_has_its_own_reach() {
             let users = Arc::clone(&users);
             thread::spawn(move || {
                 let table = UserTable::whole(&users.head, &users.buckets);
-                let evict = |who| users.section.evict(who);
+                let evict = |entry| users.section.evict(entry);
                 let _ = table.draw(&users.section, OWNER, NEWCOMER, 1 << 48, evict);
             })
         };
@@ -271,7 +244,7 @@ fn a_section_that_takes_anothers_place_has_its_own_reach() {
         let next = |id, want| users.draw(NEWER, id, want, 1 << 30).unwrap();
         assert_eq!([next(36, 1), next(36, 2_000_000)], [100, 101]);
         assert!(next(36, 2_000_000) > 2_000_100);
-        // He may be taken for another who was there, and takes that one's digits.
+        // It may be mistaken for a user of the section before, and takes over that one's digits.
         assert!(next(40, 1) < 100 + (1 << 23));
     });
 }

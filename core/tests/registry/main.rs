@@ -1,4 +1,4 @@
-//! Who is lent which nodes.
+//! Leases of nodes.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

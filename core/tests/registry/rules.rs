@@ -1,7 +1,7 @@
 //! What a registry decides, case by case, and what it may never do.
 
-use mint_core::registry::lease_rules::pace;
-use mint_core::{Denial, Identity, Micros, NodesError, Registry, Seen, Span, parse_nodes};
+use mint_core::registry::lease_rules::request_interval;
+use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, NodesError, Registry, parse_nodes};
 use proptest::prelude::*;
 
 const SECOND: Micros = 1_000_000;
@@ -20,26 +20,26 @@ fn registry() -> Registry {
     Registry::new(LENGTH, SKEW, ME)
 }
 
-/// As somebody else, or started anew.
+/// Another identity, or a later start.
 fn quarantined() -> Registry {
     let mut registry = registry();
     registry.quarantine(NOW);
     registry
 }
 
-fn span(from: Micros, until: Micros) -> Span {
-    Span { from, until }
+fn span(from: Micros, until: Micros) -> LeaseTerm {
+    LeaseTerm { from, until }
 }
 
-fn seen(identity: Identity, position: u64) -> Seen {
-    Seen { identity, position }
+fn seen(identity: Identity, position: u64) -> LogPoint {
+    LogPoint { identity, position }
 }
 
 #[test]
 fn a_new_registry_grants_one_length_from_now() {
     let registry = registry();
     assert_eq!(registry.admit(NOW, NOW, None), Ok(()));
-    assert_eq!(registry.claim(NOW, []), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, []), Ok(span(NOW, NOW + LENGTH)));
 }
 
 #[test]
@@ -68,34 +68,34 @@ fn a_node_is_claimed_again_where_its_last_claim_ended() {
     let registry = registry();
     let until = NOW + 1;
     for others in [vec![until], vec![NOW - 5, until, NOW]] {
-        assert_eq!(registry.claim(NOW, others), Err(Denial::Held { until }));
+        assert_eq!(registry.grant(NOW, others), Err(Denial::Leased { until }));
     }
-    assert_eq!(registry.claim(NOW, [NOW]), Ok(span(NOW, NOW + LENGTH)));
-    assert_eq!(registry.claim(NOW, [NOW - 1]), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, [NOW]), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, [NOW - 1]), Ok(span(NOW, NOW + LENGTH)));
 }
 
-/// The registry's clock was set back after past claims were deleted.
+/// The registry's clock was set back after past leases were deleted.
 #[test]
 fn nothing_begins_before_the_horizon() {
     let mut registry = registry();
     registry.horizon = NOW + 1;
     let until = NOW + 1;
-    assert_eq!(registry.claim(NOW, []), Err(Denial::Held { until }));
-    assert!(registry.claim(NOW + 1, []).is_ok());
+    assert_eq!(registry.grant(NOW, []), Err(Denial::Leased { until }));
+    assert!(registry.grant(NOW + 1, []).is_ok());
 }
 
 #[test]
 fn a_renewal_goes_on_from_where_it_began() {
     let registry = registry();
-    let held = span(NOW - 50, NOW + 4 * SECOND);
-    let renewed = registry.renew(NOW, Some(held), held, []);
+    let term = span(NOW - 50, NOW + 4 * SECOND);
+    let renewed = registry.renew(NOW, Some(term), term, []);
     assert_eq!(renewed, Ok(span(NOW - 50, NOW + LENGTH)));
     // The registry's clock was set back: nothing that was granted is taken away.
-    let held = span(NOW - 50, NOW + 2 * LENGTH);
-    assert_eq!(registry.renew(NOW, Some(held), held, []), Ok(held));
-    // The registry is believed, not the server.
-    let renewed = registry.renew(NOW, Some(held), span(0, HUGE), []);
-    assert_eq!(renewed, Ok(held));
+    let term = span(NOW - 50, NOW + 2 * LENGTH);
+    assert_eq!(registry.renew(NOW, Some(term), term, []), Ok(term));
+    // The registry is trusted, not the server.
+    let renewed = registry.renew(NOW, Some(term), span(0, HUGE), []);
+    assert_eq!(renewed, Ok(term));
 }
 
 /// Others may have had its nodes in between, and the registry may have forgotten them.
@@ -103,20 +103,20 @@ fn a_renewal_goes_on_from_where_it_began() {
 fn a_renewal_that_comes_too_late_begins_anew() {
     let registry = registry();
     for until in [NOW - HUGE, NOW] {
-        let held = span(NOW - 2 * HUGE, until);
-        let renewed = registry.renew(NOW, Some(held), held, []);
+        let term = span(NOW - 2 * HUGE, until);
+        let renewed = registry.renew(NOW, Some(term), term, []);
         assert_eq!(renewed, Ok(span(NOW, NOW + LENGTH)));
     }
-    let held = span(NOW - 9, NOW);
+    let term = span(NOW - 9, NOW);
     let until = NOW + 5;
-    let renewed = registry.renew(NOW, Some(held), held, [until]);
-    assert_eq!(renewed, Err(Denial::Held { until }));
+    let renewed = registry.renew(NOW, Some(term), term, [until]);
+    assert_eq!(renewed, Err(Denial::Leased { until }));
 }
 
 #[test]
 fn what_the_registry_does_not_know_is_lost() {
-    let held = span(NOW - SECOND, NOW + SECOND);
-    let renewed = registry().renew(NOW, None, held, []);
+    let term = span(NOW - SECOND, NOW + SECOND);
+    let renewed = registry().renew(NOW, None, term, []);
     assert_eq!(renewed, Err(Denial::Lost));
 }
 
@@ -127,7 +127,7 @@ fn a_quarantine_outlasts_all_that_may_be_forgotten() {
     for (now, left) in [(NOW, LENGTH + SKEW), (end - 1, 1)] {
         let denied = Err(Denial::Quarantine { left });
         assert_eq!(registry.admit(now, now, None), denied);
-        // Its slice has ended, or may have by the clock of another registry.
+        // Its lease has ended, or may have by the clock of another registry.
         for until in [NOW - 1, now, now + SKEW] {
             assert_eq!(registry.admit(now, now, Some(span(0, until))), denied);
         }
@@ -136,7 +136,7 @@ fn a_quarantine_outlasts_all_that_may_be_forgotten() {
 }
 
 #[test]
-fn a_slice_that_lasts_goes_on_through_a_quarantine() {
+fn a_lease_that_lasts_goes_on_through_a_quarantine() {
     let registry = quarantined();
     let told = span(NOW - 9 * SECOND, NOW + SKEW + 1);
     assert_eq!(registry.admit(NOW, NOW, Some(told)), Ok(()));
@@ -150,7 +150,7 @@ fn a_slice_that_lasts_goes_on_through_a_quarantine() {
         assert_eq!(renewed, Ok(span(told.from, NOW + LENGTH)));
         let until = NOW + 1;
         let renewed = registry.renew(NOW, kept, told, [NOW, until]);
-        assert_eq!(renewed, Err(Denial::Held { until }));
+        assert_eq!(renewed, Err(Denial::Leased { until }));
     }
 }
 
@@ -193,7 +193,7 @@ fn who_is_somebody_else_has_forgotten() {
             !registry.detect_state_loss(NOW + 1, here, None),
             "told once"
         );
-        // Who has seen what it was before has seen nothing that it should know.
+        // A server that has seen the registry as it was before has seen nothing new.
         let older = Some(seen(ME, u64::MAX));
         assert!(!registry.detect_state_loss(NOW + 1, here, older));
         assert_eq!(registry, before);
@@ -263,76 +263,76 @@ fn nothing_overflows() {
             registry.detect_state_loss(now, here, Some(seen(witness, 0)));
             let told = span(other, other);
             let _ = registry.admit(now, other, Some(told));
-            let _ = registry.claim(now, [other]);
+            let _ = registry.grant(now, [other]);
             let _ = registry.renew(now, Some(told), told, [other]);
         }
     }
 }
 
 #[test]
-fn servers_ask_twice_a_slice_and_after_a_second_when_denied() {
-    assert_eq!(pace(10 * SECOND, true), 5 * SECOND);
-    assert_eq!(pace(10 * SECOND, false), SECOND);
-    assert_eq!(pace(4 * SECOND, false), SECOND);
-    assert_eq!(pace(2 * SECOND, true), SECOND);
-    assert_eq!(pace(2 * SECOND, false), SECOND / 2);
+fn servers_ask_twice_a_lease_and_after_a_second_when_denied() {
+    assert_eq!(request_interval(10 * SECOND, true), 5 * SECOND);
+    assert_eq!(request_interval(10 * SECOND, false), SECOND);
+    assert_eq!(request_interval(4 * SECOND, false), SECOND);
+    assert_eq!(request_interval(2 * SECOND, true), SECOND);
+    assert_eq!(request_interval(2 * SECOND, false), SECOND / 2);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// One node, several servers that claim and renew it as it comes, and a clock that goes where it likes.
+    /// One node, several servers that lease and renew it at random, and a clock that jumps both ways.
     #[test]
-    fn slices_of_one_node_never_overlap(
+    fn leases_of_one_node_never_overlap(
         story in prop::collection::vec((-5 * SECOND..9 * SECOND, 0..4_usize, any::<bool>()), 1..80),
     ) {
         let mut registry = registry();
         let mut now = NOW;
-        // The one claim that is kept, of whom, and all that was ever granted to each.
-        let mut kept: Option<(usize, Span)> = None;
-        let mut granted: Vec<(usize, Span)> = Vec::new();
-        let mut told: [Option<Span>; 4] = [None; 4];
+        // The one lease that is kept, with its server, and all that were ever granted to each.
+        let mut kept: Option<(usize, LeaseTerm)> = None;
+        let mut granted: Vec<(usize, LeaseTerm)> = Vec::new();
+        let mut told: [Option<LeaseTerm>; 4] = [None; 4];
         for (by, server, forget) in story {
             now += by;
             let grant = match (told[server], kept) {
-                (Some(mine), Some((holder, slice))) if holder == server => {
-                    registry.renew(now, Some(slice), mine, [])
+                (Some(mine), Some((owner, lease))) if owner == server => {
+                    registry.renew(now, Some(lease), mine, [])
                 }
                 (Some(mine), _) => {
-                    let others = kept.iter().map(|(_, slice)| slice.until);
+                    let others = kept.iter().map(|(_, lease)| lease.until);
                     let renewed = registry.renew(now, None, mine, others);
                     prop_assert_eq!(renewed, Err(Denial::Lost));
                     told[server] = None;
                     continue;
                 }
                 (None, _) => {
-                    if let Some((_, slice)) = kept && slice.until <= now && forget {
-                        registry.horizon = registry.horizon.max(slice.until);
+                    if let Some((_, lease)) = kept && lease.until <= now && forget {
+                        registry.horizon = registry.horizon.max(lease.until);
                         kept = None;
                     }
-                    registry.claim(now, kept.iter().map(|(_, slice)| slice.until))
+                    registry.grant(now, kept.iter().map(|(_, lease)| lease.until))
                 }
             };
-            let Ok(slice) = grant else { continue };
-            prop_assert!(slice.until >= now + LENGTH);
-            // Where it only goes on, it is one with what was granted before.
+            let Ok(lease) = grant else { continue };
+            prop_assert!(lease.until >= now + LENGTH);
+            // A renewed lease begins where it did before.
             for (other, before) in &granted {
-                let apart = before.until <= slice.from || slice.until <= before.from;
+                let apart = before.until <= lease.from || lease.until <= before.from;
                 prop_assert!(
-                    apart || *other == server && before.from == slice.from,
-                    "{before:?} of {other}, {slice:?} of {server}"
+                    apart || *other == server && before.from == lease.from,
+                    "{before:?} of {other}, {lease:?} of {server}"
                 );
-                prop_assert!(before.from <= slice.from, "backwards");
+                prop_assert!(before.from <= lease.from, "backwards");
             }
-            granted.push((server, slice));
-            kept = Some((server, slice));
-            told[server] = Some(slice);
+            granted.push((server, lease));
+            kept = Some((server, lease));
+            told[server] = Some(lease);
         }
     }
 }
 
 #[test]
-fn nodes_are_read_as_people_write_them() {
+fn nodes_are_read_in_all_their_forms() {
     for (text, nodes) in [
         ("", vec![]),
         (" \t", vec![]),
@@ -351,7 +351,7 @@ fn nodes_are_read_as_people_write_them() {
 }
 
 #[test]
-fn what_are_no_nodes_is_named() {
+fn wrong_nodes_are_named() {
     for (text, part) in [
         ("auto", "auto"),
         ("1,", ""),

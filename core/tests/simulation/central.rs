@@ -1,7 +1,7 @@
-//! The registry's server: its table of claims, and what becomes of it.
+//! The registry's server: its table of leases, and the faults of its disk.
 
-use crate::dice::Dice;
-use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
+use crate::rng::Rng;
+use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
@@ -18,7 +18,7 @@ pub enum Wish {
     Auto,
     /// These.
     Fixed(Nodes),
-    /// More time for what it holds.
+    /// A renewal of this lease.
     Renew(Grant),
     /// An earlier end.
     Release(Grant),
@@ -29,14 +29,14 @@ pub struct Request {
     pub wish: Wish,
     /// What the asking server's clock showed.
     pub clock: Micros,
-    pub seen: Option<Seen>,
+    pub seen: Option<LogPoint>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Grant {
     pub number: u64,
     pub nodes: Nodes,
-    pub span: Span,
+    pub span: LeaseTerm,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,15 +49,15 @@ pub enum No {
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub grant: Result<Grant, No>,
-    pub seen: Seen,
+    pub seen: LogPoint,
 }
 
 /// What is in the registry's tables: what a standby receives and a backup keeps.
 #[derive(Debug, Clone)]
 pub struct Tables {
     pub registry: Registry,
-    claims: HashMap<u64, (Nodes, Span)>,
-    /// The one claim on each node.
+    leases: HashMap<u64, (Nodes, LeaseTerm)>,
+    /// The one lease of each node.
     on: Vec<Option<u64>>,
     /// Where the log ends.
     position: u64,
@@ -67,35 +67,35 @@ impl Tables {
     pub fn new(registry: Registry) -> Self {
         Tables {
             registry,
-            claims: HashMap::new(),
+            leases: HashMap::new(),
             on: vec![None; NODES as usize],
             position: 0,
         }
     }
 
-    pub fn ask(&mut self, now: Micros, here: Identity, dice: &mut Dice, ask: &Request) -> Answer {
+    pub fn ask(&mut self, now: Micros, here: Identity, rng: &mut Rng, ask: &Request) -> Answer {
         let position = self.position;
-        let here = Seen {
+        let here = LogPoint {
             identity: here,
             position,
         };
-        let agrees = self.registry.compare(now, ask.clock).is_ok();
+        let agrees = self.registry.check_clock(now, ask.clock).is_ok();
         if agrees && self.registry.detect_state_loss(now, here, ask.seen) {
             self.position += 1;
         }
-        let grant = self.decide(now, dice, ask);
+        let grant = self.decide(now, rng, ask);
         self.position += u64::from(grant.is_ok());
-        let seen = Seen {
+        let seen = LogPoint {
             identity: self.registry.identity,
             position: self.position,
         };
         Answer { grant, seen }
     }
 
-    fn decide(&mut self, now: Micros, dice: &mut Dice, ask: &Request) -> Result<Grant, No> {
+    fn decide(&mut self, now: Micros, rng: &mut Rng, ask: &Request) -> Result<Grant, No> {
         match &ask.wish {
             Wish::Renew(held) => self.renew(now, ask.clock, held),
-            Wish::Release(held) => self.release(held, dice),
+            Wish::Release(held) => self.release(held, rng),
             wish => {
                 let admitted = self.registry.admit(now, ask.clock, None);
                 admitted.map_err(No::Denied)?;
@@ -104,8 +104,8 @@ impl Tables {
                     _ => self.free(now).ok_or(No::Full)?,
                 };
                 let left = self.clear(now, &nodes);
-                let span = self.registry.claim(now, left).map_err(No::Denied)?;
-                Ok(self.keep(dice.roll(), nodes, span))
+                let span = self.registry.grant(now, left).map_err(No::Denied)?;
+                Ok(self.keep(rng.roll(), nodes, span))
             }
         }
     }
@@ -123,26 +123,26 @@ impl Tables {
         Ok(self.keep(told.number, told.nodes.clone(), span))
     }
 
-    /// The lease of a claim, if it is there and of these nodes.
-    fn find(&self, told: &Grant) -> Option<Span> {
-        let (nodes, span) = self.claims.get(&told.number)?;
+    /// The term of a lease, if it exists and is of these nodes.
+    fn find(&self, told: &Grant) -> Option<LeaseTerm> {
+        let (nodes, span) = self.leases.get(&told.number)?;
         (*nodes == told.nodes).then_some(*span)
     }
 
-    /// The claim stays until its end is past, and nobody can renew it.
-    fn release(&mut self, told: &Grant, dice: &mut Dice) -> Result<Grant, No> {
+    /// The lease stays until its end is past, and cannot be renewed.
+    fn release(&mut self, told: &Grant, rng: &mut Rng) -> Result<Grant, No> {
         let kept = self.find(told).ok_or(No::Denied(Denial::Lost))?;
         let until = kept.until.min(told.span.until);
-        let span = Span { until, ..kept };
-        self.drop_claim(told.number);
-        Ok(self.keep(dice.roll(), told.nodes.clone(), span))
+        let span = LeaseTerm { until, ..kept };
+        self.drop_lease(told.number);
+        Ok(self.keep(rng.roll(), told.nodes.clone(), span))
     }
 
-    fn keep(&mut self, number: u64, nodes: Nodes, span: Span) -> Grant {
+    fn keep(&mut self, number: u64, nodes: Nodes, span: LeaseTerm) -> Grant {
         for node in nodes.clone() {
             self.on[node as usize] = Some(number);
         }
-        self.claims.insert(number, (nodes.clone(), span));
+        self.leases.insert(number, (nodes.clone(), span));
         Grant {
             number,
             nodes,
@@ -150,8 +150,8 @@ impl Tables {
         }
     }
 
-    fn drop_claim(&mut self, number: u64) {
-        let Some((nodes, _)) = self.claims.remove(&number) else {
+    fn drop_lease(&mut self, number: u64) {
+        let Some((nodes, _)) = self.leases.remove(&number) else {
             return;
         };
         for node in nodes {
@@ -162,22 +162,22 @@ impl Tables {
     fn free(&self, now: Micros) -> Option<Nodes> {
         (0..RESERVED)
             .find(|&node| match self.on[node as usize] {
-                Some(number) => self.claims[&number].1.until <= now,
+                Some(number) => self.leases[&number].1.until <= now,
                 None => true,
             })
             .map(|node| node..=node)
     }
 
-    /// Forgets past claims on these nodes but for when they ended. Returns the ends of those that last.
+    /// Deletes past leases of these nodes, and keeps their end as the horizon. Returns the ends of those that last.
     fn clear(&mut self, now: Micros, nodes: &Nodes) -> Vec<Micros> {
         let mut left = Vec::new();
         for node in nodes.clone() {
             let Some(number) = self.on[node as usize] else {
                 continue;
             };
-            let until = self.claims[&number].1.until;
+            let until = self.leases[&number].1.until;
             if until <= now {
-                self.drop_claim(number);
+                self.drop_lease(number);
                 self.registry.horizon = self.registry.horizon.max(until);
             } else {
                 left.push(until);
@@ -203,7 +203,7 @@ pub struct Central {
     standby: Tables,
     /// An old copy.
     backup: Tables,
-    /// Who was the registry before the last failover, as it was then.
+    /// The registry before the last failover, as it was then.
     former: Option<Host>,
     pub down_until: Micros,
     timelines: u32,
@@ -215,7 +215,7 @@ pub enum Blow {
     Restart,
     /// The standby is promoted, which has not received the last grants.
     Failover,
-    /// An old copy is recovered to a moment.
+    /// An old copy is recovered to a point in time.
     Recovery,
     /// An old copy of the disk is started as if nothing had happened.
     Snapshot,
@@ -251,13 +251,13 @@ impl Central {
         }
     }
 
-    pub fn ask(&mut self, now: Micros, dice: &mut Dice, ask: &Request) -> Answer {
+    pub fn ask(&mut self, now: Micros, rng: &mut Rng, ask: &Request) -> Answer {
         let Host {
             tables,
             identity,
             off,
         } = &mut self.primary;
-        tables.ask(now + *off, *identity, dice, ask)
+        tables.ask(now + *off, *identity, rng, ask)
     }
 
     pub fn replicate(&mut self) {

@@ -2,29 +2,29 @@
 //!
 //! Clocks are wrong, drift and jump; messages are lost and late; servers die, sleep, are cloned and restored; the
 //! registry stops, forgets and comes back. Members mint with the real lanes, leases and ceilings, by their
-//! own clocks, and ask the real [`Registry`] at its own pace. Whatever happens, no word of a node is minted twice.
+//! own clocks, and send requests to the real [`Registry`]. Whatever happens, no word of a node is minted twice.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod central;
-mod dice;
-mod fate;
+mod faults;
 mod member;
 mod queue;
-mod tally;
+mod rng;
+mod statistics;
 mod world;
 
 use central::BLOWS;
 use mint_core::Micros;
 use world::{SECOND, Sim, Weather};
 
-/// What a member with a granted lease of ten seconds asks in a minute.
+/// Requests of a member with a lease of ten seconds, a minute.
 const CALM: f64 = 12.0;
-/// And what one asks that is always refused.
+/// Requests of a member that is always refused, a minute.
 const WORST: f64 = 60.0;
 
 #[test]
-fn claim_traffic_does_not_depend_on_how_many_servers_there_are() {
+fn request_traffic_does_not_depend_on_how_many_servers_there_are() {
     for servers in [10, 100, 1_000] {
         let mut sim = Sim::new(1, servers, Weather::Calm);
         sim.run(4 * 60 * SECOND);
@@ -49,19 +49,19 @@ fn no_word_is_minted_twice_whatever_happens() {
         );
         assert!(traffic < WORST, "seed {seed}: {traffic}");
         assert!(sim.busiest() < WORST * 1.02, "seed {seed}");
-        // It happened.
-        let tally = &sim.tally;
-        assert!(BLOWS.iter().all(|blow| tally.blows.contains_key(blow)));
-        for (what, times) in tally.happened() {
+        // Every fault happened, and often enough.
+        let statistics = &sim.statistics;
+        assert!(BLOWS.iter().all(|blow| statistics.blows.contains_key(blow)));
+        for (what, times) in statistics.happened() {
             assert!(times > 10, "seed {seed}: {what} {times} times");
         }
-        // Nobody is left behind.
+        // All members mint again.
         let idle = sim.idle_for(15 * SECOND);
         assert!(idle.is_empty(), "seed {seed}: {idle:?} mint no more");
     }
 }
 
-/// More of them by `SIMULATION_SEEDS`.
+/// The number of seeds: 3, or `SIMULATION_SEEDS`.
 fn seeds() -> Micros {
     std::env::var("SIMULATION_SEEDS").map_or(3, |seeds| seeds.parse().unwrap())
 }

@@ -1,18 +1,19 @@
 //! A server that mints: its wrong clock, its lanes, and what it was lent.
 
 use crate::central::{Answer, Grant, No, Nodes, Request, Wish};
-use crate::dice::Dice;
+use crate::rng::Rng;
 use crate::world::DAWN;
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, Micros, Page, Policy, Run, Seen, mint,
+    Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, LogPoint, Micros, Page, Policy, Run,
+    mint,
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
 
 const SECOND: Micros = 1_000_000;
 
-/// The settings that a server starts with, but that nobody waits.
+/// The settings that a server starts with, but without waiting.
 const POLICY: Policy = Policy {
     max_ahead: 2 * SECOND,
     max_wait: 0,
@@ -49,8 +50,8 @@ struct Memory {
     lease: Lease,
     /// What the lease is of.
     nodes: Option<Nodes>,
-    claim: Option<Grant>,
-    seen: Option<Seen>,
+    granted: Option<Grant>,
+    seen: Option<LogPoint>,
     anchor: ClockAnchor,
     ceiling: Ceiling,
 }
@@ -93,7 +94,7 @@ impl Member {
         member
     }
 
-    /// Its disk started as another server. It knows nothing of what this one holds.
+    /// Its disk started as another server, which knows nothing of the leases of this one.
     pub fn cloned(&self, off: Micros) -> Self {
         let mut clone = Member::new(self.wish.clone(), off, self.drift);
         clone.disk = Disk(self.disk.0);
@@ -122,8 +123,8 @@ impl Member {
 
     /// What it asks the registry for next.
     pub fn request(&self, now: Micros) -> Request {
-        let wish = match &self.memory.claim {
-            Some(claim) => Wish::Renew(claim.clone()),
+        let wish = match &self.memory.granted {
+            Some(granted) => Wish::Renew(granted.clone()),
             None => self.wish.clone(),
         };
         Request {
@@ -133,7 +134,7 @@ impl Member {
         }
     }
 
-    /// Returns whether it was granted something.
+    /// Returns true when it was granted something.
     pub fn hear(&mut self, answer: Answer) -> bool {
         let memory = &mut self.memory;
         memory.seen = Some(answer.seen);
@@ -144,29 +145,29 @@ impl Member {
                     memory.nodes = Some(grant.nodes.clone());
                 }
                 memory.lease.extend(grant.span.from, grant.span.until);
-                memory.claim = Some(grant);
+                memory.granted = Some(grant);
                 true
             }
             Err(no) => {
                 if matches!(no, No::Denied(Denial::Lost)) {
-                    memory.claim = None;
+                    memory.granted = None;
                 }
                 false
             }
         }
     }
 
-    /// Gives back what it holds, as a planned shutdown does.
+    /// Releases its lease, as a planned shutdown does.
     pub fn release(&mut self, now: Micros) -> Option<Request> {
         let memory = &mut self.memory;
-        let mut claim = memory.claim.take()?;
+        let mut granted = memory.granted.take()?;
         let lanes = memory
             .lanes
             .iter()
-            .filter(|((_, node), _)| claim.nodes.contains(node));
-        claim.span.until = memory.lease.give_back(lanes.map(|(_, lane)| lane));
+            .filter(|((_, node), _)| granted.nodes.contains(node));
+        granted.span.until = memory.lease.release(lanes.map(|(_, lane)| lane));
         let mut request = self.request(now);
-        request.wish = Wish::Release(claim);
+        request.wish = Wish::Release(granted);
         Some(request)
     }
 
@@ -175,12 +176,12 @@ impl Member {
         &mut self,
         now: Micros,
         up: Micros,
-        dice: &mut Dice,
+        rng: &mut Rng,
         (place, layout): (usize, &Layout),
         want: u64,
     ) -> Option<(u64, Run)> {
         let nodes = self.memory.nodes.clone()?;
-        let node = nodes.start() + dice.below(nodes.end() - nodes.start() + 1);
+        let node = nodes.start() + rng.below(nodes.end() - nodes.start() + 1);
         let key = (place, node);
         let lane = self.memory.lanes.remove(&key);
         let lane = lane.unwrap_or_else(|| Lane::alone(layout, node));

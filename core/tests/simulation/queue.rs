@@ -1,9 +1,9 @@
-//! What is due, and when.
+//! The queue of due events.
 
 use crate::central::{Answer, Request};
 use mint_core::Micros;
 
-/// Of a member all but `Fate` and `Right` are of one life of it.
+/// A member's events belong to one life of it, but for `Fault` and `Right`.
 #[derive(Debug)]
 pub enum Event {
     Mint,
@@ -11,8 +11,8 @@ pub enum Event {
     Arrive(u64, Request),
     Answer(u64, Answer),
     Timeout(u64),
-    Fate,
-    /// The clock is set right.
+    Fault,
+    /// The clock is corrected.
     Right,
     Start,
     Restore(Micros),

@@ -1,11 +1,11 @@
 //! What happens, in the order of true time.
 
 use crate::central::{Answer, Blow, Central, No, RESERVED, Request, Wish};
-use crate::dice::Dice;
 use crate::member::Member;
 use crate::queue::{Due, Event};
-use crate::tally::Tally;
-use mint_core::registry::lease_rules::pace;
+use crate::rng::Rng;
+use crate::statistics::Statistics;
+use mint_core::registry::lease_rules::request_interval;
 use mint_core::{Denial, Identity, Layout, Micros, Registry, Run};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -29,7 +29,7 @@ pub enum Weather {
 pub struct Sim {
     pub seed: Micros,
     pub now: Micros,
-    pub dice: Dice,
+    pub rng: Rng,
     pub weather: Weather,
     pub queue: BinaryHeap<Reverse<Due>>,
     pub numbers: u64,
@@ -37,22 +37,22 @@ pub struct Sim {
     pub members: Vec<Member>,
     pub central: Central,
     pub layouts: Vec<Layout>,
-    /// Of each (layout, node): the first words of runs, with the last words and who minted them in which life.
+    /// Of each (layout, node): the first words of runs, with the last words, and the member and its life that minted them.
     pub minted: Vec<BTreeMap<u64, (u64, usize, u32)>>,
     pub holders: Vec<Option<(usize, u32)>>,
     pub bag: Vec<Blow>,
-    pub tally: Tally,
+    pub statistics: Statistics,
 }
 
 impl fmt::Display for Sim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally {
+        let Statistics {
             blows,
             counts,
             ids,
             events,
             ..
-        } = &self.tally;
+        } = &self.statistics;
         write!(
             f,
             "{} servers, {ids} ids, {events} events, {blows:?}, {counts:?}",
@@ -78,7 +78,7 @@ impl Sim {
         let mut sim = Sim {
             seed,
             now: DAWN,
-            dice: Dice(seed.unsigned_abs()),
+            rng: Rng(seed.unsigned_abs()),
             weather,
             queue: BinaryHeap::new(),
             numbers: 0,
@@ -89,7 +89,7 @@ impl Sim {
             layouts,
             holders: vec![None; 1 << 10],
             bag: Vec::new(),
-            tally: Tally::default(),
+            statistics: Statistics::default(),
         };
         // Room for clones.
         let first = if weather == Weather::Foul {
@@ -100,7 +100,7 @@ impl Sim {
         for member in 0..first {
             let wish = sim.wish(member);
             let off = sim.small();
-            let drift = sim.dice.between(-200..200);
+            let drift = sim.rng.between(-200..200);
             sim.join(Member::new(wish, off, drift));
         }
         if weather == Weather::Foul {
@@ -141,14 +141,14 @@ impl Sim {
 
     /// How wrong a good clock is.
     pub fn small(&mut self) -> Micros {
-        self.dice.between(-300 * MS..300 * MS)
+        self.rng.between(-300 * MS..300 * MS)
     }
 
     pub fn join(&mut self, member: Member) {
         let index = self.members.len();
         self.members.push(member);
         if self.weather == Weather::Foul {
-            self.plan(0..120 * SECOND, index, Event::Fate);
+            self.plan(0..120 * SECOND, index, Event::Fault);
         }
         self.wake(index);
     }
@@ -159,7 +159,7 @@ impl Sim {
     }
 
     pub fn plan(&mut self, after: std::ops::Range<Micros>, member: usize, event: Event) {
-        let after = self.dice.between(after);
+        let after = self.rng.between(after);
         self.at(self.now + after, member, event);
     }
 
@@ -186,11 +186,11 @@ impl Sim {
                 break;
             };
             self.now = due.at;
-            self.tally.events += 1;
+            self.statistics.events += 1;
             self.happen(due);
         }
         self.now = end;
-        self.tally.present += self.members.len() as f64 * span as f64 / SECOND as f64;
+        self.statistics.present += self.members.len() as f64 * span as f64 / SECOND as f64;
     }
 
     fn happen(&mut self, due: Due) {
@@ -206,11 +206,11 @@ impl Sim {
             }
             Event::Strike => return self.strike(),
             Event::Adjust => {
-                let off = self.dice.between(-MAX_SKEW / 2..MAX_SKEW / 2);
+                let off = self.rng.between(-MAX_SKEW / 2..MAX_SKEW / 2);
                 self.central.adjust(off);
                 return self.plan(SECOND..20 * SECOND, 0, Event::Adjust);
             }
-            Event::Fate => return self.fate(member),
+            Event::Fault => return self.fault(member),
             Event::Right => {
                 self.members[member].off = self.small();
                 return;
@@ -249,7 +249,7 @@ impl Sim {
                     subject.waits_for = None;
                     self.hear(member, answer);
                 } else {
-                    self.tally.count("answers too late");
+                    self.statistics.count("answers too late");
                 }
             }
             _ => {}
@@ -259,15 +259,15 @@ impl Sim {
     fn mint(&mut self, member: usize) {
         let up = self.now - DAWN + 3_600 * SECOND;
         // Mostly one layout, so that lanes of the others are far behind.
-        let other = match self.dice.one_in(15) {
-            true => self.dice.below(self.layouts.len() as u64) as usize,
+        let other = match self.rng.one_in(15) {
+            true => self.rng.below(self.layouts.len() as u64) as usize,
             false => 0,
         };
         let place = (member + other) % self.layouts.len();
-        let want = self.dice.pick(&[1, 1_000_000, u64::MAX]);
+        let want = self.rng.pick(&[1, 1_000_000, u64::MAX]);
         let layout = (place, &self.layouts[place]);
         let subject = &mut self.members[member];
-        let run = subject.mint(self.now, up, &mut self.dice, layout, want);
+        let run = subject.mint(self.now, up, &mut self.rng, layout, want);
         if let Some((node, run)) = run {
             self.record(place, node, run, member);
         }
@@ -291,12 +291,12 @@ impl Sim {
             );
             if end + 1 == run.first && (other, then) == (member, life) {
                 runs.insert(first, (last, member, life));
-                self.tally.ids += u128::from(run.count);
+                self.statistics.ids += u128::from(run.count);
                 return;
             }
         }
         runs.insert(run.first, (last, member, life));
-        self.tally.ids += u128::from(run.count);
+        self.statistics.ids += u128::from(run.count);
     }
 
     fn ask(&mut self, member: usize) {
@@ -306,21 +306,21 @@ impl Sim {
         let request = subject.request(self.now);
         subject.waits_for = Some(number);
         subject.asked += 1;
-        self.tally.requests += 1;
+        self.statistics.requests += 1;
         self.at(self.now + PATIENCE, member, Event::Timeout(number));
         self.send(member, Event::Arrive(number, request));
     }
 
     /// A message, which may be lost or late.
     pub fn send(&mut self, member: usize, event: Event) {
-        let mut delay = self.dice.between(MS..30 * MS);
+        let mut delay = self.rng.between(MS..30 * MS);
         if self.weather == Weather::Foul {
             let cut = self.members[member].cut_until > self.now;
-            if cut || self.dice.one_in(50) {
+            if cut || self.rng.one_in(50) {
                 return;
             }
-            if self.dice.one_in(50) {
-                delay = self.dice.between(0..15 * SECOND);
+            if self.rng.one_in(50) {
+                delay = self.rng.between(0..15 * SECOND);
             }
         }
         self.at(self.now + delay, member, event);
@@ -330,21 +330,21 @@ impl Sim {
         if self.central.down_until > self.now {
             return;
         }
-        let answer = self.central.ask(self.now, &mut self.dice, request);
+        let answer = self.central.ask(self.now, &mut self.rng, request);
         let what = match answer.grant {
             Ok(_) => "granted",
-            Err(No::Denied(Denial::Lost)) => "claims lost",
+            Err(No::Denied(Denial::Lost)) => "leases lost",
             Err(No::Full) => "all in use",
             Err(No::Denied(Denial::Skew { .. })) => "denied by skew",
             Err(No::Denied(Denial::Quarantine { .. })) => "denied by quarantine",
-            Err(No::Denied(Denial::Held { .. })) => "denied as held",
+            Err(No::Denied(Denial::Leased { .. })) => "denied as leased",
         };
-        self.tally.count(what);
+        self.statistics.count(what);
         if let (Ok(grant), Wish::Auto | Wish::Fixed(_)) = (&answer.grant, &request.wish) {
             for node in grant.nodes.clone() {
                 let holder = self.holders[node as usize].replace((member, life));
                 if holder.is_some_and(|(holder, _)| holder != member) {
-                    self.tally.count("nodes changed hands");
+                    self.statistics.count("nodes changed hands");
                 }
             }
         }
@@ -360,14 +360,14 @@ impl Sim {
 
     /// Its worker sleeps by a clock that no one sets.
     pub fn again(&mut self, member: usize, granted: bool) {
-        let span = pace(LENGTH, granted);
+        let span = request_interval(LENGTH, granted);
         let span = span - span * self.members[member].drift / 1_000_000;
         self.at(self.now + span, member, Event::Ask);
     }
 
     /// Requests per server and minute.
     pub fn traffic(&self) -> f64 {
-        self.tally.requests as f64 / self.tally.present * 60.0
+        self.statistics.requests as f64 / self.statistics.present * 60.0
     }
 
     /// The most that one server asked, per minute.
@@ -377,7 +377,7 @@ impl Sim {
         most.unwrap_or(0) as f64 / minutes
     }
 
-    /// Who minted nothing for so long, but for those whose nodes another one holds.
+    /// Members that minted nothing for so long, but for those with nodes that another one has leased.
     pub fn idle_for(&self, span: Micros) -> Vec<usize> {
         let idle = |member: &Member| member.minted_at < self.now - span;
         let served = |wish: &Wish| {

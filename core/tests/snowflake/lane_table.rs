@@ -1,4 +1,4 @@
-//! The table of lanes when those who may mint make as many as they like.
+//! The table of lanes under makers of very many lanes.
 
 use mint_core::{Lane, LaneTable, Layout, Lookup, TableCount};
 
@@ -56,7 +56,7 @@ fn a_maker_cannot_use_up_the_lanes_of_further_layouts() {
             assert!(table.insert(&layout(number), 5, maker).is_some(), "{maker}");
         }
     }
-    // What is there is there for everybody, and what nobody makes has no bounds.
+    // Lanes that exist serve every maker, and maker 0 has no limit.
     assert!(table.insert(&layout(1), 7, 1).is_some());
     assert!(table.insert_shared(&layout(20_000), 0).is_some());
     assert!(table.insert(&layout(20_001), 5, 9_999).is_none());
@@ -66,7 +66,7 @@ fn a_maker_cannot_use_up_the_lanes_of_further_layouts() {
 fn a_node_without_a_lane_of_its_own_is_found_in_the_shared_one() {
     let server = Server::full();
     let table = server.table();
-    assert!(matches!(table.find(&layout(0), 5_000), Lookup::NotAlone));
+    assert!(matches!(table.find(&layout(0), 5_000), Lookup::NoOwnLane));
     let made = table.insert(&layout(0), 5_000, 1).unwrap();
     let Lookup::Found(found) = table.find_shared(&layout(0), 5_000) else {
         panic!("not found");

@@ -1,7 +1,7 @@
 //! Layouts as text, bytes and ids, over arbitrary ones.
 
 use mint_core::LayoutError::*;
-use mint_core::snowflake::layout::{Definition, Order};
+use mint_core::snowflake::definition::{Definition, Order};
 use mint_core::{BUILTINS, IdError, Lane, Layout, LayoutError, Micros};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -15,7 +15,7 @@ const ORDERS: [Order; 6] = [
     Order::SeqNodeTime,
 ];
 
-/// Text can say the moments of the years -9999 to 9999.
+/// Text has the timestamps of the years -9999 to 9999.
 fn epochs() -> impl Strategy<Value = Micros> {
     let first = jiff::Timestamp::MIN.as_microsecond();
     let last = jiff::Timestamp::MAX.as_second() * 1_000_000;
@@ -65,8 +65,8 @@ fn layouts(bits: u32) -> impl Strategy<Value = Layout> {
     )
 }
 
-/// Moments everywhere, and often near a tick of the layout or its ends.
-fn moments(layout: Layout) -> impl Strategy<Value = Micros> {
+/// Any timestamps, often near a tick of the layout or its ends.
+fn timestamps(layout: Layout) -> impl Strategy<Value = Micros> {
     let near = (0..=layout.max_tick() + 1, -2..=2_i64).prop_map(move |(tick, by)| {
         let start = i128::from(tick) * i128::from(layout.unit()) + i128::from(layout.epoch() + by);
         Micros::try_from(start).unwrap_or(Micros::MAX)
@@ -132,7 +132,7 @@ proptest! {
 
     #[test]
     fn ids_are_positive_and_decode_to_what_was_encoded(
-        (layout, at) in layouts(64).prop_flat_map(|layout| (Just(layout), moments(layout))),
+        (layout, at) in layouts(64).prop_flat_map(|layout| (Just(layout), timestamps(layout))),
         node: u64,
         sequence: u64,
     ) {
@@ -168,7 +168,7 @@ proptest! {
     /// Against the definition itself, applied to each of the layout's ids.
     #[test]
     fn bounds_bracket_exactly_the_ids_of_a_range(
-        (layout, at) in layouts(9).prop_flat_map(|layout| (Just(layout), moments(layout))),
+        (layout, at) in layouts(9).prop_flat_map(|layout| (Just(layout), timestamps(layout))),
     ) {
         if !layout.time_on_top() {
             prop_assert_eq!(layout.min_id(at), Err(IdError::TimeNotOnTop(layout.to_string())));

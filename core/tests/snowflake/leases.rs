@@ -17,7 +17,7 @@ const LAYOUTS: [&str; 5] = [
     "time:40 node:4 seq:3 unit:7919us epoch:2020-02-03T04:05:06.789123Z",
 ];
 
-/// Borrows as by default, and waits for nobody.
+/// Runs ahead as by default, and never waits.
 const IMPATIENT: Policy = Policy {
     max_wait: 0,
     ..DEFAULTS
@@ -26,7 +26,7 @@ const IMPATIENT: Policy = Policy {
 impl Script {
     /// When the first and the last tick of a run start, after the epoch.
     fn starts(&self, run: Run) -> (Micros, Micros) {
-        let age = |word| self.layout.start_of(word) - self.layout.epoch();
+        let age = |word| self.layout.word_start_saturating(word) - self.layout.epoch();
         (age(run.first), age(run.first + run.count - 1))
     }
 
@@ -84,7 +84,7 @@ fn a_slice_is_minted_from_its_first_tick_to_its_last() {
     }
 }
 
-/// A run is cut at the end of the lease, so that its ids are not lost to those who want many.
+/// A run is cut at the end of the lease, so that a large run loses no ids.
 #[test]
 fn a_large_run_near_the_end_is_a_smaller_one() {
     let mut script = Script::new("twitter", IMPATIENT);
@@ -194,7 +194,7 @@ fn a_slice_that_is_to_come_is_waited_for_or_named() {
     }
 }
 
-/// No tick of an hour starts within a lease of ten seconds, but one of a claim that goes on does.
+/// No tick of an hour starts within a lease of ten seconds, but one starts within a lease that is renewed.
 #[test]
 fn a_coarse_tick_has_to_start_within_the_slice() {
     let hours = "time:30 node:4 seq:4 unit:3600s epoch:2020-02-03T04:05:06.789123Z";
@@ -222,7 +222,7 @@ fn slice_and_ceiling_bind_together() {
     script.set(HOUR);
     script.next().unwrap();
     assert_eq!((script.world.page.writes, script.world.renewals), (1, 0));
-    // Whoever reaches both ends does not raise the ceiling for nothing.
+    // A session that reaches both ends does not raise the ceiling for nothing.
     let durable = script.world.page.durable;
     script.set(HOUR + SECOND);
     let until = epoch + HOUR + SECOND;
@@ -251,7 +251,7 @@ fn slice_and_ceiling_bind_together() {
     }
 }
 
-/// A clock that is ahead ends it early, one that is set back goes on from the last id.
+/// A clock that is ahead ends it early, one that is set back continues from the last id.
 #[test]
 fn a_clock_may_be_wrong_within_the_slice() {
     let mut script = Script::new("twitter", IMPATIENT);
@@ -303,13 +303,13 @@ fn what_is_given_back_is_behind_all_ids() {
     // Never used, used before this lease, and used.
     let unused = Lane::alone(&script.layout, 1);
     let lease = script.world.lease.as_ref().unwrap();
-    let used = lease.give_back([&unused, &script.lane]);
+    let used = lease.release([&unused, &script.lane]);
     assert_eq!(used, epoch + HOUR + SECOND + 1);
     assert!(lease.until() <= lease.from(), "nothing is left");
-    let again = lease.give_back([&unused, &script.lane]);
+    let again = lease.release([&unused, &script.lane]);
     assert_eq!(again, used, "once more, and no less");
     assert!(script.next().is_err());
-    // Lent again, it goes on at once.
+    // Granted again, it continues at once.
     script.lend(HOUR + 2 * SECOND, HOUR + 12 * SECOND);
     script.set(HOUR + 2 * SECOND);
     let run = script.run(1).unwrap();
@@ -317,7 +317,7 @@ fn what_is_given_back_is_behind_all_ids() {
     assert_eq!(script.world.steps, [], "the clock was not set back");
 }
 
-/// Who read the lane's word before the lease was given back cannot mint, though he read its end before as well.
+/// A session that read the lane's word before the lease was released cannot mint, though it read the end before as well.
 #[test]
 fn a_lane_is_closed_to_those_who_have_read_it() {
     let mut script = Script::new("twitter", IMPATIENT);
@@ -326,7 +326,7 @@ fn a_lane_is_closed_to_those_who_have_read_it() {
     script.next().unwrap();
     let before = script.lane.last();
     let lease = script.world.lease.as_ref().unwrap();
-    lease.give_back([&script.lane]);
+    lease.release([&script.lane]);
     assert!(script.lane.last() > before);
 }
 
@@ -334,14 +334,14 @@ fn a_lane_is_closed_to_those_who_have_read_it() {
 fn what_was_never_used_is_given_back_whole() {
     let lease = Lease::default();
     lease.extend(5 * SECOND, 9 * SECOND);
-    assert_eq!(lease.give_back([]), 5 * SECOND);
+    assert_eq!(lease.release([]), 5 * SECOND);
     let mut script = Script::new("twitter", IMPATIENT);
     script.set(HOUR);
     script.next().unwrap();
     let lease = Lease::default();
     let from = script.world.at + SECOND;
     lease.extend(from, from + SECOND);
-    assert_eq!(lease.give_back([&script.lane]), from, "minted before it");
+    assert_eq!(lease.release([&script.lane]), from, "minted before it");
 }
 
 #[test]
@@ -361,10 +361,10 @@ enum Event {
     Mint(u64),
     Clock(Micros),
     Pass(Micros),
-    /// The lease goes on, so far beyond the clock or short of it.
+    /// The lease is renewed, to so far beyond the clock or short of it.
     Renew(Micros),
     /// A new one, so long after the last one's end.
-    Claim(Micros, Micros),
+    Grant(Micros, Micros),
     /// What is granted when minting runs into the end.
     Promise(Micros),
     GiveBack,
@@ -378,7 +378,7 @@ fn events() -> impl Strategy<Value = Event> {
         2 => (-3 * SECOND..3 * SECOND).prop_map(Event::Clock),
         3 => (0..5 * SECOND).prop_map(Event::Pass),
         2 => (-SECOND..10 * SECOND).prop_map(Event::Renew),
-        2 => (0..20 * SECOND, 1..10 * SECOND).prop_map(|(after, length)| Event::Claim(after, length)),
+        2 => (0..20 * SECOND, 1..10 * SECOND).prop_map(|(after, length)| Event::Grant(after, length)),
         1 => (0..10 * SECOND).prop_map(Event::Promise),
         1 => Just(Event::GiveBack),
         1 => (-HOUR..HOUR).prop_map(Event::Restart),
@@ -402,7 +402,7 @@ proptest! {
         script.start_at(1);
         let start = script.world.at + offset;
         script.world.lease = Some(Lease::default());
-        // The lease that is held, and what was given back is lent to somebody else.
+        // The current lease; the time after a release is granted to another server.
         let (mut from, mut until) = (start, start);
         let mut mine = 0;
         let mut seen = HashSet::new();
@@ -419,7 +419,7 @@ proptest! {
                                 until = until.max(script.world.lease.as_ref().unwrap().until());
                             }
                             let (first, last) = (run.first, run.first + run.count - 1);
-                            let starts = [first, last].map(|word| script.layout.start_of(word));
+                            let starts = [first, last].map(|word| script.layout.word_start_saturating(word));
                             prop_assert!(
                                 starts.iter().all(|start| (from..until).contains(start)),
                                 "{starts:?} is not within {from}..{until}"
@@ -445,7 +445,7 @@ proptest! {
                     script.world.lease.as_ref().unwrap().extend(from, until);
                     script.world.grants.clear();
                 }
-                Event::Claim(after, length) => {
+                Event::Grant(after, length) => {
                     from = until + after;
                     until = from + length;
                     script.world.lease.as_ref().unwrap().extend(from, until);
@@ -456,7 +456,7 @@ proptest! {
                 }
                 Event::GiveBack => {
                     let lease = script.world.lease.as_ref().unwrap();
-                    let used = lease.give_back([&script.lane]);
+                    let used = lease.release([&script.lane]);
                     prop_assert!(used >= mine, "{used} is not behind {mine}");
                     prop_assert!(used <= until.max(0));
                     (from, until) = (until, until);

@@ -1,4 +1,4 @@
-//! Lanes, layouts, ceilings and slices, under a clock that a test scripts.
+//! Lanes, layouts, ceilings and leases, under a scripted clock.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

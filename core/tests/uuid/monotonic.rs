@@ -1,14 +1,14 @@
 //! The lanes of UUIDs and ObjectIDs under a scripted clock, and from many threads.
 
 use mint_core::uuid::version;
-use mint_core::{Instants, Nanos, ObjectId, Uuid};
+use mint_core::{Nanos, ObjectId, ObjectIdLane, Uuid, UuidLanes};
 use std::collections::HashSet;
 use std::fmt::Debug;
 
 const SECOND: Nanos = 1_000_000_000;
 /// 2026-01-01T00:00:00Z.
 const NOW: Nanos = 1_767_225_600 * SECOND;
-const SEED: [u64; 2] = [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210];
+const SEED: u64 = 0x0123_4567_89ab_cdef;
 /// A clock that stands, creeps, steps back by a bit and by an hour, and comes back.
 const CLOCK: [Nanos; 9] = [
     NOW,
@@ -28,7 +28,7 @@ fn assert_ascending<T: Ord + Debug>(ids: &[T]) {
     }
 }
 
-/// What the clock of the script gives, each reading `each` times.
+/// The ids of a scripted clock, each reading `each` times.
 fn minted<T>(each: usize, mint: impl Fn(Nanos) -> T) -> Vec<T> {
     let readings = CLOCK.iter().flat_map(|&now| [now].repeat(each));
     readings.map(mint).collect()
@@ -36,13 +36,13 @@ fn minted<T>(each: usize, mint: impl Fn(Nanos) -> T) -> Vec<T> {
 
 #[test]
 fn version_6_ascends_whatever_the_clock_does() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
     assert_ascending(&minted(1_000, |now| lanes.v6(now, None)));
 }
 
 #[test]
 fn version_1_ascends_as_version_6_and_shares_its_ticks() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
     let ids = minted(1_000, |now| [lanes.v1(now, None), lanes.v6(now, None)]);
     let sorted: Vec<Uuid> = (ids.iter())
         .flat_map(|[one, six]| [version::v1_to_v6(one).unwrap(), *six])
@@ -52,7 +52,7 @@ fn version_1_ascends_as_version_6_and_shares_its_ticks() {
 
 #[test]
 fn version_7_ascends_whatever_the_clock_and_the_random_bits_do() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
     let random = std::cell::Cell::new(u64::MAX);
     assert_ascending(&minted(10_000, |now| {
         random.set(random.get().wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -62,36 +62,37 @@ fn version_7_ascends_whatever_the_clock_and_the_random_bits_do() {
 
 #[test]
 fn object_ids_ascend_whatever_the_clock_does() {
-    let lanes = Instants::new(SEED);
-    assert_ascending(&minted(1_000, |now| lanes.objectid(now).unwrap()));
+    let lane = ObjectIdLane::new(SEED);
+    assert_ascending(&minted(1_000, |now| lane.objectid(now).unwrap()));
 }
 
 #[test]
 fn the_first_ids_carry_the_clocks_time() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
+    let lane = ObjectIdLane::new(SEED);
     let at = NOW + 123_456_789;
     assert_eq!(version::time(&lanes.v1(at, None)), Some(at / 1_000));
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
     assert_eq!(version::time(&lanes.v6(at, None)), Some(at / 1_000));
     assert_eq!(
         version::time(&lanes.v7(at, 0)),
         Some(at / 1_000_000 * 1_000)
     );
-    assert_eq!(lanes.objectid(at).unwrap().time(), NOW / 1_000);
+    assert_eq!(lane.objectid(at).unwrap().time(), NOW / 1_000);
     // 0.456789 ms in 4096ths.
     assert_eq!(lanes.v7(at + SECOND, 0).as_u64_pair().0 & 0xfff, 1_871);
 }
 
 #[test]
 fn version_7_keeps_the_random_bits() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
     let random = 0x3edc_ba98_7654_3210;
     assert_eq!(lanes.v7(NOW, random).as_u64_pair().1, random | 1 << 63);
 }
 
 #[test]
 fn a_start_draws_node_and_clock_sequence() {
-    let [one, two] = [SEED, [!SEED[0], SEED[1]]].map(|seed| Instants::new(seed).v1(NOW, None));
+    let [one, two] = [SEED, !SEED].map(|seed| UuidLanes::new(seed).v1(NOW, None));
     let [a, b] = [one, two].map(|id| version::node(&id).unwrap());
     assert_ne!(a, b);
     assert!(
@@ -100,7 +101,7 @@ fn a_start_draws_node_and_clock_sequence() {
     );
     assert_ne!(version::clock_sequence(&one), version::clock_sequence(&two));
     let node = [0, 0x50, 0x56, 0x21, 0x93, 0x95];
-    let given = Instants::new(SEED).v1(NOW, Some(node));
+    let given = UuidLanes::new(SEED).v1(NOW, Some(node));
     assert_eq!(version::node(&given), Some(node));
     assert_eq!(
         version::clock_sequence(&given),
@@ -110,16 +111,17 @@ fn a_start_draws_node_and_clock_sequence() {
 
 #[test]
 fn a_clock_before_1970_is_1970_where_the_id_has_no_earlier() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
+    let lane = ObjectIdLane::new(SEED);
     assert_eq!(version::time(&lanes.v7(-SECOND, 0)), Some(0));
-    assert_eq!(lanes.objectid(-SECOND).unwrap().time(), 0);
+    assert_eq!(lane.objectid(-SECOND).unwrap().time(), 0);
     assert_eq!(version::time(&lanes.v1(-SECOND, None)), Some(-1_000_000));
 }
 
 #[test]
-fn an_object_ids_counter_goes_on_over_seconds() {
-    let lanes = Instants::new(SEED);
-    let [a, b] = [0, 5].map(|later| lanes.objectid(NOW + later * SECOND).unwrap());
+fn an_object_ids_counter_continues_over_seconds() {
+    let lane = ObjectIdLane::new(SEED);
+    let [a, b] = [0, 5].map(|later| lane.objectid(NOW + later * SECOND).unwrap());
     assert_eq!(b.counter(), a.counter() + 1);
     assert_eq!(b.time() - a.time(), 5_000_000);
     assert_eq!(a.0[4..9], b.0[4..9]);
@@ -128,10 +130,10 @@ fn an_object_ids_counter_goes_on_over_seconds() {
 #[test]
 fn a_counter_that_comes_round_takes_the_next_second_unless_it_is_that_already() {
     for (later, seconds) in [(0, 1), (1, 1), (2, 2)] {
-        let lanes = Instants::new([0, 0xff_fffe]);
-        let last = lanes.objectid(NOW).unwrap();
+        let lane = ObjectIdLane::new(0xff_fffe);
+        let last = lane.objectid(NOW).unwrap();
         assert_eq!(last.counter(), 0xff_ffff);
-        let next = lanes.objectid(NOW + later * SECOND).unwrap();
+        let next = lane.objectid(NOW + later * SECOND).unwrap();
         assert_eq!(next.counter(), 0);
         assert_eq!(next.time() - last.time(), seconds * 1_000_000);
     }
@@ -140,22 +142,22 @@ fn a_counter_that_comes_round_takes_the_next_second_unless_it_is_that_already() 
 #[test]
 fn object_ids_end_in_2106() {
     const LAST: Nanos = 4_294_967_295 * SECOND;
-    let lanes = Instants::new([0, 0xff_fffd]);
-    let ids = [LAST, LAST].map(|now| lanes.objectid(now).unwrap());
+    let lane = ObjectIdLane::new(0xff_fffd);
+    let ids = [LAST, LAST].map(|now| lane.objectid(now).unwrap());
     assert_ascending(&ids);
     // The counter would come round into a second that the field does not have.
-    assert_eq!(lanes.objectid(LAST), None);
-    assert_eq!(lanes.objectid(LAST + SECOND), None);
-    assert_eq!(Instants::new(SEED).objectid(LAST + SECOND), None);
+    assert_eq!(lane.objectid(LAST), None);
+    assert_eq!(lane.objectid(LAST + SECOND), None);
+    assert_eq!(ObjectIdLane::new(SEED).objectid(LAST + SECOND), None);
     // The last id issued stays the last.
-    assert_eq!(lanes.objectid(NOW), None);
+    assert_eq!(lane.objectid(NOW), None);
 }
 
 #[test]
 fn legacy_object_ids_share_the_counter() {
-    let lanes = Instants::new(SEED);
-    let new = lanes.objectid(NOW).unwrap();
-    let old = lanes.objectid_legacy(NOW, [1, 2, 3], 0x0405).unwrap();
+    let lane = ObjectIdLane::new(SEED);
+    let new = lane.objectid(NOW).unwrap();
+    let old = lane.objectid_legacy(NOW, [1, 2, 3], 0x0405).unwrap();
     assert_eq!(old.counter(), new.counter() + 1);
     assert_eq!(old.legacy_machine(), 0x01_0203);
     assert_eq!(old.legacy_pid(), 0x0405);
@@ -170,7 +172,7 @@ const WINDOW: Nanos = (1 << 32) * 100;
 
 #[test]
 fn version_2_has_64_ids_in_a_window_and_borrows_the_next() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
     let mint = |now| lanes.v2(now, 1, 501, None);
     let ids: Vec<Uuid> = std::iter::from_fn(|| mint(NOW)).collect();
     assert_eq!(ids.len(), 128);
@@ -181,14 +183,14 @@ fn version_2_has_64_ids_in_a_window_and_borrows_the_next() {
     assert!(ids.iter().all(|id| version::version(id) == Some(2)));
     // Others have their own.
     assert!(lanes.v2(NOW, 1, 502, None).is_some());
-    // A clock that steps back gives none out again; the next window brings 64 more.
+    // A clock that steps back issues none again; the next window brings 64 more.
     assert_eq!(mint(NOW - WINDOW), None);
     assert_eq!(std::iter::from_fn(|| mint(NOW + WINDOW)).count(), 64);
 }
 
 #[test]
 fn a_million_local_ids_find_room_in_a_window() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
     let ids = (0..1_000_000).map(|local_id| lanes.v2(NOW, 0, local_id, None));
     assert!(ids.into_iter().all(|id| id.is_some()));
 }
@@ -197,7 +199,7 @@ fn a_million_local_ids_find_room_in_a_window() {
 fn from_sixteen_threads<T: Ord + Debug + Send + Clone>(mint: impl Fn(Nanos) -> T + Sync) {
     let drawn: Vec<Vec<T>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..16)
-            // Their clocks differ, as those of processors do not, but those of readers who wait do.
+            // Their clocks differ, as those of processors do not, but readings taken before a wait do.
             .map(|thread| {
                 let mint = &mint;
                 scope.spawn(move || (0..20_000).map(|n| mint(NOW + n * 50 + thread)).collect())
@@ -216,11 +218,12 @@ fn from_sixteen_threads<T: Ord + Debug + Send + Clone>(mint: impl Fn(Nanos) -> T
 
 #[test]
 fn sixteen_threads_on_one_lane() {
-    let lanes = Instants::new(SEED);
+    let lanes = UuidLanes::new(SEED);
+    let lane = ObjectIdLane::new(SEED);
     // The same random bits for all: they must not be what makes the ids unique.
     from_sixteen_threads(|now| lanes.v7(now, 0));
     from_sixteen_threads(|now| lanes.v6(now, None));
-    from_sixteen_threads(|now| lanes.objectid(now).unwrap());
+    from_sixteen_threads(|now| lane.objectid(now).unwrap());
     from_sixteen_threads(|now| version::v1_to_v6(&lanes.v1(now, None)));
 }
 

@@ -1,4 +1,4 @@
-//! What holds for every UUID, every ObjectID and every input: above all, that nothing panics.
+//! Properties of every UUID, every ObjectID and every input: above all, nothing panics.
 
 use mint_core::uuid::{mysql, version};
 use mint_core::{ObjectId, Uuid};

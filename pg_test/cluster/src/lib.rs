@@ -1,15 +1,15 @@
-//! A harness that starts real servers with pg_mint installed and does to them what happens to servers: load from many
-//! sessions, a clock that steps, `kill -9`, a crash, a failover.
+//! Test harness that starts real servers with pg_mint installed and puts them through load from many sessions, clock
+//! steps, `kill -9`, crashes and failovers.
 //!
-//! Each file under `tests/stories` tells one family of faults, each test one story. All are one program, whose `main.rs`
-//! says how to run some of them. What they share is here:
+//! Each file under `tests/stories` covers one topic, each test is one story. All of them are one program, whose `main.rs`
+//! says how to run a part of it. This crate is what they share:
 //!
-//! * [`Server`] and [`Builder`]: a private server in a directory of its own, gone when dropped.
-//! * [`Session`]: a connection whose calls read as SQL and whose errors can be looked at ([`Refusal`]).
-//! * [`load`]: many sessions at once, by threads and by pgbench, and the checks on what they drew.
+//! * [`Server`] and [`Builder`]: a private server in a directory of its own, removed when dropped.
+//! * [`Session`]: a connection whose calls take SQL and whose errors can be examined ([`Refusal`]).
+//! * [`load`]: many sessions at once, and checks of what they drew.
 //!
-//! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` makes the counts smaller.
-//! `MINT_AT_ONCE=1` runs one story at a time, not as many as the machine has room for.
+//! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` reduces the counts.
+//! `MINT_AT_ONCE=1` runs one story at a time instead of as many as the machine has room for.
 
 pub mod load;
 pub mod registry;
@@ -20,10 +20,11 @@ pub mod tenants;
 pub mod torture;
 
 pub use crate::load::ledger::Ledger;
-pub use crate::load::sessions::{Minter, Record, assert_ascending, assert_unique};
+pub use crate::load::sessions::{Record, assert_ascending, assert_unique};
 pub use crate::registry::members::Registry;
 pub use crate::report::{count, say, short_form};
-pub use crate::rng::Dice;
-pub use crate::server::process::{Builder, Server};
+pub use crate::rng::Rng;
+pub use crate::server::builder::Builder;
+pub use crate::server::process::Server;
 pub use crate::server::session::{Place, Refusal, Session};
 pub use crate::server::small_disk::SmallDisk;

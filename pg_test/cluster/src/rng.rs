@@ -1,15 +1,16 @@
-//! Chance that can be repeated.
+//! Random choices that a seed repeats.
 
+use crate::report::say;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Marsaglia's xorshift64.
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
-    /// Those of `TORTURE_SEED`, or new ones, said out loud.
+impl Rng {
+    /// Starts from `MINT_SEED`, or else from the clock. Says the seed, so that a failed run can be repeated.
     #[must_use]
-    pub fn thrown() -> Self {
-        let given = std::env::var("TORTURE_SEED")
+    pub fn from_environment() -> Self {
+        let given = std::env::var("MINT_SEED")
             .ok()
             .and_then(|text| text.parse().ok());
         let seed = given.unwrap_or_else(|| {
@@ -17,18 +18,18 @@ impl Dice {
                 .duration_since(UNIX_EPOCH)
                 .map_or(1, |age| age.as_secs())
         });
-        println!("TORTURE_SEED={seed}");
+        say(format!("MINT_SEED={seed}"));
         Self::seeded(seed)
     }
 
-    /// The same ones for the same seed.
+    /// Starts from a seed: the same seed gives the same choices.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        // Seeds are small and alike.
+        // Spreads the bits of small seeds, which differ in the last few only.
         Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -36,8 +37,15 @@ impl Dice {
         (self.0 >> 16) as usize % end
     }
 
-    /// One of these.
+    /// Returns one of the choices.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
+    }
+
+    /// Puts the items into a random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for place in (1..items.len()).rev() {
+            items.swap(place, self.below(place + 1));
+        }
     }
 }

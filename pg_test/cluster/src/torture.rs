@@ -1,4 +1,4 @@
-//! One fault after another under load, with a ledger of all ids that any client saw.
+//! A server under load that goes through one fault after another, with a ledger of all ids that clients saw.
 
 use crate::load::ledger::Ledger;
 use crate::load::sessions::{Record, while_asking};
@@ -9,10 +9,10 @@ use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What happens to the server.
+/// A fault of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Nothing but what the clock does.
+    /// Only the clock step.
     None,
     /// `kill -9` of a minting session.
     KillSession,
@@ -32,14 +32,14 @@ pub enum Fault {
     Failover,
 }
 
-/// What the clock does meanwhile, and keeps doing until it is put right at the end.
+/// A clock step that comes with the fault and lasts until the end, where the clock is corrected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Clock {
     Right,
     SecondBack,
     HourBack,
     DayBack,
-    /// Half an hour forward and minted by before, then back.
+    /// Half an hour forward, with ids minted there, then back.
     ForwardThenBack,
 }
 
@@ -90,7 +90,7 @@ impl Clock {
         }
     }
 
-    /// Against the time that the lanes have seen, in seconds.
+    /// Difference to the time that the lanes have seen, in seconds.
     fn step(self) -> i64 {
         match self {
             Self::Right => 0,
@@ -116,7 +116,7 @@ impl fmt::Display for Clock {
     }
 }
 
-/// What was survived, and how often.
+/// Statistics by fault and clock step.
 #[derive(Default)]
 pub struct Tallies(BTreeMap<(Fault, Clock), Tally>);
 
@@ -128,52 +128,47 @@ struct Tally {
     slowest: Duration,
 }
 
-/// A server, and what it has gone through.
-pub struct Ordeal {
+/// A server, and the results of its faults so far.
+pub struct Torture {
     server: Server,
     ledger: Ledger,
-    /// By how much the right time has moved, in seconds.
+    /// How far the server's correct time is ahead of the machine's, in seconds.
     right: i64,
     tallies: Tallies,
 }
 
-impl Ordeal {
-    /// Starts the server. `None`, said out loud, without libfaketime.
+impl Torture {
+    /// Starts the server. `None`, with a message, without libfaketime.
     #[must_use]
     pub fn begin(name: &str, conf: &[&str]) -> Option<Self> {
         let builder = Server::build_with_clock(name)?.durable();
-        let builder = conf
-            .iter()
-            .fold(builder, |builder, line| builder.conf(line));
         Some(Self {
-            server: builder.start(),
+            server: builder.conf(&conf.join("\n")).start(),
             ledger: Ledger::default(),
             right: 0,
             tallies: Tallies::default(),
         })
     }
 
-    /// How many ids were checked so far.
+    /// Returns the number of ids checked so far.
     #[must_use]
     pub fn ids(&self) -> usize {
         self.ledger.count
     }
 
-    /// Puts the server through a fault while clients mint, and checks everything they were given.
+    /// Inflicts a fault while clients mint, and checks all ids that they got.
     #[track_caller]
     pub fn survive(&mut self, fault: Fault, clock: Clock) {
-        let statements = Ledger::statements();
-        let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
         let before = self.ledger.count;
         let place = self.server.place();
         let standby = (fault == Fault::Failover).then(|| self.standby());
         let mut slowest = Duration::ZERO;
-        let mut records = while_asking(&place, &statements, || {
-            slowest = self.strike(fault, clock, standby, &place);
+        let mut records = while_asking(&place, &Ledger::statements(), || {
+            slowest = self.inflict(fault, clock, standby, &place);
         });
-        let refused = self.judge(fault, clock, &records);
+        let refused = self.count_refusals(fault, clock, &records);
         self.ledger.enter(&mut records);
-        // Every lane goes on, now that all is well again.
+        // Every lane continues after the fault.
         self.ledger.draw(&self.server);
 
         let tally = self.tallies.0.entry((fault, clock)).or_default();
@@ -185,15 +180,15 @@ impl Ordeal {
         });
     }
 
-    /// Ends it.
+    /// Stops the server and returns the statistics.
     #[must_use]
     pub fn end(self) -> Tallies {
         self.tallies
     }
 
-    /// Only a clock that is wrong, or an extension that is gone, is a reason to refuse.
+    /// Counts refusals, and asserts that each is due to a wrong clock or a dropped extension.
     #[track_caller]
-    fn judge(&self, fault: Fault, clock: Clock, records: &[Record]) -> usize {
+    fn count_refusals(&self, fault: Fault, clock: Clock, records: &[Record]) -> usize {
         let refusals = || records.iter().flat_map(|record| &record.refusals);
         let is_due = |refusal: &Refusal| match refusal.code.as_str() {
             "58000" => clock.step() < -1,
@@ -206,12 +201,15 @@ impl Ordeal {
         }
         if clock.step() < -60 {
             let noticed = refusals().any(|refusal| refusal.code == "58000");
-            assert!(noticed, "{fault:?}: nobody noticed the clock, {clock:?}");
+            assert!(
+                noticed,
+                "{fault:?}: no call was refused for the clock, {clock:?}"
+            );
         }
         refusals().count()
     }
 
-    /// A standby whose clock is a second behind this server's.
+    /// Starts a standby whose clock is a second behind this server's.
     fn standby(&self) -> Server {
         let standby = self.server.standby("a standby");
         standby.set_clock(&format!("{:+}", self.right - 1));
@@ -219,15 +217,15 @@ impl Ordeal {
         standby
     }
 
-    /// Returns how long it took from the fault to the first id of a clock that is not far back.
-    fn strike(
+    /// Returns the time from the fault to the first id; zero where the clock is too far back for any.
+    fn inflict(
         &mut self,
         fault: Fault,
         clock: Clock,
         standby: Option<Server>,
         place: &Place,
     ) -> Duration {
-        // Not always at the same place between two raises of the ceiling.
+        // Varies the time since the last raise of the ceiling.
         sleep(Duration::from_millis(300 + self.ledger.count as u64 % 400));
         if clock == Clock::ForwardThenBack {
             self.right += HALF_AN_HOUR;
@@ -259,12 +257,12 @@ impl Ordeal {
         }
         let mut slowest = Duration::ZERO;
         if clock.step() >= -1 {
-            self.ledger_waits();
+            self.wait_until_minting();
             slowest = begun.elapsed();
         }
         sleep(Duration::from_millis(300));
         self.server.set_clock(&format!("{:+}", self.right));
-        self.ledger_waits();
+        self.wait_until_minting();
         sleep(Duration::from_millis(200));
         slowest
     }
@@ -277,8 +275,8 @@ impl Ordeal {
             Fault::StopFast => self.server.stop_fast(),
             Fault::CeilingSetBack => {
                 session.run("SELECT setval('pg_mint_time_ceiling', 1)");
-                // Whoever raises the ceiling next puts it right. Until then it is what it was set to.
-                self.server.until("the ceiling is put right", || {
+                // The next raise of the ceiling corrects it.
+                self.server.until("the ceiling is corrected", || {
                     session.one("SELECT last_value > 1 FROM pg_mint_time_ceiling")
                 });
                 session.run("CHECKPOINT");
@@ -294,8 +292,8 @@ impl Ordeal {
         }
     }
 
-    /// Waits until the clients' lanes are minted from again. The id is spent: nobody keeps it.
-    fn ledger_waits(&self) {
+    /// Waits until the server mints again, on a lane that is not in the ledger.
+    fn wait_until_minting(&self) {
         let server = &self.server;
         server.until_minted(|| {
             server
@@ -316,7 +314,7 @@ impl Tally {
 }
 
 impl Tallies {
-    /// Takes those of another ordeal in.
+    /// Adds the statistics of another server.
     pub fn add(&mut self, other: &Self) {
         for (key, tally) in &other.0 {
             self.0.entry(*key).or_default().add(tally);
@@ -325,7 +323,7 @@ impl Tallies {
 }
 
 impl fmt::Display for Tallies {
-    /// A table, and its sum.
+    /// A table with a row of sums.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
@@ -334,7 +332,7 @@ impl fmt::Display for Tallies {
         )?;
         let mut all = Tally::default();
         for ((fault, clock), tally) in &self.0 {
-            // Where the clock was far back, nothing was to be minted until it was right.
+            // A clock that is far back allows no id until it is correct.
             let slowest = match tally.slowest {
                 Duration::ZERO => "-".to_owned(),
                 slowest => format!("{:.2}", slowest.as_secs_f64()),

@@ -6,7 +6,7 @@ use std::path::Path;
 use syn::visit::{Visit, visit_item_mod, visit_path};
 use syn::{Attribute, ItemMod, ItemUse, UseTree};
 
-/// The module that a file is: `pg/error.rs` is `pg::error`, `pg/mod.rs` is `pg`.
+/// Returns the module of a file: `pg/error.rs` is `pg::error`, `pg/mod.rs` is `pg`.
 pub fn module_of(file: &str) -> Vec<String> {
     let stem = Path::new(file).with_extension("");
     let mut parts: Vec<String> = stem
@@ -22,7 +22,7 @@ pub fn module_of(file: &str) -> Vec<String> {
     parts
 }
 
-/// What a file imports of its crate. Its tests are left out: they may look at everything.
+/// Returns the files of the crate that a file imports. Tests are left out: they may import everything.
 pub fn of(file: &str, text: &str, modules: &BTreeMap<Vec<String>, File>) -> BTreeSet<File> {
     let syntax = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
     let mut reader = Reader {
@@ -42,7 +42,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The file that a path leads to: that of the longest module at its beginning.
+    /// Adds the file that a path leads to: that of the longest module at its start.
     fn note(&mut self, path: &[String]) {
         let mut at = match path.first().map(String::as_str) {
             Some("crate") => Vec::new(),
@@ -131,7 +131,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// Whether it is compiled for tests only.
+/// Returns whether the item is compiled for tests only.
 fn is_test(attributes: &[Attribute]) -> bool {
     let is_cfg = |attribute: &&Attribute| attribute.path().is_ident("cfg");
     attributes

@@ -1,7 +1,7 @@
-//! Which file of a crate imports which, and whether that has an order.
+//! A reader of the layout of a crate: which file imports which, how long files are, and which have unsafe code.
 //!
-//! Imports have an order when in each folder its entries, files and folders alike, can be put on floors such that every
-//! import leads to a lower one. So there is no circle of files, of folders, or of both.
+//! Imports have an order when the entries of each folder, files and folders alike, can be put on floors such that every
+//! import leads to a lower floor. Then there is no circle of files, of folders, or of both.
 
 mod imports;
 
@@ -15,24 +15,26 @@ pub type File = String;
 /// The files of a crate and their imports.
 #[derive(Debug, Default)]
 pub struct Crate {
-    /// What each file imports, of the same crate.
+    /// The files of the same crate that each file imports.
     pub imports: BTreeMap<File, BTreeSet<File>>,
-    /// How many lines each file has.
+    /// Number of lines of each file.
     pub lines: BTreeMap<File, usize>,
+    /// The files with unsafe code.
+    pub with_unsafe: BTreeSet<File>,
 }
 
 impl Crate {
     /// Reads all files of a folder.
     ///
     /// # Errors
-    /// What could not be read.
+    /// A file or folder that cannot be read.
     pub fn read(root: &Path) -> io::Result<Self> {
         let mut texts = BTreeMap::new();
         collect(root, root, &mut texts)?;
         Ok(Self::parse(&texts))
     }
 
-    /// The same, of texts by their files.
+    /// Parses the texts of files.
     #[must_use]
     pub fn parse(texts: &BTreeMap<File, String>) -> Self {
         let modules: BTreeMap<Vec<String>, File> = texts
@@ -44,11 +46,14 @@ impl Crate {
             let imported = imports::of(file, text, &modules);
             all.imports.insert(file.clone(), imported);
             all.lines.insert(file.clone(), text.lines().count());
+            if has_unsafe(text) {
+                all.with_unsafe.insert(file.clone());
+            }
         }
         all
     }
 
-    /// Every folder, from the innermost on; the root is empty.
+    /// Returns every folder; the root is empty.
     #[must_use]
     pub fn folders(&self) -> BTreeSet<String> {
         let above = |file: &File| {
@@ -59,7 +64,7 @@ impl Crate {
         all.map(|folder| folder.display().to_string()).collect()
     }
 
-    /// What lies in a folder, and what each entry imports of the others: for each, an example of files.
+    /// Returns the entries of a folder with the other entries that each imports, and an example of files for each import.
     #[must_use]
     pub fn entries(&self, folder: &str) -> BTreeMap<String, BTreeMap<String, (File, File)>> {
         let mut entries: BTreeMap<String, BTreeMap<String, (File, File)>> = BTreeMap::new();
@@ -78,13 +83,13 @@ impl Crate {
         entries
     }
 
-    /// The circles of all folders, in words.
+    /// Returns a line for each import that is part of a circle.
     #[must_use]
     pub fn circles(&self) -> Vec<String> {
         let mut found = Vec::new();
         for folder in self.folders() {
             let mut left = self.entries(&folder);
-            // Takes away whatever imports nothing that is left, floor by floor.
+            // Removes the entries that import nothing that is left, floor by floor.
             loop {
                 let is_ground =
                     |arrows: &BTreeMap<String, _>| arrows.keys().all(|to| !left.contains_key(to));
@@ -112,11 +117,20 @@ impl Crate {
     }
 }
 
-/// The entry of a folder in which a file lies.
+/// Returns the entry of a folder that a file is, or is below.
 fn entry(folder: &str, file: &str) -> Option<String> {
     let below = Path::new(file).strip_prefix(folder).ok()?;
     let first = below.components().next()?;
     Some(first.as_os_str().to_string_lossy().into_owned())
+}
+
+/// Returns whether code, comments aside, has the keyword `unsafe`. A text search, so that it sees macros as well.
+fn has_unsafe(text: &str) -> bool {
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| line.split(|sign| !is_part(sign)))
+        .any(|word| word == "unsafe")
 }
 
 fn collect(root: &Path, folder: &Path, texts: &mut BTreeMap<File, String>) -> io::Result<()> {

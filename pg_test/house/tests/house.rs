@@ -1,14 +1,14 @@
-//! The layout of the code: imports run one way, and no file or folder is too large to be taken in.
+//! The layout of the code: imports run one way, files and folders are small, and unsafe code is in src/pg.
 
 use mint_house::Crate;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every crate of the project that others build on.
+/// The folders of code to check.
 const ROOTS: [&str; 4] = ["core/src", "src", "pg_test/cluster/src", "bench/src"];
 
 fn read(root: &str) -> Crate {
-    // Read when the test runs: checkouts that share a target directory share this program.
+    // Read at run time, as checkouts that share a target directory share this program.
     let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's directory");
     let path = Path::new(&here).join("../..").join(root);
     Crate::read(&path).unwrap_or_else(|error| panic!("{root}: {error}"))
@@ -22,7 +22,7 @@ fn imports_run_one_way() {
     }
 }
 
-/// What the server has lies below the ideas, these below the registry, and lib.rs puts all together.
+/// pg lends what the server has, the ideas use it, the registry uses the ideas, and lib.rs uses all.
 #[test]
 fn the_floors_of_the_extension_are_these() {
     let floor = |entry: &str| match entry {
@@ -30,7 +30,7 @@ fn the_floors_of_the_extension_are_these() {
         "snowflake" | "uuid" | "objectid" | "counter" | "codec" => 1,
         "registry" => 2,
         "lib.rs" => 3,
-        other => panic!("{other} has no floor yet: say here where it belongs"),
+        other => panic!("{other} has no floor yet: add it here"),
     };
     for (entry, imports) in read("src").entries("") {
         for (other, (file, imported)) in imports {
@@ -56,9 +56,25 @@ fn files_have_under_400_lines_and_folders_about_ten_entries() {
     }
 }
 
-/// The reader itself: it sees a circle of two files, one by way of a folder, and none where there is none.
+/// Files outside src/pg that need unsafe code: entry points of workers, and a trigger. A file that no longer has any fails too.
+const UNSAFE_OUTSIDE_OF_PG: [&str; 3] = [
+    "counter/segment/leaf.rs", "counter/segment/source.rs", "registry/member/worker.rs",
+];
+
 #[test]
-fn a_circle_is_seen() {
+fn unsafe_code_is_in_pg() {
+    let all = read("src").with_unsafe;
+    let outside: Vec<&str> = all
+        .iter()
+        .map(String::as_str)
+        .filter(|file| !file.starts_with("pg/"))
+        .collect();
+    assert_eq!(outside, UNSAFE_OUTSIDE_OF_PG);
+}
+
+/// Tests the reader itself: circles of two files, of folders, of a re-export, and none.
+#[test]
+fn the_reader_finds_circles() {
     let parse = |files: &[(&str, &str)]| {
         let texts = files
             .iter()
@@ -92,4 +108,19 @@ fn a_circle_is_seen() {
         ("b.rs", "mod inner { use super::B; }"),
     ]);
     assert!(none.is_empty(), "{none:?}");
+}
+
+#[test]
+fn the_reader_finds_unsafe_code() {
+    let has_unsafe = |text: &str| {
+        let texts = BTreeMap::from([("lib.rs".to_owned(), text.to_owned())]);
+        !Crate::parse(&texts).with_unsafe.is_empty()
+    };
+    assert!(has_unsafe("fn f() { unsafe { g() } }"));
+    assert!(has_unsafe(
+        "macro_rules! m { () => { #[unsafe(no_mangle)] extern fn f() {} } }"
+    ));
+    assert!(!has_unsafe(
+        "/// Not unsafe.\n#[pg_extern(parallel_unsafe)] fn f() {}"
+    ));
 }

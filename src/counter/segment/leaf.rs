@@ -2,30 +2,38 @@
 
 use crate::counter::segment::functions::create_exactly;
 use crate::pg::catalog::sql;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
-use pgrx::{AllocatedByRust, PgSqlErrorCode as Code, PgTriggerError};
+use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys};
 
-/// Makes the segment of a row that is inserted into the view. Tags need not be names: `leaf-segment-test` is
-/// one in Leaf's own examples.
-#[pg_trigger]
-fn leaf_alloc_insert<'a>(
-    trigger: &'a pgrx::PgTrigger<'a>,
-) -> Result<Option<PgHeapTuple<'a, AllocatedByRust>>, PgTriggerError> {
-    let Some(row) = trigger.new() else {
-        return Ok(None);
-    };
+/// Makes the segment of a row that is inserted into the view. Declared by hand, as a function that pgrx declares a
+/// trigger panics where it is called as an ordinary function.
+#[pg_extern(
+    sql = "CREATE FUNCTION leaf_alloc_insert() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
+)]
+fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
+    // SAFETY: the call is the server's, as it came.
+    let trigger = unsafe { PgTrigger::from_fcinfo(&*call) }.unwrap_or_else(|_| {
+        report(
+            Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+            "function \"leaf_alloc_insert\" was not called by trigger manager",
+        )
+        .raise()
+    });
+    let row = insert_row(&trigger).and_then(PgHeapTuple::into_trigger_datum);
+    // A trigger returns no row as a pointer that is null, and no NULL.
+    Internal::from(Some(row.unwrap_or(pg_sys::Datum::null())))
+}
+
+/// Makes the segment of a row. Tags need not be names: `leaf-segment-test` is one in Leaf's own examples.
+fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, AllocatedByRust>> {
+    let row = trigger.new()?;
     let number = |column: &str| row.get_by_name::<i64>(column).ok().flatten();
-    let text = |column: &str| {
-        let text = row.get_by_name::<Words>(column).ok().flatten();
-        text.map(|text| text.0)
-    };
-    let (Some(tag), Some(step)) = (
-        text("biz_tag"),
-        row.get_by_name::<i32>("step").ok().flatten(),
-    ) else {
+    let text = |column: &str| row.get_by_name::<DecodedText>(column).ok().flatten();
+    let step = row.get_by_name::<i32>("step").ok().flatten();
+    let (Some(DecodedText(tag)), Some(step)) = (text("biz_tag"), step) else {
         report(
             Code::ERRCODE_NOT_NULL_VIOLATION,
             "biz_tag and step of leaf_alloc must not be null",
@@ -34,16 +42,16 @@ fn leaf_alloc_insert<'a>(
     };
     let name = sql::quoted_exactly(&tag);
     let sequence = create_exactly(&name, step.into(), number("max_id").unwrap_or(1));
-    if let Some(description) = text("description").filter(|text| !text.is_empty()) {
+    if let Some(DecodedText(description)) = text("description").filter(|text| !text.0.is_empty()) {
         let text = sql::literal(&description);
         let name = sql::exact_name_of(sequence.0);
         sql::run(&format!("COMMENT ON SEQUENCE {name} IS {text}"));
     }
-    Ok(Some(row.into_owned()))
+    Some(row.into_owned())
 }
 
 extension_sql_file!(
     "../../../sql/counter/leaf_alloc.sql",
-    name = "leaf_alloc",
-    requires = ["segments", leaf_alloc_insert]
+    name = "counter_leaf_alloc",
+    requires = ["counter_segments", leaf_alloc_insert]
 );

@@ -1,11 +1,12 @@
 //! Taking values from a sequence's page, for its segments or past them, and setting it.
 //!
-//! Taking adds to what the page has, under its lock, as `nextval` does. So both may be used on one sequence.
-//! The next segment is put into shared memory under the same lock: one at a time, and an error gives the
-//! lock back.
+//! Values are taken under the page's lock, as `nextval` takes them. So both may be used on one sequence.
+//! The next segment is put into shared memory under the same lock: one at a time, and an error releases the
+//! lock.
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
+use crate::counter::segment::slots::standing;
 use crate::counter::segment::{slots, source};
 use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
@@ -16,7 +17,7 @@ use crate::pg::sequence;
 use crate::pg::sequence::{Row, Sequence};
 use crate::pg::slot_table::Key;
 use mint_core::counter::segment::LONGEST;
-use mint_core::{Place as Standing, Rules, Values};
+use mint_core::{Rules, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 
@@ -28,14 +29,7 @@ fn row(values: Values) -> Row {
     }
 }
 
-fn position_of(row: Row) -> Standing {
-    Standing {
-        last: row.last_value,
-        called: row.is_called,
-    }
-}
-
-/// Takes the next segment, without waiting: a session at the boundary tries again.
+/// Takes the next segment, unless another session locks the sequence: then the next session takes it.
 #[cold]
 pub fn prefetch(sequence: pg_sys::Oid) {
     if let Some(open) = Sequence::open_at_once(sequence) {
@@ -43,8 +37,8 @@ pub fn prefetch(sequence: pg_sys::Oid) {
     }
 }
 
-/// How many values a segment shall have, and how many it may have at most. A sequence of few values shall not lose many
-/// of them with each restart.
+/// Returns how many values a segment has, and how many it may have at most. A sequence of few values must not lose many
+/// of them at each restart.
 fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
     let total = rules.total();
     let own = if cache > 1 {
@@ -58,72 +52,72 @@ fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
     )
 }
 
-/// Takes the next segment from the page, unless another session has done so. `needed`: it is an error when
-/// there is none, and its place in the log need not be flushed soon, as the caller will flush it now.
+/// Takes the next segment from the page, unless another session has done so. `needed`: raises an error when there is
+/// none, and does not hasten the flush of the log, as the caller flushes it at once.
 pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
-    let place = attach(oid, &sequence);
+    let segments = attach(oid, &sequence);
     if source::may_be_name(&rules) && source::of(oid).is_some() {
         drop(sequence);
-        return source::fetch(oid, place.slot, needed);
+        return source::fetch(oid, segments.slot, needed);
     }
     let (own, most) = steps(&rules, cache);
     let now = clock::now();
     let (taken, before) = (Cell::new(None), Cell::new(None));
-    let place = Cell::new(place);
+    let segments = Cell::new(segments);
     let (found, position) = sequence.update_then(
         |found, logged| {
-            let slot = place.get().slot;
+            let slot = segments.get().slot;
             if slot.is_stale(found, logged, &rules, cache) {
-                place.set(place.get().renewed());
+                segments.set(segments.get().renewed());
             }
             if !slot.segment.lacks_next() {
                 return None;
             }
-            before.set(Some(position_of(found)));
+            before.set(Some(standing(found)));
             let step = slot.segment.next_step(now, own, most);
-            let values = rules.take(position_of(found), 1, step)?;
+            let values = rules.take(standing(found), 1, step)?;
             taken.set(Some(values));
             Some(row(values))
         },
         |position| {
             if let Some(values) = taken.get() {
-                place.get().slot.note_page(values.last(), position);
-                place.get().fill(values, position, now);
+                segments.get().slot.note_page(values.last(), position);
+                segments.get().fill(values, position, now);
             }
         },
     );
     match (before.get(), taken.get()) {
-        (Some(before), Some(_)) => exhausted::warn(&sequence, &rules, before, position_of(found)),
+        (Some(before), Some(_)) => exhausted::warn(&sequence, &rules, before, standing(found)),
         (Some(_), None) if needed => exhausted::refuse(&sequence, &rules, 1),
         _ => {}
     }
     if !needed && taken.get().is_some() {
-        sequence::hasten(position);
+        sequence::flush_soon(position);
     }
 }
 
-/// Takes values in a row past the segments, which have not as many.
+/// Takes values in a row from the page itself, as the segments have fewer.
 pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();
-    let place = Cell::new(attach(oid, &sequence));
+    let segments = Cell::new(attach(oid, &sequence));
     let (taken, before) = (Cell::new(None), Cell::new(None));
     let mut unfit = false;
     let (found, position) = sequence.update_then(
         |found, logged| {
-            if place.get().slot.is_stale(found, logged, &rules, cache) {
-                place.set(place.get().renewed());
+            if segments.get().slot.is_stale(found, logged, &rules, cache) {
+                segments.set(segments.get().renewed());
             }
-            before.set(Some(position_of(found)));
-            let values = rules.take(position_of(found), count, count)?;
+            before.set(Some(standing(found)));
+            let values = rules.take(standing(found), count, count)?;
             unfit = !exhausted::fits_range(&values);
             taken.set((!unfit).then_some(values));
             taken.get().map(row)
         },
         |position| {
             if let Some(values) = taken.get() {
-                place.get().slot.note_page(values.last(), position);
+                segments.get().slot.note_page(values.last(), position);
             }
         },
     );
@@ -131,15 +125,15 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
         _ if unfit => exhausted::refuse_range(&sequence),
         (Some(before), Some(values)) => {
             sequence::flush(position);
-            exhausted::warn(&sequence, &rules, before, position_of(found));
+            exhausted::warn(&sequence, &rules, before, standing(found));
             values
         }
         _ => exhausted::refuse(&sequence, &rules, count),
     }
 }
 
-/// Sets a sequence to a value, as issued, and drops the segments that were taken from it: the next draw, in a running
-/// statement too, gets what follows the value.
+/// Sets a sequence to a value, as issued, and drops its segments: the next draw, also in a running statement, returns
+/// the value after it.
 pub fn set(oid: pg_sys::Oid, value: i64) {
     recovery::refuse(&IN_RECOVERY);
     let sequence = open_for(oid, pg_sys::ACL_UPDATE);
@@ -154,7 +148,7 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
         .raise();
     }
     let key = Key::new(sequence.identity());
-    // The server's own function, so that this session forgets what it keeps for nextval as well.
+    // By the server's own function, so that this session also drops the values that nextval has cached.
     sql::set_sequence(oid, value);
     slots::drop_segments(key);
 }

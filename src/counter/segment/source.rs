@@ -1,15 +1,16 @@
-//! Segments that come from another server: Leaf's central database, from which many servers draw.
+//! Segments from another server: Leaf's central database, from which many servers draw.
 //!
-//! The sequence here has no values of its own; it is a name with privileges. A background worker of the database
-//! takes the next segment from the sequence of the other server while the one before is in use.
+//! Such a sequence has no values of its own; it is a name with privileges. A background worker of the database
+//! takes the next segment from the sequence of the other server while the current one is in use.
 
 use crate::counter::segment::slots;
-use crate::counter::segment::slots::{Place, Slot};
+use crate::counter::segment::slots::{Segments, Slot};
 use crate::pg::catalog::{extension, privilege, sql, tables};
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::machine::server::max_worker_processes;
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
 use crate::pg::worker::request::{Kind, Requests};
@@ -22,14 +23,14 @@ use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many databases can have such sequences in use at a time.
+/// How many databases can use such sequences at a time.
 const SLOTS: usize = 32;
 
 static STAMP: Stamp = Stamp::new(b'f', 1);
-static SUPPLIERS: Idea<(), Supplier> =
-    Idea::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
+static SUPPLIERS: NamedSegment<(), Supplier> =
+    NamedSegment::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
 
-/// What the sessions of a database and their worker tell each other.
+/// The requests of a database to its worker.
 ///
 /// - `database`: written under the idea's lock; 0 when vacant.
 #[repr(C)]
@@ -38,12 +39,11 @@ struct Supplier {
     requests: Requests,
 }
 
-/// What `CREATE SEQUENCE` says of a sequence that is only the name of another server's. Both values are drawn when it
-/// is made, so that `nextval` fails.
+/// The values of a sequence that is only a name. Both are drawn when it is created, so that `nextval` fails.
 const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
-/// The clauses of such a sequence. Its INCREMENT, which only its owner can change, says which row of the table is its
-/// own: others may write there, as the owner of the database restores it.
+/// Returns the clauses of such a sequence. Its INCREMENT, which only its owner can change, proves that a row of the
+/// table belongs to it: the owner of the database writes there too, when it is restored.
 pub fn clauses(server: &str, source: &str, step: i64) -> String {
     let step = step.unsigned_abs();
     format!(
@@ -52,34 +52,34 @@ pub fn clauses(server: &str, source: &str, step: i64) -> String {
     )
 }
 
-/// A number from 3 to 2^62 + 2, by SHA-1.
+/// Returns a hash from 3 to 2^62 + 2, by SHA-1.
 fn fingerprint(server: &str, source: &str, step: u64) -> i64 {
     let text = format!("{}:{server}{source}:{step}", server.len());
     let hash = v5(&Uuid::from_bytes([0; 16]), text.as_bytes());
     let [.., a, b, c, d, e, f, g, h] = hash.into_bytes();
-    // Without the bits that say the variant.
+    // Without the bits of the variant.
     (i64::from_be_bytes([a, b, c, d, e, f, g, h]) & (i64::MAX >> 1)) + 3
 }
 
-/// Whether a sequence may be such a name, as hardly any other has so few values. Spares the others the lookup.
+/// Whether a sequence may be such a name. Hardly any other sequence has these bounds, so hardly any is looked up.
 pub fn may_be_name(rules: &Rules) -> bool {
     (rules.min, rules.max) == (1, 2)
 }
 
-/// Where a sequence's segments come from.
+/// The source of a sequence's segments.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// A foreign server.
+    /// The foreign server.
     server: String,
-    /// The sequence there, as its people write it.
+    /// The name of the sequence there.
     sequence: String,
-    /// How many values a segment has at least.
+    /// The least number of values of a segment.
     pub step: u64,
-    /// The owner of the sequence here, whose user mapping counts.
+    /// The owner of the sequence here, which has the user mapping.
     owner: String,
 }
 
-/// The source of a sequence, if it has one.
+/// Returns the source of a sequence, if it has one.
 pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     let select = tables::statement(
         "SELECT s.server::pg_catalog.text, s.source, s.step,
@@ -91,17 +91,21 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     )?;
     let read = |client: &SpiClient<'_>| {
         let rows = client
-            .select(&charset::carried(select), Some(1), &[sequence.into()])
+            .select(
+                &charset::encode_for_pgrx(select),
+                Some(1),
+                &[sequence.into()],
+            )
             .or_report();
         if rows.is_empty() {
             return None;
         }
         let row = rows.first();
         let source = Source {
-            server: value::<Words>(&row, 1)?.0,
-            sequence: value::<Words>(&row, 2)?.0,
+            server: value::<DecodedText>(&row, 1)?.0,
+            sequence: value::<DecodedText>(&row, 2)?.0,
             step: value::<i64>(&row, 3)?.unsigned_abs(),
-            owner: value::<Words>(&row, 4)?.0,
+            owner: value::<DecodedText>(&row, 4)?.0,
         };
         let is_its_own =
             fingerprint(&source.server, &source.sequence, source.step) == value::<i64>(&row, 5)?;
@@ -110,11 +114,11 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     privilege::guarded(|| tables::bound_to_tables(|| Spi::connect(read)))
 }
 
-/// Raises an error unless the user may use the foreign server.
+/// Raises an error unless the role may use the foreign server.
 pub fn check(server: &str) {
     let query =
         "SELECT pg_catalog.has_server_privilege($1::pg_catalog.text, 'USAGE'::pg_catalog.text)";
-    if sql::ask(query, Words(server.to_owned()).into()) != Some(true) {
+    if sql::ask(query, DecodedText(server.to_owned()).into()) != Some(true) {
         report(
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("permission denied for foreign server {server}"),
@@ -123,11 +127,11 @@ pub fn check(server: &str) {
     }
 }
 
-/// Writes down where a new sequence's segments come from.
-pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
+/// Records the source of a new sequence.
+pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     // Both values are drawn, so that nextval fails.
     sql::set_sequence(sequence, 2);
-    // Of sequences that were dropped.
+    // Rows of sequences that were dropped.
     let forget = tables::statement(
         "DELETE FROM $sources AS s WHERE NOT EXISTS (
              SELECT FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
@@ -136,7 +140,7 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     let insert = tables::statement(
         "INSERT INTO $sources (sequence, server, source, step)
          VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2::pg_catalog.name, $3, $4)
-         -- Put there before there was such a sequence.
+         -- A row that is older than the sequence.
          ON CONFLICT (sequence) DO UPDATE
          SET server = excluded.server, source = excluded.source, step = excluded.step",
     );
@@ -145,19 +149,19 @@ pub fn keep(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     else {
         return;
     };
-    let [server, source] = [server, source].map(|text| Words(text.to_owned()));
+    let [server, source] = [server, source].map(|text| DecodedText(text.to_owned()));
     let values = [sequence.into(), server.into(), source.into(), step.into()];
-    let [forget, insert] = [forget, insert].map(charset::carried);
-    let keep = |client: &mut SpiClient<'_>| {
+    let [forget, insert] = [forget, insert].map(charset::encode_for_pgrx);
+    let write = |client: &mut SpiClient<'_>| {
         client.update(&forget, None, &[]).or_report();
         client.update(&insert, None, &values).or_report();
     };
-    // No other role may write there.
-    let work = || tables::bound_to_tables(|| Spi::connect_mut(keep));
+    // The role itself has no privilege to write there.
+    let work = || tables::bound_to_tables(|| Spi::connect_mut(write));
     privilege::as_owner_of(table, work);
 }
 
-/// Has the worker take the next segment of a sequence; waits for it when it is `needed` now.
+/// Orders the next segment of a sequence from the worker; waits for it when it is `needed` now.
 #[cold]
 pub fn fetch(sequence: pg_sys::Oid, slot: &Slot, needed: bool) {
     slot.order();
@@ -184,36 +188,31 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
             ),
         )
         .detail(
-            trouble_of(sequence, requests).unwrap_or_else(|| "It has not answered yet.".to_owned()),
+            reason_for(sequence, requests).unwrap_or_else(|| "It has not answered yet.".to_owned()),
         )
         .hint("The segments taken before are used up. It goes on when the source does.")
         .raise();
     }
 }
 
-/// Why there is no segment of this sequence: other sequences' troubles are their owners' to know.
-fn trouble_of(sequence: pg_sys::Oid, requests: &Requests) -> Option<String> {
+/// Returns why there is no segment of this sequence. The reasons of other sequences are for their owners only.
+fn reason_for(sequence: pg_sys::Oid, requests: &Requests) -> Option<String> {
     let (note, own) = (requests.note()?, format!("{} ", sequence.to_u32()));
-    let mut troubles = note.lines().filter_map(|line| line.strip_prefix(&own));
-    Some(troubles.next()?.to_owned())
-}
-
-fn database() -> u32 {
-    // SAFETY: reads a plain oid, set when the process connected.
-    unsafe { pg_sys::MyDatabaseId }.to_u32()
+    let reason = note.lines().find_map(|line| line.strip_prefix(&own));
+    reason.map(str::to_owned)
 }
 
 fn kind() -> Kind {
     Kind {
         name: "pg_mint segments",
         function: "pg_mint_supply",
-        argument: database(),
+        argument: extension::database(),
     }
 }
 
-/// The requests of this database. One whose worker is gone is given to another database.
+/// Returns the requests of this database. A slot whose worker has ended is given to another database.
 fn requests() -> &'static Requests {
-    let (memory, database) = (SUPPLIERS.memory(), database());
+    let (memory, database) = (SUPPLIERS.memory(), extension::database());
     let find = |wanted: u32| {
         let mut suppliers = memory.slots.iter();
         suppliers.find(|supplier| supplier.database.load(Ordering::Acquire) == wanted)
@@ -238,12 +237,10 @@ fn requests() -> &'static Requests {
     &supplier.requests
 }
 
-/// How many databases may have a worker at a time. Most background workers of the server are left to others: those of one
-/// role's databases could take all of them.
+/// Returns how many databases may have a worker at a time. The other background workers of the server are left free, as
+/// one role's databases could take all of them.
 fn most_workers() -> usize {
-    // SAFETY: reads a plain number, set when the server started.
-    let all = unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize;
-    (all / 2).saturating_sub(1).max(1)
+    (max_worker_processes() / 2).saturating_sub(1).max(1)
 }
 
 /// Whether this database has a worker, or may start one.
@@ -268,62 +265,56 @@ fn refuse_worker() -> ! {
     .raise()
 }
 
-/// Where the worker begins. Its name is in [`kind`].
+/// Entry point of the worker, by the name in [`kind`].
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
-    /// A worker keeps its database from being dropped, so it does not stay for nothing.
+    /// How long a worker stays without requests, as it keeps its database from being dropped.
     const IDLE: Micros = 30_000_000;
-    /// Nor for what cannot be had.
-    const IN_VAIN: Micros = 1_000_000;
+    /// The same, after a failure.
+    const AFTER_FAILURE: Micros = 1_000_000;
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     let database = pg_sys::Oid::from_u32(argument.value() as u32);
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
-    let pid = lifecycle::begin(on_exit);
-    if !requests().enter(pid) {
+    if !lifecycle::begin(requests()) {
         return;
     }
-    let mut supply = Supply::default();
-    let (mut busy, mut asked, mut idle) = (clock::up(), 0, IDLE);
+    let mut worker = Worker::default();
+    let (mut busy, mut requested, mut idle) = (clock::up(), 0, IDLE);
     while !lifecycle::is_asked_to_end() && clock::up() - busy < idle {
-        // Nor for orders that no session asks about while none can be had: a session that asks later starts the next worker.
-        let before = std::mem::replace(&mut asked, requests().asked());
-        let is_supplied = supply.round();
-        if is_supplied || asked != before {
+        // Orders that fail keep the worker only while sessions make requests; a later session starts the next worker.
+        let before = std::mem::replace(&mut requested, requests().last());
+        let is_supplied = worker.take_ordered();
+        if is_supplied || requested != before {
             busy = clock::up();
             idle = if is_supplied { IDLE } else { idle };
         }
-        if !supply.failures.is_empty() {
-            idle = IN_VAIN;
+        if !worker.failures.is_empty() {
+            idle = AFTER_FAILURE;
         }
         clock::pause(1_000_000);
         lifecycle::reload();
     }
 }
 
-unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
-    // SAFETY: reads a plain number.
-    requests().leave(unsafe { pg_sys::MyProcPid });
-}
-
 #[derive(Default)]
-struct Supply {
+struct Worker {
     /// A connection for each server and owner.
     remotes: BTreeMap<(String, String), Remote>,
-    /// Why there is no segment of a sequence, as the log says already.
+    /// Why there is no segment of a sequence, as it was logged.
     failures: BTreeMap<u32, String>,
 }
 
-impl Supply {
-    /// Takes the segments that are wanted. Returns whether there were any to be had.
-    fn round(&mut self) -> bool {
+impl Worker {
+    /// Takes the segments that are ordered. Returns whether it got any.
+    fn take_ordered(&mut self) -> bool {
         let requests = requests();
-        let asked = requests.asked();
-        let orders = slots::orders(database());
+        let requested = requests.last();
+        let orders = slots::orders(extension::database());
         let mut failures = BTreeMap::new();
-        for &(sequence, place) in &orders {
+        for &(sequence, segments) in &orders {
             let oid = sequence.to_u32();
-            if let Err(why) = self.take(sequence, place) {
+            if let Err(why) = self.take(sequence, segments) {
                 if self.failures.get(&oid) != Some(&why) {
                     error::log(format!(
                         "pg_mint got no segment of sequence with OID {oid}: {why}"
@@ -332,28 +323,28 @@ impl Supply {
                 failures.insert(oid, why);
             }
         }
-        // A session that was answered just now may still read the note.
+        // Without orders the note stays, as a session that was answered just now may still read it.
         if !orders.is_empty() {
             let line = |(oid, why): (&u32, &String)| format!("{oid} {}", why.replace('\n', " "));
             let note: Vec<String> = failures.iter().map(line).collect();
-            requests.set_note((!note.is_empty()).then(|| note.join("\n")).as_deref());
+            requests.set_note(&note.join("\n"));
         }
-        requests.answer(asked);
+        requests.answer(requested);
         let is_any = failures.len() < orders.len();
         self.failures = failures;
         is_any
     }
 
-    fn take(&mut self, sequence: pg_sys::Oid, place: Place) -> Result<(), String> {
+    fn take(&mut self, sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
         let Some(source) = attempt(|| of(sequence))? else {
-            place.slot.cancel();
+            segments.slot.cancel();
             return Err("the sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
-        let count = place.slot.next_step(now, source.step);
+        let count = segments.slot.next_step(now, source.step);
         let name = sql::escaped(&source.sequence);
-        // With a transaction id, so that the commit waits for synchronous standbys: what a central server that fails
-        // over has forgotten, it would give again.
+        // With a transaction id, so that the commit waits for synchronous standbys: after a failover, the other server
+        // would issue again what it has forgotten.
         let query = |mint: &str| {
             format!(
                 "SELECT pg_catalog.lower(r), pg_catalog.upper(r) OPERATOR(pg_catalog.-) 1::pg_catalog.int8,
@@ -370,7 +361,7 @@ impl Supply {
         });
         let columns = "least pg_catalog.int8, greatest pg_catalog.int8, increment pg_catalog.int8, xid pg_catalog.text";
         let (least, greatest, increment) = remote.ask(&source.server, &query, columns, |row| {
-            let number = |place: usize| value::<i64>(&row, place).unwrap_or(0);
+            let number = |column: usize| value::<i64>(&row, column).unwrap_or(0);
             (number(1), number(2), number(3))
         })?;
         if increment == 0 || greatest < least {
@@ -382,7 +373,7 @@ impl Supply {
             increment,
             count: (greatest.abs_diff(least) / increment.unsigned_abs()) + 1,
         };
-        place.supply(values, now);
+        segments.supply(values, now);
         Ok(())
     }
 }

@@ -1,30 +1,31 @@
 //! Drawing numbers of users.
 
 use crate::counter::exhausted::IN_RECOVERY;
-use crate::counter::user::sections::Place;
+use crate::counter::user::sections::SectionRef;
 use crate::counter::user::{family, sections, users};
 use crate::pg::backend::last_used::LastUsed;
 use crate::pg::backend::local::Local;
+use crate::pg::backend::lock::lock_until_commit;
 use crate::pg::backend::recovery;
 use crate::pg::catalog::{invalidation, privilege, sql};
 use crate::pg::error::report;
-use mint_core::Held;
+use mint_core::DrawError;
 use mint_core::counter::section::section_of;
 use mint_core::counter::user_bucket::hash;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// What a session knows of a family.
-struct Known {
+/// A family that this session has used.
+struct UsedFamily {
     family: pg_sys::Oid,
-    /// The role that was found to have the privilege to draw; none when that must be asked again.
+    /// The role that has the privilege to draw; invalid when that must be checked again.
     user: Local<pg_sys::Oid>,
-    /// The role that was found to have the one to look.
+    /// The role that has the privilege to read.
     reader: Local<pg_sys::Oid>,
-    /// The sequence of each section, and where it is, once that was needed.
-    sections: Vec<(pg_sys::Oid, Local<Option<Place>>)>,
+    /// The sequence of each section, and its slot once that was needed.
+    sections: Vec<(pg_sys::Oid, Local<Option<SectionRef>>)>,
 }
 
-static NOTHING: Known = Known {
+static NONE: UsedFamily = UsedFamily {
     family: pg_sys::InvalidOid,
     user: Local::new(pg_sys::InvalidOid),
     reader: Local::new(pg_sys::InvalidOid),
@@ -32,18 +33,24 @@ static NOTHING: Known = Known {
 };
 
 /// Every family that the session has used.
-static KNOWN: LastUsed<Known> = LastUsed::new(&NOTHING);
+static FAMILIES: LastUsed<UsedFamily> = LastUsed::new(&NONE);
 
-/// The next `want` numbers of a user: the first of them.
+/// Returns the first of the next `want` numbers of a user.
 #[inline]
 pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
-    let known = KNOWN.recent();
+    let known = FAMILIES.recent();
     if let Some(table) = users::mapped()
         && known.family == family
         && known.user.get() == privilege::user()
-        && let Some((_, place)) = known.sections.get(section_of(id, known.sections.len()))
-        && let Some(place) = place.get()
-        && let Ok(first) = table.draw(place.section(), place.owner, id, want, sections::evicted)
+        && let Some((_, section)) = known.sections.get(section_of(id, known.sections.len()))
+        && let Some(section) = section.get()
+        && let Ok(first) = table.draw(
+            section.section(),
+            section.owner,
+            id,
+            want,
+            sections::evicted,
+        )
     {
         return first;
     }
@@ -54,8 +61,8 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
     let mut can_grow = true;
     loop {
-        let (sequence, place) = place(family, id, pg_sys::ACL_INSERT);
-        let (section, owner) = (place.section(), place.owner);
+        let (sequence, found) = find_section(family, id, pg_sys::ACL_INSERT);
+        let (section, owner) = (found.section(), found.owner);
         let drawn = if can_grow {
             users::table().draw(section, owner, id, want, sections::evicted)
         } else {
@@ -63,11 +70,11 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
         };
         match drawn {
             Ok(first) => return first,
-            Err(Held::Beyond(beyond)) => sections::raise(sequence, beyond),
-            Err(Held::NotMine) => forget(sequence),
-            Err(Held::Crowded) => can_grow = users::grow(),
-            Err(Held::Unmapped) => users::map_parts(),
-            Err(Held::UsedUp) => report(
+            Err(DrawError::Beyond(beyond)) => sections::raise(sequence, beyond),
+            Err(DrawError::NotMine) => forget(sequence),
+            Err(DrawError::Crowded) => can_grow = users::grow(),
+            Err(DrawError::Unmapped) => users::map_parts(),
+            Err(DrawError::UsedUp) => report(
                 Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 format!("user {id} has no {want} numbers left"),
             )
@@ -77,82 +84,67 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
     }
 }
 
-/// The number that a user got last, or may have got at most.
+/// Returns the number that a user got last, or an upper bound of it.
 pub fn current(family: pg_sys::Oid, id: i64) -> i64 {
     let any_of = pg_sys::ACL_INSERT | pg_sys::ACL_SELECT;
-    // SAFETY: a call without preconditions.
-    if unsafe { pg_sys::RecoveryInProgress() } {
-        // Users are in the memory of the primary. What each of them is below came with the log.
+    if recovery::is_in_progress() {
+        // Users are in the memory of the primary. The ceiling of the section came with the log.
         let (sequence, _) = section(family, id, any_of);
         return sections::beyond_all(*sequence);
     }
     loop {
-        let (sequence, place) = place(family, id, any_of);
-        match users::table().current(place.section(), place.owner, id) {
+        let (sequence, found) = find_section(family, id, any_of);
+        match users::table().current(found.section(), found.owner, id) {
             Ok(number) => return number,
-            Err(Held::Unmapped) => users::map_parts(),
+            Err(DrawError::Unmapped) => users::map_parts(),
             Err(_) => forget(sequence),
         }
     }
 }
 
-/// Waits for the transactions that drew for these users to end, and keeps others from drawing until this one
-/// does. Only those that ask for the locks. Nothing is locked for a role that may not draw.
+/// Locks users until the transaction ends: other transactions that lock them wait. A role that may not draw locks
+/// nothing.
 ///
-/// The family's oid is in the lock as it is, so users of two families never share one. Two of a family do with a
-/// probability of 2^-32, which costs a wait; a role that looks for such a pair on purpose may lock either of them anyway.
-/// So the hash needs no secret.
+/// The family's oid is part of the lock, so users of two families never share one. Two users of a family share one with
+/// a probability of 2^-32, which costs a wait; a role that looks for such a pair on purpose may lock either of them
+/// anyway. So the hash needs no secret.
 pub fn lock(family: pg_sys::Oid, ids: &[i64]) {
-    // The server's own advisory locks have 1 and 2 there: ours meet no others.
-    const OWN_SPACE: u16 = 0x6d74;
     recovery::refuse(&IN_RECOVERY);
     demand(family, pg_sys::ACL_INSERT);
-    // In the order of locks, not of users: so two sessions that lock several of them cannot wait for each other.
+    // In the order of locks, not of users: so two sessions that lock several of them cannot deadlock.
     let mut keys: Vec<u32> = ids.iter().map(|&id| (hash(id) >> 32) as u32).collect();
     keys.sort_unstable();
     keys.dedup();
     for key in keys {
-        // SAFETY: takes a lock for the transaction, or raises an error.
-        unsafe {
-            let tag = pg_sys::LOCKTAG {
-                locktag_field1: pg_sys::MyDatabaseId.to_u32(),
-                locktag_field2: family.to_u32(),
-                locktag_field3: key,
-                locktag_field4: OWN_SPACE,
-                locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
-                locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
-            };
-            let mode = pg_sys::ExclusiveLock.cast_signed();
-            pg_sys::LockAcquire(&raw const tag, mode, false, false);
-        }
+        lock_until_commit(family, key);
     }
 }
 
-/// Registers what is to be forgotten, and when. Called once, when the library is loaded.
+/// Registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     invalidation::on_relation(forget);
     invalidation::on_role(|| forget(pg_sys::InvalidOid));
 }
 
-/// Called when a relation or what privileges depend on has changed; without an oid, when any may have.
+/// Callback: a relation or privileges on it have changed; an invalid oid stands for all relations.
 fn forget(relation: pg_sys::Oid) {
-    KNOWN.each(|known| {
+    FAMILIES.each(|known| {
         if relation == pg_sys::InvalidOid || known.family == relation {
             known.user.set(pg_sys::InvalidOid);
             known.reader.set(pg_sys::InvalidOid);
         }
-        for (sequence, place) in &known.sections {
+        for (sequence, section) in &known.sections {
             if relation == pg_sys::InvalidOid || *sequence == relation {
-                place.set(None);
+                section.set(None);
             }
         }
     });
 }
 
-/// Raises an error unless this session's user has any of these privileges on the family.
+/// Raises an error unless the role has any of these privileges on the family.
 fn demand(family: pg_sys::Oid, any_of: u32) {
     invalidation::begin();
-    let may = KNOWN.get(family.to_u32()).is_some_and(|known| {
+    let may = FAMILIES.get(family.to_u32()).is_some_and(|known| {
         known.user.get() == privilege::user()
             || any_of != pg_sys::ACL_INSERT && known.reader.get() == privilege::user()
     });
@@ -161,43 +153,43 @@ fn demand(family: pg_sys::Oid, any_of: u32) {
     }
 }
 
-/// The sequence of a user's section, and where that is if it is known, if this session's user may.
+/// Returns the sequence of a user's section, and its slot if that is known. Demands any of these privileges.
 fn section(
     family: pg_sys::Oid,
     id: i64,
     any_of: u32,
-) -> &'static (pg_sys::Oid, Local<Option<Place>>) {
+) -> &'static (pg_sys::Oid, Local<Option<SectionRef>>) {
     demand(family, any_of);
-    let section = KNOWN.get(family.to_u32()).and_then(|known| {
-        KNOWN.set_recent(known);
+    let section = FAMILIES.get(family.to_u32()).and_then(|known| {
+        FAMILIES.set_recent(known);
         known.sections.get(section_of(id, known.sections.len()))
     });
     section.unwrap_or_else(|| sql::missing(family))
 }
 
-/// The sequence of a user's section, and where that is, if this session's user may.
-fn place(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, Place) {
+/// Returns the sequence of a user's section, and its slot. Demands any of these privileges.
+fn find_section(family: pg_sys::Oid, id: i64, any_of: u32) -> (pg_sys::Oid, SectionRef) {
     recovery::refuse(&IN_RECOVERY);
     let (sequence, known) = section(family, id, any_of);
-    let place = known.get().unwrap_or_else(|| sections::find(*sequence));
-    known.set(Some(place));
-    (*sequence, place)
+    let section = known.get().unwrap_or_else(|| sections::find(*sequence));
+    known.set(Some(section));
+    (*sequence, section)
 }
 
-/// Finds the sequences of a family's sections, if the user has any of these privileges on it.
+/// Finds the sequences of a family's sections. Demands any of these privileges.
 fn resolve(family: pg_sys::Oid, any_of: u32) {
     let sections = family::sections_of(family, any_of);
-    let is_it = |known: &&Known| known.sections.iter().map(|(oid, _)| oid).eq(&sections);
-    let known = KNOWN.get(family.to_u32()).filter(is_it);
+    let is_it = |known: &&UsedFamily| known.sections.iter().map(|(oid, _)| oid).eq(&sections);
+    let known = FAMILIES.get(family.to_u32()).filter(is_it);
     let known = known.unwrap_or_else(|| {
         let sections = sections.iter().map(|&oid| (oid, Local::new(None)));
-        let known = Known {
+        let known = UsedFamily {
             family,
             user: Local::new(pg_sys::InvalidOid),
             reader: Local::new(pg_sys::InvalidOid),
             sections: sections.collect(),
         };
-        KNOWN.put(family.to_u32(), known)
+        FAMILIES.put(family.to_u32(), known)
     });
     known.reader.set(privilege::user());
     if any_of == pg_sys::ACL_INSERT {

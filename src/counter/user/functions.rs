@@ -1,52 +1,39 @@
-//! User sequences: a sequence for each of very many users, as WeChat's seqsvr has them.
+//! User sequences: a sequence for each of very many users, as in WeChat's seqsvr.
 
-use crate::counter::segment::functions::rows;
+use crate::counter::segment::functions::{check_count, check_range};
 use crate::counter::user::draw;
-use crate::counter::user::family::demand_family;
+use crate::counter::user::family::{constraint_name, look_up, section_name};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
 
-/// The most sections of a family, so that they are columns of a table.
-const MOST_SECTIONS: i32 = 1_000;
+/// The most sections of a family, as they are columns of a table.
+const MOST_SECTIONS: i64 = 1_000;
 /// The longest step.
 const LONGEST: i64 = 1_000_000_000;
 
-/// Makes a family of user sequences: a table of that name, without rows, whose columns are its sections.
+/// Creates a family of user sequences: a table of that name, without rows, whose columns are its sections.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
 fn user_sequence_create(
-    name: Words,
+    name: DecodedText,
     sections: default!(i32, 64),
     step: default!(i64, 10000),
 ) -> Regclass {
-    let refuse = |what: &str, most: i64| -> ! {
-        report(
-            Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!(
-                "{what} must be from {} to {most}",
-                if what == "step" { 2 } else { 1 }
-            ),
-        )
-        .raise()
+    check_range("sections", sections.into(), 1..=MOST_SECTIONS);
+    check_range("step", step, 2..=LONGEST);
+    let sections = sections.unsigned_abs() as usize;
+    let column = |section| {
+        let name = section_name(section);
+        format!("{name} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (CACHE {step}), ")
     };
-    if !(1..=MOST_SECTIONS).contains(&sections) {
-        refuse("sections", MOST_SECTIONS.into());
-    }
-    if !(2..=LONGEST).contains(&step) {
-        refuse("step", LONGEST);
-    }
-    let columns: Vec<String> = (0..sections)
-        .map(|section| {
-            format!("section_{section} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (CACHE {step})")
-        })
-        .collect();
+    let columns: String = (0..sections).map(column).collect();
     let name = sql::with_schema(&sql::quoted(&name.0));
+    let constraint = constraint_name(sections);
     sql::run(&format!(
-        "CREATE TABLE {name} ({}, CONSTRAINT no_rows_in_{sections}_sections CHECK (false))",
-        columns.join(", ")
+        "CREATE TABLE {name} ({columns}CONSTRAINT {constraint} CHECK (false))"
     ));
     let family = Regclass(sql::resolve(&name));
     sql::run(&format!(
@@ -55,23 +42,23 @@ fn user_sequence_create(
     family
 }
 
-/// Drops a family. Its owner can.
+/// Drops a family, which only its owner can.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
 fn user_sequence_drop(family: Regclass) {
-    // A table of rows shall not be lost by a slip.
-    demand_family(family.0);
+    // Another table must not be dropped by mistake.
+    look_up(family.0);
     sql::drop("TABLE", family.0);
 }
 
-/// The next number of a user.
+/// Returns the next number of a user.
 ///
 /// - **Unique** among the numbers of one user in one family. Two users may have the same.
 /// - **Ordered**: strictly increasing for each user, over all sessions, with gaps. That is the order of
 ///   drawing, not that of commits: see `user_sequence_next_for_commit`.
 /// - **Overflow**: an error at the end of 64 bits (2200H).
 /// - **Clock steps back**: no matter.
-/// - **Crash and restart**, **failover**: goes on from the section's ceiling, above all that any of its users
-///   got.
+/// - **Crash and restart**, **failover**: continues from the section's ceiling, above all numbers that any of its
+///   users got.
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: draws.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
@@ -79,26 +66,26 @@ fn user_sequence_next(family: Regclass, uid: i64) -> i64 {
     draw::next(family.0, uid, 1)
 }
 
-/// The next `count` numbers of a user in a row; else as `user_sequence_next`.
+/// Returns the next `count` numbers of a user in a row; else as `user_sequence_next`.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn user_sequence_next_range(family: Regclass, uid: i64, count: i64) -> pgrx::datum::Range<i64> {
-    let count = rows(count);
+    let count = check_count(count);
     let first = draw::next(family.0, uid, count);
     (first..first + count.cast_signed()).into()
 }
 
-/// An upper bound of the numbers that a user got; 0 before the first of his section. While he is in memory it is the
-/// number that he got last. After a restart, on a standby, and of a user who was evicted from memory or is a million
-/// behind others, it is above that, as far as other users of his section may have come. **A reader who needs the
-/// very number keeps it with the rows.**
+/// Returns an upper bound of the numbers that a user got; 0 before the first number of the section. While the user is
+/// in memory, it is the last number. After a restart, on a standby, and for a user that was evicted from memory or is a
+/// million behind others, it is above that, up to the ceiling of the section. **If you need the last number itself,
+/// store it with the rows.**
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
     draw::current(family.0, uid)
 }
 
-/// The next number of a user, which becomes visible in the order of numbers: waits for transactions that drew
-/// one for him before and have not ended. Whoever polls for rows above the last number he saw misses none,
-/// **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint gives the lock back, and
+/// Returns the next number of a user, which becomes visible in the order of numbers: waits for transactions that drew
+/// a number for the user before and have not ended. A client that polls for rows above the last number that it saw
+/// misses none, **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint releases the lock, and
 /// makes the number void. Else as `user_sequence_next`.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 10)]
 fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
@@ -106,8 +93,8 @@ fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
     draw::next(family.0, uid, 1)
 }
 
-/// The same for many users at once, whose locks it takes in one order: so two such calls cannot wait for
-/// each other. Returns the numbers in the order of the users; one who is named twice gets two.
+/// Returns the next number of each of many users, whose locks it takes in one order: so two such calls cannot deadlock.
+/// The numbers are in the order of the users; a user that is named twice gets two.
 #[pg_extern(
     name = "user_sequence_next_for_commit",
     volatile,
@@ -117,13 +104,13 @@ fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
 )]
 fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> Vec<i64> {
     let uids: Option<Vec<i64>> = uids.into_iter().collect();
-    let Some(uids) = uids else {
+    let uids = uids.unwrap_or_else(|| {
         report(
             Code::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             "uids must not contain nulls",
         )
         .raise()
-    };
+    });
     draw::lock(family.0, &uids);
     uids.into_iter()
         .map(|uid| draw::next(family.0, uid, 1))
@@ -134,12 +121,7 @@ extension_sql_file!(
     "../../../sql/counter/user_sequences.sql",
     name = "counter_user_sequences",
     requires = [
-        user_sequence_create,
-        user_sequence_drop,
-        user_sequence_next,
-        user_sequence_next_range,
-        user_sequence_current,
-        user_sequence_next_for_commit,
-        user_sequences_next_for_commit
+        user_sequence_create, user_sequence_drop, user_sequence_next, user_sequence_next_range,
+        user_sequence_current, user_sequence_next_for_commit, user_sequences_next_for_commit
     ]
 );

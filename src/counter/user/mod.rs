@@ -1,4 +1,4 @@
-//! User sequences: a number for each user, in families.
+//! User sequences: a sequence for each of many users, in families.
 
 pub mod draw;
 pub mod family;

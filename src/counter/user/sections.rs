@@ -5,8 +5,8 @@ use crate::pg::catalog::{extension, sql};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
-use crate::pg::shmem::{Idea, Memory, Stamp};
-use crate::pg::slot_table::{Key, Tag, Tagged};
+use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::{error, sequence, slot_table};
 use mint_core::counter::section::Evicted;
 use mint_core::counter::user_bucket::Owner;
@@ -16,29 +16,23 @@ use std::convert::Infallible;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// - `owners`: the number given out last, under the lock.
-#[repr(C, align(64))]
-struct Head {
-    owners: AtomicU32,
-}
-
 static STAMP: Stamp = Stamp::new(b'n', 1);
-static SECTIONS: Idea<Head, Slot> = Idea::with_slots(
+static SECTIONS: NamedSegment<Owners, Slot> = NamedSegment::with_slots(
     c"pg_mint sections",
     &STAMP,
     || settings::max_sections() as usize,
     |_, _| (),
 );
 
-fn memory() -> &'static Memory<Head, Slot> {
+fn memory() -> &'static Memory<Owners, Slot> {
     SECTIONS.memory()
 }
 
 /// A section in shared memory.
 ///
 /// - `section`: atomic, by the core's protocol.
-/// - `tag`: changed and read under the idea's lock; used when it was raised last.
-/// - `pins`: how many sessions are raising it. Never given to another section meanwhile.
+/// - `tag`: changed and read under the idea's lock; its time is that of the last raise.
+/// - `pins`: how many sessions are raising the section. Meanwhile the slot is not given to another one.
 #[repr(C)]
 pub struct Slot {
     section: Section,
@@ -56,46 +50,45 @@ impl Tagged for Slot {
     }
 }
 
-/// Where a session has found a section, and under which number.
+/// A section as a session has found it. The owner changes when the slot goes to another section.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct SectionRef {
     slot: &'static Slot,
     pub owner: Owner,
 }
 
-impl Place {
-    /// The bounds of its numbers.
+impl SectionRef {
+    /// Returns the section.
     #[inline]
     pub fn section(&self) -> &'static Section {
         &self.slot.section
     }
 }
 
-/// Tells a section that one of its entries was evicted. If it is another section's place by now, it counts as one
-/// of that, and can cost it a gap.
-pub fn evicted(who: Evicted) {
-    if let Some(slot) = memory().slots.get(who.section()) {
-        slot.section.evict(who);
+/// Records that an entry of a section was evicted. If the slot has gone to another section, that may skip numbers.
+pub fn evicted(entry: Evicted) {
+    if let Some(slot) = memory().slots.get(entry.section()) {
+        slot.section.evict(entry);
     }
 }
 
-/// The section of a sequence, made on the first call after a start of the server. Opens the sequence.
-pub fn find(oid: pg_sys::Oid) -> Place {
+/// Returns the section of a sequence, which is made on the first call after a start of the server. Opens the sequence.
+pub fn find(oid: pg_sys::Oid) -> SectionRef {
     attach(open(oid)).0
 }
 
-/// The number that no user of a section got more than, as the page says it, without the shared memory.
+/// Returns the greatest number that a user of a section can have, by the page, without shared memory.
 pub fn beyond_all(oid: pg_sys::Oid) -> i64 {
     open(oid).row().last_value - 1
 }
 
-/// Lets numbers up to `beyond` be issued in a section.
+/// Raises the ceiling of a section, so that numbers up to `beyond` can be issued.
 pub fn raise(oid: pg_sys::Oid, beyond: i64) {
     let sequence = open(oid);
     let (_, cache) = sequence.definition();
     let step = i64::try_from(cache).unwrap_or(i64::MAX).max(2);
-    let (place, mut page) = attach(sequence);
-    pinned(place, |slot| {
+    let (found, mut page) = attach(sequence);
+    pinned(found, |slot| {
         slot.tag.note_use(clock::now());
         let Ok(()) = slot.section.bounds.raise(beyond, step, &mut page);
     });
@@ -105,20 +98,20 @@ fn open(oid: pg_sys::Oid) -> Sequence {
     Sequence::open(oid, Lock::Write).unwrap_or_else(|| sql::missing(oid))
 }
 
-/// Runs `work` unless the slot went to another section, and keeps it from that meanwhile. Returns whether it
-/// did.
-fn pinned(place: Place, work: impl FnOnce(&'static Slot)) -> bool {
-    // All in one order with `claim`, which stores the owner and then looks at the pins.
-    place.slot.pins.fetch_add(1, Ordering::SeqCst);
-    // Dropped by an error in `work` too.
-    let _pin = Pin(place.slot);
-    let mine = place.slot.section.owner() == place.owner;
-    if mine {
-        work(place.slot);
+/// Pins a section and runs `work`, unless the slot has gone to another section. Returns whether it ran.
+fn pinned(found: SectionRef, work: impl FnOnce(&'static Slot)) -> bool {
+    // Sequentially consistent with `claim`, which stores the owner and then reads the pins.
+    found.slot.pins.fetch_add(1, Ordering::SeqCst);
+    // Dropped also when `work` raises an error.
+    let _pin = Pin(found.slot);
+    let is_current = found.slot.section.owner() == found.owner;
+    if is_current {
+        work(found.slot);
     }
-    mine
+    is_current
 }
 
+/// Guard of a pinned slot.
 struct Pin(&'static Slot);
 
 impl Drop for Pin {
@@ -127,14 +120,14 @@ impl Drop for Pin {
     }
 }
 
-/// A section's page.
-struct Paper {
+/// The page of a section's sequence.
+struct SectionPage {
     sequence: Sequence,
 }
 
-impl Page for Paper {
+impl Page for SectionPage {
     type Position = Position;
-    /// What goes wrong is an error of the server's, and ends the statement.
+    /// A failure is an error of the server, which ends the statement.
     type Failure = Infallible;
 
     fn update(
@@ -161,37 +154,36 @@ impl Page for Paper {
     }
 }
 
-/// Where a section is, and its page. What shared memory knows already is trusted only beside the page: one that is below
-/// it is raised first.
-fn attach(sequence: Sequence) -> (Place, Paper) {
-    let mut page = Paper { sequence };
+/// Returns a section and its page. If the page is below the ceiling in shared memory, as after `setval`, it is raised
+/// first.
+fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
+    let mut page = SectionPage { sequence };
     loop {
-        let place = slot_for(Key::new(page.sequence.identity()));
-        // After the place was made: no session raises the value by another then. A session that does by this one has
-        // attached first.
+        let found = slot_for(Key::new(page.sequence.identity()));
+        // Read once there is a slot: from then on sessions raise the page by this slot only, and attach first.
         let value = page.sequence.row().last_value;
-        let is_mine = pinned(place, |slot| {
+        let is_current = pinned(found, |slot| {
             let bounds = &slot.section.bounds;
             bounds.attach(value);
             let Ok(()) = bounds.bring_up(&mut page);
         });
-        if is_mine {
-            return (place, page);
+        if is_current {
+            return (found, page);
         }
     }
 }
 
-/// Finds a slot or makes it, if need be in the place of another section.
-fn slot_for(key: Key) -> Place {
+/// Returns the slot of a section, or gives it one, if need be that of another section.
+fn slot_for(key: Key) -> SectionRef {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
     let found = memory.locked(|| {
         if let Some(slot) = slot_table::find(set, key) {
             let owner = slot.section.owner();
-            return Some(Place { slot, owner });
+            return Some(SectionRef { slot, owner });
         }
         let slot = match slot_table::other_incarnation(set, key) {
-            // It begins anew, unless a session is raising it: then the database is the same, and was altered.
+            // The section starts again, unless a session is raising it: then the database is the same, and was altered.
             Some(slot) => {
                 if !slot.claim(key) {
                     slot.tag.set(key);
@@ -200,7 +192,7 @@ fn slot_for(key: Key) -> Place {
             }
             None => loop {
                 let free = slot_table::vacate(set, extension::database())?;
-                // A session may have begun to raise it.
+                // A session may raise the other section by now.
                 if free.claim(key) {
                     break free;
                 }
@@ -210,7 +202,7 @@ fn slot_for(key: Key) -> Place {
             other.retire();
         }
         let owner = slot.section.owner();
-        Some(Place { slot, owner })
+        Some(SectionRef { slot, owner })
     });
     found.unwrap_or_else(|| {
         report(
@@ -224,36 +216,28 @@ fn slot_for(key: Key) -> Place {
 }
 
 impl Slot {
-    /// A number that no section had before, with the place of the slot in it. The caller holds the lock.
+    /// Returns an owner that no section had before, which includes the index of the slot. The caller holds the lock.
     fn new_owner(&self) -> Owner {
         let memory = memory();
         let index = (ptr::from_ref(self).addr() - memory.slots.as_ptr().addr()) / size_of::<Self>();
-        let owners = &memory.head.owners;
-        let number = loop {
-            let number = owners.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-            if number != 0 {
-                break number;
-            }
-        };
-        u64::from(number) << 16 | index as u64
+        u64::from(memory.head.next()) << 16 | index as u64
     }
 
-    /// Takes the slot from a section that is now elsewhere: a session that has not heard of it, as in a long statement,
-    /// would give users lower numbers than others do. No session is raising it, as that takes a lock on the
-    /// sequence, and so did altering it. The caller holds the lock.
+    /// Takes the slot from a section that has another one now: a session without the invalidation, as in a long
+    /// statement, would issue lower numbers than others do. No session is raising the section, as that takes a lock on
+    /// the sequence, and so did altering it. The caller holds the lock.
     fn retire(&self) {
         self.section.claim(self.new_owner(), || true);
         self.tag.clear();
     }
 
-    /// Gives the slot to another section, unless a session is raising the one it has. The caller holds the
-    /// lock.
+    /// Gives the slot to another section, unless a session is raising the current one. The caller holds the lock.
     fn claim(&self, key: Key) -> bool {
         let unused = || self.pins.load(Ordering::SeqCst) == 0;
-        let mine = self.section.claim(self.new_owner(), unused);
-        if mine {
+        let is_given = self.section.claim(self.new_owner(), unused);
+        if is_given {
             self.tag.set(key);
         }
-        mine
+        is_given
     }
 }

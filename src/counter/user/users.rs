@@ -1,20 +1,19 @@
-//! The users of all families in shared memory, which grows as they come.
+//! The users of all families in shared memory, which grows with them.
 
 use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp, make_pinned, map};
+use crate::pg::shmem::{NamedSegment, Stamp, make_pinned, map_slots};
 use mint_core::counter::user_bucket::Bucket;
 use mint_core::counter::user_table::{PARTS, TableHead};
 use mint_core::{Micros, UserTable};
-use std::slice;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// What stands before the users in shared memory: on a page of its own, so that no bucket lies on two.
+/// The head of the users in shared memory: a page of its own, so that no bucket lies on two pages.
 ///
-/// - `buckets`: how many there may be. Written before another session sees it.
-/// - `parts`: handles of the segments of all parts but the first; 0 until one is made. Written under the lock.
-/// - `pause`: until when no part is made, as there was no memory for one.
+/// - `buckets`: the most buckets. Written before another session sees it.
+/// - `parts`: handles of the segments of all parts but the first; 0 until a part is made. Written under the lock.
+/// - `pause`: the time by the clock since boot until which no part is made, as there was no memory for one.
 #[repr(C, align(4096))]
 struct Head {
     table: TableHead,
@@ -24,7 +23,8 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'p', 1);
-static USERS: Idea<Head, Bucket> = Idea::with_slots(c"pg_mint users", &STAMP, first_part, prepare);
+static USERS: NamedSegment<Head, Bucket> =
+    NamedSegment::with_slots(c"pg_mint users", &STAMP, first_part, prepare);
 
 fn most_buckets() -> usize {
     1 << (settings::user_memory() / size_of::<Bucket>())
@@ -32,7 +32,7 @@ fn most_buckets() -> usize {
         .ilog2()
 }
 
-/// How many buckets the first part has: the others are made as they are needed.
+/// Returns how many buckets the first part has: the other parts are made as they are needed.
 fn first_part() -> usize {
     UserTable::<'_, 511>::new(&TableHead::default(), most_buckets()).buckets_of(0)
 }
@@ -41,8 +41,8 @@ fn prepare(head: &Head, _: &[Bucket]) {
     head.buckets.store(most_buckets() as u64, Ordering::Relaxed);
 }
 
-/// The parts that this process has mapped. There are few, and each time that one is added the others stay as they are for
-/// whatever looks at them: so no copy is ever freed.
+/// The parts that this process has mapped. Adding a part replaces the table; callers may still use the earlier tables,
+/// which are few, so none is ever freed.
 static TABLE: Local<Option<&UserTable<'static>>> = Local::new(None);
 
 fn keep(table: UserTable<'static>) -> &'static UserTable<'static> {
@@ -51,13 +51,13 @@ fn keep(table: UserTable<'static>) -> &'static UserTable<'static> {
     table
 }
 
-/// The users of the server, if this process has mapped any.
+/// Returns the users of the server, if this process has mapped any.
 #[inline]
 pub fn mapped() -> Option<&'static UserTable<'static>> {
     TABLE.get()
 }
 
-/// The users of the server, as far as this process has mapped them.
+/// Returns the users of the server, as far as this process has mapped them.
 pub fn table() -> &'static UserTable<'static> {
     TABLE.get().unwrap_or_else(|| {
         let memory = USERS.memory();
@@ -68,7 +68,7 @@ pub fn table() -> &'static UserTable<'static> {
     })
 }
 
-/// Maps all parts that were made since.
+/// Maps the parts that this process has not mapped yet.
 #[cold]
 pub fn map_parts() {
     let memory = USERS.memory();
@@ -79,17 +79,13 @@ pub fn map_parts() {
     };
     while let Some(handle) = handle(table.mapped()) {
         let part = table.mapped();
-        // SAFETY: a segment of so many buckets, which stays mapped for the life of this process; what changes in it is
-        // atomic.
-        table.map(unsafe {
-            slice::from_raw_parts(map(handle).cast::<Bucket>(), table.buckets_of(part))
-        });
+        table.map(map_slots(handle, table.buckets_of(part)));
     }
     keep(table);
 }
 
-/// Brings twice as many buckets into use. No session waits for that: as long as one session makes room, others do with what
-/// there is. Returns whether it was done, by whichever session.
+/// Doubles the buckets in use. No session waits for that: while one session does it, others use the table as it is.
+/// Returns whether the table may have grown.
 #[cold]
 pub fn grow() -> bool {
     const PAUSE: Micros = 60_000_000;
@@ -106,7 +102,7 @@ pub fn grow() -> bool {
         if table().mapped() <= part
             && let Some(handle) = memory.head.parts.get(part)
         {
-            // If there is no memory for it, that is this statement's error, and the next try is later.
+            // Without memory this statement fails, and the next try is a minute later.
             let pause = clock::up() + PAUSE;
             memory.head.pause.store(pause, Ordering::Relaxed);
             let (made, _) = make_pinned(table().buckets_of(part) * size_of::<Bucket>());

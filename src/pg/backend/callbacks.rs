@@ -1,8 +1,8 @@
-//! Functions that want to hear of something, in the order in which they asked.
+//! Lists of callbacks, called in the order in which they were added.
 
 use super::local::Local;
 
-/// Up to eight functions. Each asks once, when the library is loaded.
+/// Up to eight functions, each added once when the library is loaded.
 pub struct Callbacks<F>([Local<Option<F>>; 8]);
 
 impl<F: Copy> Callbacks<F> {
@@ -12,14 +12,14 @@ impl<F: Copy> Callbacks<F> {
 
     /// Adds a function.
     pub fn add(&self, callback: F) {
-        let free = self.0.iter().find(|place| place.get().is_none());
-        debug_assert!(free.is_some(), "more callbacks than places");
-        if let Some(place) = free {
-            place.set(Some(callback));
+        let free = self.0.iter().find(|slot| slot.get().is_none());
+        debug_assert!(free.is_some(), "more callbacks than slots");
+        if let Some(slot) = free {
+            slot.set(Some(callback));
         }
     }
 
-    /// Every function.
+    /// Returns every function.
     pub fn all(&self) -> impl Iterator<Item = F> {
         self.0.iter().map_while(Local::get)
     }

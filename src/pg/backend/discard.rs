@@ -1,4 +1,4 @@
-//! Hearing of DISCARD ALL and DISCARD SEQUENCES.
+//! Callbacks on DISCARD ALL and DISCARD SEQUENCES.
 
 use super::callbacks::Callbacks;
 use super::local::Local;
@@ -7,25 +7,25 @@ use crate::pg::ports::standard_ProcessUtility;
 use pgrx::pg_sys;
 use std::ffi::c_char;
 
-static HEARERS: Callbacks<fn()> = Callbacks::new();
+static ON_DISCARD: Callbacks<fn()> = Callbacks::new();
 static PREVIOUS: Local<pg_sys::ProcessUtility_hook_type> = Local::new(None);
 
-/// Calls `hearer` after each DISCARD ALL and DISCARD SEQUENCES of the session.
-pub fn on_discard(hearer: fn()) {
-    HEARERS.add(hearer);
+/// Calls `callback` after each DISCARD ALL and DISCARD SEQUENCES of the session.
+pub fn on_discard(callback: fn()) {
+    ON_DISCARD.add(callback);
 }
 
-/// Takes part in these statements, as `lastval()` does. Called once, when the library is loaded.
+/// Hooks into utility statements. Called once, when the library is loaded.
 pub fn init() {
-    // SAFETY: called before any statement uses the hook.
+    // SAFETY: no statement uses the hook yet.
     unsafe {
         PREVIOUS.set(pg_sys::ProcessUtility_hook);
         pg_sys::ProcessUtility_hook = Some(on_utility);
     }
 }
 
-/// Errors of the statement jump over this function, as over the server's own. So it is not guarded,
-/// owns nothing that would have to be dropped, and cannot panic.
+/// Errors of the statement jump over this function, as over the server's own. So it is not guarded, owns nothing that
+/// needs to be dropped, and cannot panic.
 #[allow(clippy::too_many_arguments, reason = "the hook's signature")]
 unsafe extern "C-unwind" fn on_utility(
     statement: *mut pg_sys::PlannedStmt,
@@ -37,9 +37,9 @@ unsafe extern "C-unwind" fn on_utility(
     destination: *mut pg_sys::DestReceiver,
     completion: *mut pg_sys::QueryCompletion,
 ) {
-    statement::note();
-    // SAFETY: the arguments are handed on as they came; the statement is the server's, and is looked
-    // at before it runs, as running may free it. A node's tag says what it is.
+    statement::detect_begin();
+    // SAFETY: the arguments are passed on unchanged. The statement is read before it runs, which may free it; a node's
+    // tag says what it is.
     unsafe {
         let node = (*statement).utilityStmt;
         let discards = !node.is_null()
@@ -49,17 +49,10 @@ unsafe extern "C-unwind" fn on_utility(
                 pg_sys::DiscardMode::DISCARD_ALL | pg_sys::DiscardMode::DISCARD_SEQUENCES
             );
         PREVIOUS.get().unwrap_or(standard_ProcessUtility)(
-            statement,
-            query,
-            read_only_tree,
-            context,
-            params,
-            environment,
-            destination,
-            completion,
+            statement, query, read_only_tree, context, params, environment, destination, completion,
         );
         if discards {
-            HEARERS.all().for_each(|hearer| hearer());
+            ON_DISCARD.all().for_each(|callback| callback());
         }
     }
 }

@@ -1,62 +1,98 @@
-//! Settings: their values, why one is refused, and the one that all waits have in common.
+//! Settings: reading them, parsing those whose value is a text, and the setting that limits all waits.
 
 use crate::pg::charset;
 use mint_core::Micros;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
-use std::ffi::{CStr, CString, c_char};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 
-/// How long a call waits before it fails.
+/// Returns how long a call may wait before it fails.
 #[inline]
 pub fn max_wait() -> Micros {
     Micros::from(value(&MAX_WAIT)) * 1_000
 }
 
-/// The value of a setting, for the way of every id: `GucSetting::get` asks each time which thread
-/// it runs on.
+/// Returns the value of a setting. For the hot path: `GucSetting::get` checks on each call which thread it runs on.
 #[inline]
 pub fn value(setting: &GucSetting<i32>) -> i32 {
-    // SAFETY: an integer that the server writes only between statements of this one thread.
+    // SAFETY: an integer that the server writes only between statements, in this thread.
     unsafe { *setting.as_ptr() }
 }
 
-/// The value of a setting that is a text, unless it is empty.
+/// Returns the value of a text setting, unless it is empty.
 pub fn text(setting: &GucSetting<Option<CString>>) -> Option<String> {
     let text = charset::decode(setting.get()?.to_bytes());
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether a text can be assigned, for a setting's check hook; `detail` says what can be.
-///
-/// # Safety
-/// `value` is the place of a string, or of null for no value, as the server gives it.
-pub unsafe fn check(
-    value: *mut *mut c_char,
-    is_good: impl FnOnce(&CStr) -> bool,
-    detail: &CStr,
-) -> bool {
-    // SAFETY: as the caller says.
-    let is_good = unsafe { (*value).is_null() || is_good(CStr::from_ptr(*value)) };
-    if !is_good {
-        explain(detail);
+/// The value of a setting whose text is parsed: once to check it, and again when it is assigned.
+pub trait ParsedGuc: Default {
+    /// Parses a text. An error says in full sentences which texts are valid.
+    fn parse(text: &str) -> Result<Self, String>;
+
+    /// Makes this the current value. Called at each assignment, also when a transaction restores the value before.
+    fn assign(self);
+}
+
+/// Defines a setting whose text is parsed; no text means the default value. Called once, when the library is loaded.
+pub fn define_parsed<T: ParsedGuc>(
+    name: &'static CStr,
+    short_description: &'static CStr,
+    long_description: &'static CStr,
+    setting: &'static GucSetting<Option<CString>>,
+    context: GucContext,
+) {
+    // SAFETY: the hooks are of the types that the server calls.
+    unsafe {
+        GucRegistry::define_string_guc_with_hooks(
+            name,
+            short_description,
+            long_description,
+            setting,
+            context,
+            GucFlags::default(),
+            Some(check::<T>),
+            Some(assign::<T>),
+            None,
+        );
     }
-    is_good
 }
 
-/// The text that is assigned, for a setting's assign hook; none for no value.
+/// Parses a text that the server gives to a hook; null is the default value.
 ///
 /// # Safety
-/// `value` is a string or null, as the server gives it.
-pub unsafe fn assigned<'a>(value: *const c_char) -> Option<&'a CStr> {
+/// `text` is a string or null.
+unsafe fn parse<T: ParsedGuc>(text: *const c_char) -> Result<T, String> {
+    if text.is_null() {
+        return Ok(T::default());
+    }
     // SAFETY: as the caller says.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
+    T::parse(&unsafe { charset::decode_c(text) })
 }
 
-/// Says why a value cannot be assigned.
-pub fn explain(detail: &CStr) {
-    // SAFETY: a copy in the server's memory, which it frees with the error.
-    unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
+/// Check hook: returns whether the text is valid, and sets the DETAIL of the server's error if not.
+#[pg_guard]
+unsafe extern "C-unwind" fn check<T: ParsedGuc>(
+    text: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: the server passes the address of a string or of null.
+    let result = unsafe { parse::<T>(*text) };
+    if let Err(detail) = &result {
+        let detail = charset::c_string(detail);
+        // SAFETY: a copy in the server's memory, which it frees with the error.
+        unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
+    }
+    result.is_ok()
+}
+
+/// Assign hook: the text was checked.
+#[pg_guard]
+unsafe extern "C-unwind" fn assign<T: ParsedGuc>(text: *const c_char, _extra: *mut c_void) {
+    // SAFETY: the server passes a string or null.
+    unsafe { parse::<T>(text) }.unwrap_or_default().assign();
 }
 
 /// Defines the setting. Called once, when the library is loaded.
@@ -73,7 +109,7 @@ pub fn init() {
     );
 }
 
-/// Refuses names with the prefix that are not settings of ours. Called when all of them are defined.
+/// Refuses unknown settings with the prefix `pg_mint`. Called once, when all settings are defined.
 pub fn reserve_prefix() {
     // SAFETY: the name is a constant string; called in the postmaster or a backend, as it must be.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"pg_mint".as_ptr()) };

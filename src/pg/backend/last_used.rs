@@ -1,9 +1,9 @@
-//! What a session knows of relations that it has used, with the one of the call before at hand.
+//! Per-session entries of relations, with that of the last call at hand.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// An entry for each oid, which lasts as long as the session. What changes in an entry is a [`super::local::Local`].
+/// An entry for each oid, which lasts as long as the session. Mutable parts of an entry are [`super::local::Local`].
 pub struct LastUsed<T: 'static> {
     nothing: &'static T,
     recent: Cell<&'static T>,
@@ -14,7 +14,7 @@ pub struct LastUsed<T: 'static> {
 unsafe impl<T> Sync for LastUsed<T> {}
 
 impl<T> LastUsed<T> {
-    /// Nothing is known yet, which the entry `nothing` says.
+    /// Returns no entries; `nothing` stands for a missing one.
     pub const fn new(nothing: &'static T) -> Self {
         Self {
             nothing,
@@ -23,35 +23,35 @@ impl<T> LastUsed<T> {
         }
     }
 
-    /// The entry of the call before.
+    /// Returns the entry of the last call, or `nothing`.
     #[inline]
     pub fn recent(&self) -> &'static T {
         self.recent.get()
     }
 
-    /// The entry of the next call.
+    /// Sets the entry that [`LastUsed::recent`] returns.
     pub fn set_recent(&self, entry: &'static T) {
         self.recent.set(entry);
     }
 
-    /// No entry is at hand.
+    /// Makes [`LastUsed::recent`] return `nothing`.
     pub fn forget_recent(&self) {
         self.recent.set(self.nothing);
     }
 
-    /// The entry of a relation.
+    /// Returns the entry of a relation.
     pub fn get(&self, relation: u32) -> Option<&'static T> {
         self.all.borrow().get(&relation).copied()
     }
 
-    /// Makes the entry of a relation, or puts another in its place; a caller that has the old one keeps that.
+    /// Adds or replaces the entry of a relation; references to a replaced one stay valid.
     pub fn put(&self, relation: u32, entry: T) -> &'static T {
         let entry: &T = Box::leak(Box::new(entry));
         self.all.borrow_mut().insert(relation, entry);
         entry
     }
 
-    /// Every entry.
+    /// Calls `work` with each entry.
     pub fn each(&self, work: impl FnMut(&'static T)) {
         self.all.borrow().values().copied().for_each(work);
     }

@@ -1,9 +1,9 @@
-//! State of this backend. A backend is one thread, so it needs no lock.
+//! State of one backend. A backend is one thread, so no lock is needed.
 
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::rc::Rc;
 
-/// A value that only this process reads and writes.
+/// A value of this process.
 pub struct Local<T>(Cell<T>);
 
 // SAFETY: a backend is one thread; the postmaster and every process that it forks have a copy each.
@@ -18,7 +18,7 @@ impl<T> Local<T> {
         self.0.set(value);
     }
 
-    /// Sets it, and returns what it was.
+    /// Sets the value, and returns the old one.
     pub fn replace(&self, value: T) -> T {
         self.0.replace(value)
     }
@@ -31,18 +31,18 @@ impl<T: Copy> Local<T> {
     }
 }
 
-/// A value that this process makes once, and lends from then on.
-pub struct Once<T>(OnceCell<T>);
+/// A value that this process makes once.
+pub struct LocalOnce<T>(OnceCell<T>);
 
 // SAFETY: as of `Local`.
-unsafe impl<T> Sync for Once<T> {}
+unsafe impl<T> Sync for LocalOnce<T> {}
 
-impl<T> Once<T> {
+impl<T> LocalOnce<T> {
     pub const fn new() -> Self {
         Self(OnceCell::new())
     }
 
-    /// The value, which `make` makes on the first call. An error in it leaves nothing behind.
+    /// Returns the value, which `make` makes on the first call. An error in `make` changes nothing.
     #[inline]
     pub fn get_or(&self, make: impl FnOnce() -> T) -> &T {
         match self.0.get() {
@@ -51,14 +51,14 @@ impl<T> Once<T> {
         }
     }
 
-    /// If two have made it, one within the other, the first one counts.
+    /// Keeps the first value, should `make` itself have made one.
     #[cold]
     fn fill(&self, value: T) -> &T {
         self.0.get_or_init(|| value)
     }
 }
 
-/// A value that this process makes when it needs it, and makes anew once it no longer holds.
+/// A value that this process makes when needed, until it is cleared.
 pub struct Cached<T>(RefCell<Option<Rc<T>>>);
 
 // SAFETY: as of `Local`.
@@ -69,7 +69,7 @@ impl<T> Cached<T> {
         Self(RefCell::new(None))
     }
 
-    /// The value, which `make` makes if there is none. An error in it leaves nothing behind.
+    /// Returns the value, which `make` makes if there is none. An error in `make` changes nothing.
     pub fn get_or(&self, make: impl FnOnce() -> T) -> Rc<T> {
         let known = self.0.borrow().clone();
         known.unwrap_or_else(|| {
@@ -79,13 +79,17 @@ impl<T> Cached<T> {
         })
     }
 
-    /// The value, if it is that one; else the one that `make` makes, which takes its place.
-    pub fn get_that(&self, is_it: impl FnOnce(&T) -> bool, make: impl FnOnce() -> T) -> Rc<T> {
+    /// Returns the value if it `matches`; else that of `make`, which replaces it.
+    pub fn get_matching(
+        &self,
+        matches: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> Rc<T> {
         let known = self
             .0
             .borrow()
             .as_ref()
-            .filter(|known| is_it(known))
+            .filter(|known| matches(known))
             .cloned();
         known.unwrap_or_else(|| {
             self.clear();
@@ -93,30 +97,30 @@ impl<T> Cached<T> {
         })
     }
 
-    /// Forgets it.
+    /// Removes the value.
     pub fn clear(&self) {
         self.0.replace(None);
     }
 }
 
 /// A value that this process changes in place.
-pub struct InPlace<T>(UnsafeCell<T>);
+pub struct LocalMut<T>(UnsafeCell<T>);
 
 // SAFETY: as of `Local`.
-unsafe impl<T> Sync for InPlace<T> {}
+unsafe impl<T> Sync for LocalMut<T> {}
 
-impl<T> InPlace<T> {
+impl<T> LocalMut<T> {
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }
 
-    /// Lends the value.
+    /// Runs `work` on the value.
     ///
     /// # Safety
-    /// `work` does not come back here, not even by a callback of the server.
+    /// `work` does not call this again, not even through a callback of the server.
     #[inline]
     pub unsafe fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: a backend is one thread, and as the caller says nothing else of it is lent.
+        // SAFETY: a backend is one thread, and as the caller says there is no other reference.
         work(unsafe { &mut *self.0.get() })
     }
 }

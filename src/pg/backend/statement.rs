@@ -1,4 +1,4 @@
-//! Hears when the client's next statement begins.
+//! Callbacks at the beginning of each statement of the client.
 
 use super::callbacks::Callbacks;
 use super::local::Local;
@@ -6,40 +6,46 @@ use crate::pg::ports::{GetCurrentStatementStartTimestamp, standard_ExecutorStart
 use pgrx::pg_sys;
 use std::ffi::c_int;
 
-/// When the statement began that was heard of last.
+/// When the last known statement began.
 static BEGAN: Local<i64> = Local::new(0);
-static HEARERS: Callbacks<fn()> = Callbacks::new();
+static ON_BEGIN: Callbacks<fn()> = Callbacks::new();
 static PREVIOUS: Local<pg_sys::ExecutorStart_hook_type> = Local::new(None);
 
-/// Calls `hearer` when a statement of the client begins, but not for those that run within one.
-pub fn on_begin(hearer: fn()) {
-    HEARERS.add(hearer);
+/// Calls `callback` when a statement of the client begins, but not for those that run within one.
+pub fn on_begin(callback: fn()) {
+    ON_BEGIN.add(callback);
 }
 
-/// Takes part in statements. Called once, when the library is loaded.
+/// Hooks into queries; utility statements have the hook of [`super::discard`]. Called once, when the library is loaded.
 pub fn init() {
-    // SAFETY: called before any query uses the hook.
+    // SAFETY: no query uses the hook yet.
     unsafe {
         PREVIOUS.set(pg_sys::ExecutorStart_hook);
         pg_sys::ExecutorStart_hook = Some(on_start);
     }
 }
 
-/// Something is about to be executed: by the client's next statement, or within the one under way.
+/// Calls the callbacks if the statement about to run is a new one of the client, not one within it.
 #[inline]
-pub fn note() {
+pub fn detect_begin() {
     // SAFETY: reads a variable of the server.
     let began = unsafe { GetCurrentStatementStartTimestamp() };
     if began != BEGAN.get() {
         BEGAN.set(began);
-        HEARERS.all().for_each(|hearer| hearer());
+        ON_BEGIN.all().for_each(|callback| callback());
     }
 }
 
 /// Errors of the query jump over this function, as over the server's own. So it is not guarded, owns nothing that
-/// would have to be dropped, and cannot panic.
+/// needs to be dropped, and cannot panic.
 unsafe extern "C-unwind" fn on_start(query: *mut pg_sys::QueryDesc, flags: c_int) {
-    note();
-    // SAFETY: the arguments are handed on as they came.
+    detect_begin();
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { PREVIOUS.get().unwrap_or(standard_ExecutorStart)(query, flags) }
+}
+
+/// Whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
+pub fn sees_commits() -> bool {
+    // SAFETY: reads a number of the transaction's.
+    unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
 }

@@ -1,15 +1,15 @@
-//! To which objects the names in SQL of ours may be bound.
+//! Checks that the names in a statement of this extension mean the intended objects.
 //!
-//! A schema can be renamed between the moment its name is looked up and the moment the server reads a statement with it,
-//! also while the statement before waits for a lock. Its owner can then have put another one in its place. So
-//! what the server found is looked at by oid, after it was found and before anything of it runs.
+//! A schema can be renamed after its name was looked up and before the server parses a statement with that name, also
+//! while an earlier statement waits for a lock; its owner may have put another schema in its place. So the objects are
+//! checked by oid, after the names are resolved and before anything runs.
 
 use crate::pg::backend::local::Local;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_guard, pg_sys};
 use std::ptr;
 
-/// What statements may touch besides the server's own objects, each by its oid.
+/// The objects that statements may use besides the server's own, by oid.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bound<'a> {
     /// Tables.
@@ -18,12 +18,12 @@ pub struct Bound<'a> {
     pub functions: &'a [pg_sys::Oid],
 }
 
-/// What holds now, if anything does.
+/// The current restriction, if there is one.
 static NOW: Local<Option<Bound<'static>>> = Local::new(None);
-/// The hook that was there before.
-static OTHERS: Local<pg_sys::post_parse_analyze_hook_type> = Local::new(None);
+/// The hook of another library.
+static PREVIOUS: Local<pg_sys::post_parse_analyze_hook_type> = Local::new(None);
 
-/// Sets back what held before, also when an error unwinds.
+/// Guard that restores the restriction before; dropped also when an error unwinds.
 struct Restore(Option<Bound<'static>>);
 
 impl Drop for Restore {
@@ -32,33 +32,33 @@ impl Drop for Restore {
     }
 }
 
-/// Runs `work`, whose statements may be bound to nothing else.
-pub fn to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
+/// Runs `work`, in whose statements names may mean these objects and no others.
+pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
     static BEGUN: Local<bool> = Local::new(false);
     if !BEGUN.replace(true) {
-        // SAFETY: a hook is a function of ours, which lives as long as the process, as a library is never unloaded.
+        // SAFETY: the hook lives as long as the process, as a library is never unloaded.
         unsafe {
-            OTHERS.set(pg_sys::post_parse_analyze_hook);
+            PREVIOUS.set(pg_sys::post_parse_analyze_hook);
             pg_sys::post_parse_analyze_hook = Some(on_statement);
         }
     }
-    // SAFETY: the slices outlive `work`, and what held before is set back when it ends.
+    // SAFETY: the slices outlive `work`; the guard removes them when it ends.
     let bound = unsafe { std::mem::transmute::<Bound<'_>, Bound<'static>>(bound) };
     let _restore = Restore(NOW.replace(Some(bound)));
     work()
 }
 
-/// Called with each statement when its names have been looked up, and before views in it are read.
+/// Called with each statement after its names are resolved, and before its views are expanded.
 #[pg_guard]
 unsafe extern "C-unwind" fn on_statement(
     state: *mut pg_sys::ParseState,
     query: *mut pg_sys::Query,
     jumble: *mut pg_sys::JumbleState,
 ) {
-    // SAFETY: the arguments are the server's, and go on to the next as they came.
+    // SAFETY: the arguments are the server's, and are passed on unchanged.
     unsafe {
-        if let Some(others) = OTHERS.get() {
-            others(state, query, jumble);
+        if let Some(previous) = PREVIOUS.get() {
+            previous(state, query, jumble);
         }
         let bound = NOW.get();
         if let Some(bound) = bound
@@ -76,13 +76,13 @@ unsafe extern "C-unwind" fn on_statement(
     }
 }
 
-/// Whether a statement touches what it may, and nothing else.
+/// Returns whether a statement uses no other objects.
 ///
 /// # Safety
-/// `query` is a statement whose names have been looked up.
+/// `query` is a statement whose names are resolved.
 unsafe fn is_within(bound: Bound<'_>, query: *mut pg_sys::Query) -> bool {
     let (mut relations, mut items, mut row_security) = (ptr::null_mut(), ptr::null_mut(), false);
-    // SAFETY: the lists are of what their names say: oids, and entries by which plans hear of changes.
+    // SAFETY: the first list has oids, the second one invalidation items of the plan.
     unsafe {
         pg_sys::extract_query_dependencies(
             query.cast(),
@@ -105,20 +105,20 @@ unsafe fn is_within(bound: Bound<'_>, query: *mut pg_sys::Query) -> bool {
         };
         relations
             .into_iter()
-            .all(|oid| is_server_s(oid) || bound.relations.contains(&oid))
+            .all(|oid| is_builtin(oid) || bound.relations.contains(&oid))
             && items.into_iter().all(is_known)
     }
 }
 
-/// Whether an object came with the server.
-fn is_server_s(oid: pg_sys::Oid) -> bool {
+/// Returns whether initdb made the object.
+fn is_builtin(oid: pg_sys::Oid) -> bool {
     oid.to_u32() < pg_sys::FirstNormalObjectId
 }
 
 /// # Safety
-/// `list` is a list that lasts, or none.
+/// `list` outlives the result, or is null.
 unsafe fn cells<'a>(list: *mut pg_sys::List) -> &'a [pg_sys::ListCell] {
-    // SAFETY: as the caller says; a list that is there has as many elements as it says.
+    // SAFETY: as the caller says; a list has as many elements as its length.
     unsafe {
         list.as_ref().map_or(&[], |list| {
             std::slice::from_raw_parts(list.elements, usize::try_from(list.length).unwrap_or(0))

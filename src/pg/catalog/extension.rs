@@ -1,4 +1,4 @@
-//! What the catalogs say of the extension's own relations.
+//! Lookups in the catalogs: the extension's schema and relations, and this database.
 
 use crate::pg::backend::local::Local;
 use crate::pg::charset;
@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::{fs, ptr};
 
-/// The oid of a relation of the extension, by its name in the extension's schema.
+/// Returns the oid of a relation in the extension's schema.
 pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
     let schema = namespace()?;
     // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
@@ -17,7 +17,7 @@ pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
-/// The name of the extension's schema.
+/// Returns the name of the extension's schema.
 pub fn schema() -> Option<String> {
     let schema = namespace()?;
     // SAFETY: as above; the name is a copy, with a zero byte at its end.
@@ -27,7 +27,7 @@ pub fn schema() -> Option<String> {
     }
 }
 
-/// The oid of the extension's schema.
+/// Returns the oid of the extension's schema.
 fn namespace() -> Option<pg_sys::Oid> {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
     // and the table are closed before anything else is opened.
@@ -59,7 +59,7 @@ fn namespace() -> Option<pg_sys::Oid> {
     }
 }
 
-/// The owner of a relation, if there is such a relation.
+/// Returns the owner of a relation, if it exists.
 pub fn owner_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     // SAFETY: a lookup in the catalogs; the row is read before it is released.
     unsafe {
@@ -74,14 +74,14 @@ pub fn owner_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     }
 }
 
-/// The oid of this session's database.
+/// Returns the oid of this session's database.
 pub fn database() -> u32 {
     // SAFETY: reads a plain oid, set when the process connected.
     unsafe { pg_sys::MyDatabaseId }.to_u32()
 }
 
-/// Tells a database from one that was dropped and had the same oid: by the file that CREATE DATABASE writes first, and
-/// nothing later. Never 0.
+/// Returns a number that tells this database from a dropped one with the same oid, never 0: a hash of the file that
+/// CREATE DATABASE writes first, and nothing later changes.
 pub fn incarnation() -> u32 {
     static KNOWN: Local<u32> = Local::new(0);
     if KNOWN.get() == 0 {
@@ -97,20 +97,19 @@ pub fn incarnation() -> u32 {
     KNOWN.get()
 }
 
-/// The name of a database, if there is one with this oid.
+/// Returns the name of a database, if it exists.
 pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
     // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
     unsafe {
         let name = pg_sys::get_database_name(database);
-        (!name.is_null()).then(|| crate::pg::charset::decode_c(name))
+        (!name.is_null()).then(|| charset::decode_c(name))
     }
 }
 
-/// Whether this transaction has put a relation, with its file, in the place of another one of the same
-/// name: by dropping and creating it, or by rewriting it. If it rolls back, the other one is there again.
+/// Returns whether this transaction has replaced a relation or its file, by dropping and creating it or by rewriting
+/// it. A rollback would bring the old one back.
 ///
-/// The rows of pg_class are asked, not the relation, because a parallel worker does not know what its
-/// leader's transaction did to it.
+/// It scans the rows of pg_class: a parallel worker's relation does not show what the leader's transaction did.
 pub fn has_replaced(name: &CStr, now: (pg_sys::Oid, pg_sys::Oid)) -> bool {
     // SAFETY: a call without preconditions.
     if unsafe { pg_sys::GetTopTransactionIdIfAny() } == pg_sys::InvalidTransactionId {
@@ -148,7 +147,7 @@ pub fn has_replaced(name: &CStr, now: (pg_sys::Oid, pg_sys::Oid)) -> bool {
     }
 }
 
-/// Whether a row that others wrote was deleted, or replaced by another version, in this transaction.
+/// Returns whether this transaction has deleted or updated a row of another transaction.
 fn is_deleted_here(header: &pg_sys::HeapTupleHeaderData) -> bool {
     const NO_DELETION: u32 =
         pg_sys::HEAP_XMAX_INVALID | pg_sys::HEAP_XMAX_IS_MULTI | pg_sys::HEAP_XMAX_LOCK_ONLY;

@@ -1,4 +1,4 @@
-//! Word from the server that a relation, a role or a foreign server has changed.
+//! Callbacks on changes of relations, roles and foreign servers.
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::backend::local::Local;
@@ -8,21 +8,20 @@ use std::ffi::c_int;
 static ON_RELATION: Callbacks<fn(pg_sys::Oid)> = Callbacks::new();
 static ON_ROLE: Callbacks<fn()> = Callbacks::new();
 
-/// Counts changes of foreign servers and user mappings.
+/// The number of changes of foreign servers and user mappings.
 static FOREIGN_SERVERS: Local<u64> = Local::new(0);
 
-/// Calls `hearer` with each relation that has changed, or with no oid when any may have, once this process has asked for
-/// it by [`begin`].
-pub fn on_relation(hearer: fn(pg_sys::Oid)) {
-    ON_RELATION.add(hearer);
+/// Calls `callback` with each relation that has changed, or with no oid when any may have, from [`begin`] on.
+pub fn on_relation(callback: fn(pg_sys::Oid)) {
+    ON_RELATION.add(callback);
 }
 
-/// Calls `hearer` when privileges may have changed, once this process has asked for it by [`begin`].
-pub fn on_role(hearer: fn()) {
-    ON_ROLE.add(hearer);
+/// Calls `callback` when privileges may have changed, from [`begin`] on.
+pub fn on_role(callback: fn()) {
+    ON_ROLE.add(callback);
 }
 
-/// Asks the server, once. Callbacks cannot be taken back, and live as long as the library.
+/// Registers with the server, on the first call. The server cannot unregister a callback.
 pub fn begin() {
     static BEGUN: Local<bool> = Local::new(false);
     if BEGUN.replace(true) {
@@ -30,7 +29,7 @@ pub fn begin() {
     }
     // SAFETY: the function is of the type that the server calls.
     unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(relation_changed), 0_usize.into()) };
-    // What privileges depend on: memberships of roles, superusers, the owner of the database.
+    // Privileges depend on memberships of roles, superusers, and the owner of the database.
     register(
         [
             pg_sys::SysCacheIdentifier::AUTHMEMROLEMEM,
@@ -41,8 +40,7 @@ pub fn begin() {
     );
 }
 
-/// How often a foreign server or a user mapping has changed, as far as this process has heard. For connections that
-/// were made by them.
+/// Returns how often foreign servers and user mappings have changed, so that a connection made by older ones is closed.
 pub fn foreign_server_generation() -> u64 {
     static BEGUN: Local<bool> = Local::new(false);
     if !BEGUN.replace(true) {
@@ -73,11 +71,11 @@ fn register<const N: usize>(caches: [pg_sys::SysCacheIdentifier::Type; N], callb
 }
 
 unsafe extern "C-unwind" fn relation_changed(_: pg_sys::Datum, relation: pg_sys::Oid) {
-    ON_RELATION.all().for_each(|hearer| hearer(relation));
+    ON_RELATION.all().for_each(|callback| callback(relation));
 }
 
 unsafe extern "C-unwind" fn role_changed(_: pg_sys::Datum, _: c_int, _: u32) {
-    ON_ROLE.all().for_each(|hearer| hearer());
+    ON_ROLE.all().for_each(|callback| callback());
 }
 
 unsafe extern "C-unwind" fn foreign_server_changed(_: pg_sys::Datum, _: c_int, _: u32) {

@@ -1,8 +1,9 @@
-//! Objects of the database: found, named, changed, and with whose rights.
+//! Objects of the database: lookup, names, statements on them, and the privileges that these run with.
 
 pub mod binding;
 pub mod extension;
 pub mod invalidation;
 pub mod privilege;
+pub mod relation;
 pub mod sql;
 pub mod tables;

@@ -1,38 +1,44 @@
-//! Privileges on relations, and the rights that SQL of ours runs with.
+//! Privileges on relations, and the user and search path that SQL of this extension runs with.
 
 use crate::pg::catalog::extension;
 use crate::pg::charset;
-use crate::pg::error::relay;
+use crate::pg::error::relay_errors;
 use crate::pg::ports::GetUserId;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// Where SQL of ours looks for names: among the server's own, and nowhere else first. Without being named, `pg_temp` would
-/// come before them.
+/// The search path of SQL of this extension: the server's own names come first. `pg_temp` would come before them if it
+/// were not listed.
 pub const SEARCH_PATH: &CStr = c"pg_catalog, pg_temp";
 
-/// The role whose privileges count now.
+/// Returns the current user.
 #[inline]
 pub fn user() -> pg_sys::Oid {
-    // SAFETY: reads a plain oid, set when the session connected.
+    // SAFETY: reads a plain oid.
     unsafe { GetUserId() }
 }
 
-/// The role that this session began as.
+/// Returns the session user.
 pub fn session_user() -> u32 {
     // SAFETY: reads a plain oid, set when the session connected.
     unsafe { pg_sys::GetSessionUserId() }.to_u32()
 }
 
-/// What the server answers when asked whether the user has any of these privileges.
+/// Checks whether the user has any of these privileges.
 fn check(relation: pg_sys::Oid, any_of: u32) -> pg_sys::AclResult::Type {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
     unsafe { pg_sys::pg_class_aclcheck(relation, user(), any_of as pg_sys::AclMode) }
 }
 
-/// Whether the user has any of these privileges.
+/// Returns whether the user has any of these privileges.
 pub fn any(relation: pg_sys::Oid, any_of: u32) -> bool {
     check(relation, any_of) == pg_sys::AclResult::ACLCHECK_OK
+}
+
+/// Whether the user has the privileges of a role.
+pub fn is_member(role: pg_sys::Oid) -> bool {
+    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
+    unsafe { pg_sys::has_privs_of_role(user(), role) }
 }
 
 /// Raises the server's own error unless the user has any of these privileges.
@@ -41,40 +47,40 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
     if answer != pg_sys::AclResult::ACLCHECK_OK {
         let name = charset::c_string(name);
         // SAFETY: raises an error with a copy of the name.
-        relay(|| unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) });
+        relay_errors(|| unsafe { pg_sys::aclcheck_error(answer, kind, name.as_ptr()) });
     }
 }
 
-/// Runs `work`, which runs SQL of ours, with the user's own rights. All SQL of ours runs in here, or in one of those
-/// below: the user may be a superuser, and the owner of the database may have laid traps for one.
+/// Runs `work`, and SQL of this extension in it, with the user's own privileges. All such SQL runs in this function or
+/// one of those below: the user may be a superuser, and the owner of the database may have set traps for one.
 ///
 /// - Names mean the server's own, whatever search path the user or the database has.
-/// - It is a security-restricted operation, as ANALYZE is: what it calls cannot become another user, and leaves nothing
-///   behind in the session.
+/// - It is a security-restricted operation, as ANALYZE is: a function that it calls cannot become another user, and
+///   leaves nothing behind in the session.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> T {
     guarded_as(user(), 0, work)
 }
 
-/// Runs `work` as a security-restricted operation in the caller's own search path: for statements in which nothing is
-/// looked up, and whose errors name things as the caller does.
+/// Runs `work` as a security-restricted operation in the caller's own search path: for statements without names to look
+/// up, and with errors that name objects as the caller does.
 pub fn restricted<T>(work: impl FnOnce() -> T) -> T {
     restricted_as(user(), 0, work)
 }
 
-/// Runs `work` as [`guarded`] does, with the rights of a role.
+/// As [`guarded`], with the privileges of a role.
 pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     guarded_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
 }
 
-/// Runs `work` as [`guarded`] does, with the rights of the owner of a relation. The tables of the extension belong to a
-/// superuser also where another role has created the extension, as it is trusted.
+/// As [`guarded`], with the privileges of the owner of a relation. The tables of the extension belong to a superuser
+/// also if another role has created the extension, as it is trusted.
 pub fn as_owner_of<T>(relation: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     as_role(extension::owner_of(relation).unwrap_or_else(user), work)
 }
 
 fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
-    // SAFETY: as the server does around functions that have a search path of their own. When `work` fails, the end of the
-    // failed transaction sets it back.
+    // SAFETY: as the server does around functions with a search path of their own. After an error, the abort of the
+    // transaction restores it.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
         pg_sys::set_config_option(
@@ -88,7 +94,7 @@ fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
             false,
         );
         let answer = restricted_as(role, flags, work);
-        // What was set for the rest of the transaction stays set, as at the end of a function.
+        // Settings for the rest of the transaction stay, as at the end of a function.
         pg_sys::AtEOXact_GUC(true, level);
         answer
     }
@@ -97,8 +103,8 @@ fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
 fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     let flags = (flags | pg_sys::SECURITY_RESTRICTED_OPERATION).cast_signed();
-    // SAFETY: as the server does around functions that are SECURITY DEFINER. When `work` fails, the end of the failed
-    // transaction sets both back.
+    // SAFETY: as the server does around SECURITY DEFINER functions. After an error, the abort of the transaction
+    // restores both.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&raw mut user, &raw mut context);
         pg_sys::SetUserIdAndSecContext(role, context | flags);

@@ -1,6 +1,8 @@
-//! Values between PostgreSQL and Rust.
+//! Conversions between values of PostgreSQL and Rust.
 
+pub mod convert;
 pub mod fixed;
+pub mod fixed_order;
 pub mod regclass;
 pub mod row_estimate;
 pub mod text;

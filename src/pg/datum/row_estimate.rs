@@ -3,9 +3,9 @@
 use crate::pg::datum::text::Text;
 use pgrx::{FromDatum, Internal, is_a, pg_sys};
 
-/// An argument that the planner knows.
+/// The value of a constant argument.
 #[derive(Debug, Clone, Copy)]
-pub enum Known<'a> {
+pub enum Argument<'a> {
     /// NULL.
     Null,
     /// A bigint.
@@ -14,9 +14,12 @@ pub enum Known<'a> {
     Text(Text<'a>),
 }
 
-/// Answers how many rows a call returns, if that is what the planner asks and its arguments are known.
-pub fn answer(mut request: Internal, rows: impl FnOnce(&[Known<'_>]) -> Option<f64>) -> Internal {
-    // A support function that has no answer returns a null pointer, which is not NULL.
+/// Answers a request of the planner for the number of rows, if all arguments are constants.
+pub fn answer(
+    mut request: Internal,
+    rows: impl FnOnce(&[Argument<'_>]) -> Option<f64>,
+) -> Internal {
+    // A support function without an answer returns a null pointer, which is not NULL.
     let mut answer = pg_sys::Datum::from(0);
     // SAFETY: the argument of a support function is a node, whose tag says what it is.
     unsafe {
@@ -24,7 +27,7 @@ pub fn answer(mut request: Internal, rows: impl FnOnce(&[Known<'_>]) -> Option<f
             let node: *mut pg_sys::Node = node;
             if is_a(node, pg_sys::NodeTag::T_SupportRequestRows) {
                 let request = &mut *node.cast::<pg_sys::SupportRequestRows>();
-                if let Some(count) = arguments(request).and_then(|known| rows(&known)) {
+                if let Some(count) = arguments(request).and_then(|arguments| rows(&arguments)) {
                     request.rows = count;
                     answer = node.into();
                 }
@@ -34,11 +37,11 @@ pub fn answer(mut request: Internal, rows: impl FnOnce(&[Known<'_>]) -> Option<f
     Internal::from(Some(answer))
 }
 
-/// The arguments of the call; none when one of them is not known yet.
+/// Returns the arguments of the call; none if one of them is not a constant.
 ///
 /// # Safety
-/// `request` is the planner's.
-unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Known<'a>>> {
+/// The planner made the request.
+unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Argument<'a>>> {
     // SAFETY: the tag says that the call is a FuncExpr, whose arguments are a list of expressions.
     unsafe {
         if !is_a(request.node, pg_sys::NodeTag::T_FuncExpr) {
@@ -49,7 +52,7 @@ unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Know
             .map(|place| {
                 let given = (*list.elements.add(place)).ptr_value.cast();
                 let value = pg_sys::estimate_expression_value(request.root, given);
-                known(value)
+                constant(value)
             })
             .collect()
     }
@@ -57,8 +60,8 @@ unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Know
 
 /// # Safety
 /// `expression` is a node.
-unsafe fn known<'a>(expression: *mut pg_sys::Node) -> Option<Known<'a>> {
-    // SAFETY: the tag says that it is a constant, and the constant of which type its value is.
+unsafe fn constant<'a>(expression: *mut pg_sys::Node) -> Option<Argument<'a>> {
+    // SAFETY: the tag says that it is a constant, and the constant has the type of its value.
     unsafe {
         if !is_a(expression, pg_sys::NodeTag::T_Const) {
             return None;
@@ -66,9 +69,9 @@ unsafe fn known<'a>(expression: *mut pg_sys::Node) -> Option<Known<'a>> {
         let constant = &*expression.cast::<pg_sys::Const>();
         let value = constant.constvalue;
         match constant.consttype {
-            _ if constant.constisnull => Some(Known::Null),
-            pg_sys::INT8OID => i64::from_datum(value, false).map(Known::Number),
-            pg_sys::TEXTOID => Text::from_datum(value, false).map(Known::Text),
+            _ if constant.constisnull => Some(Argument::Null),
+            pg_sys::INT8OID => i64::from_datum(value, false).map(Argument::Number),
+            pg_sys::TEXTOID => Text::from_datum(value, false).map(Argument::Text),
             _ => None,
         }
     }

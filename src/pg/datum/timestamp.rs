@@ -1,6 +1,6 @@
-//! Moments between PostgreSQL, which counts from 2000, and the core, which counts from 1970.
+//! Conversions between timestamps of PostgreSQL, which count from 2000, and of core, which count from 1970.
 
-use crate::pg::error::{report, sentence};
+use crate::pg::error::report;
 use mint_core::Micros;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -8,30 +8,32 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 /// 2000-01-01T00:00:00Z in Unix microseconds.
 const Y2K: Micros = 946_684_800_000_000;
 
-/// A timestamptz as the core counts. The infinities are the ends of the range.
+/// Converts a timestamptz to Unix microseconds. The infinities become the ends of the range.
 #[inline]
 pub fn to_micros(at: TimestampWithTimeZone) -> Micros {
     pg_sys::TimestampTz::from(at).saturating_add(Y2K)
 }
 
-/// The core's moment as a timestamptz, where there is one.
+/// Converts Unix microseconds to a timestamptz; returns none if out of its range.
 pub fn timestamp(at: Micros) -> Option<TimestampWithTimeZone> {
     at.checked_sub(Y2K)?.try_into().ok()
 }
 
-/// As [`timestamp`], or the error that the server gives.
+/// As [`timestamp`], or raises the server's error.
+#[track_caller]
 pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
-    timestamp(at).unwrap_or_else(|| {
-        report(
+    match timestamp(at) {
+        Some(timestamp) => timestamp,
+        None => report(
             PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
             "timestamp out of range",
         )
-        .detail_if(sentence("the time of the id cannot be a timestamptz"))
-        .raise()
-    })
+        .detail("The time of the id cannot be a timestamptz.")
+        .raise(),
+    }
 }
 
-/// A span as an interval of hours, minutes and seconds.
+/// Converts microseconds to an interval of hours, minutes and seconds.
 pub fn interval(span: Micros) -> Interval {
     Interval::from_micros(span)
 }

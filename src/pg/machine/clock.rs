@@ -5,24 +5,24 @@ use mint_core::{Micros, Nanos};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::time::{Duration, Instant};
 
-/// The wall clock. Read through the vDSO: no system call.
+/// Reads the wall clock, through the vDSO: no system call.
 #[inline]
 pub fn now() -> Micros {
     micros(read(libc::CLOCK_REALTIME))
 }
 
-/// The wall clock as finely as it goes.
+/// Reads the wall clock at its full resolution.
 #[inline]
 pub fn now_nanos() -> Nanos {
     let (seconds, nanos) = read(libc::CLOCK_REALTIME);
     seconds * 1_000_000_000 + nanos
 }
 
-/// Time since the machine's boot, suspension included, which no one can set.
+/// Returns the time since the machine's boot, including suspension. No program can set it.
 pub fn up() -> Micros {
     #[cfg(target_os = "linux")]
     const SINCE_BOOT: libc::clockid_t = libc::CLOCK_BOOTTIME;
-    // Elsewhere the monotonic clock counts suspension, or there is nothing better.
+    // Elsewhere the monotonic clock includes suspension, or there is nothing better.
     #[cfg(not(target_os = "linux"))]
     const SINCE_BOOT: libc::clockid_t = libc::CLOCK_MONOTONIC;
     micros(read(SINCE_BOOT))
@@ -30,18 +30,18 @@ pub fn up() -> Micros {
 
 #[inline]
 fn micros((seconds, nanos): (i64, i64)) -> Micros {
-    // 32 bits hold the nanoseconds, and divide faster.
+    // The nanoseconds fit into 32 bits, which divide faster.
     seconds * 1_000_000 + Micros::from(nanos as u32 / 1_000)
 }
 
-/// When the transaction started, the same in its parallel workers; in PostgreSQL's microseconds.
+/// Returns when the transaction started, in PostgreSQL's microseconds. It is the same in parallel workers.
 #[inline]
 pub fn transaction_start() -> i64 {
     // SAFETY: reads a variable of the server.
     unsafe { GetCurrentTransactionStartTimestamp() }
 }
 
-/// Seconds and nanoseconds.
+/// Returns seconds and nanoseconds.
 #[inline]
 fn read(clock: libc::clockid_t) -> (i64, i64) {
     let mut time = libc::timespec {
@@ -53,17 +53,17 @@ fn read(clock: libc::clockid_t) -> (i64, i64) {
     (time.tv_sec, time.tv_nsec)
 }
 
-/// Below this a latch, which counts in milliseconds, would sleep for too long.
-const SPIN: Micros = 1_000;
-/// The clock may be mended during a wait: look again after at most this long.
-const SLICE: Micros = 1_000_000;
+/// Shorter waits spin: a latch counts in milliseconds.
+const MIN_SLEEP: Micros = 1_000;
+/// A wait returns after at most this long, as the clock may be corrected meanwhile.
+const MAX_SLEEP: Micros = 1_000_000;
 
-/// Waits for at most `span`, or until something wakes this backend. Cancellation, timeouts and
-/// termination are served as they come, by an error.
+/// Waits for at most `span`, or until the latch of this backend is set. Raises the errors of cancellation, timeouts and
+/// termination.
 pub fn pause(span: Micros) {
     check_for_interrupts!();
-    if span >= SPIN {
-        let millis = span.min(SLICE) / 1_000;
+    if span >= MIN_SLEEP {
+        let millis = span.min(MAX_SLEEP) / 1_000;
         let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
         // SAFETY: MyLatch is this backend's own latch, initialised before any SQL runs.
         unsafe {
@@ -85,7 +85,7 @@ pub fn pause(span: Micros) {
     check_for_interrupts!();
 }
 
-/// How far a time is ahead of the clock; negative when behind.
+/// Returns how far a time is ahead of the clock; negative when behind.
 pub fn ahead(at: Micros) -> Micros {
     at.saturating_sub(now())
 }

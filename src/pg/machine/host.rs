@@ -1,9 +1,9 @@
 //! The name of this machine.
 
-/// It, in bytes; nothing when the system does not say. Cut off behind 255.
+/// Returns the host name, cut off after 255 bytes; empty when the system has none.
 pub fn name() -> Vec<u8> {
     let mut name = vec![0_u8; 256];
-    // SAFETY: writes at most as many bytes.
+    // SAFETY: writes at most `len` bytes.
     if unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) } != 0 {
         return Vec::new();
     }

@@ -4,7 +4,7 @@ use mint_core::uuid::version::parse_mac;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The address of the first network interface, by name, that has one. The loopback's is zero.
+/// Returns the address of the first network interface, by name, that has one. That of the loopback is zero.
 pub fn first_address(interfaces: &Path) -> Option<[u8; 6]> {
     let mut interfaces = interfaces_in(interfaces);
     interfaces.sort_by_key(|interface| interface.file_name().map(ToOwned::to_owned));
@@ -13,7 +13,7 @@ pub fn first_address(interfaces: &Path) -> Option<[u8; 6]> {
         .find_map(|interface| parse_mac(&address(interface)?).filter(|&node| node != [0; 6]))
 }
 
-/// The addresses of this machine's network interfaces that have one, in the order in which the system numbers them.
+/// Returns the addresses of this machine's network interfaces, in the order in which the system numbers them.
 pub fn addresses() -> Vec<String> {
     let mut interfaces = interfaces_in(Path::new("/sys/class/net"));
     let number = |interface: &PathBuf| -> Option<u32> {

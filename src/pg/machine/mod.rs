@@ -1,6 +1,7 @@
-//! What the machine has: clocks and randomness.
+//! The machine: its clocks, randomness and addresses.
 
 pub mod clock;
 pub mod host;
 pub mod mac_address;
 pub mod random;
+pub mod server;

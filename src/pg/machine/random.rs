@@ -1,24 +1,22 @@
 //! Randomness for ids: a CSPRNG of this process.
 //!
-//! Seeded from the operating system in the process that draws from it, at the first draw. Nothing is
-//! drawn in the postmaster, and a generator of another process is not used: what was seeded before the
-//! server forks would be the same in every session.
+//! It is seeded from the operating system at the first draw of each process. A generator seeded before a fork would be
+//! the same in every session, so a process does not draw from one that it inherited.
 
-use crate::pg::backend::local::InPlace;
+use crate::pg::backend::local::LocalMut;
 use crate::pg::error::report;
-use pgrx::{PgSqlErrorCode, pg_sys};
+use crate::pg::machine::server::process_id;
+use pgrx::PgSqlErrorCode;
 use rand::rngs::{ChaCha12Rng, SysRng};
 use rand::{Rng, SeedableRng};
-use std::ffi::c_int;
 
-/// The process that it was seeded in, and the generator.
-static STREAM: InPlace<Option<(c_int, ChaCha12Rng)>> = InPlace::new(None);
+/// The id of the process that seeded the generator, and the generator.
+static STREAM: LocalMut<Option<(u32, ChaCha12Rng)>> = LocalMut::new(None);
 
 #[inline]
 fn draw<T>(draw: impl FnOnce(&mut ChaCha12Rng) -> T) -> T {
-    let with = |stream: &mut Option<(c_int, ChaCha12Rng)>| {
-        // SAFETY: a plain integer, set when the process begins.
-        let pid = unsafe { pg_sys::MyProcPid };
+    let with = |stream: &mut Option<(u32, ChaCha12Rng)>| {
+        let pid = process_id();
         if stream
             .as_ref()
             .is_none_or(|(seeded_in, _)| *seeded_in != pid)
@@ -43,13 +41,13 @@ fn seeded() -> ChaCha12Rng {
     })
 }
 
-/// 64 random bits.
+/// Returns 64 random bits.
 #[inline]
 pub fn bits() -> u64 {
     draw(Rng::next_u64)
 }
 
-/// Random bytes.
+/// Returns random bytes.
 #[inline]
 pub fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];

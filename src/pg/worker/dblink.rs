@@ -1,30 +1,31 @@
-//! Questions to another server through dblink and a foreign server, so that addresses and credentials stay where
-//! PostgreSQL keeps them. For background workers: nothing here blocks for longer than a connection takes.
+//! Queries on another server by dblink and a foreign server, so that addresses and credentials stay where PostgreSQL
+//! keeps them. For background workers: nothing here blocks for longer than it takes to connect.
 
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::catalog::{binding, privilege, sql};
 use crate::pg::charset;
-use crate::pg::datum::text::Words;
-use crate::pg::error::{OrReport, report};
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{OrReport, relay_errors, report};
 use crate::pg::machine::clock;
 use crate::pg::worker::lifecycle;
 use mint_core::Micros;
 use pgrx::bgworkers::BackgroundWorker;
+use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::spi::{SpiClient, SpiTupleTable};
-use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, Spi, pg_sys};
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, PgTryBuilder, Spi, pg_sys};
 use std::panic::AssertUnwindSafe;
 
-/// How long another server may take for its answer.
+/// The longest time that another server may take for its answer.
 const TIMEOUT: Micros = 3_000_000;
-/// How often it is looked for.
+/// The interval at which a worker looks for the answer.
 const POLL: Micros = 1_000;
 
-/// Where the other server has the extension: a query of one row of one text.
+/// Query for the schema of the extension on the other server: one row of one text.
 ///
-/// What is sent there names all by its schema and exact types, as SQL here does. There, too, a role may have laid
-/// traps for the role that asks: in the schema `"$user"`, or wherever the search path of the role leads.
+/// Queries name all objects by schema and exact types, as SQL does here. On the other server, too, a role may have laid
+/// traps for the role that connects: in the schema `"$user"`, or elsewhere in the search path of the role.
 const HOME: &str = "SELECT (
     SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text)
     FROM pg_catalog.pg_extension AS e
@@ -37,33 +38,33 @@ pub type Query<'a> = dyn Fn(&str) -> String + 'a;
 
 /// A connection to a foreign server, made when it is needed.
 pub struct Remote {
-    /// What dblink calls it, as a literal.
+    /// The name of the connection in dblink.
     name: String,
-    /// The role whose user mapping counts; none means the worker's own.
+    /// The role that has the user mapping; none means the worker's own role.
     role: Option<String>,
-    /// The foreign server that it leads to.
-    to: Option<String>,
-    /// Which changes of foreign servers and user mappings it was made after.
+    /// The foreign server, once connected.
+    server: Option<String>,
+    /// The generation of foreign servers and user mappings at that time.
     generation: u64,
 }
 
 impl Remote {
-    /// A connection that is yet to be made, of a name that is used once.
+    /// Returns a connection that is not made yet, with a name that no other has.
     pub fn new(name: String, role: Option<String>) -> Self {
         Self {
-            name: sql::escaped(&name),
+            name,
             role,
-            to: None,
+            server: None,
             generation: 0,
         }
     }
 
-    /// Asks a query that gives one row of `columns`, and reads the row. In a transaction of its own.
+    /// Runs a query that returns one row of `columns`, and reads the row. In a transaction of its own.
     ///
-    /// The schema there is asked for each time: it may have changed, and another role have taken the name.
+    /// The extension's schema is asked for each time: it may have changed, and another role may have taken the name.
     ///
     /// # Errors
-    /// What either server says.
+    /// The error of either server.
     pub fn ask<T>(
         &mut self,
         server: &str,
@@ -71,17 +72,17 @@ impl Remote {
         columns: &str,
         read: impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
-        // A transaction begins with hearing of changes.
+        // The start of a transaction receives invalidations.
         attempt(|| ())?;
         let generation = foreign_server_generation();
-        if self.to.as_deref() != Some(server) || self.generation != generation {
-            self.hang_up();
+        if self.server.as_deref() != Some(server) || self.generation != generation {
+            self.disconnect();
         }
         self.generation = generation;
-        let was_open = self.to.is_some();
+        let was_open = self.server.is_some();
         let mut answer = self.try_once(server, query, columns, &read);
         if was_open && answer.is_err() && !lifecycle::is_asked_to_end() {
-            // The other server may have been restarted since it was asked last.
+            // The other server may have been restarted since the last query.
             answer = self.try_once(server, query, columns, &read);
         }
         answer
@@ -94,12 +95,12 @@ impl Remote {
         columns: &str,
         read: &impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
-        let is_open = self.to.is_some();
+        let is_open = self.server.is_some();
         let answer = in_dblink(|dblink| {
             if !is_open {
                 self.connect(dblink, server);
             }
-            let first = |row: SpiTupleTable<'_>| value::<Words>(&row, 1).map(|home| home.0);
+            let first = |row: SpiTupleTable<'_>| value::<DecodedText>(&row, 1).map(|home| home.0);
             self.send(dblink, HOME);
             let home = self.receive(dblink, "home pg_catalog.text", first);
             let home = home.unwrap_or_else(|| {
@@ -110,10 +111,10 @@ impl Remote {
             self.send(dblink, &query(&home));
             self.receive(dblink, columns, read)
         });
-        self.to = Some(server.to_owned());
+        self.server = Some(server.to_owned());
         if answer.is_err() {
-            // It may be half open.
-            self.hang_up();
+            // The connection may be half open.
+            self.disconnect();
         }
         answer
     }
@@ -133,8 +134,8 @@ impl Remote {
             .hint("Use CREATE SERVER in this database.")
             .raise()
         };
-        // The owner of the server decides where it leads, and as which role. Of a superuser dblink wants no password: that would
-        // be a way into any database that lets this server's system user in.
+        // The owner of the server decides where it leads, and as which role. dblink requires no password of a
+        // superuser: that would open any database that trusts the system user of this server.
         if is_superuser(role) && !is_superuser(owner) {
             report(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -143,42 +144,38 @@ impl Remote {
             .detail("A superuser does not follow it where an ordinary role may lead it.")
             .raise();
         }
-        let (name, server) = (&self.name, sql::escaped(server));
+        let connect = format!("SELECT {dblink}.dblink_connect($1, $2)");
         privilege::as_role(role, || {
-            sql::run(&format!("SELECT {dblink}.dblink_connect({name}, {server})"));
+            call::<DecodedText>(&connect, &[&self.name, server])
         });
     }
 
     fn send(&self, dblink: &str, query: &str) {
-        let (name, query) = (&self.name, sql::escaped(query));
-        sql::run(&format!(
-            "SELECT {dblink}.dblink_send_query({name}, {query})"
-        ));
+        let send = format!("SELECT {dblink}.dblink_send_query($1, $2)");
+        call::<i32>(&send, &[&self.name, query]);
     }
 
-    fn hang_up(&mut self) {
-        if self.to.take().is_some() {
-            let name = &self.name;
-            // That there was no connection is as good.
+    fn disconnect(&mut self) {
+        if self.server.take().is_some() {
+            // An error is ignored: then there is no connection any more.
             let _ = in_dblink(|dblink| {
-                let open = format!(
-                    "SELECT {name} OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
+                let is_open = format!(
+                    "SELECT $1 OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
                 );
-                let open = charset::carried(open);
-                if privilege::guarded(|| Spi::get_one::<bool>(&open).or_report()) == Some(true) {
-                    sql::run(&format!("SELECT {dblink}.dblink_disconnect({name})"));
+                if call(&is_open, &[&self.name]) == Some(true) {
+                    let disconnect = format!("SELECT {dblink}.dblink_disconnect($1)");
+                    call::<DecodedText>(&disconnect, &[&self.name]);
                 }
             });
         }
     }
 
-    /// Waits for the answer, looking for it again and again, as the way that dblink waits cannot be interrupted.
+    /// Waits for the answer by polling, as dblink's own wait cannot be interrupted.
     fn receive<T>(&self, dblink: &str, columns: &str, read: impl Fn(SpiTupleTable<'_>) -> T) -> T {
-        let name = &self.name;
-        let busy = charset::carried(format!("SELECT {dblink}.dblink_is_busy({name})"));
+        let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
         let began = clock::up();
-        while privilege::guarded(|| Spi::get_one::<i32>(&busy).or_report()) == Some(1) {
-            // One that asks for a role has nothing to say when it ends, and would keep its database from being dropped.
+        while call(&is_busy, &[&self.name]) == Some(1) {
+            // A worker with a role has nothing to release when it ends, and keeps its database from being dropped.
             if self.role.is_some() && lifecycle::is_asked_to_end() {
                 ending();
             }
@@ -191,11 +188,12 @@ impl Remote {
             }
             clock::pause(POLL);
         }
-        let fetch_answer = charset::carried(format!(
-            "SELECT * FROM {dblink}.dblink_get_result({name}) AS answer({columns})"
-        ));
-        let fetch = |client: &mut SpiClient<'_>| {
-            let rows = client.update(&fetch_answer, None, &[]).or_report();
+        let fetch = format!("SELECT * FROM {dblink}.dblink_get_result($1) AS answer({columns})");
+        let fetch = charset::encode_for_pgrx(fetch);
+        let work = |client: &mut SpiClient<'_>| {
+            let rows = client
+                .update(&fetch, None, &texts(&[&self.name]))
+                .or_report();
             if rows.is_empty() {
                 report(
                     Code::ERRCODE_CONNECTION_FAILURE,
@@ -204,15 +202,29 @@ impl Remote {
                 .raise();
             }
             let answer = read(rows.first());
-            // The end of the answers, after which the connection can be used again.
-            client.update(&fetch_answer, None, &[]).or_report();
+            // The second result is empty, and makes the connection ready for the next query.
+            client
+                .update(&fetch, None, &texts(&[&self.name]))
+                .or_report();
             answer
         };
-        privilege::guarded(|| Spi::connect_mut(fetch))
+        privilege::guarded(|| Spi::connect_mut(work))
     }
 }
 
-/// Raises the error that a worker ends by.
+/// Runs a statement with arguments of type text, and returns its only value.
+fn call<T: FromDatum + IntoDatum>(statement: &str, arguments: &[&str]) -> Option<T> {
+    let statement = charset::encode_for_pgrx(statement.to_owned());
+    let run = || Spi::get_one_with_args(&statement, &texts(arguments));
+    privilege::guarded(|| relay_errors(run).or_report())
+}
+
+fn texts(arguments: &[&str]) -> Vec<DatumWithOid<'static>> {
+    let text = |&text: &&str| DecodedText(text.to_owned()).into();
+    arguments.iter().map(text).collect()
+}
+
+/// Raises the error that ends a worker.
 fn ending() -> ! {
     report(
         Code::ERRCODE_ADMIN_SHUTDOWN,
@@ -221,27 +233,27 @@ fn ending() -> ! {
     .raise()
 }
 
-/// Runs `work` in a transaction, and returns its error in words instead of raising it.
+/// Runs `work` in a transaction, and returns the text of its error instead of raising it.
 pub fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     PgTryBuilder::new(AssertUnwindSafe(|| {
         Ok(BackgroundWorker::transaction(AssertUnwindSafe(work)))
     }))
     .catch_others(|error| {
-        // SAFETY: the transaction that `transaction` has begun failed; this ends it, as the server's own loops do.
+        // SAFETY: ends the failed transaction that `transaction` began, as the server's own loops do.
         unsafe { pg_sys::AbortCurrentTransaction() };
-        Err(words(&error))
+        Err(describe(&error))
     })
     .execute()
 }
 
-/// An error's message and detail.
-fn words(error: &CaughtError) -> String {
+/// Returns an error's message and detail.
+fn describe(error: &CaughtError) -> String {
     let (CaughtError::PostgresError(report)
     | CaughtError::ErrorReport(report)
     | CaughtError::RustPanic {
         ereport: report, ..
     }) = error;
-    // What this library reports is in the encoding of the database already.
+    // A report of this library is in the encoding of the database.
     let text = |text: &str| match error {
         CaughtError::ErrorReport(_) => charset::decode(text.as_bytes()),
         _ => text.to_owned(),
@@ -253,11 +265,11 @@ fn words(error: &CaughtError) -> String {
     }
 }
 
-/// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements call dblink's functions, and no
-/// others that may have come into a schema of the name.
+/// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements can call dblink's functions, and
+/// no others in a schema of that name.
 fn in_dblink<T>(work: impl FnOnce(&str) -> T) -> Result<T, String> {
     attempt(|| {
-        let dblink = dblink();
+        let dblink = find_dblink();
         let members = "SELECT pg_catalog.array_agg(d.objid)
             FROM pg_catalog.pg_depend AS d
                 JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
@@ -270,19 +282,19 @@ fn in_dblink<T>(work: impl FnOnce(&str) -> T) -> Result<T, String> {
             functions: &functions,
             ..Bound::default()
         };
-        binding::to(bound, || work(&dblink))
+        binding::restrict_to(bound, || work(&dblink))
     })
 }
 
-/// The schema of dblink, quoted.
-fn dblink() -> String {
+/// Returns the schema of dblink, quoted.
+fn find_dblink() -> String {
     let query = "SELECT (
         SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text)
         FROM pg_catalog.pg_extension AS e
             JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
         WHERE e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name
     )";
-    let schema = sql::ask::<Words>(query, "dblink".into()).map(|schema| schema.0);
+    let schema = sql::ask::<DecodedText>(query, "dblink".into()).map(|schema| schema.0);
     schema.unwrap_or_else(|| {
         report(
             Code::ERRCODE_UNDEFINED_FUNCTION,
@@ -293,7 +305,7 @@ fn dblink() -> String {
     })
 }
 
-/// The oid of a role, or the server's own error.
+/// Returns the oid of a role, or raises the server's own error.
 fn role_oid(name: &str) -> pg_sys::Oid {
     let name = charset::c_string(name);
     // SAFETY: a lookup in the catalogs, inside a transaction.
@@ -305,7 +317,7 @@ fn is_superuser(role: pg_sys::Oid) -> bool {
     unsafe { pg_sys::superuser_arg(role) }
 }
 
-/// The owner of a foreign server, if there is one of that name.
+/// Returns the owner of a foreign server, if there is one of that name.
 fn owner_of_server(name: &str) -> Option<pg_sys::Oid> {
     let name = charset::c_string(name);
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
@@ -315,10 +327,7 @@ fn owner_of_server(name: &str) -> Option<pg_sys::Oid> {
     }
 }
 
-/// A value of an answer's row.
-pub fn value<T: pgrx::IntoDatum + pgrx::FromDatum>(
-    row: &SpiTupleTable<'_>,
-    place: usize,
-) -> Option<T> {
-    row.get(place).or_report()
+/// Returns a value of an answer's row.
+pub fn value<T: IntoDatum + FromDatum>(row: &SpiTupleTable<'_>, column: usize) -> Option<T> {
+    row.get(column).or_report()
 }

@@ -1,21 +1,35 @@
-//! What every background worker of ours does when it begins, goes on and ends.
+//! What every background worker of the extension does when it begins, hears of changed settings, and ends.
 
+use crate::pg::backend::local::Local;
+use crate::pg::catalog::privilege::SEARCH_PATH;
+use crate::pg::worker::request::Requests;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::pg_sys;
+use std::ffi::c_int;
 
-/// Begins, connected to a database: from now on names mean the server's own, and `on_exit` is called when the process
-/// ends, as itself or by an error. Returns its number.
-pub fn begin(on_exit: unsafe extern "C-unwind" fn(std::ffi::c_int, pg_sys::Datum)) -> i32 {
-    // SAFETY: strings and a function of ours; reads a plain number.
+/// The requests that this process serves.
+static SERVED: Local<Option<&'static Requests>> = Local::new(None);
+
+/// Makes this process, which is connected to a database, the worker that serves these requests until it ends, as itself
+/// or by an error. From now on names mean the server's own. False when the requests have a worker already.
+pub fn begin(requests: &'static Requests) -> bool {
+    // SAFETY: strings and a function of this library, which live as long as the process.
     unsafe {
         pg_sys::SetConfigOption(
             c"search_path".as_ptr(),
-            crate::pg::catalog::privilege::SEARCH_PATH.as_ptr(),
+            SEARCH_PATH.as_ptr(),
             pg_sys::GucContext::PGC_SUSET,
             pg_sys::GucSource::PGC_S_OVERRIDE,
         );
+        SERVED.set(Some(requests));
         pg_sys::before_shmem_exit(Some(on_exit), 0_usize.into());
-        pg_sys::MyProcPid
+    }
+    requests.enter()
+}
+
+unsafe extern "C-unwind" fn on_exit(_: c_int, _: pg_sys::Datum) {
+    if let Some(requests) = SERVED.get() {
+        requests.leave();
     }
 }
 

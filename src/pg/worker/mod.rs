@@ -1,4 +1,4 @@
-//! Background workers, questions to them, and theirs to other servers.
+//! Background workers: their life cycle, the requests of sessions, and queries on other servers.
 
 pub mod dblink;
 pub mod lifecycle;

@@ -1,45 +1,46 @@
-//! Between sessions and the background worker that does something for all of them: questions are counted, and the
-//! worker says up to which it has come, and what went wrong.
+//! Requests of sessions to the background worker that serves all of them. Requests are counted; the worker says which
+//! was the last one that it has answered, and what went wrong.
 
 use crate::pg::backend::guc::max_wait;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
+use crate::pg::machine::server::process_id;
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
-/// The longest reason that is kept.
+/// The longest note, in bytes.
 const NOTE: usize = 500;
 
-/// How long a look at what the worker has done is off.
+/// The interval at which a waiting session looks for an answer.
 pub const POLL: Micros = 2_000;
 
 /// In shared memory, zeroed at first.
 ///
-/// - `worker`: its process; 0 when there is none.
-/// - `started`: when one was last asked for; moved by compare-and-swap.
-/// - `asked`: counts what sessions wait for; `answered`: the count that the worker has dealt with.
-/// - `note`, `noted`: what went wrong last, and how long that is; 0 when nothing did. Written by the worker alone, while
+/// - `worker`: the worker's process id; 0 when there is none.
+/// - `started`: when a worker was started last; moved by compare-and-swap.
+/// - `last`: the number of the last request; `answered`: of the last one that the worker has answered.
+/// - `note`, `noted`: what went wrong last, and its length; 0 when nothing did. Written by the worker alone, while
 ///   `edition` is odd.
 #[repr(C)]
 pub struct Requests {
     worker: AtomicU32,
     noted: AtomicU32,
     started: AtomicI64,
-    asked: AtomicU64,
+    last: AtomicU64,
     answered: AtomicU64,
     edition: AtomicU32,
     note: [AtomicU8; NOTE],
 }
 
-/// How a worker is started.
+/// A kind of worker.
 pub struct Kind {
-    /// What the server shows.
+    /// The name that the server shows.
     pub name: &'static str,
-    /// The function in this library.
+    /// The entry point in this library.
     pub function: &'static str,
-    /// What the function is given.
+    /// The argument of the entry point.
     pub argument: u32,
 }
 
@@ -50,8 +51,8 @@ impl Requests {
             self.start(kind);
             return;
         };
-        // SAFETY: a process that is gone has no entry. One that goes now leaves its latch to the next, which is
-        // woken for nothing.
+        // SAFETY: a process that is gone has no entry. The latch of a process that ends now goes to the next one, which
+        // is woken without need.
         unsafe {
             let process = pg_sys::BackendPidGetProc(pid);
             if !process.is_null() {
@@ -60,7 +61,7 @@ impl Requests {
         }
     }
 
-    /// Whether there is a worker, or one was started just now and may not have come yet.
+    /// Whether there is a worker, or one was started just now and may not be there yet.
     pub fn is_served_or_started(&self) -> bool {
         const WHILE: Micros = 2_000_000;
         let last = self.started.load(Ordering::Relaxed);
@@ -74,13 +75,11 @@ impl Requests {
         if self.is_served_or_started() {
             return;
         }
-        // One of the sessions that ask at once. Should a worker have come meanwhile, the second one leaves.
-        let swap = (Ordering::AcqRel, Ordering::Relaxed);
-        if self
+        // Of sessions that get here at once, one starts a worker. If there is one by then, the second worker ends.
+        let swap = self
             .started
-            .compare_exchange(last, now, swap.0, swap.1)
-            .is_err()
-        {
+            .compare_exchange(last, now, Ordering::AcqRel, Ordering::Relaxed);
+        if swap.is_err() {
             return;
         }
         let worker = BackgroundWorkerBuilder::new(kind.name)
@@ -114,15 +113,16 @@ impl Requests {
         self.is_served() || self.started.load(Ordering::Relaxed) != 0
     }
 
-    /// Puts a question, and returns its number.
-    fn ask(&self, kind: &Kind) -> u64 {
-        let number = self.asked.fetch_add(1, Ordering::AcqRel) + 1;
+    /// Makes a request, and returns its number.
+    fn request(&self, kind: &Kind) -> u64 {
+        let number = self.last.fetch_add(1, Ordering::AcqRel) + 1;
         self.wake(kind);
         number
     }
 
-    /// Asks the worker, and waits until `find` finds something, the worker has answered, or the caller's patience is at
-    /// its end. An answer counts only if `counts` was true before the question: once it is, the worker is asked again.
+    /// Makes a request, and waits until `find` finds something or the worker has answered, at most for
+    /// `pg_mint.max_wait`. An answer counts only if `counts` was true before the request: once it is, another request
+    /// is made.
     pub fn wait_for<T>(
         &self,
         kind: &Kind,
@@ -131,58 +131,56 @@ impl Requests {
     ) -> Option<T> {
         let began = clock::up();
         let mut counted = counts();
-        let mut question = self.ask(kind);
+        let mut number = self.request(kind);
         loop {
-            // Before looking: what was answered by then must be seen.
-            let answered = counted && self.has_answered(question);
+            // Before `find`, which sees all that was written before the answer.
+            let is_answered = counted && self.is_answered(number);
             let found = find();
-            if found.is_some() || answered || clock::up() - began > max_wait() {
+            if found.is_some() || is_answered || clock::up() - began > max_wait() {
                 return found;
             }
             if !counted && counts() {
                 counted = true;
-                question = self.ask(kind);
+                number = self.request(kind);
             }
             clock::pause(POLL);
         }
     }
 
-    /// Whether the worker has dealt with a question.
-    pub fn has_answered(&self, question: u64) -> bool {
-        self.answered.load(Ordering::Acquire) >= question
+    /// Whether the worker has answered a request.
+    pub fn is_answered(&self, number: u64) -> bool {
+        self.answered.load(Ordering::Acquire) >= number
     }
 
-    /// The last question. **The worker's**, before it looks at what is wanted.
-    pub fn asked(&self) -> u64 {
-        self.asked.load(Ordering::Acquire)
+    /// Returns the number of the last request. **For the worker**, before it reads what is wanted.
+    pub fn last(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
     }
 
-    /// All questions up to this one were dealt with. **The worker's.**
-    pub fn answer(&self, question: u64) {
-        self.answered.store(question, Ordering::Release);
+    /// Answers all requests up to this one. **For the worker.**
+    pub fn answer(&self, number: u64) {
+        self.answered.store(number, Ordering::Release);
     }
 
-    /// A worker comes. False when there is one already. **The worker's.**
-    pub fn enter(&self, pid: i32) -> bool {
-        self.worker
-            .compare_exchange(0, pid.unsigned_abs(), Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+    /// Makes this process the worker. False when there is one already. **For the worker.**
+    pub fn enter(&self) -> bool {
+        self.replace_worker(0, process_id())
     }
 
-    /// The worker goes; the next can be started at once. **The worker's.**
-    pub fn leave(&self, pid: i32) {
-        let left = self.worker.compare_exchange(
-            pid.unsigned_abs(),
-            0,
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
-        if left.is_ok() {
+    /// Ends the worker's service; the next one can be started at once. **For the worker.**
+    pub fn leave(&self) {
+        if self.replace_worker(process_id(), 0) {
             self.started.store(0, Ordering::Relaxed);
         }
     }
 
-    /// What went wrong last, if anything did.
+    fn replace_worker(&self, old: u32, new: u32) -> bool {
+        self.worker
+            .compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// Returns what went wrong last, if anything did.
     pub fn note(&self) -> Option<String> {
         let bytes: Vec<u8> = loop {
             let edition = self.edition.load(Ordering::Acquire);
@@ -196,22 +194,18 @@ impl Requests {
             std::thread::yield_now();
             pgrx::check_for_interrupts!();
         };
-        if bytes.is_empty() {
-            return None;
-        }
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Keeps what went wrong, or that nothing did. **The worker's.**
-    pub fn set_note(&self, note: Option<&str>) {
-        let text = note.unwrap_or_default();
-        let length = text.floor_char_boundary(NOTE);
-        // A worker that was ended in the middle has left it odd.
+    /// Sets what went wrong; an empty note says that nothing did. **For the worker.**
+    pub fn set_note(&self, note: &str) {
+        let length = note.floor_char_boundary(NOTE);
+        // A worker that ended in the middle of this has left it odd.
         let edition = self.edition.load(Ordering::Relaxed) | 1;
         self.edition.store(edition, Ordering::Relaxed);
         fence(Ordering::Release);
-        for (place, byte) in self.note.iter().zip(text[..length].bytes()) {
-            place.store(byte, Ordering::Relaxed);
+        for (cell, byte) in self.note.iter().zip(note[..length].bytes()) {
+            cell.store(byte, Ordering::Relaxed);
         }
         self.noted.store(length as u32, Ordering::Relaxed);
         self.edition

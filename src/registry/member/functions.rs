@@ -1,20 +1,20 @@
-//! What this server holds of its registry, for SQL.
+//! The leases that this server holds, for SQL.
 
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::machine::clock;
 use crate::registry::member::leases;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-/// Gives back all nodes that this server holds, before it is shut down for long, and returns how many claims. It
-/// claims again when a session mints.
+/// Releases all leases that this server holds, before it is shut down for long, and returns how many there were. It
+/// requests them again when a session mints.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn snowflake_release_node() -> i64 {
     leases::release()
 }
 
-/// What this server holds of its registry, behind the view of the same name.
+/// The leases that this server holds, behind the view of the same name.
 #[pg_extern(volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn pg_mint_claims() -> TableIterator<
@@ -29,22 +29,22 @@ fn pg_mint_claims() -> TableIterator<
         name!(time_left, Interval),
         name!(renewed, Option<TimestampWithTimeZone>),
         name!(renewals, i64),
-        name!(trouble, Option<Words>),
+        name!(trouble, Option<DecodedText>),
     ),
 > {
-    let trouble = leases::note().map(Words);
-    TableIterator::new(leases::holds().map(move |hold| {
-        let (nodes, lease) = (hold.nodes(), hold.lease());
+    let trouble = leases::note().map(DecodedText);
+    TableIterator::new(leases::slots().map(move |slot| {
+        let (nodes, lease) = (slot.nodes(), slot.lease());
         (
-            hold.width().cast_signed(),
+            slot.width().cast_signed(),
             nodes.start().cast_signed(),
             nodes.end().cast_signed(),
-            hold.claim().is_some(),
+            slot.id().is_some(),
             timestamp(lease.from()),
             timestamp(lease.until()),
             interval(clock::ahead(lease.until())),
-            timestamp(hold.granted_at()),
-            hold.renewals().cast_signed(),
+            timestamp(slot.granted_at()),
+            slot.renewals().cast_signed(),
             trouble.clone(),
         )
     }))

@@ -1,16 +1,16 @@
-//! What this server holds of a registry of nodes: leases of id time, in shared memory only. So a copy of the data
-//! directory holds nothing.
+//! The leases of nodes that this server holds, in shared memory only. So a copy of the data directory holds none.
 //!
-//! Sessions say what they need and look at what is held. One background worker asks the registry
-//! ([`crate::registry::member::worker`]), so that no statement waits for the network but the first one.
+//! Sessions say which leases they need, and read those that are held. One background worker
+//! ([`crate::registry::member::worker`]) requests them from the registry, so that only the first statement waits for
+//! the network.
 
 use crate::pg::backend::local::Local;
 use crate::pg::backend::recovery;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::request::{Kind, POLL, Requests};
-use crate::registry::member::slot::{History, Hold, SLOTS};
+use crate::registry::member::slot::{History, LeaseSlot, SLOTS};
 use crate::registry::settings;
 use crate::snowflake::error::IN_RECOVERY;
 use crate::snowflake::lane::lanes;
@@ -24,109 +24,105 @@ use std::ops::RangeInclusive;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// All that sessions and worker tell each other. Zeroed at first.
+/// What sessions and the worker share. Zeroed at first.
 ///
-/// - `widths`, `autos`: a bit for each width of node that sessions need: by its number, or any.
-/// - `released`: 1 from when all is to be given back until a session needs a node again.
-/// - `settings`: by which settings the worker goes.
-/// - `auto`: for each width, the slot of the node that the registry gave, plus 1.
-/// - `seen`: the worker's.
+/// - `widths`, `any_widths`: a bit for each width of which sessions need leases: of nodes by number, and of any node.
+/// - `seen`: written by the worker.
+/// - `settings`: the key of the settings that the worker uses.
+/// - `released`: 1 from the release of all leases until a session needs one again.
+/// - `any`: for each width, the slot of the node that the registry chose, plus 1.
 #[repr(C)]
-pub struct Claims {
+pub struct Head {
     requests: Requests,
     widths: AtomicU64,
-    autos: AtomicU64,
+    any_widths: AtomicU64,
     seen: History,
     settings: AtomicU64,
     released: AtomicU32,
-    auto: [AtomicU32; 63],
-    holds: [Hold; SLOTS],
+    any: [AtomicU32; 63],
+    slots: [LeaseSlot; SLOTS],
 }
 
 static STAMP: Stamp = Stamp::new(b'r', 1);
-static CLAIMS: Idea<Claims> = Idea::new(c"pg_mint leases", &STAMP, |_, _| ());
+static LEASES: NamedSegment<Head> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
 
-fn memory() -> &'static Claims {
-    CLAIMS.memory().head
+fn memory() -> &'static Head {
+    LEASES.memory().head
 }
 
-/// The worker that asks the registry.
+/// The worker that sends requests to the registry.
 const WORKER: Kind = Kind {
     name: "pg_mint registry",
     function: "pg_mint_member",
     argument: 0,
 };
 
-/// Every slot in use.
-pub fn holds() -> impl Iterator<Item = &'static Hold> {
-    let holds = &memory().holds;
-    holds.iter().take_while(|hold| hold.is_used())
+/// Returns every slot that is used.
+pub fn slots() -> impl Iterator<Item = &'static LeaseSlot> {
+    let slots = &memory().slots;
+    slots.iter().take_while(|slot| slot.is_used())
 }
 
-/// Those that this process can use: of the registry that its settings name.
-pub fn usable() -> impl Iterator<Item = &'static Hold> {
+/// Returns the slots that this process can use: of the registry that its settings name.
+pub fn usable_slots() -> impl Iterator<Item = &'static LeaseSlot> {
     let key = settings::registry_key();
-    holds().filter(move |hold| hold.registry() == key)
+    slots().filter(move |slot| slot.registry() == key)
 }
 
-/// The slot of these nodes, made if there is none; none when there is no room. **The worker's.**
-pub fn hold(width: u32, nodes: &RangeInclusive<u64>) -> Option<&'static Hold> {
-    if let Some(hold) = usable().find(|hold| hold.width() == width && hold.nodes() == *nodes) {
-        return Some(hold);
+/// Returns the slot of these nodes, or an empty one that it gives to them; none when there is no room. **For the
+/// worker.**
+pub fn slot_for(width: u32, nodes: &RangeInclusive<u64>) -> Option<&'static LeaseSlot> {
+    let is_theirs = |slot: &&LeaseSlot| slot.width() == width && slot.nodes() == *nodes;
+    if let Some(slot) = usable_slots().find(is_theirs) {
+        return Some(slot);
     }
-    let hold = memory().holds.get(holds().count())?;
-    hold.publish(settings::registry_key(), width, nodes);
-    Some(hold)
+    let slot = memory().slots.get(slots().count())?;
+    slot.publish(settings::registry_key(), width, nodes);
+    Some(slot)
 }
 
-/// Whether there is a slot for nodes that have none. **The worker's.**
+/// Whether there is an empty slot. **For the worker.**
 pub fn has_room() -> bool {
-    holds().count() < SLOTS
+    slots().count() < SLOTS
 }
 
-/// The slot of the node that the registry gave for a width.
-pub fn auto(width: u32) -> Option<&'static Hold> {
-    let claims = memory();
-    let hold = claims
-        .holds
-        .get(place_of_auto(width).checked_sub(1)? as usize)?;
-    (hold.registry() == settings::registry_key()).then_some(hold)
+/// Returns the slot of the node that the registry chose for a width.
+pub fn any_slot(width: u32) -> Option<&'static LeaseSlot> {
+    let index = index_of_any(width).checked_sub(1)?;
+    let slot = memory().slots.get(index as usize)?;
+    (slot.registry() == settings::registry_key()).then_some(slot)
 }
 
-/// Where that is, plus 1; 0 when there is none.
+/// Returns the index of that slot, plus 1; 0 when there is none.
 #[inline]
-fn place_of_auto(width: u32) -> u32 {
-    let place = memory().auto.get(width as usize);
-    place.map_or(0, |place| place.load(Ordering::Acquire))
+fn index_of_any(width: u32) -> u32 {
+    let index = memory().any.get(width as usize);
+    index.map_or(0, |index| index.load(Ordering::Acquire))
 }
 
-/// From now on this is the node that the registry gave. **The worker's.**
-pub fn set_auto(width: u32, hold: &'static Hold) {
-    let claims = memory();
-    let place = holds().position(|other| ptr::eq(other, hold));
-    if let (Some(place), Some(auto)) = (place, claims.auto.get(width as usize)) {
-        auto.store(place as u32 + 1, Ordering::Release);
+/// Makes this the slot of the node that the registry chose. **For the worker.**
+pub fn set_any_slot(width: u32, slot: &'static LeaseSlot) {
+    let index = slots().position(|other| ptr::eq(other, slot));
+    if let (Some(index), Some(any)) = (index, memory().any.get(width as usize)) {
+        any.store(index as u32 + 1, Ordering::Release);
     }
 }
 
-/// For each width, which slot this session has found to be that of its node, plus 1, and the node.
-static AUTO: [Local<(u32, u64)>; 63] = [const { Local::new(NOWHERE) }; 63];
-const NOWHERE: (u32, u64) = (u32::MAX, 0);
+/// For each width, the index that this session has read of the slot of its node, plus 1, and the node.
+static ANY: [Local<(u32, u64)>; 63] = [const { Local::new(UNKNOWN) }; 63];
+const UNKNOWN: (u32, u64) = (u32::MAX, 0);
 
-/// Registers what is to be forgotten, and when. Called once, when the library is loaded.
+/// Registers what a change of settings clears. Called once, when the library is loaded.
 pub fn init() {
-    lender::on_change(|| AUTO.iter().for_each(|known| known.set(NOWHERE)));
+    lender::on_change(|| ANY.iter().for_each(|known| known.set(UNKNOWN)));
 }
 
-/// The registry as a lender.
-pub struct Leases;
+/// The lender whose leases a registry has granted.
+pub struct RegistryLender;
 
-/// What [`lender`] is told of.
-pub static LEASES: Leases = Leases;
-
-impl Lender for Leases {
+impl Lender for RegistryLender {
     fn lease(&self, width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease) {
-        held(width, node)
+        find_or_request(width, node)
     }
 
     fn renew(&self, lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
@@ -134,10 +130,10 @@ impl Lender for Leases {
     }
 
     fn node(&self, width: u32) -> u64 {
-        match AUTO.get(width as usize).map(Local::get) {
-            // A slot is never another's, so its node is as it was.
-            Some((place, node)) if place == place_of_auto(width) => node,
-            _ => first_auto(width),
+        match ANY.get(width as usize).map(Local::get) {
+            // A slot is never reused, so its node is as it was.
+            Some((index, node)) if index == index_of_any(width) => node,
+            _ => find_any_node(width),
         }
     }
 
@@ -146,35 +142,34 @@ impl Lender for Leases {
     }
 }
 
-/// Where a node is, once a lease of it was held: what lasts longest, as it may be in different ranges one after the
-/// other.
-fn find(width: u32, node: u64) -> Option<&'static Hold> {
-    usable()
-        .filter(|hold| hold.has(width, node) && hold.lease().until() > 0)
-        .max_by_key(|hold| hold.lease().until())
+/// Returns the slot with the latest lease of a node, which may be in several ranges one after the other.
+fn find(width: u32, node: u64) -> Option<&'static LeaseSlot> {
+    usable_slots()
+        .filter(|slot| slot.has(width, node) && slot.lease().until() > 0)
+        .max_by_key(|slot| slot.lease().until())
 }
 
-/// The nodes around this one that the settings let this session mint as; none when they say nothing of it.
+/// Returns the nodes around this one that the settings let this session mint as; none when they do not name it.
 fn permitted(width: u32, node: u64) -> Option<RangeInclusive<u64>> {
-    // Without a node there is nothing to list.
+    // A layout without a node has node 0, which no setting names.
     if width == 0 {
         return Some(0..=0);
     }
     settings::range_of(node).or_else(|| {
-        let given =
-            node_setting() == Node::Auto && auto(width).is_some_and(|at| at.first() == node);
-        given.then_some(node..=node)
+        let is_chosen =
+            node_setting() == Node::Auto && any_slot(width).is_some_and(|any| any.first() == node);
+        is_chosen.then_some(node..=node)
     })
 }
 
-fn held(width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease) {
+fn find_or_request(width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease) {
     let Some(range) = permitted(width, node) else {
         refuse_unlisted(width, node)
     };
-    let hold = find(width, node).unwrap_or_else(|| {
+    let slot = find(width, node).unwrap_or_else(|| {
         want(&memory().widths, width);
         wait_for(|| find(width, node)).unwrap_or_else(|| {
-            // The number of a session, role or database is not claimed for them.
+            // A node that only the session, role or database sets is not requested.
             if width > 0 && !settings::is_listed(node) && note().is_none() && requests().is_served()
             {
                 refuse_unlisted(width, node);
@@ -182,20 +177,18 @@ fn held(width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease) {
             refuse(None)
         })
     });
-    let nodes = hold.nodes();
-    let (first, last) = (
-        *nodes.start().max(range.start()),
-        *nodes.end().min(range.end()),
-    );
-    (first..=last, hold.lease())
+    let nodes = slot.nodes();
+    let first = *nodes.start().max(range.start());
+    let last = *nodes.end().min(range.end());
+    (first..=last, slot.lease())
 }
 
-/// From now on the worker sees to this width.
+/// Tells the worker that sessions need leases of this width.
 fn want(widths: &AtomicU64, width: u32) {
     widths.fetch_or(1 << width, Ordering::AcqRel);
 }
 
-/// A node that no setting says is this server's may be another's.
+/// Refuses a node that the settings do not name, as it may be another server's.
 #[cold]
 fn refuse_unlisted(width: u32, node: u64) -> ! {
     report(
@@ -207,39 +200,39 @@ fn refuse_unlisted(width: u32, node: u64) -> ! {
     .raise()
 }
 
-/// The node that the registry has given for this width.
+/// Returns the node that the registry chose for this width, and requests one if there is none.
 #[cold]
-fn first_auto(width: u32) -> u64 {
-    let found = || Some((place_of_auto(width), auto(width)?.first()));
-    let (place, node) = found().unwrap_or_else(|| {
-        want(&memory().autos, width);
-        wait_for(found).unwrap_or_else(|| refuse(None))
+fn find_any_node(width: u32) -> u64 {
+    let find = || Some((index_of_any(width), any_slot(width)?.first()));
+    let (index, node) = find().unwrap_or_else(|| {
+        want(&memory().any_widths, width);
+        wait_for(find).unwrap_or_else(|| refuse(None))
     });
-    if let Some(known) = AUTO.get(width as usize) {
-        known.set((place, node));
+    if let Some(known) = ANY.get(width as usize) {
+        known.set((index, node));
     }
     node
 }
 
-/// Waits for the worker to have asked the registry, at most as long as the session has patience.
+/// Waits until `find` finds something or the worker has answered, at most for `pg_mint.max_wait`.
 #[cold]
 fn wait_for<T>(find: impl Fn() -> Option<T>) -> Option<T> {
     recovery::refuse(&IN_RECOVERY);
-    let claims = memory();
-    claims.released.store(0, Ordering::Release);
-    // A reload reaches one process before the other: what the worker says by other settings answers nothing.
-    let is_up_to_date = || claims.settings.load(Ordering::Acquire) == settings::settings_key();
-    claims.requests.wait_for(&WORKER, is_up_to_date, find)
+    let head = memory();
+    head.released.store(0, Ordering::Release);
+    // A reload does not reach all processes at once: an answer under other settings does not count.
+    let is_up_to_date = || head.settings.load(Ordering::Acquire) == settings::settings_key();
+    head.requests.wait_for(&WORKER, is_up_to_date, find)
 }
 
-/// A session has come to the end of a lease. Wakes the worker, waits a little, and returns the lease to look at then.
+/// Wakes the worker, as a session has reached the end of a lease; waits a little, and returns the lease to try next.
 #[cold]
 fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
-    let claims = memory();
-    claims.released.store(0, Ordering::Release);
-    claims.requests.wake(&WORKER);
-    if let Some(hold) = auto(width)
-        && !ptr::eq(hold.lease(), lease)
+    let head = memory();
+    head.released.store(0, Ordering::Release);
+    head.requests.wake(&WORKER);
+    if let Some(slot) = any_slot(width)
+        && !ptr::eq(slot.lease(), lease)
         && permitted(width, node).is_none()
     {
         report(
@@ -252,15 +245,15 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
         .hint("Run the statement again. If it names the node, add the node to pg_mint.nodes.")
         .raise();
     }
-    // A session that only ran ahead of the clock waits for it: what went wrong may be another node's.
+    // A session that only ran ahead of the clock waits: the note may be about another node.
     if note().is_some() && lease.until() <= clock::now() {
         refuse(Some(lease.until()));
     }
     clock::pause(POLL);
-    find(width, node).map_or(lease, |hold| hold.lease())
+    find(width, node).map_or(lease, |slot| slot.lease())
 }
 
-/// Ends the statement with what the registry, or the way to it, has to say.
+/// Raises the error that there is no lease, with the reason that the registry or the connection to it gave.
 #[cold]
 fn refuse(ended: Option<Micros>) -> ! {
     let message = match ended {
@@ -280,72 +273,71 @@ fn refuse(ended: Option<Micros>) -> ! {
         .raise()
 }
 
-/// Why the last request failed, if it did.
+/// Returns why the last request failed, if it did.
 pub fn note() -> Option<String> {
     memory().requests.note()
 }
 
-/// Where sessions' questions arrive. **The worker's.**
+/// Returns what sessions request of the worker. **For the worker.**
 pub fn requests() -> &'static Requests {
     &memory().requests
 }
 
-/// What sessions need: bits of widths by number, and of widths with any node. **The worker's.**
+/// Returns which widths sessions need: a bit for each, by number and with any node. **For the worker.**
 pub fn wanted() -> (u64, u64) {
-    let claims = memory();
+    let head = memory();
     (
-        claims.widths.load(Ordering::Acquire),
-        claims.autos.load(Ordering::Acquire),
+        head.widths.load(Ordering::Acquire),
+        head.any_widths.load(Ordering::Acquire),
     )
 }
 
-/// Whether all is to be given back. **The worker's.**
+/// Whether all leases are to be released. **For the worker.**
 pub fn is_released() -> bool {
     memory().released.load(Ordering::Acquire) != 0
 }
 
-/// Gives back all that is held, until a session needs a node again. Returns how many claims there were.
+/// Releases all leases, until a session needs one again. Returns how many there were.
 pub fn release() -> i64 {
-    let claims = memory();
-    let count = || holds().filter(|hold| hold.claim().is_some()).count();
+    let head = memory();
+    let count = || slots().filter(|slot| slot.id().is_some()).count();
     let held = count();
     if held > 0 {
-        claims.released.store(1, Ordering::Release);
-        claims.requests.wait_for(&WORKER, || true, || None::<()>);
+        head.released.store(1, Ordering::Release);
+        head.requests.wait_for(&WORKER, || true, || None::<()>);
     }
     held.saturating_sub(count()) as i64
 }
 
-/// From now on the worker goes by the settings as they are. **The worker's**, before it looks at questions.
-pub fn settle() {
+/// Publishes that the worker uses the settings as they are. **For the worker**, before it reads requests.
+pub fn publish_settings() {
     let settings = &memory().settings;
     settings.store(settings::settings_key(), Ordering::Release);
 }
 
-/// Starts the next worker. **The worker's**, when it has left.
+/// Starts the next worker. **For the worker**, when it has left.
 pub fn start_worker() {
     memory().requests.wake(&WORKER);
 }
 
-/// How much of the registry's history this server has seen. **The worker's.**
+/// Returns how much of the registry's history this server has seen. **For the worker.**
 pub fn seen() -> &'static History {
     &memory().seen
 }
 
-/// Ends a lease now. Returns the moment that all ids minted under it are before.
-pub fn give_back(hold: &Hold) -> Micros {
+/// Ends a lease now. Returns a timestamp that all ids minted under it are before.
+pub fn end(slot: &LeaseSlot) -> Micros {
     lanes::locked(|table| {
-        let of_width = |lane: &Lane| {
-            let layout = lane.layout();
-            layout.is_some_and(|layout| layout.node.width == hold.width())
-        };
-        // With a full table, nodes share lanes with others that go on. Then the lease ends when it is over.
+        // In a full table nodes share lanes, whose other nodes continue: the lease lasts until its end.
         if table.is_full() {
-            return hold.lease().until();
+            return slot.lease().until();
         }
-        let mine = |lane: &&Lane| {
-            of_width(lane) && lane.node().is_some_and(|node| hold.nodes().contains(&node))
+        let is_of_lease = |lane: &&Lane| {
+            let layout = lane.layout();
+            layout.is_some_and(|layout| layout.node.width == slot.width())
+                && lane.node().is_some_and(|node| slot.nodes().contains(&node))
         };
-        hold.lease().give_back(table.lanes().filter(mine))
+        let lanes = table.lanes().filter(is_of_lease);
+        slot.lease().release(lanes)
     })
 }

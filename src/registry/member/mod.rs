@@ -1,8 +1,8 @@
-//! A server that asks a registry for nodes.
+//! A server that requests leases of nodes from a registry.
 
 pub mod functions;
 pub mod leases;
-pub mod question;
+pub mod request;
 pub mod slot;
 pub mod tasks;
 pub mod worker;

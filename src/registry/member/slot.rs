@@ -1,41 +1,41 @@
-//! Nodes that this server holds, each claim in a slot of shared memory.
+//! The leases that this server holds, each in a slot of shared memory.
 
 use crate::pg::machine::clock;
-use mint_core::{Identity, Lease, Micros, Seen, Span};
+use mint_core::{Identity, Lease, LeaseTerm, LogPoint, Micros};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// How many claims shared memory has room for.
+/// How many leases shared memory has room for.
 pub const SLOTS: usize = 1_024;
 
-/// Nodes of one width, and the lease that is held of them at one registry.
+/// Nodes of one width, and the lease of them at one registry.
 ///
-/// - `registry`, `first`, `last`: written before `state` shows the slot, immutable then. A slot is never another's.
-/// - `state`: 0 in zeroed memory, which is an empty slot; of one in use the width, plus 1. Written once.
+/// - `registry`, `first`, `last`: written before `state` shows the slot, immutable then. A slot is never reused.
+/// - `state`: 0 in zeroed memory, which is an empty slot; in a slot that is used the width, plus 1. Written once.
 /// - `lease`: atomic, by the core's protocol.
-/// - the rest is the worker's, and read for showing.
+/// - `id`: 0 when there is no lease. This and the rest are the worker's, and read for showing.
 #[repr(C, align(64))]
-pub struct Hold {
+pub struct LeaseSlot {
     state: AtomicU32,
     renewals: AtomicU32,
-    /// By which settings the registry was found: [`crate::registry::settings::registry_key`].
+    /// The key of the settings by which the registry was found: [`crate::registry::settings::registry_key`].
     registry: AtomicU64,
     first: AtomicU64,
     last: AtomicU64,
     lease: Lease,
-    claim: AtomicI64,
-    renewed: AtomicI64,
+    id: AtomicI64,
+    granted: AtomicI64,
 }
 
-const _: () = assert!(size_of::<Hold>() == 64);
+const _: () = assert!(size_of::<LeaseSlot>() == 64);
 
-impl Hold {
-    /// Whether it is a claim's.
+impl LeaseSlot {
+    /// Whether the slot is used.
     pub fn is_used(&self) -> bool {
         self.state.load(Ordering::Acquire) != 0
     }
 
-    /// Makes an empty slot the one of these nodes at this registry. **The worker's.**
+    /// Gives an empty slot to these nodes at this registry. **For the worker.**
     pub fn publish(&self, registry: u64, width: u32, nodes: &RangeInclusive<u64>) {
         self.registry.store(registry, Ordering::Relaxed);
         self.first.store(*nodes.start(), Ordering::Relaxed);
@@ -43,80 +43,80 @@ impl Hold {
         self.state.store(width + 1, Ordering::Release);
     }
 
-    /// By which settings the registry was found that granted it. What another one grants is no part of it.
+    /// The key of the settings by which the registry was found that granted the lease.
     pub fn registry(&self) -> u64 {
         self.registry.load(Ordering::Relaxed)
     }
 
-    /// Its first node, which is the only one where the registry chose it.
+    /// The first node, which is the only one where the registry chose it.
     #[inline]
     pub fn first(&self) -> u64 {
         self.first.load(Ordering::Relaxed)
     }
 
-    /// The width of its nodes in bits.
+    /// The width of the nodes in bits.
     pub fn width(&self) -> u32 {
         self.state.load(Ordering::Relaxed).saturating_sub(1)
     }
 
-    /// Its nodes.
+    /// The nodes.
     pub fn nodes(&self) -> RangeInclusive<u64> {
-        self.first.load(Ordering::Relaxed)..=self.last.load(Ordering::Relaxed)
+        self.first()..=self.last.load(Ordering::Relaxed)
     }
 
-    /// What is held of them.
+    /// The lease of the nodes, which may have ended.
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
 
-    /// The claim at the registry; none when there is none.
-    pub fn claim(&self) -> Option<i64> {
-        Some(self.claim.load(Ordering::Relaxed)).filter(|&claim| claim != 0)
+    /// The lease's number at the registry; none when there is no lease.
+    pub fn id(&self) -> Option<i64> {
+        Some(self.id.load(Ordering::Relaxed)).filter(|&id| id != 0)
     }
 
-    /// When the lease was granted.
+    /// When the lease was granted or renewed last.
     pub fn granted_at(&self) -> Micros {
-        self.renewed.load(Ordering::Relaxed)
+        self.granted.load(Ordering::Relaxed)
     }
 
-    /// How often it was renewed since the claim was made.
+    /// How often the lease was renewed.
     pub fn renewals(&self) -> u64 {
         self.renewals.load(Ordering::Relaxed).into()
     }
 
-    /// Takes what the registry has granted. **The worker's.**
-    pub fn take(&self, claim: i64, span: Span) {
-        if self.claim.swap(claim, Ordering::Relaxed) == claim {
+    /// Stores a lease that was granted or renewed. **For the worker.**
+    pub fn extend(&self, id: i64, span: LeaseTerm) {
+        if self.id.swap(id, Ordering::Relaxed) == id {
             self.renewals.fetch_add(1, Ordering::Relaxed);
         } else {
             self.renewals.store(0, Ordering::Relaxed);
         }
-        self.renewed.store(clock::now(), Ordering::Relaxed);
+        self.granted.store(clock::now(), Ordering::Relaxed);
         self.lease.extend(span.from, span.until);
     }
 
-    /// The claim is lost, or given up. What is left of the lease is not. **The worker's.**
+    /// Forgets the lease's number, as it can be renewed no more; the lease lasts until its end. **For the worker.**
     pub fn lose(&self) {
-        self.claim.store(0, Ordering::Relaxed);
+        self.id.store(0, Ordering::Relaxed);
     }
 
-    /// Whether a node is one of them.
+    /// Whether the slot's nodes are of this width, and this node is one of them.
     pub fn has(&self, width: u32, node: u64) -> bool {
         self.width() == width && self.nodes().contains(&node)
     }
 }
 
-/// How much of its registry's history a server has seen, kept and read by one worker after the other. Zeroed memory has
-/// seen nothing.
+/// How much of its registry's history a server has seen, written and read by one worker after the other. Zeroed memory
+/// has seen nothing.
 #[repr(C)]
 pub struct History([AtomicU64; 4]);
 
 impl History {
-    /// What was kept last.
-    pub fn get(&self) -> Option<Seen> {
+    /// Returns what was set last.
+    pub fn get(&self) -> Option<LogPoint> {
         let [system, age, start, position] =
-            [0, 1, 2, 3].map(|place| self.0[place].load(Ordering::Relaxed));
-        (position != 0).then_some(Seen {
+            [0, 1, 2, 3].map(|index| self.0[index].load(Ordering::Relaxed));
+        (position != 0).then_some(LogPoint {
             identity: Identity {
                 system,
                 timeline: (age >> 32) as u32,
@@ -127,18 +127,17 @@ impl History {
         })
     }
 
-    /// Keeps this instead.
-    pub fn set(&self, seen: Seen) {
-        let Identity {
-            system,
-            timeline,
-            start,
-            incarnation,
-        } = seen.identity;
-        let age = u64::from(timeline) << 32 | u64::from(incarnation);
-        let values = [system, age, start.cast_unsigned(), seen.position];
-        for (place, value) in self.0.iter().zip(values) {
-            place.store(value, Ordering::Relaxed);
+    /// Sets it.
+    pub fn set(&self, LogPoint { identity, position }: LogPoint) {
+        let age = u64::from(identity.timeline) << 32 | u64::from(identity.incarnation);
+        let words = [
+            identity.system,
+            age,
+            identity.start.cast_unsigned(),
+            position,
+        ];
+        for (cell, word) in self.0.iter().zip(words) {
+            cell.store(word, Ordering::Relaxed);
         }
     }
 }

@@ -1,20 +1,21 @@
-//! What the worker that asks the registry has to see to.
+//! The leases that the worker has to see to.
 
+use crate::registry::identity::describe_nodes;
 use crate::registry::member::leases;
-use crate::registry::member::slot::Hold;
+use crate::registry::member::slot::LeaseSlot;
 use crate::registry::settings;
 
-/// What is to be claimed: nodes of a width by their numbers, or any one.
+/// A lease that is wanted: the width, and the first and the last node; without these, any one node.
 pub type Task = (u32, Option<(u64, u64)>);
 
-/// What is to be claimed of the widths that sessions need.
-pub fn tasks(widths: u64, autos: u64) -> Vec<Task> {
+/// Returns the leases that are wanted for the widths that sessions need: by number, and with any node.
+pub fn tasks(widths: u64, any_widths: u64) -> Vec<Task> {
     let each = |bits: u64| (0..u64::BITS).filter(move |width| bits >> width & 1 == 1);
-    let mut tasks: Vec<Task> = each(autos).map(|width| (width, None)).collect();
+    let mut tasks: Vec<Task> = each(any_widths).map(|width| (width, None)).collect();
     for width in each(widths) {
         let most = (1 << width) - 1;
         if width == 0 {
-            // Without a node there is nothing to name.
+            // A layout without a node has node 0, which no setting names.
             tasks.push((0, Some((0, 0))));
         }
         for range in settings::nodes() {
@@ -27,21 +28,19 @@ pub fn tasks(widths: u64, autos: u64) -> Vec<Task> {
     tasks
 }
 
-/// Where the lease of a task is, once it was granted.
-pub fn slot((width, wanted): Task) -> Option<&'static Hold> {
+/// Returns the slot of a task's lease, once one was granted.
+pub fn find_slot((width, wanted): Task) -> Option<&'static LeaseSlot> {
     match wanted {
-        None => leases::auto(width),
-        Some((first, last)) => {
-            leases::usable().find(|hold| hold.width() == width && hold.nodes() == (first..=last))
-        }
+        None => leases::any_slot(width),
+        Some((first, last)) => leases::usable_slots()
+            .find(|slot| slot.width() == width && slot.nodes() == (first..=last)),
     }
 }
 
-/// A task in words.
+/// Describes a task in a message.
 pub fn describe((width, wanted): Task) -> String {
     match wanted {
         None => format!("any node of {width} bits"),
-        Some((first, last)) if first == last => format!("node {first} of {width} bits"),
-        Some((first, last)) => format!("nodes {first} to {last} of {width} bits"),
+        Some((first, last)) => describe_nodes(width, &first, &last),
     }
 }

@@ -1,59 +1,59 @@
-//! The background worker that asks the registry, so that no statement waits for the network: it claims what sessions
-//! need, and renews what is held at half of each lease.
+//! The background worker that requests leases from the registry, so that no statement waits for the network: new
+//! leases when sessions need them, and renewals at half of each lease.
 //!
-//! A session that finds none starts it. What it knows lies in shared memory, so that its successor goes on.
+//! A session that finds no worker starts one. Its state lies in shared memory, so that the next worker continues.
 
 use crate::pg::machine::clock;
 use crate::pg::worker::dblink::{Query, Remote};
 use crate::pg::worker::lifecycle;
 use crate::pg::{charset, error};
 use crate::registry::member::leases;
-use crate::registry::member::question::{ANSWER, Answer, claim_query, read, release_query};
-use crate::registry::member::slot::Hold;
-use crate::registry::member::tasks::{Task, describe, slot, tasks};
+use crate::registry::member::request::{ANSWER, Answer, lease_query, read, release_query};
+use crate::registry::member::slot::LeaseSlot;
+use crate::registry::member::tasks::{Task, describe, find_slot, tasks};
 use crate::registry::settings;
 use crate::snowflake::node::lender;
 use mint_core::Micros;
-use mint_core::registry::lease_rules::pace;
+use mint_core::registry::lease_rules::request_interval;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
+use std::ptr;
 
-/// Where the worker begins. Its name is in [`leases`].
+/// Entry point of the worker, by the name in [`leases`].
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
-    let place = || (settings::registry_database(), settings::registry_role());
-    let here = place();
-    let (database, role) = here.clone();
-    let database = database.unwrap_or_else(|| "postgres".to_owned());
-    let role = role.map(charset::carried);
-    BackgroundWorker::connect_worker_to_spi(Some(&charset::carried(database)), role.as_deref());
-    let pid = lifecycle::begin(on_exit);
-    if !leases::requests().enter(pid) {
+    let access = || (settings::registry_database(), settings::registry_role());
+    let own_access = access();
+    let (database, role) = own_access.clone();
+    let database = charset::encode_for_pgrx(database.unwrap_or_else(|| "postgres".to_owned()));
+    let role = role.map(charset::encode_for_pgrx);
+    BackgroundWorker::connect_worker_to_spi(Some(&database), role.as_deref());
+    if !lifecycle::begin(leases::requests()) {
         return;
     }
-    let mut member = Member::new();
+    let mut worker = Worker::new();
     while !ends() {
-        let pause = member.round();
+        let pause = worker.run_tasks();
         clock::pause(pause);
         lifecycle::reload();
-        if member.has_moved() {
-            // At the old registry, from where it was found: nothing that it lent counts at the new one.
-            member.release();
-            if place() != here && !ends() {
-                // The next one is connected to the other place.
-                leases::requests().leave(pid);
+        if worker.has_other_registry() {
+            // At the old registry, by the old connection: its leases do not count at the new one.
+            worker.release_all();
+            if access() != own_access && !ends() {
+                // The next worker connects to the other database, or as the other role.
+                leases::requests().leave();
                 leases::start_worker();
                 return;
             }
-            member.begin_anew();
+            worker = Worker::new_at(worker.remote);
         }
-        leases::settle();
+        leases::publish_settings();
     }
-    // A clean end leaves the nodes to others at once, or to this server when it starts again.
-    member.release();
+    // After a clean end others get the nodes at once, or this server when it starts again.
+    worker.release_all();
 }
 
 /// Whether the worker shall end, or has nothing left to do.
@@ -61,38 +61,39 @@ fn ends() -> bool {
     lifecycle::is_asked_to_end() || !lender::is_there()
 }
 
-unsafe extern "C-unwind" fn on_exit(_: std::ffi::c_int, _: pg_sys::Datum) {
-    // SAFETY: reads a plain number.
-    leases::requests().leave(unsafe { pg_sys::MyProcPid });
-}
-
-/// Slots are never another claim's.
+/// Slots are never reused.
 const NO_ROOM: &str =
     "more than 1024 different ranges of nodes were claimed since the server started; restart it";
 
-struct Member {
+struct Worker {
     remote: Remote,
-    /// The foreign server of the registry that it asks, and the key of the settings by which that was found.
+    /// The foreign server of the registry, and the key of the settings by which it was found.
     registry: Option<String>,
     key: u64,
     /// When each task is due, by the clock since boot.
     due: BTreeMap<Task, Micros>,
     /// Why a task failed last, and when.
     failures: BTreeMap<Task, (String, Micros)>,
-    /// How long a lease was, when last heard of.
+    /// The length of leases, by the last answer.
     length: Option<Micros>,
 }
 
-/// The shortest time from one question about the same nodes to the next, however many sessions want them.
+/// The shortest time from one request for the same nodes to the next, however many sessions want them.
 const MIN_RETRY: Micros = 50_000;
 /// The longest time in which a change of settings can go unnoticed.
 const LONGEST: Micros = 1_000_000;
 
-impl Member {
+impl Worker {
     fn new() -> Self {
-        leases::settle();
+        leases::publish_settings();
+        Self::new_at(Remote::new("pg_mint".to_owned(), None))
+    }
+
+    /// Returns a worker for the registry that the settings name now. A connection to another one ends with the first
+    /// request.
+    fn new_at(remote: Remote) -> Self {
         Self {
-            remote: Remote::new("pg_mint".to_owned(), None),
+            remote,
             registry: settings::registry(),
             key: settings::registry_key(),
             due: BTreeMap::new(),
@@ -101,122 +102,109 @@ impl Member {
         }
     }
 
-    /// Whether the settings name another registry than it asks.
-    fn has_moved(&self) -> bool {
+    /// Whether the settings name another registry now.
+    fn has_other_registry(&self) -> bool {
         self.key != settings::registry_key()
     }
 
-    /// Asks the registry that the settings name now. The connection to the old one ends with the first question.
-    fn begin_anew(&mut self) {
-        self.registry = settings::registry();
-        self.key = settings::registry_key();
-        self.due.clear();
-        self.failures.clear();
-        self.length = None;
-    }
-
-    /// Asks all that is due. Returns how long there is nothing to do.
-    fn round(&mut self) -> Micros {
+    /// Runs all tasks that are due. Returns how long there is nothing to do.
+    fn run_tasks(&mut self) -> Micros {
         let requests = leases::requests();
-        // The count first: what is wanted belongs to no earlier one.
-        let asked = requests.asked();
-        let (widths, autos) = leases::wanted();
+        // The number first: what is read after it includes what was wanted before it.
+        let requested = requests.last();
+        let (widths, any_widths) = leases::wanted();
         if leases::is_released() {
-            self.release();
-            requests.answer(asked);
+            self.release_all();
+            requests.answer(requested);
             return LONGEST;
         }
-        let tasks = tasks(widths, autos);
-        let is_wanted = |task: &Task| tasks.contains(task);
-        self.due.retain(|task, _| is_wanted(task));
-        self.failures.retain(|task, _| is_wanted(task));
+        let tasks = tasks(widths, any_widths);
+        self.due.retain(|task, _| tasks.contains(task));
+        self.failures.retain(|task, _| tasks.contains(task));
         // First, as a new range may have nodes of an old one.
-        self.give_up_unwanted(&tasks);
-        // A session waits for what has failed, and does not know when it is tried again.
-        let is_missed = !requests.has_answered(asked);
+        self.release_unwanted(&tasks);
+        let is_waited_for = !requests.is_answered(requested);
         let mut retry = None;
-        for &task in &tasks {
-            let now = clock::up();
-            let due = self.due.get(&task).copied().unwrap_or(now);
-            let due = match self.failures.get(&task) {
-                Some((_, failed)) if is_missed => due.min(failed + MIN_RETRY),
-                _ => due,
-            };
-            if due <= now {
-                self.attend(task);
-            } else if is_missed && self.failures.contains_key(&task) {
-                retry = Some(due - now);
+        for task in tasks {
+            match self.time_left(task, is_waited_for) {
+                ..=0 => self.run(task),
+                left if is_waited_for && self.failures.contains_key(&task) => retry = Some(left),
+                _ => {}
             }
             if ends() {
                 break;
             }
         }
-        let note: Vec<&str> = self
-            .failures
-            .values()
-            .map(|(why, _)| why.as_str())
-            .collect();
-        requests.set_note((!note.is_empty()).then(|| note.join("; ")).as_deref());
-        // He is answered when it has been tried again.
+        let reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
+        requests.set_note(&reasons.join("; "));
+        // The session that waits is answered after the retry.
         if let Some(pause) = retry {
             return pause;
         }
-        requests.answer(asked);
+        requests.answer(requested);
         let now = clock::up();
         let next = self.due.values().min().map_or(LONGEST, |due| due - now);
         next.clamp(MIN_RETRY, LONGEST)
     }
 
-    fn attend(&mut self, task: Task) {
-        let answer = self.claim_or_renew(task);
-        if let Err(why) = &answer
-            && self
-                .failures
-                .get(&task)
-                .map(|(before, _)| without_numbers(before))
-                != Some(without_numbers(why))
-        {
-            error::log(format!("pg_mint has no slice of {}: {why}", describe(task)));
-        }
-        let granted = answer.is_ok();
-        match answer {
-            Ok(()) => self.failures.remove(&task),
-            Err(why) => self.failures.insert(task, (why, clock::up())),
+    /// Returns how long until a task is due; sooner after a failure, if a session waits.
+    fn time_left(&self, task: Task, is_waited_for: bool) -> Micros {
+        let now = clock::up();
+        let due = self.due.get(&task).copied().unwrap_or(now);
+        let due = match self.failures.get(&task) {
+            Some((_, failed)) if is_waited_for => due.min(failed + MIN_RETRY),
+            _ => due,
         };
-        let length = self.length.unwrap_or(10 * LONGEST);
-        self.due.insert(task, clock::up() + pace(length, granted));
+        due - now
     }
 
-    fn claim_or_renew(&mut self, task: Task) -> Result<(), String> {
+    fn run(&mut self, task: Task) {
+        let result = self.request_or_renew(task);
+        let is_granted = result.is_ok();
+        let before = self.failures.remove(&task);
+        if let Err(why) = result {
+            let pattern = without_numbers(&why);
+            if before.is_none_or(|(before, _)| without_numbers(&before) != pattern) {
+                error::log(format!("pg_mint has no slice of {}: {why}", describe(task)));
+            }
+            self.failures.insert(task, (why, clock::up()));
+        }
+        let length = self.length.unwrap_or(10 * LONGEST);
+        let pause = request_interval(length, is_granted);
+        self.due.insert(task, clock::up() + pause);
+    }
+
+    fn request_or_renew(&mut self, task: Task) -> Result<(), String> {
         let (width, wanted) = task;
-        if let Some(hold) = slot(task)
-            && let Some(claim) = hold.claim()
+        let slot = find_slot(task);
+        if let Some(slot) = slot
+            && let Some(id) = slot.id()
         {
-            let nodes = hold.nodes();
+            let nodes = slot.nodes();
             let nodes = Some((*nodes.start(), *nodes.end()));
-            let answer =
-                self.ask(&|mint| claim_query(mint, Some((claim, hold.lease())), width, nodes))?;
+            let lease = Some((id, slot.lease()));
+            let answer = self.ask(&|mint| lease_query(mint, lease, width, nodes))?;
             match answer.denial {
                 None => {
-                    hold.take(claim, answer.span);
+                    slot.extend(id, answer.span);
                     return Ok(());
                 }
-                Some(why) if answer.claim != 0 => return Err(why),
-                // The registry does not know of it. Another member may have the nodes by now.
-                Some(_) => hold.lose(),
+                Some(why) if answer.id != 0 => return Err(why),
+                // The registry does not know the lease. Another member may have the nodes by now.
+                Some(_) => slot.lose(),
             }
         }
-        if slot(task).is_none() && !leases::has_room() {
+        if slot.is_none() && !leases::has_room() {
             return Err(NO_ROOM.to_owned());
         }
-        let answer = self.ask(&|mint| claim_query(mint, None, width, wanted))?;
+        let answer = self.ask(&|mint| lease_query(mint, None, width, wanted))?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
-        let hold = leases::hold(width, &answer.nodes).ok_or(NO_ROOM)?;
-        hold.take(answer.claim, answer.span);
+        let slot = leases::slot_for(width, &answer.nodes).ok_or(NO_ROOM)?;
+        slot.extend(answer.id, answer.span);
         if wanted.is_none() {
-            leases::set_auto(width, hold);
+            leases::set_any_slot(width, slot);
         }
         Ok(())
     }
@@ -226,49 +214,44 @@ impl Member {
             .registry
             .as_deref()
             .ok_or("pg_mint.registry is not set")?;
-        let columns = ANSWER;
-        let (answer, seen) = self.remote.ask(server, query, columns, |row| read(&row))?;
+        let (answer, seen) = self.remote.ask(server, query, ANSWER, |row| read(&row))?;
         self.length = Some(answer.length);
-        // A registry that grants nothing, because the clocks do not agree, may not have looked for lost state yet.
+        // A registry that denies a request because of its clock may not have checked for a loss of state yet.
         if answer.denial.is_none() {
             leases::seen().set(seen);
         }
         Ok(answer)
     }
 
-    /// Gives up what the settings no longer name.
-    fn give_up_unwanted(&mut self, tasks: &[Task]) {
-        let kept: Vec<*const Hold> = tasks
-            .iter()
-            .filter_map(|&task| slot(task))
-            .map(std::ptr::from_ref)
-            .collect();
-        let unwanted = leases::holds().filter(|hold| !kept.contains(&std::ptr::from_ref(*hold)));
-        self.give_up(unwanted.collect());
+    /// Releases the leases that the settings no longer name.
+    fn release_unwanted(&mut self, tasks: &[Task]) {
+        let wanted: Vec<&LeaseSlot> = tasks.iter().filter_map(|&task| find_slot(task)).collect();
+        let is_wanted = |slot: &LeaseSlot| wanted.iter().any(|&other| ptr::eq(other, slot));
+        self.release(leases::slots().filter(|slot| !is_wanted(slot)).collect());
     }
 
-    /// Gives all back.
-    fn release(&mut self) {
+    /// Releases all leases.
+    fn release_all(&mut self) {
         self.due.clear();
-        self.give_up(leases::holds().collect());
+        self.release(leases::slots().collect());
     }
 
-    fn give_up(&mut self, holds: Vec<&'static Hold>) {
+    fn release(&mut self, slots: Vec<&'static LeaseSlot>) {
         let key = self.key;
-        let parted: Vec<(u64, i64, Micros)> = holds.into_iter().filter_map(end_lease).collect();
-        let last = parted.iter().map(|&(.., used)| used).max();
-        let heard = parted
+        let ended: Vec<(u64, i64, Micros)> = slots.into_iter().filter_map(end_lease).collect();
+        let last = ended.iter().map(|&(.., used)| used).max();
+        let is_heard = ended
             .iter()
-            // What another registry lent, to a worker that had no time to say so, is none of this one's.
+            // Leases of another registry are left by a worker that had no time to release them.
             .filter(|&&(registry, ..)| registry == key)
             // A registry that does not answer is not asked again, as a shutdown waits for this.
-            .all(|&(_, claim, used)| self.tell(&|mint| release_query(mint, claim, used)));
-        if let Some(used) = last.filter(|_| heard) {
+            .all(|&(_, id, used)| self.tell(&|mint| release_query(mint, id, used)));
+        if let Some(used) = last.filter(|_| is_heard) {
             wait_until_past(used);
         }
     }
 
-    /// Tells the registry something. False when it did not hear: what it is not told is over by itself before long.
+    /// Sends a release to the registry. False when it was not heard: then the lease ends by itself.
     fn tell(&mut self, query: &Query<'_>) -> bool {
         let server = self.registry.as_deref();
         server.is_some_and(|server| {
@@ -279,17 +262,16 @@ impl Member {
     }
 }
 
-/// Ends a lease that is held, and its claim here. Returns whose claim it was, the claim, and the moment that all its
-/// ids are before.
-fn end_lease(hold: &Hold) -> Option<(u64, i64, Micros)> {
-    let claim = hold.claim()?;
-    let used = leases::give_back(hold);
-    hold.lose();
-    Some((hold.registry(), claim, used))
+/// Ends a lease that is held. Returns the key of its registry, its number, and a timestamp that all its ids are before.
+fn end_lease(slot: &LeaseSlot) -> Option<(u64, i64, Micros)> {
+    let id = slot.id()?;
+    let used = leases::end(slot);
+    slot.lose();
+    Some((slot.registry(), id, used))
 }
 
-/// Waits for the clock where ids were minted ahead of it. Until then the registry lends their nodes to no member, and what
-/// wants to mint again would be refused.
+/// Waits for the clock where ids were minted ahead of it. Until then the registry grants their nodes to no member, and
+/// sessions that want to mint again would be refused.
 fn wait_until_past(used: Micros) {
     const LONGEST: Micros = 5_000_000;
     let began = clock::up();
@@ -298,7 +280,7 @@ fn wait_until_past(used: Micros) {
     }
 }
 
-/// What two reasons have in common that are the same, some seconds later.
+/// Strips digits, so that an error that repeats with other times in it is logged once.
 fn without_numbers(reason: &str) -> String {
     reason
         .chars()

@@ -1,4 +1,4 @@
-//! The registry: what members ask it, and what it grants.
+//! The registry of nodes: what members request, and what it grants.
 
 pub mod functions;
 pub mod grant;

@@ -1,22 +1,24 @@
-//! What members ask the registry, and what it answers.
+//! What members request of the registry, and what it answers.
 
 use crate::pg::error::report;
+use crate::pg::machine::server;
+use crate::registry::identity::describe_nodes;
 use mint_core::clock::timestamp_text;
-use mint_core::{Denial, Identity, Micros, Registry, Seen, Span};
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
+use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
-/// Nodes of a width.
+/// A range of nodes of one width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nodes {
-    /// In bits.
+    /// The width in bits.
     pub width: u32,
-    /// Which.
+    /// The first node to the last.
     pub range: RangeInclusive<i64>,
 }
 
 impl Nodes {
-    /// Checks what a caller gave.
+    /// Checks the arguments of a caller.
     pub fn new(width: i32, first: i64, last: i64) -> Self {
         let nodes = Self::of_width(width);
         if first < 0 || last < first || last > *nodes.range.end() {
@@ -33,7 +35,7 @@ impl Nodes {
         }
     }
 
-    /// All of a width.
+    /// Returns all nodes of a width, which is checked.
     pub fn of_width(width: i32) -> Self {
         match u32::try_from(width) {
             Ok(width @ 0..=62) => Self {
@@ -48,7 +50,7 @@ impl Nodes {
         }
     }
 
-    /// As messages say that others have them.
+    /// Describes the nodes in a message about another holder.
     pub fn held_by(&self, holder: &str) -> String {
         let verb = if self.range.start() == self.range.end() {
             "is"
@@ -58,66 +60,59 @@ impl Nodes {
         format!("{} {verb} held by {holder}", self.describe())
     }
 
-    /// As messages say it.
+    /// Describes the nodes in a message.
     pub fn describe(&self) -> String {
-        let (first, last, width) = (self.range.start(), self.range.end(), self.width);
-        if first == last {
-            format!("node {first} of {width} bits")
-        } else {
-            format!("nodes {first} to {last} of {width} bits")
-        }
+        describe_nodes(self.width, self.range.start(), self.range.end())
     }
 }
 
-/// The member that asks, and how much of the registry's history it has seen.
-pub struct Asker {
-    /// What people call it.
-    pub holder: String,
-    /// Of its database system.
+/// The member that makes a request.
+pub struct Member {
+    /// The name that views show.
+    pub name: String,
+    /// The identifier of its database system.
     pub system: i64,
-    /// What its clock shows.
+    /// The time by its clock.
     pub clock: Micros,
-    pub seen: Option<Seen>,
+    /// How much of the registry's history it has seen, if any.
+    pub seen: Option<LogPoint>,
 }
 
-/// What the registry says.
+/// The registry's answer.
 pub struct Answer {
-    /// What is granted. A renewal that is denied for a time has its old slice here.
-    pub grant: Option<Grant>,
-    /// How long slices are.
+    /// The lease that is granted; of a renewal that is denied for a time, the lease as it was.
+    pub lease: Option<GrantedLease>,
+    /// The length of leases.
     pub length: Micros,
-    /// Where the registry stands.
-    pub seen: Seen,
-    /// Why nothing is granted.
+    /// The registry's identity, and where its log ends.
+    pub seen: LogPoint,
+    /// The reason why nothing is granted.
     pub denial: Option<String>,
 }
 
-/// Nodes that are lent.
-pub struct Grant {
-    /// Its number.
-    pub claim: i64,
+/// A lease that the registry has granted.
+pub struct GrantedLease {
+    /// The number of the lease, which renewals keep.
+    pub id: i64,
     pub nodes: Nodes,
-    pub span: Span,
+    pub span: LeaseTerm,
 }
 
-/// The identity of this server, and where its log ends.
-pub fn here() -> Seen {
-    // SAFETY: calls without preconditions outside of recovery, where nothing is granted.
-    unsafe {
-        Seen {
-            identity: Identity {
-                system: pg_sys::GetSystemIdentifier(),
-                timeline: pg_sys::GetWALInsertionTimeLine(),
-                start: pg_sys::PgStartTime,
-                incarnation: 0,
-            },
-            position: pg_sys::GetXLogInsertRecPtr(),
-        }
+/// Returns the identity of this server, and where its log ends. Outside of recovery only.
+pub fn read_log_state() -> LogPoint {
+    LogPoint {
+        identity: Identity {
+            system: server::system_identifier(),
+            timeline: server::timeline(),
+            start: server::start(),
+            incarnation: 0,
+        },
+        position: server::log_end(),
     }
 }
 
-/// A denial in words.
-pub fn words(registry: &Registry, denial: Denial) -> String {
+/// Describes why a registry denies a request.
+pub fn describe_denial(registry: &Registry, denial: Denial) -> String {
     let seconds = |span: Micros| format!("{:.1} s", span as f64 / 1e6);
     match denial {
         Denial::Skew { ahead } => format!(
@@ -131,7 +126,7 @@ pub fn words(registry: &Registry, denial: Denial) -> String {
             seconds(left)
         ),
         Denial::Lost => "the registry does not know of the claim any more".to_owned(),
-        Denial::Held { until } => format!(
+        Denial::Leased { until } => format!(
             "the clock of the registry is behind what it has granted, up to {}",
             timestamp_text(until)
         ),

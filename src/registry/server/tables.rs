@@ -1,14 +1,16 @@
-//! The registry's tables: the grants of nodes, and the registry's state.
+//! The registry's tables: the leases it has granted, and its state.
 
+use crate::pg::backend::statement;
 use crate::pg::catalog::{extension, privilege, tables};
 use crate::pg::charset;
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
-use crate::registry::server::request::{Asker, Grant, Nodes, here};
-use mint_core::{Identity, Micros, Registry, Span};
-use pgrx::datum::TimestampWithTimeZone as Timestamp;
+use crate::registry::identity;
+use crate::registry::server::request::{GrantedLease, Member, Nodes, read_log_state};
+use mint_core::{LeaseTerm, Micros, Registry};
+use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
 use pgrx::spi::{SpiClient, SpiTupleTable};
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
 
@@ -18,11 +20,9 @@ pub struct Tables<'a, 'conn> {
     schema: String,
 }
 
-/// Opens the tables.
+/// Runs `work` with the tables open.
 pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
-    // SAFETY: reads a number of the transaction's.
-    let level = unsafe { pg_sys::XactIsoLevel };
-    if level.unsigned_abs() >= pg_sys::XACT_REPEATABLE_READ {
+    if !statement::sees_commits() {
         report(
             Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
             "the registry of nodes needs transactions of isolation level READ COMMITTED",
@@ -37,9 +37,9 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
         )
         .raise()
     });
-    // Nothing that the owner of the database has made may run as the superuser that keeps the registry.
+    // The tables belong to a superuser: no code of the database's owner may run here.
     let in_tables = |client: &mut SpiClient<'_>| {
-        // A grant that a crash could forget is none. What waits for standbys goes on to do so.
+        // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
         let durable = "SELECT pg_catalog.set_config('synchronous_commit'::pg_catalog.text, 'on'::pg_catalog.text, true)
             WHERE pg_catalog.current_setting('synchronous_commit'::pg_catalog.text)
                 OPERATOR(pg_catalog.=) ANY ('{off,local}'::pg_catalog.text[])";
@@ -49,11 +49,49 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
     privilege::guarded(|| tables::bound_to_tables(|| Spi::connect_mut(in_tables)))
 }
 
-type Arguments<'a> = [pgrx::datum::DatumWithOid<'a>];
+/// The arguments of a statement about nodes: `$1` is their width, `$2` the first and `$3` the last of them.
+pub fn arguments<'a, const N: usize>(
+    nodes: &Nodes,
+    further: [DatumWithOid<'a>; N],
+) -> Vec<DatumWithOid<'a>> {
+    let (first, last) = (*nodes.range.start(), *nodes.range.end());
+    let nodes = [nodes.width.cast_signed().into(), first.into(), last.into()];
+    nodes.into_iter().chain(further).collect()
+}
+
+/// Returns a lease's times from a row that has them in its first two columns.
+fn span_of(row: &SpiTupleTable<'_>) -> Option<LeaseTerm> {
+    let time = |column| row.get(column).or_report().map(to_micros);
+    Some(LeaseTerm {
+        from: time(1)?,
+        until: time(2)?,
+    })
+}
+
+/// Returns the registry's state from its row.
+fn registry_of(row: &SpiTupleTable<'_>) -> Registry {
+    let interval = |column| {
+        let interval = row.get::<Interval>(column).or_report();
+        interval.map_or(0, |interval| interval.as_micros() as Micros)
+    };
+    let time = |column| {
+        let time = row.get::<TimestampWithTimeZone>(column).or_report();
+        time.map_or(Micros::MIN, to_micros)
+    };
+    let number = |column| row.get(column).or_report().unwrap_or(0);
+    Registry {
+        length: interval(1),
+        longest: interval(2),
+        max_skew: interval(3),
+        horizon: time(4),
+        quarantine: time(5),
+        identity: identity::from_numbers([6, 7, 8, 9].map(number)),
+    }
+}
 
 impl<'conn> Tables<'_, 'conn> {
-    /// A statement with the names of the tables in it, and the condition that a claim has any of the nodes `$2` to `$3`
-    /// of `$1` bits, as the index knows it.
+    /// Fills the names of the tables into a statement; and for `$overlaps` the condition that a lease has any of the
+    /// nodes of [`arguments`], in the form that the index serves.
     pub fn sql(&self, text: &str) -> String {
         let range = |width, first, last| {
             // As in sql/registry/tables.sql: else the index does not serve.
@@ -66,49 +104,54 @@ impl<'conn> Tables<'_, 'conn> {
             let (first, last) = (place(first), place(last));
             format!("pg_catalog.numrange({first}, {last}, '[]'::pg_catalog.text)")
         };
-        let oid = |oid: pg_sys::Oid| format!("{}::pg_catalog.oid", oid.to_u32());
-        // SAFETY: reads a plain oid, set when the process connected.
-        let database = unsafe { pg_sys::MyDatabaseId };
-        let registry = extension::find(c"pg_mint_registry").unwrap_or(pg_sys::InvalidOid);
-        let claimed = range("node_bits", "first_node", "last_node");
+        let oid = |oid: u32| format!("{oid}::pg_catalog.oid");
+        let registry = extension::find(c"pg_mint_registry").map_or(0, pg_sys::Oid::to_u32);
         let overlaps = format!(
-            "{claimed} OPERATOR(pg_catalog.&&) {}",
+            "{} OPERATOR(pg_catalog.&&) {}",
+            range("node_bits", "first_node", "last_node"),
             range("$1", "$2", "$3")
         );
         tables::with_tables_of(&self.schema, text)
-            .replace("$database", &oid(database))
+            .replace("$database", &oid(extension::database()))
             .replace("$relation", &oid(registry))
             .replace("$overlaps", &overlaps)
     }
 
     /// Runs a statement, which sees all that was committed before it.
-    pub fn update(&mut self, statement: &str, arguments: &Arguments<'_>) -> SpiTupleTable<'conn> {
-        let statement = charset::carried(statement.to_owned());
+    pub fn update(&mut self, text: &str, arguments: &[DatumWithOid<'_>]) -> SpiTupleTable<'conn> {
+        let statement = charset::encode_for_pgrx(self.sql(text));
         self.client.update(&statement, None, arguments).or_report()
     }
 
-    /// The registry as it is, and its clock when it looked back. Locked, if claims must wait for each other.
+    /// Returns the registry's state, and the time by its clock at which it was checked for a loss of state. Locks the
+    /// state, if requests must wait for each other.
     pub fn load_and_check_state(
         &mut self,
         lock: bool,
-        asker: Option<&Asker>,
+        member: Option<&Member>,
     ) -> (Registry, Micros) {
-        let select = self.sql(
-            "SELECT (pg_catalog.extract('epoch'::pg_catalog.text, slice) OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
-                (pg_catalog.extract('epoch'::pg_catalog.text, longest_slice) OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
-                (pg_catalog.extract('epoch'::pg_catalog.text, max_skew) OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
-                horizon, quarantine,
+        let mut registry = self.load_state(lock);
+        let now = clock::now();
+        let agrees = member.is_none_or(|member| registry.check_clock(now, member.clock).is_ok());
+        let seen = member.and_then(|member| member.seen);
+        if agrees && registry.detect_state_loss(now, read_log_state(), seen) {
+            if !lock {
+                // Another request may detect it as well.
+                return self.load_and_check_state(true, member);
+            }
+            self.save_state(&registry);
+        }
+        (registry, now)
+    }
+
+    fn load_state(&mut self, lock: bool) -> Registry {
+        let select = "SELECT slice, longest_slice, max_skew, horizon, quarantine,
                 CASE WHEN relation OPERATOR(pg_catalog.=) tableoid AND database OPERATOR(pg_catalog.=) $database
                      THEN system_identifier END,
                 timeline, started, incarnation
-             FROM $registry",
-        );
-        let select = if lock {
-            format!("{select} FOR UPDATE")
-        } else {
-            select
-        };
-        let rows = self.update(&select, &[]);
+             FROM $registry";
+        let lock = if lock { " FOR UPDATE" } else { "" };
+        let rows = self.update(&format!("{select}{lock}"), &[]);
         if rows.is_empty() {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -117,160 +160,89 @@ impl<'conn> Tables<'_, 'conn> {
             .hint("A superuser makes it one with SELECT snowflake_create_registry().")
             .raise();
         }
-        let row = rows.first();
-        let number = |place| row.get::<i64>(place).or_report().unwrap_or(0);
-        let moment = |place| {
-            let at = row.get::<Timestamp>(place).or_report();
-            at.map_or(Micros::MIN, to_micros)
-        };
-        let mut registry = Registry {
-            length: number(1),
-            longest: number(2),
-            max_skew: number(3),
-            horizon: moment(4),
-            quarantine: moment(5),
-            identity: Identity {
-                system: number(6).cast_unsigned(),
-                timeline: number(7) as u32,
-                start: number(8),
-                incarnation: number(9) as u32,
-            },
-        };
-        let now = clock::now();
-        let agrees = asker.is_none_or(|asker| registry.compare(now, asker.clock).is_ok());
-        let seen = asker.and_then(|asker| asker.seen);
-        if agrees && registry.detect_state_loss(now, here(), seen) {
-            if !lock {
-                // Another may be noticing it as well.
-                return self.load_and_check_state(true, asker);
-            }
-            self.keep(&registry);
-        }
-        (registry, now)
+        registry_of(&rows.first())
     }
 
-    /// Keeps what the registry has become. The caller has locked it.
-    pub fn keep(&mut self, registry: &Registry) {
-        let update = self.sql(
-            "UPDATE $registry
+    /// Writes the registry's state. The caller has locked it.
+    pub fn save_state(&mut self, registry: &Registry) {
+        let update = "UPDATE $registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
-                 relation = tableoid, database = $database",
-        );
-        let identity = registry.identity;
-        self.update(
-            &update,
-            &[
-                timestamp(registry.quarantine).into(),
-                identity.system.cast_signed().into(),
-                i64::from(identity.timeline).into(),
-                identity.start.into(),
-                i64::from(identity.incarnation).into(),
-            ],
-        );
+                 relation = tableoid, database = $database";
+        let [system, timeline, start, incarnation] =
+            identity::to_numbers(registry.identity).map(DatumWithOid::from);
+        let quarantine = timestamp(registry.quarantine).into();
+        self.update(update, &[quarantine, system, timeline, start, incarnation]);
     }
 
-    /// Deletes the claims on any of these nodes that are past, and keeps when the last of them ended.
-    pub fn forget_past(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
-        let delete = self.sql(
-            "DELETE FROM $grants
+    /// Deletes the leases of any of these nodes that have ended, and records when the last of them did.
+    pub fn delete_ended(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
+        let delete = "DELETE FROM $grants
              WHERE $overlaps AND slice_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
-             RETURNING slice_until",
-        );
-        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
-        let width = (nodes.width as i32).into();
-        let rows = self.update(&delete, &[width, first, last, timestamp(now).into()]);
-        let ends = rows.filter_map(|row| row.get::<Timestamp>(1).or_report().map(to_micros));
+             RETURNING slice_until";
+        let rows = self.update(delete, &arguments(nodes, [timestamp(now).into()]));
+        let ends = rows.filter_map(|row| row.get(1).or_report().map(to_micros));
         let end = ends.max()?;
-        let raise = self.sql(
-            "UPDATE $registry SET horizon = $1::pg_catalog.timestamptz
-             WHERE horizon OPERATOR(pg_catalog.<) $1::pg_catalog.timestamptz",
-        );
-        self.update(&raise, &[timestamp(end).into()]);
+        let raise = "UPDATE $registry SET horizon = $1::pg_catalog.timestamptz
+             WHERE horizon OPERATOR(pg_catalog.<) $1::pg_catalog.timestamptz";
+        self.update(raise, &[timestamp(end).into()]);
         Some(end)
     }
 
-    /// When the other claims on any of these nodes end, and the holder of the one that ends last.
-    pub fn others(&mut self, nodes: &Nodes, claim: i64) -> (Vec<Micros>, Option<String>) {
-        let select = self.sql(
-            "SELECT slice_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(slice_until)
+    /// Returns when the other leases of any of these nodes end, and the holder of the one that ends last.
+    pub fn other_leases(&mut self, nodes: &Nodes, id: i64) -> (Vec<Micros>, Option<String>) {
+        let select = "SELECT slice_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(slice_until)
                  THEN pg_catalog.to_char(pg_catalog.timezone('UTC'::pg_catalog.text, slice_until),
                      '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC'::pg_catalog.text)
                  ELSE ''::pg_catalog.text END
              FROM $grants
              WHERE $overlaps AND claim OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
-             ORDER BY slice_until DESC",
-        );
-        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
-        let width = (nodes.width as i32).into();
-        let rows = self.update(&select, &[width, first, last, claim.into()]);
+             ORDER BY slice_until DESC";
+        let rows = self.update(select, &arguments(nodes, [id.into()]));
         let mut holder = None;
-        let ends = rows
-            .filter_map(|row| {
-                holder = holder
-                    .take()
-                    .or_else(|| row.get::<Words>(2).or_report().map(|name| name.0));
-                row.get::<Timestamp>(1).or_report().map(to_micros)
-            })
-            .collect();
-        (ends, holder)
+        let ends = rows.filter_map(|row| {
+            let name = || row.get::<DecodedText>(2).or_report().map(|name| name.0);
+            holder = holder.take().or_else(name);
+            row.get(1).or_report().map(to_micros)
+        });
+        (ends.collect(), holder)
     }
 
-    pub fn insert(&mut self, grant: &Grant, asker: &Asker) {
-        let insert = self.sql(
-            "INSERT INTO $grants (claim, node_bits, first_node, last_node, holder, system_identifier, address,
+    /// Inserts a lease that is granted to a member.
+    pub fn insert(&mut self, lease: &GrantedLease, member: &Member) {
+        let insert = "INSERT INTO $grants (node_bits, first_node, last_node, claim, holder, system_identifier, address,
                  since, slice_from, slice_until)
-             VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)",
-        );
-        let Grant { claim, nodes, span } = grant;
-        self.update(
-            &insert,
-            &[
-                (*claim).into(),
-                (nodes.width as i32).into(),
-                (*nodes.range.start()).into(),
-                (*nodes.range.end()).into(),
-                Words(asker.holder.clone()).into(),
-                asker.system.into(),
-                timestamp(span.from).into(),
-                timestamp(span.until).into(),
-            ],
-        );
+             VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)";
+        let further = [
+            lease.id.into(),
+            DecodedText(member.name.clone()).into(),
+            member.system.into(),
+            timestamp(lease.span.from).into(),
+            timestamp(lease.span.until).into(),
+        ];
+        self.update(insert, &arguments(&lease.nodes, further));
     }
 
-    /// The slice of a claim, locked.
-    pub fn held(&mut self, claim: i64, nodes: &Nodes) -> Option<Span> {
-        let select = self.sql(
-            "SELECT slice_from, slice_until FROM $grants
-             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8
-                 AND node_bits OPERATOR(pg_catalog.=) $2::pg_catalog.int4
-                 AND first_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
-                 AND last_node OPERATOR(pg_catalog.=) $4::pg_catalog.int8
-             FOR UPDATE",
-        );
-        let [first, last] = [nodes.range.start(), nodes.range.end()].map(|&node| node.into());
-        let rows = self.update(
-            &select,
-            &[claim.into(), (nodes.width as i32).into(), first, last],
-        );
+    /// Returns the times of a lease, and locks it.
+    pub fn find_and_lock(&mut self, id: i64, nodes: &Nodes) -> Option<LeaseTerm> {
+        let select = "SELECT slice_from, slice_until FROM $grants
+             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
+                 AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
+                 AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
+                 AND claim OPERATOR(pg_catalog.=) $4::pg_catalog.int8
+             FOR UPDATE";
+        let rows = self.update(select, &arguments(nodes, [id.into()]));
         if rows.is_empty() {
             return None;
         }
-        let row = rows.first();
-        let moment = |place| row.get::<Timestamp>(place).or_report().map(to_micros);
-        Some(Span {
-            from: moment(1)?,
-            until: moment(2)?,
-        })
+        span_of(&rows.first())
     }
 
-    pub fn prolong(&mut self, grant: &Grant) {
-        let update = self.sql(
-            "UPDATE $grants
+    /// Writes the times of a lease that is renewed.
+    pub fn extend(&mut self, lease: &GrantedLease) {
+        let update = "UPDATE $grants
              SET slice_from = $2, slice_until = $3, renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8
-             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8",
-        );
-        let Grant { claim, span, .. } = grant;
-        let [from, until] = [span.from, span.until].map(timestamp);
-        self.update(&update, &[(*claim).into(), from.into(), until.into()]);
+             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+        let [from, until] = [lease.span.from, lease.span.until].map(timestamp);
+        self.update(update, &[lease.id.into(), from.into(), until.into()]);
     }
 }

@@ -1,16 +1,16 @@
-//! The ceilings of the databases: in shared memory for every session, on disk for what comes after.
+//! The ceilings of the databases: in shared memory for every session, on disk for after a crash.
 //!
-//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. In shared memory it has one place, for
-//! whichever page is the database's: one that was made anew is brought up to what was published for the one before it
-//! when a session [attaches](attach), and a transaction that replaces the page mints nothing. So neither DROP EXTENSION
-//! nor DROP DATABASE, and an oid that is used again, let anything repeat.
+//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. In shared memory a database has one
+//! slot, whichever page it has: when a session [attaches](attach), a recreated page is raised to the bounds that were
+//! published for the one before it, and a transaction that replaces the page mints nothing. So ids repeat neither after
+//! DROP EXTENSION nor after DROP DATABASE with an oid that is used again.
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::{extension, invalidation};
-use crate::pg::error::report;
+use crate::pg::error::{Report, report};
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
-use crate::pg::shmem::{Idea, Stamp};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::{error, sequence};
 use crate::snowflake::settings;
 use mint_core::clock::timestamp_text;
@@ -28,15 +28,15 @@ const SEQUENCE: &CStr = c"pg_mint_time_ceiling";
 const SLOTS: usize = 4_096;
 
 static STAMP: Stamp = Stamp::new(b'c', 1);
-static CEILINGS: Idea<(), Slot> =
-    Idea::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
+static CEILINGS: NamedSegment<(), Slot> =
+    NamedSegment::with_slots(c"pg_mint ceilings", &STAMP, || SLOTS, |(), _| ());
 
 /// A ceiling in shared memory.
 ///
-/// - `database`: written under the idea's lock, before a session gets a reference; immutable while the database exists.
-///   0 is an empty slot.
+/// - `database`: written under the segment's lock, before a session gets a reference; immutable while the database
+///   exists. 0 is an empty slot.
 /// - `incarnation`: of the database that the bounds were published for, [`extension::incarnation`].
-/// - `bounds`: atomic, by the core's protocol.
+/// - `bounds`: atomic, by core's protocol.
 /// - `writes`, `last_write`: statistics, changed under the page's lock.
 #[repr(C, align(64))]
 struct Slot {
@@ -54,8 +54,8 @@ impl Slot {
         self.database.load(Ordering::Acquire)
     }
 
-    /// Makes the slot another's. The caller holds the idea's lock, and no session has a reference.
-    fn claim(&self, database: u32) {
+    /// Gives the slot to a database. The caller holds the segment's lock, and no session has a reference.
+    fn assign(&self, database: u32) {
         self.bounds.reset(0);
         self.writes.store(0, Ordering::Relaxed);
         self.last_write.store(0, Ordering::Relaxed);
@@ -64,23 +64,23 @@ impl Slot {
     }
 }
 
-/// What a session mints under until it has attached, and again when the sequence has changed.
+/// The ceiling of a session that has not attached yet, or that must attach again as the sequence has changed.
 static DETACHED: Ceiling = Ceiling::detached();
 
 /// The ceiling of this session's database.
 static CURRENT: Local<&Ceiling> = Local::new(&DETACHED);
-/// The sequence that it was attached to.
+/// The sequence that this session has attached.
 static ATTACHED: Local<Option<pg_sys::Oid>> = Local::new(None);
-/// Where it is. Never another's while this session is connected to the database.
+/// The slot of the database, which keeps it while a session is connected to the database.
 static OWN: Local<Option<&Slot>> = Local::new(None);
 
-/// The bounds to mint under now.
+/// Returns the bounds to mint under.
 #[inline]
 pub fn current() -> &'static Ceiling {
     CURRENT.get()
 }
 
-/// Lets ticks that start at `beyond` be minted in this database.
+/// Raises the ceiling of this database, so that ticks that start at `beyond` can be minted.
 #[cold]
 pub fn raise(beyond: Micros) {
     let mut page = attach(open(Lock::Write));
@@ -88,7 +88,7 @@ pub fn raise(beyond: Micros) {
     let Ok(()) = bounds.raise(beyond, settings::window(), &mut page);
 }
 
-/// A ceiling's page and where it is in shared memory.
+/// A ceiling's page and its slot in shared memory.
 pub(super) struct CeilingPage {
     sequence: Sequence,
     slot: &'static Slot,
@@ -96,7 +96,7 @@ pub(super) struct CeilingPage {
 
 impl Page for CeilingPage {
     type Position = Position;
-    /// What goes wrong is an error of the server's, and ends the statement.
+    /// A failure is an error of the server, which ends the statement.
     type Failure = Infallible;
 
     fn update(
@@ -131,13 +131,14 @@ impl Page for CeilingPage {
 }
 
 impl CeilingPage {
-    /// Publishes bounds that begin anew.
+    /// Publishes bounds that begin at `value`.
     pub(super) fn reset_bounds(&self, value: Micros) {
         self.slot.bounds.reset(value);
     }
 }
 
-/// Opens the sequence of this database's extension, unless this transaction has put it in the place of another.
+/// Opens the sequence of this database's extension. Raises an error if it does not exist, or if this transaction has
+/// replaced it.
 pub(super) fn open(lock: Lock) -> Sequence {
     invalidation::begin();
     let open = |oid| Sequence::open(oid, lock);
@@ -164,8 +165,8 @@ pub(super) fn open(lock: Lock) -> Sequence {
     sequence
 }
 
-/// Mints under the ceiling of this page from now on. What shared memory knows already is trusted only beside the page:
-/// one that is below it is raised first, and written to disk.
+/// Makes this session mint under the ceiling of this page. A page that is below the bounds in shared memory is raised
+/// to them first, and written to disk.
 pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     let slot = own_slot();
     let (oid, _) = sequence.identity();
@@ -179,21 +180,21 @@ pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     page
 }
 
-/// Drops bounds that were published for a database that is gone and had the same oid: it may have put its ceiling anywhere.
-/// None of its sessions is left, and what this one mints is above its own page.
+/// Drops bounds that were published for a dropped database with the same oid, which may have any value. It has no
+/// sessions left, and this one mints above its own page.
 fn drop_earlier(slot: &Slot) {
     let incarnation = extension::incarnation();
     if slot.incarnation.load(Ordering::Acquire) != incarnation {
         CEILINGS.memory().locked(|| {
             if slot.incarnation.load(Ordering::Relaxed) != incarnation {
-                slot.claim(slot.database());
+                slot.assign(slot.database());
                 slot.incarnation.store(incarnation, Ordering::Release);
             }
         });
     }
 }
 
-/// The slot of this database, made on the first call after a start of the server.
+/// Returns the slot of this database. The first call after a start of the server makes it.
 fn own_slot() -> &'static Slot {
     if let Some(slot) = OWN.get() {
         return slot;
@@ -201,26 +202,27 @@ fn own_slot() -> &'static Slot {
     let database = extension::database();
     let memory = CEILINGS.memory();
     let slot = match find(database) {
-        Place::Mine(slot) => Some(slot),
+        Found::Own(slot) => Some(slot),
         _ => memory.locked(|| match find(database) {
-            Place::Mine(slot) => Some(slot),
-            Place::Empty(slot) => {
-                slot.claim(database);
+            Found::Own(slot) => Some(slot),
+            Found::Empty(slot) => {
+                slot.assign(database);
                 Some(slot)
             }
-            Place::Nowhere => None,
+            Found::Nothing => None,
         }),
     };
     let slot = slot
         .or_else(|| take_over(database))
-        .unwrap_or_else(|| no_room());
+        .unwrap_or_else(|| no_room().raise());
     drop_earlier(slot);
     OWN.set(Some(slot));
     slot
 }
 
 #[cold]
-fn no_room() -> ! {
+#[track_caller]
+fn no_room() -> Report {
     report(
         Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
         "no room for the ceiling of this database",
@@ -229,46 +231,45 @@ fn no_room() -> ! {
         "{SLOTS} databases of this server have one already."
     ))
     .hint("Drop databases that are not needed.")
-    .raise()
 }
 
-enum Place {
-    Mine(&'static Slot),
+enum Found {
+    Own(&'static Slot),
     Empty(&'static Slot),
-    Nowhere,
+    Nothing,
 }
 
-/// Looks for a database from where its oid leads to, up to the first empty slot.
-fn find(database: u32) -> Place {
+/// Looks for the slot of a database, by linear probing.
+fn find(database: u32) -> Found {
     let slots = CEILINGS.memory().slots;
     let home = database.wrapping_mul(0x9e37_79b9) as usize;
     for step in 0..SLOTS {
         let slot = &slots[(home + step) % SLOTS];
         match slot.database() {
-            0 => return Place::Empty(slot),
-            other if other == database => return Place::Mine(slot),
+            0 => return Found::Empty(slot),
+            other if other == database => return Found::Own(slot),
             _ => {}
         }
     }
-    Place::Nowhere
+    Found::Nothing
 }
 
-/// Takes the slot of a database that is gone, with all its sessions.
+/// Gives the slot of a dropped database, which has no sessions, to another.
 #[cold]
 fn take_over(database: u32) -> Option<&'static Slot> {
-    // Looked for without the lock, as that reads the catalogs.
+    // Without the lock, as this reads the catalogs.
     let gone: Vec<(&Slot, u32)> = slots()
         .map(|slot| (slot, slot.database()))
         .filter(|&(_, other)| extension::name_of_database(other.into()).is_none())
         .collect();
     CEILINGS.memory().locked(|| {
-        if let Place::Mine(slot) = find(database) {
+        if let Found::Own(slot) = find(database) {
             return Some(slot);
         }
         // Another session may have taken some of them.
         let mut gone = gone.into_iter();
         let (slot, _) = gone.find(|&(slot, other)| slot.database() == other)?;
-        slot.claim(database);
+        slot.assign(database);
         Some(slot)
     })
 }
@@ -278,27 +279,28 @@ fn slots() -> impl Iterator<Item = &'static Slot> {
     slots.filter(|slot| slot.database() != 0)
 }
 
-/// Registers what is to be forgotten, and when. Called once, when the library is loaded.
+/// Registers callbacks. Called once, when the library is loaded.
 pub fn init() {
-    invalidation::on_relation(forget);
+    invalidation::on_relation(detach);
 }
 
-/// Called when a relation has changed, or, without an oid, when any may have.
-fn forget(relation: pg_sys::Oid) {
+/// Detaches the ceiling if its sequence has changed. Called with each relation that has changed, or with no oid when
+/// any may have.
+fn detach(relation: pg_sys::Oid) {
     if relation == pg_sys::InvalidOid || ATTACHED.get() == Some(relation) {
         CURRENT.set(&DETACHED);
         ATTACHED.set(None);
     }
 }
 
-/// The highest moment that this database may have issued an id of since the server started; 1 when it
-/// has issued none. A new extension begins there.
+/// Returns the highest time of ids that this database may have issued since the server started, in Unix microseconds; 1
+/// if none. The ceiling of a new extension begins there.
 pub fn highest() -> Micros {
     own_slot().bounds.written().max(1)
 }
 
-/// A ceiling as the view shows it.
-pub struct Seen {
+/// A row of the view of ceilings.
+pub struct Row {
     pub database: String,
     pub value: Micros,
     pub floor: Micros,
@@ -306,12 +308,12 @@ pub struct Seen {
     pub last_write: Option<Micros>,
 }
 
-/// The ceilings of databases that minted since the server started.
-pub fn seen() -> Vec<Seen> {
+/// Returns the ceilings of databases that have minted since the server started.
+pub fn rows() -> Vec<Row> {
     slots()
         .filter(|slot| slot.bounds.value() != 0)
         .filter_map(|slot| {
-            Some(Seen {
+            Some(Row {
                 database: extension::name_of_database(slot.database().into())?,
                 value: slot.bounds.value(),
                 floor: slot.bounds.floor(),

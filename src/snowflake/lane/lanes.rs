@@ -1,10 +1,10 @@
 //! The lanes of the server, in shared memory.
 
-use crate::pg::backend::local::{Local, Once};
+use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
-use crate::pg::shmem::{Idea, Memory, Stamp};
+use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::snowflake::settings;
 use mint_core::{
     BUILTINS, ClockAnchor, Lane, LaneTable, Layout, LayoutKey, Lookup, Micros, TableCount,
@@ -12,21 +12,22 @@ use mint_core::{
 use pgrx::PgSqlErrorCode as Code;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What stands before the lanes in shared memory. All but `count` and `anchor` is written before another session sees it.
+/// The head of the segment of lanes. All but `count` and `anchor` is written before another session can see it.
 #[repr(C, align(64))]
 struct Head {
     count: TableCount,
-    /// How many lanes nodes may have of their own.
+    /// The most lanes of single nodes.
     limit: AtomicU32,
-    /// By which the lanes are spread.
+    /// The keys of the hash function.
     secret: [AtomicU64; 2],
     anchor: ClockAnchor,
 }
 
 static STAMP: Stamp = Stamp::new(b'l', 1);
-static LANES: Idea<Head, Lane> = Idea::with_slots(c"pg_mint lanes", &STAMP, slots, init);
+static LANES: NamedSegment<Head, Lane> =
+    NamedSegment::with_slots(c"pg_mint lanes", &STAMP, slots, init);
 
-/// Twice as many slots as lanes at least: that keeps probing short, and leaves room for shared lanes.
+/// Returns at least twice as many slots as lanes: that keeps probing short, and leaves room for shared lanes.
 fn slots() -> usize {
     ((settings::max_lanes() * 2).next_power_of_two() as usize).max(64)
 }
@@ -37,7 +38,7 @@ fn init(head: &Head, lanes: &[Lane]) {
     for word in &head.secret {
         word.store(random::bits(), Ordering::Relaxed);
     }
-    // Users of the built-in layouts must find room, however many lanes others make.
+    // The built-in layouts must find room, however many lanes there are of others.
     for builtin in &BUILTINS {
         let _ = table(head, lanes).insert_shared(&builtin.layout, 0);
     }
@@ -49,17 +50,18 @@ fn table<'a>(head: &'a Head, lanes: &'a [Lane]) -> LaneTable<'a> {
     LaneTable::new(&head.count, lanes, limit, secret)
 }
 
-/// The lanes of the server, as this process sees them.
+/// The lanes of the server, as this process has mapped them.
 pub struct Shared {
     memory: &'static Memory<Head, Lane>,
-    /// The watch over the clock.
+    /// The state that detects steps of the clock.
     pub anchor: &'static ClockAnchor,
     table: LaneTable<'static>,
 }
 
+/// Returns the lanes. The first call of this process maps them.
 #[inline]
 pub fn shared() -> &'static Shared {
-    static SHARED: Once<Shared> = Once::new();
+    static SHARED: LocalOnce<Shared> = LocalOnce::new();
     SHARED.get_or(|| {
         let memory = LANES.memory();
         Shared {
@@ -70,13 +72,13 @@ pub fn shared() -> &'static Shared {
     })
 }
 
-/// Runs `work` on the table while no lane is made.
+/// Runs `work` on the table under its lock: no other session makes a lane meanwhile.
 pub fn locked<T>(work: impl FnOnce(&LaneTable<'static>) -> T) -> T {
     let shared = shared();
     shared.memory.locked(|| work(&shared.table))
 }
 
-/// The lane of a node, made if there is none.
+/// Returns the lane of a node, and makes it if there is none.
 #[inline]
 pub fn lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
     match shared.table.find(layout, node) {
@@ -85,7 +87,7 @@ pub fn lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
     }
 }
 
-/// A node that was found to share a lane, for good.
+/// A node with a shared lane, which it keeps.
 #[derive(Clone, Copy)]
 struct Sharer {
     layout: LayoutKey,
@@ -96,11 +98,11 @@ struct Sharer {
 /// Direct-mapped by the node.
 static SHARERS: [Local<Option<Sharer>>; 64] = [const { Local::new(None) }; 64];
 
-/// The lane of a node that has, or had until now, none of its own.
+/// Returns the lane of a node without a lane of its own, and makes one if there is room.
 #[inline(never)]
 fn shared_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
-    let known = &SHARERS[(node ^ layout.key().spread()) as usize % SHARERS.len()];
-    if let Some(sharer) = known.get()
+    let entry = &SHARERS[(node ^ layout.key().spread()) as usize % SHARERS.len()];
+    if let Some(sharer) = entry.get()
         && (sharer.layout, sharer.node) == (layout.key(), node)
     {
         return sharer.lane;
@@ -108,7 +110,7 @@ fn shared_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
     let Lookup::Found(lane) = shared.table.find_shared(layout, node) else {
         return new_lane(shared, layout, node);
     };
-    known.set(Some(Sharer {
+    entry.set(Some(Sharer {
         layout: layout.key(),
         node,
         lane,
@@ -118,22 +120,29 @@ fn shared_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
 
 #[cold]
 fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
-    // A role can make many databases, but no roles.
+    // Lanes are counted by role: a role may create many databases, but no roles.
     let maker = privilege::session_user();
     locked(|table| table.insert(layout, node, maker)).unwrap_or_else(|| {
         let (all, share) = shared.table.shares();
-        report(Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, format!("no room for the first lane of layout {layout}")).detail(format!(
-                "All lanes of single nodes are in use, and so are the lanes that further layouts can have: half of {all} for all roles, and {share} for this one."
-            )).hint("Raise pg_mint.max_lanes and restart the server.").raise()
+        report(
+            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            format!("no room for the first lane of layout {layout}"),
+        )
+        .detail(format!(
+            "All lanes of single nodes are in use, and so are the lanes that further layouts can have: \
+             half of {all} for all roles, and {share} for this one."
+        ))
+        .hint("Raise pg_mint.max_lanes and restart the server.")
+        .raise()
     })
 }
 
-/// Believes the clock as it stands, and says by how much it had jumped.
+/// Accepts the current clock, and returns how far it jumped.
 pub fn accept_clock() -> Micros {
     shared().anchor.accept(clock::now(), clock::up())
 }
 
-/// Every lane from which an id was minted.
+/// Returns the lanes from which ids were minted.
 pub fn lanes() -> impl Iterator<Item = &'static Lane> {
     shared().table.lanes().filter(|lane| lane.last() != 0)
 }

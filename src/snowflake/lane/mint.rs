@@ -1,4 +1,4 @@
-//! Minting with what the server lends: clock, latch, shared memory and settings.
+//! Minting with the clock, latch, shared memory and settings of the server.
 
 use crate::pg::backend::recovery;
 use crate::pg::machine::{clock, random};
@@ -11,7 +11,7 @@ use mint_core::snowflake::mint::Refusal;
 use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Run, mint};
 use std::convert::Infallible;
 
-/// The world as a backend sees it. Interrupts leave by PostgreSQL's own errors.
+/// The host of the algorithm in a backend. An interrupt is an error of PostgreSQL's own.
 struct Backend {
     anchor: &'static ClockAnchor,
     lease: Option<&'static Lease>,
@@ -73,7 +73,7 @@ impl Host for Backend {
 }
 
 impl Backend {
-    /// Logs what the clock did, once for the whole server.
+    /// Logs a step of the clock, once for the whole server.
     fn watch_steps(&self) {
         if let Some(by) = self.anchor.step(clock::now(), clock::up()) {
             log_step(by);
@@ -84,7 +84,7 @@ impl Backend {
 /// Mints one id.
 #[inline(always)]
 pub fn next_id(layout: &Layout, node: u64) -> i64 {
-    let shared = ready();
+    let shared = memory();
     let lane = lanes::lane(shared, layout, node);
     let word = match settings::reserve() {
         ..=1 => run(shared, lane, layout, node, 1).first,
@@ -97,23 +97,23 @@ pub fn next_id(layout: &Layout, node: u64) -> i64 {
 
 /// Mints up to `want` ids in one swap.
 pub fn next_run(layout: &Layout, node: u64, want: u64) -> Run {
-    let shared = ready();
+    let shared = memory();
     let lane = lanes::lane(shared, layout, node);
-    // What the session has reserved lies below the run: issued later, it would be out of order.
+    // Ids that the session has reserved are below the run: issued later, they would be out of order.
     session::reserve(lane, None);
     let run = run(shared, lane, layout, node, want);
     session::set_last_id(layout.id(node, run.first + (run.count - 1)));
     run
 }
 
-/// The shared memory, unless the server is in recovery, where ids would repeat the primary's.
+/// Returns the shared memory. Raises an error in recovery, where ids would repeat the primary's.
 #[inline(always)]
-fn ready() -> &'static Shared {
+fn memory() -> &'static Shared {
     recovery::refuse(&IN_RECOVERY);
     lanes::shared()
 }
 
-// Always: with one id wanted, the half about runs of many falls away.
+// Inlined always: the compiler then removes the code for runs of many where one id is wanted.
 #[inline(always)]
 fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> Run {
     let policy = settings::policy();
@@ -129,8 +129,8 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
     }
 }
 
-/// The next id of the session's reservation. Leftovers are dropped when their tick is past, or when
-/// another layout of this lane, with more bits of time, took them beyond this one's end.
+/// Returns the next id of the session's reservation. Remaining ids are dropped when their tick is past, or when they
+/// are beyond this layout's end, taken by another layout of the lane with more bits of time.
 fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, reserve: u64) -> u64 {
     let current = session::reservation(lane).filter(|left| {
         let tick = left.first >> layout.seq.width;

@@ -1,4 +1,4 @@
-//! The counters in shared memory that issue ids, and the ceiling that they stay below.
+//! Lanes, the counters in shared memory that issue ids, and the ceiling above them.
 
 pub mod ceiling;
 pub mod lanes;

@@ -1,4 +1,4 @@
-//! Puts a ceiling back that was raised by a clock far ahead.
+//! Reset of a ceiling that a clock far ahead has raised.
 
 use crate::pg::error::report;
 use crate::pg::machine::clock;
@@ -11,8 +11,8 @@ use mint_core::clock::timestamp_text;
 use mint_core::{Micros, Page};
 use pgrx::PgSqlErrorCode as Code;
 
-/// Puts this database's ceiling to `wanted`, or as near as is safe while sessions mint: not before what
-/// they may issue until they see it. Returns where it is.
+/// Sets this database's ceiling to `wanted`, or as near as is safe while sessions mint: not below ids that they may
+/// issue before they see it. Returns the new ceiling.
 pub fn reset(wanted: Micros) -> Micros {
     let mut page = attach(open(Lock::Alone));
     if wanted == Micros::MAX {
@@ -27,23 +27,30 @@ pub fn reset(wanted: Micros) -> Micros {
     let Ok((_, position)) = page.update(|_| Some(value));
     sequence::flush(position);
     page.reset_bounds(value);
-    // A lane that was moved under the old bounds until now is where this would have been refused.
+    // A session may have advanced a lane under the old bounds since the first check.
     refuse_below_lanes(value);
     value
 }
 
+#[track_caller]
 fn refuse_below_lanes(value: Micros) {
     if let Some(lane) = beyond(value) {
-        report(Code::ERRCODE_OBJECT_IN_USE, "cannot reset the ceiling below what was minted since the server started").detail(lane).hint("Put the clock right, restart the server, and reset the ceiling before anything is minted.").raise();
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "cannot reset the ceiling below what was minted since the server started",
+        )
+        .detail(lane)
+        .hint("Put the clock right, restart the server, and reset the ceiling before anything is minted.")
+        .raise();
     }
 }
 
-/// A lane that has issued ids of `moment` or later, in words.
-fn beyond(moment: Micros) -> Option<String> {
+/// Describes a lane that has issued ids of `limit` or later, if there is one.
+fn beyond(limit: Micros) -> Option<String> {
     lanes::lanes().find_map(|lane| {
         let layout = lane.layout()?;
         let at = layout.tick_start(lane.last() >> layout.seq.width)?;
-        (at >= moment).then(|| {
+        (at >= limit).then(|| {
             let node = lane
                 .node()
                 .map_or_else(String::new, |node| format!(", node {node}"));

@@ -1,4 +1,4 @@
-//! What a session remembers of its minting: ids taken and not yet issued, and the last id.
+//! State of a session: ids taken and not yet issued, and the last id.
 
 use crate::pg::backend::discard::on_discard;
 use crate::pg::backend::local::Local;
@@ -11,35 +11,35 @@ static RESERVED: [Local<Option<(&Lane, Run)>>; 64] = [const { Local::new(None) }
 
 static LAST_ID: Local<Option<i64>> = Local::new(None);
 
-/// Registers what is to be forgotten, and when. Called once, when the library is loaded.
+/// Registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     on_discard(|| LAST_ID.set(None));
-    // They were taken under settings that have changed since.
-    lender::on_change(|| RESERVED.iter().for_each(|place| place.set(None)));
+    // Reserved ids were taken under the old settings.
+    lender::on_change(|| RESERVED.iter().for_each(|slot| slot.set(None)));
 }
 
-fn place(lane: &Lane) -> &'static Local<Option<(&'static Lane, Run)>> {
+fn slot(lane: &Lane) -> &'static Local<Option<(&'static Lane, Run)>> {
     &RESERVED[ptr::from_ref(lane).addr() / size_of::<Lane>() % RESERVED.len()]
 }
 
-/// What is left of the session's reservation on a lane.
+/// Returns the remaining ids of the session's reservation on a lane.
 pub fn reservation(lane: &Lane) -> Option<Run> {
-    let (owner, run) = place(lane).get()?;
+    let (owner, run) = slot(lane).get()?;
     ptr::eq(owner, lane).then_some(run)
 }
 
-/// Puts another in its place. Leftovers of another lane are lost, as those of a past tick are.
+/// Replaces the reservation. Remaining ids of another lane in the slot are lost, as those of a past tick are.
 pub fn reserve(lane: &'static Lane, run: Option<Run>) {
-    place(lane).set(run.map(|run| (lane, run)));
+    slot(lane).set(run.map(|run| (lane, run)));
 }
 
-/// Remembers the id that was minted last.
+/// Sets the id that was minted last.
 #[inline]
 pub fn set_last_id(id: i64) {
     LAST_ID.set(Some(id));
 }
 
-/// The id that was minted last, since the session began or was discarded.
+/// Returns the id that was minted last, since the session began or DISCARD.
 pub fn last_id() -> Option<i64> {
     LAST_ID.get()
 }

@@ -7,11 +7,11 @@ use mint_core::BUILTINS;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-/// Every built-in layout, what it can do and how long.
+/// Returns every built-in layout with its capacity.
 ///
-/// `nodes` is how many nodes it has, `ids_per_second` what one of them mints for ever, and
-/// `first_invalid` the moment at which minting ends. Stable, because `expired` asks the clock.
-#[pg_extern(stable, strict, parallel_safe, cost = 10, requires = ["layout_operators"])]
+/// `nodes` is the number of nodes, `ids_per_second` the sustained rate of one of them, and `first_invalid` the
+/// timestamp from which no ids can be minted. Stable, because `expired` depends on the clock.
+#[pg_extern(stable, strict, parallel_safe, cost = 10)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_layouts() -> TableIterator<
     'static,

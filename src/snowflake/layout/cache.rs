@@ -1,30 +1,31 @@
-//! Layouts that this session has used, taken apart.
+//! Parsed layouts that this session has used.
 
-use crate::pg::backend::lent::Lent;
+use crate::pg::backend::direct_mapped::DirectMapped;
 use crate::snowflake::error::bad_layout_bytes;
 use mint_core::{BUILTINS, Layout};
 use std::cell::UnsafeCell;
 
-/// Bytes of a layout, as words.
+/// The bytes of a layout, as words.
 type Words = (u64, u64, u32);
 
-/// Direct-mapped by the bytes, so that a call need not take its layout apart again. A layout's first byte is never zero.
-static KNOWN: Lent<Words, Layout, 16> =
-    Lent::new([const { UnsafeCell::new(((0, 0, 0), BUILTINS[0].layout)) }; 16]);
+/// Parsed layouts by their bytes. The first byte of a layout is never zero.
+static LAYOUTS: DirectMapped<Words, Layout, 16> =
+    DirectMapped::new([const { UnsafeCell::new(((0, 0, 0), BUILTINS[0].layout)) }; 16]);
 
-/// The layout of these bytes, which were checked when they became a value. Lent until the next call.
+/// Returns the layout of a value's bytes, which its input function has checked. The reference is valid until the next
+/// call.
 #[inline]
 pub fn layout(bytes: [u8; Layout::BYTES]) -> &'static Layout {
-    KNOWN.get(words(bytes), place, learn)
+    LAYOUTS.get(words(bytes), hash, parse)
 }
 
-fn place(words: &Words) -> usize {
-    // Fibonacci hashing, as of lanes; a clash only costs time.
+fn hash(words: &Words) -> usize {
+    // Fibonacci hashing, as for lanes. A collision only costs time.
     let mixed = words.0 ^ words.1.rotate_left(32) ^ u64::from(words.2);
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as usize
 }
 
-// Words, not a reference to the bytes, so that a call keeps them in registers.
+// Words instead of a reference to the bytes keep the key in registers.
 #[inline]
 fn words(bytes: [u8; Layout::BYTES]) -> Words {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, rest @ ..] = bytes;
@@ -35,7 +36,7 @@ fn words(bytes: [u8; Layout::BYTES]) -> Words {
     )
 }
 
-fn learn(words: &Words) -> Layout {
+fn parse(words: &Words) -> Layout {
     let mut bytes = [0; Layout::BYTES];
     bytes[..8].copy_from_slice(&words.0.to_ne_bytes());
     bytes[8..16].copy_from_slice(&words.1.to_ne_bytes());

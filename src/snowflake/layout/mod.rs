@@ -1,4 +1,4 @@
-//! The type `snowflake_layout`.
+//! The SQL type `snowflake_layout`.
 
 pub mod builtin;
 pub mod cache;

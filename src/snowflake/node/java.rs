@@ -1,18 +1,18 @@
-//! The node that Java's `SequenceGenerator` would have.
+//! The node that Java's `SequenceGenerator` derives from MAC addresses.
 
-use crate::pg::datum::text::Words;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::mac_address;
 use mint_core::node_of_addresses;
 use pgrx::prelude::*;
 
-/// The node that Java's `SequenceGenerator` would have on a machine with these MAC addresses.
+/// Returns the node that Java's `SequenceGenerator` would have on a machine with these MAC addresses.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
-fn snowflake_node_from_mac(addresses: Words) -> i32 {
+fn snowflake_node_from_mac(addresses: DecodedText) -> i32 {
     node_of_addresses(&addresses.0).cast_signed()
 }
 
-/// The node that Java's `SequenceGenerator` would have on this machine. **Of 38 machines, two have the same one with
-/// a probability of one half.**
+/// Returns the node that Java's `SequenceGenerator` would have on this machine. **Of 38 machines, two have the same
+/// node with a probability of one half.**
 #[pg_extern(
     name = "snowflake_node_from_mac",
     stable,

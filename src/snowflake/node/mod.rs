@@ -1,4 +1,4 @@
-//! Which node this server mints as.
+//! The node that this server mints as.
 
 pub mod java;
 pub mod lender;

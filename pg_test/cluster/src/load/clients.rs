@@ -1,44 +1,45 @@
-//! Clients of several servers at once, who mint for as long as a story lasts and keep every id.
+//! Clients of several servers at once, which mint while a story runs and keep every id.
 
+use crate::load::sessions::run_then_stop;
 use crate::server::session::{Place, Refusal};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where some clients mint, and how it goes.
-pub struct Post {
-    /// Whose server they look for.
+/// Clients of one server.
+pub struct Group {
+    /// Where they connect.
     pub place: Place,
     clients: Vec<Client>,
 }
 
 struct Client {
     sql: String,
-    /// When it was last given an id, in milliseconds of [`Crowd`]'s time.
+    /// Time of its last id, in milliseconds ([`Clients::now`]).
     last: AtomicU64,
     /// The longest time between two answers with ids, in milliseconds.
     longest: AtomicU64,
 }
 
-/// Posts, and the time since they began.
-pub struct Crowd {
-    /// As they were given.
-    pub posts: Vec<Post>,
+/// Groups of clients.
+pub struct Clients {
+    /// One group for each server.
+    pub groups: Vec<Group>,
     began: Instant,
     stop: AtomicBool,
 }
 
-/// What all clients saw.
+/// Everything that the clients were answered.
 #[derive(Default)]
-pub struct Harvest {
-    /// Every id, of each client in the order in which it came.
+pub struct Answers {
+    /// The ids of each client, in the order in which they came.
     pub ids: Vec<Vec<i64>>,
-    /// How often each error came, and what it was at first.
+    /// How often each SQLSTATE came, and the first error that had it.
     pub refusals: BTreeMap<String, (usize, String)>,
 }
 
-impl Post {
-    /// A client for each statement.
+impl Group {
+    /// Creates a client for each statement.
     #[must_use]
     pub fn new(place: Place, statements: &[&str]) -> Self {
         let client = |sql: &&str| Client {
@@ -53,43 +54,38 @@ impl Post {
     }
 }
 
-impl Crowd {
-    /// Clients that are at their posts, and mint from [`Crowd::while_minting`] on.
+impl Clients {
+    /// Creates clients, which start to mint with [`Clients::while_minting`].
     #[must_use]
-    pub fn new(posts: Vec<Post>) -> Self {
+    pub fn new(groups: Vec<Group>) -> Self {
         Self {
-            posts,
+            groups,
             began: Instant::now(),
             stop: AtomicBool::new(false),
         }
     }
 
-    /// Runs a story while all mint.
-    pub fn while_minting(&self, story: impl FnOnce()) -> Harvest {
+    /// Runs a story while all clients mint.
+    pub fn while_minting(&self, story: impl FnOnce()) -> Answers {
         std::thread::scope(|scope| {
             let mut clients = Vec::new();
-            for post in &self.posts {
-                for client in &post.clients {
-                    clients.push(scope.spawn(|| self.mint(&post.place, client)));
+            for group in &self.groups {
+                for client in &group.clients {
+                    clients.push(scope.spawn(|| self.mint(&group.place, client)));
                 }
             }
-            // They must end also when the story panics, or the panic would never be seen.
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(story));
-            self.stop.store(true, Ordering::Relaxed);
-            let mut harvest = Harvest::default();
+            run_then_stop(&self.stop, story);
+            let mut answers = Answers::default();
             for client in clients {
                 let (ids, refusals) = client.join().expect("a minting client");
-                harvest.ids.push(ids);
+                answers.ids.push(ids);
                 for refusal in refusals {
                     let words = || refusal.to_string();
-                    let entry = harvest.refusals.entry(refusal.code.clone());
+                    let entry = answers.refusals.entry(refusal.code.clone());
                     entry.or_insert_with(|| (0, words())).0 += 1;
                 }
             }
-            if let Err(panic) = outcome {
-                std::panic::resume_unwind(panic);
-            }
-            harvest
+            answers
         })
     }
 
@@ -106,7 +102,7 @@ impl Crowd {
                 session = Some(found);
                 answer
             });
-            // Not as fast as it goes: all servers share this machine.
+            // All servers share this machine, so clients pause between calls.
             let rest = match answer {
                 Ok(more) => {
                     ids.extend(more);
@@ -129,23 +125,23 @@ impl Crowd {
         (ids, refusals)
     }
 
-    /// Time since the beginning, in milliseconds; never 0.
+    /// Returns the milliseconds since the start, never 0.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64 + 1
     }
 
-    /// The longest time for which a client had to do without ids since it was last asked this.
+    /// Returns the longest time between two ids of a client since the last call.
     #[must_use]
-    pub fn silence(&self, post: usize, client: usize) -> Duration {
-        let longest = &self.posts[post].clients[client].longest;
+    pub fn silence(&self, group: usize, client: usize) -> Duration {
+        let longest = &self.groups[group].clients[client].longest;
         Duration::from_millis(longest.swap(0, Ordering::Relaxed))
     }
 
-    /// Whether a client was given an id since then.
+    /// Returns whether a client got an id after `since`.
     #[must_use]
-    pub fn has_minted(&self, post: usize, client: usize, since: u64) -> bool {
-        self.posts[post].clients[client]
+    pub fn has_minted(&self, group: usize, client: usize, since: u64) -> bool {
+        self.groups[group].clients[client]
             .last
             .load(Ordering::Relaxed)
             > since

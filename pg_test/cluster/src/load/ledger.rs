@@ -1,4 +1,4 @@
-//! What clients saw, kept where no server can lose it.
+//! A record of all ids that clients saw, kept outside of the servers.
 
 use crate::load::sessions::{Record, assert_sound};
 use crate::server::process::Server;
@@ -10,7 +10,7 @@ pub struct Lane {
     pub node: u32,
 }
 
-/// Ticks of a millisecond, ten, and a second; epochs on a tick of the clock and off it.
+/// Lanes with ticks of 1 ms, 10 ms and 1 s, and with epochs on and off a tick of the clock.
 pub const LANES: [Lane; 4] = [
     Lane {
         layout: "instagram",
@@ -31,13 +31,13 @@ pub const LANES: [Lane; 4] = [
 ];
 
 impl Lane {
-    /// Draws one id.
+    /// Returns the statement that draws one id.
     #[must_use]
     pub fn one(&self) -> String {
         format!("SELECT snowflake_next_id({}, '{}')", self.node, self.layout)
     }
 
-    /// Draws several in one call.
+    /// Returns the statement that draws several ids in one call.
     #[must_use]
     pub fn many(&self, count: u32) -> String {
         format!(
@@ -47,16 +47,16 @@ impl Lane {
     }
 }
 
-/// The ids of [`LANES`] that clients were given. One page a fault: what is entered on one must be above all before it.
+/// The ids of [`LANES`] that clients got. Ids entered after a fault must be above all from before it.
 #[derive(Default)]
 pub struct Ledger {
     highest: [Option<i64>; LANES.len()],
-    /// How many ids were entered.
+    /// Number of ids entered.
     pub count: usize,
 }
 
 impl Ledger {
-    /// Two statements for each lane, for one client each, in the order in which [`Ledger::enter`] takes their records.
+    /// Returns two statements for each lane, for one client each, in the order of the records that [`Ledger::enter`] takes.
     #[must_use]
     pub fn statements() -> Vec<String> {
         LANES
@@ -65,7 +65,7 @@ impl Ledger {
             .collect()
     }
 
-    /// Enters what the clients of [`Ledger::statements`] were given meanwhile.
+    /// Enters the ids that the clients of [`Ledger::statements`] got since the last call.
     #[track_caller]
     pub fn enter(&mut self, records: &mut [Record]) {
         for (lane, records) in records.chunks_mut(2).enumerate() {
@@ -87,7 +87,7 @@ impl Ledger {
         }
     }
 
-    /// Draws one id of each lane, waiting for as long as it takes, and enters them.
+    /// Draws one id of each lane and enters it, with retries until the server gives one.
     #[track_caller]
     pub fn draw(&mut self, server: &Server) {
         for (number, lane) in LANES.iter().enumerate() {
@@ -110,8 +110,8 @@ impl Ledger {
         self.count += 1;
     }
 
-    /// No id that was seen before the server's last start is at or past what was on disk then. To be asked before the
-    /// ledger has ids of this start.
+    /// Asserts that all ids seen before the server's last start are below the ceiling that was on disk then. Call it before
+    /// ids of this start are entered.
     #[track_caller]
     pub fn assert_was_on_disk(&self, server: &Server) {
         let mut session = server.connect("postgres");
@@ -124,13 +124,13 @@ impl Ledger {
             ));
             assert!(
                 past < 0.0,
-                "layout {}: id {highest} was issued, and is {past} s past the ceiling that was on disk",
+                "layout {}: id {highest} is {past} s past the ceiling that was on disk",
                 lane.layout
             );
         }
     }
 
-    /// How far below the server's floor the last id of any lane is, in seconds.
+    /// Returns the smallest distance between the last id of a lane and the server's floor, in seconds.
     #[must_use]
     pub fn below_floor(&self, server: &Server) -> f64 {
         let mut session = server.connect("postgres");
@@ -148,9 +148,9 @@ impl Ledger {
     }
 }
 
-/// The ceiling that was on disk when the server started.
+/// Returns the ceiling that was on disk when the server started.
 fn floor(session: &mut Session) -> String {
-    // The first call attaches to the ceiling, also when it is refused.
+    // The first call attaches the session to the ceiling, even if it is refused.
     let _ = session.try_one::<i64>("SELECT snowflake_next_id(1000)");
     session.one(
         "SELECT floor::text FROM pg_mint_ceilings WHERE database = current_database() ORDER BY value DESC LIMIT 1",

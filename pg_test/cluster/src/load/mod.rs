@@ -1,4 +1,4 @@
-//! Many sessions at once, and what they saw.
+//! Many sessions at once, and records of what they saw.
 
 pub mod clients;
 pub mod ledger;

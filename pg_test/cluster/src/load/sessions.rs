@@ -1,13 +1,13 @@
-//! Many sessions at once, and the checks on what they drew.
+//! Many sessions at once, and checks of what they drew.
 
 use crate::server::process::Server;
 use crate::server::session::{Place, Refusal, Session};
+use std::fmt::Display;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-/// Opens `sessions` sessions, lets them start at one moment, and returns what each drew, in the order it came.
+/// Opens `sessions` sessions, starts them together, and returns what each drew, in order.
 pub fn draw_at_once(
     server: &Server,
     database: &str,
@@ -33,14 +33,14 @@ pub fn draw_at_once(
     })
 }
 
-/// What a client got while it kept asking.
+/// Everything that a client was answered.
 #[derive(Default)]
 pub struct Record {
     pub ids: Vec<i64>,
     pub refusals: Vec<Refusal>,
 }
 
-/// The ids of each client, and the refusals of all.
+/// Splits records into the ids of each client and the refusals of all.
 #[must_use]
 pub fn split(records: Vec<Record>) -> (Vec<Vec<i64>>, Vec<Refusal>) {
     let (ids, refusals): (Vec<_>, Vec<_>) = records
@@ -50,44 +50,22 @@ pub fn split(records: Vec<Record>) -> (Vec<Vec<i64>>, Vec<Refusal>) {
     (ids, refusals.into_iter().flatten().collect())
 }
 
-/// A client that keeps minting in the background, takes note of every answer, and never gives up: when it loses its
-/// connection, it makes another.
-pub struct Minter<'scope> {
-    thread: ScopedJoinHandle<'scope, Record>,
-    stop: &'scope AtomicBool,
-}
-
-impl<'scope> Minter<'scope> {
-    /// Starts to ask `sql` for ids, once and again, until the flag is set.
-    pub fn start(
-        scope: &'scope Scope<'scope, '_>,
-        place: &'scope Place,
-        stop: &'scope AtomicBool,
-        sql: &'scope str,
-    ) -> Self {
-        let thread = scope.spawn(move || {
-            let mut session = None;
-            let mut record = Record::default();
-            while !stop.load(Ordering::Relaxed) {
-                match ask(place, &mut session, sql) {
-                    Ok(ids) => record.ids.extend(ids),
-                    Err(refusal) if refusal.is_loss() => {
-                        session = None;
-                        std::thread::sleep(Duration::from_millis(5));
-                    }
-                    Err(refusal) => record.refusals.push(refusal),
-                }
+/// Asks `sql` for ids again and again until the flag is set, records every answer, and connects again after a lost
+/// connection.
+fn keep_asking(place: &Place, stop: &AtomicBool, sql: &str) -> Record {
+    let mut session = None;
+    let mut record = Record::default();
+    while !stop.load(Ordering::Relaxed) {
+        match ask(place, &mut session, sql) {
+            Ok(ids) => record.ids.extend(ids),
+            Err(refusal) if refusal.is_loss() => {
+                session = None;
+                std::thread::sleep(Duration::from_millis(5));
             }
-            record
-        });
-        Self { thread, stop }
+            Err(refusal) => record.refusals.push(refusal),
+        }
     }
-
-    /// Ends the asking, and returns the record.
-    pub fn finish(self) -> Record {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().expect("a minting client")
-    }
+    record
 }
 
 fn ask(place: &Place, session: &mut Option<Session>, sql: &str) -> Result<Vec<i64>, Refusal> {
@@ -109,25 +87,34 @@ pub fn while_minting(
     while_asking(&server.place(), &vec![sql; sessions], story)
 }
 
-/// Runs `story` while one client each keeps asking each statement; returns their records.
-pub fn while_asking(place: &Place, statements: &[&str], story: impl FnOnce()) -> Vec<Record> {
-    let stop = AtomicBool::new(false);
+/// Runs `story` while one client for each statement keeps asking it; returns their records.
+pub fn while_asking<S: AsRef<str> + Sync>(
+    place: &Place,
+    statements: &[S],
+    story: impl FnOnce(),
+) -> Vec<Record> {
+    let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let minters: Vec<_> = statements
+        let clients: Vec<_> = statements
             .iter()
-            .map(|sql| Minter::start(scope, place, &stop, sql))
+            .map(|sql| scope.spawn(move || keep_asking(place, stop, sql.as_ref())))
             .collect();
-        // The minters must end also when the story panics, or the panic would never be seen.
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(story));
-        let records: Vec<_> = minters.into_iter().map(Minter::finish).collect();
-        if let Err(panic) = outcome {
-            std::panic::resume_unwind(panic);
-        }
-        records
+        run_then_stop(stop, story);
+        clients
+            .into_iter()
+            .map(|client| client.join().expect("a minting client"))
+            .collect()
     })
 }
 
-/// No id twice, in whichever list.
+/// Runs `story` and sets the flag when it ends, also by a panic: a scope hides the panic until all its threads end.
+pub(crate) fn run_then_stop<T>(stop: &AtomicBool, story: impl FnOnce() -> T) -> T {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(story));
+    stop.store(true, Ordering::Relaxed);
+    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Asserts that no id occurs twice in all lists together.
 #[track_caller]
 pub fn assert_unique<'a>(lists: impl IntoIterator<Item = &'a Vec<i64>>) {
     let mut all: Vec<i64> = lists.into_iter().flatten().copied().collect();
@@ -147,9 +134,9 @@ pub fn assert_unique<'a>(lists: impl IntoIterator<Item = &'a Vec<i64>>) {
     );
 }
 
-/// Each id above the one before it.
+/// Asserts that each id is above the one before it.
 #[track_caller]
-pub fn assert_ascending(ids: &[i64]) {
+pub fn assert_ascending<T: PartialOrd + Display>(ids: &[T]) {
     if let Some(place) = ids.windows(2).position(|pair| pair[0] >= pair[1]) {
         panic!(
             "id {} was followed by {} at place {place} of {}",
@@ -160,7 +147,7 @@ pub fn assert_ascending(ids: &[i64]) {
     }
 }
 
-/// What holds for every session on any lane: its ids ascend, and no other has them.
+/// Asserts what every lane promises: the ids of each session ascend, and none occurs twice.
 #[track_caller]
 pub fn assert_sound(lists: &[Vec<i64>]) {
     for list in lists {

@@ -1,30 +1,30 @@
-//! A registry, its members and what happens to them, in whatever order.
+//! A registry with its members, and the faults that they are put through.
 
-use crate::load::clients::{Crowd, Post};
+use crate::load::clients::{Clients, Group};
 use crate::registry::members::{AUTO, Registry};
+use crate::rng::Rng;
 use crate::server::process::Server;
-use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What happens.
+/// A fault of a registry or of one of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blow {
+pub enum Fault {
     /// `kill -9` of a minting session.
     KillSession,
-    /// `kill -9` of the worker that asks the registry.
+    /// `kill -9` of the worker that renews the leases.
     KillWorker,
     /// `pg_ctl stop -m immediate`.
     StopImmediate,
     /// A clean stop.
     StopFast,
-    /// All processes of a member stand still for longer than a slice.
+    /// All processes of a member stand still for longer than a lease.
     Freeze,
-    /// A clone is started beside its original; then one of them goes.
+    /// A clone is started beside its original, then one of the two is stopped.
     Clone,
     /// An old copy of the files takes the member's place.
     OldCopy,
-    /// A member's standby is promoted while the member stands still, and goes on beside it.
+    /// A member's standby is promoted while the member stands still, and both continue.
     Promotion,
     /// A member's clock steps, in milliseconds, and back again.
     Step(i64),
@@ -32,12 +32,12 @@ pub enum Blow {
     RegistryDown,
     /// The registry stands still.
     RegistryFreeze,
-    /// The registry is lost, and its standby promoted, which does not know the last grants.
+    /// The registry is lost, and its standby, which has not replayed the last grants, is promoted.
     RegistryPromotion,
 }
 
-impl Blow {
-    /// Each of them once.
+impl Fault {
+    /// Each fault once.
     pub const ALL: [Self; 16] = [
         Self::KillSession,
         Self::KillWorker,
@@ -58,78 +58,28 @@ impl Blow {
     ];
 }
 
-/// Numbers by chance, the same ones for the same seed.
-pub struct Chance(u64);
-
-impl Chance {
-    /// Those of `MINT_SEED`, or new ones.
-    #[must_use]
-    pub fn new() -> Self {
-        let given = std::env::var("MINT_SEED").ok();
-        let now = || {
-            std::time::SystemTime::UNIX_EPOCH
-                .elapsed()
-                .map_or(1, |now| now.as_nanos() as u64)
-        };
-        Self(
-            given
-                .and_then(|seed| seed.parse().ok())
-                .unwrap_or_else(now)
-                .max(1),
-        )
-    }
-
-    /// One below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        // Marsaglia's xorshift64.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
-    }
-
-    /// Changes the order.
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for place in (1..items.len()).rev() {
-            items.swap(place, self.below(place + 1));
-        }
-    }
-}
-
-impl Default for Chance {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Display for Chance {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "MINT_SEED={}", self.0)
-    }
-}
-
 /// The node that every member lists.
 pub const COMMON: &str = "SELECT snowflake_next_id(500)";
-/// As whatever node the member is given.
+/// Mint with any node that the registry grants.
 const ANY: [&str; 2] = [
     "SELECT snowflake_next_id()",
     "SELECT snowflake_next_id() FROM generate_series(1, 50)",
 ];
 
-/// A registry and its members. One more post is for a guest: a copy of a member that lives beside it.
+/// A registry and its members. The last group of clients is for a guest: a copy of a member that runs beside it.
 pub struct Fleet {
     registry: Registry,
     members: Vec<Server>,
-    /// Copies of the members' files from earlier, not started.
+    /// Earlier copies of the members' files, not started.
     copies: Vec<Server>,
     guest: Option<Server>,
-    chance: Chance,
+    rng: Rng,
 }
 
 impl Fleet {
-    /// Starts them. `None`, said out loud, where something is missing.
+    /// Starts the members. `None`, with a message, where libfaketime is not installed.
     #[must_use]
-    pub fn start(registry: Registry, members: usize, chance: Chance) -> Option<Self> {
+    pub fn start(registry: Registry, members: usize, rng: Rng) -> Option<Self> {
         let mut all = Vec::new();
         for number in 0..members {
             let builder = Server::build_with_clock(&format!("member {number}"))?;
@@ -141,52 +91,52 @@ impl Fleet {
             members: all,
             registry,
             guest: None,
-            chance,
+            rng,
         })
     }
 
-    /// Clients for each member, and for a guest.
+    /// Returns clients for each member and for a guest.
     #[must_use]
-    pub fn crowd(&self) -> Crowd {
+    pub fn clients(&self) -> Clients {
         let statements = [ANY[0], ANY[1], COMMON];
-        let mut posts: Vec<Post> = self
+        let mut groups: Vec<Group> = self
             .members
             .iter()
-            .map(|member| Post::new(member.place(), &statements))
+            .map(|member| Group::new(member.place(), &statements))
             .collect();
-        posts.push(Post::new(self.copies[0].place(), &statements));
-        Crowd::new(posts)
+        groups.push(Group::new(self.copies[0].place(), &statements));
+        Clients::new(groups)
     }
 
-    /// Deals a blow to one of them. Returns the longest time for which any client of a member went without ids, until
-    /// all minted again.
+    /// Inflicts a fault on the registry or a random member and waits until all members mint again. Returns the longest
+    /// time for which a client of a member got no id.
     #[track_caller]
-    pub fn survive(&mut self, blow: Blow, crowd: &Crowd, limit: Duration) -> Duration {
+    pub fn survive(&mut self, fault: Fault, clients: &Clients, limit: Duration) -> Duration {
         let members = 0..self.members.len();
         let silence = || {
-            let of_post = |post| (0..ANY.len()).map(move |client| crowd.silence(post, client));
+            let of_post = |post| (0..ANY.len()).map(move |client| clients.silence(post, client));
             members.clone().flat_map(of_post).max()
         };
         silence();
-        let number = self.chance.below(self.members.len());
-        self.deal(blow, number, crowd);
-        // What was held before lasts until then.
-        self.registry.wait_for_slices();
-        let (since, begun) = (crowd.now(), Instant::now());
+        let number = self.rng.below(self.members.len());
+        self.inflict(fault, number, clients);
+        // Leases from before the fault can last until then.
+        self.registry.wait_for_leases();
+        let (since, begun) = (clients.now(), Instant::now());
         loop {
-            let late = members
-                .clone()
-                .find(|&post| (0..ANY.len()).any(|client| !crowd.has_minted(post, client, since)));
-            // One of them has the node that all of them list.
+            let late = members.clone().find(|&post| {
+                (0..ANY.len()).any(|client| !clients.has_minted(post, client, since))
+            });
+            // One member at a time has the lease of the node that all of them list.
             let common = members
                 .clone()
-                .any(|post| crowd.has_minted(post, ANY.len(), since));
+                .any(|post| clients.has_minted(post, ANY.len(), since));
             if late.is_none() && common {
                 return silence().unwrap_or_default();
             }
             assert!(
                 begun.elapsed() < limit,
-                "{limit:?} after {blow:?} of {:?}, {late:?} does not mint (common node: {common}):\n{}\n{}",
+                "{limit:?} after {fault:?} of {:?}, {late:?} does not mint (common node: {common}):\n{}\n{}",
                 self.members[number].name(),
                 late.map_or_else(String::new, |late| self.members[late].log()),
                 self.registry.server.log()
@@ -195,86 +145,87 @@ impl Fleet {
         }
     }
 
-    fn deal(&mut self, blow: Blow, number: usize, crowd: &Crowd) {
+    fn inflict(&mut self, fault: Fault, number: usize, clients: &Clients) {
         let longer =
-            self.registry.slice + Duration::from_millis(700 + self.chance.below(1_500) as u64);
+            self.registry.lease + Duration::from_millis(700 + self.rng.below(1_500) as u64);
         let member = &self.members[number];
-        match blow {
-            Blow::KillSession => member.kill9_any(),
-            Blow::KillWorker => {
+        match fault {
+            Fault::KillSession => member.kill9_any(),
+            Fault::KillWorker => {
                 let worker =
                     "SELECT pid FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
                 let pids: Vec<i32> = member.connect("postgres").column(worker);
                 pids.into_iter().for_each(|pid| member.kill9(pid));
             }
-            Blow::StopImmediate => {
+            Fault::StopImmediate => {
                 member.stop_immediate();
                 member.start_again();
             }
-            Blow::StopFast => member.restart(),
-            Blow::Freeze => {
+            Fault::StopFast => member.restart(),
+            Fault::Freeze => {
                 let frozen = member.freeze();
                 sleep(longer);
                 drop(frozen);
             }
-            Blow::Clone => {
+            Fault::Clone => {
                 let clone = member.copied("a clone");
                 clone.start_again();
-                self.receive(clone, number, crowd, longer);
+                self.run_beside(clone, number, clients, longer);
             }
-            Blow::OldCopy => {
-                member.stop_immediate();
-                self.copies[number].start_again();
-                crowd.posts[number]
-                    .place
-                    .move_to(&self.copies[number].place());
-                let next = self.copies[number].copied("an old copy");
-                self.members[number] = std::mem::replace(&mut self.copies[number], next);
-            }
-            Blow::Promotion => {
+            Fault::OldCopy => self.replace_by_old_copy(number, clients),
+            Fault::Promotion => {
                 let standby = member.standby("a standby");
                 member.wait_for(&standby);
                 let frozen = member.freeze();
                 standby.promote();
-                let thawed = longer / 2;
-                sleep(thawed);
+                sleep(longer / 2);
                 drop(frozen);
-                self.receive(standby, number, crowd, longer);
+                self.run_beside(standby, number, clients, longer);
             }
-            Blow::Step(by) => {
+            Fault::Step(by) => {
                 member.set_clock(&format!("{:+.3}", by as f64 / 1e3));
                 sleep(longer);
                 member.set_clock("+0");
             }
-            Blow::RegistryDown => {
+            Fault::RegistryDown => {
                 self.registry.server.stop_immediate();
                 sleep(longer);
                 self.registry.server.start_again();
             }
-            Blow::RegistryFreeze => {
+            Fault::RegistryFreeze => {
                 let frozen = self.registry.server.freeze();
                 sleep(longer);
                 drop(frozen);
             }
-            Blow::RegistryPromotion => self.promote_registry(),
+            Fault::RegistryPromotion => self.promote_registry(),
         }
     }
 
-    /// A copy mints beside its original for a while. Then the one or the other goes.
-    fn receive(&mut self, guest: Server, number: usize, crowd: &Crowd, stay: Duration) {
-        let (post, since) = (&crowd.posts[self.members.len()], crowd.now());
-        post.place.move_to(&guest.place());
+    fn replace_by_old_copy(&mut self, number: usize, clients: &Clients) {
+        self.members[number].stop_immediate();
+        self.copies[number].start_again();
+        clients.groups[number]
+            .place
+            .move_to(&self.copies[number].place());
+        let next = self.copies[number].copied("an old copy");
+        self.members[number] = std::mem::replace(&mut self.copies[number], next);
+    }
+
+    /// Lets a copy mint beside its original for a while, then stops one of the two at random.
+    fn run_beside(&mut self, guest: Server, number: usize, clients: &Clients, stay: Duration) {
+        let (group, since) = (&clients.groups[self.members.len()], clients.now());
+        group.place.move_to(&guest.place());
         guest.until("the copy mints", || {
-            crowd.has_minted(self.members.len(), 0, since)
+            clients.has_minted(self.members.len(), 0, since)
         });
         sleep(stay);
-        if self.chance.below(2) == 0 {
+        if self.rng.below(2) == 0 {
             guest.stop_immediate();
         } else {
             self.members[number].stop_immediate();
-            crowd.posts[number].place.move_to(&guest.place());
+            clients.groups[number].place.move_to(&guest.place());
             let gone = std::mem::replace(&mut self.members[number], guest);
-            post.place.move_to(&gone.place());
+            group.place.move_to(&gone.place());
             self.guest = Some(gone);
         }
     }
@@ -285,8 +236,8 @@ impl Fleet {
         let mut session = standby.connect("postgres");
         session.set_for_server("primary_conninfo", "''");
         drop(session);
-        // What is granted from here on is forgotten.
-        sleep(self.registry.slice / 2);
+        // The standby does not learn of what is granted from here on.
+        sleep(self.registry.lease / 2);
         self.registry.server.stop_immediate();
         standby.promote();
         self.registry.move_to(standby);

@@ -1,69 +1,65 @@
-//! A registry of nodes, and servers that are its members.
+//! A registry of nodes and the servers that are its members.
 
 use crate::report::say;
+use crate::server::builder::Builder;
 use crate::server::installation;
-use crate::server::process::{Builder, Server};
+use crate::server::process::Server;
 use crate::server::session::{Refusal, Session};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A server that lends nodes. Its members find it by a name of its own, which another server can take over.
+/// A server that grants leases of nodes. Members find it by a link, which another server can take over.
 pub struct Registry {
-    /// Which server it is now.
+    /// The server that is the registry now.
     pub server: Server,
-    /// Where members look for its socket: a link to the directory of the server.
-    door: TempDir,
-    /// How long a slice is.
-    pub slice: Duration,
+    /// The folder with the link to the server's directory, where members look for its socket.
+    link: TempDir,
+    /// Length of a lease.
+    pub lease: Duration,
 }
 
-/// The line by which a member mints as whatever node it is given.
+/// The setting of a member that mints with any node that the registry grants.
 pub const AUTO: &str = "pg_mint.node = 'auto'";
 
 impl Registry {
-    /// Starts a registry with slices of so many seconds. `None`, said out loud, where there is no dblink.
+    /// Starts a registry with leases of `lease` seconds. `None`, with a message, where there is no dblink.
     #[must_use]
-    pub fn start(story: &str, slice: u64) -> Option<Self> {
-        Self::start_with(Server::build(story), slice)
+    pub fn start(story: &str, lease: u64) -> Option<Self> {
+        Self::start_with(Server::build(story), lease)
     }
 
     /// Starts a registry on a server of this kind.
     #[must_use]
-    pub fn start_with(builder: Builder, slice: u64) -> Option<Self> {
+    pub fn start_with(builder: Builder, lease: u64) -> Option<Self> {
         if !installation::has_extension("dblink") {
             say(format!(
-                "SKIPPED {}: this server tree has no dblink, by which members ask",
+                "SKIPPED {}: this server tree has no dblink, which members need",
                 builder.name()
             ));
             return None;
         }
         let server = builder.distinct().start();
         let mut session = server.connect("postgres");
-        session.run(&format!("SELECT snowflake_create_registry('{slice} s')"));
-        session.run("SELECT snowflake_end_quarantine()");
-        // What a member needs, and nothing else.
         session.run("CREATE ROLE member LOGIN");
-        for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
-            session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
-        }
-        let door = tempfile::Builder::new()
-            .prefix("mint.door.")
+        create_registry(&mut session, lease);
+        let link = tempfile::Builder::new()
+            .prefix("mint.link.")
             .tempdir_in(installation::temporary_directory())
             .expect("a temporary directory");
         let registry = Self {
             server,
-            door,
-            slice: Duration::from_secs(slice),
+            link,
+            lease: Duration::from_secs(lease),
         };
-        registry.open_door();
+        registry.point_link();
         Some(registry)
     }
 
-    fn open_door(&self) {
-        let next = self.door.path().join("next");
+    fn point_link(&self) {
+        let next = self.link.path().join("next");
         std::os::unix::fs::symlink(self.server.path(), &next).expect("a link");
-        std::fs::rename(next, self.door.path().join("registry")).expect("a link can be replaced");
-        installation::give_to_server(self.door.path());
+        std::fs::rename(next, self.link.path().join("registry")).expect("a link can be replaced");
+        installation::give_to_server(self.link.path());
     }
 
     /// Starts a server as a member.
@@ -75,47 +71,63 @@ impl Registry {
             .conf(&named)
             .conf("pg_mint.registry = 'registry'")
             .start_beside(&self.server);
-        member.connect("postgres").run(&format!(
-            "CREATE EXTENSION dblink;
-             CREATE SERVER registry FOREIGN DATA WRAPPER dblink_fdw
-                 OPTIONS (host '{}', port '5432', dbname 'postgres', connect_timeout '3');
-             CREATE USER MAPPING FOR postgres SERVER registry OPTIONS (user 'member')",
-            self.door.path().join("registry").display()
-        ));
+        let mut session = member.connect("postgres");
+        session.run("CREATE EXTENSION dblink");
+        self.create_server(&mut session, "registry", "postgres");
         member
     }
 
-    /// A member that mints as whatever node it is given.
+    /// Creates a foreign server by which a member's database asks the registry in database `registry`.
+    pub fn create_server(&self, session: &mut Session, name: &str, registry: &str) {
+        session.run(&format!(
+            "CREATE SERVER {name} FOREIGN DATA WRAPPER dblink_fdw
+                 OPTIONS (host '{}', port '5432', dbname '{registry}', connect_timeout '3');
+             CREATE USER MAPPING FOR postgres SERVER {name} OPTIONS (user 'member')",
+            self.link.path().join("registry").display()
+        ));
+    }
+
+    /// Starts a member that mints with any node that the registry grants.
     #[must_use]
     pub fn auto(&self, name: &str) -> Server {
         self.admit(Server::build(name).conf(AUTO))
     }
 
-    /// A member that mints as these nodes.
+    /// Starts a member that mints with these nodes.
     #[must_use]
     pub fn fixed(&self, name: &str, nodes: &str) -> Server {
         self.admit(Server::build(name).conf(&format!("pg_mint.nodes = '{nodes}'")))
     }
 
-    /// Members find another server from now on. The old one is stopped and removed.
+    /// Makes another server the registry. The old one is stopped and removed.
     pub fn move_to(&mut self, server: Server) {
         self.server.replace_by(server);
-        self.open_door();
+        self.point_link();
     }
 
-    /// A session of the registry's superuser.
+    /// Opens a superuser's session on the registry.
     #[must_use]
     pub fn connect(&self) -> Session {
         self.server.connect("postgres")
     }
 
-    /// Lets all slices pass that are held now.
-    pub fn wait_for_slices(&self) {
-        std::thread::sleep(self.slice + Duration::from_millis(100));
+    /// Waits until all current leases have ended.
+    pub fn wait_for_leases(&self) {
+        std::thread::sleep(self.lease + Duration::from_millis(100));
     }
 }
 
-/// Mints until it is not refused any more, and says how long that was.
+/// Creates a registry in the session's database, for the role `member`, with leases of `lease` seconds.
+pub fn create_registry(session: &mut Session, lease: u64) {
+    session.run(&format!("SELECT snowflake_create_registry('{lease} s')"));
+    session.run("SELECT snowflake_end_quarantine()");
+    // Members need these privileges and no others.
+    for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
+        session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
+    }
+}
+
+/// Retries until the server mints. Returns the id and the time it took.
 #[track_caller]
 pub fn first_id(server: &Server, sql: &str) -> (i64, Duration) {
     let begun = Instant::now();
@@ -124,7 +136,7 @@ pub fn first_id(server: &Server, sql: &str) -> (i64, Duration) {
     (id, begun.elapsed())
 }
 
-/// A member has no node, says why, and says it soon.
+/// Asserts that a member refuses to mint for want of a lease, for the given reason, without a long wait.
 #[track_caller]
 pub fn assert_refused(refusal: &Refusal, words: &str) {
     assert_eq!(refusal.code, "55000", "{refusal}");

@@ -1,4 +1,4 @@
-//! A registry of nodes, its members, and what happens to them.
+//! A registry of nodes, its members, and their faults.
 
 pub mod fleet;
 pub mod members;

@@ -1,11 +1,11 @@
-//! The server's own client programs, pointed at a server under test.
+//! PostgreSQL's client programs, connected to a server under test.
 
 use crate::server::installation;
 use crate::server::process::Server;
 use std::process::Command;
 
 impl Server {
-    /// A program of the server tree that connects to this server.
+    /// Returns a command that runs a client program on this server.
     pub(crate) fn client_program(&self, name: &str, user: &str) -> Command {
         let mut command = self.program(name, &[]);
         command
@@ -15,7 +15,7 @@ impl Server {
         command
     }
 
-    /// Runs a pgbench script in `clients` sessions, `transactions` times each. Any error in it is a panic.
+    /// Runs a pgbench script in `clients` sessions, `transactions` times each. Panics if it fails.
     ///
     /// Each client has a variable `n`, zero at first, to count with, besides pgbench's own `client_id`.
     pub fn pgbench(&self, database: &str, script: &str, clients: usize, transactions: usize) {
@@ -36,7 +36,7 @@ impl Server {
         );
     }
 
-    /// Runs SQL on this server's files by the server's own program, without a server: it must have been stopped.
+    /// Runs SQL in single-user mode. The server must be stopped.
     #[must_use]
     pub fn single_user(&self, database: &str, sql: &str) -> String {
         let mut single = self.program("postgres", &self.environment);
@@ -44,14 +44,14 @@ impl Server {
         installation::run_with_input(single.arg(database), sql)
     }
 
-    /// Throws the WAL of a stopped server away.
+    /// Removes the WAL of a stopped server by pg_resetwal.
     pub fn reset_wal(&self) {
-        // It believes a lock of who is gone.
+        // pg_resetwal trusts the lock file, which a killed postmaster leaves behind.
         let _ = std::fs::remove_file(self.data().join("postmaster.pid"));
         installation::run(self.program("pg_resetwal", &[]).arg("-f").arg(self.data()));
     }
 
-    /// An empty folder of the server's own, for a tablespace.
+    /// Creates an empty folder that the server can use for a tablespace.
     #[must_use]
     pub fn folder(&self, name: &str) -> String {
         let place = self.path().join(name);
@@ -60,13 +60,13 @@ impl Server {
         place.display().to_string()
     }
 
-    /// The dump of a database as a script, taken as `user`.
+    /// Dumps a database as `user`.
     #[must_use]
     pub fn dump(&self, user: &str, database: &str) -> String {
         installation::run(self.client_program("pg_dump", user).arg(database))
     }
 
-    /// The data of a database as a script, without what holds it.
+    /// Dumps the data of a database, without the schema.
     #[must_use]
     pub fn dump_data(&self, user: &str, database: &str) -> String {
         installation::run(
@@ -76,14 +76,14 @@ impl Server {
         )
     }
 
-    /// Runs a dump in another database as `user`. The first error is a panic.
+    /// Restores a dump into another database as `user`. Panics at the first error.
     pub fn restore(&self, user: &str, database: &str, dump: &str) {
         let mut psql = self.client_program("psql", user);
         psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database]);
         installation::run_with_input(&mut psql, dump);
     }
 
-    /// What psql says, byte by byte, when it is given a script: what the statements answered, then what went wrong.
+    /// Runs a script by psql. Returns the bytes of its output, then those of its errors.
     #[must_use]
     pub fn psql(&self, database: &str, script: &[u8]) -> Vec<u8> {
         let file = self.path().join("script.sql");

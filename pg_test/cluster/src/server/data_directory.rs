@@ -1,4 +1,4 @@
-//! Data directories. Making one takes most of the time of a short test, so it is made once for all.
+//! Data directories. initdb takes most of the time of a short test, so most servers get a copy of one cached directory.
 
 use crate::server::installation;
 use crate::server::process::Server;
@@ -11,7 +11,7 @@ impl Server {
         installation::run(self.program("postgres", &[]).arg("--version"))
     }
 
-    /// The number of the server's major version.
+    /// Returns the server's major version.
     #[must_use]
     pub fn major(&self) -> u32 {
         let version = self.version();
@@ -23,15 +23,12 @@ impl Server {
         digits.parse().expect("a version")
     }
 
-    /// Makes a data directory of the server's version.
+    /// Creates a data directory of the server's version.
     pub(crate) fn initdb(&self, place: &Path, options: &[&str]) {
         installation::run(
             self.program("initdb", &[])
                 .args([
-                    "--no-sync",
-                    "--auth=trust",
-                    "--username=postgres",
-                    "--encoding=UTF8",
+                    "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8",
                     "--no-locale",
                 ])
                 .args(options)
@@ -40,7 +37,7 @@ impl Server {
         );
     }
 
-    /// A copy of a data directory made earlier, which is kept beside the test programs.
+    /// Copies the cached data directory, which is kept beside the test programs and created at first use.
     pub(crate) fn fill_from_cache(&self) {
         static MAKING: Mutex<()> = Mutex::new(());
         let name: String = self
@@ -62,7 +59,7 @@ impl Server {
             self.initdb(&made, &[]);
             let mine = cached.with_extension(std::process::id().to_string());
             copy(&made, &mine);
-            // Another test program may have been first, which is as good.
+            // Another test program may have created it meanwhile, which is just as good.
             if std::fs::rename(&mine, &cached).is_err() {
                 std::fs::remove_dir_all(&mine).expect("a copy can be removed");
             }

@@ -1,4 +1,4 @@
-//! Clocks of servers, which a test sets. libfaketime shows them to the server.
+//! Clocks of servers that a test sets, by libfaketime.
 
 use crate::server::process::Server;
 use std::fs::Permissions;
@@ -15,7 +15,7 @@ impl Server {
                 "FAKETIME_TIMESTAMP_FILE",
                 self.clock_file().display().to_string(),
             ),
-            // A step must be seen at the next reading of the clock, not seconds later.
+            // The server must see a step at its next reading of the clock, not seconds later.
             variable("FAKETIME_NO_CACHE", "1".to_owned()),
             // Only the wall clock steps; a real step leaves the monotonic clocks alone too.
             variable("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
@@ -26,11 +26,11 @@ impl Server {
         !self.environment.is_empty()
     }
 
-    /// A script that becomes `postgres`, with memory of its own for libfaketime.
+    /// Writes a script that runs `postgres` with memory of its own for libfaketime.
     ///
-    /// libfaketime shares memory among all that descends from the first process that loaded it, here `pg_ctl`, and
-    /// removes it when that process ends. A `restore_command` that starts at that moment would find it cut to nothing,
-    /// and die of SIGBUS. `pg_ctl` must see the clock too: it tells its server by the time at which that was started.
+    /// libfaketime shares memory among all descendants of the first process that loaded it, here `pg_ctl`, and removes it
+    /// when that process ends. A `restore_command` that starts just then would find it truncated and die of SIGBUS.
+    /// `pg_ctl` needs the same clock: it recognizes its server by the start time in `postmaster.pid`.
     pub(crate) fn postgres_with_clock(&self) -> PathBuf {
         let script = self.path().join("postgres.sh");
         let postgres = self.programs().join("postgres");
@@ -44,7 +44,7 @@ impl Server {
         script
     }
 
-    /// Gives this server a clock of its own, if `other` has one.
+    /// Gives this server a fake clock if `other` has one.
     pub(crate) fn clock_like(&mut self, other: &Self) {
         let preload =
             |(name, value): &(String, String)| (name == "LD_PRELOAD").then(|| PathBuf::from(value));
@@ -57,12 +57,12 @@ impl Server {
         self.path().join("clock")
     }
 
-    /// Sets the server's wall clock against the real one, in seconds: `"-3600"`, `"-0.001"`, `"+2y"`, `"+0"`. Running
-    /// sessions see it at once. The test itself must do the sleeping: `pg_sleep` follows this clock.
+    /// Sets the offset of the server's wall clock to the real one, in seconds: `"-3600"`, `"-0.001"`, `"+2y"`, `"+0"`.
+    /// Running sessions see it at once. Sleep in the test: `pg_sleep` follows this clock.
     pub fn set_clock(&self, offset: &str) {
         let next = self.path().join("clock.next");
         std::fs::write(&next, format!("{offset}\n")).expect("the clock can be written");
-        // World-readable as written; renamed, so that no reader meets half a file.
+        // Renamed into place, so that no reader finds half a file.
         std::fs::rename(&next, self.clock_file()).expect("the clock can be set");
     }
 }

@@ -1,4 +1,4 @@
-//! What happens to servers.
+//! Faults of servers: stops, kills, freezes and hanging disks.
 
 use crate::server::installation;
 use crate::server::process::Server;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::Duration;
 
-/// A server that stands still.
+/// A server whose processes are stopped by a signal. Dropping it continues them.
 pub struct Frozen<'a>(&'a Server);
 
 impl Drop for Frozen<'_> {
@@ -29,37 +29,37 @@ impl Server {
         );
     }
 
-    /// Pulls the plug: no checkpoint, nothing written on the way out. [`Server::start_again`] then recovers.
+    /// Stops without a checkpoint, so that [`Server::start_again`] recovers from the WAL.
     pub fn stop_immediate(&self) {
         self.stop("immediate");
     }
 
-    /// A clean stop.
+    /// Stops cleanly.
     pub fn stop_fast(&self) {
         self.stop("fast");
     }
 
-    /// A clean stop and a start.
+    /// Stops cleanly and starts again.
     pub fn restart(&self) {
         self.stop_fast();
         self.start_again();
     }
 
-    /// Ends a server process without a word. The postmaster then ends all others and starts over with new shared
-    /// memory; this returns when sessions are let in again.
+    /// Kills a server process. The postmaster then ends all others and starts over with new shared memory; this returns
+    /// when the server accepts connections again.
     pub fn kill9(&self, pid: i32) {
-        let reborn = |log: String| log.matches("database system is ready to accept").count();
-        let before = reborn(self.log());
+        let starts = |log: String| log.matches("database system is ready to accept").count();
+        let before = starts(self.log());
         installation::signal("-9", pid.to_string());
         self.until("the server comes back after kill -9", || {
-            reborn(self.log()) > before
+            starts(self.log()) > before
         });
-        self.until("sessions are let in again", || {
+        self.until("the server accepts connections again", || {
             Session::open(&self.config("postgres", "postgres")).is_ok()
         });
     }
 
-    /// Ends a session of somebody else, chosen by chance, as [`Server::kill9`] does.
+    /// Kills the process of a random client, as [`Server::kill9`] does.
     pub fn kill9_any(&self) {
         let pid = self.connect("postgres").one(
             "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
@@ -68,28 +68,35 @@ impl Server {
         self.kill9(pid);
     }
 
-    /// Ends the postmaster without a word. Its children go on until they notice; this returns when the last has.
+    /// Kills the postmaster. Its children continue until they notice; this returns when the last one has ended.
     pub fn kill9_postmaster(&self) {
         installation::signal("-9", self.postmaster());
-        self.wait_for_the_end();
+        self.wait_until_down();
     }
 
-    /// Ends all processes of the server within a moment, as when the machine goes down. What they have handed to the
+    /// Kills all processes of the server at once, as a failure of the machine does. What they have handed to the operating
     /// system stays.
     pub fn cut_power(&self) {
-        // The postmaster first: it would only mourn the others.
+        // The postmaster first, so that it does not react to the end of the others.
         installation::signal("-9", self.postmaster());
         for process in self.processes() {
             installation::try_signal("-9", &process);
         }
-        self.wait_for_the_end();
+        self.wait_until_down();
     }
 
-    /// Stops all processes of the server where they are, as when a virtual machine is paused, until what is returned is
-    /// dropped. A session that is dropped before waits for ever.
+    /// Cuts the power and starts with the clock a second back, within what ids may run ahead of it.
+    pub fn crash_with_the_clock_back(&self) {
+        self.cut_power();
+        self.set_clock("-1");
+        self.start_again();
+    }
+
+    /// Stops all processes of the server, like a pause of a virtual machine, until the result is dropped. A session that
+    /// is dropped before that hangs.
     #[must_use]
     pub fn freeze(&self) -> Frozen<'_> {
-        // The postmaster first: it starts no other then.
+        // The postmaster first, so that it starts no other process.
         installation::signal("-STOP", self.postmaster());
         for process in self.processes() {
             installation::try_signal("-STOP", &process);
@@ -97,16 +104,16 @@ impl Server {
         Frozen(self)
     }
 
-    fn wait_for_the_end(&self) {
+    fn wait_until_down(&self) {
         self.until("all processes are gone", || !self.is_up());
-        // A dead postmaster that nobody has collected yet keeps its number, and looks alive to the next one.
+        // The process id of a postmaster whose parent has not collected it yet looks alive to the next postmaster.
         for stale in ["data/postmaster.pid", ".s.PGSQL.5432.lock"] {
             std::fs::remove_file(self.path().join(stale))
                 .expect("a killed postmaster leaves its locks");
         }
     }
 
-    /// Whether any process of the server is there.
+    /// Returns whether any process of the server is running.
     #[must_use]
     pub fn is_up(&self) -> bool {
         !self.processes().is_empty()
@@ -118,7 +125,7 @@ impl Server {
         file.lines().next().unwrap_or_default().to_owned()
     }
 
-    /// All processes of the server, by their working directory.
+    /// Returns the ids of all processes of the server, found by their working directory.
     fn processes(&self) -> Vec<String> {
         let Ok(data) = std::fs::metadata(self.data()) else {
             return Vec::new();
@@ -135,16 +142,16 @@ impl Server {
             .collect()
     }
 
-    /// Freezes a process that is about to write the log, so that nobody can flush any more, as on a disk that hangs.
-    /// Runs `story`, which must end with the server dead.
-    pub fn while_the_log_hangs(&self, story: impl FnOnce()) {
+    /// Freezes a process that is writing WAL, so that no session can flush any more, as on a disk that hangs. Runs
+    /// `story`, which must end with the server killed.
+    pub fn while_wal_hangs(&self, story: impl FnOnce()) {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let mut writer = self.connect("postgres");
             let victim = writer.pid.to_string();
             let over = &over;
             scope.spawn(move || {
-                // Most of its time goes into writing the log, under the lock that every flush needs.
+                // Most of its time is spent writing WAL under the lock that every flush needs.
                 while !over.load(Ordering::Relaxed) {
                     let commit =
                         "SELECT pg_logical_emit_message(true, '', repeat('x', 200000))::text";
@@ -153,7 +160,7 @@ impl Server {
             });
             let hangs = (0..500).any(|attempt: u64| {
                 std::thread::sleep(Duration::from_millis(3 + attempt % 7));
-                // Made before: what is frozen may also hold a lock that connecting takes.
+                // Connected before, as the frozen process may also hold a lock that connecting takes.
                 let other = self.connect("postgres");
                 installation::signal("-STOP", &victim);
                 let hangs = flush_hangs(scope, other);
@@ -163,12 +170,12 @@ impl Server {
                 hangs
             });
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                assert!(hangs, "no writer of the log could be frozen");
+                assert!(hangs, "no process could be frozen while it wrote WAL");
                 story();
             }));
             over.store(true, Ordering::Relaxed);
             if let Err(panic) = outcome {
-                // Who waits for the log must end, or the panic would never be seen.
+                // Sessions that wait for WAL must end, as the scope hides the panic until all its threads end.
                 self.cut_power();
                 std::panic::resume_unwind(panic);
             }
@@ -176,7 +183,7 @@ impl Server {
     }
 }
 
-/// Whether a commit in this session hangs.
+/// Returns whether a commit in this session hangs.
 fn flush_hangs<'scope>(scope: &'scope Scope<'scope, '_>, mut session: Session) -> bool {
     let commit = scope.spawn(move || {
         let _ = session.try_one::<String>("SELECT pg_logical_emit_message(true, '', '')::text");

@@ -1,4 +1,4 @@
-//! The server tree under test, and running its programs as a user the server accepts.
+//! The server tree under test, and its programs, run as a user that the server accepts.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -7,25 +7,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-/// What would steer the server's programs elsewhere, or make its errors long (a backtrace in every DETAIL).
+/// Environment variables that would redirect the server's programs or put a backtrace into every DETAIL.
 const UNWANTED: [&str; 8] = [
-    "RUST_BACKTRACE",
-    "PGHOST",
-    "PGPORT",
-    "PGUSER",
-    "PGDATABASE",
-    "PGDATA",
-    "PGOPTIONS",
+    "RUST_BACKTRACE", "PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGDATA", "PGOPTIONS",
     "PGSERVICE",
 ];
 
-/// Where the programs of the tree are that `PG_CONFIG` belongs to.
+/// Returns the folder of the programs of the tree of `PG_CONFIG`.
 pub fn programs() -> &'static Path {
     static PLACE: LazyLock<PathBuf> = LazyLock::new(|| directory(&pg_config(), "--bindir"));
     &PLACE
 }
 
-/// The same of the tree that `PG_CONFIG_NEW` belongs to, if there is one: what to upgrade to.
+/// Returns the same for `PG_CONFIG_NEW`, the tree to upgrade to, if it is set.
 pub fn newer_programs() -> Option<PathBuf> {
     let pg_config = std::env::var_os("PG_CONFIG_NEW").filter(|path| !path.is_empty())?;
     Some(directory(&pg_config, "--bindir"))
@@ -37,7 +31,7 @@ fn pg_config() -> OsString {
     })
 }
 
-/// A directory of a tree, by pg_config's own option for it.
+/// Returns a directory of a tree by pg_config's option for it.
 fn directory(pg_config: &OsStr, option: &str) -> PathBuf {
     let answer = Command::new(pg_config)
         .arg(option)
@@ -48,29 +42,28 @@ fn directory(pg_config: &OsStr, option: &str) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim())
 }
 
-/// The extension's library, as it is installed in the tree.
+/// Reads the extension's library as installed in the tree.
 pub fn library() -> Vec<u8> {
     let place = directory(&pg_config(), "--pkglibdir").join("pg_mint.so");
     std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
 }
 
-/// Whether an extension of this name is in the tree.
+/// Returns whether the tree has an extension of this name.
 pub fn has_extension(name: &str) -> bool {
     let control = format!("extension/{name}.control");
     directory(&pg_config(), "--sharedir").join(control).exists()
 }
 
-/// A server refuses to run as root, so root hands everything of the server to the user `postgres`.
+/// Returns whether this is root. PostgreSQL refuses to run as root, so root runs servers as the user `postgres`.
 fn is_root() -> bool {
     static ROOT: LazyLock<bool> =
         LazyLock::new(|| std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0));
     *ROOT
 }
 
-/// A program of a tree, to run as the server's user, in `directory`, with extra environment.
+/// Returns a command that runs a program of a tree as the server's user, in `directory`, with extra environment.
 ///
-/// The environment is given through `env` and not to this process: what loads libfaketime must be the server alone,
-/// not `runuser` before it.
+/// The environment is set by `env`, so that only the server loads libfaketime and not `runuser` before it.
 pub fn program(
     programs: &Path,
     name: &str,
@@ -100,7 +93,7 @@ pub fn program(
     command
 }
 
-/// Runs to the end and returns the output; anything but success is a panic with what the program said.
+/// Runs a command and returns its output; panics with all its output if it fails.
 pub fn run(command: &mut Command) -> String {
     let output = command
         .output()
@@ -108,7 +101,7 @@ pub fn run(command: &mut Command) -> String {
     outcome(command, &output)
 }
 
-/// Like [`run`], with something to read.
+/// Runs a command like [`run`], with input.
 pub fn run_with_input(command: &mut Command, input: &str) -> String {
     let running = command
         .stdin(Stdio::piped())
@@ -116,7 +109,7 @@ pub fn run_with_input(command: &mut Command, input: &str) -> String {
         .stderr(Stdio::piped())
         .spawn();
     let mut running = running.unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    // A program that ends before it has read everything says why itself.
+    // A program that ends before it has read its input says why.
     let _ = running
         .stdin
         .take()
@@ -139,7 +132,7 @@ fn outcome(command: &Command, output: &Output) -> String {
     said
 }
 
-/// Makes a path the server's user's own.
+/// Makes the server's user the owner of a path.
 pub fn give_to_server(path: &Path) {
     if is_root() {
         run(Command::new("chown").arg("-R").arg("postgres:").arg(path));
@@ -157,8 +150,8 @@ pub fn try_signal(signal: &str, pid: impl AsRef<OsStr>) {
     drop(signalled);
 }
 
-/// Where servers live: in memory in the short form where there is room for it, as most of its time would go into
-/// creating and removing files, else where temporary files belong. `TMPDIR` has the last word.
+/// Returns the folder for servers: the directory for temporary files, or, in the short form, a file system in memory
+/// with enough room, as creating and removing files takes most of the time there. `TMPDIR` overrides both.
 pub fn temporary_directory() -> PathBuf {
     const ROOM_IN_KB: u64 = 1 << 20;
     let memory = Path::new("/dev/shm");
@@ -184,7 +177,7 @@ pub fn temporary_directory() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Where the distribution puts libfaketime; `None` when it is not installed.
+/// Returns the path of libfaketime, or `None` where it is not installed.
 pub fn libfaketime() -> Option<PathBuf> {
     std::fs::read_dir("/usr/lib")
         .ok()?

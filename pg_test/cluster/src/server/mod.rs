@@ -1,5 +1,6 @@
-//! A private server: where it is from, how it is started, hurt, copied and removed.
+//! Private servers: installation, start, faults, copies and removal.
 
+pub mod builder;
 pub mod client_programs;
 pub mod data_directory;
 pub mod fake_clock;

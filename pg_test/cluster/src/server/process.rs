@@ -1,4 +1,4 @@
-//! A private server: started, hurt and removed.
+//! A private server: its files, its start and its sessions.
 
 use crate::report::say;
 use crate::server::installation;
@@ -11,177 +11,20 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What a server is started with.
-pub struct Builder {
-    name: String,
-    conf: Vec<String>,
-    durable: bool,
-    faketime: Option<PathBuf>,
-    archiving: bool,
-    wal_disk: Option<SmallDisk>,
-    distinct: bool,
-    alone: bool,
-}
-
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
 pub struct Server {
     name: String,
     directory: TempDir,
     /// The programs of its version.
     programs: PathBuf,
-    /// What the postmaster is started with: the faked clock, or nothing.
+    /// Environment of the postmaster: that of the fake clock, or empty.
     pub(crate) environment: Vec<(String, String)>,
-    wal_disk: Option<SmallDisk>,
-    /// That of its story. A server that was started beside another has none of its own.
+    pub(crate) wal_disk: Option<SmallDisk>,
+    /// The turn of its story. A server that was started beside another has none.
     _turn: Option<Turn>,
 }
 
-impl Builder {
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// A line of `postgresql.conf`.
-    #[must_use]
-    pub fn conf(mut self, line: &str) -> Self {
-        self.conf.push(line.to_owned());
-        self
-    }
-
-    /// Whether the postmaster loads the library itself, or each session at its first call.
-    #[must_use]
-    pub fn preload(self, preload: bool) -> Self {
-        if preload {
-            self.conf("shared_preload_libraries = 'pg_mint'")
-        } else {
-            self
-        }
-    }
-
-    /// Flushes really reach the disk, as in production. Other servers here go without: a process that dies loses
-    /// nothing the system already has.
-    #[must_use]
-    pub fn durable(mut self) -> Self {
-        self.durable = true;
-        self
-    }
-
-    /// Keeps all WAL, so that a backup can be brought to any later point.
-    #[must_use]
-    pub fn archiving(mut self) -> Self {
-        self.archiving = true;
-        self
-    }
-
-    /// Has a system identifier of its own. Other servers here are copies of one that was never used.
-    #[must_use]
-    pub fn distinct(mut self) -> Self {
-        self.distinct = true;
-        self
-    }
-
-    /// Has the machine for itself: no other story runs meanwhile. For what measures times, or loads all cores.
-    #[must_use]
-    pub fn alone(mut self) -> Self {
-        self.alone = true;
-        self
-    }
-
-    /// WAL lies on a disk of its own, in segments of 1 MB.
-    #[must_use]
-    pub fn wal_on(mut self, disk: SmallDisk) -> Self {
-        self.wal_disk = Some(disk);
-        self
-    }
-
-    /// Starts the server and creates the extension in database `postgres`.
-    #[must_use]
-    pub fn start(self) -> Server {
-        let server = self.start_empty();
-        server.connect("postgres").run("CREATE EXTENSION pg_mint");
-        server
-    }
-
-    /// Starts the server without the extension in any database.
-    #[must_use]
-    pub fn start_empty(self) -> Server {
-        let turn = Turn::wait(self.alone);
-        self.start_in_turn(Some(turn))
-    }
-
-    /// Starts the server, with the extension in database `postgres`, beside one that has the turn.
-    #[must_use]
-    pub fn start_beside(self, _other: &Server) -> Server {
-        let server = self.start_in_turn(None);
-        server.connect("postgres").run("CREATE EXTENSION pg_mint");
-        server
-    }
-
-    fn start_in_turn(self, turn: Option<Turn>) -> Server {
-        let mut server = Server::in_new_directory(&self.name, turn);
-        if let Some(library) = &self.faketime {
-            server.fake_clock(library);
-        }
-        match &self.wal_disk {
-            None if self.distinct => server.initdb(&server.data(), &[]),
-            None => server.fill_from_cache(),
-            Some(disk) => {
-                let wal = disk.wal().display().to_string();
-                server.initdb(&server.data(), &["--wal-segsize=1", "-X", &wal]);
-            }
-        }
-        server.wal_disk = self.wal_disk;
-        if self.archiving {
-            server.archive();
-        }
-        server.configure(&self.conf.join("\n"));
-        server.configure(if self.durable {
-            "fsync = on"
-        } else {
-            "fsync = off"
-        });
-        server.start_again();
-        server
-    }
-}
-
 impl Server {
-    #[must_use]
-    pub fn build(name: &str) -> Builder {
-        Builder {
-            name: name.to_owned(),
-            conf: Vec::new(),
-            durable: false,
-            faketime: None,
-            archiving: false,
-            wal_disk: None,
-            distinct: false,
-            alone: false,
-        }
-    }
-
-    /// A server on default settings with the extension in database `postgres`.
-    #[must_use]
-    pub fn start(name: &str) -> Self {
-        Self::build(name).start()
-    }
-
-    /// A builder for a server whose clock the test sets ([`Server::set_clock`]). `None`, said out loud, where
-    /// libfaketime is not installed.
-    #[must_use]
-    pub fn build_with_clock(name: &str) -> Option<Builder> {
-        let Some(library) = installation::libfaketime() else {
-            say(format!(
-                "SKIPPED {name}: libfaketime is not installed (package faketime)"
-            ));
-            return None;
-        };
-        Some(Builder {
-            faketime: Some(library),
-            ..Self::build(name)
-        })
-    }
-
     pub(crate) fn in_new_directory(name: &str, turn: Option<Turn>) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("mint.")
@@ -198,7 +41,7 @@ impl Server {
         }
     }
 
-    /// What the test calls it.
+    /// Returns its name in the test.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -208,7 +51,7 @@ impl Server {
         self.directory.path()
     }
 
-    /// The directory of its socket, for other servers.
+    /// Returns the directory of its socket, for other servers.
     #[must_use]
     pub fn socket(&self) -> &Path {
         self.path()
@@ -218,7 +61,7 @@ impl Server {
         self.path().join("data")
     }
 
-    /// Appends to `postgresql.conf`; the last line about a setting wins.
+    /// Appends to `postgresql.conf`, where the last line about a setting wins.
     pub(crate) fn configure(&self, lines: &str) {
         let place = self.data().join("postgresql.conf");
         let before = std::fs::read_to_string(&place).expect("postgresql.conf");
@@ -227,17 +70,17 @@ impl Server {
             "{before}\nlisten_addresses = ''\nunix_socket_directories = '{here}'\n\
              dynamic_library_path = '{here}:$libdir'\n{lines}\n"
         );
-        // Written in place, so that it stays the server's own.
+        // Written in place, which keeps the owner of the file.
         std::fs::write(&place, after).expect("postgresql.conf can be written");
     }
 
-    /// The disk that the WAL is on, if it has one of its own.
+    /// Returns the WAL's own disk; panics if it has none.
     #[must_use]
     pub fn wal_disk(&self) -> &SmallDisk {
         self.wal_disk.as_ref().expect("a disk for the WAL")
     }
 
-    /// A program of the server's version.
+    /// Returns a command that runs a program of the server's version.
     pub(crate) fn program(&self, name: &str, environment: &[(String, String)]) -> Command {
         installation::program(&self.programs, name, self.path(), environment)
     }
@@ -246,12 +89,12 @@ impl Server {
         &self.programs
     }
 
-    /// Gives a server that was not started yet another version.
+    /// Changes the version of a server that was not started yet.
     pub(crate) fn set_programs(&mut self, programs: PathBuf) {
         self.programs = programs;
     }
 
-    /// Another server takes the place of this one, which is stopped and removed.
+    /// Replaces this server by another; this one is stopped and removed.
     pub fn replace_by(&mut self, mut other: Self) {
         other._turn = self._turn.take();
         *self = other;
@@ -280,27 +123,27 @@ impl Server {
         );
     }
 
-    /// Polls for something that takes its time; panics with the log when it takes too long.
+    /// Polls until `is_so` returns true; panics with the log after a minute.
     pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let patience = Instant::now() + Duration::from_secs(60);
         while !is_so() {
             assert!(
                 Instant::now() < patience,
-                "waited a minute in vain: {what}\n{}",
+                "timeout after a minute: {what}\n{}",
                 self.end_of_log()
             );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// What the server has logged so far.
+    /// Reads the server's log.
     #[must_use]
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(self.path().join("log")).unwrap_or_default())
             .into_owned()
     }
 
-    /// Where clients of database `postgres` find this server.
+    /// Returns where clients of database `postgres` connect.
     #[must_use]
     pub fn place(&self) -> Place {
         Place::new(self.config("postgres", "postgres"))
@@ -312,7 +155,7 @@ impl Server {
         lines[lines.len().saturating_sub(25)..].join("\n    ")
     }
 
-    /// How to connect, for who wants the client's own interface.
+    /// Returns how to connect with the interface of the crate postgres.
     #[must_use]
     pub fn config(&self, database: &str, user: &str) -> Config {
         let mut config = Config::new();
@@ -324,13 +167,13 @@ impl Server {
         config
     }
 
-    /// A session of the superuser.
+    /// Opens a session of the superuser.
     #[must_use]
     pub fn connect(&self, database: &str) -> Session {
         self.connect_as("postgres", database)
     }
 
-    /// A session of any user.
+    /// Opens a session of any user.
     #[must_use]
     pub fn connect_as(&self, user: &str, database: &str) -> Session {
         Session::open(&self.config(database, user)).unwrap_or_else(|error| {
@@ -348,8 +191,8 @@ impl Server {
         self.connect(name).run("CREATE EXTENSION pg_mint");
     }
 
-    /// Installs the extension's library anew, changed by `change`, for this server alone. As an installation does, it
-    /// leaves the old file to those who have loaded it; sessions that load it from now on get the new one.
+    /// Installs the extension's library, changed by `change`, for this server alone. Sessions that have loaded the old file
+    /// keep it; sessions that load the library from now on get the new one.
     pub fn install_library(&self, change: impl FnOnce(&mut [u8])) {
         let mut library = installation::library();
         change(&mut library);
@@ -358,13 +201,16 @@ impl Server {
         std::fs::rename(&next, self.path().join("pg_mint.so")).expect("the library can be put in");
     }
 
-    /// Polls `ask` until it stops being refused; panics with the last refusal.
+    /// Polls `ask` until it succeeds; panics with the last refusal after 15 s.
     pub fn until_minted<T>(&self, mut ask: impl FnMut() -> Result<T, Refusal>) -> T {
         let patience = Instant::now() + Duration::from_secs(15);
         loop {
             match ask() {
                 Ok(value) => return value,
-                Err(refusal) => assert!(Instant::now() < patience, "refused for good: {refusal}"),
+                Err(refusal) => assert!(
+                    Instant::now() < patience,
+                    "still refused after 15 s: {refusal}"
+                ),
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -380,7 +226,7 @@ impl Drop for Server {
                 self.end_of_log()
             ));
         }
-        // Already stopped is fine, and a failure here would hide the test's own.
+        // The server may be stopped already, and a failure here would hide that of the test.
         let stopped = self
             .program("pg_ctl", &[])
             .arg("-D")

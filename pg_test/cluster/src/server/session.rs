@@ -1,4 +1,4 @@
-//! A connection whose calls read as SQL.
+//! A connection whose calls take SQL, and the errors that they return.
 
 use postgres::types::FromSqlOwned;
 use postgres::{Client, Config, NoTls};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where clients look for the server. A failover moves it, as a proxy or a changed name would.
+/// Address at which clients connect. A failover moves it, as a proxy or a DNS name would.
 pub struct Place(Mutex<Config>);
 
 impl Place {
@@ -15,7 +15,7 @@ impl Place {
         Self(Mutex::new(config))
     }
 
-    /// From now on clients that connect find here what is at another place.
+    /// Directs clients that connect from now on to the server of another place.
     pub fn move_to(&self, other: &Place) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = other.config();
     }
@@ -27,32 +27,33 @@ impl Place {
             .clone()
     }
 
-    /// A session of whatever server is there now.
+    /// Opens a session on the server that is there now.
     ///
     /// # Errors
-    /// What it says, or that there is none.
+    /// The server's error, or that there is no server.
     pub fn try_connect(&self) -> Result<Session, Refusal> {
         let begun = Instant::now();
         Session::open(&self.config()).map_err(|error| Refusal::new(&error, begun.elapsed()))
     }
 }
 
-/// One connection. What is expected to work panics with the server's words when it does not; what is expected to be
-/// refused is asked for by name ([`Session::refusal`]).
+/// One connection. Calls panic with the server's error, except those that return it ([`Session::refusal`], `try_...`).
 pub struct Session {
     client: Client,
     /// The server process that serves this connection.
     pub pid: i32,
 }
 
-/// What the server said when it said no.
+/// An error that the server raised.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     pub code: String,
     pub message: String,
     pub detail: String,
     pub hint: String,
-    /// From the call to the answer.
+    /// Whether its source file is that of `report`, through which all errors pass: then `\errverbose` shows no place.
+    pub has_no_place: bool,
+    /// Time from the call to the answer.
     pub after: Duration,
 }
 
@@ -68,8 +69,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// Whether it says that the connection is at its end, or that the server takes none: the fault's doing, not an
-    /// answer to what was asked.
+    /// Returns whether it means that the connection was lost or not accepted, and not an answer to the statement.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         self.code.is_empty() || self.code.starts_with("57P") || self.code.starts_with("08")
@@ -84,21 +84,26 @@ impl Refusal {
             message: said.map_or_else(|| error.to_string(), |said| said.message().to_owned()),
             detail: text(said.and_then(|said| said.detail())),
             hint: text(said.and_then(|said| said.hint())),
+            has_no_place: said
+                .and_then(|said| said.file())
+                .is_some_and(|file| file.ends_with("src/pg/error.rs")),
             after,
         }
     }
 }
 
 impl Session {
+    /// Opens a connection.
+    ///
     /// # Errors
-    /// When the server is not there, or does not let the user in.
+    /// That there is no server, or that it does not accept the user.
     pub fn open(config: &Config) -> Result<Self, postgres::Error> {
         let mut client = config.connect(NoTls)?;
         let pid = client.query_one("SELECT pg_backend_pid()", &[])?.get(0);
         Ok(Self { client, pid })
     }
 
-    /// Runs statements whose answer does not matter; several of them are one transaction.
+    /// Runs statements without results; several of them are one transaction.
     #[track_caller]
     pub fn run(&mut self, sql: &str) {
         let begun = Instant::now();
@@ -110,7 +115,7 @@ impl Session {
     /// Runs statements that may be refused.
     ///
     /// # Errors
-    /// What the server raised.
+    /// The server's error.
     pub fn try_run(&mut self, sql: &str) -> Result<(), Refusal> {
         let begun = Instant::now();
         self.client
@@ -118,7 +123,7 @@ impl Session {
             .map_err(|error| Refusal::new(&error, begun.elapsed()))
     }
 
-    /// The single value a query gives.
+    /// Returns the single value of a query.
     #[track_caller]
     pub fn one<T: FromSqlOwned>(&mut self, sql: &str) -> T {
         match self.try_one(sql) {
@@ -127,10 +132,10 @@ impl Session {
         }
     }
 
-    /// The single value a query gives, or the server's refusal.
+    /// Returns the single value of a query, or the server's error.
     ///
     /// # Errors
-    /// What the server raised.
+    /// The server's error.
     pub fn try_one<T: FromSqlOwned>(&mut self, sql: &str) -> Result<T, Refusal> {
         let begun = Instant::now();
         self.client
@@ -139,10 +144,10 @@ impl Session {
             .map_err(|error| Refusal::new(&error, begun.elapsed()))
     }
 
-    /// The first column of a query, or the server's refusal.
+    /// Returns the first column of a query, or the server's error.
     ///
     /// # Errors
-    /// What the server raised.
+    /// The server's error.
     pub fn try_column<T: FromSqlOwned>(&mut self, sql: &str) -> Result<Vec<T>, Refusal> {
         let begun = Instant::now();
         self.client
@@ -151,7 +156,7 @@ impl Session {
             .map_err(|error| Refusal::new(&error, begun.elapsed()))
     }
 
-    /// The first column of a query, in the order in which it came.
+    /// Returns the first column of a query, in its order.
     #[track_caller]
     pub fn column<T: FromSqlOwned>(&mut self, sql: &str) -> Vec<T> {
         match self.try_column(sql) {
@@ -160,7 +165,7 @@ impl Session {
         }
     }
 
-    /// What a call gives, as text, so many times in one statement.
+    /// Calls an expression `many` times in one statement and returns the results as text.
     #[track_caller]
     pub fn mint(&mut self, call: &str, many: usize) -> Vec<String> {
         self.column(&format!(
@@ -168,7 +173,7 @@ impl Session {
         ))
     }
 
-    /// Copies what a query gives into a table of another session, which may be of another database.
+    /// Copies the rows of a query into a table of another session, which may be on another database.
     #[track_caller]
     pub fn copy(&mut self, query: &str, into: &mut Self, table: &str) {
         let mut rows = self
@@ -186,11 +191,11 @@ impl Session {
     /// Sends data to a `COPY ... FROM STDIN`.
     ///
     /// # Errors
-    /// What the server raised.
+    /// The server's error.
     pub fn try_copy_in(&mut self, sql: &str, data: &[u8]) -> Result<(), Refusal> {
         let begun = Instant::now();
         let copied = self.client.copy_in(sql).and_then(|mut there| {
-            // A server that has raised reads no further, and says why at the end.
+            // After an error the server reads no further; it reports the error at the end.
             let _ = there.write_all(data);
             there.finish()
         });
@@ -199,7 +204,7 @@ impl Session {
             .map_err(|error| Refusal::new(&error, begun.elapsed()))
     }
 
-    /// Runs what must be refused, and returns how it was.
+    /// Runs a statement that must fail, and returns its error.
     #[track_caller]
     pub fn refusal(&mut self, sql: &str) -> Refusal {
         let begun = Instant::now();
@@ -209,23 +214,23 @@ impl Session {
         }
     }
 
-    /// The plan of a query as it ran.
+    /// Runs a query and returns its plan.
     #[track_caller]
     pub fn explain(&mut self, sql: &str) -> String {
         self.column::<String>(&format!("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) {sql}"))
             .join("\n")
     }
 
-    /// Sets a server-wide setting and has this session see it.
+    /// Changes a setting by ALTER SYSTEM and waits until this session has it. Other sessions get the new value with their
+    /// next statement.
     ///
-    /// The library is loaded first: a server does not know a setting of a library it never met. Other sessions see
-    /// the new value at their next statement.
+    /// Loads the library first, without which ALTER SYSTEM does not know the setting.
     pub fn set_for_server(&mut self, setting: &str, value: &str) {
         self.run("LOAD 'pg_mint'");
         self.run(&format!("ALTER SYSTEM SET {setting} = {value}"));
         let before: String = self.one(&format!("SHOW {setting}"));
         self.run("SELECT pg_reload_conf()");
-        // A reload is a signal: it arrives when it arrives.
+        // The reload reaches this session by a signal, some time later.
         let patience = Instant::now() + Duration::from_secs(2);
         while self.one::<String>(&format!("SHOW {setting}")) == before && Instant::now() < patience
         {

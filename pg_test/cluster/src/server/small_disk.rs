@@ -1,4 +1,4 @@
-//! A disk so small that it can be full.
+//! A disk that is small enough to be filled.
 
 use crate::report::say;
 use crate::server::installation;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A file system in memory of 16 MB, for a server's WAL. Gone when dropped.
+/// A file system of 16 MB in memory, for a server's WAL. Unmounted when dropped.
 pub struct SmallDisk {
     place: TempDir,
 }
 
 impl SmallDisk {
-    /// Mounts it. `None`, said out loud, where that is not allowed.
+    /// Mounts the disk. `None`, with a message, where that is not permitted.
     #[must_use]
     pub fn mount(story: &str) -> Option<Self> {
         let place = tempfile::Builder::new()
@@ -44,13 +44,13 @@ impl SmallDisk {
         self.place.path().join("ballast")
     }
 
-    /// Writes until nothing more goes in.
+    /// Fills the disk.
     pub fn fill(&self) {
         let mut ballast = std::fs::File::create(self.ballast()).expect("a file");
         while ballast.write_all(&[0; 4_096]).is_ok() {}
     }
 
-    /// Makes room again.
+    /// Removes what [`SmallDisk::fill`] wrote.
     pub fn free(&self) {
         std::fs::remove_file(self.ballast()).expect("the ballast can be removed");
     }
@@ -63,7 +63,7 @@ impl Drop for SmallDisk {
 }
 
 fn unmount(place: &Path) {
-    // Detached at once and freed with its last user, who may be a server that is just ending.
+    // Lazily, as a server that is about to end may still use it.
     let unmounted = Command::new("umount").arg("-l").arg(place).status();
     drop(unmounted);
 }

@@ -1,4 +1,4 @@
-//! Servers made from servers: standbys, and backups brought back.
+//! Servers made from servers: standbys, copies, restored backups and upgrades.
 
 use crate::report::say;
 use crate::server::data_directory::copy;
@@ -6,11 +6,11 @@ use crate::server::installation;
 use crate::server::process::Server;
 use std::path::PathBuf;
 
-/// A base backup, kept with the server it was taken of.
+/// A base backup, kept in the directory of its server.
 pub struct Backup(PathBuf);
 
 impl Server {
-    /// A hot standby of this server, streaming from it. Its clock is the real one, and its own if this server's is.
+    /// Starts a hot standby that streams from this server. It has a fake clock if this server has one, set to the real time.
     #[must_use]
     pub fn standby(&self, name: &str) -> Self {
         let mut standby = Self::in_new_directory(name, None);
@@ -30,7 +30,7 @@ impl Server {
         );
     }
 
-    /// Waits until a standby has replayed all this server has written so far.
+    /// Waits until a standby has replayed all WAL that this server has written so far.
     pub fn wait_for(&self, standby: &Self) {
         let written: String = self
             .connect("postgres")
@@ -40,7 +40,7 @@ impl Server {
         standby.until("the standby replays", || session.one(&reached));
     }
 
-    /// Makes a standby a primary.
+    /// Promotes a standby.
     pub fn promote(&self) {
         assert!(
             self.connect("postgres")
@@ -50,8 +50,8 @@ impl Server {
         );
     }
 
-    /// A copy of this server's files, not started, which knows nothing of being one: as a clone of a disk, or an old
-    /// backup. Its clock is as a standby's.
+    /// Returns a copy of this server's files, not started and not marked as a standby, like a clone of a disk or an old
+    /// backup. It has a clock as a standby has.
     #[must_use]
     pub fn copied(&self, name: &str) -> Self {
         let mut copy = Self::in_new_directory(name, None);
@@ -83,7 +83,7 @@ impl Server {
         Backup(place)
     }
 
-    /// Gives a name to this moment, to which a backup can be brought later.
+    /// Creates a named restore point, to which a backup can be recovered.
     pub fn create_restore_point(&self, name: &str) {
         self.connect("postgres")
             .run(&format!("SELECT pg_create_restore_point('{name}')"));
@@ -98,16 +98,16 @@ impl Server {
         self.until("the archive has all WAL", || session.one(&archived));
     }
 
-    /// Another server from a backup of this one, as it was at a named moment. Its clock is set before it starts.
+    /// Starts another server from a backup of this one, recovered to a restore point. Its clock is set before it starts.
     #[must_use]
-    pub fn restored(&self, name: &str, backup: Backup, moment: &str, clock: &str) -> Self {
+    pub fn restored(&self, name: &str, backup: Backup, point: &str, clock: &str) -> Self {
         let mut restored = Self::in_new_directory(name, None);
         restored.clock_like(self);
         restored.set_clock(clock);
         copy(&backup.0, &restored.data());
         restored.configure(&format!(
             "archive_mode = off\nrestore_command = 'cp \"{}/%f\" \"%p\"'\n\
-             recovery_target_name = '{moment}'\nrecovery_target_action = promote",
+             recovery_target_name = '{point}'\nrecovery_target_action = promote",
             self.archived().display()
         ));
         let signal = restored.data().join("recovery.signal");
@@ -122,7 +122,8 @@ impl Server {
         restored
     }
 
-    /// This server, stopped, as one of the version of `PG_CONFIG_NEW`. `None`, said out loud, where there is none.
+    /// Upgrades this server, which must be stopped, to the version of `PG_CONFIG_NEW`. `None`, with a message, where that is
+    /// not set.
     #[must_use]
     pub fn upgraded(&self, name: &str, clock: &str) -> Option<Self> {
         let Some(programs) = installation::newer_programs() else {
@@ -135,7 +136,7 @@ impl Server {
         newer.set_programs(programs);
         newer.clock_like(self);
         newer.set_clock(clock);
-        // From 18 on they are the default, and the older server has none.
+        // Checksums are the default from 18 on, and the older server has none.
         let help = installation::run(newer.program("initdb", &[]).arg("--help"));
         let no_checksums = "--no-data-checksums";
         let options = help.contains(no_checksums).then_some(no_checksums);

@@ -1,24 +1,24 @@
-//! How many stories run side by side.
+//! A limit on the stories that run side by side.
 //!
-//! Most of a story is waiting: for a slice, a window, a clock, a start. So several share the machine. A story that
-//! measures a wait, or wants both cores for itself, is alone on it ([`crate::server::process::Builder::alone`]).
+//! Stories spend most of their time waiting: for a lease, a window, a clock, a start. So several share the machine. A
+//! story that measures a wait or loads all cores runs alone ([`crate::server::builder::Builder::alone`]).
 
 use crate::report::say;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{available_parallelism, current};
 use std::time::Instant;
 
-/// Who runs, and who waits for it.
-struct Stage {
+/// The stories that run and those that wait.
+struct Stories {
     sharing: usize,
     alone: bool,
     waiting_to_share: usize,
     waiting_to_be_alone: usize,
-    /// Of which kind the last was that began.
+    /// Whether the last story that began shares the machine.
     last_shared: bool,
 }
 
-static STAGE: Mutex<Stage> = Mutex::new(Stage {
+static STORIES: Mutex<Stories> = Mutex::new(Stories {
     sharing: 0,
     alone: false,
     waiting_to_share: 0,
@@ -27,8 +27,9 @@ static STAGE: Mutex<Stage> = Mutex::new(Stage {
 });
 static CHANGED: Condvar = Condvar::new();
 
-/// Some more than there are cores, as most of them wait. `MINT_AT_ONCE=1` lets one run at a time.
-fn places() -> usize {
+/// Returns how many stories may share the machine: more than it has cores, as most of them wait. `MINT_AT_ONCE`
+/// overrides it.
+fn limit() -> usize {
     let asked = std::env::var("MINT_AT_ONCE").ok();
     let asked = asked.and_then(|number| number.parse().ok());
     asked
@@ -36,26 +37,28 @@ fn places() -> usize {
         .max(1)
 }
 
-/// A story's place among those that run. It ends when this is dropped.
+/// Right of a story to run. Dropping it ends the turn.
 pub(crate) struct Turn {
     alone: bool,
     began: Instant,
 }
 
 impl Turn {
-    /// Waits for a place.
+    /// Waits for a turn.
     pub(crate) fn wait(alone: bool) -> Self {
-        let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
-        stage.waiting(alone, 1);
-        while !stage.may_start(alone) {
-            stage = CHANGED.wait(stage).unwrap_or_else(PoisonError::into_inner);
+        let mut stories = STORIES.lock().unwrap_or_else(PoisonError::into_inner);
+        stories.waiting(alone, 1);
+        while !stories.may_start(alone) {
+            stories = CHANGED
+                .wait(stories)
+                .unwrap_or_else(PoisonError::into_inner);
         }
-        stage.waiting(alone, -1);
-        stage.last_shared = !alone;
+        stories.waiting(alone, -1);
+        stories.last_shared = !alone;
         if alone {
-            stage.alone = true;
+            stories.alone = true;
         } else {
-            stage.sharing += 1;
+            stories.sharing += 1;
         }
         Self {
             alone,
@@ -64,7 +67,7 @@ impl Turn {
     }
 }
 
-impl Stage {
+impl Stories {
     fn waiting(&mut self, alone: bool, change: isize) {
         let count = if alone {
             &mut self.waiting_to_be_alone
@@ -74,34 +77,35 @@ impl Stage {
         *count = count.saturating_add_signed(change);
     }
 
-    /// Each kind goes on for as long as there are stories of it: between the kinds, the machine falls idle.
+    /// Returns whether a story may start. Stories of one kind run for as long as there are any, as the machine is idle in
+    /// part at each change of kind.
     fn may_start(&self, alone: bool) -> bool {
         if alone {
             let others_first = self.last_shared && self.waiting_to_share > 0;
             self.sharing == 0 && !self.alone && !others_first
         } else {
             let others_first = !self.last_shared && self.waiting_to_be_alone > 0;
-            self.sharing < places() && !self.alone && !others_first
+            self.sharing < limit() && !self.alone && !others_first
         }
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // The test runner tells no times, and these are what shows where they go.
+        // The test runner prints no times of single tests.
         say(format!(
             "[{:5.1} s{}] {}",
             self.began.elapsed().as_secs_f32(),
             if self.alone { ", alone" } else { "" },
             current().name().unwrap_or("a story")
         ));
-        let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stories = STORIES.lock().unwrap_or_else(PoisonError::into_inner);
         if self.alone {
-            stage.alone = false;
+            stories.alone = false;
         } else {
-            stage.sharing -= 1;
+            stories.sharing -= 1;
         }
-        drop(stage);
+        drop(stories);
         CHANGED.notify_all();
     }
 }

@@ -1,20 +1,20 @@
-//! What tenants take, and how.
+//! The limited resources that tenants use up, and the statements that do it.
 
-/// More than the server has places for.
+/// More than there are slots for.
 pub(crate) const MANY: usize = 1_100;
 
-/// What tenants do in a round, beside all the rest.
+/// The resource that tenants use up in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greed {
-    /// Databases whose oid was another's before them, and immediate stops.
+    /// Databases under reused oids, with crashes.
     Oids,
     /// A lane for each of thousands of layouts.
     Lanes,
-    /// Segments of more sequences than there are places for.
+    /// Segments of more sequences than there are slots for.
     Segments,
-    /// Users in more sections than there are places for.
+    /// Users in more sections than there are slots for.
     Sections,
-    /// A ceiling with each extension that is made anew.
+    /// A ceiling with each recreation of the extension.
     Ceilings,
 }
 
@@ -27,7 +27,7 @@ impl Greed {
         Self::Ceilings,
     ];
 
-    /// What a tenant does to take it, in a turn of its own.
+    /// Returns the statements of a tenant's turn.
     pub(crate) fn statements(self, me: &str, turn: usize, offset: usize) -> Vec<String> {
         match self {
             Self::Oids => vec![
@@ -60,7 +60,7 @@ impl Greed {
     }
 }
 
-/// A value of each of so many sequences.
+/// Returns the query that draws one value of each of [`MANY`] sequences.
 pub(crate) fn draw_from_many(first: usize) -> String {
     format!(
         "SELECT count(segment_next(format('s%s', {first} + n)::regclass)) FROM generate_series(1, {MANY}) n"

@@ -1,8 +1,8 @@
-//! Tenants of one server, who use up whatever they can, make and drop databases and are cut off at random, while their
-//! neighbors mint. Every value that anybody saw is kept, and looked at in the end.
+//! Tenants of one server that use up whatever they can, create and drop databases and are cut off at random, while their
+//! neighbors mint. Every value that a session got is kept and checked at the end.
 
-use crate::load::sessions::assert_unique;
-use crate::rng::Dice;
+use crate::load::sessions::{assert_unique, run_then_stop};
+use crate::rng::Rng;
 use crate::server::process::Server;
 use crate::server::session::{Refusal, Session};
 use crate::tenants::greed::{Greed, MANY, draw_from_many};
@@ -11,23 +11,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Values that must not meet, by the space they are in.
+/// Values by their space, within which none may occur twice.
 type Values = BTreeMap<String, Vec<i64>>;
 
-/// A server, and what was seen on it.
-pub struct Neighbours {
+/// A server, and the values that were drawn on it.
+pub struct Neighbors {
     server: Server,
     seen: Values,
-    dice: Dice,
+    rng: Rng,
     rounds: usize,
-    /// How often an extension was made anew so far.
+    /// How often a tenant has recreated the extension so far.
     made: AtomicUsize,
-    /// How often each refusal came to a tenant.
+    /// How often tenants got each SQLSTATE.
     pub refusals: BTreeMap<String, usize>,
 }
 
 const TENANTS: usize = 2;
-/// What a neighbor draws, the space of the values, and in which way it may be refused: not at all.
+/// The space of the values and the statement of each kind that neighbors draw. None may be refused.
 const CALM: [(&str, &str); 5] = [
     (
         "instagram 7",
@@ -53,10 +53,10 @@ const CREATE: &str =
     SELECT ticket_create('ticket'); SELECT user_sequence_create('family', 4, 20);
     GRANT USAGE ON SEQUENCE tag, ticket, plain TO PUBLIC; GRANT SELECT, INSERT ON family TO PUBLIC";
 
-impl Neighbours {
+impl Neighbors {
     /// Starts the server.
     #[must_use]
-    pub fn begin(dice: Dice) -> Self {
+    pub fn begin(rng: Rng) -> Self {
         let server = Server::build("neighbors")
             .conf("pg_mint.max_lanes = 1024")
             .conf("pg_mint.max_sections = 256")
@@ -78,75 +78,64 @@ impl Neighbours {
         Self {
             server,
             seen: Values::new(),
-            dice,
+            rng,
             rounds: 0,
             made: AtomicUsize::new(0),
             refusals: BTreeMap::new(),
         }
     }
 
-    /// How many values were seen so far.
+    /// Returns the number of values seen so far.
     #[must_use]
     pub fn values(&self) -> usize {
         self.seen.values().map(Vec::len).sum()
     }
 
-    /// Lets tenants be greedy for a while, and checks everything.
+    /// Lets tenants exhaust what they can for a while, and checks all values.
     #[track_caller]
     pub fn survive(&mut self, greed: Greed, time: Duration) {
         self.rounds += 1;
-        let (server, stop, round) = (&self.server, &AtomicBool::new(false), self.rounds);
-        let seed = self.dice.below(1 << 30) as u64;
-        let (dice, made) = (&mut self.dice, &self.made);
-        let (mut seen, told) = std::thread::scope(|scope| {
+        let (mut seen, refusals) = self.run_round(greed, time);
+        for refusal in refusals {
+            // Concurrent DDL of one database's own sessions can fail this way without the extension.
+            let internal =
+                refusal.code == "XX000" && !refusal.message.starts_with("tuple concurrently");
+            assert!(!internal, "{greed:?}: a tenant got {refusal}");
+            *self.refusals.entry(refusal.code).or_default() += 1;
+        }
+        self.admit_newcomers(&mut seen);
+        if greed == Greed::Segments {
+            self.assert_short_sequence_lasts();
+        }
+        merge(&mut self.seen, seen);
+        for (space, values) in &self.seen {
+            let outcome = std::panic::catch_unwind(|| assert_unique([values]));
+            assert!(outcome.is_ok(), "{greed:?}: a value twice in {space}");
+        }
+    }
+
+    /// Runs neighbors and tenants side by side. Returns the values that neighbors got and the errors that tenants got.
+    #[track_caller]
+    fn run_round(&mut self, greed: Greed, time: Duration) -> (Values, Vec<Refusal>) {
+        let (server, stop, made) = (&self.server, &AtomicBool::new(false), &self.made);
+        let (round, seed) = (self.rounds, self.rng.below(1 << 30) as u64);
+        let rng = &mut self.rng;
+        std::thread::scope(|scope| {
             let calm: Vec<_> = (0..2)
                 .map(|number| scope.spawn(move || mint(server, number, stop)))
                 .collect();
             let greedy: Vec<_> = (0..TENANTS)
-                .map(|number| {
-                    scope.spawn(move || {
-                        take(
-                            server,
-                            number,
-                            greed,
-                            round,
-                            stop,
-                            made,
-                            Dice::seeded(seed + number as u64),
-                        )
-                    })
+                .map(|number| Tenant {
+                    number,
+                    greed,
+                    round,
+                    rng: Rng::seeded(seed + number as u64),
                 })
+                .map(|tenant| scope.spawn(move || tenant.exhaust(server, stop, made)))
                 .collect();
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let mut seen = Values::new();
-                let begun = Instant::now();
-                // Ceilings are used up one by one, however long that takes.
-                while begun.elapsed() < time
-                    || greed == Greed::Ceilings && made.load(Ordering::Relaxed) < MANY
-                {
-                    if greed == Greed::Oids {
-                        reuse_an_oid(server, &mut seen, dice);
-                    }
-                    cut_somebody_off(server, dice);
-                    sleep(Duration::from_millis(if greed == Greed::Ceilings {
-                        500
-                    } else {
-                        50
-                    }));
-                }
-                seen
-            }));
-            stop.store(true, Ordering::Relaxed);
-            let calm: Vec<_> = calm
-                .into_iter()
-                .map(|client| client.join().expect("a neighbor"))
-                .collect();
-            let greedy: Vec<_> = greedy
-                .into_iter()
-                .flat_map(|client| client.join().expect("a tenant"))
-                .collect();
-            let mut seen = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            for (values, refusals) in calm {
+            let mut seen = run_then_stop(stop, || disturb(server, rng, greed, time, made));
+            for client in calm {
+                let (values, refusals) = client.join().expect("a neighbor");
                 if let Some(refusal) = refusals.first() {
                     panic!(
                         "{greed:?}: a neighbor was refused {} times, first: {refusal}",
@@ -155,29 +144,17 @@ impl Neighbours {
                 }
                 merge(&mut seen, values);
             }
-            (seen, greedy)
-        });
-        for refusal in told {
-            // What one database's own sessions do to each other's catalogs is the server's to say.
-            let internal =
-                refusal.code == "XX000" && !refusal.message.starts_with("tuple concurrently");
-            assert!(!internal, "{greed:?}: a tenant was told {refusal}");
-            *self.refusals.entry(refusal.code).or_default() += 1;
-        }
-        self.newcomers(&mut seen);
-        if greed == Greed::Segments {
-            self.short_sequence_lasts();
-        }
-        merge(&mut self.seen, seen);
-        for (space, values) in &self.seen {
-            let outcome = std::panic::catch_unwind(|| assert_unique([values]));
-            assert!(outcome.is_ok(), "{greed:?}: not once in {space}");
-        }
+            let refusals = greedy
+                .into_iter()
+                .flat_map(|client| client.join().expect("a tenant"))
+                .collect();
+            (seen, refusals)
+        })
     }
 
-    /// After all that was used up, who never minted finds room: a layout, nodes, a database, a sequence, a family.
+    /// Asserts that after everything was used up there is room for a new layout, node, database, sequence and family.
     #[track_caller]
-    fn newcomers(&self, seen: &mut Values) {
+    fn admit_newcomers(&self, seen: &mut Values) {
         let round = self.rounds;
         let mut session = self.server.connect("postgres");
         session.run(&format!("CREATE DATABASE new{round}"));
@@ -190,7 +167,7 @@ impl Neighbours {
             let node = 100 + 8 * (round % 100) + node;
             calm.run(&format!("SELECT snowflake_next_id({node}, 'twitter')"));
         }
-        // A role is sure of a few layouts of its own, and this one has made none.
+        // Each role has room for a few layouts of its own, and this role has created none.
         session.run(&format!("CREATE ROLE new{round} LOGIN"));
         let mut role = self.server.connect_as(&format!("new{round}"), "calm0");
         role.run(&format!(
@@ -201,9 +178,9 @@ impl Neighbours {
         session.run(&format!("DROP DATABASE new{round} WITH (FORCE)"));
     }
 
-    /// A short sequence that is seldom drawn from is not used up by what others draw.
+    /// Asserts that others' draws do not use up a short sequence that is seldom drawn from.
     #[track_caller]
-    fn short_sequence_lasts(&self) {
+    fn assert_short_sequence_lasts(&self) {
         let mut calm = self.server.connect("calm0");
         calm.run("DROP SEQUENCE IF EXISTS short; CREATE SEQUENCE short AS smallint");
         let mut tenant = self.server.connect_as("tenant0", "tenant0");
@@ -223,7 +200,7 @@ fn merge(into: &mut Values, from: Values) {
     }
 }
 
-/// Draws of each kind once.
+/// Draws once of each kind.
 fn draw(session: &mut Session, database: &str, seen: &mut Values) -> Result<(), Refusal> {
     for (space, sql) in CALM {
         let space = if space.ends_with(' ') {
@@ -237,12 +214,12 @@ fn draw(session: &mut Session, database: &str, seen: &mut Values) -> Result<(), 
     Ok(())
 }
 
-/// Whether this is what being cut off looks like.
+/// Returns whether the statement or its session was ended by another session.
 fn is_cut_off(refusal: &Refusal) -> bool {
     refusal.is_loss() || refusal.code == "57014"
 }
 
-/// A neighbor, who keeps minting and is refused nothing.
+/// Mints as a neighbor until told to stop.
 fn mint(server: &Server, number: usize, stop: &AtomicBool) -> (Values, Vec<Refusal>) {
     let database = format!("calm{number}");
     let (mut seen, mut refusals, mut session) = (Values::new(), Vec::new(), None);
@@ -261,65 +238,92 @@ fn mint(server: &Server, number: usize, stop: &AtomicBool) -> (Values, Vec<Refus
     (seen, refusals)
 }
 
-/// A tenant, who takes what there is.
-fn take(
+/// Cuts sessions off at random until the time is up, and reuses oids where the round is about them.
+fn disturb(
     server: &Server,
+    rng: &mut Rng,
+    greed: Greed,
+    time: Duration,
+    made: &AtomicUsize,
+) -> Values {
+    let mut seen = Values::new();
+    let begun = Instant::now();
+    // Ceilings are used up one by one, however long that takes.
+    let is_over = || {
+        begun.elapsed() >= time
+            && (greed != Greed::Ceilings || made.load(Ordering::Relaxed) >= MANY)
+    };
+    let pause = if greed == Greed::Ceilings { 500 } else { 50 };
+    while !is_over() {
+        if greed == Greed::Oids {
+            reuse_an_oid(server, &mut seen, rng);
+        }
+        cut_a_session_off(server, rng);
+        sleep(Duration::from_millis(pause));
+    }
+    seen
+}
+
+/// A tenant that uses up what it can.
+struct Tenant {
     number: usize,
     greed: Greed,
     round: usize,
-    stop: &AtomicBool,
-    made: &AtomicUsize,
-    mut dice: Dice,
-) -> Vec<Refusal> {
-    let me = format!("tenant{number}");
-    let (mut refusals, mut session, mut turn) = (Vec::new(), None, 0);
-    while !stop.load(Ordering::Relaxed) {
-        let Some(open) = &mut session else {
-            session = Session::open(&server.config(&me, &me)).ok();
-            sleep(Duration::from_millis(5));
-            continue;
-        };
-        turn += 1;
-        // Most of the time what this round is about, and else whatever comes.
-        let what = if dice.below(8) == 0 && greed != Greed::Ceilings {
-            dice.pick(&Greed::ALL)
-        } else {
-            greed
-        };
-        let offset = (number * 40 + round) * 100_000 + turn * 500;
-        for sql in what.statements(&me, turn, offset) {
-            match open.try_run(&sql) {
-                Ok(()) if sql.starts_with("DROP EXTENSION") => {
-                    made.fetch_add(1, Ordering::Relaxed);
-                }
-                Ok(()) => {}
-                Err(refusal) if refusal.is_loss() => {
-                    session = None;
-                    break;
-                }
-                Err(refusal) => refusals.push(refusal),
-            }
-        }
-    }
-    refusals
+    rng: Rng,
 }
 
-/// A database takes the oid of another that is gone, and the server stops at once.
-fn reuse_an_oid(server: &Server, seen: &mut Values, dice: &mut Dice) {
+impl Tenant {
+    fn exhaust(mut self, server: &Server, stop: &AtomicBool, made: &AtomicUsize) -> Vec<Refusal> {
+        let me = format!("tenant{}", self.number);
+        let (mut refusals, mut session, mut turn) = (Vec::new(), None, 0);
+        while !stop.load(Ordering::Relaxed) {
+            let Some(open) = &mut session else {
+                session = Session::open(&server.config(&me, &me)).ok();
+                sleep(Duration::from_millis(5));
+                continue;
+            };
+            turn += 1;
+            // Mostly the round's own kind, sometimes any.
+            let greed = if self.rng.below(8) == 0 && self.greed != Greed::Ceilings {
+                self.rng.pick(&Greed::ALL)
+            } else {
+                self.greed
+            };
+            let offset = (self.number * 40 + self.round) * 100_000 + turn * 500;
+            for sql in greed.statements(&me, turn, offset) {
+                match open.try_run(&sql) {
+                    Ok(()) if sql.starts_with("DROP EXTENSION") => {
+                        made.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Ok(()) => {}
+                    Err(refusal) if refusal.is_loss() => {
+                        session = None;
+                        break;
+                    }
+                    Err(refusal) => refusals.push(refusal),
+                }
+            }
+        }
+        refusals
+    }
+}
+
+/// Creates a database under the oid of a dropped one, draws in it, and crashes the server.
+fn reuse_an_oid(server: &Server, seen: &mut Values, rng: &mut Rng) {
     const OID: u32 = 99_961;
-    let owner = dice.pick(&["postgres", "tenant0"]);
+    let owner = rng.pick(&["postgres", "tenant0"]);
     for life in 0..2 {
         server
             .connect("postgres")
             .run("DROP DATABASE IF EXISTS again WITH (FORCE)");
         let mut session = server.connect_as(owner, "postgres");
-        let strategy = dice.pick(&["file_copy", "wal_log"]);
-        // A tenant may be copying the template at this moment, which is all that this is refused for.
+        let strategy = rng.pick(&["file_copy", "wal_log"]);
+        // The only reason to refuse this is a tenant that copies the template at the same time.
         let create =
             format!("CREATE DATABASE again OID = {OID} TEMPLATE pattern STRATEGY {strategy}");
         server.until_minted(|| session.try_run(&create));
-        // Its sequences are new: a space of their own for each life.
-        let name = format!("again, life {}", dice.below(usize::MAX >> 16));
+        // The sequences are new for each life, and so is their space.
+        let name = format!("again, life {}", rng.below(usize::MAX >> 16));
         let draw = |seen: &mut Values, many: usize| {
             let mut there = server.connect("again");
             let plain: Vec<i64> =
@@ -344,12 +348,10 @@ fn reuse_an_oid(server: &Server, seen: &mut Values, dice: &mut Dice) {
     }
 }
 
-/// A statement or a session of somebody ends.
-fn cut_somebody_off(server: &Server, dice: &mut Dice) {
-    let way = dice.pick(&[
-        "pg_cancel_backend",
-        "pg_cancel_backend",
-        "pg_terminate_backend",
+/// Cancels a statement or terminates a session, chosen at random.
+fn cut_a_session_off(server: &Server, rng: &mut Rng) {
+    let way = rng.pick(&[
+        "pg_cancel_backend", "pg_cancel_backend", "pg_terminate_backend",
     ]);
     if let Ok(mut session) = server.place().try_connect() {
         let _ = session.try_run(&format!(

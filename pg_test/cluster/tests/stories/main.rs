@@ -1,15 +1,14 @@
-//! The stories of all files of this folder, as one program: a new file is one line in its folder's mod.rs.
+//! All stories, as one program: a new file is one line in its folder's mod.rs.
 //!
 //! ```sh
 //! export PG_CONFIG=... MINT_SHORT=1
-//! cargo test -p mint_cluster -- standby::                      # those of one file
-//! cargo test -p mint_cluster -- standby::failover              # whose names begin so
+//! cargo test -p mint_cluster -- standby::                      # the stories of one file
+//! cargo test -p mint_cluster -- standby::failover              # the stories whose names begin so
 //! ```
 //!
-//! As many run side by side as there are test threads and places ([`mint_cluster::Builder::alone`] says which run by
-//! themselves).
+//! Several run side by side, except for those that ask to be alone ([`mint_cluster::Builder::alone`]).
 
-// The longest comes first, so that it is not what all wait for in the end; the test runner goes by the alphabet.
+// The longest story starts first, so that the others do not wait for it at the end; the test runner sorts by name.
 #[path = "registry_faults.rs"]
 mod a_registry_faults;
 

@@ -1,11 +1,11 @@
-//! What the documents show is what happens: their SQL runs, and prints what they say it prints.
+//! Tests of the documents: their SQL prints what they show, their links lead somewhere, and the reference is complete.
 
 use mint_cluster::{Server, say};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A block of SQL, and what its last statement prints; nothing where the document does not show it.
+/// A block of SQL and the output of its last statement, empty where the document does not show it.
 struct Example<'a> {
     sql: &'a str,
     shown: &'a str,
@@ -17,7 +17,7 @@ fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// The examples of a document: each block marked `sql`, with the block marked `text` right below it.
+/// Returns the examples of a document: each block marked `sql`, with the block marked `text` right below it.
 fn examples(document: &str) -> Vec<Example<'_>> {
     // Every second part is the inside of a block.
     let parts: Vec<&str> = document.split("\n```").collect();
@@ -35,7 +35,7 @@ fn examples(document: &str) -> Vec<Example<'_>> {
     examples
 }
 
-/// Whether a run of hexadecimal digits, dashes and colons is a UUID, an ObjectID or a node, by its shape.
+/// Returns whether a run of hexadecimal digits, dashes and colons has the shape of a UUID, an ObjectID or a node.
 fn is_hex_id(run: &str) -> bool {
     let signs = |sign| run.matches(sign).count();
     matches!(
@@ -44,7 +44,7 @@ fn is_hex_id(run: &str) -> bool {
     )
 }
 
-/// A line with `@` for each id of hexadecimal digits.
+/// Returns a line with `@` in place of each id of hexadecimal digits.
 fn without_hex_ids(line: &str) -> String {
     let in_run = |sign: char| sign.is_ascii_hexdigit() || sign == '-' || sign == ':';
     let mut masked = String::new();
@@ -58,8 +58,8 @@ fn without_hex_ids(line: &str) -> String {
     masked
 }
 
-/// What two runs have in common. Ids, times and widths of columns differ, so each number becomes `#`, and each id of
-/// hexadecimal digits `@`.
+/// Returns the lines of an output as they are in every run. Ids, times and widths of columns differ, so each number
+/// becomes `#`, and each id of hexadecimal digits `@`.
 fn normal(printed: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in printed.lines().map(without_hex_ids) {
@@ -67,7 +67,7 @@ fn normal(printed: &str) -> Vec<String> {
         let words = line.split_whitespace();
         for sign in words.flat_map(|word| word.chars().chain([' '])) {
             match sign {
-                // The fraction of a second with it, which is left out where it is zero.
+                // With the fraction of a second, which is not printed where it is zero.
                 '0'..='9' | '.' if masked.ends_with('#') => {}
                 '0'..='9' => masked.push('#'),
                 '-' if masked.ends_with('-') => {}
@@ -119,7 +119,7 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
     assert!(output.status.success(), "{name}: {complaint}");
 }
 
-/// Every document, README.md first.
+/// Returns the paths of all documents, README.md first.
 fn documents() -> Vec<PathBuf> {
     let repository = Path::new(REPOSITORY)
         .canonicalize()
@@ -151,11 +151,11 @@ fn examples_print_what_they_show() {
     }
 }
 
-/// The files of the repository that a document links to.
+/// Returns the files of the repository that a document links to.
 fn links(file: &Path) -> Vec<PathBuf> {
     let text = read(file);
     let links = text.split("](").skip(1);
-    // Without the heading in it, which is all there is of a link within the document.
+    // Without the heading; a link within the document has nothing else.
     let targets = links.map(|link| link.split([')', '#']).next().unwrap_or_default());
     let inside = targets.filter(|target| !target.is_empty() && !target.contains("://"));
     let files = inside.map(|target| file.with_file_name(target));
@@ -191,9 +191,9 @@ fn every_document_is_reachable_from_the_readme_and_in_the_index() {
     }
 }
 
-/// Every setting with its default and context, and every function that is not of a type's own.
+/// The README names every setting with its default and context, and every function but those that types need.
 #[test]
-fn the_readme_names_all_there_is() {
+fn the_readme_names_every_setting_and_function() {
     let readme = read(format!("{REPOSITORY}/README.md").as_ref());
     let server = Server::start("readme");
     let mut session = server.connect("postgres");

@@ -1,15 +1,15 @@
-//! Databases that are not UTF-8: each function that takes or shows text, and each message, with letters beyond ASCII.
+//! Databases in other encodings than UTF-8: functions and messages with text beyond ASCII.
 
 use mint_cluster::Server;
 
-/// A database, and a letter in its encoding and in that of the client.
+/// A database, with a letter in its encoding and in that of the client.
 struct Story {
     database: &'static str,
     encoding: &'static str,
     /// The client's encoding.
     client: &'static str,
     letter: &'static [u8],
-    /// How many bytes the letter has in the database.
+    /// Number of bytes of the letter in the database.
     length: usize,
 }
 
@@ -42,7 +42,7 @@ const STORIES: [Story; 6] = [
         letter: "あ".as_bytes(),
         length: 2,
     },
-    // What is no UTF-8 there, and what is.
+    // Bytes that are no UTF-8, and bytes that are.
     Story {
         database: "ascii",
         encoding: "SQL_ASCII",
@@ -59,7 +59,7 @@ const STORIES: [Story; 6] = [
     },
 ];
 
-/// A script, and what it says. `@` is the letter.
+/// Statements and their output. `@` is the letter.
 const CALLS: &[(&str, &str)] = &[
     // Counters, by name and with the server's own errors about names.
     ("SELECT segment_create('a@', 100)", "a@"),
@@ -171,7 +171,7 @@ const CALLS: &[(&str, &str)] = &[
         "INSERT INTO leaf_alloc VALUES ('l@', 1, 10)",
         "42P07: relation \"l@\" already exists",
     ),
-    // Texts of values.
+    // Text forms of values.
     (
         "SELECT id_from_text('2@')",
         "22P02: invalid base58 id: \"2@\"",
@@ -248,7 +248,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
         session.run(&format!(
             "CREATE DATABASE {database} TEMPLATE template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
         ));
-        // A script in the client's encoding, with the extension in a schema that takes a letter as well.
+        // A script in the client's encoding, with the extension in a schema whose name has the letter.
         let said = |sql: &str| {
             let script = format!(
                 "\\encoding {client}\n\\set VERBOSITY verbose\nSET search_path = \"z@\", public;\n{sql};\n"
@@ -295,7 +295,7 @@ fn every_text_and_message_is_in_the_encoding_of_the_database() {
     );
 }
 
-/// A text with the letter in its places.
+/// Returns a text with the letter in place of each `@`.
 fn lettered(text: &str, letter: &[u8]) -> Vec<u8> {
     text.split('@')
         .map(str::as_bytes)

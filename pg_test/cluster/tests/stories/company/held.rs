@@ -1,12 +1,12 @@
-//! What an administrator does to databases and files, and statements cut short at any point: no value comes back.
+//! Administration of databases and files, and statements that are cut short: no value is repeated.
 
 use mint_cluster::load::sessions::while_asking;
-use mint_cluster::{Dice, Server, Session, assert_ascending, assert_unique, count, say};
+use mint_cluster::{Rng, Server, Session, assert_ascending, assert_unique, count, say};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// One of each kind that has something on disk.
+/// One draw of each kind that has state on disk.
 const KINDS: [&str; 4] = [
     "snowflake_next_id(7)",
     "segment_next('tag')",
@@ -18,7 +18,7 @@ const CREATE: &str =
     "CREATE EXTENSION pg_mint; SELECT segment_create('tag', 20); SELECT ticket_create('ticket');
     SELECT user_sequence_create('family', 2, 20)";
 
-/// What was drawn of each kind, in order.
+/// The values drawn of each kind, in order.
 #[derive(Default)]
 struct Drawn([Vec<i64>; KINDS.len()]);
 
@@ -37,14 +37,8 @@ impl Drawn {
     }
 }
 
-fn crash_with_the_clock_back(server: &Server) {
-    server.cut_power();
-    server.set_clock("-1");
-    server.start_again();
-}
-
 #[test]
-fn a_renamed_and_moved_database_goes_on() {
+fn a_renamed_and_moved_database_continues() {
     let Some(server) = Server::build_with_clock("renamed and moved") else {
         return;
     };
@@ -56,7 +50,7 @@ fn a_renamed_and_moved_database_goes_on() {
     drawn.draw(&mut server.connect("shop"));
     let quiet = |postgres: &mut Session| {
         let others = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname LIKE 'shop%'";
-        server.until("nobody is in it", || postgres.one(others));
+        server.until("the database has no sessions", || postgres.one(others));
     };
     quiet(&mut postgres);
     postgres.run("ALTER DATABASE shop RENAME TO shop2");
@@ -68,14 +62,14 @@ fn a_renamed_and_moved_database_goes_on() {
     ));
     postgres.run("ALTER DATABASE shop2 SET TABLESPACE elsewhere");
     drawn.draw(&mut server.connect("shop2"));
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     drawn.draw(&mut server.connect("shop2"));
     drawn.check();
 }
 
-/// By either strategy, a copy goes on above what its original had issued, and after a crash above its own.
+/// By either strategy, a copy continues above the values of its original, and after a crash above its own.
 #[test]
-fn a_copy_by_either_strategy_goes_on() {
+fn a_copy_by_either_strategy_continues() {
     let Some(server) = Server::build_with_clock("copied by strategy") else {
         return;
     };
@@ -87,13 +81,13 @@ fn a_copy_by_either_strategy_goes_on() {
         let mut drawn = Drawn::default();
         drawn.draw(&mut server.connect("original"));
         let others = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'original'";
-        server.until("nobody is in it", || postgres.one(others));
+        server.until("the database has no sessions", || postgres.one(others));
         postgres.run(&format!(
             "CREATE DATABASE {strategy} TEMPLATE original STRATEGY {strategy}"
         ));
         drawn.draw(&mut server.connect(strategy));
         drop(postgres);
-        crash_with_the_clock_back(&server);
+        server.crash_with_the_clock_back();
         drawn.draw(&mut server.connect(strategy));
         drawn.check();
         server.set_clock("+0");
@@ -101,10 +95,10 @@ fn a_copy_by_either_strategy_goes_on() {
     }
 }
 
-/// The log of a server that was stopped has nothing that its files lack. That of one that crashed has, and then only its
-/// clock keeps ids from coming back, as the documents say of restores.
+/// The WAL of a stopped server has nothing that its files lack. That of a crashed server has, and then only its clock
+/// keeps it from repeating ids, as the documents say of restores.
 #[test]
-fn a_log_that_was_thrown_away_brings_nothing_back() {
+fn a_reset_of_the_wal_repeats_nothing() {
     let server = Server::build("pg_resetwal").start_empty();
     server.connect("postgres").run(CREATE);
     let mut drawn = Drawn::default();
@@ -123,7 +117,7 @@ fn a_log_that_was_thrown_away_brings_nothing_back() {
 }
 
 #[test]
-fn a_single_user_mints_among_the_others() {
+fn single_user_mode_continues_the_values_of_the_server() {
     let server = Server::build("single user").start_empty();
     server.connect("postgres").run(CREATE);
     let mut drawn = Drawn::default();
@@ -153,8 +147,8 @@ fn a_single_user_mints_among_the_others() {
     drawn.check();
 }
 
-/// With the least WAL, what a transaction made is not logged: its sequences are written out at its end. And by whichever
-/// means the memory that sessions share is had, an end by force brings nothing back.
+/// With wal_level = minimal, new sequences are not logged but synced at the end of the transaction. With every kind of
+/// shared memory, a kill repeats nothing.
 #[test]
 fn minimal_wal_and_other_shared_memory_lose_nothing() {
     for kind in ["posix", "mmap", "sysv"].into_iter().take(count(3, 2)) {
@@ -182,7 +176,7 @@ fn minimal_wal_and_other_shared_memory_lose_nothing() {
     }
 }
 
-/// What a prepared transaction drew for its commit is waited for after a crash too.
+/// After a crash too, sessions wait for a prepared transaction that drew for its commit.
 #[test]
 fn a_prepared_transaction_keeps_its_user_over_a_crash() {
     let server = Server::build("prepared")
@@ -220,8 +214,8 @@ fn a_prepared_transaction_keeps_its_user_over_a_crash() {
     assert_eq!(session.one::<i64>("SELECT segment_next('tag')"), 1);
 }
 
-/// Statements end at any point, by a timeout, a cancel or a termination, while each of them has to write first. Nothing
-/// is given twice, and no lock, pin or place stays behind.
+/// Statements end at any point, by a timeout, a cancel or a termination, while each of them has to write first. No value
+/// is returned twice, and no lock, pin or slot is leaked.
 #[test]
 fn statements_cut_short_leave_nothing_behind() {
     const TIMEOUT: &str = "SET statement_timeout = ";
@@ -234,7 +228,7 @@ fn statements_cut_short_leave_nothing_behind() {
     let mut session = server.connect("postgres");
     session.run("CREATE EXTENSION pg_mint; SELECT user_sequence_create('family', 200, 2)");
     session.run("SELECT segment_create('tag' || n, 2) FROM generate_series(1, 40) n");
-    // Each kind of value in a space of its own, and each statement with a timeout of its own.
+    // Each kind of value has a space of its own, and each statement runs in two sessions.
     let statements: Vec<String> = [
         "SELECT snowflake_next_id(7) FROM generate_series(1, 400)",
         "SELECT snowflake_next_ids(8, 3000, 'sonyflake')",
@@ -244,31 +238,30 @@ fn statements_cut_short_leave_nothing_behind() {
     .into_iter()
     .flat_map(|sql| [sql.to_owned(), sql.to_owned()])
     .collect();
-    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     let mut other = server.connect("postgres");
     other.run("ALTER ROLE postgres SET statement_timeout = '6ms'");
     drop(session);
-    let over = AtomicBool::new(false);
+    let stop = AtomicBool::new(false);
     let rounds = count(1_500, 150);
     let mut records = std::thread::scope(|scope| {
-        // These must take places from each other.
+        // These must evict each other from their slots.
         for client in 0..2 {
-            let (server, over) = (&server, &over);
+            let (server, stop) = (&server, &stop);
             scope.spawn(move || {
-                let mut dice = Dice::seeded(client);
-                while !over.load(Ordering::Relaxed) {
+                let mut rng = Rng::seeded(client);
+                while !stop.load(Ordering::Relaxed) {
                     let Ok(mut session) = server.place().try_connect() else {
                         continue;
                     };
                     for _ in 0..20 {
-                        let place = 1 + dice.below(40);
-                        let set = format!("{TIMEOUT}{}", 1 + dice.below(9));
+                        let place = 1 + rng.below(40);
+                        let set = format!("{TIMEOUT}{}", 1 + rng.below(9));
                         for sql in [
                             set,
                             format!("SELECT segment_next('tag{}')", place.max(2)),
                             format!(
                                 "SELECT user_sequence_next('family', {})",
-                                1_000 + dice.below(100_000)
+                                1_000 + rng.below(100_000)
                             ),
                             format!("SELECT snowflake_next_id({})", 100 + place),
                         ] {
@@ -279,7 +272,7 @@ fn statements_cut_short_leave_nothing_behind() {
             });
         }
         let records = while_asking(&server.place(), &statements, || {
-            let mut dice = Dice::seeded(7);
+            let mut rng = Rng::seeded(7);
             for round in 0..rounds {
                 sleep(Duration::from_millis(5));
                 let way =
@@ -287,12 +280,12 @@ fn statements_cut_short_leave_nothing_behind() {
                 other.run(&format!(
                     "SELECT {way}(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
                      ORDER BY pid OFFSET {} LIMIT 1",
-                    dice.below(10)
+                    rng.below(10)
                 ));
             }
             other.run("ALTER ROLE postgres RESET statement_timeout");
         });
-        over.store(true, Ordering::Relaxed);
+        stop.store(true, Ordering::Relaxed);
         records
     });
     let refusals = || records.iter().flat_map(|record| &record.refusals);
@@ -319,7 +312,7 @@ fn statements_cut_short_leave_nothing_behind() {
             assert_unique(&lists);
         }
     }
-    // More sections and sequences than there are places for: each must find one.
+    // More sections and sequences than there are slots for: each must find one.
     let mut session = server.connect("postgres");
     session.run("SET statement_timeout = '60s'");
     session.run("SELECT user_sequence_next('family', uid) FROM generate_series(1, 3000) uid");

@@ -1,10 +1,10 @@
-//! Whatever statement asks, under whatever settings and on whatever tables: values are given once, and calls are the same.
+//! Every kind of statement, setting and table: no value is returned twice, and immutable calls return the same.
 
 use super::extremes;
 use mint_cluster::{Refusal, Server, Session, assert_unique, count, say};
 
 #[test]
-fn values_are_given_once_by_every_kind_of_statement() {
+fn every_kind_of_statement_returns_each_value_once() {
     let server = Server::start("kinds of statements");
     let mut session = server.connect("postgres");
     session.run("SELECT segment_create('tag', 50); SELECT user_sequence_create('family', 4, 10)");
@@ -22,7 +22,7 @@ fn values_are_given_once_by_every_kind_of_statement() {
              INSERT INTO merged (what) SELECT generate_series(1, 500);
              ALTER TABLE source SET (parallel_workers = 3); ANALYZE source"
         ));
-        // By workers.
+        // In parallel workers.
         session.run(
             "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
              SET max_parallel_workers_per_gather = 3",
@@ -34,7 +34,7 @@ fn values_are_given_once_by_every_kind_of_statement() {
             "{call} is not drawn by workers:\n{plan}"
         );
         let mut all: Vec<i64> = session.column(&draw);
-        // By COPY, into a default.
+        // By COPY, as a column default.
         let lines: String = (0..1_000).map(|line| format!("copied {line}\n")).collect();
         session
             .try_copy_in("COPY drawn (what) FROM STDIN", lines.as_bytes())
@@ -56,9 +56,7 @@ fn values_are_given_once_by_every_kind_of_statement() {
             session.run(sql);
         }
         for fetch in [
-            "FETCH 200 FROM plain",
-            "FETCH 100 FROM held",
-            "FETCH ALL FROM plain",
+            "FETCH 200 FROM plain", "FETCH 100 FROM held", "FETCH ALL FROM plain",
         ] {
             all.extend(session.column::<i64>(fetch));
         }
@@ -83,8 +81,8 @@ fn values_are_given_once_by_every_kind_of_statement() {
     }
 }
 
-/// Before the library is loaded the server knows no setting of it, and lets anybody set anything. When it comes, what may
-/// not be set by this user, or is out of range, is not taken.
+/// Before the library is loaded, the server accepts any value of its settings from any role. When the library is loaded,
+/// values that are out of range or that the role may not set are dropped.
 #[test]
 fn settings_from_before_the_library_are_not_taken() {
     let server = Server::start("placeholders");
@@ -99,7 +97,7 @@ fn settings_from_before_the_library_are_not_taken() {
             panic!("{setting}");
         };
         let values = match (context, kind) {
-            // Those that a user may set are taken when they can be.
+            // Any string is a valid value of these.
             ("user", "string") => continue,
             ("user", _) => ["-2", "nonsense"],
             (_, "string") => ["5", "x"],
@@ -119,7 +117,7 @@ fn settings_from_before_the_library_are_not_taken() {
     }
 }
 
-/// What is the same for the same arguments is the same for everybody, however that session shows times and bytes.
+/// Immutable functions return the same in every session, however it displays times and bytes.
 #[test]
 fn immutable_functions_know_no_settings() {
     let server = Server::start("immutable");
@@ -149,13 +147,13 @@ fn immutable_functions_know_no_settings() {
     ));
     assert!(compared > 300);
     assert!(different.is_empty(), "{}", different.join("\n"));
-    // What does follow the settings would show.
+    // The comparison does find functions that depend on the settings.
     let [one, two] =
         ["", others].map(|settings| outcome(&mut session, "now()::date::text", settings, reset));
     assert_ne!(one, two);
 }
 
-/// What a call gives under some settings, shown under others; or the code of its refusal.
+/// Returns the result of a call under some settings, printed under others, or the code of its error.
 fn outcome(
     session: &mut Session,
     call: &str,
@@ -176,7 +174,7 @@ fn outcome(
     shown.map_err(code)
 }
 
-/// Leaf's trigger belongs on its view. Elsewhere it is refused, or does what it does, and never ends the session.
+/// On another table than Leaf's view, its trigger function is refused or works, and never ends the session.
 #[test]
 fn leafs_trigger_on_any_table_is_harmless() {
     let server = Server::start("leaf's trigger");
@@ -248,7 +246,7 @@ fn leafs_trigger_on_any_table_is_harmless() {
     assert_eq!(session.one::<i64>("SELECT segment_next('tag')"), 1);
 }
 
-/// Whatever a sequence may be, its segments give what `nextval` gives, to the same end.
+/// For every kind of sequence, segments return what `nextval` returns, up to the same end.
 #[test]
 fn odd_sequences_give_what_nextval_gives() {
     let server = Server::start("odd sequences");
@@ -287,14 +285,14 @@ fn odd_sequences_give_what_nextval_gives() {
             assert_eq!(ours, theirs, "{options}, draw {draw}");
         }
     }
-    // What is not on disk for all is refused.
+    // Temporary and unlogged sequences are refused.
     for kind in ["UNLOGGED", "TEMP"] {
         session.run(&format!("CREATE {kind} SEQUENCE fleeting"));
         let refusal = session.refusal("SELECT segment_next('fleeting')");
         assert!(!extremes::is_bad(&refusal.code), "{refusal}");
         session.run("DROP SEQUENCE fleeting");
     }
-    // As many servers as an integer counts.
+    // The greatest number of servers.
     session.run("SELECT ticket_create('last', server => 2147483647, servers => 2147483647)");
     let tickets: Vec<i64> = session.column("SELECT ticket_next('last') FROM generate_series(1, 3)");
     assert!(

@@ -1,13 +1,12 @@
-//! Calls leave no memory behind: neither in a statement of very many, nor in a function that makes them one by one.
+//! Memory of very many calls, in one statement and in one function: none of it is leaked.
 
 use mint_cluster::{Server, Session, count, say};
 
-/// What a statement may take at its height beyond what the one before it needed: a leak of a byte or two per call is
-/// more.
+/// Memory that a statement may take at its peak beyond the statement before it. A leak of a byte or two per call is more.
 const SLACK_IN_KB: i64 = 3_000;
 
-/// Calls with a number `g` of their own, and what part of all they are made for: some are slow by their nature.
-const CALLS: [(&str, i64); 69] = [
+/// Calls with a row number `g`, and by how much their number is divided: some are slow by nature.
+const CALLS: &[(&str, i64)] = &[
     ("snowflake_next_id(5)", 4),
     ("snowflake_next_id()", 4),
     ("snowflake_next_id(g & 7, 'twitter')", 4),
@@ -115,7 +114,7 @@ const CALLS: [(&str, i64); 69] = [
     ("(SELECT count(*) FROM pg_mint_ceilings WHERE g > 0)", 4_000),
 ];
 
-/// A line of what the kernel knows of a process, in kB.
+/// Returns a line of `/proc/PID/status`, in kB.
 fn memory(pid: i32, line: &str) -> i64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running session");
     let found = status
@@ -126,9 +125,9 @@ fn memory(pid: i32, line: &str) -> i64 {
         .expect("a number of kB")
 }
 
-/// By how much a statement raises the height of a session's memory, in kB.
+/// Returns by how much a statement raises the peak of a session's memory, in kB.
 fn growth(session: &mut Session, sql: &str) -> i64 {
-    // From now on the height is that of what follows.
+    // Resets the peak.
     std::fs::write(format!("/proc/{}/clear_refs", session.pid), "5").expect("a session of ours");
     let before = memory(session.pid, "VmRSS");
     if let Err(refusal) = session.try_run(sql) {
@@ -137,9 +136,9 @@ fn growth(session: &mut Session, sql: &str) -> i64 {
     memory(session.pid, "VmHWM") - before
 }
 
-/// One statement of many calls, and one function that makes as many.
+/// Returns one statement of many calls, and one with a loop of as many calls.
 fn statements(call: &str, times: i64) -> [String; 2] {
-    // In the list of results a series is not kept, but gives its rows one by one.
+    // In the select list a series returns its rows one by one and is not stored.
     [
         format!(
             "SELECT count({call}) FROM (SELECT generate_series(1::bigint, {times}) AS g OFFSET 0) series"
@@ -150,15 +149,15 @@ fn statements(call: &str, times: i64) -> [String; 2] {
     ]
 }
 
-/// Where the server's processes can be looked into this way.
-fn can_look() -> bool {
+/// Returns whether the kernel tells the peak of a process.
+fn can_measure() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
 #[test]
-fn very_many_calls_leave_nothing_behind() {
-    if !can_look() {
-        return say("SKIPPED memory: the kernel tells no height of it");
+fn very_many_calls_leak_no_memory() {
+    if !can_measure() {
+        return say("SKIPPED memory: the kernel does not tell the peak of a process");
     }
     let server = Server::build("memory").conf("pg_mint.node = 3").start();
     server.connect("postgres").run(
@@ -184,14 +183,14 @@ fn very_many_calls_leave_nothing_behind() {
     assert!(grown.is_empty(), "{}", grown.join("\n"));
 }
 
-/// What grows by more than the slack.
+/// Returns a line for each statement that grows by more than the slack.
 fn grown(server: &Server, call: &str, times: i64) -> Vec<String> {
     let mut grown = Vec::new();
     let mut session = server.connect("postgres");
     session.run("SELECT snowflake_next_id(5), ticket_next('ticket')");
-    // Procedures cost more than the calls in them.
+    // A loop costs more than its calls, so it has fewer of them.
     for (times, way) in [(times, 0), ((times / 5).max(10), 1)] {
-        // What is kept on purpose is there after the first of them.
+        // The first statement allocates what a session keeps on purpose.
         session.run(&statements(call, (times / 20).max(1_000).min(times))[way]);
         let by = growth(&mut session, &statements(call, times)[way]);
         if by > SLACK_IN_KB {
@@ -201,11 +200,11 @@ fn grown(server: &Server, call: &str, times: i64) -> Vec<String> {
     grown
 }
 
-/// The yardstick measures: what a session does keep shows.
+/// The measurement finds memory that a session does keep.
 #[test]
-fn what_is_kept_shows() {
-    if !can_look() {
-        return say("SKIPPED memory: the kernel tells no height of it");
+fn kept_memory_is_measured() {
+    if !can_measure() {
+        return say("SKIPPED memory: the kernel does not tell the peak of a process");
     }
     let server = Server::start("memory that is kept");
     let mut session = server.connect("postgres");

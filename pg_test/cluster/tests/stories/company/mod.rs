@@ -1,4 +1,4 @@
-//! Neighbors, odd arguments and odd surroundings.
+//! Other tenants, extreme arguments and unusual environments.
 
 mod encodings;
 mod extremes;

@@ -1,15 +1,11 @@
-//! One tenant of a server, with a database and nothing else, uses up what there is: the others mint on.
+//! A tenant who owns nothing but a database and uses up what all share, while the others continue to mint.
 
 use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
 use std::time::{Duration, Instant};
 
-/// A server with a database of one tenant beside that of the others.
+/// Starts a server with a database of one tenant beside that of the others.
 fn server_with_tenant(name: &str, conf: &[&str]) -> Server {
-    let builder = Server::build(name);
-    let server = conf
-        .iter()
-        .fold(builder, |builder, line| builder.conf(line))
-        .start();
+    let server = Server::build(name).conf(&conf.join("\n")).start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE eve LOGIN");
     session.run("CREATE DATABASE evedb OWNER eve");
@@ -21,7 +17,7 @@ fn eve(server: &Server) -> Session {
     server.connect_as("eve", "evedb")
 }
 
-/// Layouts of her own, as many as she likes, and all nodes of a layout.
+/// Uses all nodes of a layout, or thousands of layouts.
 const ALL_LANES: &str =
     "SELECT count(snowflake_next_id(node, 'sonyflake')) FROM generate_series(0, 65535) AS node";
 const LAYOUTS: &str = "CREATE FUNCTION lay(i int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
@@ -40,10 +36,10 @@ fn lanes_of_others_are_never_refused() {
         eve.one("SELECT count(*) FILTER (WHERE lay(i) IS NULL) FROM generate_series(1, 5000) i");
     assert!(
         refused > 4_000,
-        "only {refused} of 5000 layouts were refused her"
+        "only {refused} of 5000 layouts were refused"
     );
     let mut other = server.connect("postgres");
-    // Built-in layouts have a lane always, and a layout of this database's own finds room as well.
+    // Built-in layouts always have a lane, and a layout of this database's own finds one as well.
     let ids: Vec<i64> =
         other.column("SELECT snowflake_next_id(4321) FROM generate_series(1, 1000)");
     assert_ascending(&ids);
@@ -51,14 +47,14 @@ fn lanes_of_others_are_never_refused() {
         "SELECT snowflake_next_id(1, 'time:41 node:10 seq:12 epoch:2011-11-11T11:11:11Z') FROM generate_series(1, 1000)",
     );
     assert_ascending(&own);
-    // In a new session too, which has no memory of what it found.
+    // So does a new session, which has no cached lanes.
     let again: Vec<i64> = server
         .connect("postgres")
         .column("SELECT snowflake_next_id(4321) FROM generate_series(1, 1000)");
     assert_unique([&ids, &again]);
 }
 
-/// The extension made anew and anew in one database, with an id each time.
+/// The extension is recreated many times in one database, with an id each time.
 #[test]
 fn ceilings_of_others_are_never_refused() {
     let server = server_with_tenant("ceilings", &[]);
@@ -80,7 +76,7 @@ fn ceilings_of_others_are_never_refused() {
     );
 }
 
-/// Her sequences take places from each other, and not from the only one of another database.
+/// The tenant's sequences evict each other, and not the only one of another database.
 #[test]
 fn segments_of_others_stay() {
     let server = server_with_tenant("segments", &["pg_mint.max_segments = 64"]);
@@ -114,7 +110,7 @@ fn sections_of_others_stay() {
     assert_eq!(numbers, [1, 2, 3, 4, 5]);
 }
 
-/// The memory of users, at a size that takes seconds to make at once, is made while others mint.
+/// The memory of users grows to a size that takes seconds to allocate at once, while others mint.
 #[test]
 fn the_memory_of_users_stalls_nobody() {
     let server = server_with_tenant("users", &["pg_mint.user_memory = '2GB'"]);
@@ -144,11 +140,11 @@ fn the_memory_of_users_stalls_nobody() {
         drawing.join().expect("the tenant draws");
         longest
     });
-    // On two busy cores a statement can wait for its turn; seconds it cannot.
+    // On two busy cores a statement can wait for a core, but not for a second.
     assert!(longest < Duration::from_secs(1), "an id took {longest:?}");
 }
 
-/// Databases whose sequences come from other servers take some of the background workers, and not for long in vain.
+/// Databases with sequences of other servers take a part of the background workers, and give them back when idle.
 #[test]
 fn background_workers_are_left_to_others() {
     let server = server_with_tenant(
@@ -174,6 +170,6 @@ fn background_workers_are_left_to_others() {
     let workers: i64 = session
         .one("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'pg_mint segments'");
     assert!(workers <= 3, "{workers} workers");
-    // They leave when there is nothing to be had.
+    // They end when the source cannot be reached.
     server.until("a worker for the last one", || draw(6) == "55000");
 }

@@ -1,9 +1,9 @@
-//! Counters whose sequences are altered, replaced and granted while others draw from them.
+//! ALTER, replacement and privileges of the sequences of counters while sessions draw from them.
 
 use mint_cluster::load::sessions::{assert_sound, while_asking};
 use mint_cluster::{Record, Server, assert_ascending, assert_unique, count, say};
 
-/// What was drawn, when nobody was refused.
+/// Returns the values drawn, and asserts that no call was refused.
 fn drawn(records: Vec<Record>) -> Vec<Vec<i64>> {
     let lists = records.into_iter().map(|record| {
         assert!(record.refusals.is_empty(), "{}", record.refusals[0]);
@@ -17,16 +17,16 @@ fn report(what: &str, lists: &[Vec<i64>]) {
     say(format!("{what}: {total} while it was altered, each once"));
 }
 
-/// Values come twice only when a statement says so: none of these does.
+/// None of these statements sets a sequence back, so no value is repeated.
 #[test]
-fn a_sequence_is_altered_while_all_draw() {
+fn altering_a_sequence_under_load_repeats_nothing() {
     let server = Server::start("altered");
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE keeper; GRANT CREATE ON SCHEMA public TO keeper; SELECT segment_create('tag', 50)");
     let many = "SELECT segment_next('tag') FROM generate_series(1, 40)";
     let range =
         "SELECT g FROM segment_next_range('tag', 3) r, generate_series(lower(r), upper(r) - 1) g";
-    // Enough to take more segments than are in memory, of a sequence that will not have been there.
+    // Enough calls to use up the segments in memory of a sequence that is rolled back.
     let and_undo = "SELECT count(segment_next('tag')) FROM generate_series(1, 300); ROLLBACK";
     let alter = || {
         for round in 0..count(60, 12) {
@@ -49,18 +49,14 @@ fn a_sequence_is_altered_while_all_draw() {
             ] {
                 session.run(statement);
             }
-            // A range holds the values between two of its own as well.
+            // A range covers the values between its own as well.
             session.run("ALTER SEQUENCE tag INCREMENT 1");
         }
     };
     let lists = drawn(while_asking(
         &server.place(),
         &[
-            many,
-            many,
-            many,
-            "SELECT segment_next('tag')",
-            "SELECT nextval('tag')",
+            many, many, many, "SELECT segment_next('tag')", "SELECT nextval('tag')",
         ],
         alter,
     ));
@@ -69,9 +65,9 @@ fn a_sequence_is_altered_while_all_draw() {
     assert_eq!(server.connect("postgres").column::<i64>(range).len(), 3);
 }
 
-/// A ticket of another server's series would meet that server's.
+/// A ticket of another server's series would be a duplicate of that server's.
 #[test]
-fn tickets_change_while_all_draw() {
+fn changing_tickets_under_load_repeats_nothing() {
     let server = Server::start("changed tickets");
     let mut session = server.connect("postgres");
     session.run(
@@ -105,9 +101,9 @@ fn tickets_change_while_all_draw() {
     report("tickets", &lists);
 }
 
-/// Every session sees its user's numbers rise, whatever happens to the section below him.
+/// In every session the numbers of its user ascend, whatever happens to the user's section.
 #[test]
-fn a_family_is_altered_while_all_draw() {
+fn altering_a_family_under_load_repeats_nothing() {
     let server = Server::start("altered family");
     let mut session = server.connect("postgres");
     session.run("SELECT user_sequence_create('family', sections => 1, step => 30)");
@@ -147,10 +143,10 @@ fn a_family_is_altered_while_all_draw() {
     report("numbers of a user", &lists);
 }
 
-/// A statement that began before has not heard of it, and its numbers rise all the same.
+/// The numbers of a statement that began before the change ascend as well.
 #[test]
-fn a_long_statement_goes_on_above() {
-    // What comes when is a matter of half seconds.
+fn a_long_statement_continues_above() {
+    // The order of events depends on half seconds.
     let server = Server::build("long statement").alone().start();
     let mut session = server.connect("postgres");
     session.run("SELECT user_sequence_create('family', sections => 1, step => 1000)");
@@ -174,10 +170,10 @@ fn a_long_statement_goes_on_above() {
     }
 }
 
-/// What is taken away is gone with the next statement, also of a session that draws all the time and as
-/// another role for a moment; and what is given back is there again.
+/// A revoked privilege is gone with the next statement, even in a session that draws all the time and uses SET ROLE in
+/// between. A privilege that is granted again is there again.
 #[test]
-fn privileges_count_at_once() {
+fn privileges_take_effect_at_once() {
     let server = Server::start("granted");
     let mut owner = server.connect("postgres");
     owner.run(
@@ -206,7 +202,7 @@ fn privileges_count_at_once() {
             owner.run(&format!("REVOKE {privilege} FROM drawer"));
             let refusal = session.refusal(&as_drawer);
             assert_eq!(refusal.code, "42501", "{call}: {refusal}");
-            // Its own privileges are as they were.
+            // Its own privileges have not changed.
             ids.push(session.one(&format!("SELECT {call}")));
             owner.run(&format!("GRANT {privilege} TO drawer"));
         }

@@ -1,7 +1,7 @@
-//! Segments, tickets and user sequences on whole servers: load, crashes, failover, and the order of commits.
+//! Segments, tickets and user sequences on whole servers: load, crashes, failover, dumps and full tables.
 
 use mint_cluster::load::sessions::{assert_sound, draw_at_once, while_minting};
-use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
+use mint_cluster::{Server, assert_ascending, assert_unique, count, say};
 
 const NEXT: &str = "SELECT segment_next('tag')";
 
@@ -12,8 +12,8 @@ fn with_tag(name: &str, step: u32) -> Server {
     server
 }
 
-/// One sequence, and everybody draws from it in a way of his own.
-fn mixed(sessions: usize) {
+/// Lets sessions draw from one sequence in different ways.
+fn draw_mixed(sessions: usize) {
     let server = with_tag("mixed", 50);
     let each = count(600, 60);
     let drawn = draw_at_once(&server, "postgres", sessions, |session, number| {
@@ -28,7 +28,7 @@ fn mixed(sessions: usize) {
                     "SELECT segment_next('tag') FROM generate_series(1, 120)",
                 )),
                 3 if number == 3 => {
-                    // Upwards, by more than others can take in between. Two at once could set it back.
+                    // Upward, by more than others can draw in between. Two at once could set the sequence back.
                     session.run("SELECT setval('tag', nextval('tag') + 1000000000)");
                 }
                 _ => ids.push(session.one(NEXT)),
@@ -43,15 +43,15 @@ fn mixed(sessions: usize) {
 
 #[test]
 fn eight_sessions_mix_segments_with_nextval_and_setval() {
-    mixed(8);
+    draw_mixed(8);
 }
 
 #[test]
 fn thirty_two_sessions_mix_segments_with_nextval_and_setval() {
-    mixed(32);
+    draw_mixed(32);
 }
 
-/// One at a time, each session's values ascend: a later segment is above an earlier one.
+/// With one caller at a time, values ascend within each session: a later segment is above an earlier one.
 #[test]
 fn values_ascend_within_each_session() {
     let server = with_tag("ascending", 7);
@@ -62,7 +62,7 @@ fn values_ascend_within_each_session() {
     assert_sound(&drawn);
 }
 
-/// What any client saw never comes back, whether it was committed or not.
+/// No value that a client saw is repeated, committed or not.
 #[test]
 fn crashes_repeat_nothing() {
     let server = with_tag("crashes", 20);
@@ -71,7 +71,7 @@ fn crashes_repeat_nothing() {
         .run("SELECT user_sequence_create('family', sections => 2, step => 20)");
     let (mut values, mut numbers) = (Vec::new(), Vec::new());
     for round in 0..count(12, 4) {
-        // One that never commits: its values were seen all the same.
+        // A session that never commits; its values count as seen.
         let mut open = server.connect("postgres");
         open.run("BEGIN READ ONLY");
         values.push(open.one(NEXT));
@@ -110,9 +110,9 @@ fn crashes_repeat_nothing() {
     ));
 }
 
-/// The row `idgo`, `crash` of the known ids, and `seqsvr`, `steps`.
+/// Compares with rows `idgo`, `crash` and `seqsvr`, `steps` of the known ids.
 #[test]
-fn the_originals_restart_where_ours_do() {
+fn counters_restart_where_the_originals_do() {
     let server = Server::build("originals").durable().start();
     let mut session = server.connect("postgres");
     session.run(
@@ -131,7 +131,7 @@ fn the_originals_restart_where_ours_do() {
 }
 
 #[test]
-fn a_standby_refuses_and_goes_on_above_when_promoted() {
+fn a_standby_refuses_and_continues_above_when_promoted() {
     let primary = with_tag("counting primary", 10);
     let mut session = primary.connect("postgres");
     session.run("SELECT user_sequence_create('family'); SELECT ticket_create('photos', 2, 3)");
@@ -170,120 +170,6 @@ fn a_standby_refuses_and_goes_on_above_when_promoted() {
     assert!(drawn[2].iter().all(|ticket| ticket % 3 == 2));
 }
 
-/// A prepared transaction keeps its locks, and so do those who wait for it.
-#[test]
-fn numbers_become_visible_in_their_order() {
-    let server = Server::build("order of commits")
-        .conf("max_prepared_transactions = 5")
-        .start();
-    let mut setup = server.connect("postgres");
-    setup.run(
-        "SELECT user_sequence_create('family'); CREATE TABLE message (uid bigint, number bigint)",
-    );
-    let insert = |session: &mut Session, function: &str| {
-        session.run(&format!(
-            "BEGIN; INSERT INTO message VALUES (7, {function}('family', 7))"
-        ));
-    };
-    // A reader that asks for all above the last it saw.
-    let poll = |session: &mut Session, above: i64| -> Vec<i64> {
-        session.column(&format!(
-            "SELECT number FROM message WHERE number > {above} ORDER BY number"
-        ))
-    };
-    let (mut early, mut late) = (server.connect("postgres"), server.connect("postgres"));
-
-    // The plain form: the reader misses a row for good.
-    insert(&mut early, "user_sequence_next");
-    insert(&mut late, "user_sequence_next");
-    late.run("COMMIT");
-    let seen = poll(&mut setup, 0);
-    early.run("COMMIT");
-    assert_eq!(
-        (seen, poll(&mut setup, 2)),
-        (vec![2], vec![]),
-        "1 is missed"
-    );
-
-    // This form: the later number waits for the earlier one.
-    insert(&mut early, "user_sequence_next_for_commit");
-    late.run("SET lock_timeout = '200ms'");
-    let draw = "SELECT user_sequence_next_for_commit('family', 7)";
-    let refusal = late.refusal(draw);
-    assert_eq!(refusal.code, "55P03", "{refusal}");
-    assert_eq!(poll(&mut setup, 2), Vec::<i64>::new());
-    // Others are not kept waiting.
-    late.run("SELECT user_sequence_next_for_commit('family', 8)");
-    early.run("PREPARE TRANSACTION 'early'");
-    assert_eq!(late.refusal(draw).code, "55P03");
-    setup.run("COMMIT PREPARED 'early'");
-    late.run("SET lock_timeout = 0");
-    insert(&mut late, "user_sequence_next_for_commit");
-    assert_eq!(poll(&mut setup, 2), [3]);
-    late.run("COMMIT");
-    assert_eq!(poll(&mut setup, 3), [4]);
-
-    // ROLLBACK TO gives the lock back.
-    early.run("BEGIN; SAVEPOINT here");
-    early.run(draw);
-    early.run("ROLLBACK TO here");
-    late.run("SET lock_timeout = '200ms'");
-    late.run(draw);
-    early.run("ROLLBACK");
-}
-
-/// Many writers, and one reader that polls: he sees every number of theirs, in order.
-#[test]
-fn a_polling_reader_misses_nothing() {
-    let server = Server::start("polling");
-    let mut reader = server.connect("postgres");
-    reader.run("SELECT user_sequence_create('family'); CREATE TABLE message (number bigint)");
-    let mut seen: Vec<i64> = Vec::new();
-    // Some time between drawing and committing, for others to overtake.
-    let insert = "INSERT INTO message SELECT n
-        FROM (SELECT user_sequence_next_for_commit('family', 7) AS n OFFSET 0) AS drawn,
-            LATERAL (SELECT pg_sleep(random() * 0.003 + n * 0)) AS late
-        RETURNING number";
-    let written = while_minting(&server, 6, insert, || {
-        for _ in 0..count(300, 60) {
-            let last = seen.last().copied().unwrap_or(0);
-            seen.extend(reader.column::<i64>(&format!(
-                "SELECT number FROM message WHERE number > {last} ORDER BY number"
-            )));
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-    });
-    let last = seen.last().copied().unwrap_or(0);
-    seen.extend(reader.column::<i64>(&format!(
-        "SELECT number FROM message WHERE number > {last} ORDER BY number"
-    )));
-    let written: usize = written.iter().map(|record| record.ids.len()).sum();
-    assert_eq!(seen.len(), written);
-    assert_ascending(&seen);
-}
-
-/// Arrays lock in one order, whichever they are given in.
-#[test]
-fn arrays_of_users_do_not_deadlock() {
-    let server = Server::start("arrays");
-    server
-        .connect("postgres")
-        .run("SELECT user_sequence_create('family')");
-    let drawn = draw_at_once(&server, "postgres", 6, |session, number| {
-        let users = if number % 2 == 0 {
-            "ARRAY[1, 2, 3, 4]"
-        } else {
-            "ARRAY[4, 3, 2, 1]"
-        };
-        let sql = format!(
-            "SELECT (user_sequence_next_for_commit('family', {users}))[{}]",
-            if number % 2 == 0 { 1 } else { 4 }
-        );
-        (0..count(400, 80)).map(|_| session.one(&sql)).collect()
-    });
-    assert_sound(&drawn);
-}
-
 #[test]
 fn parallel_workers_draw() {
     let server = Server::start("parallel counters");
@@ -307,14 +193,14 @@ fn parallel_workers_draw() {
     session.run(
         "DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$",
     );
-    // A worker that is the first to see both.
+    // A worker is the first process to use both.
     session.run("SELECT user_sequence_create('other'); CREATE SEQUENCE fresh");
     assert_eq!(session.one::<i64>("SELECT segment_next('fresh')"), 1);
     let first = "SELECT user_sequence_next('other', 1)";
     assert_eq!(session.one::<i64>(first), 1);
 }
 
-/// Restored, nothing that was issued comes again, and names, steps and privileges are as they were.
+/// A restored dump repeats no value and keeps names, steps and privileges.
 #[test]
 fn a_dump_carries_counters() {
     let server = Server::start("dump of counters");
@@ -345,9 +231,9 @@ fn a_dump_carries_counters() {
     assert_eq!(id, copy.one::<i64>(calls[0]) - 1);
 }
 
-/// More sequences than there is room for: they push each other out, and repeat nothing.
+/// More sequences than slots evict each other and repeat nothing.
 #[test]
-fn few_places_for_many_sequences() {
+fn many_sequences_share_few_slots() {
     let server = Server::build("few places")
         .conf("pg_mint.max_segments = 16")
         .conf("pg_mint.max_sections = 64")
@@ -369,7 +255,7 @@ fn few_places_for_many_sequences() {
             .collect()
     });
     assert_unique(&drawn);
-    // Users of two families, many more than there is memory for.
+    // Many more users of two families than there is memory for.
     let drawn = draw_at_once(&server, "postgres", 4, |session, number| {
         let family = ["a", "b"][number % 2];
         session.column::<i64>(&format!(
@@ -381,7 +267,7 @@ fn few_places_for_many_sequences() {
     assert_unique(&drawn);
 }
 
-/// Many more users than there is memory for, with ids from all of 64 bits: who is evicted skips, and never goes back.
+/// Many more users than there is memory for, with ids from all of 64 bits: an evicted user skips numbers and repeats none.
 #[test]
 fn millions_of_users_in_bounded_memory() {
     let users = count(10_000_000, 300_000);

@@ -1,5 +1,6 @@
 //! Segments, tickets and user sequences.
 
+mod commit_order;
 mod ddl;
 mod draws;
 mod set_sequences;

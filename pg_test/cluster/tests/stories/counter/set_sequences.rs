@@ -1,4 +1,4 @@
-//! Sequences that somebody sets or alters while segments of them are in use.
+//! setval and ALTER SEQUENCE while segments of the sequence are in use.
 
 use mint_cluster::{Server, Session, assert_unique};
 
@@ -13,9 +13,9 @@ fn next(session: &mut Session) -> i64 {
     session.one("SELECT segment_next('s')")
 }
 
-/// Rows with keys of their own, then setval, as every import ends.
+/// An import inserts rows with keys of their own and ends with setval.
 #[test]
-fn setval_after_a_bulk_load_is_heard_by_the_next_statement() {
+fn the_next_statement_follows_setval_after_a_bulk_load() {
     for (first, last) in [
         (2, 2_000),
         (2, 5_000),
@@ -37,9 +37,9 @@ fn setval_after_a_bulk_load_is_heard_by_the_next_statement() {
     }
 }
 
-/// And when nextval has drawn since.
+/// The same with calls of nextval after setval.
 #[test]
-fn setval_is_heard_behind_calls_of_nextval() {
+fn the_next_statement_follows_setval_before_calls_of_nextval() {
     let (_server, mut one, mut other) = start("setval and nextval");
     assert_eq!((next(&mut one), next(&mut other)), (1, 2));
     one.run("SELECT setval('s', 1000000), nextval('s'), nextval('s')");
@@ -50,14 +50,14 @@ fn setval_is_heard_behind_calls_of_nextval() {
     assert_eq!((next(&mut one), next(&mut other)), (101, 102));
 }
 
-/// What nextval draws in between is no reason to drop anything.
+/// Calls of nextval in between do not make a session drop its segment.
 #[test]
 fn calls_of_nextval_drop_no_segment() {
     let (_server, mut one, mut other) = start("nextval in between");
     assert_eq!(next(&mut one), 1);
     let mut all: Vec<i64> = vec![1];
     for n in 1..200 {
-        // As many as leave nothing logged ahead are taken for setval.
+        // Calls that use up the values logged ahead cannot be told from setval.
         if n % 33 != 0 {
             let drawn = next(&mut one);
             assert!(
@@ -71,9 +71,9 @@ fn calls_of_nextval_drop_no_segment() {
     assert_unique([&all]);
 }
 
-/// In a transaction too, which takes no lock that would bring word of it.
+/// The same within a transaction, which takes no lock that would process invalidations.
 #[test]
-fn restart_is_heard_by_the_next_statement_of_a_transaction() {
+fn the_next_statement_of_a_transaction_follows_restart() {
     let (_server, mut one, mut other) = start("restart");
     one.run("BEGIN");
     assert_eq!(next(&mut one), 1);
@@ -83,7 +83,7 @@ fn restart_is_heard_by_the_next_statement_of_a_transaction() {
     other.run("ALTER SEQUENCE s INCREMENT 10");
     let first = next(&mut one);
     assert_eq!(next(&mut one), first + 10);
-    // What is not committed is not heard of.
+    // An uncommitted RESTART has no effect.
     other.run("BEGIN; ALTER SEQUENCE s RESTART WITH 5");
     assert_eq!(next(&mut one), first + 20);
     other.run("ROLLBACK");
@@ -91,9 +91,9 @@ fn restart_is_heard_by_the_next_statement_of_a_transaction() {
     one.run("COMMIT");
 }
 
-/// Not even a running statement gets what lies behind a value that was set so.
+/// Even a running statement gets no value below one that segment_set has set.
 #[test]
-fn segment_set_is_heard_at_once() {
+fn segment_set_takes_effect_at_once() {
     let (_server, mut one, mut other) = start("segment_set");
     one.run(
         "CREATE FUNCTION twice() RETURNS bigint[] LANGUAGE plpgsql AS $$ DECLARE a bigint := segment_next('s'); BEGIN
@@ -109,9 +109,9 @@ fn segment_set_is_heard_at_once() {
     assert_eq!(next(&mut other), 70_004);
 }
 
-/// What the session itself has in store for nextval is forgotten, as with setval.
+/// segment_set drops the session's cached values of nextval, as setval does.
 #[test]
-fn segment_set_is_heard_by_nextval() {
+fn nextval_follows_segment_set() {
     let (_server, mut one, _) = start("segment_set and nextval");
     one.run("ALTER SEQUENCE s CACHE 100");
     assert_eq!(one.one::<i64>("SELECT nextval('s')"), 1);
@@ -120,9 +120,9 @@ fn segment_set_is_heard_by_nextval() {
     assert_eq!(next(&mut one), 601);
 }
 
-/// Who may draw is asked again when it has changed, in the middle of a transaction and of a segment.
+/// A revoked privilege takes effect in the middle of a transaction and of a segment.
 #[test]
-fn a_revoked_privilege_is_heard_of() {
+fn a_revoked_privilege_takes_effect_at_once() {
     let (server, mut one, _) = start("revoke");
     one.run("CREATE ROLE reader LOGIN; GRANT USAGE ON SEQUENCE s TO reader");
     let mut reader = server.connect_as("reader", "postgres");
@@ -132,7 +132,7 @@ fn a_revoked_privilege_is_heard_of() {
     assert_eq!(reader.refusal("SELECT segment_next('s')").code, "42501");
 }
 
-/// Users would be spread anew over the sections, and get their numbers again.
+/// With another number of sections, users would move to other sections and get their numbers again.
 #[test]
 fn a_family_with_another_number_of_sections_is_refused() {
     let (_server, mut one, mut other) = start("sections added");

@@ -1,4 +1,4 @@
-//! Segments that come from another server: many servers draw from one sequence, through its outages and theirs.
+//! Segments of another server's sequence, from which many servers draw, with outages on either side.
 
 use mint_cluster::load::sessions::{split, while_minting};
 use mint_cluster::registry::members::first_id;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 const NEXT: &str = "SELECT segment_next('orders')";
 
-/// A central server with the sequence, and servers that draw from it.
-fn central(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
+/// Starts a central server with the sequence, and servers that draw from it.
+fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
     let central = Registry::start(story, 3)?;
     central.connect().run(
         "SELECT segment_create('orders', step => 1000);
@@ -28,7 +28,7 @@ fn central(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
 
 #[test]
 fn two_servers_draw_from_one_sequence() {
-    let Some((central, servers)) = central("one sequence for two", &["ada", "ben"]) else {
+    let Some((central, servers)) = start("one sequence for two", &["ada", "ben"]) else {
         return;
     };
     let many = count(200_000, 30_000);
@@ -37,7 +37,7 @@ fn two_servers_draw_from_one_sequence() {
         .iter()
         .map(|server| server.connect("postgres").column(&draw))
         .collect();
-    // A client of the central server itself, by nextval.
+    // A client of the central server draws by nextval.
     lists.push(
         central
             .connect()
@@ -55,7 +55,7 @@ fn two_servers_draw_from_one_sequence() {
     assert_eq!(refusal.code, "2200H", "{refusal}");
     let refusal = session.refusal("SELECT segment_next_range('orders', 1001)");
     assert_eq!(refusal.code, "22023", "{refusal}");
-    // The worker does not keep the database from being dropped for ever.
+    // The worker does not block DROP DATABASE for ever.
     session.run("CREATE ROLE app LOGIN; GRANT USAGE ON SEQUENCE orders TO app");
     let mut app = servers[0].connect_as("app", "postgres");
     assert_unique([&app.column::<i64>(NEXT)]);
@@ -65,13 +65,13 @@ fn two_servers_draw_from_one_sequence() {
 
 #[test]
 fn an_outage_is_noticed_when_two_segments_are_used_up() {
-    let Some((central, servers)) = central("a sequence that is out", &["ada"]) else {
+    let Some((central, servers)) = start("a sequence that is out", &["ada"]) else {
         return;
     };
     let mut session = servers[0].connect("postgres");
     let mut values: Vec<i64> =
         session.column("SELECT segment_next('orders') FROM generate_series(1, 500)");
-    // The next segment is there before long.
+    // The next segment is prefetched soon.
     servers[0].until("the next segment", || {
         session.one("SELECT next_ready FROM pg_mint_segments")
     });
@@ -92,10 +92,10 @@ fn an_outage_is_noticed_when_two_segments_are_used_up() {
     assert_unique([&values]);
 }
 
-/// The central server is killed and altered, a drawing one is killed: no value is drawn twice.
+/// The central server is killed, its sequence altered, and a drawing server killed: no value is drawn twice.
 #[test]
-fn faults_on_either_side_bring_no_value_back() {
-    let Some((central, servers)) = central("a sequence under faults", &["ada", "ben"]) else {
+fn faults_on_either_side_repeat_no_value() {
+    let Some((central, servers)) = start("a sequence under faults", &["ada", "ben"]) else {
         return;
     };
     let mut lists = Vec::new();

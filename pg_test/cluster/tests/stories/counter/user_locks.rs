@@ -1,8 +1,8 @@
-//! Locks of users: who has no right to draw takes none, and no family reaches another's.
+//! Locks of users: sessions without the privilege to draw take none, and no family can reach another's.
 
 use mint_cluster::{Server, Session};
 
-/// What keeps 64 bits apart, backwards: the finalizer of splitmix64 with its constants inverted.
+/// Inverts [`hash`], the finalizer of splitmix64.
 fn unhash(hash: u64) -> i64 {
     let unshift = |mut x: u64, by: u32| {
         let y = x;
@@ -29,18 +29,18 @@ fn oid(session: &mut Session, name: &str) -> u32 {
     session.one(&format!("SELECT '{name}'::regclass::oid"))
 }
 
-/// Two families of two owners, who have nothing of each other's.
+/// Creates two families of two owners without privileges on each other's.
 fn families(server: &Server) -> (Session, Session) {
     let mut setup = server.connect("postgres");
-    for who in ["fam", "mall"] {
+    for name in ["fam", "mall"] {
         setup.run(&format!(
-            "CREATE ROLE {who} LOGIN; CREATE SCHEMA {who} AUTHORIZATION {who}"
+            "CREATE ROLE {name} LOGIN; CREATE SCHEMA {name} AUTHORIZATION {name}"
         ));
-        let mut session = server.connect_as(who, "postgres");
-        session.run(&format!("SELECT user_sequence_create('{who}.box')"));
+        let mut session = server.connect_as(name, "postgres");
+        session.run(&format!("SELECT user_sequence_create('{name}.box')"));
         session.run("SET lock_timeout = '300ms'");
     }
-    let mut sessions = ["fam", "mall"].map(|who| server.connect_as(who, "postgres"));
+    let mut sessions = ["fam", "mall"].map(|name| server.connect_as(name, "postgres"));
     for session in &mut sessions {
         session.run("SET lock_timeout = '300ms'");
     }
@@ -58,7 +58,7 @@ fn no_user_of_one_family_is_locked_by_way_of_another() {
     let spread = |oid: u32| u64::from(oid).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut tried = Vec::new();
     for victim in [7, 42, -1] {
-        // What a lock could be made of: the hash of the user, with the family's oid in it in one way or another.
+        // Possible lock keys: the hash of the user combined with the family's oid in one way or another.
         let (here, there) = (u64::from(own), u64::from(theirs));
         for mixed in [
             spread(theirs) ^ spread(own),
@@ -79,7 +79,7 @@ fn no_user_of_one_family_is_locked_by_way_of_another() {
         }
     }
     assert_eq!(tried.len(), 12);
-    // What is locked says of which family it is.
+    // The lock key has the family's oid.
     mall.run("BEGIN");
     mall.run("SELECT user_sequence_next_for_commit('mall.box', ARRAY[1, 2, 3, 2])");
     let locked: Vec<u32> = setup.column("SELECT classid FROM pg_locks WHERE locktype = 'advisory'");
@@ -87,13 +87,13 @@ fn no_user_of_one_family_is_locked_by_way_of_another() {
 }
 
 #[test]
-fn who_may_not_draw_locks_nobody() {
+fn a_session_that_may_not_draw_takes_no_lock() {
     let server = Server::start("no right");
     let (mut fam, mut mall) = families(&server);
     let family = oid(&mut server.connect("postgres"), "fam.box");
     let mut writer = server.connect_as("fam", "postgres");
     writer.run("BEGIN; SELECT user_sequence_next_for_commit('fam.box', 99)");
-    // Not even a wait: the refusal comes at once, whoever is locked.
+    // The refusal does not wait for a lock.
     for users in ["99", "60", "ARRAY[60, 99]", "ARRAY[99]", "'{}'::bigint[]"] {
         mall.run("BEGIN");
         let refusal = mall.refusal(&format!(
@@ -112,11 +112,11 @@ fn who_may_not_draw_locks_nobody() {
         }
     });
     std::thread::sleep(std::time::Duration::from_millis(500));
-    // Nobody else has been locked meanwhile.
+    // No user was locked meanwhile.
     fam.run("SELECT user_sequence_next_for_commit('fam.box', ARRAY[1, 60, 150])");
     let refusal = asked.join().expect("an answer");
     assert_eq!(refusal.code, "42501", "{refusal}");
-    // The privilege that was lost is asked for again.
+    // The revoked privilege is checked again.
     writer.run("COMMIT");
     writer.run("GRANT USAGE ON SCHEMA fam TO mall; GRANT INSERT ON fam.box TO mall");
     mall.run("SELECT user_sequence_next_for_commit('fam.box', ARRAY[60, 99])");

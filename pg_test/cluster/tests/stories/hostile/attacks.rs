@@ -1,8 +1,8 @@
-//! The attacks that once succeeded, each as it was made.
+//! Attacks that once succeeded.
 
 use mint_cluster::{Server, Session};
 
-/// A function that makes its caller known, and takes what it can get.
+/// Returns SQL for a function that logs its caller and makes `role` a superuser if it can.
 fn grab(schema: &str, role: &str) -> String {
     format!(
         "CREATE FUNCTION {schema}.grab() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
@@ -14,7 +14,7 @@ fn grab(schema: &str, role: &str) -> String {
     )
 }
 
-/// An operator `{schema}.{name}` whose function is `{schema}.{function}`, and which grabs.
+/// Returns SQL for an operator `{schema}.{name}` with a function `{schema}.{function}` that attacks.
 fn operator(
     schema: &str,
     name: &str,
@@ -23,7 +23,7 @@ fn operator(
     result: &str,
 ) -> String {
     let [symbol, answer] = result.split(' ').collect::<Vec<_>>()[..] else {
-        panic!("{result}: what the server's own does, and what comes of it");
+        panic!("{result}: not a value and its type");
     };
     format!(
         "CREATE FUNCTION {schema}.{function}({left}, {right}) RETURNS {answer} LANGUAGE plpgsql IMMUTABLE AS $$
@@ -38,7 +38,7 @@ fn is_superuser(server: &Server, role: &str) -> bool {
     ))
 }
 
-/// Nothing of the attacker's has run as somebody else.
+/// Asserts that nothing of the attacker's has run as another role.
 #[track_caller]
 fn assert_harmless(server: &Server, role: &str) {
     let log = server.log();
@@ -47,7 +47,7 @@ fn assert_harmless(server: &Server, role: &str) {
     assert!(!is_superuser(server, role), "{role} is a superuser");
 }
 
-/// A server, and a role on it that owns a database of its name and nothing else.
+/// Starts a server with a role that owns a database of its name and nothing else.
 fn owner(story: &str, role: &str) -> (Server, Session) {
     let server = Server::build(story)
         .conf("autovacuum_naptime = 1")
@@ -59,10 +59,10 @@ fn owner(story: &str, role: &str) -> (Server, Session) {
     (server, owner)
 }
 
-/// The index of the registry's claims was bound to an operator of who installed it, and is evaluated by ANALYZE and
-/// autovacuum as its owner, a superuser.
+/// The index of the registry's leases was bound to an operator of the installing role, while ANALYZE and autovacuum
+/// evaluate it as its owner, a superuser.
 #[test]
-fn installing_gives_no_superuser_by_the_index_of_the_claims() {
+fn installing_makes_no_superuser_by_the_index_of_the_leases() {
     let (server, mut mal) = owner("a hostile installer", "mal");
     mal.run("CREATE SCHEMA evil");
     mal.run(&grab("evil", "mal"));
@@ -82,7 +82,7 @@ fn installing_gives_no_superuser_by_the_index_of_the_claims() {
         "SELECT string_agg(pg_get_indexdef(indexrelid), ' ') FROM pg_index WHERE indrelid = 'evil.pg_mint_grants'::regclass",
     );
     assert!(!index.contains("OPERATOR(evil."), "{index}");
-    // Enough for autovacuum to analyze it by itself.
+    // Enough rows for autovacuum to analyze the table.
     session.run(
         "INSERT INTO evil.pg_mint_grants
          SELECT 10 + n, 5, 10 + n, 10 + n, 'x', NULL, NULL, now(), now(), now() FROM generate_series(1, 100) n",
@@ -95,9 +95,9 @@ fn installing_gives_no_superuser_by_the_index_of_the_claims() {
     assert_harmless(&server, "mal");
 }
 
-/// With a source, a sequence is written down with the rights of the table's owner: not under the caller's search path.
+/// Sources of sequences are stored as the table's owner, and so not under the caller's search path.
 #[test]
-fn a_caller_s_operator_does_not_run_where_sources_are_written_down() {
+fn a_callers_operator_does_not_run_where_sources_are_stored() {
     let server = Server::build("a hostile caller").start_empty();
     let mut session = server.connect("postgres");
     session.run(
@@ -116,13 +116,13 @@ fn a_caller_s_operator_does_not_run_where_sources_are_written_down() {
         bob.run(&operator("b", "=", function, types, equal));
     }
     bob.run("SET search_path = b, public");
-    // The first fills the table, the second looks through it.
+    // The first call fills the table, the second scans it.
     bob.run("SELECT mint.segment_create('b.s1', source => 'srv')");
     bob.run("SELECT mint.segment_create('b.s2', source => 'srv')");
     assert_harmless(&server, "bob");
     let kept: i64 = session.one("SELECT count(*) FROM mint.pg_mint_sources");
     assert_eq!(kept, 2);
-    // Those of sequences that are gone go, and only those.
+    // Only rows of dropped sequences are deleted.
     bob.run("SELECT mint.segment_drop('b.s1')");
     bob.run("SELECT mint.segment_create('b.s3', source => 'srv')");
     let kept: Vec<String> =
@@ -147,11 +147,8 @@ fn a_superuser_keeps_the_registry_in_a_hostile_database() {
     dana.run("ALTER DATABASE dana SET search_path = public, pg_catalog");
     let mut session = server.connect("dana");
     for call in [
-        "create_registry()",
-        "end_quarantine()",
-        "reserve_nodes(10, 1, 1, 'x')",
-        "unreserve_nodes(10, 1, 1)",
-        "quarantine_registry()",
+        "create_registry()", "end_quarantine()", "reserve_nodes(10, 1, 1, 'x')",
+        "unreserve_nodes(10, 1, 1)", "quarantine_registry()",
     ] {
         session.run(&format!("SELECT mint.snowflake_{call}"));
     }
@@ -162,9 +159,9 @@ fn a_superuser_keeps_the_registry_in_a_hostile_database() {
     assert_harmless(&server, "dana");
 }
 
-/// A view of the superuser's was bound to operators of who owned its schema.
+/// A superuser's view was bound to operators of the owner of its schema.
 #[test]
-fn views_are_bound_to_nothing_of_the_installer_s() {
+fn views_are_bound_to_no_object_of_the_installing_role() {
     let (server, mut mal) = owner("a hostile schema", "mal");
     mal.run("CREATE SCHEMA evil");
     mal.run(&grab("evil", "mal"));
@@ -186,9 +183,9 @@ fn views_are_bound_to_nothing_of_the_installer_s() {
     assert_harmless(&server, "mal");
 }
 
-/// Where an ordinary role created the extension, its tables belong to the superuser all the same.
+/// The extension's tables belong to the superuser, even where an ordinary role created the extension.
 #[test]
-fn an_owner_who_is_no_superuser_has_sequences_from_other_servers() {
+fn an_ordinary_owner_can_use_sequences_of_other_servers() {
     let (server, mut carol) = owner("an installer without rights", "carol");
     server.connect("carol").run(
         "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy;
@@ -207,9 +204,10 @@ fn an_owner_who_is_no_superuser_has_sequences_from_other_servers() {
     assert_eq!(steps, [100, 100]);
 }
 
-/// The owner of a database may write rows there, to restore it. They lead no sequence of another role anywhere.
+/// The owner of a database may insert into the table of sources, as a restore does. Such rows do not redirect a sequence
+/// of another role.
 #[test]
-fn a_planted_row_leads_no_sequence_to_another_server() {
+fn a_planted_row_redirects_no_sequence() {
     let (server, mut carol) = owner("planted rows", "carol");
     server.connect("carol").run(
         "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy; GRANT USAGE ON FOREIGN SERVER srv TO carol;
@@ -219,16 +217,16 @@ fn a_planted_row_leads_no_sequence_to_another_server() {
     carol.run("INSERT INTO mint.pg_mint_sources VALUES ('theirs', 'srv', 'other', 50)");
     let refusal = carol.refusal("SELECT mint.segment_next('theirs')");
     assert_eq!(refusal.code, "2200H", "{refusal}");
-    // Nor is a row believed that was changed.
+    // A changed row is not trusted either.
     carol.run("SELECT mint.segment_create('mint.orders', step => 100, source => 'srv')");
     let refusal =
         carol.refusal("SET pg_mint.max_wait = 100; SELECT mint.segment_next('mint.orders')");
     assert_eq!(refusal.code, "55000", "{refusal}");
 }
 
-/// The owner of the schema puts another one in its place while a superuser's statement waits, and has it wait.
+/// The owner of the schema replaces it while a superuser's statement waits for the owner's lock.
 #[test]
-fn another_schema_of_the_name_is_not_taken_for_it() {
+fn a_replaced_schema_is_not_used() {
     let (server, mut dana) = owner("a schema renamed", "dana");
     dana.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
     dana.run(&grab("public", "dana"));
@@ -243,7 +241,7 @@ fn another_schema_of_the_name_is_not_taken_for_it() {
     );
     let mut session = server.connect("dana");
     session.run("SELECT mint.snowflake_create_registry(); SELECT mint.snowflake_end_quarantine()");
-    // Claims exclude each other, so that the superuser's waits for this one.
+    // Requests exclude each other, so the superuser's waits for this one.
     dana.run(
         "BEGIN; INSERT INTO mint.pg_mint_grants VALUES (1, 10, 1, 1, 'x', NULL, NULL, now(), now(), now())",
     );
@@ -268,8 +266,8 @@ fn another_schema_of_the_name_is_not_taken_for_it() {
     assert_harmless(&server, "dana");
 }
 
-/// What the server itself forbids, and the extension relies on: an event trigger would run at a superuser's calls that
-/// create something.
+/// The extension relies on the server to forbid this: an event trigger would run at a superuser's calls that create
+/// something.
 #[test]
 fn an_owner_of_a_database_has_no_event_triggers() {
     let (_server, mut dana) = owner("event triggers", "dana");

@@ -1,10 +1,10 @@
-//! Calls of all that the extension has, each object by its schema and each argument by its exact type, so that what runs
-//! beside it was picked by the extension's own SQL.
+//! Calls of every function of the extension, with schemas and exact types of arguments, so that any trap that runs was
+//! picked by the extension's own SQL.
 
 /// The extension's schema in these databases.
 pub const HOME: &str = "evil";
 
-/// What any role may do that may create in `place`. All of it works.
+/// Returns calls that any role may make that may create in `place`. All of them succeed.
 pub fn of_everybody(place: &str) -> Vec<String> {
     let text = |value: &str| format!("'{value}'::pg_catalog.text");
     let relation = |name: &str| format!("'{place}.{name}'::pg_catalog.regclass");
@@ -90,7 +90,7 @@ pub fn of_everybody(place: &str) -> Vec<String> {
     ]
 }
 
-/// What the owner of the database may do besides. All of it works.
+/// Returns calls that only the owner of the database may make. All of them succeed.
 pub fn of_the_owner() -> Vec<String> {
     vec![
         format!(
@@ -101,13 +101,11 @@ pub fn of_the_owner() -> Vec<String> {
     ]
 }
 
-/// What a superuser does, once for each round. All of it works.
+/// Returns the calls of a superuser in a round. All of them succeed.
 pub fn of_the_superuser(round: usize) -> Vec<String> {
     let call = |call: &str| format!("SELECT {HOME}.{call}");
     let (int, big, none) = (
-        "::pg_catalog.int4",
-        "::pg_catalog.int8",
-        "NULL::pg_catalog.int8",
+        "::pg_catalog.int4", "::pg_catalog.int8", "NULL::pg_catalog.int8",
     );
     let interval = "::pg_catalog.interval";
     let asker = format!("'x'::pg_catalog.text, 1{big}, {HOME}.pg_mint_highest_ceiling()");
@@ -141,7 +139,7 @@ pub fn of_the_superuser(round: usize) -> Vec<String> {
     ]
 }
 
-/// What makes the server evaluate the extension's functions as the owner of a table, in a place that has them all.
+/// Returns commands that make the server evaluate the extension's functions as the owner of a table.
 pub fn of_maintenance(place: &str) -> Vec<String> {
     let layout = format!("'twitter'::{HOME}.snowflake_layout");
     let time = format!("{HOME}.snowflake_time(id, {layout})");

@@ -1,14 +1,14 @@
-//! The whole class: traps of every name and type, in every place, and then all that the extension has.
+//! Traps of every name and type in every schema of the search path, with calls of the whole extension beside them.
 
 use super::calls::{self, HOME};
 use super::traps::{self, Kind, assert_untouched};
 use mint_cluster::{Server, Session};
 
-/// Where traps are, and who looks there first.
+/// The schemas with traps.
 const PLACES: [&str; 3] = [HOME, "public", "pg_temp"];
 
-/// A server with a role that owns databases, one that owns nothing, and a database in which the extension was created
-/// without any traps.
+/// Starts a server with a role that owns databases, one that owns nothing, and a database in which the extension was
+/// created without traps.
 fn server() -> (Server, Vec<String>) {
     let server = Server::build("a hostile database").start();
     let mut session = server.connect("postgres");
@@ -18,9 +18,9 @@ fn server() -> (Server, Vec<String>) {
     (server, functions)
 }
 
-/// Creates the extension beside these traps and calls all that it has, as its creator, as another role and as a
-/// superuser, in one session, as what is in `pg_temp` is this session's own.
-fn beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions: &[String]) {
+/// Creates the extension beside these traps and calls everything, as its creator, as another role and as a superuser, in
+/// one session, as `pg_temp` belongs to the session.
+fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions: &[String]) {
     server
         .connect("postgres")
         .run(&format!("CREATE DATABASE {database} OWNER dana"));
@@ -38,7 +38,7 @@ fn beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions: &[S
         "SET SESSION AUTHORIZATION dana; CREATE EXTENSION pg_mint SCHEMA {HOME}"
     ));
     assert_untouched(server, &format!("{sets:?}: installing"));
-    // The server's own objects first, and last.
+    // With pg_catalog first and last.
     for (round, path) in ["evil, public", "pg_temp, evil, public, pg_catalog"]
         .iter()
         .enumerate()
@@ -92,8 +92,7 @@ fn maintain(server: &Server, session: &mut Session, sets: &[(Kind, &str)]) {
     }
 }
 
-/// No object of the extension, and none of what belongs to one, depends on anything but the server's own objects, its
-/// like and its schema.
+/// Asserts that objects of the extension depend on nothing but the server's objects, each other and their schema.
 fn assert_unbound(session: &mut Session) {
     session.run("SET search_path = pg_catalog, pg_temp");
     let strangers: Vec<String> = session.column(
@@ -120,7 +119,7 @@ fn assert_unbound(session: &mut Session) {
     assert!(parts > 150, "{parts} members");
 }
 
-/// What the other tests look for in vain is there to be found.
+/// Shows that the traps of the other tests do work.
 #[test]
 fn traps_go_off() {
     let (server, functions) = server();
@@ -171,7 +170,7 @@ fn operators_alone_are_not_picked() {
     let (server, functions) = server();
     for (number, place) in PLACES.iter().enumerate() {
         let set = [(Kind::Operators, *place)];
-        beside(&server, &format!("operators{number}"), &set, &functions);
+        call_beside(&server, &format!("operators{number}"), &set, &functions);
     }
 }
 
@@ -180,9 +179,9 @@ fn functions_and_relations_alone_are_not_picked() {
     let (server, functions) = server();
     for (number, place) in PLACES.iter().enumerate() {
         let set = [(Kind::Functions, *place)];
-        beside(&server, &format!("functions{number}"), &set, &functions);
+        call_beside(&server, &format!("functions{number}"), &set, &functions);
     }
-    beside(
+    call_beside(
         &server,
         "relations",
         &[(Kind::Relations, "pg_temp")],
@@ -198,7 +197,7 @@ fn all_together_are_not_picked() {
         sets.extend([(Kind::Operators, place), (Kind::Functions, place)]);
     }
     sets.push((Kind::Relations, "pg_temp"));
-    beside(&server, "all_of_them", &sets, &functions);
+    call_beside(&server, "all_of_them", &sets, &functions);
 }
 
 /// Dumped beside traps by a superuser and restored.
@@ -206,7 +205,7 @@ fn all_together_are_not_picked() {
 fn a_dump_and_its_restoration_run_no_trap() {
     let (server, functions) = server();
     let sets = [(Kind::Functions, HOME), (Kind::Functions, "public")];
-    beside(&server, "source", &sets, &functions);
+    call_beside(&server, "source", &sets, &functions);
     let mut session = server.connect("source");
     session.run("DROP SCHEMA of_dana CASCADE; DELETE FROM evil.pg_mint_sources");
     let dump = server.dump("postgres", "source");
@@ -225,9 +224,9 @@ fn a_dump_and_its_restoration_run_no_trap() {
     assert_unbound(&mut session);
 }
 
-/// What has the name of one of the extension's own objects is in the way, as the server says.
+/// CREATE EXTENSION fails where an object has the name of one of the extension's.
 #[test]
-fn names_that_it_creates_are_refused_where_they_are_taken() {
+fn the_extension_is_not_created_over_objects_of_its_names() {
     let (server, _) = server();
     let mut session = server.connect("postgres");
     session.run("CREATE DATABASE names OWNER dana");

@@ -1,10 +1,10 @@
-//! The other server's side of a question, and the foreign server that leads there.
+//! Attacks on the remote side of a request, and by the foreign server that leads there.
 
 use super::traps::assert_untouched;
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
 use mint_cluster::{Registry, Server, say};
 
-/// The registry's answer by a function of somebody else: node 77, until 2100.
+/// Returns SQL for an attacker's function that answers in place of the registry: node 77, until 2100.
 fn answer(schema: &str, arguments: &str) -> String {
     format!(
         "CREATE FUNCTION {schema}.snowflake_claim_nodes({arguments}, OUT claim bigint, OUT first_node bigint,
@@ -18,15 +18,15 @@ fn answer(schema: &str, arguments: &str) -> String {
     )
 }
 
-/// The types of a question as the registry's function has them, and as an unadorned text would be read.
-const QUESTIONS: [&str; 2] = [
+/// The argument types of a request as the registry's function has them, and as untyped literals would be read.
+const REQUESTS: [&str; 2] = [
     "bigint, bigint, bigint, int, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint, bigint",
     "text, text, text, int, text, text, text, bigint, bigint, text, text, text, text, text",
 ];
 
-/// `"$user"` comes first in a search path, and anybody who may create in the registry's database can make that schema.
+/// `"$user"` comes first in a search path, and any role that may create in the registry's database can create that schema.
 #[test]
-fn nobody_answers_for_the_registry() {
+fn no_other_function_answers_for_the_registry() {
     let Some(registry) = Registry::start("a false registry", 2) else {
         return;
     };
@@ -36,11 +36,11 @@ fn nobody_answers_for_the_registry() {
     );
     let mut carol = registry.server.connect_as("carol", "postgres");
     carol.run("CREATE SCHEMA member; GRANT USAGE ON SCHEMA member TO public");
-    for question in QUESTIONS {
+    for question in REQUESTS {
         carol.run(&answer("member", question));
     }
-    // Beside the true one, too.
-    carol.run(&answer("public", QUESTIONS[1]));
+    // Beside the registry's own function, too.
+    carol.run(&answer("public", REQUESTS[1]));
     carol.run(
         "CREATE FUNCTION member.snowflake_release_claim(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$
              BEGIN RAISE WARNING 'TRAP farewell as %', current_user; RETURN true; END $$",
@@ -60,16 +60,16 @@ fn nobody_answers_for_the_registry() {
         .run("SELECT snowflake_release_node()");
     assert_untouched(&registry.server, "claiming and releasing");
 
-    // The registry's extension goes elsewhere, and members find it.
+    // Members find the registry's extension in another schema.
     session.run("CREATE SCHEMA \"Else where\"; GRANT USAGE ON SCHEMA \"Else where\" TO member");
     session.run("ALTER EXTENSION pg_mint SET SCHEMA \"Else where\"");
     first_id(&ada, "SELECT snowflake_next_id()");
     assert_untouched(&registry.server, "after a move");
 }
 
-/// The same for segments: functions, operators and casts of the far side.
+/// The same for segments: functions, operators and casts on the remote side.
 #[test]
-fn nobody_answers_for_the_source_of_a_sequence() {
+fn no_other_function_answers_for_the_source_of_a_sequence() {
     let Some(central) = Registry::start("a false source", 2) else {
         return;
     };
@@ -107,8 +107,8 @@ fn nobody_answers_for_the_source_of_a_sequence() {
     assert_untouched(&central.server, "drawing");
 }
 
-/// The worker is a superuser, for whom dblink asks for no password, and whom the server's own system user lets in. So it
-/// goes nowhere that an ordinary role can lead it.
+/// The worker is a superuser, for whom dblink requires no password and peer authentication may succeed. So it uses no
+/// foreign server of an ordinary role.
 #[test]
 fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     let builder = Server::build("a deputy")
@@ -126,7 +126,7 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     );
     let mut bob = server.connect_as("bob", "postgres");
     bob.run("CREATE SCHEMA evil");
-    for question in QUESTIONS {
+    for question in REQUESTS {
         bob.run(&answer("evil", question));
     }
     bob.run(&format!(
@@ -142,14 +142,14 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
         &refusal,
         "the owner of server \"registry\" must be a superuser",
     );
-    // As the owner of a sequence, the worker is a superuser as well.
+    // The worker that fetches segments is a superuser as well.
     session.run("SELECT segment_create('orders', source => 'registry')");
     let refusal = session.refusal("SELECT segment_next('orders')");
     assert_refused(
         &refusal,
         "the owner of server \"registry\" must be a superuser",
     );
-    // A superuser's own server is followed.
+    // A superuser's own foreign server is used.
     session.run("ALTER SERVER registry OWNER TO postgres");
     session.run("SELECT snowflake_create_registry(); SELECT snowflake_end_quarantine()");
     first_id(&server, next);

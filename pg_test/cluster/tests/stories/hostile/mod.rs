@@ -1,5 +1,5 @@
-//! Nothing that others have put into a database is picked up, or run, by the extension's own SQL: neither when it is
-//! installed, nor when it is called, nor when the server evaluates what it made.
+//! Attacks by objects in a database: the extension's SQL must not pick up or run any, at installation, at calls, or when
+//! the server evaluates its objects.
 
 mod attacks;
 mod calls;

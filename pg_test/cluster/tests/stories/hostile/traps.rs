@@ -1,14 +1,14 @@
-//! Objects that wait for being picked: operators, functions and relations of the names that the extension's SQL uses,
-//! for types that differ from the server's own. Each says so in the server's log when it runs.
+//! Traps: operators, functions and relations of the names that the extension's SQL uses, for types other than the
+//! server's own. Each writes into the server's log when it runs.
 
 use mint_cluster::{Server, Session};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What a trap writes into the log.
+/// The text that a trap writes into the log.
 pub const MARK: &str = "TRAP";
 
-/// The types that occur in the extension's SQL, and what they turn into by themselves.
+/// The types in the extension's SQL, and those that they are cast to implicitly.
 const TYPES: &str = "'{bool,\"char\",name,text,varchar,int2,int4,int8,numeric,float8,oid,regclass,regnamespace,\
     timestamptz,interval,inet,numrange,int8range,bytea,uuid}'::pg_catalog.regtype[]";
 
@@ -20,8 +20,8 @@ pub enum Kind {
     Relations,
 }
 
-/// Sets traps in a schema of the session's database. They belong to `owner`, but for those in `pg_temp`, which are the
-/// session's own.
+/// Creates traps in a schema of the session's database. They belong to `owner`, except for those in `pg_temp`, which
+/// belong to the session.
 pub fn set(session: &mut Session, kind: Kind, schema: &str, owner: &str, functions: &[String]) {
     session.run("SET search_path = pg_catalog, pg_temp; SET check_function_bodies = off");
     match kind {
@@ -46,8 +46,8 @@ pub fn set(session: &mut Session, kind: Kind, schema: &str, owner: &str, functio
     session.run("RESET search_path; RESET check_function_bodies");
 }
 
-/// Operators of every name that the server has for any of the types, for all pairs of them. They go into the catalog
-/// by the dozen thousand, for which statements would take minutes.
+/// Creates operators of every name that the server has for any of the types, for all pairs of types. Inserts thousands of
+/// them into the catalog, as statements would take minutes.
 fn operators(session: &mut Session, schema: &str, owner: &str) {
     session.run(&format!(
         "DO $do$ DECLARE l regtype; r regtype; result regtype; BEGIN
@@ -88,15 +88,11 @@ fn operators(session: &mut Session, schema: &str, owner: &str) {
     ));
 }
 
-/// Relations and types of the names that the extension's SQL reads. In `pg_temp` they come before the server's own.
+/// Returns SQL for relations and types of the names that the extension's SQL reads. In `pg_temp` they come before the
+/// server's own.
 fn relations(schema: &str) -> String {
     let mut statements: Vec<String> = [
-        "pg_class",
-        "pg_sequence",
-        "pg_depend",
-        "pg_extension",
-        "pg_namespace",
-        "pg_foreign_server",
+        "pg_class", "pg_sequence", "pg_depend", "pg_extension", "pg_namespace", "pg_foreign_server",
     ]
     .iter()
     .map(|name| {
@@ -106,13 +102,7 @@ fn relations(schema: &str) -> String {
     })
     .collect();
     for name in [
-        "text",
-        "name",
-        "oid",
-        "regclass",
-        "timestamptz",
-        "int8",
-        "numrange",
+        "text", "name", "oid", "regclass", "timestamptz", "int8", "numrange",
     ] {
         statements.push(format!(
             "CREATE DOMAIN {schema}.{name} AS pg_catalog.{name} CHECK ({schema}.trap())"
@@ -126,8 +116,8 @@ fn relations(schema: &str) -> String {
     )
 }
 
-/// Statements that make functions of every name that the extension's SQL calls, at the arities there: with the types of
-/// the server's or the extension's own, and with each of them one cast away. `reference` has the extension.
+/// Returns statements that create functions of every name that the extension's SQL calls, with as many arguments: of the
+/// original types, and with each of them one cast away. The database of `reference` has the extension.
 pub fn functions(reference: &mut Session) -> Vec<String> {
     let called: Vec<String> = called().iter().map(|name| format!("'{name}'")).collect();
     reference.run("SET search_path = pg_catalog");
@@ -166,7 +156,7 @@ pub fn functions(reference: &mut Session) -> Vec<String> {
     made
 }
 
-/// The words that stand before a parenthesis in the extension's SQL and in the texts of its library.
+/// Returns the words before a parenthesis in the extension's SQL and in the strings of its library.
 fn called() -> BTreeSet<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut words = BTreeSet::new();
@@ -196,7 +186,7 @@ fn called() -> BTreeSet<String> {
     words
 }
 
-/// No trap has run.
+/// Asserts that no trap has run.
 #[track_caller]
 pub fn assert_untouched(server: &Server, when: &str) {
     let log = server.log();

@@ -1,4 +1,4 @@
-//! Who may install it, who may look, and what it gets along with.
+//! Privileges to install and monitor the extension, and its use beside other extensions.
 
 use mint_cluster::{Server, say};
 
@@ -10,9 +10,9 @@ fn create_owned_databases(server: &Server, names: &[&str]) {
     }
 }
 
-/// The owner of a database is not a superuser, and needs none to install this.
+/// The owner of a database, who is no superuser, can install the extension.
 #[test]
-fn an_owner_installs_it_alone() {
+fn an_owner_installs_the_extension() {
     let server = Server::build("an owner").start_empty();
     create_owned_databases(&server, &["shop"]);
     let mut owner = server.connect_as("owner", "shop");
@@ -27,7 +27,7 @@ fn an_owner_installs_it_alone() {
     );
     owner.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT mint.snowflake_next_id(5), n int)");
     owner.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
-    // A caller with nothing in the search path, as in a hardened function.
+    // A caller with an empty search path, as in a hardened function.
     owner.run("SET search_path = ''");
     assert!(owner.one::<i64>("SELECT mint.snowflake_next_id(5)") > 0);
     let recent: i64 = owner.one(
@@ -36,7 +36,7 @@ fn an_owner_installs_it_alone() {
     assert_eq!(recent, 1000);
 }
 
-/// An owner's dump and restore need no superuser either.
+/// An owner's dump and restore need no superuser.
 #[test]
 fn an_owner_dumps_and_restores() {
     let server = Server::build("dump and restore").start_empty();
@@ -56,8 +56,8 @@ fn an_owner_dumps_and_restores() {
 }
 
 #[test]
-fn it_stands_beside_the_other_id_extensions() {
-    let server = Server::build("neighbours").start_empty();
+fn it_works_beside_other_id_extensions() {
+    let server = Server::build("neighbors").start_empty();
     let mut session = server.connect("postgres");
     let all = ["uuid-ossp", "pgcrypto"];
     let there: Vec<String> = session.column("SELECT name::text FROM pg_available_extensions");
@@ -75,7 +75,7 @@ fn it_stands_beside_the_other_id_extensions() {
         .filter(|name| there.iter().any(|other| other == *name))
         .map(create)
         .collect();
-    // In either order, in the one schema everybody uses.
+    // Created in either order, in schema public.
     for other in &others {
         session.run(other);
     }
@@ -90,7 +90,7 @@ fn it_stands_beside_the_other_id_extensions() {
     }
     assert!(session.one::<i64>("SELECT snowflake_next_id(5)") > 0);
     session.run("SELECT uuid_v1(), uuid_v4(), uuid_v7(), objectid()");
-    // Names of hashes are the same in both.
+    // UUIDs of names are the same in both.
     if others.iter().any(|other| other.contains("uuid-ossp")) {
         for (ours, theirs) in [
             ("uuid_v3('dns', n)", "uuid_generate_v3(uuid_ns_dns(), n)"),
@@ -105,7 +105,7 @@ fn it_stands_beside_the_other_id_extensions() {
                 "{ours} is not {theirs}"
             );
         }
-        // Both read what the other mints.
+        // Each reads the UUIDs of the other.
         assert!(session.one::<bool>(
             "SELECT uuid_version(uuid_generate_v1()) = 1 AND uuid_version(uuid_generate_v4()) = 4
                 AND abs(extract(epoch FROM uuid_time(uuid_generate_v1()) - clock_timestamp())) < 60"
@@ -135,7 +135,7 @@ fn monitors_see_the_lanes_and_others_do_not() {
     assert_eq!(refusal.code, "42501", "{refusal}");
 }
 
-/// A server's node is not for everybody to choose: who mints as another node repeats its ids.
+/// Only superusers set the node of a server: a session with another server's node would repeat its ids.
 #[test]
 fn the_node_of_a_server_is_its_superusers_choice() {
     let server = Server::start("node");

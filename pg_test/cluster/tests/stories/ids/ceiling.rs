@@ -1,6 +1,6 @@
-//! The ceiling on disk: what it costs, who may touch its sequence, and what becomes of it when it is copied, dumped,
-//! dropped or set back.
+//! The ceiling on disk: its cost, the privileges on its sequence, and copies, dumps, drops and setval of it.
 
+use super::assert_behind_ceiling;
 use mint_cluster::load::sessions::while_minting;
 use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
 use std::thread::sleep;
@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 const MANY: &str = "SELECT snowflake_next_id(7) FROM generate_series(1, 1000)";
-/// More than a second's worth of ids.
+/// More ids than the layout has in a second.
 const FAR: &str = "SELECT snowflake_next_ids(8, 40000, 'sonyflake')";
 const SET_BACK: &str = "was set back, and has been raised again";
 
-/// Longer than a window.
+/// Sleeps for longer than a window of the ceiling.
 fn outlast_the_window() {
     sleep(Duration::from_millis(800));
 }
@@ -25,15 +25,8 @@ fn wal(session: &mut Session) -> i64 {
     session.one("SELECT (pg_current_wal_lsn() - '0/0')::bigint")
 }
 
-/// Crashes the server and sets its clock back by as much as it still mints with.
-fn crash_with_the_clock_back(server: &Server) {
-    server.cut_power();
-    server.set_clock("-1");
-    server.start_again();
-}
-
 #[test]
-fn it_is_written_about_twice_a_second_while_minting_and_never_while_idle() {
+fn the_ceiling_is_written_twice_a_second_while_minting_and_never_while_idle() {
     let server = Server::start("busy and idle");
     let mut watch = server.connect("postgres");
     let span = Duration::from_secs(count(60, 3));
@@ -47,7 +40,7 @@ fn it_is_written_about_twice_a_second_while_minting_and_never_while_idle() {
         written = writes(&mut watch) - before.0;
         logged = wal(&mut watch) - before.1;
     }));
-    // Slower machines may have gone on for longer than they were asked to, which is why both ends are measured.
+    // A slow machine may have minted for longer than `span`, so the elapsed time is measured.
     let seconds = begun.elapsed().as_secs() as i64;
     say(format!(
         "{} ids in {seconds} s: {written} writes of the ceiling, {logged} bytes of WAL",
@@ -57,7 +50,7 @@ fn it_is_written_about_twice_a_second_while_minting_and_never_while_idle() {
         (span.as_secs() as i64..=seconds * 4 + 2).contains(&written),
         "{written} writes in {seconds} s"
     );
-    // A record of it is 133 bytes; others are the server's own.
+    // Its WAL record has 133 bytes; the server writes other records as well.
     assert!(
         logged < 4_096 * (seconds + 2),
         "{logged} bytes in {seconds} s"
@@ -68,13 +61,12 @@ fn it_is_written_about_twice_a_second_while_minting_and_never_while_idle() {
     assert_eq!(writes(&mut watch), idle, "written while idle");
 }
 
-/// Somebody sets the sequence back: the next raise writes the higher value again, and says so.
+/// After the sequence is set back, the next raise writes the higher value again and logs that.
 #[test]
 fn a_sequence_set_back_is_raised_again() {
-    let Some(server) = Server::build_with_clock("set back") else {
+    let Some(server) = Server::start_with_clock("set back") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(MANY);
     let tamperings = [
@@ -92,7 +84,7 @@ fn a_sequence_set_back_is_raised_again() {
             times + 1,
             "{tampering}"
         );
-        crash_with_the_clock_back(&server);
+        server.crash_with_the_clock_back();
         session = server.connect("postgres");
         all.extend(session.column::<i64>(MANY));
         server.set_clock("+0");
@@ -101,42 +93,40 @@ fn a_sequence_set_back_is_raised_again() {
     assert_ascending(&all);
 }
 
-/// The higher value is the one that was there, not what the lane needs that happens to raise it: others may be ahead.
+/// The higher value is the previous ceiling, not the time of the lane that raises it: other lanes may be ahead.
 #[test]
 fn a_rewritten_sequence_still_covers_lanes_that_are_ahead() {
-    let Some(server) = Server::build_with_clock("rewritten") else {
+    let Some(server) = Server::start_with_clock("rewritten") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(FAR);
     session.run("ALTER SEQUENCE pg_mint_time_ceiling RESTART WITH 5");
     session.run(NEXT);
     assert_eq!(server.log().matches(SET_BACK).count(), 1);
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     let mut session = server.connect("postgres");
     all.extend(server.until_minted(|| session.try_column::<i64>(FAR)));
     assert_ascending(&all);
 }
 
-/// Made anew, a ceiling begins above the old one, also when no id is minted before the crash.
+/// A recreated ceiling starts above the old one, even if no id is minted before a crash.
 #[test]
-fn an_extension_made_anew_remembers() {
-    let Some(server) = Server::build_with_clock("remembers") else {
+fn a_recreated_extension_remembers() {
+    let Some(server) = Server::start_with_clock("remembers") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = session.column(MANY);
     session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     all.extend(server.connect("postgres").column::<i64>(MANY));
     assert_ascending(&all);
 }
 
-/// Until it ends, a transaction that alters the sequence holds up whoever must raise the ceiling, as with `nextval`.
+/// An open transaction that alters the sequence blocks sessions that must raise the ceiling, as with `nextval`.
 #[test]
-fn an_open_alter_sequence_is_waited_for() {
+fn sessions_wait_for_an_open_alter_sequence() {
     let server = Server::start("an open ALTER");
     let mut session = server.connect("postgres");
     let mut all: Vec<i64> = vec![session.one(NEXT)];
@@ -157,10 +147,10 @@ fn an_open_alter_sequence_is_waited_for() {
     assert_ascending(&all);
 }
 
-/// ALTER and DROP EXTENSION while others mint: they mint on, or are told that it is gone.
+/// During ALTER and DROP EXTENSION other sessions continue to mint, or get the error that it is gone.
 #[test]
-fn the_extension_is_moved_and_made_anew_under_load() {
-    let Some(server) = Server::build_with_clock("made anew") else {
+fn the_extension_is_moved_and_recreated_under_load() {
+    let Some(server) = Server::build_with_clock("recreated") else {
         return;
     };
     let server = server.conf("pg_mint.ceiling_window = '100ms'").start();
@@ -188,7 +178,7 @@ fn the_extension_is_moved_and_made_anew_under_load() {
         ids.sort_unstable();
         assert!(all.last() < ids.first(), "{:?} again", ids.first());
         all.extend(ids);
-        crash_with_the_clock_back(&server);
+        server.crash_with_the_clock_back();
         all.push(server.connect("postgres").one(NEXT));
         server.set_clock("+0");
     }
@@ -196,40 +186,38 @@ fn the_extension_is_moved_and_made_anew_under_load() {
     assert_ascending(&all);
 }
 
-/// A copy of a database goes on above what the original had issued, whatever the clock.
+/// A copy of a database continues above the ids of the original, whatever the clock.
 #[test]
 fn a_copied_database_takes_its_ceiling_along() {
-    let Some(server) = Server::build_with_clock("a template") else {
+    let Some(server) = Server::start_with_clock("a template") else {
         return;
     };
-    let server = server.start();
     server.create_database("original");
     let mut all: Vec<i64> = server.connect("original").column(MANY);
     server
         .connect("postgres")
         .run("CREATE DATABASE copy TEMPLATE original");
-    // One server: they share its lanes.
+    // Databases of one server share its lanes.
     for database in ["copy", "original", "copy"] {
         all.extend(server.connect(database).column::<i64>(MANY));
     }
     assert_ascending(&all);
     server.connect("postgres").run("DROP DATABASE original");
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     all.extend(server.connect("copy").column::<i64>(MANY));
-    // A database of the same name begins anew, and the server's lanes do not.
+    // A new database of the same name has a new ceiling, while the server keeps its lanes.
     server.create_database("original");
     all.extend(server.connect("original").column::<i64>(MANY));
     assert_unique([&all]);
     assert_ascending(&all);
 }
 
-/// A dump carries the ceiling: on a server whose clock is behind, what came with it is not issued again.
+/// A dump carries the ceiling, so that a server whose clock is behind repeats no id of the dump.
 #[test]
 fn a_restored_dump_repeats_nothing_of_its_origin() {
-    let Some(server) = Server::build_with_clock("a dump") else {
+    let Some(server) = Server::start_with_clock("a dump") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE owner LOGIN");
     session.run("CREATE DATABASE shop OWNER owner");
@@ -239,11 +227,11 @@ fn a_restored_dump_repeats_nothing_of_its_origin() {
     owner.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
     let dump = server.dump("owner", "shop");
 
-    // What follows is as on another server: its lanes are new, and its databases.
+    // Without its lanes and its database, the server is like another one.
     drop(owner);
     session.run("DROP DATABASE shop");
     drop(session);
-    crash_with_the_clock_back(&server);
+    server.crash_with_the_clock_back();
     server
         .connect("postgres")
         .run("CREATE DATABASE shop OWNER owner");
@@ -254,24 +242,18 @@ fn a_restored_dump_repeats_nothing_of_its_origin() {
     let all: Vec<i64> = owner.column("SELECT id FROM item ORDER BY n");
     assert_ascending(&all);
 
-    // And an hour behind it is refused.
+    // With the clock an hour behind, minting is refused.
     drop(owner);
     server.cut_power();
     server.set_clock("-3600");
     server.start_again();
     let refusal = server.connect_as("owner", "shop").refusal(insert);
-    assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(
-        refusal
-            .message
-            .contains("behind the ceiling of this database"),
-        "{refusal}"
-    );
+    assert_behind_ceiling(&refusal);
 }
 
-/// Data alone, put into a database that mints, sets its ceiling back, which is seen and mended.
+/// A data-only restore into a database that mints sets its ceiling back; the next raise corrects that.
 #[test]
-fn a_restore_of_data_alone_sets_it_back_for_a_moment() {
+fn a_data_only_restore_sets_the_ceiling_back_until_the_next_raise() {
     let server = Server::start("data only");
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id(7))");
@@ -287,9 +269,9 @@ fn a_restore_of_data_alone_sets_it_back_for_a_moment() {
     assert_eq!(session.one::<i64>("SELECT count(*) FROM item"), 20);
 }
 
-/// The owner of a database may read and set it, which dump and restore need. Nobody else may.
+/// Only the owner of a database may read and set its ceiling, which dump and restore need.
 #[test]
-fn only_owners_touch_it() {
+fn only_owners_access_the_ceiling() {
     let server = Server::build("owners").start_empty();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN");
@@ -324,13 +306,12 @@ fn only_owners_touch_it() {
     );
 }
 
-/// A clock was wrong, was confirmed by mistake, and has poisoned the ceiling. A superuser resets it.
+/// A wrong clock that was accepted by mistake raises the ceiling far ahead. A superuser resets it.
 #[test]
 fn a_poisoned_ceiling_is_reset() {
-    let Some(server) = Server::build_with_clock("poisoned") else {
+    let Some(server) = Server::start_with_clock("poisoned") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint)");
     let good: i64 = session.one(NEXT);
@@ -347,18 +328,13 @@ fn a_poisoned_ceiling_is_reset() {
     assert_eq!(refusal.code, "55006", "{refusal}");
     assert!(refusal.detail.contains("node 7"), "{refusal}");
 
-    // Neither a clean restart nor a crash makes it forget.
+    // The ceiling outlives a clean restart and a crash.
     server.restart();
     server.cut_power();
     server.start_again();
     let mut session = server.connect("postgres");
     let refusal = session.refusal(NEXT);
-    assert!(
-        refusal
-            .message
-            .contains("behind the ceiling of this database"),
-        "{refusal}"
-    );
+    assert_behind_ceiling(&refusal);
     assert!(refusal.hint.contains("pg_mint_reset_ceiling"), "{refusal}");
     assert_eq!(
         session
@@ -379,13 +355,12 @@ fn a_poisoned_ceiling_is_reset() {
     assert_ascending(&[again, server.connect("postgres").one(NEXT)]);
 }
 
-/// Each step of the clock that is seen is in the log, once.
+/// Each step of the clock is logged once.
 #[test]
 fn steps_of_the_clock_are_logged() {
-    let Some(server) = Server::build_with_clock("steps in the log") else {
+    let Some(server) = Server::start_with_clock("steps in the log") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run(NEXT);
     for (clock, said) in [
@@ -395,7 +370,7 @@ fn steps_of_the_clock_are_logged() {
     ] {
         server.set_clock(clock);
         server.until(said, || {
-            // Refused or not: whoever waits, or raises the ceiling, looks.
+            // A call that waits or raises the ceiling checks the clock, even if it is refused.
             let _ = session.try_one::<i64>(NEXT);
             server.log().contains(said)
         });

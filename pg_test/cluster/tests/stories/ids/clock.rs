@@ -1,5 +1,6 @@
-//! The wall clock steps back and forth under sessions that go on minting.
+//! Wall clock steps while sessions mint.
 
+use super::assert_behind_ceiling;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::{Server, Session, assert_ascending, assert_unique, count, say};
 use std::thread::sleep;
@@ -15,7 +16,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// How far an id's time is from the server's clock, in seconds; above zero is the future.
+/// Returns how far an id's time is ahead of the server's clock, in seconds.
 fn ahead_of_clock(session: &mut Session, id: i64) -> f64 {
     session.one(&format!(
         "SELECT extract(epoch FROM snowflake_time({id}) - clock_timestamp())::float8"
@@ -24,10 +25,9 @@ fn ahead_of_clock(session: &mut Session, id: i64) -> f64 {
 
 #[test]
 fn small_steps_back_are_absorbed() {
-    let Some(server) = Server::build_with_clock("small steps back") else {
+    let Some(server) = Server::start_with_clock("small steps back") else {
         return;
     };
-    let server = server.start();
     let records = while_minting(&server, 3, NEXT, || {
         for offset in ["+0", "-0.001", "-0.002", "-1.002", "-1.003", "+0", "-1"] {
             server.set_clock(offset);
@@ -44,13 +44,12 @@ fn small_steps_back_are_absorbed() {
     assert_sound(&ids);
 }
 
-/// An hour cannot be waited for: the call says so at once, and minting goes on when the clock is back.
+/// A call does not wait an hour but fails at once; minting continues when the clock is back.
 #[test]
 fn an_hour_back_is_refused_at_once() {
-    let Some(server) = Server::build_with_clock("an hour back") else {
+    let Some(server) = Server::start_with_clock("an hour back") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let before: i64 = session.one(NEXT);
 
@@ -72,10 +71,9 @@ fn an_hour_back_is_refused_at_once() {
 
 #[test]
 fn an_hour_back_and_half_an_hour_forward_while_minting() {
-    let Some(server) = Server::build_with_clock("an hour back, half an hour forward") else {
+    let Some(server) = Server::start_with_clock("an hour back, half an hour forward") else {
         return;
     };
-    let server = server.start();
     let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
         pause(300);
         for offset in ["-3600", "+0", "+1800", "+0", "+1800"] {
@@ -84,20 +82,22 @@ fn an_hour_back_and_half_an_hour_forward_while_minting() {
         }
     }));
     assert_sound(&ids);
-    assert!(!refusals.is_empty(), "an hour's step back was not noticed");
+    assert!(
+        !refusals.is_empty(),
+        "no call was refused after a step of an hour back"
+    );
     for refusal in refusals {
         assert_eq!(refusal.code, "58000", "{refusal}");
         assert!(refusal.after < seconds(1.0), "{refusal}");
     }
 }
 
-/// Three seconds back with two allowed ahead leaves one second to wait, which is within the patience of five.
+/// Ids may be two seconds ahead, so a step of three leaves one second to wait, less than the default max_wait of five.
 #[test]
-fn three_seconds_back_is_waited_for() {
-    let Some(server) = Server::build_with_clock("three seconds back") else {
+fn a_call_waits_after_a_step_of_three_seconds_back() {
+    let Some(server) = Server::start_with_clock("three seconds back") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let before: i64 = session.one(NEXT);
 
@@ -118,17 +118,16 @@ fn three_seconds_back_is_waited_for() {
     assert_eq!(refusal.code, "58000", "{refusal}");
     assert!(
         refusal.after < seconds(0.5),
-        "a wait longer than the session's patience was begun: {refusal}"
+        "the call waited, although for longer than max_wait: {refusal}"
     );
 }
 
-/// A clock that jumps to another year must not take the lane and its ceiling along unasked.
+/// A clock that jumps by years must not take the lane and its ceiling along without consent.
 #[test]
 fn two_years_forward_needs_consent() {
-    let Some(server) = Server::build_with_clock("two years forward") else {
+    let Some(server) = Server::start_with_clock("two years forward") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let before: i64 = session.one(NEXT);
 
@@ -140,12 +139,12 @@ fn two_years_forward_needs_consent() {
     assert_eq!(
         server.connect("postgres").refusal(NEXT).code,
         "58000",
-        "a new session was let through"
+        "a new session minted"
     );
     assert_eq!(
         session.refusal("SELECT snowflake_next_id(8)").code,
         "58000",
-        "a new lane was let through"
+        "a new lane minted"
     );
 
     session.run("CREATE ROLE app LOGIN");
@@ -164,13 +163,12 @@ fn two_years_forward_needs_consent() {
     );
 }
 
-/// A jump that was a mistake, and is put right, leaves nothing behind.
+/// A jump that is corrected before anyone accepts it changes neither lanes nor ceilings.
 #[test]
-fn a_refused_jump_put_right_leaves_no_trace() {
-    let Some(server) = Server::build_with_clock("a jump put right") else {
+fn a_refused_jump_that_is_corrected_leaves_no_trace() {
+    let Some(server) = Server::start_with_clock("a corrected jump") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let (ids, refusals) = split(while_minting(&server, 3, NEXT, || {
         pause(200);
@@ -179,7 +177,10 @@ fn a_refused_jump_put_right_leaves_no_trace() {
         server.set_clock("+0");
         pause(700);
     }));
-    assert!(!refusals.is_empty(), "a jump of two years went unnoticed");
+    assert!(
+        !refusals.is_empty(),
+        "no call was refused after a jump of two years"
+    );
     assert_sound(&ids);
     let after: i64 = session.one(NEXT);
     let ahead = ahead_of_clock(&mut session, after);
@@ -188,7 +189,7 @@ fn a_refused_jump_put_right_leaves_no_trace() {
         "an id is {ahead} s from the clock: the jump stayed in the lane"
     );
 
-    // Nor in what is on disk.
+    // The ceiling on disk has not moved either.
     server.stop_immediate();
     server.start_again();
     let mut session = server.connect("postgres");
@@ -201,9 +202,9 @@ fn a_refused_jump_put_right_leaves_no_trace() {
     assert_ascending(&[after, restarted]);
 }
 
-/// Nothing ahead, no patience: Twitter's strictness. A step back is an error, and never a second use.
+/// With max_ahead and max_wait of zero, as Twitter had it, a step back is an error and repeats no id.
 #[test]
-fn under_strictness_any_step_back_is_an_error() {
+fn without_slack_any_step_back_is_an_error() {
     let Some(server) = Server::build_with_clock("strict steps back") else {
         return;
     };
@@ -214,7 +215,7 @@ fn under_strictness_any_step_back_is_an_error() {
         .start();
     for step in ["-0.001", "-0.1", "-1"] {
         let mut all = Vec::new();
-        // Whether one millisecond is noticed depends on when the next call comes: steps are taken until one is.
+        // A step of one millisecond is noticed only by a call within that millisecond, so it is repeated.
         let noticed = (0..20).any(|_| {
             server.set_clock("+0");
             server.until_minted(|| server.connect("postgres").try_one::<i64>(NEXT));
@@ -236,7 +237,7 @@ fn under_strictness_any_step_back_is_an_error() {
     }
 }
 
-/// The ceiling on disk, not the clock, is what a server starts from.
+/// A server starts from the ceiling on disk, not from the clock.
 #[test]
 fn a_crash_with_the_clock_set_back_repeats_nothing() {
     let Some(server) = Server::build_with_clock("crash and clock back") else {
@@ -258,13 +259,7 @@ fn a_crash_with_the_clock_set_back_repeats_nothing() {
     let mut session = server.connect("postgres");
     let refusal = session.refusal(NEXT);
     say(format!("a crash and ten minutes back: {refusal}"));
-    assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(
-        refusal
-            .message
-            .contains("behind the ceiling of this database"),
-        "{refusal}"
-    );
+    assert_behind_ceiling(&refusal);
 
     server.set_clock("+0");
     all.push(server.until_minted(|| session.try_one(NEXT)));

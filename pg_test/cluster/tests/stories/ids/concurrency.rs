@@ -1,16 +1,16 @@
-//! Many sessions on one lane and on many: no id twice, and each session's ids ascend.
+//! Many sessions on one lane and on many: no id occurs twice, and each session's ids ascend.
 
 use mint_cluster::load::sessions::{assert_sound, draw_at_once};
 use mint_cluster::{Server, count, say, short_form};
 
-/// A busy layout, a roomy one, and one of free form whose lane hardly ever runs dry.
+/// Layouts with few, more, and many ids for each tick.
 const LAYOUTS: [&str; 3] = [
     "instagram",
     "twitter",
     "time:41 node:4 seq:18 unit:1ms epoch:2024-01-01T00:00:00Z",
 ];
 
-/// A load of applications: mostly statements of many rows, some of one. `n` counts a client's own ids.
+/// Returns a pgbench script of statements of many rows and of one. `n` counts a client's own ids.
 fn script(shard: &str, layout: &str) -> String {
     let insert = format!(
         "INSERT INTO minted SELECT :client_id, :n + g, snowflake_next_id({shard}, '{layout}')"
@@ -21,14 +21,14 @@ fn script(shard: &str, layout: &str) -> String {
     )
 }
 
-/// Loads two databases of one server at the same time, then looks at what they were given.
+/// Mints in two databases of one server at the same time, then checks all ids.
 fn two_databases(sessions: usize) {
     let server = Server::build("two databases").alone().start();
     server.create_database("other");
     let databases = ["postgres", "other"];
     let transactions = count(128, 16) / (sessions / 8);
     let mut minted = 0;
-    // The short form has many sessions on the busiest layout only.
+    // The short form has many sessions on the first layout only.
     let layouts = if short_form() && sessions > 8 {
         &LAYOUTS[..1]
     } else {
@@ -120,7 +120,7 @@ fn one_by_one(server: &Server) {
     assert_sound(&drawn);
 }
 
-/// Layouts that put the same fields in the same places make equal ids, so their nodes share a lane.
+/// Layouts with the same fields in the same places could make equal ids, so their nodes share a lane.
 fn by_layouts_of_equal_ids(server: &Server) {
     let each = count(10_000, 1_000);
     let drawn = draw_at_once(server, "postgres", 8, |session, number| {
@@ -131,7 +131,7 @@ fn by_layouts_of_equal_ids(server: &Server) {
     assert_sound(&drawn);
 }
 
-/// `snowflake_next_ids` takes many in one swap, and must leave the single ones of the same lane alone.
+/// `snowflake_next_ids` takes many ids in one swap, beside calls for single ids on the same lane.
 fn by_chunks_and_one_by_one(server: &Server) {
     let rounds = count(300, 30);
     let drawn = draw_at_once(server, "postgres", 8, |session, number| {
@@ -146,7 +146,7 @@ fn by_chunks_and_one_by_one(server: &Server) {
     assert_sound(&drawn);
 }
 
-/// Reserved ids are a session's own: no other has them, and a set of a past tick is not taken up again.
+/// No other session gets the ids that a session has reserved, and those of a past tick are not used any more.
 fn from_reservations(server: &Server) {
     let rounds = count(3_000, 300);
     let drawn = draw_at_once(server, "postgres", 8, |session, number| {
@@ -163,7 +163,7 @@ fn from_reservations(server: &Server) {
     assert_sound(&drawn);
 }
 
-/// Layouts that differ in their bits of time only share lanes, and so reservations. What the wider one reserved may be
+/// Layouts that differ only in their bits of time share lanes and reservations. Ids that the wider one reserved may be
 /// past the end of the narrower one.
 #[test]
 fn a_reservation_does_not_outlive_a_layout() {
@@ -193,10 +193,9 @@ fn a_million_rows_in_one_statement_from_rest() {
     );
 }
 
-/// Strictness asks for a tick of the clock's own; more ids in a tick than it holds is a wait for the next tick, never
-/// a clock that stepped back.
+/// Without time ahead of the clock, a full tick makes calls wait for the next one, and is never taken for a step back.
 #[test]
-fn exhaustion_under_strictness_is_never_an_error() {
+fn a_full_tick_without_slack_is_never_an_error() {
     let server = Server::build("strict")
         .conf("pg_mint.max_ahead = 0")
         .conf("pg_mint.max_wait = 0")

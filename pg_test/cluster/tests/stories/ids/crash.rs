@@ -1,31 +1,30 @@
-//! The server dies, in every way, and the clock may be wrong when it is back. No id is issued twice, also of those
-//! that a client was given and never committed.
+//! Crashes of every kind, with correct and wrong clocks afterwards. No id is issued twice, committed or not.
 
 use mint_cluster::load::ledger::LANES;
 use mint_cluster::load::sessions::while_asking;
-use mint_cluster::torture::{Clock, Fault, Ordeal};
+use mint_cluster::torture::{Clock, Fault, Torture};
 use mint_cluster::{Ledger, Server, Session, assert_ascending, assert_unique, count, say};
 use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
-/// The log writer does not come by: what is on disk was flushed by whoever needed it.
+/// Keeps the WAL writer idle, so that only sessions flush.
 const LAZY: &str = "wal_writer_delay = 10s";
 
-/// Faults of all kinds, one after another, under load.
+/// Inflicts faults one after another under load.
 fn go_through(name: &str, conf: &[&str], faults: &[(Fault, Clock)], times: usize) {
     if times == 0 {
         return;
     }
-    let Some(mut ordeal) = Ordeal::begin(name, conf) else {
+    let Some(mut torture) = Torture::begin(name, conf) else {
         return;
     };
     for _ in 0..times {
         for &(fault, clock) in faults {
-            ordeal.survive(fault, clock);
+            torture.survive(fault, clock);
         }
     }
-    say(format!("{name}:\n{}", ordeal.end()));
+    say(format!("{name}:\n{}", torture.end()));
 }
 
 #[test]
@@ -51,7 +50,7 @@ fn no_step_of_the_clock_under_load_repeats_an_id() {
     go_through("steps", &[], &steps, count(3, 1));
 }
 
-/// What is seen is on disk: the very first id of a start, in a transaction that writes nothing and never commits.
+/// The first id of a start is below the ceiling on disk, even in a transaction that writes nothing and never commits.
 #[test]
 fn an_id_is_on_disk_before_it_is_seen() {
     let server = Server::build("the first id")
@@ -67,7 +66,7 @@ fn an_id_is_on_disk_before_it_is_seen() {
             server.stop_immediate();
         },
     ];
-    // The extension is there for good; its ids are what this is about.
+    // Makes the extension durable; the story is about its ids.
     server.connect("postgres").run("CHECKPOINT");
     let mut ledger = Ledger::default();
     for _ in 0..count(5, 1) {
@@ -84,12 +83,12 @@ fn an_id_is_on_disk_before_it_is_seen() {
     }
 }
 
-/// `nextval` promises less: a value that was seen and not committed may come again. Here for comparison.
+/// For comparison: `nextval` may repeat a value that was seen and not committed.
 #[test]
 fn plain_nextval_repeats_what_was_not_committed() {
     let server = Server::build("nextval").conf(LAZY).durable().start();
     server.connect("postgres").run("CREATE SEQUENCE plain");
-    // The log writer may come by just then, once.
+    // The WAL writer may flush just then, so it is tried several times.
     let repeated = (0..5).any(|_| {
         let mut session = server.connect("postgres");
         session.run("BEGIN");
@@ -104,25 +103,23 @@ fn plain_nextval_repeats_what_was_not_committed() {
     assert!(repeated, "nextval was not seen to repeat a value");
 }
 
-/// The disk hangs, then the machine goes down. Sessions mint up to the ceiling that is on disk, and not past it,
-/// however many wait to raise it.
+/// The disk hangs, then the machine fails. Sessions mint up to the ceiling on disk and not past it, however many wait
+/// to raise it.
 #[test]
 fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
     let server = Server::build("a disk that hangs")
         .conf("max_wal_size = '64MB'")
         .durable()
         .start();
-    let statements = Ledger::statements();
-    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     let mut ledger = Ledger::default();
-    // The writer that is frozen may by chance hold a lock that keeps the others from minting at all.
+    // The frozen writer may hold a lock that keeps the others from minting at all.
     let reached = (0..5).any(|_| {
-        let mut records = while_asking(&server.place(), &statements, || {
+        let mut records = while_asking(&server.place(), &Ledger::statements(), || {
             server.until("the server mints", || {
                 server.connect("postgres").try_one::<i64>(NEXT).is_ok()
             });
             std::thread::sleep(Duration::from_millis(300));
-            server.while_the_log_hangs(|| {
+            server.while_wal_hangs(|| {
                 std::thread::sleep(Duration::from_millis(1_500));
                 server.cut_power();
             });
@@ -139,9 +136,9 @@ fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
     assert!(reached, "the sessions never came to the ceiling");
 }
 
-/// Who starts again need not wait: the ceiling is nearer than ids may run ahead.
+/// Minting need not wait after a restart: the ceiling is less far ahead than ids may be.
 #[test]
-fn minting_goes_on_as_soon_as_the_server_does() {
+fn minting_continues_as_soon_as_the_server_is_back() {
     let server = Server::build("back again").alone().durable().start();
     let mut all: Vec<i64> = Vec::new();
     let mut waits = Vec::new();

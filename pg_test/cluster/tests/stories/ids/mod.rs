@@ -1,4 +1,4 @@
-//! Ids of 64 bits, and what all ids rest on: ceilings, lanes, shared memory.
+//! Snowflake ids, and the ceilings, lanes and shared memory that they rest on.
 
 mod access;
 mod ceiling;
@@ -13,3 +13,13 @@ mod standby;
 mod transactions;
 mod upgrade;
 mod waiting;
+
+use mint_cluster::Refusal;
+
+/// Asserts that a call was refused because the clock is behind the ceiling on disk.
+#[track_caller]
+fn assert_behind_ceiling(refusal: &Refusal) {
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    let words = "behind the ceiling of this database";
+    assert!(refusal.message.contains(words), "{refusal}");
+}

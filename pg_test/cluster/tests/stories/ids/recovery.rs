@@ -1,4 +1,4 @@
-//! A server is brought back from a backup, or runs out of disk.
+//! Point-in-time recovery, and a full disk.
 
 use mint_cluster::load::sessions::while_asking;
 use mint_cluster::{Ledger, Server, SmallDisk, assert_ascending, assert_unique, say};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 const MANY: &str = "SELECT snowflake_next_id(7) FROM generate_series(1, 1000)";
 
-/// A server brought back to an earlier point knows what was issued until then. What was issued after it, it cannot
-/// know: only its clock keeps it from repeating that.
+/// A server recovered to an earlier point covers ids up to that point. Only its clock keeps it from repeating ids from
+/// after the point.
 #[test]
 fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     let Some(server) = Server::build_with_clock("point in time") else {
@@ -26,8 +26,8 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     server.fill_archive();
     server.stop_immediate();
 
-    // Its clock begins some seconds before the point, however long all this takes: so it waits for its floor, and mints
-    // somewhere between the two.
+    // Its clock starts some seconds before the point, however long all this takes. So minting waits for the floor, and
+    // starts between the two.
     let behind = format!("-{}", named.elapsed().as_secs() + 4);
     let restored = server.restored("restored", backup, "here", &behind);
     let mut session = restored.connect("postgres");
@@ -38,10 +38,10 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     assert_ascending(&all);
     assert!(
         again.first() < after.first(),
-        "the clock was not behind what was issued after the point: nothing was shown"
+        "the clock was not behind the ids from after the point, so the story shows nothing"
     );
 
-    // With the right time it is above everything.
+    // With the correct time it is above all ids.
     restored.set_clock("+0");
     let now: Vec<i64> = session.column(MANY);
     all.extend(&now);
@@ -50,8 +50,8 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     assert!(now.first() > after.last());
 }
 
-/// The disk of the WAL is full when the ceiling must move. The server stops, as it does at any commit then. Nothing
-/// past the old ceiling was issued, and when there is room again, nothing is repeated.
+/// The WAL disk is full when the ceiling must be raised. The server stops, as it does at any commit then. No id past the
+/// old ceiling was issued, and when there is space again, none is repeated.
 #[test]
 fn a_full_disk_stops_the_server_and_repeats_nothing() {
     let story = "a full disk";
@@ -61,23 +61,21 @@ fn a_full_disk_stops_the_server_and_repeats_nothing() {
     };
     let server = builder
         .wal_on(disk)
-        // No checkpoint, which would let it use old segments again.
+        // No checkpoint, which would recycle old segments.
         .conf("max_wal_size = '1GB'")
         .conf("restart_after_crash = off")
         .start();
-    let statements = Ledger::statements();
-    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     let mut ledger = Ledger::default();
-    let mut records = while_asking(&server.place(), &statements, || {
+    let mut records = while_asking(&server.place(), &Ledger::statements(), || {
         sleep(Duration::from_millis(500));
         server.wal_disk().fill();
-        // The ceiling alone would take hours to fill a segment.
+        // Raises of the ceiling alone would take hours to fill a segment.
         let mut writer = server.connect("postgres");
         let write = "SELECT pg_logical_emit_message(false, '', repeat('x', 100000))::text";
         server.until("the disk is full", || {
             writer.try_one::<String>(write).is_err()
         });
-        server.until("the server gives up", || !server.is_up());
+        server.until("the server stops", || !server.is_up());
     });
     assert!(
         server.log().contains("No space left on device"),

@@ -1,15 +1,15 @@
-//! The ceiling's sequence is replaced, poisoned or rewritten: by whoever may, in the ways that do not show at once.
+//! Replacement, poisoning and rewrites of the ceiling's sequence by its owner.
 
 use mint_cluster::{Server, assert_ascending};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
-/// Has the transaction's queries run in a parallel worker. 16 has renamed the setting.
+/// Makes the transaction's queries run in a parallel worker. PostgreSQL 16 renamed the setting.
 const IN_A_WORKER: &str =
     "SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
     THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'on', true)";
 
-/// A rollback would bring the old ceiling back, which knows nothing of ids minted under the new one. So none are.
+/// A rollback would restore the old ceiling, which does not cover ids minted under the new one, so none are minted.
 #[test]
 fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
     let server = Server::start("replaced");
@@ -24,7 +24,7 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
         let refusal = session.refusal(NEXT);
         assert_eq!(refusal.code, "55000", "{replace}: {refusal}");
         session.run("ROLLBACK TO before");
-        // A parallel worker has not done it itself, and must know as well.
+        // A parallel worker refuses as well, though its leader replaced the ceiling.
         session.run(IN_A_WORKER);
         let refusal = session.refusal("SELECT count(snowflake_next_id(7)) FROM pg_class");
         assert_eq!(refusal.code, "55000", "{replace}, in a worker: {refusal}");
@@ -33,7 +33,7 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
         session.run(&format!("BEGIN; {replace}; COMMIT"));
         all.push(session.one(NEXT));
     }
-    // What a transaction only moves, or makes and drops for itself, is no reason.
+    // A transaction that moves the ceiling, or rolls its drop back, mints.
     session.run("CREATE SCHEMA elsewhere");
     for harmless in [
         "ALTER EXTENSION pg_mint SET SCHEMA elsewhere; SET LOCAL search_path = elsewhere",
@@ -52,7 +52,7 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
     assert_ascending(&all);
 }
 
-/// An owner may ruin the ceiling of his own database, and no other's.
+/// An owner can poison the ceiling of one database, which affects no other.
 #[test]
 fn a_poisoned_ceiling_stays_in_its_database() {
     let server = Server::start("poisoned");
@@ -67,8 +67,8 @@ fn a_poisoned_ceiling_stays_in_its_database() {
     assert_eq!(refusal.code, "58000", "{refusal}");
     assert!(refusal.hint.contains("pg_mint_reset_ceiling"), "{refusal}");
 
-    server.create_database("neighbour");
-    let id: i64 = server.connect("neighbour").one(NEXT);
+    server.create_database("neighbor");
+    let id: i64 = server.connect("neighbor").one(NEXT);
     let mut ids = vec![id];
 
     session.run("SELECT pg_mint_reset_ceiling(now())");
@@ -77,13 +77,12 @@ fn a_poisoned_ceiling_stays_in_its_database() {
     assert_ascending(&ids);
 }
 
-/// After a restart only the floor says what was issued before. It outlives a rewrite of the sequence.
+/// After a restart only the floor covers ids from before. It outlives a rewrite of the sequence.
 #[test]
 fn a_rewritten_sequence_keeps_its_floor() {
-    let Some(server) = Server::build_with_clock("rewritten floor") else {
+    let Some(server) = Server::start_with_clock("rewritten floor") else {
         return;
     };
-    let server = server.start();
     let mut all: Vec<i64> = server
         .connect("postgres")
         .column("SELECT snowflake_next_ids(5, 3000, 'sonyflake')");
@@ -91,7 +90,7 @@ fn a_rewritten_sequence_keeps_its_floor() {
     server.set_clock("-1.5");
     server.start_again();
     let mut session = server.connect("postgres");
-    // Attaches to the floor, with another shard.
+    // Attaches to the ceiling with another shard.
     session.one::<i64>("SELECT snowflake_next_id(6, 'sonyflake')");
     session.run("ALTER SEQUENCE pg_mint_time_ceiling RESTART");
     all.extend(session.column::<i64>("SELECT snowflake_next_ids(5, 3000, 'sonyflake')"));

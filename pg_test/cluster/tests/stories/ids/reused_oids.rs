@@ -1,9 +1,9 @@
-//! A database that is made under the oid of one that was dropped, as any role with CREATEDB can, finds nothing of that
-//! one's in shared memory.
+//! Databases created under the oid of a dropped one, as any role with CREATEDB can, which must find no state of the old
+//! one in shared memory.
 
 use mint_cluster::{Server, Session, assert_unique};
 
-/// Made after the one before it was dropped, from the same template. Returns what `draw` gives in each.
+/// Creates a database, drops it, creates it again under the same oid, and returns what `draw` returns in each.
 fn draw_in_both<T>(
     server: &Server,
     strategy: &str,
@@ -22,7 +22,7 @@ fn draw_in_both<T>(
         ));
         let drawn = draw(&mut server.connect("again"), round);
         if round == 0 {
-            // The sessions of a database are gone a moment after their connections.
+            // The sessions of a database end shortly after their connections.
             server.until("the database is dropped", || {
                 maker.try_run("DROP DATABASE again").is_ok()
             });
@@ -31,7 +31,7 @@ fn draw_in_both<T>(
     })
 }
 
-/// The lane is ahead of the clock by more than a window, and nothing of it may be issued again after a crash.
+/// The lane is ahead of the clock by more than a window; none of its ids may be issued again after a crash.
 #[test]
 fn ids_do_not_repeat_after_a_crash() {
     for strategy in ["wal_log", "file_copy"] {
@@ -52,12 +52,12 @@ fn ids_do_not_repeat_after_a_crash() {
 }
 
 #[test]
-fn values_of_sequences_are_the_new_ones() {
+fn a_new_database_draws_from_its_own_sequences() {
     for strategy in ["wal_log", "file_copy"] {
         let server = Server::start("reused oid of sequences");
         let [_, all] = draw_in_both(&server, strategy, |session, round| {
             if round == 0 {
-                // Leaves a segment in memory that begins where the sequence of the next database does.
+                // Leaves a segment in memory that starts where the sequence of the next database starts.
                 return session.column::<i64>("SELECT segment_next('s')");
             }
             let mut all: Vec<i64> =
@@ -72,9 +72,9 @@ fn values_of_sequences_are_the_new_ones() {
     }
 }
 
-/// A user who got numbers in the template gets none of them again, though in memory there is another who got fewer.
+/// A user's numbers continue above those drawn in the template, though shared memory has a user of the dropped database.
 #[test]
-fn numbers_of_users_are_the_new_ones() {
+fn a_new_database_draws_from_its_own_users() {
     let server = Server::start("reused oid of users");
     let mut template = None;
     let [_, numbers] = draw_in_both(&server, "wal_log", |session, round| {
@@ -95,7 +95,7 @@ fn numbers_of_users_are_the_new_ones() {
     );
 }
 
-/// A database that is dropped with its ceiling at the end of time does nothing to the next one of its oid.
+/// A poisoned ceiling of a dropped database does not affect the next database of its oid.
 #[test]
 fn a_poisoned_ceiling_goes_with_its_database() {
     let server = Server::start("poisoned oid");

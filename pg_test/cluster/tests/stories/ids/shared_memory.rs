@@ -1,17 +1,17 @@
-//! The lanes come into being at the first use, whoever is first, and come again after a crash.
+//! The shared memory of lanes: creation by any session's first call, crashes, and full tables.
 
 use mint_cluster::load::sessions::{assert_sound, draw_at_once};
 use mint_cluster::{Server, assert_ascending, assert_unique, count};
 use std::time::Duration;
 
-/// Forty sessions find the server without lanes, all at one moment, after every start.
+/// Lets forty sessions make the first call at the same time, after every start.
 fn race_for_the_first_use(preload: bool) {
     let server = Server::build("first use").preload(preload).start();
     let rounds = count(5, 2);
     let mut all = Vec::new();
     for round in 0..rounds {
         let drawn = draw_at_once(&server, "postgres", 40, |session, number| {
-            // One lane of all, and one of a few.
+            // One lane that all share, and one for a few sessions.
             let mut ids: Vec<i64> =
                 session.column("SELECT snowflake_next_id(1) FROM generate_series(1, 100)");
             ids.extend(session.column::<i64>("SELECT snowflake_next_ids(1, 100)"));
@@ -21,7 +21,7 @@ fn race_for_the_first_use(preload: bool) {
         assert_eq!(drawn.iter().map(Vec::len).sum::<usize>(), 40 * 200);
         assert_sound(&drawn);
         all.extend(drawn);
-        // All of them have left. What they drew from has not.
+        // The lanes outlive the sessions.
         let next: i64 = server
             .connect("postgres")
             .one("SELECT snowflake_next_id(1)");
@@ -48,9 +48,9 @@ fn forty_sessions_race_for_the_first_use_preloaded() {
     race_for_the_first_use(true);
 }
 
-/// One process killed takes the whole server's shared memory along. What was issued before stays issued.
+/// One killed process resets the shared memory of the server. Ids from before are not issued again.
 #[test]
-fn a_killed_session_costs_no_id_its_uniqueness() {
+fn a_killed_session_repeats_no_id() {
     for preload in [false, true] {
         let server = Server::build("kill -9").preload(preload).durable().start();
         let mut all: Vec<i64> = Vec::new();
@@ -71,9 +71,9 @@ fn a_killed_session_costs_no_id_its_uniqueness() {
     }
 }
 
-/// Sessions that mint while another is killed lose their connection, and nothing else.
+/// Sessions that mint while another is killed lose their connections, and no id is repeated.
 #[test]
-fn a_kill_in_the_middle_of_minting() {
+fn a_kill_under_load_repeats_no_id() {
     let server = Server::build("kill while minting").durable().start();
     let mut all = Vec::new();
     for _ in 0..count(4, 2) {
@@ -99,9 +99,9 @@ fn a_kill_in_the_middle_of_minting() {
     assert_sound(&all);
 }
 
-/// A lane is never taken back, so a full table sends further nodes of a layout to one lane of that layout.
+/// Lanes are never freed, so when the table is full, further nodes of a layout share one lane.
 #[test]
-fn more_nodes_than_lanes() {
+fn more_nodes_than_lanes_share_a_lane() {
     let server = Server::build("lane table full")
         .conf("pg_mint.max_lanes = 16")
         .start();
@@ -128,7 +128,7 @@ fn more_nodes_than_lanes() {
     assert!(right, "an id of a shared lane carries another node");
 }
 
-/// Sessions that all make new lanes make no more than there may be, and none twice.
+/// Sessions that create lanes at the same time create no more than the maximum, and none twice.
 #[test]
 fn eight_sessions_race_for_the_last_lanes() {
     let server = Server::build("last lanes")

@@ -1,6 +1,7 @@
-//! A hot standby reads ids and mints none, until it is the primary.
+//! Hot standbys, which read ids and mint none until promoted.
 
-use mint_cluster::torture::{Clock, Fault, Ordeal};
+use super::assert_behind_ceiling;
+use mint_cluster::torture::{Clock, Fault, Torture};
 use mint_cluster::{Server, assert_ascending, assert_unique, count, say, short_form};
 
 #[test]
@@ -31,7 +32,7 @@ fn a_standby_refuses_until_promoted() {
 
     primary.stop_immediate();
     standby.promote();
-    // The session that was refused is let in, with no need to reconnect.
+    // The session that was refused mints without a reconnect.
     all.extend(replica.column::<i64>("SELECT snowflake_next_id(5) FROM generate_series(1, 5000)"));
     all.push(
         standby
@@ -42,7 +43,7 @@ fn a_standby_refuses_until_promoted() {
     assert_ascending(&all);
 }
 
-/// Mailboxes are read on standbys: there a user's bound is what the log has brought of his section's.
+/// A standby computes the bound of a user from the replayed state of the user's section.
 #[test]
 fn a_standby_shows_the_bound_of_a_user() {
     const CURRENT: &str = "SELECT user_sequence_current('mail', 7)";
@@ -53,14 +54,14 @@ fn a_standby_shows_the_bound_of_a_user() {
     let standby = primary.standby("a reader of mailboxes");
     primary.wait_for(&standby);
     let mut replica = standby.connect("postgres");
-    assert_eq!(replica.one::<i64>(CURRENT), 0, "nobody has drawn");
+    assert_eq!(replica.one::<i64>(CURRENT), 0, "no value was drawn");
 
     let mut last = 0;
     for _ in 0..5 {
         session.run("SELECT user_sequence_next('mail', 7) FROM generate_series(1, 70)");
         last = session.one(CURRENT);
         primary.wait_for(&standby);
-        // Of users who drew and of users who did not, at most a step and a half above.
+        // The bound is at most a step and a half above, for users with draws and without.
         for user in [7, 8] {
             let bound: i64 = replica.one(&format!("SELECT user_sequence_current('mail', {user})"));
             assert!((last..=last + 150).contains(&bound), "{bound}, {last}");
@@ -72,7 +73,7 @@ fn a_standby_shows_the_bound_of_a_user() {
     let refusal = replica.refusal("SELECT user_sequence_next_for_commit('mail', 7)");
     assert_eq!(refusal.code, "25006", "{refusal}");
 
-    // Who may look, may look there.
+    // Privileges apply on the standby.
     let mut reader = standby.connect_as("reader", "postgres");
     assert_eq!(reader.refusal(CURRENT).code, "42501");
     session.run("GRANT SELECT ON mail TO reader");
@@ -80,7 +81,7 @@ fn a_standby_shows_the_bound_of_a_user() {
     let bound: i64 = reader.one(CURRENT);
     assert!(bound >= last, "{bound}");
 
-    // A family that is made anew there is another one.
+    // A recreated family is a new one.
     session.run("SELECT user_sequence_drop('mail')");
     session.run("SELECT user_sequence_create('mail', sections => 1, step => 100)");
     primary.wait_for(&standby);
@@ -94,14 +95,13 @@ fn a_standby_shows_the_bound_of_a_user() {
     assert!((1..next).contains(&bound), "{bound}, {next}");
 }
 
-/// The ceiling travels with the WAL: a promoted server begins above all the old one issued, be its clock behind.
+/// WAL carries the ceiling: a promoted server starts above all ids of the old primary, even if its clock is behind.
 #[test]
 fn failover_to_a_slower_clock_repeats_nothing() {
-    let Some(primary) = Server::build_with_clock("a fast primary") else {
+    let Some(primary) = Server::start_with_clock("a fast primary") else {
         return;
     };
-    let primary = primary.start();
-    // The primary's clock is ahead of the standby's by as much as may be borrowed.
+    // The primary's clock is ahead of the standby's, within what ids may be ahead of a clock.
     primary.set_clock("+1.5");
     let standby = primary.standby("a slower standby");
     let mut all: Vec<i64> = primary
@@ -116,29 +116,28 @@ fn failover_to_a_slower_clock_repeats_nothing() {
     assert_ascending(&all);
 }
 
-/// Nobody waits for the standby: the ceiling is written half a window ahead, which is what the lag may be.
+/// Minting does not wait for the standby: the ceiling is written half a window ahead, which is how far it may lag.
 #[test]
 fn failover_under_load_repeats_nothing() {
-    // A wide window, as these machines may be too busy to stream in a quarter of a second.
-    let Some(mut ordeal) = Ordeal::begin("failover", &["pg_mint.ceiling_window = '2s'"]) else {
+    // A wide window, as a busy machine may take longer than a quarter of a second to stream.
+    let Some(mut torture) = Torture::begin("failover", &["pg_mint.ceiling_window = '2s'"]) else {
         return;
     };
     for _ in 0..count(3, 1) {
-        ordeal.survive(Fault::Failover, Clock::Right);
+        torture.survive(Fault::Failover, Clock::Right);
         if !short_form() {
-            ordeal.survive(Fault::Failover, Clock::HourBack);
+            torture.survive(Fault::Failover, Clock::HourBack);
         }
     }
-    say(format!("failover:\n{}", ordeal.end()));
+    say(format!("failover:\n{}", torture.end()));
 }
 
-/// A standby whose clock is an hour behind is promoted: it says so, and mints as soon as its clock is right.
+/// A promoted standby whose clock is an hour behind refuses to mint until its clock is correct.
 #[test]
 fn a_standby_an_hour_behind_waits_for_its_clock() {
-    let Some(primary) = Server::build_with_clock("an hour ahead") else {
+    let Some(primary) = Server::start_with_clock("an hour ahead") else {
         return;
     };
-    let primary = primary.start();
     let standby = primary.standby("an hour behind");
     standby.set_clock("-3600");
     let mut all: Vec<i64> = vec![
@@ -151,13 +150,7 @@ fn a_standby_an_hour_behind_waits_for_its_clock() {
     standby.promote();
     let mut session = standby.connect("postgres");
     let refusal = session.refusal("SELECT snowflake_next_id(5)");
-    assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(
-        refusal
-            .message
-            .contains("behind the ceiling of this database"),
-        "{refusal}"
-    );
+    assert_behind_ceiling(&refusal);
     standby.set_clock("+0");
     all.push(session.one("SELECT snowflake_next_id(5)"));
     assert_ascending(&all);

@@ -1,14 +1,14 @@
-//! Minting inside every kind of transaction, and what its end does to the ids: nothing.
+//! Minting in every kind of transaction, whose end does not affect the ids.
 
 use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
-/// A tick of an hour: here an id that was given back would be issued again, and not be covered up by the clock.
+/// A layout with ticks of an hour, where the clock cannot hide that an id is issued again after a rollback.
 const NEXT_OF_HOUR: &str =
     "SELECT snowflake_next_id(7, 'time:20 node:10 seq:30 unit:3600s epoch:2024-01-01T00:00:00Z')";
 
-/// Collects one more id.
+/// Draws one id and adds it to the list.
 fn mint(session: &mut Session, all: &mut Vec<i64>) {
     all.push(session.one(NEXT));
 }
@@ -25,7 +25,7 @@ fn read_only_transactions_mint() {
     ] {
         session.run(begin);
         mint(&mut session, &mut all);
-        // Long enough that the ceiling must be raised within this transaction.
+        // Long enough for a raise of the ceiling in this transaction.
         std::thread::sleep(std::time::Duration::from_millis(count(700, 350)));
         mint(&mut session, &mut all);
         session.run("COMMIT");
@@ -36,7 +36,7 @@ fn read_only_transactions_mint() {
     assert_ascending(&all);
 }
 
-/// An id drawn in a transaction that came to nothing is spent all the same.
+/// An id drawn in a transaction that is rolled back is not issued again.
 #[test]
 fn rollback_gives_nothing_back() {
     let server = Server::start("rollback");
@@ -93,7 +93,7 @@ fn prepared_transactions_keep_their_ids() {
     assert_unique([&kept]);
 }
 
-/// Migration tools put the whole migration into one transaction.
+/// Creates the extension and uses it in one transaction, as migration tools do.
 fn created_and_used_in_one_transaction(server: &Server) {
     let mut session = server.connect("postgres");
     let mut all = Vec::new();
@@ -110,7 +110,7 @@ fn created_and_used_in_one_transaction(server: &Server) {
     server.start_again();
     let mut session = server.connect("postgres");
     mint(&mut session, &mut all);
-    // Gone and back again: the lanes of the server do not forget.
+    // The lanes of the server outlive the extension.
     session.run("DROP EXTENSION pg_mint CASCADE; CREATE EXTENSION pg_mint");
     mint(&mut session, &mut all);
     assert_ascending(&all);
@@ -121,7 +121,7 @@ fn create_extension_and_mint_in_one_transaction() {
     created_and_used_in_one_transaction(&Server::build("one transaction").durable().start_empty());
 }
 
-/// With the least WAL, what a transaction makes anew is not logged but written out at its end.
+/// With wal_level = minimal, new relations are not logged but synced at the end of the transaction.
 #[test]
 fn create_extension_and_mint_in_one_transaction_with_minimal_wal() {
     let server = Server::build("one transaction, minimal WAL")
@@ -149,7 +149,7 @@ fn parallel_workers_mint() {
     let mut all: Vec<i64> = session.column(sql);
     assert_eq!(all.len(), rows);
 
-    // A worker that is the very first of a fresh server to mint.
+    // A worker is the first process to mint after a restart.
     server.restart();
     let mut session = server.connect("postgres");
     let version: i32 = session.one("SELECT current_setting('server_version_num')::int");

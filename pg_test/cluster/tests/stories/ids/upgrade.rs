@@ -1,15 +1,14 @@
-//! A library is replaced under a running server, whose sessions keep the one they have loaded. A server is replaced by
-//! one of a newer version.
+//! Upgrades of the library under a running server, whose sessions keep the one they loaded, and of the server.
 
 use mint_cluster::{Server, assert_ascending};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
 
-/// In the library's file, what the shared memory of its lanes is stamped with: these bytes, then the version of its form.
+/// The stamp of the lanes' shared memory in the library's file: these bytes, then the version of the format.
 const MAGIC: &[u8] = b"mint\x9d\xc5\xfel";
 
-/// Makes the library one whose shared memory has another form.
-fn another_version(library: &mut [u8]) {
+/// Changes the version of the shared memory's format in a library.
+fn change_version(library: &mut [u8]) {
     let places: Vec<usize> = (0..library.len() - MAGIC.len())
         .filter(|&place| library[place..].starts_with(MAGIC))
         .collect();
@@ -21,7 +20,7 @@ fn another_version(library: &mut [u8]) {
     library[place + MAGIC.len()] ^= 0x80;
 }
 
-/// Two libraries that understand the shared memory differently must never both mint.
+/// Two libraries with different formats of the shared memory must never both mint.
 #[test]
 fn a_library_of_another_version_is_kept_out() {
     let server = Server::start("two versions");
@@ -29,7 +28,7 @@ fn a_library_of_another_version_is_kept_out() {
     let mut old = server.connect("postgres");
     let mut ids: Vec<i64> = vec![old.one(NEXT)];
 
-    server.install_library(another_version);
+    server.install_library(change_version);
     let mut new = server.connect("postgres");
     for sql in [
         NEXT,
@@ -44,13 +43,13 @@ fn a_library_of_another_version_is_kept_out() {
         assert!(refusal.message.contains("another version"), "{refusal}");
         assert!(refusal.hint.contains("restart the server"), "{refusal}");
     }
-    // Other ideas have segments of their own, of the same form in both.
+    // UUIDs have a shared memory of their own, of the same format in both.
     assert!(new.one::<bool>("SELECT uuid_v7() < uuid_v7()"));
-    // What only computes needs no shared memory.
+    // Decoding needs no shared memory.
     let shard = format!("SELECT snowflake_shard({})", ids[0]);
     assert_eq!(new.one::<i64>(&shard), 7);
 
-    // Nothing was minted meanwhile, and the refusals hold up neither the old session nor its new lanes.
+    // Nothing was minted meanwhile, and the refusals block neither the old session nor its new lanes.
     assert_eq!(old.column::<i64>("SELECT last_id FROM pg_mint_lanes"), ids);
     ids.push(old.one(NEXT));
     assert!(old.one::<i64>("SELECT snowflake_next_id(8)") > 0);
@@ -60,24 +59,23 @@ fn a_library_of_another_version_is_kept_out() {
     ids.push(new.one(NEXT));
     ids.push(server.connect("postgres").one(NEXT));
     assert_ascending(&ids);
-    // The memory is the new one's now, and the old one is the stranger.
+    // Now the memory has the new format, and the old library is refused.
     server.install_library(|_| ());
     assert_eq!(server.connect("postgres").refusal(NEXT).code, "55000");
     assert!(new.one::<i64>(NEXT) > ids[3]);
 }
 
-/// pg_upgrade takes the ceiling along: the newer server begins above all that the older one issued, be its clock behind.
+/// pg_upgrade carries the ceiling: the newer server starts above all ids of the older one, even if its clock is behind.
 #[test]
 fn a_newer_server_repeats_nothing_of_the_older_one() {
-    let Some(server) = Server::build_with_clock("pg_upgrade") else {
+    let Some(server) = Server::start_with_clock("pg_upgrade") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(7), n int)");
     session.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
-    // One build of 15 writes an option of its own into every column (pg_attver), which no other server knows. It has
-    // nothing to do with this extension, and must go before such a server can be upgraded.
+    // One build of 15 writes an option of its own, pg_attver, into every column. Other servers do not know it, so it is
+    // removed before the upgrade.
     session
         .run("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%'");
     let older: i32 = session.one("SELECT current_setting('server_version_num')::int");

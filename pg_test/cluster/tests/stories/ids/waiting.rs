@@ -1,34 +1,34 @@
-//! A call that waits ends when it is told to.
+//! Cancel, terminate and timeout of calls that wait.
 
 use mint_cluster::{Refusal, Server, Session, say};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// 256 ids in 10 ms: far more than that are many calls that wait a little.
+/// 256 ids in 10 ms, so that each of many calls waits a little.
 const BRISK: &str = "sonyflake";
-/// Two ids an hour: one call that waits for long. Here the executor, which looks for interrupts between rows, is no
+/// Two ids an hour, so that one call waits for long, where the executor's check for interrupts between rows does not
 /// help.
 const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
 
 const PROMPT: Duration = Duration::from_millis(500);
-/// After this a wait is taken for one that nothing ends.
+/// A wait longer than this counts as one that nothing ends.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Far more ids than any layout's rate gives in the time of a test. In the list of results `generate_series` gives its
-/// rows one by one; in `FROM` it would first count to the end, and never come to minting.
+/// Returns a query for far more ids than any layout has in the time of a test. In the select list `generate_series`
+/// returns rows one by one; in `FROM` it would first generate all of them, before any id is minted.
 fn capacity(layout: &str) -> String {
     format!(
         "SELECT count(snowflake_next_id(1, '{layout}')) FROM (SELECT generate_series(1, 1000000000)) series"
     )
 }
 
-/// How many calls have waited for their lane.
+/// Returns how many calls have waited for their lane.
 fn waits(session: &mut Session) -> i64 {
     session.one("SELECT coalesce(sum(waits), 0)::bigint FROM pg_mint_lanes")
 }
 
-/// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with how long it
-/// took from the order on.
+/// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with the time since
+/// the order.
 fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) -> Refusal {
     let pid = session.pid;
     let order = format!("SELECT {order}({pid})");
@@ -41,7 +41,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         });
         let begun = Instant::now();
         sleep(Duration::from_millis(400));
-        // A busy machine may not have let it come so far.
+        // On a busy machine the call may not wait yet.
         let mut waits_for_lane = waits(&mut other) > before;
         while !waits_for_lane && !waiting.is_finished() && begun.elapsed() < PATIENCE {
             sleep(Duration::from_millis(10));
@@ -50,7 +50,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         let waits_still = !waiting.is_finished();
         let ordered = Instant::now();
         other.run(&order);
-        // Nothing is judged before the session has ended, if need be by force: the scope waits for it.
+        // Assertions come after the session has ended, if need be by force: the scope waits for it.
         while !waiting.is_finished() && ordered.elapsed() < PATIENCE {
             sleep(Duration::from_millis(1));
         }
@@ -68,7 +68,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
 }
 
 #[test]
-fn a_wait_for_capacity_ends_when_told() {
+fn a_wait_for_capacity_can_be_ended() {
     let server = Server::build("capacity").alone().start();
     for layout in [BRISK, HOURLY] {
         let sql = capacity(layout);
@@ -98,11 +98,11 @@ fn a_wait_for_capacity_ends_when_told() {
         );
     }
 
-    // And the lane is left in order for the others.
+    // The lane still serves other calls.
     assert!(session.one::<i64>("SELECT snowflake_next_id(1, 'sonyflake')") > 0);
 }
 
-/// Strictness has no time to borrow, so every tick is waited for, some of them too shortly to sleep.
+/// Without time ahead of the clock calls wait for every tick, for some of them too briefly to sleep.
 #[test]
 fn a_strict_wait_for_capacity_can_be_cancelled() {
     let server = Server::build("strict wait")

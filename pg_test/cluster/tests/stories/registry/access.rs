@@ -1,4 +1,4 @@
-//! What a member and its registry need, who may do what, and what is said where something is missing.
+//! Requirements and privileges of members and registries, and the errors where something is missing.
 
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
 use mint_cluster::{Registry, Server, say};
@@ -7,7 +7,7 @@ use std::time::Duration;
 const NEXT: &str = "SELECT snowflake_next_id()";
 
 #[test]
-fn what_is_missing_is_said() {
+fn errors_say_what_a_member_lacks() {
     let Some(registry) = Registry::start("missing", 2) else {
         return;
     };
@@ -54,9 +54,9 @@ fn what_is_missing_is_said() {
     refused("SELECT", "dblink");
 }
 
-/// The worker cannot even begin. Who waits for it must learn why, in time.
+/// A session that waits for a worker that cannot start gets the reason in time.
 #[test]
-fn a_worker_that_cannot_begin_is_not_waited_for_for_ever() {
+fn no_session_waits_for_ever_for_a_worker_that_cannot_start() {
     let Some(registry) = Registry::start("no worker", 2) else {
         return;
     };
@@ -81,11 +81,11 @@ fn a_worker_that_cannot_begin_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn without_a_free_worker_a_session_says_so() {
+fn a_session_without_a_free_worker_says_so() {
     let Some(registry) = Registry::start("no free worker", 2) else {
         return;
     };
-    // The one that there is serves logical replication.
+    // The only worker serves logical replication.
     let ada = registry.admit(
         Server::build("ada")
             .conf(AUTO)
@@ -100,7 +100,7 @@ fn without_a_free_worker_a_session_says_so() {
     }
 }
 
-/// The worker is ended by an administrator. The next session that needs it starts another.
+/// After an administrator terminates the worker, the next session that needs one starts another.
 #[test]
 fn a_terminated_worker_is_replaced() {
     let Some(registry) = Registry::start("terminated worker", 2) else {
@@ -112,7 +112,7 @@ fn a_terminated_worker_is_replaced() {
     for _ in 0..3 {
         session.run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'");
         ids.push(session.one(NEXT));
-        std::thread::sleep(registry.slice);
+        std::thread::sleep(registry.lease);
         ids.push(session.one(NEXT));
     }
     mint_cluster::assert_ascending(&ids);
@@ -143,7 +143,7 @@ fn ordinary_roles_may_mint_and_nothing_else() {
         let refusal = app.refusal(&format!("SELECT {call}"));
         assert_eq!(refusal.code, "42501", "{call}: {refusal}");
     }
-    // A member may ask, and not read or write by itself.
+    // The role of members may call the functions, but not read or write the tables.
     let mut member = registry.server.connect_as("member", "postgres");
     for statement in [
         "SELECT * FROM pg_mint_grants",
@@ -176,9 +176,9 @@ fn ordinary_roles_may_mint_and_nothing_else() {
     );
 }
 
-/// However many sessions want a node that cannot be had, the registry is not flooded with questions.
+/// However many sessions want a node that is not granted, the registry gets few requests.
 #[test]
-fn a_crowd_that_is_refused_asks_the_registry_seldom() {
+fn many_refused_sessions_send_few_requests() {
     let builder = Server::build("a crowd").conf("track_functions = all");
     let Some(registry) = Registry::start_with(builder, 2) else {
         return;
@@ -203,6 +203,6 @@ fn a_crowd_that_is_refused_asks_the_registry_seldom() {
         "{} refusals in 4 s took {asked} questions",
         refusals.len()
     ));
-    assert!(ids.iter().all(Vec::is_empty), "a node was lent twice");
-    assert!(asked < 6 * 25, "{asked} questions in 6 s");
+    assert!(ids.iter().all(Vec::is_empty), "a node was granted twice");
+    assert!(asked < 6 * 25, "{asked} requests in 6 s");
 }

@@ -1,9 +1,10 @@
-//! Members that are not alone: paused, cloned, brought back old, promoted, or with a wrong clock. Each mints within
-//! its own slice, or not at all.
+//! Members that are paused, cloned, restored, promoted, or have a wrong clock. Each mints within its own lease or not
+//! at all.
 
+use super::shard;
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
-use mint_cluster::{Registry, Server, Session, assert_ascending, assert_unique, say};
+use mint_cluster::{Registry, Server, assert_ascending, assert_unique, say};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -11,15 +12,10 @@ const NEXT: &str = "SELECT snowflake_next_id()";
 const NEXT_5: &str = "SELECT snowflake_next_id(5)";
 const MANY: &str = "SELECT snowflake_next_id() FROM generate_series(1, 1000)";
 
-/// The node of an id.
-fn shard(session: &mut Session, id: i64) -> i64 {
-    session.one(&format!("SELECT snowflake_shard({id})"))
-}
-
-/// A member whose clock, and its worker's, can be set.
+/// Starts a member whose clock, and its worker's, can be set.
 fn clocked(registry: &Registry, name: &str, nodes: &str) -> Option<Server> {
     if registry.server.major() < 16 {
-        // It forks them in a signal's handler, from within a call for which libfaketime has let go of the clock.
+        // It forks workers in a signal handler, within a call for which libfaketime shows the real clock.
         say(format!(
             "SKIPPED {name}: before 16, workers of a server do not see a clock that is set"
         ));
@@ -30,7 +26,7 @@ fn clocked(registry: &Registry, name: &str, nodes: &str) -> Option<Server> {
 }
 
 #[test]
-fn a_paused_member_mints_nothing_outside_its_slice() {
+fn a_paused_member_mints_nothing_outside_its_lease() {
     let Some(registry) = Registry::start("paused", 2) else {
         return;
     };
@@ -40,7 +36,7 @@ fn a_paused_member_mints_nothing_outside_its_slice() {
         sleep(Duration::from_millis(500));
         let frozen = ada.freeze();
         let (id, after) = first_id(&ben, NEXT_5);
-        assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+        assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
         let mut session = ben.connect("postgres");
         let many = "SELECT snowflake_next_id(5) FROM generate_series(1, 20000)";
         all.push(vec![id]);
@@ -61,13 +57,13 @@ fn a_paused_member_mints_nothing_outside_its_slice() {
     );
     all.extend(ids);
     assert_unique(&all);
-    // The other way round.
+    // The same with the two members swapped.
     ben.stop_fast();
     all.push(vec![first_id(&ada, NEXT_5).0]);
     assert_unique(&all);
 }
 
-/// With any node: the one that was paused takes another, and its sessions go on by themselves.
+/// A member that takes any node gets another one after a pause, and its sessions continue without an error.
 #[test]
 fn a_paused_member_with_any_node_takes_another() {
     let Some(registry) = Registry::start("paused, any node", 2) else {
@@ -79,7 +75,7 @@ fn a_paused_member_with_any_node_takes_another() {
     let mut witness = registry.connect();
     assert_eq!(shard(&mut witness, first), 0);
     let frozen = ada.freeze();
-    registry.wait_for_slices();
+    registry.wait_for_leases();
     let (id, _) = first_id(&ben, NEXT);
     assert_eq!(shard(&mut witness, id), 0);
     drop(frozen);
@@ -90,9 +86,9 @@ fn a_paused_member_with_any_node_takes_another() {
     assert_unique([&vec![first, id, next]]);
 }
 
-/// Clone, old copy and promoted standby have the node of their original in their files, and no claim on it.
+/// A clone, an old copy and a promoted standby do not use the lease of their original.
 #[test]
-fn copies_of_a_member_claim_for_themselves() {
+fn copies_of_a_member_get_leases_of_their_own() {
     let Some(registry) = Registry::start("copies", 2) else {
         return;
     };
@@ -129,14 +125,14 @@ fn copies_of_a_member_claim_for_themselves() {
         witness.one("SELECT count(DISTINCT system_identifier) FROM pg_mint_nodes WHERE held");
     assert_eq!(of_one_system, 1);
 
-    // The original is lost, and an old copy takes its place: the node it had, as soon as that is free.
+    // The original is lost. An old copy that replaces it gets the node as soon as the lease has ended.
     clone.stop_fast();
     standby.stop_fast();
     ada.stop_immediate();
     old.start_again();
     all.push(old.connect("postgres").column(MANY));
     let (id, after) = first_id(&old, NEXT_5);
-    assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+    assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
     all.push(vec![id]);
     assert_unique(&all);
 }
@@ -165,7 +161,7 @@ fn a_clock_that_is_far_off_is_refused_with_the_difference() {
     }
 }
 
-/// One member's clock steps under load; another has the same node in turn.
+/// One member's clock steps under load, while another gets the same node in turn.
 #[test]
 fn steps_of_a_members_clock_repeat_nothing() {
     let Some(registry) = Registry::start("clocks that step", 2) else {
@@ -184,9 +180,9 @@ fn steps_of_a_members_clock_repeat_nothing() {
             sleep(Duration::from_millis(400));
             others.extend(ben.connect("postgres").try_one::<i64>(NEXT_5));
         }
-        // An hour behind, it is refused for good, and its node goes to the other.
+        // An hour behind, the member is refused, and the other gets the node.
         let (id, after) = first_id(&ben, NEXT_5);
-        assert!(after < registry.slice + Duration::from_secs(1), "{after:?}");
+        assert!(after < registry.lease + Duration::from_secs(1), "{after:?}");
         others.push(id);
         ada.set_clock("+0");
         sleep(Duration::from_millis(500));
@@ -207,11 +203,11 @@ fn steps_of_a_members_clock_repeat_nothing() {
     assert_ascending(&all[all.len() - 2]);
 }
 
-/// Two unlikely things at once: the registry has forgotten who had the node meanwhile, and the clock of the member
-/// that had it before goes back to then.
+/// Two faults at once: the registry has forgotten that another member had the node meanwhile, and the clock of the
+/// member that had it before goes back to that time.
 #[test]
-fn a_claim_that_a_restored_registry_knows_is_worth_nothing_for_the_past() {
-    let Some(mut registry) = Registry::start("an old claim", 2) else {
+fn a_renewed_lease_of_a_restored_registry_does_not_cover_the_past() {
+    let Some(mut registry) = Registry::start("an old lease", 2) else {
         return;
     };
     let Some(ada) = clocked(&registry, "ada", "5") else {
@@ -222,7 +218,7 @@ fn a_claim_that_a_restored_registry_knows_is_worth_nothing_for_the_past() {
     let mut all: Vec<i64> = vec![session.one(NEXT_5)];
     let copy = registry.server.copied("an old copy");
     let frozen = ada.freeze();
-    // For some seconds the node is the other's.
+    // For some seconds the other member has the node.
     let (id, _) = first_id(&ben, NEXT_5);
     all.push(id);
     let mut other = ben.connect("postgres");
@@ -237,10 +233,10 @@ fn a_claim_that_a_restored_registry_knows_is_worth_nothing_for_the_past() {
         .run("SELECT snowflake_quarantine_registry()");
     registry.move_to(copy);
     drop(frozen);
-    ada.until("the old claim is renewed", || {
+    ada.until("the old lease is renewed", || {
         session.one("SELECT slice_until > clock_timestamp() FROM pg_mint_claims")
     });
-    // Each moment of the other's time.
+    // Steps through the time of the other's lease.
     let mut again = Vec::new();
     for back in 0..60 {
         ada.set_clock(&format!("{:+.1}", -f64::from(60 - back) / 10.0));
@@ -254,6 +250,6 @@ fn a_claim_that_a_restored_registry_knows_is_worth_nothing_for_the_past() {
     ada.set_clock("+0");
     again.push(ada.until_minted(|| session.try_one(NEXT_5)));
     all.extend(&again);
-    say(format!("{} ids after the claim came back", again.len()));
+    say(format!("{} ids after the lease was renewed", again.len()));
     assert_unique([&all]);
 }

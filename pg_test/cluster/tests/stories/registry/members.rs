@@ -1,4 +1,4 @@
-//! A registry lends nodes: who gets which, who gets none, and when a node is free again.
+//! Leases of a registry's nodes: which member gets which, which gets none, and when a node is free again.
 
 use mint_cluster::load::sessions::{assert_sound, split, while_minting};
 use mint_cluster::registry::members::{assert_refused, first_id};
@@ -9,7 +9,7 @@ const NEXT: &str = "SELECT snowflake_next_id()";
 const NEXT_5: &str = "SELECT snowflake_next_id(5)";
 const SMALL: &str = "time:41 node:2 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z";
 
-fn claims(server: &Server) -> Vec<String> {
+fn leases(server: &Server) -> Vec<String> {
     server.connect("postgres").column(
         "SELECT format('%s: %s-%s', node_bits, first_node, last_node) FROM pg_mint_claims
          WHERE held ORDER BY node_bits, first_node",
@@ -24,8 +24,8 @@ fn each_member_mints_as_a_node_of_its_own() {
     let members = ["ada", "ben", "eve"].map(|name| registry.auto(name));
     let mut all = Vec::new();
     let begun = Instant::now();
-    // Longer than a slice, so that it is renewed.
-    while begun.elapsed() < registry.slice * 2 {
+    // Longer than a lease, so that it is renewed.
+    while begun.elapsed() < registry.lease * 2 {
         for member in &members {
             let ids: Vec<i64> = member
                 .connect("postgres")
@@ -57,7 +57,7 @@ fn each_member_mints_as_a_node_of_its_own() {
 }
 
 #[test]
-fn a_node_that_two_members_list_is_lent_to_one() {
+fn a_node_that_two_members_list_is_granted_to_one() {
     let Some(registry) = Registry::start("listed twice", 2) else {
         return;
     };
@@ -71,16 +71,16 @@ fn a_node_that_two_members_list_is_lent_to_one() {
             "held by ada until",
         );
     }
-    // Not before the slice is past, as nobody can know that its holder is gone.
+    // Not before the lease ends, as the registry cannot know that its holder is gone.
     ada.stop_immediate();
     let until: String = registry
         .connect()
         .one("SELECT slice_until::text FROM pg_mint_nodes");
     let (id, after) = first_id(&ben, NEXT_5);
     say(format!(
-        "a node whose holder is gone is had after {after:?}"
+        "a node whose holder is gone is granted after {after:?}"
     ));
-    assert!(after < registry.slice + Duration::from_secs(2), "{after:?}");
+    assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
     let is_past: bool = registry.connect().one(&format!(
         "SELECT snowflake_time({id}) >= '{until}'::timestamptz - interval '1 ms'"
     ));
@@ -88,23 +88,23 @@ fn a_node_that_two_members_list_is_lent_to_one() {
     ids.push(id);
     assert_ascending(&ids);
 
-    // The old holder comes back, and is the one who is refused.
+    // The old holder comes back and is refused.
     ada.start_again();
     assert_refused(
         &ada.connect("postgres").refusal(NEXT_5),
         "held by ben until",
     );
-    // A clean stop gives back at once.
+    // A clean stop releases the lease at once.
     ben.stop_fast();
     let (id, after) = first_id(&ada, NEXT_5);
-    say(format!("a node that was given back is had after {after:?}"));
+    say(format!("a released node is granted after {after:?}"));
     assert!(after < Duration::from_secs(1), "{after:?}");
     ids.push(id);
     assert_ascending(&ids);
 }
 
 #[test]
-fn a_member_mints_no_shard_that_it_has_not_claimed() {
+fn a_member_mints_no_shard_without_a_lease() {
     let Some(registry) = Registry::start("unlisted", 2) else {
         return;
     };
@@ -121,8 +121,8 @@ fn a_member_mints_no_shard_that_it_has_not_claimed() {
             assert_refused(&session.refusal(&many), "pg_mint.nodes");
         }
     }
-    assert_eq!(claims(&ada), Vec::<String>::new());
-    // The narrow layout ends within the range.
+    assert_eq!(leases(&ada), Vec::<String>::new());
+    // The nodes of the narrowest layout end within the range.
     for minted in [
         "5",
         "100",
@@ -134,19 +134,13 @@ fn a_member_mints_no_shard_that_it_has_not_claimed() {
         session.one::<i64>(&format!("SELECT snowflake_next_id({minted})"));
     }
     assert_eq!(
-        claims(&ada),
+        leases(&ada),
         [
-            "7: 5-5",
-            "7: 100-127",
-            "10: 5-5",
-            "10: 100-163",
-            "13: 5-5",
-            "13: 100-163",
-            "16: 5-5",
+            "7: 5-5", "7: 100-127", "10: 5-5", "10: 100-163", "13: 5-5", "13: 100-163", "16: 5-5",
             "16: 100-163"
         ]
     );
-    // Nodes of another width are other nodes.
+    // Nodes of another width have leases of their own.
     let ben = registry.fixed("ben", "5");
     let mut other = ben.connect("postgres");
     other.one::<i64>(
@@ -155,9 +149,9 @@ fn a_member_mints_no_shard_that_it_has_not_claimed() {
     assert_refused(&other.refusal(NEXT_5), "held by ada until");
 }
 
-/// What a session has learned of who holds a node, the settings may change.
+/// A change of the settings overrides what a session has cached about a node's lease.
 #[test]
-fn a_change_of_settings_reaches_who_is_minting() {
+fn a_change_of_settings_reaches_minting_sessions() {
     let Some(registry) = Registry::start("nodes change", 2) else {
         return;
     };
@@ -168,19 +162,19 @@ fn a_change_of_settings_reaches_who_is_minting() {
     for nodes in ["4-6", "5-9", "3, 5"] {
         other.set_for_server("pg_mint.nodes", &format!("'{nodes}'"));
         for _ in 0..30 {
-            std::thread::sleep(registry.slice / 15);
+            std::thread::sleep(registry.lease / 15);
             match session.try_one(NEXT_5) {
                 Ok(id) => ids.push(id),
                 Err(refusal) => panic!("{nodes}: {refusal}"),
             }
         }
     }
-    assert_eq!(claims(&ada), ["13: 3-3", "13: 5-5"]);
+    assert_eq!(leases(&ada), ["13: 3-3", "13: 5-5"]);
     assert_ascending(&ids);
 }
 
 #[test]
-fn a_layout_without_a_node_is_one_servers() {
+fn a_layout_without_a_node_is_leased_to_one_server() {
     const MASTODON: &str = "SELECT snowflake_next('mastodon')";
     let Some(registry) = Registry::start("no node", 2) else {
         return;
@@ -228,11 +222,11 @@ fn when_all_nodes_are_in_use_the_next_member_waits_for_one() {
     members[3].stop_immediate();
     let (id, after) = first_id(&members[0], &next);
     assert!(
-        after < registry.slice + Duration::from_secs(2),
+        after < registry.lease + Duration::from_secs(2),
         "after a crash: {after:?}"
     );
     ids.push(id);
-    // One that crashes does not wait for its own old slice: any other free node is as good.
+    // A crashed member does not wait for its own old lease but gets another free node.
     members[1].stop_fast();
     let victim = members[2].connect("postgres");
     members[2].kill9(victim.pid);
@@ -242,9 +236,9 @@ fn when_all_nodes_are_in_use_the_next_member_waits_for_one() {
     assert_unique([&ids]);
 }
 
-/// A static server's nodes are kept for it.
+/// Nodes of servers without a registry can be reserved.
 #[test]
-fn reserved_nodes_are_lent_to_nobody() {
+fn reserved_nodes_are_not_granted() {
     let Some(registry) = Registry::start("reserved", 2) else {
         return;
     };
@@ -273,7 +267,7 @@ fn reserved_nodes_are_lent_to_nobody() {
     assert_eq!(refusal.code, "42704", "{refusal}");
 }
 
-/// Nodes are given back in the middle of minting. With long slices, of which much is left.
+/// Nodes are released while sessions mint, long before their leases end.
 #[test]
 fn a_release_under_load_repeats_nothing() {
     let Some(registry) = Registry::start("release under load", 10) else {
@@ -303,10 +297,10 @@ fn a_release_under_load_repeats_nothing() {
         all.extend(ids);
     }
     assert_sound(&all);
-    // Idle, it stays released, and others have the node.
+    // Without calls the node stays released, and others get it.
     let mut session = member.connect("postgres");
     assert!(session.one::<i64>("SELECT snowflake_release_node()") > 0);
-    assert_eq!(claims(&member), Vec::<String>::new());
+    assert_eq!(leases(&member), Vec::<String>::new());
     let ben = registry.fixed("ben", "5");
     let (id, after) = first_id(&ben, NEXT_5);
     assert!(after < Duration::from_secs(3), "{after:?}");

@@ -1,4 +1,4 @@
-//! Nodes that a registry lends.
+//! Leases of nodes that a registry grants.
 
 mod access;
 mod copies;
@@ -6,3 +6,11 @@ mod members;
 mod outages;
 mod replication;
 mod settings;
+
+use mint_cluster::Session;
+
+/// Returns the node of an id.
+#[track_caller]
+fn shard(session: &mut Session, id: i64) -> i64 {
+    session.one(&format!("SELECT snowflake_shard({id})"))
+}

@@ -1,4 +1,4 @@
-//! A registry is down, forgets what it granted, or was never reached. Its members say so, and no node is lent twice.
+//! Registries that are down, forget what they granted, or cannot be reached. No node is granted twice.
 
 use mint_cluster::load::sessions::{split, while_minting};
 use mint_cluster::registry::members::{assert_refused, first_id};
@@ -21,7 +21,7 @@ fn in_quarantine(registry: &Registry) -> bool {
 }
 
 #[test]
-fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
+fn without_the_registry_minting_continues_to_the_end_of_the_lease() {
     let Some(registry) = Registry::start("a registry that is down", 3) else {
         return;
     };
@@ -42,11 +42,11 @@ fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
         "with the registry down, minted for {lasted:?}, then: {refusal}"
     ));
     assert!(
-        lasted > registry.slice / 2 - Duration::from_millis(300),
+        lasted > registry.lease / 2 - Duration::from_millis(300),
         "{lasted:?}"
     );
     assert!(
-        lasted < registry.slice + Duration::from_millis(500),
+        lasted < registry.lease + Duration::from_millis(500),
         "{lasted:?}"
     );
     assert!(refusal.message.contains("ended at"), "{refusal}");
@@ -56,7 +56,7 @@ fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
         trouble.contains("could not establish connection"),
         "{trouble}"
     );
-    // Who asks for the first time.
+    // A member without any lease yet.
     assert_refused(
         &ben.connect("postgres").refusal(NEXT),
         "could not establish connection",
@@ -65,8 +65,8 @@ fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
     registry.server.start_again();
     let (id, after) = first_id(&ada, NEXT);
     say(format!("minted {after:?} after the registry came back"));
-    // As it was started, it lets a slice pass first.
-    let due = registry.slice * 5 / 4 + Duration::from_secs(2);
+    // After a start the registry waits for one lease.
+    let due = registry.lease * 5 / 4 + Duration::from_secs(2);
     assert!(after < due, "{after:?}");
     ids.push(id);
     ids.push(session.one(NEXT));
@@ -75,9 +75,9 @@ fn without_the_registry_minting_goes_on_to_the_end_of_the_slice() {
     assert!(!ids.contains(&id));
 }
 
-/// It takes connections and says nothing.
+/// A registry that hangs accepts connections and does not answer.
 #[test]
-fn a_registry_that_hangs_is_not_waited_for_for_ever() {
+fn no_session_waits_for_ever_for_a_registry_that_hangs() {
     let Some(registry) = Registry::start("a registry that hangs", 2) else {
         return;
     };
@@ -86,7 +86,7 @@ fn a_registry_that_hangs_is_not_waited_for_for_ever() {
     let first: i64 = session.one(NEXT);
     let frozen = registry.server.freeze();
     let refusals = [ben.connect("postgres").refusal(NEXT), {
-        sleep(registry.slice);
+        sleep(registry.lease);
         session.refusal(NEXT)
     }];
     drop(frozen);
@@ -101,7 +101,7 @@ fn a_registry_that_hangs_is_not_waited_for_for_ever() {
     first_id(&ben, NEXT);
 }
 
-/// A configuration for speed would let a crash forget what was granted just before it.
+/// The registry commits its grants synchronously, even where the server is set to asynchronous commit.
 #[test]
 fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
     let builder = Server::build("asynchronous commits")
@@ -112,7 +112,7 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
     };
     let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
     let mut session = registry.connect();
-    // Shown to be lost without what the registry does.
+    // An ordinary transaction is lost, as it was not committed synchronously.
     session.run("CREATE TABLE witness (); CHECKPOINT");
     let mut ids: Vec<i64> = vec![ada.connect("postgres").one(NEXT_5)];
     session.run("CREATE TABLE lost ()");
@@ -120,7 +120,10 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
     registry.server.start_again();
     let mut session = registry.connect();
     let kept: bool = session.one("SELECT to_regclass('lost') IS NULL");
-    assert!(kept, "nothing was lost by the crash: it shows nothing");
+    assert!(
+        kept,
+        "nothing was lost by the crash, so the story shows nothing"
+    );
     let holders: Vec<String> = session.column("SELECT holder FROM pg_mint_nodes WHERE held");
     assert_eq!(holders, ["ada"]);
     assert_refused(&ben.connect("postgres").refusal(NEXT_5), FORGOTTEN);
@@ -129,10 +132,10 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
     assert_ascending(&ids);
 }
 
-/// The standby knows nothing of what was granted last. It waits until that is past; who ends the wait early lends a
+/// The standby has not replayed the last grants and waits until they have ended. Ending that quarantine early grants a
 /// node twice.
 #[test]
-fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
+fn a_promoted_registry_waits_until_grants_it_may_have_forgotten_end() {
     for early in [false, true] {
         let Some(mut registry) = Registry::start("a promoted registry", 3) else {
             return;
@@ -147,7 +150,7 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
         let mut session = ada.connect("postgres");
         let mut ids: Vec<i64> = vec![session.one(NEXT_5)];
         let until: String = session.one("SELECT slice_until::text FROM pg_mint_claims");
-        // It would tell what it holds.
+        // The member would report its lease.
         let frozen = ada.freeze();
         registry.server.stop_immediate();
         standby.promote();
@@ -155,7 +158,10 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
         let known: i64 = registry
             .connect()
             .one("SELECT count(*) FROM pg_mint_grants");
-        assert_eq!(known, 0, "the standby knows of the grant: nothing was lost");
+        assert_eq!(
+            known, 0,
+            "the standby has replayed the grant, so nothing was lost"
+        );
 
         let mut other = ben.connect("postgres");
         let refusal = other.refusal(NEXT_5);
@@ -171,7 +177,7 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
         ));
         drop(frozen);
         say(format!(
-            "granted after {after:?}, {from:.1} s after the forgotten slice"
+            "granted after {after:?}, {from:.1} s after the forgotten lease"
         ));
         if early {
             assert!(
@@ -179,9 +185,12 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
                 "ended early, the quarantine protected from nothing: {from}"
             );
         } else {
-            assert!(from >= 0.0, "two servers hold a node at once: {from}");
             assert!(
-                after < registry.slice * 2 + Duration::from_secs(1),
+                from >= 0.0,
+                "two servers have leases of a node at once: {from}"
+            );
+            assert!(
+                after < registry.lease * 2 + Duration::from_secs(1),
                 "{after:?}"
             );
             assert_ascending(&ids);
@@ -189,7 +198,7 @@ fn a_promoted_registry_waits_until_what_it_may_have_forgotten_is_past() {
     }
 }
 
-/// A copy of its files brought back in its place has the same name and history, only less of it.
+/// A restored copy of the registry's files has the same identity and less history.
 #[test]
 fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
     for told in [true, false] {
@@ -201,7 +210,7 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         let mut session = ada.connect("postgres");
         let mut ids: Vec<i64> = vec![session.one(NEXT_5)];
         if !told {
-            // Time goes by, and the member sees it.
+            // The registry's WAL position advances, and a renewal tells the member.
             registry.connect().run("SELECT pg_switch_wal()");
             let before = renewals(&mut session);
             ada.until("renewals", || renewals(&mut session) > before);
@@ -215,7 +224,7 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         registry.move_to(copy);
         if !told {
             assert!(!in_quarantine(&registry));
-            // By asking.
+            // The registry notices by the member's request.
             registry
                 .server
                 .until("the registry notices", || in_quarantine(&registry));
@@ -226,20 +235,20 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         let frozen = ada.freeze();
         let (id, after) = first_id(&ben, NEXT_5);
         assert!(
-            after < registry.slice * 2 + Duration::from_secs(2),
+            after < registry.lease * 2 + Duration::from_secs(2),
             "{after:?}"
         );
         ids.push(id);
         drop(frozen);
         assert_ascending(&ids);
-        // Its connection to the old one is tried first.
+        // The member tries its connection to the old registry first.
         ada.until("the claim is found lost", || {
             session.refusal(NEXT_5).detail.contains("held by ben until")
         });
     }
 }
 
-/// Moved with pg_dump, to another server or to another database of its own.
+/// pg_dump moves the registry to another server or to another database.
 #[test]
 fn a_registry_restored_from_a_dump_begins_in_quarantine() {
     let Some(mut registry) = Registry::start("a dumped registry", 2) else {
@@ -270,7 +279,7 @@ fn a_registry_restored_from_a_dump_begins_in_quarantine() {
         .column("SELECT holder FROM pg_mint_nodes WHERE held");
     assert_eq!(holders, ["ben", "static"]);
 
-    // The extension anew on the same server, filled from the old dump, forgets as well.
+    // A recreated extension on the same server, restored from the old dump, has forgotten grants as well.
     ada.start_again();
     let mut session = registry.connect();
     session.run("DROP EXTENSION pg_mint");
@@ -280,7 +289,7 @@ fn a_registry_restored_from_a_dump_begins_in_quarantine() {
 }
 
 #[test]
-fn a_registry_that_would_not_see_what_was_granted_refuses() {
+fn a_registry_that_may_not_see_the_latest_grants_refuses() {
     let Some(registry) = Registry::start("isolation", 2) else {
         return;
     };
@@ -296,9 +305,9 @@ fn a_registry_that_would_not_see_what_was_granted_refuses() {
     first_id(&ada, NEXT);
 }
 
-/// A commit that waits for a standby that is not there is not granted yet.
+/// A grant whose commit waits for a missing synchronous standby is not returned.
 #[test]
-fn a_grant_waits_for_the_standby_that_it_shall_outlive_the_registry_on() {
+fn a_grant_waits_for_the_synchronous_standby() {
     let Some(registry) = Registry::start("synchronous standby", 2) else {
         return;
     };
@@ -310,11 +319,11 @@ fn a_grant_waits_for_the_standby_that_it_shall_outlive_the_registry_on() {
     assert!(refusal.after < Duration::from_secs(6), "{refusal}");
     let _standby = registry.server.standby("standby");
     let (_, after) = first_id(&ada, NEXT);
-    // Two questions, each of which may take its three seconds on a machine that others share.
+    // Two requests, each of which may take three seconds on a busy machine.
     assert!(after < Duration::from_secs(8), "{after:?}");
 }
 
-/// DROP EXTENSION while all mint: errors, no crash; and all is well when it is back.
+/// DROP EXTENSION under load gives errors and no crash, and minting continues when the extension is back.
 #[test]
 fn the_extension_is_dropped_under_load() {
     let Some(registry) = Registry::start("dropped", 2) else {
@@ -327,7 +336,7 @@ fn the_extension_is_dropped_under_load() {
         sleep(Duration::from_millis(500));
         let mut session = registry.connect();
         session.run("DROP EXTENSION pg_mint");
-        sleep(registry.slice * 2);
+        sleep(registry.lease * 2);
         let refusal = members[1].connect("postgres").refusal(NEXT);
         say(format!("dropped on the registry: {refusal}"));
         assert_refused(&refusal, "\"pg_mint\" is not installed");
@@ -349,7 +358,7 @@ fn the_extension_is_dropped_under_load() {
         }
         let mut session = members[0].connect("postgres");
         session.run("DROP EXTENSION pg_mint");
-        sleep(registry.slice);
+        sleep(registry.lease);
         session.run("CREATE EXTENSION pg_mint");
         first_id(&members[0], NEXT);
         sleep(Duration::from_millis(300));

@@ -1,4 +1,4 @@
-//! Two servers that replicate a table to each other, its key minted on each side as a node that the registry lent.
+//! Two servers that replicate a table to each other, whose keys are minted on each side with nodes of a registry.
 
 use mint_cluster::registry::members::AUTO;
 use mint_cluster::{Registry, Server, count, say};

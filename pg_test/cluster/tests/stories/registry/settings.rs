@@ -1,69 +1,44 @@
-//! The settings of a member change while it mints: each of them, by each way, from the next statement on.
+//! Changes of a member's settings while it mints, each of which takes effect with the next statement.
 
-use mint_cluster::registry::members::assert_refused;
+use super::shard;
+use mint_cluster::registry::members::{assert_refused, create_registry};
 use mint_cluster::{Registry, Server, Session, assert_ascending};
 use std::thread::sleep;
 use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
-/// Node 0 is what `auto` is given first, 10 what the second registry gives.
+/// `auto` gets node 0 of the first registry and node 10 of the second.
 const FIRST: &str = "SELECT snowflake_next_id(0)";
 const UNLISTED: &str = "is not one of this server's";
 
-/// Two registries: of one server, in two databases.
-fn second(registry: &Registry) {
+/// Creates a second registry, in another database of the registry's server.
+fn create_second(registry: &Registry) {
     registry.server.create_database("second");
     let mut session = registry.server.connect("second");
-    session.run("SELECT snowflake_create_registry('2 s')");
-    session.run("SELECT snowflake_end_quarantine()");
+    create_registry(&mut session, 2);
     session.run("SELECT snowflake_reserve_nodes(13, 0, 9, 'others')");
-    for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
-        session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
-    }
 }
 
-/// The way from a member's database to the second registry.
-fn way(member: &Server, database: &str, server: &str) {
-    let mut session = member.connect("postgres");
-    let host: String = session.one(
-        "SELECT split_part(option, '=', 2) FROM pg_foreign_server, unnest(srvoptions) option
-         WHERE srvname = 'registry' AND option LIKE 'host=%'",
-    );
-    if database != "postgres" {
-        session.run(&format!("CREATE DATABASE {database}"));
-        session = member.connect(database);
-        session.run("CREATE EXTENSION dblink");
-    }
-    session.run(&format!(
-        "CREATE SERVER {server} FOREIGN DATA WRAPPER dblink_fdw
-             OPTIONS (host '{host}', port '5432', dbname 'second', connect_timeout '3');
-         CREATE USER MAPPING FOR postgres SERVER {server} OPTIONS (user 'member')"
-    ));
-}
-
-fn shard(session: &mut Session, id: i64) -> i64 {
-    session.one(&format!("SELECT snowflake_shard({id})"))
-}
-
-/// A reload that has reached every session.
+/// Changes a setting and waits until every session has reloaded it.
 fn set(session: &mut Session, setting: &str, value: &str) {
     session.set_for_server(setting, value);
     sleep(Duration::from_millis(50));
 }
 
-/// Nobody holds anything at the first registry: it was told, and need not wait for the end of a slice.
-fn assert_given_back(registry: &Registry) {
+/// Asserts that all leases of the first registry were released before their end.
+#[track_caller]
+fn assert_released(registry: &Registry) {
     let mut session = registry.connect();
-    registry.server.until("the nodes are given back", || {
+    registry.server.until("the nodes are released", || {
         session.one("SELECT NOT EXISTS (SELECT FROM pg_mint_nodes WHERE held)")
     });
     let early: bool = session.one("SELECT bool_and(slice_until <= now()) FROM pg_mint_nodes");
-    assert!(early, "a slice was left to end by itself");
+    assert!(early, "a lease was not released before its end");
 }
 
 #[test]
 fn without_a_registry_auto_is_no_node() {
-    // Slices that are long enough to be seen given back early.
+    // Leases that are long enough to show an early release.
     let Some(registry) = Registry::start("registry reset", 10) else {
         return;
     };
@@ -81,9 +56,9 @@ fn without_a_registry_auto_is_no_node() {
             "is not set",
         );
     }
-    assert_given_back(&registry);
+    assert_released(&registry);
     assert_refused(&session.refusal(NEXT), "pg_mint.registry is not set");
-    // A node by its number is this server's then, because its settings say so.
+    // Without a registry, an explicit node is not checked.
     session.one::<i64>("SELECT snowflake_next_id(5)");
     set(&mut session, "pg_mint.registry", "'registry'");
     let after = member.until_minted(|| other.try_one(NEXT));
@@ -91,54 +66,58 @@ fn without_a_registry_auto_is_no_node() {
 }
 
 #[test]
-fn another_registry_lends_other_nodes() {
+fn another_registry_grants_other_nodes() {
     let Some(registry) = Registry::start("another registry", 10) else {
         return;
     };
-    second(&registry);
+    create_second(&registry);
     let member = registry.auto("ada");
-    way(&member, "postgres", "another");
+    registry.create_server(&mut member.connect("postgres"), "another", "second");
     let mut session = member.connect("postgres");
     let mut other = member.connect("postgres");
     let id = session.one(NEXT);
     assert_eq!(shard(&mut session, id), 0);
     other.one::<i64>(FIRST);
     set(&mut session, "pg_mint.registry", "'another'");
-    moved(&registry, &member, &mut session, &mut other);
+    assert_moved(&registry, &member, &mut session, &mut other);
     set(&mut session, "pg_mint.registry", "'registry'");
     let id = member.until_minted(|| other.try_one(NEXT));
     assert_eq!(shard(&mut other, id), 0);
 }
 
 #[test]
-fn a_registry_of_another_database_lends_other_nodes() {
+fn a_registry_of_another_database_grants_other_nodes() {
     let Some(registry) = Registry::start("another database", 10) else {
         return;
     };
-    second(&registry);
+    create_second(&registry);
     let member = registry.auto("ada");
-    way(&member, "elsewhere", "registry");
+    member.connect("postgres").run("CREATE DATABASE elsewhere");
+    let mut elsewhere = member.connect("elsewhere");
+    elsewhere.run("CREATE EXTENSION dblink");
+    registry.create_server(&mut elsewhere, "registry", "second");
     let mut session = member.connect("postgres");
     let mut other = member.connect("postgres");
     session.one::<i64>(NEXT);
     other.one::<i64>(FIRST);
     set(&mut session, "pg_mint.registry_database", "'elsewhere'");
-    moved(&registry, &member, &mut session, &mut other);
+    assert_moved(&registry, &member, &mut session, &mut other);
 }
 
-/// From the first statement on, the node of the old registry is not minted, and is given back there.
+/// Asserts that from the first statement on the member mints with the second registry's node and has released the old
+/// one.
 #[track_caller]
-fn moved(registry: &Registry, member: &Server, session: &mut Session, other: &mut Session) {
+fn assert_moved(registry: &Registry, member: &Server, session: &mut Session, other: &mut Session) {
     assert_refused(&other.refusal(FIRST), UNLISTED);
     let id = member.until_minted(|| session.try_one(NEXT));
     assert_eq!(shard(session, id), 10);
     assert_refused(&session.refusal(FIRST), UNLISTED);
     other.one::<i64>("SELECT snowflake_next_id(10)");
-    assert_given_back(registry);
+    assert_released(registry);
 }
 
 #[test]
-fn a_role_that_may_not_ask_mints_nothing_of_what_another_was_lent() {
+fn a_role_that_may_not_ask_does_not_use_the_lease_of_another() {
     let Some(registry) = Registry::start("another role", 10) else {
         return;
     };
@@ -149,7 +128,7 @@ fn a_role_that_may_not_ask_mints_nothing_of_what_another_was_lent() {
     set(&mut session, "pg_mint.registry_role", "'asker'");
     let refusal = session.refusal("SELECT snowflake_next_id(5)");
     assert_eq!(refusal.code, "55000", "{refusal}");
-    assert_given_back(&registry);
+    assert_released(&registry);
     let refusal = session.refusal("SELECT snowflake_next_id(5)");
     assert_refused(&refusal, "user mapping not found");
     session.run("CREATE USER MAPPING FOR asker SERVER registry OPTIONS (user 'member')");
@@ -157,13 +136,13 @@ fn a_role_that_may_not_ask_mints_nothing_of_what_another_was_lent() {
 }
 
 #[test]
-fn a_node_that_is_no_longer_listed_is_refused_while_it_is_held() {
+fn a_node_that_is_no_longer_listed_is_refused_while_it_is_leased() {
     let Some(registry) = Registry::start("unlisted later", 10) else {
         return;
     };
     let member = registry.fixed("ada", "4-6, 8");
     let mut session = member.connect("postgres");
-    // Some of them are reserved in the session, beyond what was asked.
+    // The session reserves more ids than it returns.
     set(&mut session, "pg_mint.reserve", "500");
     let mut other = member.connect("postgres");
     for each in [&mut session, &mut other] {
@@ -180,7 +159,7 @@ fn a_node_that_is_no_longer_listed_is_refused_while_it_is_held() {
 }
 
 #[test]
-fn the_node_of_a_session_is_one_of_those_that_the_server_has_claimed() {
+fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     let Some(registry) = Registry::start("node by each way", 10) else {
         return;
     };
@@ -192,10 +171,10 @@ fn the_node_of_a_session_is_one_of_those_that_the_server_has_claimed() {
     let mut session = member.connect("postgres");
     let id = session.one(NEXT);
     assert_eq!(shard(&mut session, id), 0);
-    // Its number names the same node.
+    // The number of the same node.
     session.one::<i64>(FIRST);
 
-    // By SET, and back.
+    // By SET and RESET.
     session.run("SET pg_mint.node = 21");
     let id = session.one(NEXT);
     assert_eq!(shard(&mut session, id), 21);
@@ -213,7 +192,7 @@ fn the_node_of_a_session_is_one_of_those_that_the_server_has_claimed() {
     let id = session.one(NEXT);
     assert_eq!(shard(&mut session, id), 0);
 
-    // By role and by database, for sessions from then on.
+    // By ALTER ROLE and ALTER DATABASE, for new sessions.
     session.run("CREATE ROLE app LOGIN; ALTER ROLE app SET pg_mint.node = 23");
     session.run("ALTER DATABASE postgres SET pg_mint.node = 24");
     for (user, node) in [("app", 23), ("postgres", 24)] {
@@ -227,7 +206,7 @@ fn the_node_of_a_session_is_one_of_those_that_the_server_has_claimed() {
     assert_refused(&refusal, UNLISTED);
     session.run("ALTER DATABASE postgres RESET pg_mint.node");
 
-    // By reload: from a node that is given to one that is set.
+    // By reload, from `auto` to a number.
     set(&mut session, "pg_mint.node", "25");
     let id = session.one(NEXT);
     assert_eq!(shard(&mut session, id), 25);
@@ -239,16 +218,14 @@ fn the_node_of_a_session_is_one_of_those_that_the_server_has_claimed() {
     assert_refused(&session.refusal("SELECT snowflake_next_id(30)"), UNLISTED);
 }
 
-/// The other four are the server's: no session, role or database can have its own.
+/// The other four settings cannot be set for a session, role or database.
 #[test]
 fn the_registry_of_a_server_is_set_for_all_of_it() {
     let server = Server::build("one registry").preload(true).start();
     let mut session = server.connect("postgres");
     for setting in ["nodes", "registry", "registry_database", "registry_role"] {
         for way in [
-            "SET",
-            "ALTER ROLE postgres SET",
-            "ALTER DATABASE postgres SET",
+            "SET", "ALTER ROLE postgres SET", "ALTER DATABASE postgres SET",
         ] {
             let refusal = session.refusal(&format!("{way} pg_mint.{setting} = '7'"));
             assert_eq!(refusal.code, "55P02", "{refusal}");

@@ -1,9 +1,9 @@
-//! What comes in for a UUID or an ObjectID, in binary, in another encoding, or asked about: no session is lost over it.
+//! Input of UUIDs and ObjectIDs: binary, in another encoding, and by pg_input_is_valid. No input ends a session.
 
 use mint_cluster::{Server, count, say};
 
-/// A field of a binary COPY: anything of any length. Twelve bytes are an ObjectID, all else is refused in the
-/// protocol's words, and no session is lost.
+/// A field of a binary COPY has any bytes of any length. Twelve bytes are an ObjectID, all else gets an error of the
+/// protocol, and no session ends.
 #[test]
 fn binary_input_takes_twelve_bytes_and_nothing_else() {
     let server = Server::start("binary input");
@@ -54,7 +54,7 @@ fn binary_input_takes_twelve_bytes_and_nothing_else() {
             }
         }
     }
-    // And out again, in both formats.
+    // Output in both formats.
     session
         .run("TRUNCATE taken; INSERT INTO taken SELECT objectid() FROM generate_series(1, 1000)");
     for format in ["binary", "text", "csv"] {
@@ -70,9 +70,9 @@ fn binary_input_takes_twelve_bytes_and_nothing_else() {
     }
 }
 
-/// In a database of another encoding, texts are bytes as any others: none is a panic.
+/// In a database of another encoding, texts may be any bytes, and none causes a panic.
 #[test]
-fn another_encoding_than_utf8() {
+fn texts_of_another_encoding_cause_no_panic() {
     let server = Server::start("latin1");
     server.connect("postgres").run(
         "CREATE DATABASE latin1 ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
@@ -99,9 +99,9 @@ fn another_encoding_than_utf8() {
     }
 }
 
-/// Asked whether a text is an ObjectID, PostgreSQL 16 and later say no without an error.
+/// pg_input_is_valid of PostgreSQL 16 and later returns false for a bad text, without an error.
 #[test]
-fn a_bad_text_is_a_question_where_postgresql_asks() {
+fn pg_input_is_valid_returns_false_for_a_bad_text() {
     let server = Server::start("soft errors");
     let mut session = server.connect("postgres");
     if session.one::<String>("SHOW server_version_num").as_str() < "160000" {

@@ -1,5 +1,5 @@
-//! Each process draws from a random stream of its own, each start of the server its own node, clock sequence and process
-//! bytes, whatever was loaded before the server forked.
+//! Randomness: each process has a random stream of its own, and each start of the server a node, clock sequence and
+//! process bytes of its own, whether or not the library is preloaded.
 
 use mint_cluster::Server;
 use std::collections::HashSet;
@@ -10,12 +10,12 @@ fn assert_distinct<T: std::hash::Hash + Eq + std::fmt::Debug>(values: &[T]) {
     assert_eq!(distinct.len(), values.len(), "{values:?}");
 }
 
-/// The first ids that a new session draws from its random stream.
+/// Returns the first ids that a new session draws from its random stream.
 fn stream(server: &Server) -> Vec<String> {
     server.connect("postgres").mint("uuid_v4()", 20)
 }
 
-/// What a start of the server draws: node, clock sequence, the five bytes of an ObjectID.
+/// Returns the values that a start of the server draws: node, clock sequence, the five bytes of an ObjectID.
 fn start_of(server: &Server) -> String {
     server.connect("postgres").one(
         "SELECT concat_ws(' ', uuid_node(id), uuid_clock_sequence(id), substring(objectid()::text FROM 9 FOR 10))
@@ -23,8 +23,8 @@ fn start_of(server: &Server) -> String {
     )
 }
 
-/// Each process draws from a stream of its own, whatever was loaded before it was forked.
-fn every_process_draws_another_stream(preload: bool) {
+/// Asserts that each process draws from a stream of its own.
+fn assert_streams_differ(preload: bool) {
     let server = Server::build("random streams")
         .preload(preload)
         .conf("max_worker_processes = 16")
@@ -38,7 +38,7 @@ fn every_process_draws_another_stream(preload: bool) {
         }
         starts.push(start_of(&server));
         assert_eq!(starts.last(), Some(&start_of(&server)), "a session's own");
-        ids.extend(by_workers(&server, "uuid_v4()"));
+        ids.extend(mint_in_workers(&server, "uuid_v4()"));
         match round {
             0 => server.restart(),
             1 => server.kill9(server.connect("postgres").pid),
@@ -50,7 +50,7 @@ fn every_process_draws_another_stream(preload: bool) {
     }
     assert_distinct(&ids);
     assert_distinct(&starts);
-    // No part of a start is the same in two of them either: each would be by chance once in 2^14 tries or more.
+    // No value of a start is the same in two of them; by chance each would be once in 2^14 tries or more.
     for part in [0, 2] {
         let parts: Vec<_> = starts
             .iter()
@@ -62,16 +62,16 @@ fn every_process_draws_another_stream(preload: bool) {
 
 #[test]
 fn every_process_draws_another_random_stream() {
-    every_process_draws_another_stream(false);
+    assert_streams_differ(false);
 }
 
 #[test]
 fn every_process_draws_another_random_stream_preloaded() {
-    every_process_draws_another_stream(true);
+    assert_streams_differ(true);
 }
 
-/// What parallel workers mint, the leader left out. A legacy ObjectID shows that it was several of them.
-fn by_workers(server: &Server, call: &str) -> Vec<String> {
+/// Mints in parallel workers without the leader. A legacy ObjectID shows that there were several.
+fn mint_in_workers(server: &Server, call: &str) -> Vec<String> {
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE IF NOT EXISTS rows AS SELECT generate_series(1, 20000) AS n");
     session.run("ALTER TABLE rows SET (parallel_workers = 4)");
@@ -83,7 +83,7 @@ fn by_workers(server: &Server, call: &str) -> Vec<String> {
         format!("SELECT concat(objectid_legacy_pid(objectid_legacy()), ' ', {call}) FROM rows");
     let mut workers = HashSet::new();
     let mut ids = Vec::new();
-    // On a busy machine, one worker can be through before the next one is there.
+    // On a busy machine one worker can finish before the next one starts.
     for _ in 0..20 {
         let drawn: Vec<String> = session.column(&sql);
         assert_eq!(drawn.len(), 20_000);
@@ -105,7 +105,7 @@ fn by_workers(server: &Server, call: &str) -> Vec<String> {
 fn parallel_workers_mint_each_id_once() {
     let server = Server::start("parallel workers");
     for call in ["uuid_v1()", "uuid_v6()", "uuid_v7()", "objectid()"] {
-        let ids = by_workers(&server, call);
+        let ids = mint_in_workers(&server, call);
         assert_eq!(
             ids.iter().collect::<HashSet<_>>().len(),
             ids.len(),
@@ -114,9 +114,9 @@ fn parallel_workers_mint_each_id_once() {
     }
 }
 
-/// The node may be the machine's, if a superuser says so.
+/// The node is the machine's address only where a superuser sets that.
 #[test]
-fn the_machines_address_is_shown_on_request_only() {
+fn the_machines_address_is_used_on_request_only() {
     let server = Server::start("node of uuids");
     let mut session = server.connect("postgres");
     let random: String = session.one("SELECT uuid_node(uuid_v1())::text");
@@ -131,10 +131,10 @@ fn the_machines_address_is_shown_on_request_only() {
                 .collect();
             assert!(addresses.iter().any(|one| one.trim() == node), "{node}");
         }
-        // A machine without one, as a container may be.
+        // A machine without an address, as a container may be.
         Err(refusal) => assert_eq!(refusal.code, "55000", "{refusal}"),
     }
-    // Others' sessions are not concerned.
+    // Other sessions are not affected.
     let mut other = server.connect("postgres");
     assert_eq!(
         other.one::<String>("SELECT uuid_node(uuid_v1())::text"),

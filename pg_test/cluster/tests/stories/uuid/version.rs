@@ -1,26 +1,15 @@
-//! UUIDs and ObjectIDs of whole servers: unique and ascending over all sessions, whatever happens to the clock, and on
-//! standbys too.
+//! UUIDs and ObjectIDs of whole servers: unique and ascending over all sessions, with clock steps and on standbys.
 
-use mint_cluster::{Server, Session, count, say};
+use mint_cluster::{Server, Session, assert_ascending, count, say};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// What ascends in the order of minting, as text, whose order is that of the ids.
+/// Generators whose ids ascend in the order of minting, as text in the same order.
 const ASCENDING: [&str; 4] = [
-    "uuid_v7()",
-    "uuid_v6()",
-    "uuid_v1_to_v6(uuid_v1())",
-    "objectid()",
+    "uuid_v7()", "uuid_v6()", "uuid_v1_to_v6(uuid_v1())", "objectid()",
 ];
 
-#[track_caller]
-fn assert_ascending(ids: &[String]) {
-    for pair in ids.windows(2) {
-        assert!(pair[0] < pair[1], "{} was followed by {}", pair[0], pair[1]);
-    }
-}
-
-/// Sixteen sessions at once, in two databases of the server: each id once, and each session's ascend.
+/// Sixteen sessions in two databases draw at once: ids are unique, and ascend within each session.
 #[test]
 fn sixteen_sessions_draw_millions() {
     const SESSIONS: usize = 16;
@@ -63,7 +52,7 @@ fn sixteen_sessions_draw_millions() {
         ));
         assert_eq!(backwards, 0, "{column} out of order within a session");
     }
-    // The random bits are not what makes them unique: they differ before those.
+    // They are unique even without their random bits.
     let times: i64 =
         session.one("SELECT count(DISTINCT substring(uuid_send(v7) FOR 8)) FROM minted");
     assert_eq!(times, rows);
@@ -72,9 +61,9 @@ fn sixteen_sessions_draw_millions() {
     ));
 }
 
-/// Minted one after the other in sixteen sessions, the ids ascend from session to session.
+/// Ids that are minted one after the other in sixteen sessions ascend from session to session.
 #[test]
-fn the_order_of_minting_is_the_order_of_the_ids() {
+fn ids_ascend_over_all_sessions() {
     let server = Server::start("order over sessions");
     let mut sessions: Vec<Session> = (0..16).map(|_| server.connect("postgres")).collect();
     for call in ASCENDING {
@@ -88,13 +77,12 @@ fn the_order_of_minting_is_the_order_of_the_ids() {
     }
 }
 
-/// A clock that steps, back by a little and by an hour and forward again, neither stops the ids nor turns them around.
+/// Steps of the clock, back a little, back an hour and forward again, neither stop minting nor break the order.
 #[test]
-fn clock_steps_neither_stop_nor_turn_them() {
-    let Some(server) = Server::build_with_clock("clock steps of uuids") else {
+fn clock_steps_neither_stop_nor_reorder_ids() {
+    let Some(server) = Server::start_with_clock("clock steps of uuids") else {
         return;
     };
-    let server = server.start();
     let mut sessions: Vec<Session> = (0..3).map(|_| server.connect("postgres")).collect();
     let mut all = vec![Vec::new(); ASCENDING.len()];
     for offset in [
@@ -108,7 +96,7 @@ fn clock_steps_neither_stop_nor_turn_them() {
         }
     }
     all.iter().for_each(|ids| assert_ascending(ids));
-    // They did not follow the clock ten years back.
+    // The ids did not follow the clock ten years back.
     let session = &mut sessions[0];
     let ahead: bool = session.one(
         "SELECT least(uuid_time(uuid_v7()), uuid_time(uuid_v6()), uuid_time(uuid_v1()), objectid_time(objectid()))
@@ -116,7 +104,7 @@ fn clock_steps_neither_stop_nor_turn_them() {
     );
     assert!(ahead, "the ids follow a clock that is ten years back");
 
-    // A restart begins at the clock; node, clock sequence and random bytes tell the ids apart.
+    // After a restart ids start from the clock; node, clock sequence and random bytes keep them unique.
     server.restart();
     let mut session = server.connect("postgres");
     let at_the_clock: bool = session.one(
@@ -126,13 +114,12 @@ fn clock_steps_neither_stop_nor_turn_them() {
     assert!(at_the_clock, "a restart does not begin at the clock");
 }
 
-/// Version 2 is the one that ends: a clock set back by more than a window gives out no more of an id's.
+/// Version 2 refuses when the clock is set back by more than a window.
 #[test]
-fn version_2_waits_for_its_window() {
-    let Some(server) = Server::build_with_clock("windows of version 2") else {
+fn version_2_refuses_an_earlier_window() {
+    let Some(server) = Server::start_with_clock("windows of version 2") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     let before = session.mint("uuid_v2('person', 501)", 10);
     server.set_clock("-3600");
@@ -145,13 +132,12 @@ fn version_2_waits_for_its_window() {
     assert_eq!(distinct.len(), 74);
 }
 
-/// A call takes no time to speak of, also when the clock is far behind.
+/// Calls do not wait, even when the clock is far behind.
 #[test]
-fn nothing_waits() {
-    let Some(server) = Server::build_with_clock("no waits") else {
+fn no_call_waits_for_the_clock() {
+    let Some(server) = Server::start_with_clock("no waits") else {
         return;
     };
-    let server = server.start();
     let mut session = server.connect("postgres");
     session.run("SET statement_timeout = '5s'");
     session.run(&format!("SELECT {}", ASCENDING.join(", ")));
@@ -165,9 +151,9 @@ fn nothing_waits() {
     );
 }
 
-/// A standby mints, with a node and random bytes of its own, and goes on when it is promoted.
+/// A standby mints with a node and random bytes of its own, and continues when promoted.
 #[test]
-fn a_standby_mints_its_own() {
+fn a_standby_mints_ids_of_its_own() {
     let primary = Server::start("primary of uuids");
     primary
         .connect("postgres")

@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! Faults of the registry and of members.
 
 use crate::central::BLOWS;
 use crate::queue::Event;
@@ -10,40 +10,40 @@ impl Sim {
         if self.bag.is_empty() {
             self.bag = BLOWS.into();
         }
-        let blow = self.dice.below(self.bag.len() as u64) as usize;
+        let blow = self.rng.below(self.bag.len() as u64) as usize;
         let blow = self.bag.swap_remove(blow);
-        *self.tally.blows.entry(blow).or_default() += 1;
-        let down = self.dice.pick(&[50 * MS, 3 * SECOND, 15 * SECOND]);
-        let back = self.now + self.dice.between(0..down);
-        let off = self.dice.between(-MAX_SKEW / 2..MAX_SKEW / 2);
+        *self.statistics.blows.entry(blow).or_default() += 1;
+        let down = self.rng.pick(&[50 * MS, 3 * SECOND, 15 * SECOND]);
+        let back = self.now + self.rng.between(0..down);
+        let off = self.rng.between(-MAX_SKEW / 2..MAX_SKEW / 2);
         self.central.strike(blow, self.now, back, off);
         self.plan(3 * SECOND..50 * SECOND, 0, Event::Strike);
     }
 
-    /// Something happens to a member.
-    pub fn fate(&mut self, index: usize) {
-        self.plan(5 * SECOND..180 * SECOND, index, Event::Fate);
+    /// Lets a fault happen to a member.
+    pub fn fault(&mut self, index: usize) {
+        self.plan(5 * SECOND..180 * SECOND, index, Event::Fault);
         let now = self.now;
         let room = self.members.len() < self.servers;
         let member = &mut self.members[index];
         if !member.alive || member.paused_until > now {
             return;
         }
-        let what = match self.dice.below(8) {
+        let what = match self.rng.below(8) {
             0..3 => {
                 let far = [10 * MS, 500 * MS, 3 * SECOND, 30 * SECOND, 7_200 * SECOND];
-                let far = self.dice.pick(&far);
-                member.off += self.dice.between(-far..far);
+                let far = self.rng.pick(&far);
+                member.off += self.rng.between(-far..far);
                 self.plan(SECOND..40 * SECOND, index, Event::Right);
                 "clocks jumped"
             }
             3 => {
-                let long = self.dice.pick(&[3, 30, 100]) * SECOND;
-                member.paused_until = now + self.dice.between(SECOND..long);
+                let long = self.rng.pick(&[3, 30, 100]) * SECOND;
+                member.paused_until = now + self.rng.between(SECOND..long);
                 "members paused"
             }
             4 => {
-                member.cut_until = now + self.dice.between(SECOND..40 * SECOND);
+                member.cut_until = now + self.rng.between(SECOND..40 * SECOND);
                 "members cut off"
             }
             5 => {
@@ -59,7 +59,7 @@ impl Sim {
             }
             6 => {
                 member.alive = false;
-                let ago = self.dice.between(0..100 * SECOND);
+                let ago = self.rng.between(0..100 * SECOND);
                 self.plan(0..20 * SECOND, index, Event::Restore(ago));
                 "members restored"
             }
@@ -70,7 +70,7 @@ impl Sim {
                 if let Some(request) = release {
                     self.send(index, Event::Arrive(0, request));
                 }
-                if self.dice.one_in(2) {
+                if self.rng.one_in(2) {
                     self.members[index].alive = false;
                     self.plan(0..5 * SECOND, index, Event::Start);
                 } else if waited {
@@ -79,10 +79,10 @@ impl Sim {
                 "releases"
             }
         };
-        self.tally.count(what);
+        self.statistics.count(what);
     }
 
-    /// All is well from now on.
+    /// Ends all faults.
     pub fn clear_up(&mut self) {
         self.weather = Weather::Calm;
         self.central.down_until = self.now;
@@ -91,7 +91,7 @@ impl Sim {
         for Reverse(mut due) in std::mem::take(&mut self.queue) {
             if !matches!(
                 due.event,
-                Event::Strike | Event::Adjust | Event::Fate | Event::Right
+                Event::Strike | Event::Adjust | Event::Fault | Event::Right
             ) {
                 due.at = due.at.min(now + 10 * SECOND);
                 self.queue.push(Reverse(due));

@@ -1,13 +1,13 @@
-//! Seeded chance, the same on every machine.
+//! A seeded random number generator, the same on every machine.
 
 use mint_core::Micros;
 use std::ops::Range;
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]
-pub struct Dice(pub u64);
+pub struct Rng(pub u64);
 
-impl Dice {
+impl Rng {
     pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

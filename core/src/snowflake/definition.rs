@@ -1,0 +1,179 @@
+//! The definition of a layout: its fields, their order, and the rules that they keep.
+
+use crate::clock::Micros;
+
+/// A run of bits inside an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Field {
+    /// How many bits stand below it.
+    pub shift: u32,
+    /// How many bits it has, 0 to 63.
+    pub width: u32,
+}
+
+impl Field {
+    /// The largest value that fits.
+    #[must_use]
+    pub const fn max(self) -> u64 {
+        (1 << self.width) - 1
+    }
+
+    /// Returns `value` at the field's place. Upper bits that do not fit are lost: check first.
+    #[must_use]
+    #[inline]
+    pub const fn put(self, value: u64) -> u64 {
+        (value & self.max()) << self.shift
+    }
+
+    /// Returns the field's value in `id`.
+    #[must_use]
+    #[inline]
+    pub const fn take(self, id: u64) -> u64 {
+        (id >> self.shift) & self.max()
+    }
+}
+
+/// Order of the fields, from the top bit down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each name is the order that it means")]
+#[repr(u8)]
+pub enum Order {
+    TimeNodeSeq = 0,
+    TimeSeqNode = 1,
+    NodeTimeSeq = 2,
+    NodeSeqTime = 3,
+    SeqTimeNode = 4,
+    SeqNodeTime = 5,
+}
+
+impl Order {
+    pub(crate) const ALL: [Order; 6] = [
+        Order::TimeNodeSeq,
+        Order::TimeSeqNode,
+        Order::NodeTimeSeq,
+        Order::NodeSeqTime,
+        Order::SeqTimeNode,
+        Order::SeqNodeTime,
+    ];
+
+    /// The one order that stands for all that differ only in where a node of no bits is, so that
+    /// equal layouts have equal bytes.
+    pub(crate) const fn without_node(self) -> Order {
+        match self {
+            Order::TimeNodeSeq | Order::TimeSeqNode | Order::NodeTimeSeq => Order::TimeNodeSeq,
+            Order::NodeSeqTime | Order::SeqTimeNode | Order::SeqNodeTime => Order::SeqTimeNode,
+        }
+    }
+
+    /// The fields as letters, from the top bit down.
+    pub(crate) const fn letters(self) -> [u8; 3] {
+        match self {
+            Order::TimeNodeSeq => *b"tns",
+            Order::TimeSeqNode => *b"tsn",
+            Order::NodeTimeSeq => *b"nts",
+            Order::NodeSeqTime => *b"nst",
+            Order::SeqTimeNode => *b"stn",
+            Order::SeqNodeTime => *b"snt",
+        }
+    }
+}
+
+/// The parameters of a layout, from which the rest is derived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Definition {
+    /// Order of the fields.
+    pub order: Order,
+    /// Bits of time.
+    pub time: u32,
+    /// Bits of the node's two parts, upper and lower. A node in one piece has no lower part; a
+    /// layout without a node has neither.
+    pub node: (u32, u32),
+    /// Bits of sequence.
+    pub seq: u32,
+    /// Length of a tick in microseconds, 1 to 3,600,000,000.
+    pub unit: u32,
+    /// The start of tick 0.
+    pub epoch: Micros,
+    /// The first sequence of a tick is drawn from 0 to 2^start - 1; 0 starts at 0.
+    pub start: u32,
+}
+
+/// Longest unit: an hour, in microseconds.
+pub(crate) const MAX_UNIT: u32 = 3_600_000_000;
+
+/// -9999-01-02T01:59:59Z and 9999-12-30T22:00:00Z: the first and the last epoch that a layout's text can have.
+pub(crate) const FIRST_EPOCH: Micros = -377_705_023_201_000_000;
+pub(crate) const LAST_EPOCH: Micros = 253_402_207_200_000_000;
+
+impl Definition {
+    /// Bits of the whole node.
+    pub(crate) const fn node_bits(&self) -> u32 {
+        self.node.0.saturating_add(self.node.1)
+    }
+
+    /// Bits of all fields.
+    pub(crate) const fn total_bits(&self) -> u32 {
+        let above = self.time.saturating_add(self.node_bits());
+        above.saturating_add(self.seq)
+    }
+
+    /// Checks every rule.
+    pub(crate) const fn check(&self) -> Result<(), DefinitionError> {
+        let (time, node, seq, total) = (self.time, self.node_bits(), self.seq, self.total_bits());
+        if time == 0 {
+            return Err(DefinitionError::ZeroWidth("time"));
+        }
+        if seq == 0 {
+            return Err(DefinitionError::ZeroWidth("seq"));
+        }
+        if self.node.0 == 0 && self.node.1 != 0 {
+            return Err(DefinitionError::ZeroWidth("node"));
+        }
+        if total > 64 || time > 63 || seq > 63 || node > 62 {
+            return Err(DefinitionError::TooWide(total));
+        }
+        // Ids are positive: the 64th bit can only be the time's, and is given up.
+        if total == 64 && (self.order.letters()[0] != b't' || time == 1) {
+            return Err(DefinitionError::SignBit);
+        }
+        if self.epoch < FIRST_EPOCH
+            || self.epoch > LAST_EPOCH
+            || self.unit == 0
+            || self.unit > MAX_UNIT
+            || self.start > seq
+        {
+            return Err(DefinitionError::OutOfRange);
+        }
+        Ok(())
+    }
+
+    /// The places of time, node and sequence.
+    pub(crate) const fn fields(&self) -> [Field; 3] {
+        let letters = self.order.letters();
+        let mut fields = [Field { shift: 0, width: 0 }; 3];
+        let mut shift = 0;
+        let mut place = 3;
+        while place > 0 {
+            place -= 1;
+            let (field, width) = match letters[place] {
+                b't' => (0, self.time),
+                b'n' => (1, self.node_bits()),
+                _ => (2, self.seq),
+            };
+            if width > 0 {
+                fields[field] = Field { shift, width };
+            }
+            shift += width;
+        }
+        fields
+    }
+}
+
+/// A rule that a definition breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DefinitionError {
+    ZeroWidth(&'static str),
+    TooWide(u32),
+    SignBit,
+    OutOfRange,
+}

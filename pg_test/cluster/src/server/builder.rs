@@ -1,0 +1,174 @@
+//! The builder that starts servers with options.
+
+use crate::report::say;
+use crate::server::installation;
+use crate::server::process::Server;
+use crate::server::small_disk::SmallDisk;
+use crate::server::turn::Turn;
+use std::path::PathBuf;
+
+/// Options of a server to be started.
+pub struct Builder {
+    name: String,
+    conf: Vec<String>,
+    durable: bool,
+    faketime: Option<PathBuf>,
+    archiving: bool,
+    wal_disk: Option<SmallDisk>,
+    distinct: bool,
+    alone: bool,
+}
+
+impl Builder {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds a line, or several, to `postgresql.conf`.
+    #[must_use]
+    pub fn conf(mut self, line: &str) -> Self {
+        self.conf.push(line.to_owned());
+        self
+    }
+
+    /// Chooses whether the postmaster loads the library, or each session at its first call.
+    #[must_use]
+    pub fn preload(self, preload: bool) -> Self {
+        if preload {
+            self.conf("shared_preload_libraries = 'pg_mint'")
+        } else {
+            self
+        }
+    }
+
+    /// Turns fsync on, as in production. Other servers here do without it: a killed process loses nothing that the
+    /// operating system already has.
+    #[must_use]
+    pub fn durable(mut self) -> Self {
+        self.durable = true;
+        self
+    }
+
+    /// Archives all WAL, so that a backup can be recovered to any later point.
+    #[must_use]
+    pub fn archiving(mut self) -> Self {
+        self.archiving = true;
+        self
+    }
+
+    /// Gives the server a system identifier of its own. Other servers here are copies of one data directory.
+    #[must_use]
+    pub fn distinct(mut self) -> Self {
+        self.distinct = true;
+        self
+    }
+
+    /// Runs no other story at the same time: for stories that measure times or load all cores.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        self.alone = true;
+        self
+    }
+
+    /// Puts WAL on a disk of its own, in segments of 1 MB.
+    #[must_use]
+    pub fn wal_on(mut self, disk: SmallDisk) -> Self {
+        self.wal_disk = Some(disk);
+        self
+    }
+
+    /// Starts the server and creates the extension in database `postgres`.
+    #[must_use]
+    pub fn start(self) -> Server {
+        let server = self.start_empty();
+        server.connect("postgres").run("CREATE EXTENSION pg_mint");
+        server
+    }
+
+    /// Starts the server without the extension in any database.
+    #[must_use]
+    pub fn start_empty(self) -> Server {
+        let turn = Turn::wait(self.alone);
+        self.start_in_turn(Some(turn))
+    }
+
+    /// Starts the server, with the extension in database `postgres`, beside one that has the story's turn.
+    #[must_use]
+    pub fn start_beside(self, _other: &Server) -> Server {
+        let server = self.start_in_turn(None);
+        server.connect("postgres").run("CREATE EXTENSION pg_mint");
+        server
+    }
+
+    fn start_in_turn(self, turn: Option<Turn>) -> Server {
+        let mut server = Server::in_new_directory(&self.name, turn);
+        if let Some(library) = &self.faketime {
+            server.fake_clock(library);
+        }
+        match &self.wal_disk {
+            None if self.distinct => server.initdb(&server.data(), &[]),
+            None => server.fill_from_cache(),
+            Some(disk) => {
+                let wal = disk.wal().display().to_string();
+                server.initdb(&server.data(), &["--wal-segsize=1", "-X", &wal]);
+            }
+        }
+        server.wal_disk = self.wal_disk;
+        if self.archiving {
+            server.archive();
+        }
+        server.configure(&self.conf.join("\n"));
+        server.configure(if self.durable {
+            "fsync = on"
+        } else {
+            "fsync = off"
+        });
+        server.start_again();
+        server
+    }
+}
+
+impl Server {
+    /// Returns a builder for a server on default settings.
+    #[must_use]
+    pub fn build(name: &str) -> Builder {
+        Builder {
+            name: name.to_owned(),
+            conf: Vec::new(),
+            durable: false,
+            faketime: None,
+            archiving: false,
+            wal_disk: None,
+            distinct: false,
+            alone: false,
+        }
+    }
+
+    /// Starts a server on default settings with the extension in database `postgres`.
+    #[must_use]
+    pub fn start(name: &str) -> Self {
+        Self::build(name).start()
+    }
+
+    /// Returns a builder for a server whose clock the test sets ([`Server::set_clock`]). `None`, with a message, where
+    /// libfaketime is not installed.
+    #[must_use]
+    pub fn build_with_clock(name: &str) -> Option<Builder> {
+        let Some(library) = installation::libfaketime() else {
+            say(format!(
+                "SKIPPED {name}: libfaketime is not installed (package faketime)"
+            ));
+            return None;
+        };
+        Some(Builder {
+            faketime: Some(library),
+            ..Self::build(name)
+        })
+    }
+
+    /// Starts a server whose clock the test sets; see [`Server::build_with_clock`].
+    #[must_use]
+    pub fn start_with_clock(name: &str) -> Option<Self> {
+        Self::build_with_clock(name).map(Builder::start)
+    }
+}

@@ -1,0 +1,33 @@
+//! Identities of registries as SQL carries them, and nodes as messages describe them.
+
+use mint_core::Identity;
+use std::fmt::Display;
+
+/// Returns an identity's system, timeline, start and incarnation.
+pub fn to_numbers(identity: Identity) -> [i64; 4] {
+    [
+        identity.system.cast_signed(),
+        identity.timeline.into(),
+        identity.start,
+        identity.incarnation.into(),
+    ]
+}
+
+/// Returns the identity with these numbers.
+pub fn from_numbers([system, timeline, start, incarnation]: [i64; 4]) -> Identity {
+    Identity {
+        system: system.cast_unsigned(),
+        timeline: timeline as u32,
+        start,
+        incarnation: incarnation as u32,
+    }
+}
+
+/// Describes a range of nodes in a message.
+pub fn describe_nodes<T: PartialEq + Display>(width: u32, first: &T, last: &T) -> String {
+    if first == last {
+        format!("node {first} of {width} bits")
+    } else {
+        format!("nodes {first} to {last} of {width} bits")
+    }
+}
