@@ -205,6 +205,10 @@ fn layouts_whose_ids_could_be_equal_share_their_lanes() {
 }
 
 #[test]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a table, a line or three for each kind"
+)]
 fn each_kind_of_bad_text_has_its_error() {
     let own = str::to_owned;
     let with = |rest: &str| format!("time:41 node:10 seq:12 epoch:2020-01-01T00:00:00Z {rest}");
