@@ -52,7 +52,7 @@ impl Server {
             called: false,
         };
         let segment = Segment::default();
-        segment.claim(MINE);
+        segment.reassign(MINE);
         Self {
             rules,
             step,
@@ -139,7 +139,7 @@ impl Server {
         }
         self.durable = self.page;
         self.segment = Segment::default();
-        self.segment.claim(MINE);
+        self.segment.reassign(MINE);
     }
 }
 
@@ -193,7 +193,7 @@ fn leaf_adapts_its_step() {
 fn a_busy_segment_grows_to_512_000_and_an_idle_one_shrinks_to_its_own_step() {
     const MINUTE: Micros = 60_000_000;
     let segment = Segment::default();
-    segment.claim(MINE);
+    segment.reassign(MINE);
     let mut now = MINUTE;
     let mut steps = Vec::new();
     for minutes in [
@@ -277,7 +277,7 @@ fn a_segment_given_to_another_is_nobodys_any_more() {
     let mut server = Server::new(UP, 1, 10);
     assert_eq!(server.next(), Some(1));
     server.fill();
-    server.segment.claim(2);
+    server.segment.reassign(2);
     assert_eq!(server.segment.draw(MINE, 1), Draw::NotMine);
     assert_eq!(server.segment.draw(2, 1), Draw::Short { left: 0 });
     let values = Values {

@@ -45,7 +45,7 @@ impl<const PLACES: usize> Server<PLACES> {
     fn attach(&mut self) {
         for (index, (section, page)) in self.sections.iter_mut().enumerate() {
             *section = Section::default();
-            assert!(section.claim(owner(index), || true));
+            assert!(section.reassign(owner(index), || true));
             section.bounds.attach(page.value);
         }
     }
@@ -277,9 +277,9 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     }
     let (section, page) = &mut server.sections[0];
     let newer = 8 << 16;
-    assert!(!section.claim(newer, || false));
+    assert!(!section.reassign(newer, || false));
     assert_eq!(section.owner(), owner(0));
-    assert!(section.claim(newer, || true));
+    assert!(section.reassign(newer, || true));
     section.bounds.attach(5_000_000);
     page.value = 5_000_000;
     let table = UserTable::whole(&server.head, &server.buckets);
@@ -298,7 +298,7 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     }
     // Nor does it take over the reach.
     let newest = 9 << 16;
-    assert!(section.claim(newest, || true));
+    assert!(section.reassign(newest, || true));
     section.bounds.attach(100);
     page.value = 100;
     let Ok(()) = section.bounds.raise(100, 10_000_000, page);

@@ -33,7 +33,7 @@ impl World {
             durable: AtomicI64::new(0),
             segment: Segment::default(),
         };
-        world.segment.claim(1);
+        world.segment.reassign(1);
         Arc::new(world)
     }
 
@@ -113,7 +113,7 @@ fn a_claim_ends_drawing_and_mixes_nothing_up() {
             let world = Arc::clone(&world);
             thread::spawn(move || {
                 let page = world.page.lock().unwrap();
-                world.segment.claim(2);
+                world.segment.reassign(2);
                 let values = Values {
                     first: 900,
                     increment: 1,

@@ -40,7 +40,7 @@ impl Users {
             head: TableHead::default(),
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
         };
-        assert!(users.section.claim(OWNER, || true));
+        assert!(users.section.reassign(OWNER, || true));
         users.section.bounds.attach(1);
         Arc::new(users)
     }
@@ -71,7 +71,7 @@ impl Users {
 
     /// Gives the memory of the section to another, which is at this number.
     fn hand_over(&self, value: i64) {
-        assert!(self.section.claim(NEWER, || true));
+        assert!(self.section.reassign(NEWER, || true));
         self.section.bounds.attach(value);
         *self.page.value.lock().unwrap() = value;
     }
