@@ -52,14 +52,14 @@ pub struct World {
     pub ceiling: Ceiling,
     pub page: Paper,
     pub window: Micros,
-    /// How far behind the clock was found, each time.
+    /// The distances by which the clock was found behind, in turn.
     pub steps: Vec<Micros>,
     pub lease: Option<Lease>,
     /// The registry's answers to renewals, in turn; none when it does not answer.
     pub grants: VecDeque<Option<(Micros, Micros)>>,
-    /// How often the lease had to be renewed.
+    /// The number of renewals.
     pub renewals: usize,
-    /// How long a renewal takes.
+    /// The time that a renewal takes.
     pub renewing: Micros,
 }
 

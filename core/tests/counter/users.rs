@@ -107,7 +107,7 @@ impl<const PLACES: usize> Server<PLACES> {
 
 /// The row `seqsvr`, `steps` of the known ids.
 #[test]
-fn seqsvr_goes_on_from_the_sections_ceiling() {
+fn seqsvr_continues_from_the_sections_ceiling() {
     let mut server = Server::<511>::new(1, 16, 10_000);
     assert_eq!((server.next(1, 1), server.next(2, 1)), (1, 1));
     server.restart(true);
@@ -151,7 +151,7 @@ fn users_spread_evenly_over_sections() {
 
 /// Up to three quarters of all places.
 #[test]
-fn nobody_is_evicted_while_there_is_room() {
+fn no_user_is_evicted_while_there_is_room() {
     let mut server = Server::<511>::new(8, 1_024, 10_000);
     let three_quarters = 1_024 * 511 / 4 * 3;
     for id in 0..three_quarters {
@@ -172,7 +172,7 @@ fn nobody_is_evicted_while_there_is_room() {
 }
 
 #[test]
-fn a_table_that_is_full_evicts_who_was_not_used_for_longest() {
+fn a_full_table_evicts_the_least_recently_used() {
     let mut server = Server::<511>::new(8, 16, 10_000);
     for id in 0..30_000 {
         server.next(id, 1);
@@ -185,12 +185,12 @@ fn a_table_that_is_full_evicts_who_was_not_used_for_longest() {
     let evicted = *server.evictions.borrow() - before;
     assert!(
         evicted < 100,
-        "{evicted} of the last thousand were not there any more"
+        "{evicted} of the last thousand were evicted"
     );
 }
 
 #[test]
-fn who_was_evicted_goes_on_above() {
+fn an_evicted_user_continues_above() {
     let mut server = Server::<20>::new(1, 1, 1_000);
     for _ in 0..50 {
         server.next(-7, 1);
@@ -206,7 +206,7 @@ fn who_was_evicted_goes_on_above() {
 
 /// Buckets of three are full and split all the time.
 #[test]
-fn a_table_that_grows_keeps_who_is_in_it() {
+fn a_table_that_grows_keeps_its_users() {
     let mut server = Server::<3>::new(4, 2_048, 1_000);
     let far_apart = |id: i64| id.wrapping_mul(0x1234_5678_9abc_def1);
     let mut last: HashMap<i64, i64> = HashMap::new();
@@ -220,7 +220,7 @@ fn a_table_that_grows_keeps_who_is_in_it() {
     }
 }
 
-/// The inverse of the hash.
+/// Returns the id with this hash.
 fn unhash(hash: u64) -> i64 {
     let id = (hash ^ (hash >> 31) ^ (hash >> 62)).wrapping_mul(0x3196_42b2_d24d_8ec3);
     let id = (id ^ (id >> 27) ^ (id >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);
@@ -244,10 +244,10 @@ fn users_that_share_an_entry_both_go_up() {
     assert!(server.current(one) >= 8 && server.current(other) >= 6);
 }
 
-/// Of a number the last 20 bits are remembered: who stays a million behind another of his section is taken to
-/// be closer to him.
+/// An entry has the last 20 bits of a number: a user that stays a million behind another of its section is taken to
+/// be closer to it.
 #[test]
-fn who_stays_far_behind_goes_on_above() {
+fn a_user_that_stays_far_behind_continues_above() {
     for step in [10, 1_000, 100_000_000] {
         let mut server = Server::<511>::new(1, 1, step);
         assert_eq!([server.next(1, 1), server.next(2, 1)], [1, 1]);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::HashSet;
 
-/// What a predecessor may have issued ends with the tick in which the floor lies.
+/// Ids of an earlier server end with the tick in which the floor lies.
 #[test]
 fn a_floor_inside_a_tick_begins_with_the_next_tick() {
     for unit in [10 * MS, SECOND] {
@@ -26,7 +26,7 @@ fn a_floor_inside_a_tick_begins_with_the_next_tick() {
 
 /// After a restart the wait has nothing to do with a clock that was set back.
 #[test]
-fn a_lane_just_behind_its_floor_waits_whatever_the_patience() {
+fn a_lane_just_behind_its_floor_waits_longer_than_max_wait() {
     let mut script = Script::new("twitter", STRICT);
     script.start_at(script.layout.epoch() + 10 * SECOND);
     script.set(10 * SECOND - 740 * MS);
@@ -66,7 +66,7 @@ fn a_clock_far_behind_its_floor_is_an_error_at_once() {
 /// A server that starts before its clock is set, and then gets the time: that is no jump to be confirmed. One that
 /// follows is.
 #[test]
-fn a_clock_that_could_not_mint_is_not_believed() {
+fn a_clock_that_could_not_mint_is_not_trusted() {
     for policy in [DEFAULTS, STRICT] {
         let mut script = Script::new("twitter", policy);
         script.start_at(script.layout.epoch() + 1_000 * HOUR);
@@ -81,7 +81,7 @@ fn a_clock_that_could_not_mint_is_not_believed() {
 
 /// A clock just below its floor is the one that is minted by.
 #[test]
-fn a_clock_that_could_mint_is_believed() {
+fn a_clock_that_could_mint_is_trusted() {
     let mut script = Script::new("twitter", DEFAULTS);
     script.start_at(script.layout.epoch() + 1_000 * HOUR);
     script.set(1_000 * HOUR - SECOND);
@@ -184,7 +184,7 @@ fn a_page_from_elsewhere_raises_the_floor_when_it_is_attached() {
     assert_eq!((ceiling.limit(), ceiling.value()), (5 * SECOND, 5 * SECOND));
 }
 
-/// What happens to a server, one thing after another.
+/// An event in the history of a server.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Mint(u64),

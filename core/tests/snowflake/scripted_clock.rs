@@ -7,7 +7,7 @@ use mint_core::{Micros, Policy};
 const YEAR: Micros = 8_766 * HOUR;
 
 #[test]
-fn strict_twitter_refuses_a_clock_1_ms_behind_and_goes_on_after_it() {
+fn strict_twitter_refuses_a_clock_1_ms_behind_and_continues_after_it() {
     let ids = Script::new("twitter", STRICT).schedule(&[1, 1, 0, 1]);
     let refused = Err(ClockBehind {
         ahead: MS,
