@@ -183,10 +183,7 @@ fn a_full_table_evicts_the_least_recently_used() {
         server.next(id, 1);
     }
     let evicted = *server.evictions.borrow() - before;
-    assert!(
-        evicted < 100,
-        "{evicted} of the last thousand were evicted"
-    );
+    assert!(evicted < 100, "{evicted} of the last thousand were evicted");
 }
 
 #[test]
