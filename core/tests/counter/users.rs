@@ -117,8 +117,8 @@ fn seqsvr_continues_from_the_sections_ceiling() {
     assert_eq!(page.value, 20_001, "the next number after the ceiling");
 }
 
-/// The row `seqsvr`, `sizing`: sections by ranges of ids would need that many. Ours are as many as wanted, and
-/// a section is 80 bytes.
+/// The row `seqsvr`, `sizing`: the number of sections by ranges of ids. Ours are as many as configured, of 80 bytes
+/// each.
 #[test]
 fn seqsvrs_sizing_is_that_of_sections_not_users() {
     assert_eq!(4_294_967_296_u64.div_ceil(100_000), 42_950);
@@ -128,7 +128,7 @@ fn seqsvrs_sizing_is_that_of_sections_not_users() {
     }
 }
 
-/// Pages on disk rely on it.
+/// Pages on disk rely on the hash.
 #[test]
 fn the_hash_is_frozen() {
     assert_eq!(hash(0), 0xe220_a839_7b1d_cdaf);
@@ -149,7 +149,7 @@ fn users_spread_evenly_over_sections() {
     assert!(least > Some(&9_000) && most < Some(&11_000), "{counts:?}");
 }
 
-/// Up to three quarters of all places.
+/// There is room up to three quarters of all places.
 #[test]
 fn no_user_is_evicted_while_there_is_room() {
     let mut server = Server::<511>::new(8, 1_024, 10_000);
@@ -225,7 +225,7 @@ fn unhash(hash: u64) -> i64 {
     id.wrapping_sub(0x9e37_79b9_7f4a_7c15).cast_signed()
 }
 
-/// An entry has no more of a user than its section and 34 bits.
+/// An entry identifies a user by its section and 34 bits.
 #[test]
 fn users_that_share_an_entry_both_go_up() {
     // Neighboring ids have the rest of the id in common, which has 62 bits.
@@ -293,7 +293,7 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
         assert!(number >= 5_000_000, "user {id}: {number}");
         assert_eq!(table.current(section, newer, id), Ok(number));
     }
-    // Nor does it take over the reach.
+    // It does not take over the reach either.
     let newest = 9 << 16;
     assert!(section.claim(newest, || true));
     section.bounds.attach(100);

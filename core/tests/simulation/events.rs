@@ -34,37 +34,40 @@ impl Sim {
         match due.event {
             Event::Replicate => {
                 self.registry.replicate();
-                return self.schedule(200 * MS..4 * SECOND, 0, Event::Replicate);
+                self.schedule(200 * MS..4 * SECOND, 0, Event::Replicate);
             }
             Event::BackUp => {
                 self.registry.back_up();
-                return self.schedule(20 * SECOND..90 * SECOND, 0, Event::BackUp);
+                self.schedule(20 * SECOND..90 * SECOND, 0, Event::BackUp);
             }
-            Event::FailRegistry => return self.fail_registry(),
+            Event::FailRegistry => self.fail_registry(),
             Event::AdjustRegistryClock => {
                 let clock_error = self.rng.between(-MAX_SKEW / 2..MAX_SKEW / 2);
                 self.registry.set_clock_error(clock_error);
-                return self.schedule(SECOND..20 * SECOND, 0, Event::AdjustRegistryClock);
+                self.schedule(SECOND..20 * SECOND, 0, Event::AdjustRegistryClock);
             }
-            Event::FailMember => return self.fail_member(member),
+            Event::FailMember => self.fail_member(member),
             Event::CorrectClock => {
                 self.members[member].clock_error = self.small_clock_error();
-                return;
             }
             Event::Arrive(number, request) => {
-                return self.arrive(member, life, number, &request);
+                self.arrive(member, life, number, &request);
             }
-            _ => {}
+            event => self.handle_in_life(member, life, event),
         }
+    }
+
+    /// Handles an event of one life of a member, after a pause of the member, or drops it.
+    fn handle_in_life(&mut self, member: usize, life: u32, event: Event) {
         let subject = &mut self.members[member];
         if subject.life != life {
             return;
         }
         if subject.paused_until > self.now {
             let until = subject.paused_until;
-            return self.schedule_at(until, member, due.event);
+            return self.schedule_at(until, member, event);
         }
-        match due.event {
+        match event {
             Event::Start => {
                 subject.start();
                 self.schedule_work(member);

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt;
 
-/// Whether messages are lost, and servers fail.
+/// A switch for lost messages and failing servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Faults {
     Off,

@@ -102,7 +102,7 @@ fn without_a_lease_of_its_own_a_server_mints_nothing() {
         assert_eq!(script.next(), Err(LeaseEnded { until: 0 }));
         assert_eq!((script.lane.last(), script.world.renewals), (0, 1));
     }
-    // Also where 1970, at which zeroed memory seems to begin, is yet to come.
+    // Also where 1970, the beginning of a lease of zeroed memory, is in the future.
     let epoch = "time:41 node:4 seq:10 unit:1ms epoch:1965-01-01T00:00:00Z";
     let mut script = Script::new(epoch, IMPATIENT);
     script.world.lease = Some(Lease::default());
@@ -277,7 +277,7 @@ fn borrowing_ends_with_the_lease() {
     assert!(matches!(script.next(), Err(LeaseEnded { .. })));
 }
 
-/// A clock that could not mint for lack of a lease is not the one by which later ones are judged.
+/// A clock that could not mint for lack of a lease is no reference for later readings.
 #[test]
 fn a_clock_far_before_the_lease_is_not_trusted() {
     let mut script = Script::new("twitter", DEFAULTS);
