@@ -89,7 +89,7 @@ proptest! {
         prop_assert_eq!(Lane::alone(&layout, node).layout(), Some(layout));
     }
 
-    /// Whatever bytes are accepted say a layout that text can say too, with one stored form.
+    /// Accepted bytes are of a layout that text can express, and are its only stored form.
     /// Near every multiple of the unit, up to the largest age there is.
     #[test]
     fn ticks_by_the_reciprocal_are_those_of_a_division(
