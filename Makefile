@@ -29,7 +29,7 @@ test-all: ## all tests on PostgreSQL 15, 16, 17 and 18
 torture: ## servers put through one fault after another (MINUTES=10, PG=15)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),10) $(PG)
 
-lint: ## formatting and clippy
+lint: ## formatting, clippy, names in SQL, and the layout of the code
 	@$(TOOLS)/lint.sh
 
 bench: ## measure it beside what it replaces (PG=15, QUICK=1)

@@ -170,7 +170,7 @@ const OWNER: Owner = 1 << 16;
 fn users(many: i64) -> (Section, TableHead, Vec<Bucket>, i64) {
     let (section, head) = (Section::default(), TableHead::default());
     let buckets: Vec<Bucket> = (0..1_024).map(|_| Bucket::default()).collect();
-    section.claim(OWNER, || true);
+    section.reassign(OWNER, || true);
     section.bounds.attach(1);
     let Ok(()) = section.bounds.raise(1, 1 << 20, &mut Paper(1));
     let table = UserTable::whole(&head, &buckets);

@@ -15,7 +15,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Fibonacci hashing (Knuth 6.4): use the upper bits of the result. Keys that collide are easily chosen.
 #[inline]
 #[must_use]
-pub(crate) const fn fibonacci(word: u64) -> u64 {
+pub const fn fibonacci(word: u64) -> u64 {
     word.wrapping_mul(GOLDEN)
 }
 

@@ -18,7 +18,7 @@ pub mod ceiling;
 pub mod clock;
 pub mod codec;
 pub mod counter;
-mod hash;
+pub mod hash;
 pub mod monotonic;
 pub mod objectid;
 pub mod registry;

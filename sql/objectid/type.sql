@@ -8,3 +8,7 @@ CREATE TYPE objectid (
     STORAGE = plain
 );
 COMMENT ON TYPE objectid IS 'MongoDB''s 12-byte id: seconds, process, counter';
+COMMENT ON FUNCTION objectid_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION objectid_out(objectid) IS 'I/O';
+COMMENT ON FUNCTION objectid_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION objectid_send(objectid) IS 'I/O';

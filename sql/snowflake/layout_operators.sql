@@ -32,10 +32,6 @@ CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USI
     FUNCTION 1 snowflake_layout_hash(snowflake_layout),
     FUNCTION 2 snowflake_layout_hash_extended(snowflake_layout, bigint);
 
-COMMENT ON FUNCTION snowflake_layout_in(cstring) IS 'I/O';
-COMMENT ON FUNCTION snowflake_layout_out(snowflake_layout) IS 'I/O';
-COMMENT ON FUNCTION snowflake_layout_recv(internal) IS 'I/O';
-COMMENT ON FUNCTION snowflake_layout_send(snowflake_layout) IS 'I/O';
 COMMENT ON FUNCTION snowflake_layout_eq(snowflake_layout, snowflake_layout) IS 'implementation of = operator';
 COMMENT ON FUNCTION snowflake_layout_ne(snowflake_layout, snowflake_layout) IS 'implementation of <> operator';
 COMMENT ON FUNCTION snowflake_layout_lt(snowflake_layout, snowflake_layout) IS 'implementation of < operator';

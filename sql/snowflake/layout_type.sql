@@ -8,3 +8,7 @@ CREATE TYPE snowflake_layout (
     STORAGE = plain
 );
 COMMENT ON TYPE snowflake_layout IS 'which bits of a 64-bit id hold time, node and sequence';
+COMMENT ON FUNCTION snowflake_layout_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION snowflake_layout_out(snowflake_layout) IS 'I/O';
+COMMENT ON FUNCTION snowflake_layout_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION snowflake_layout_send(snowflake_layout) IS 'I/O';

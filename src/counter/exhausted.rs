@@ -16,6 +16,7 @@ pub const IN_RECOVERY: Refusal = Refusal {
 
 /// Raises the error of a sequence that has no `count` values in a row left.
 #[cold]
+#[track_caller]
 pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
     let (end, bound) = if rules.increment > 0 {
         ("maximum", rules.max)
@@ -42,6 +43,7 @@ pub fn fits_range(values: &Values) -> bool {
 
 /// Raises the error of values in a row that no range can hold.
 #[cold]
+#[track_caller]
 pub fn refuse_range(sequence: &Sequence) -> ! {
     let message = format!(
         "a range cannot hold value {} of sequence \"{}\"",

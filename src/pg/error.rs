@@ -76,6 +76,7 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
 }
 
 /// Sends a warning to the client.
+#[track_caller]
 pub fn warn(message: &'static str, detail: String, hint: &'static str) {
     ErrorReport::new(Code::ERRCODE_WARNING, message, FUNCTION)
         .set_detail(encode_for_pgrx(detail))
@@ -84,6 +85,7 @@ pub fn warn(message: &'static str, detail: String, hint: &'static str) {
 }
 
 /// Writes to the server's log.
+#[track_caller]
 pub fn log(message: String) {
     ErrorReport::new(Code::ERRCODE_WARNING, encode_for_pgrx(message), FUNCTION)
         .report(PgLogLevel::LOG);

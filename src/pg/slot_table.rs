@@ -7,6 +7,7 @@
 use crate::pg::catalog::extension;
 use crate::pg::machine::clock;
 use mint_core::Micros;
+use mint_core::hash::fibonacci;
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
@@ -113,8 +114,7 @@ pub trait Tagged {
 /// Returns the set in which a sequence has its slot.
 pub fn set_of<S>(slots: &'static [S], key: Key) -> &'static [S] {
     let sets = (slots.len() / WAYS).max(1);
-    let mixed = (u64::from(key.database) << 32 | u64::from(key.sequence))
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = fibonacci(u64::from(key.database) << 32 | u64::from(key.sequence));
     let set = (mixed >> 32) as usize % sets;
     &slots[set * slots.len() / sets..(set + 1) * slots.len() / sets]
 }

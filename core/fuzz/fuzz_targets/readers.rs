@@ -1,4 +1,4 @@
-//! Whatever bytes come, no reader panics, and what one takes it writes as it was.
+//! No bytes make a reader panic, and a value that a reader accepts is written as it was read.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let _ = version::namespace(data);
     if let Ok(bytes) = data.try_into() {
-        look_at(Uuid::from_bytes(bytes));
+        decode(Uuid::from_bytes(bytes));
     }
     if let Ok(Ok(layout)) = data.try_into().map(Layout::from_bytes) {
         // The order of a field that is not there may be given, and is not kept.
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn look_at(id: Uuid) {
+fn decode(id: Uuid) {
     let _ = (
         version::variant(&id),
         version::clock_sequence(&id),

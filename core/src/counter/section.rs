@@ -40,7 +40,7 @@ impl Section {
 
     /// Gives the memory to another section, unless a session is raising the one that has it. A session that raises
     /// announces it first, and then reads the owner; so `unused` is asked once the owner has changed.
-    pub fn claim(&self, owner: Owner, unused: impl FnOnce() -> bool) -> bool {
+    pub fn reassign(&self, owner: Owner, unused: impl FnOnce() -> bool) -> bool {
         // Before the rest: a session that reads the bounds of another section reads its owner, too.
         let before = self.owner.swap(owner, Ordering::SeqCst);
         let mine = unused();

@@ -245,7 +245,7 @@ impl Segment {
 
     /// Gives the memory to another owner, with nothing in it; remaining values are lost. **The caller
     /// keeps others from filling meanwhile.**
-    pub fn claim(&self, owner: Owner) {
+    pub fn reassign(&self, owner: Owner) {
         let next = self.filled.load(Ordering::Relaxed) + 1;
         // Of a half that may be in use only the head is changed, before the word leaves it: a draw from it
         // meanwhile gets values that were taken, or sees the other owner.

@@ -52,14 +52,14 @@ pub struct World {
     pub ceiling: Ceiling,
     pub page: Paper,
     pub window: Micros,
-    /// How far behind the clock was found, each time.
+    /// The distances by which the clock was found behind, in turn.
     pub steps: Vec<Micros>,
     pub lease: Option<Lease>,
     /// The registry's answers to renewals, in turn; none when it does not answer.
     pub grants: VecDeque<Option<(Micros, Micros)>>,
-    /// How often the lease had to be renewed.
+    /// The number of renewals.
     pub renewals: usize,
-    /// How long a renewal takes.
+    /// The time that a renewal takes.
     pub renewing: Micros,
 }
 
@@ -70,7 +70,7 @@ pub struct Paper {
     pub durable: Micros,
     pub writes: usize,
     pub flushes: usize,
-    /// Each time the page was set back: from, to.
+    /// The values before and after each time the page was set back.
     pub set_back: Vec<(Micros, Micros)>,
 }
 
@@ -165,7 +165,7 @@ impl Host for World {
 }
 
 impl Script {
-    /// A lane for node 0 of a layout, at its epoch.
+    /// Returns a lane for node 0 of a layout, at its epoch.
     pub fn new(layout: &str, policy: Policy) -> Self {
         let layout: Layout = layout.parse().unwrap();
         let world = World {
@@ -223,7 +223,7 @@ impl Script {
         lease.extend(epoch + from, epoch + until);
     }
 
-    /// A crash: lanes and anchor are new, the page has kept `value`.
+    /// Restarts after a crash: lanes and anchor are new, and the page has kept `value`.
     pub fn restart(&mut self, value: Micros) {
         self.lane = Lane::alone(&self.layout, 0);
         self.world.anchor = ClockAnchor::new();
@@ -240,12 +240,12 @@ impl Script {
         })
     }
 
-    /// The next id.
+    /// Mints the next id.
     pub fn next(&mut self) -> Result<i64, MintError> {
         self.run(1).map(|run| self.layout.id(0, run.first))
     }
 
-    /// An id at each of these milliseconds after the epoch.
+    /// Mints an id at each of these milliseconds after the epoch.
     pub fn schedule(&mut self, clock: &[Micros]) -> Vec<Result<i64, MintError>> {
         clock
             .iter()

@@ -6,5 +6,6 @@
 mod common;
 
 mod nextval;
+mod segment_histories;
 mod segments;
 mod users;

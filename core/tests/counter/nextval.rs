@@ -1,4 +1,4 @@
-//! What `nextval` does to the page of a sequence, told from what `setval` does.
+//! Changes of a sequence's page by `nextval`, told apart from those by `setval`.
 
 use mint_core::{Rules, SequenceData, SequenceState};
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ fn rules(increment: i64) -> Rules {
 const LEFT: i64 = 1_000;
 
 proptest! {
-    /// But for the call of 33 that leaves nothing logged ahead, calls of nextval are taken for what they are.
+    /// Calls of nextval are recognized, except for the one of 33 that leaves nothing logged ahead.
     #[test]
     fn nextval_is_told(
         increment in prop_oneof![Just(1_i64), Just(-3), Just(7)],
@@ -60,18 +60,18 @@ proptest! {
         prop_assert_eq!(is_told, page.log_count > 0);
     }
 
-    /// Wherever setval leads, and in either form.
+    /// To any value, and in either form.
     #[test]
     fn setval_is_told(to: i64, called: bool, relogged: bool) {
         let mut found = Page { last: to, log_count: 0 }.found(relogged);
         found.state.called = called;
         prop_assert!(!rules(1).is_of_nextval(1, LEFT, found, 20_000));
-        // To where it was, too.
+        // Also back to the value it had.
         found.state.last = LEFT;
         prop_assert!(!rules(1).is_of_nextval(1, LEFT, found, 20_000));
     }
 
-    /// And with calls of nextval behind it, but for one of 33 values close by.
+    /// Also with calls of nextval after it, except for one of 33 values close by.
     #[test]
     fn setval_before_nextval_is_told(by in -50_000..50_000_i64, calls in 1..60_usize) {
         let mut page = Page { last: LEFT + by, log_count: 0 };

@@ -1,12 +1,9 @@
-//! Segments and the rules of sequences: the known ids of the originals, and crashes, `nextval` and `setval` at
-//! random.
+//! Segments and the rules of sequences, with the known ids of the originals.
 
 use mint_core::counter::segment::{LONGEST, Owner, Switch};
 use mint_core::counter::sequence::{adapt, first_of_series};
 use mint_core::{Draw, Micros, Rules, Segment, SequenceState, Values};
-use proptest::prelude::*;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::fs;
 
 const VECTORS: &str = concat!(
@@ -36,23 +33,23 @@ const UP: Rules = Rules {
 const MINE: Owner = 1;
 
 /// A server with one sequence and its segments, as the extension uses them.
-struct Server {
+pub struct Server {
     rules: Rules,
-    step: u64,
-    page: SequenceState,
-    durable: SequenceState,
+    pub step: u64,
+    pub page: SequenceState,
+    pub durable: SequenceState,
     segment: Segment,
     takes: u64,
 }
 
 impl Server {
-    fn new(rules: Rules, start: i64, step: u64) -> Self {
+    pub fn new(rules: Rules, start: i64, step: u64) -> Self {
         let page = SequenceState {
             last: start,
             called: false,
         };
         let segment = Segment::default();
-        segment.claim(MINE);
+        segment.reassign(MINE);
         Self {
             rules,
             step,
@@ -63,7 +60,7 @@ impl Server {
         }
     }
 
-    /// Takes values from the page, as the next segment. The log's position is how often that was done.
+    /// Takes values from the page, as the next segment. The position in the log is the number of segments taken.
     fn fill(&mut self) -> bool {
         if !self.segment.lacks_next() {
             return true;
@@ -80,7 +77,7 @@ impl Server {
         true
     }
 
-    fn draw(&mut self, want: u64) -> Option<Values> {
+    pub fn draw(&mut self, want: u64) -> Option<Values> {
         loop {
             match self.segment.draw(MINE, want) {
                 Draw::Got {
@@ -123,7 +120,7 @@ impl Server {
     }
 
     /// `nextval`, with its record on disk before the value is seen.
-    fn nextval(&mut self) -> Option<i64> {
+    pub fn nextval(&mut self) -> Option<i64> {
         let values = self.rules.take(self.page, 1, 1)?;
         self.page = SequenceState {
             last: values.first,
@@ -133,13 +130,13 @@ impl Server {
         Some(values.first)
     }
 
-    fn crash(&mut self, lost: bool) {
+    pub fn crash(&mut self, lost: bool) {
         if lost {
             self.page = self.durable;
         }
         self.durable = self.page;
         self.segment = Segment::default();
-        self.segment.claim(MINE);
+        self.segment.reassign(MINE);
     }
 }
 
@@ -193,7 +190,7 @@ fn leaf_adapts_its_step() {
 fn a_busy_segment_grows_to_512_000_and_an_idle_one_shrinks_to_its_own_step() {
     const MINUTE: Micros = 60_000_000;
     let segment = Segment::default();
-    segment.claim(MINE);
+    segment.reassign(MINE);
     let mut now = MINUTE;
     let mut steps = Vec::new();
     for minutes in [
@@ -232,7 +229,7 @@ fn flickrs_two_servers_never_meet() {
 }
 
 #[test]
-fn mysqls_auto_increment_goes_on_above_the_greatest() {
+fn mysqls_auto_increment_continues_above_the_greatest() {
     for row in rows("mysql", "auto_increment") {
         let input = &row["input"];
         let increment = input["increment"].as_i64().unwrap();
@@ -246,7 +243,7 @@ fn mysqls_auto_increment_goes_on_above_the_greatest() {
 }
 
 #[test]
-fn a_series_begins_above_what_it_is_told() {
+fn a_series_begins_above_the_given_value() {
     assert_eq!(first_of_series(2, 2, 1), Some(2));
     assert_eq!(first_of_series(2, 2, 2), Some(4));
     assert_eq!(first_of_series(3, 3, 20_000), Some(20_001));
@@ -255,7 +252,7 @@ fn a_series_begins_above_what_it_is_told() {
 }
 
 #[test]
-fn idgo_goes_on_above_what_was_set_and_above_its_batch_after_a_crash() {
+fn idgo_continues_above_setval_and_above_its_batch_after_a_crash() {
     let row = rows("idgo", "session").remove(0);
     let mut server = Server::new(UP, 1, 2_000);
     server.page = SequenceState {
@@ -273,11 +270,11 @@ fn idgo_goes_on_above_what_was_set_and_above_its_batch_after_a_crash() {
 }
 
 #[test]
-fn a_segment_given_to_another_is_nobodys_any_more() {
+fn a_segment_given_to_another_owner_leaves_its_former_one() {
     let mut server = Server::new(UP, 1, 10);
     assert_eq!(server.next(), Some(1));
     server.fill();
-    server.segment.claim(2);
+    server.segment.reassign(2);
     assert_eq!(server.segment.draw(MINE, 1), Draw::NotMine);
     assert_eq!(server.segment.draw(2, 1), Draw::Short { left: 0 });
     let values = Values {
@@ -311,123 +308,6 @@ fn the_ends_of_64_bits_are_reached_and_not_passed() {
         }
     }
     assert_eq!(UP.total(), i64::MAX.unsigned_abs());
-}
-
-/// What happens to a sequence, one thing after another.
-#[derive(Debug, Clone, Copy)]
-enum Event {
-    Next(u32),
-    Range(u64),
-    Nextval(u32),
-    SetvalUp(i64),
-    Crash { lost: bool },
-    Step(u64),
-}
-
-fn events() -> impl Strategy<Value = Event> {
-    prop_oneof![
-        6 => (1..60_u32).prop_map(Event::Next),
-        2 => (2..40_u64).prop_map(Event::Range),
-        2 => (1..5_u32).prop_map(Event::Nextval),
-        1 => (1..100_i64).prop_map(Event::SetvalUp),
-        2 => any::<bool>().prop_map(|lost| Event::Crash { lost }),
-        1 => (1..30_u64).prop_map(Event::Step),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn nothing_is_drawn_twice_nor_before_it_is_on_disk(
-        increment in prop_oneof![Just(1_i64), Just(2), Just(7), Just(-1), Just(-3)],
-        step in 1..30_u64,
-        story in prop::collection::vec(events(), 1..60),
-    ) {
-        let rules = Rules { increment, min: -100_000, max: 100_000, cycle: false };
-        let mut server = Server::new(rules, 0, step);
-        let mut seen = HashSet::new();
-        for event in story {
-            let drawn: Vec<Values> = match event {
-                Event::Next(times) => (0..times).filter_map(|_| server.draw(1)).collect(),
-                Event::Range(count) => server.draw(count).into_iter().collect(),
-                Event::Nextval(times) => (0..times)
-                    .filter_map(|_| server.nextval())
-                    .map(|first| Values { first, increment, count: 1 })
-                    .collect(),
-                Event::SetvalUp(by) => {
-                    server.page.last = (server.page.last + by * increment).clamp(-100_000, 100_000);
-                    server.durable = server.page;
-                    vec![]
-                }
-                Event::Crash { lost } => {
-                    server.crash(lost);
-                    vec![]
-                }
-                Event::Step(step) => {
-                    server.step = step;
-                    vec![]
-                }
-            };
-            for values in drawn {
-                for index in 0..values.count {
-                    let value = values.get(index);
-                    prop_assert!((-100_000..=100_000).contains(&value));
-                    prop_assert!(seen.insert(value), "{value} again");
-                    prop_assert!(
-                        server.durable.called && value * increment.signum() <= server.durable.last * increment.signum(),
-                        "{value} is not on disk: {:?}", server.durable
-                    );
-                }
-            }
-        }
-    }
-
-    /// Whatever is taken at once is what `nextval` would have given one by one.
-    #[test]
-    fn a_step_is_what_nextval_gives(
-        increment in prop_oneof![-9..0_i64, 1..9_i64],
-        min in -20..0_i64,
-        max in 1..20_i64,
-        cycle: bool,
-        steps in prop::collection::vec(1..8_u64, 1..12),
-    ) {
-        let rules = Rules { increment, min, max, cycle };
-        let start = SequenceState { last: 0, called: false };
-        let (mut fast, mut slow) = (start, start);
-        for step in steps {
-            let Some(values) = rules.take(fast, 1, step) else {
-                prop_assert_eq!(slow_next(&rules, &mut slow), None);
-                break;
-            };
-            prop_assert!((1..=step).contains(&values.count));
-            for index in 0..values.count {
-                prop_assert_eq!(Some(values.get(index)), slow_next(&rules, &mut slow));
-            }
-            fast = SequenceState { last: values.last(), called: true };
-        }
-    }
-}
-
-/// `nextval`, as PostgreSQL's documents describe it.
-fn slow_next(rules: &Rules, state: &mut SequenceState) -> Option<i64> {
-    let next = if state.called {
-        state.last + rules.increment
-    } else {
-        state.last
-    };
-    let inside = (rules.min..=rules.max).contains(&next);
-    let next = match (inside, rules.cycle, rules.increment > 0) {
-        (true, ..) => next,
-        (false, false, _) => return None,
-        (false, true, true) => rules.min,
-        (false, true, false) => rules.max,
-    };
-    *state = SequenceState {
-        last: next,
-        called: true,
-    };
-    Some(next)
 }
 
 const _: () = assert!(LONGEST >= 1_000_000, "Leaf's longest step fits");

@@ -45,7 +45,7 @@ impl<const PLACES: usize> Server<PLACES> {
     fn attach(&mut self) {
         for (index, (section, page)) in self.sections.iter_mut().enumerate() {
             *section = Section::default();
-            assert!(section.claim(owner(index), || true));
+            assert!(section.reassign(owner(index), || true));
             section.bounds.attach(page.value);
         }
     }
@@ -107,7 +107,7 @@ impl<const PLACES: usize> Server<PLACES> {
 
 /// The row `seqsvr`, `steps` of the known ids.
 #[test]
-fn seqsvr_goes_on_from_the_sections_ceiling() {
+fn seqsvr_continues_from_the_sections_ceiling() {
     let mut server = Server::<511>::new(1, 16, 10_000);
     assert_eq!((server.next(1, 1), server.next(2, 1)), (1, 1));
     server.restart(true);
@@ -117,8 +117,8 @@ fn seqsvr_goes_on_from_the_sections_ceiling() {
     assert_eq!(page.value, 20_001, "the next number after the ceiling");
 }
 
-/// The row `seqsvr`, `sizing`: sections by ranges of ids would need that many. Ours are as many as wanted, and
-/// a section is 80 bytes.
+/// The row `seqsvr`, `sizing`: the number of sections by ranges of ids. Ours are as many as configured, of 80 bytes
+/// each.
 #[test]
 fn seqsvrs_sizing_is_that_of_sections_not_users() {
     assert_eq!(4_294_967_296_u64.div_ceil(100_000), 42_950);
@@ -128,7 +128,7 @@ fn seqsvrs_sizing_is_that_of_sections_not_users() {
     }
 }
 
-/// Pages on disk rely on it.
+/// Pages on disk rely on the hash.
 #[test]
 fn the_hash_is_frozen() {
     assert_eq!(hash(0), 0xe220_a839_7b1d_cdaf);
@@ -149,9 +149,9 @@ fn users_spread_evenly_over_sections() {
     assert!(least > Some(&9_000) && most < Some(&11_000), "{counts:?}");
 }
 
-/// Up to three quarters of all places.
+/// There is room up to three quarters of all places.
 #[test]
-fn nobody_is_evicted_while_there_is_room() {
+fn no_user_is_evicted_while_there_is_room() {
     let mut server = Server::<511>::new(8, 1_024, 10_000);
     let three_quarters = 1_024 * 511 / 4 * 3;
     for id in 0..three_quarters {
@@ -172,7 +172,7 @@ fn nobody_is_evicted_while_there_is_room() {
 }
 
 #[test]
-fn a_table_that_is_full_evicts_who_was_not_used_for_longest() {
+fn a_full_table_evicts_the_least_recently_used() {
     let mut server = Server::<511>::new(8, 16, 10_000);
     for id in 0..30_000 {
         server.next(id, 1);
@@ -183,14 +183,11 @@ fn a_table_that_is_full_evicts_who_was_not_used_for_longest() {
         server.next(id, 1);
     }
     let evicted = *server.evictions.borrow() - before;
-    assert!(
-        evicted < 100,
-        "{evicted} of the last thousand were not there any more"
-    );
+    assert!(evicted < 100, "{evicted} of the last thousand were evicted");
 }
 
 #[test]
-fn who_was_evicted_goes_on_above() {
+fn an_evicted_user_continues_above() {
     let mut server = Server::<20>::new(1, 1, 1_000);
     for _ in 0..50 {
         server.next(-7, 1);
@@ -206,7 +203,7 @@ fn who_was_evicted_goes_on_above() {
 
 /// Buckets of three are full and split all the time.
 #[test]
-fn a_table_that_grows_keeps_who_is_in_it() {
+fn a_table_that_grows_keeps_its_users() {
     let mut server = Server::<3>::new(4, 2_048, 1_000);
     let far_apart = |id: i64| id.wrapping_mul(0x1234_5678_9abc_def1);
     let mut last: HashMap<i64, i64> = HashMap::new();
@@ -220,7 +217,7 @@ fn a_table_that_grows_keeps_who_is_in_it() {
     }
 }
 
-/// The inverse of the hash.
+/// Returns the id with this hash.
 fn unhash(hash: u64) -> i64 {
     let id = (hash ^ (hash >> 31) ^ (hash >> 62)).wrapping_mul(0x3196_42b2_d24d_8ec3);
     let id = (id ^ (id >> 27) ^ (id >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);
@@ -228,7 +225,7 @@ fn unhash(hash: u64) -> i64 {
     id.wrapping_sub(0x9e37_79b9_7f4a_7c15).cast_signed()
 }
 
-/// An entry has no more of a user than its section and 34 bits.
+/// An entry identifies a user by its section and 34 bits.
 #[test]
 fn users_that_share_an_entry_both_go_up() {
     // Neighboring ids have the rest of the id in common, which has 62 bits.
@@ -244,10 +241,10 @@ fn users_that_share_an_entry_both_go_up() {
     assert!(server.current(one) >= 8 && server.current(other) >= 6);
 }
 
-/// Of a number the last 20 bits are remembered: who stays a million behind another of his section is taken to
-/// be closer to him.
+/// An entry has the last 20 bits of a number: a user that stays a million behind another of its section is taken to
+/// be closer to it.
 #[test]
-fn who_stays_far_behind_goes_on_above() {
+fn a_user_that_stays_far_behind_continues_above() {
     for step in [10, 1_000, 100_000_000] {
         let mut server = Server::<511>::new(1, 1, step);
         assert_eq!([server.next(1, 1), server.next(2, 1)], [1, 1]);
@@ -277,9 +274,9 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
     }
     let (section, page) = &mut server.sections[0];
     let newer = 8 << 16;
-    assert!(!section.claim(newer, || false));
+    assert!(!section.reassign(newer, || false));
     assert_eq!(section.owner(), owner(0));
-    assert!(section.claim(newer, || true));
+    assert!(section.reassign(newer, || true));
     section.bounds.attach(5_000_000);
     page.value = 5_000_000;
     let table = UserTable::whole(&server.head, &server.buckets);
@@ -296,9 +293,9 @@ fn a_section_in_anothers_place_starts_at_its_own_floor() {
         assert!(number >= 5_000_000, "user {id}: {number}");
         assert_eq!(table.current(section, newer, id), Ok(number));
     }
-    // Nor does it take over the reach.
+    // It does not take over the reach either.
     let newest = 9 << 16;
-    assert!(section.claim(newest, || true));
+    assert!(section.reassign(newest, || true));
     section.bounds.attach(100);
     page.value = 100;
     let Ok(()) = section.bounds.raise(100, 10_000_000, page);

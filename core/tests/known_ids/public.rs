@@ -82,7 +82,7 @@ fn crockford_and_hex_are_read_as_people_write_them() {
     assert_eq!(id("crockford", "1U"), Err(EncodingError::NotADigit('U')));
 }
 
-/// What docs/text.md says of each encoding: whether a letter in the other case is the same digit, another, or none.
+/// The table of docs/text.md: in each encoding, a letter in the other case is the same digit, another, or none.
 #[test]
 fn only_some_encodings_can_tell_a_flipped_case() {
     let none = |name: &str| {
@@ -171,7 +171,7 @@ proptest! {
         }
     }
 
-    /// Where an encoding is for machines, what is accepted is the id's one text.
+    /// In an encoding for machines, an id has one accepted text.
     #[test]
     fn accepted_texts_are_the_ones_given_out(text in "[0-9A-Za-z_-]{0,13}") {
         for encoding in &ENCODINGS {

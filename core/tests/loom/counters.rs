@@ -17,7 +17,7 @@ fn explore(run: impl Fn() + Send + Sync + 'static) {
     model.check(run);
 }
 
-/// A sequence's page, how much of it is on disk, and its segments.
+/// A sequence's page, its value on disk, and its segments.
 struct World {
     page: Mutex<i64>,
     durable: AtomicI64,
@@ -33,11 +33,11 @@ impl World {
             durable: AtomicI64::new(0),
             segment: Segment::default(),
         };
-        world.segment.claim(1);
+        world.segment.reassign(1);
         Arc::new(world)
     }
 
-    /// As the extension does: takes and fills while it holds the page.
+    /// Takes values and fills the segment under the page's lock, as the extension does.
     fn fill(&self, owner: u32) {
         let mut page = self.page.lock().unwrap();
         if self.segment.lacks_next() {
@@ -81,7 +81,7 @@ impl World {
     }
 }
 
-fn unique(mut drawn: Vec<i64>) {
+fn assert_unique(mut drawn: Vec<i64>) {
     drawn.sort_unstable();
     let count = drawn.len();
     drawn.dedup();
@@ -98,22 +98,22 @@ fn two_sessions_draw_across_boundaries() {
         };
         let mut drawn = vec![world.draw(), world.draw()];
         drawn.extend(other.join().unwrap());
-        unique(drawn.into_iter().map(Option::unwrap).collect());
+        assert_unique(drawn.into_iter().map(Option::unwrap).collect());
     });
 }
 
 /// The memory is given to another sequence during a draw.
 #[test]
-fn a_claim_ends_drawing_and_mixes_nothing_up() {
+fn a_claim_ends_drawing_and_mixes_no_values() {
     explore(|| {
         let world = World::new();
-        // One is left, and the next segment is there.
+        // One value is left, and the next segment is filled.
         let (first, second) = (world.draw(), world.draw());
         let other = {
             let world = Arc::clone(&world);
             thread::spawn(move || {
                 let page = world.page.lock().unwrap();
-                world.segment.claim(2);
+                world.segment.reassign(2);
                 let values = Values {
                     first: 900,
                     increment: 1,
@@ -132,7 +132,7 @@ fn a_claim_ends_drawing_and_mixes_nothing_up() {
         drawn.extend([world.draw(), world.draw()]);
         let drawn: Vec<i64> = drawn.into_iter().flatten().collect();
         assert!(drawn.iter().all(|&value| value < 900), "{drawn:?}");
-        unique(drawn);
+        assert_unique(drawn);
         assert_eq!(other.join().unwrap(), 900);
     });
 }

@@ -4,14 +4,11 @@
 //!
 //! Two threads are explored without a bound, three with at most two preemptions each run.
 
-use crate::ids::layout;
+use crate::world::{Clock, MS, START as NOW, Session, World, layout};
 use loom::sync::Arc;
 use loom::thread;
 use mint_core::snowflake::mint::Refusal;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Lease, Micros, Policy, Run, mint};
-
-const MS: Micros = 1_000;
-const NOW: Micros = 5 * MS;
+use mint_core::{Ceiling, Lease, Micros, Policy, Run, mint};
 
 /// Runs ahead as far as these leases reach.
 const POLICY: Policy = Policy {
@@ -21,100 +18,43 @@ const POLICY: Policy = Policy {
     window: MS,
 };
 
-/// The memory that all sessions share.
-struct World {
-    lease: Lease,
-    lanes: [Lane; 2],
-    ceiling: Ceiling,
+/// Returns a world with this lease, an unbounded ceiling and a stopped clock.
+fn world(from: Micros, until: Micros) -> Arc<World> {
+    let lease = Lease::default();
+    lease.extend(from, until);
+    Arc::new(World {
+        lease: Some(lease),
+        ..World::new(Clock::Stopped, Ceiling::unbounded())
+    })
 }
 
-impl World {
-    fn new(from: Micros, until: Micros) -> Arc<Self> {
-        let lease = Lease::default();
-        lease.extend(from, until);
-        Arc::new(World {
-            lease,
-            lanes: [1, 2].map(|node| Lane::alone(&layout(), node)),
-            ceiling: Ceiling::unbounded(),
-        })
-    }
+fn lease(world: &World) -> &Lease {
+    world.lease.as_ref().unwrap()
+}
 
-    /// Mints up to `times` runs of `want`, until the lease ends.
-    fn session(&self, lane: usize, times: usize, want: u64) -> Vec<Run> {
-        let mut host = Session {
-            world: self,
-            anchor: ClockAnchor::new(),
-        };
-        let mut one = || mint(&self.lanes[lane], &layout(), want, &POLICY, &mut host);
-        let mut runs = Vec::new();
-        for _ in 0..times {
-            match one() {
-                Ok(run) => runs.push(run),
-                Err(Refusal::Interrupted(())) => {}
-                Err(Refusal::Refused(error)) => panic!("{error:?}"),
-            }
+/// Mints up to `times` runs of `want`, until the lease ends.
+fn session(world: &World, lane: usize, times: usize, want: u64) -> Vec<Run> {
+    let mut host = Session::new(world);
+    let mut one = || mint(&world.lanes[lane], &layout(), want, &POLICY, &mut host);
+    let mut runs = Vec::new();
+    for _ in 0..times {
+        match one() {
+            Ok(run) => runs.push(run),
+            Err(Refusal::Interrupted(())) => {}
+            Err(Refusal::Refused(error)) => panic!("{error:?}"),
         }
-        runs
     }
-}
-
-/// On a frozen clock, without patience.
-struct Session<'w> {
-    world: &'w World,
-    anchor: ClockAnchor,
-}
-
-impl Host for Session<'_> {
-    /// The lease has ended.
-    type Interrupt = ();
-
-    fn now(&mut self) -> Micros {
-        NOW
-    }
-
-    fn up(&mut self) -> Micros {
-        0
-    }
-
-    fn anchor(&self) -> &ClockAnchor {
-        &self.anchor
-    }
-
-    fn pause(&mut self, _: Micros) -> Result<(), ()> {
-        unreachable!("there is nothing to wait for")
-    }
-
-    fn random(&mut self) -> u64 {
-        0
-    }
-
-    fn stepped_back(&mut self, _: Micros) {}
-
-    fn ceiling(&self) -> &Ceiling {
-        &self.world.ceiling
-    }
-
-    fn raise(&mut self, _: Micros) -> Result<(), ()> {
-        Ok(())
-    }
-
-    fn lease(&self) -> Option<&Lease> {
-        Some(&self.world.lease)
-    }
-
-    fn renew(&mut self) -> Result<(), ()> {
-        Err(())
-    }
+    runs
 }
 
 fn words(runs: &[Run]) -> impl Iterator<Item = u64> {
     runs.iter().flat_map(|run| run.first..run.first + run.count)
 }
 
-/// Explores sessions on these lanes beside `other`, and passes all that they minted to `check`.
-fn beside<T: 'static>(
+/// Explores sessions on these lanes beside `other`, and passes their runs to `check`.
+fn explore<T: 'static>(
     sessions: &'static [usize],
-    world: fn() -> Arc<World>,
+    new_world: fn() -> Arc<World>,
     other: fn(&World) -> T,
     check: fn(T, &World, Vec<Run>),
 ) {
@@ -123,12 +63,12 @@ fn beside<T: 'static>(
     let mut model = loom::model::Builder::new();
     model.preemption_bound = many.then_some(2);
     model.check(move || {
-        let world = world();
+        let world = new_world();
         let minting: Vec<_> = sessions
             .iter()
             .map(|&lane| {
                 let world = world.clone();
-                thread::spawn(move || world.session(lane, times, 5))
+                thread::spawn(move || session(&world, lane, times, 5))
             })
             .collect();
         let outcome = other(&world);
@@ -141,13 +81,13 @@ fn beside<T: 'static>(
 }
 
 fn release(sessions: &'static [usize]) {
-    beside(
+    explore(
         sessions,
-        || World::new(NOW, NOW + 3 * MS),
-        |world| world.lease.release(&world.lanes),
+        || world(NOW, NOW + 3 * MS),
+        |world| lease(world).release(&world.lanes),
         |used, world, mut runs| {
             for lane in 0..2 {
-                runs.extend(world.session(lane, 1, 1));
+                runs.extend(session(world, lane, 1, 1));
             }
             let start = words(&runs)
                 .map(|word| layout().word_start_saturating(word))
@@ -179,15 +119,15 @@ fn nothing_is_minted_from_two_lanes_after_the_release() {
 
 /// The lease is extended by a millisecond; then it is lost, and another begins, after one of another server.
 fn extend(sessions: &'static [usize]) {
-    beside(
+    explore(
         sessions,
-        || World::new(NOW, NOW + MS),
+        || world(NOW, NOW + MS),
         |world| {
-            world.lease.extend(NOW, NOW + 2 * MS);
-            world.lease.extend(NOW + 4 * MS, NOW + 5 * MS);
+            lease(world).extend(NOW, NOW + 2 * MS);
+            lease(world).extend(NOW + 4 * MS, NOW + 5 * MS);
         },
         |(), world, mut runs| {
-            runs.extend(world.session(0, 1, 1));
+            runs.extend(session(world, 0, 1, 1));
             for word in words(&runs) {
                 let start = layout().word_start_saturating(word) - NOW;
                 let mine = (0..2 * MS).contains(&start) || (4 * MS..5 * MS).contains(&start);

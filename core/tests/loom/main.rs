@@ -4,6 +4,9 @@
 
 mod counters;
 mod ids;
+mod lane_table;
 mod leases;
+mod monotonic;
 mod page;
 mod users;
+mod world;

@@ -40,12 +40,12 @@ impl Users {
             head: TableHead::default(),
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
         };
-        assert!(users.section.claim(OWNER, || true));
+        assert!(users.section.reassign(OWNER, || true));
         users.section.bounds.attach(1);
         Arc::new(users)
     }
 
-    /// The next `want` numbers of a user, the ceiling raised by `step` if it must be.
+    /// Draws the next `want` numbers of a user, and raises the ceiling by `step` if it has to.
     fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, DrawError> {
         let table = UserTable::whole(&self.head, &self.buckets);
         let evict = |entry| self.section.evict(entry);
@@ -69,9 +69,9 @@ impl Users {
         self.draw(OWNER, id, 1, 2).unwrap()
     }
 
-    /// Gives the memory of the section to another, which is at this number.
+    /// Gives the memory of the section to another section, which is at this number.
     fn hand_over(&self, value: i64) {
-        assert!(self.section.claim(NEWER, || true));
+        assert!(self.section.reassign(NEWER, || true));
         self.section.bounds.attach(value);
         *self.page.value.lock().unwrap() = value;
     }
@@ -222,7 +222,7 @@ fn a_section_that_takes_anothers_place_has_its_own_numbers() {
     });
 }
 
-/// The reach of the section before, even when it rises meanwhile, does not raise the new one's.
+/// The reach of the former section, even when it rises meanwhile, does not raise that of the new one.
 #[test]
 fn a_section_that_takes_anothers_place_has_its_own_reach() {
     explore(2, || {
@@ -244,7 +244,7 @@ fn a_section_that_takes_anothers_place_has_its_own_reach() {
         let next = |id, want| users.draw(NEWER, id, want, 1 << 30).unwrap();
         assert_eq!([next(36, 1), next(36, 2_000_000)], [100, 101]);
         assert!(next(36, 2_000_000) > 2_000_100);
-        // It may be mistaken for a user of the section before, and takes over that one's digits.
+        // The user may be mistaken for one of the former section, and take over the digits of its entry.
         assert!(next(40, 1) < 100 + (1 << 23));
     });
 }

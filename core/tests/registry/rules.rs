@@ -1,7 +1,7 @@
-//! What a registry decides, case by case, and what it may never do.
+//! The registry's decisions on leases, case by case and at random.
 
 use mint_core::registry::lease_rules::request_interval;
-use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, NodesError, Registry, parse_nodes};
+use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use proptest::prelude::*;
 
 const SECOND: Micros = 1_000_000;
@@ -20,14 +20,14 @@ fn registry() -> Registry {
     Registry::new(LENGTH, SKEW, ME)
 }
 
-/// Another identity, or a later start.
+/// Returns a registry at the start of a quarantine.
 fn quarantined() -> Registry {
     let mut registry = registry();
     registry.quarantine(NOW);
     registry
 }
 
-fn span(from: Micros, until: Micros) -> LeaseTerm {
+fn term(from: Micros, until: Micros) -> LeaseTerm {
     LeaseTerm { from, until }
 }
 
@@ -39,7 +39,7 @@ fn seen(identity: Identity, position: u64) -> LogPoint {
 fn a_new_registry_grants_one_length_from_now() {
     let registry = registry();
     assert_eq!(registry.admit(NOW, NOW, None), Ok(()));
-    assert_eq!(registry.grant(NOW, []), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, []), Ok(term(NOW, NOW + LENGTH)));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_clock_may_be_wrong_by_max_skew_and_no_more() {
     for ahead in [-SKEW, 0, SKEW] {
         assert_eq!(registry.admit(NOW, NOW + ahead, None), Ok(()));
     }
-    let lasting = Some(span(NOW, NOW + LENGTH));
+    let lasting = Some(term(NOW, NOW + LENGTH));
     for ahead in [-SKEW - 1, SKEW + 1, HUGE] {
         for told in [None, lasting] {
             let denied = Err(Denial::Skew { ahead });
@@ -64,14 +64,14 @@ fn a_clock_may_be_wrong_by_max_skew_and_no_more() {
 const HUGE: Micros = 1_000_000 * SECOND;
 
 #[test]
-fn a_node_is_claimed_again_where_its_last_claim_ended() {
+fn a_node_is_leased_again_after_its_last_lease_ended() {
     let registry = registry();
     let until = NOW + 1;
     for others in [vec![until], vec![NOW - 5, until, NOW]] {
         assert_eq!(registry.grant(NOW, others), Err(Denial::Leased { until }));
     }
-    assert_eq!(registry.grant(NOW, [NOW]), Ok(span(NOW, NOW + LENGTH)));
-    assert_eq!(registry.grant(NOW, [NOW - 1]), Ok(span(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, [NOW]), Ok(term(NOW, NOW + LENGTH)));
+    assert_eq!(registry.grant(NOW, [NOW - 1]), Ok(term(NOW, NOW + LENGTH)));
 }
 
 /// The registry's clock was set back after past leases were deleted.
@@ -85,38 +85,38 @@ fn nothing_begins_before_the_horizon() {
 }
 
 #[test]
-fn a_renewal_goes_on_from_where_it_began() {
+fn a_renewed_lease_keeps_its_beginning() {
     let registry = registry();
-    let term = span(NOW - 50, NOW + 4 * SECOND);
-    let renewed = registry.renew(NOW, Some(term), term, []);
-    assert_eq!(renewed, Ok(span(NOW - 50, NOW + LENGTH)));
-    // The registry's clock was set back: nothing that was granted is taken away.
-    let term = span(NOW - 50, NOW + 2 * LENGTH);
-    assert_eq!(registry.renew(NOW, Some(term), term, []), Ok(term));
+    let kept = term(NOW - 50, NOW + 4 * SECOND);
+    let renewed = registry.renew(NOW, Some(kept), kept, []);
+    assert_eq!(renewed, Ok(term(NOW - 50, NOW + LENGTH)));
+    // The registry's clock was set back: the lease stays as long as it was.
+    let kept = term(NOW - 50, NOW + 2 * LENGTH);
+    assert_eq!(registry.renew(NOW, Some(kept), kept, []), Ok(kept));
     // The registry is trusted, not the server.
-    let renewed = registry.renew(NOW, Some(term), span(0, HUGE), []);
-    assert_eq!(renewed, Ok(term));
+    let renewed = registry.renew(NOW, Some(kept), term(0, HUGE), []);
+    assert_eq!(renewed, Ok(kept));
 }
 
 /// Others may have had its nodes in between, and the registry may have forgotten them.
 #[test]
-fn a_renewal_that_comes_too_late_begins_anew() {
+fn a_renewal_that_comes_too_late_begins_now() {
     let registry = registry();
     for until in [NOW - HUGE, NOW] {
-        let term = span(NOW - 2 * HUGE, until);
-        let renewed = registry.renew(NOW, Some(term), term, []);
-        assert_eq!(renewed, Ok(span(NOW, NOW + LENGTH)));
+        let kept = term(NOW - 2 * HUGE, until);
+        let renewed = registry.renew(NOW, Some(kept), kept, []);
+        assert_eq!(renewed, Ok(term(NOW, NOW + LENGTH)));
     }
-    let term = span(NOW - 9, NOW);
+    let kept = term(NOW - 9, NOW);
     let until = NOW + 5;
-    let renewed = registry.renew(NOW, Some(term), term, [until]);
+    let renewed = registry.renew(NOW, Some(kept), kept, [until]);
     assert_eq!(renewed, Err(Denial::Leased { until }));
 }
 
 #[test]
-fn what_the_registry_does_not_know_is_lost() {
-    let term = span(NOW - SECOND, NOW + SECOND);
-    let renewed = registry().renew(NOW, None, term, []);
+fn a_lease_that_the_registry_does_not_know_is_lost() {
+    let kept = term(NOW - SECOND, NOW + SECOND);
+    let renewed = registry().renew(NOW, None, kept, []);
     assert_eq!(renewed, Err(Denial::Lost));
 }
 
@@ -129,25 +129,25 @@ fn a_quarantine_outlasts_all_that_may_be_forgotten() {
         assert_eq!(registry.admit(now, now, None), denied);
         // Its lease has ended, or may have by the clock of another registry.
         for until in [NOW - 1, now, now + SKEW] {
-            assert_eq!(registry.admit(now, now, Some(span(0, until))), denied);
+            assert_eq!(registry.admit(now, now, Some(term(0, until))), denied);
         }
     }
     assert_eq!(registry.admit(end, end, None), Ok(()));
 }
 
 #[test]
-fn a_lease_that_lasts_goes_on_through_a_quarantine() {
+fn a_current_lease_is_renewed_during_a_quarantine() {
     let registry = quarantined();
-    let told = span(NOW - 9 * SECOND, NOW + SKEW + 1);
+    let told = term(NOW - 9 * SECOND, NOW + SKEW + 1);
     assert_eq!(registry.admit(NOW, NOW, Some(told)), Ok(()));
     let forgotten = [
         None,
-        Some(span(NOW - HUGE, NOW - SECOND)),
-        Some(span(told.from, NOW + 1)),
+        Some(term(NOW - HUGE, NOW - SECOND)),
+        Some(term(told.from, NOW + 1)),
     ];
     for kept in forgotten {
         let renewed = registry.renew(NOW, kept, told, [NOW]);
-        assert_eq!(renewed, Ok(span(told.from, NOW + LENGTH)));
+        assert_eq!(renewed, Ok(term(told.from, NOW + LENGTH)));
         let until = NOW + 1;
         let renewed = registry.renew(NOW, kept, told, [NOW, until]);
         assert_eq!(renewed, Err(Denial::Leased { until }));
@@ -169,7 +169,7 @@ fn quarantines_follow_and_do_not_shorten_each_other() {
 }
 
 #[test]
-fn who_is_somebody_else_has_forgotten() {
+fn a_registry_with_another_identity_has_lost_state() {
     let others = [
         Identity { system: 8, ..ME },
         Identity { timeline: 2, ..ME },
@@ -201,7 +201,7 @@ fn who_is_somebody_else_has_forgotten() {
 }
 
 #[test]
-fn who_knows_less_than_others_have_seen_has_forgotten() {
+fn a_registry_behind_the_log_that_others_have_seen_has_lost_state() {
     let here = seen(ME, 100);
     let later = Identity {
         incarnation: 4,
@@ -209,7 +209,7 @@ fn who_knows_less_than_others_have_seen_has_forgotten() {
     };
     let fork = Identity { timeline: 2, ..ME };
     for (witness, incarnation) in [
-        // Another copy of its disk has gone on.
+        // Another copy of its disk has continued.
         (seen(ME, 101), 1),
         // A standby was promoted, and then the old primary came back.
         (seen(later, 1), 5),
@@ -234,7 +234,7 @@ fn who_knows_less_than_others_have_seen_has_forgotten() {
     assert_eq!(registry, self::registry());
 }
 
-/// Both at once: afterwards neither is told again.
+/// Both causes at once are reported once.
 #[test]
 fn an_old_primary_that_comes_back_is_above_all_that_was_seen() {
     let mut registry = registry();
@@ -261,7 +261,7 @@ fn nothing_overflows() {
                 ..ME
             };
             registry.detect_state_loss(now, here, Some(seen(witness, 0)));
-            let told = span(other, other);
+            let told = term(other, other);
             let _ = registry.admit(now, other, Some(told));
             let _ = registry.grant(now, [other]);
             let _ = registry.renew(now, Some(told), told, [other]);
@@ -328,93 +328,5 @@ proptest! {
             kept = Some((server, lease));
             told[server] = Some(lease);
         }
-    }
-}
-
-#[test]
-fn nodes_are_read_in_all_their_forms() {
-    for (text, nodes) in [
-        ("", vec![]),
-        (" \t", vec![]),
-        ("5", vec![5..=5]),
-        ("0", vec![0..=0]),
-        (" 5 , 100 - 163,7", vec![5..=5, 100..=163, 7..=7]),
-        ("3-3", vec![3..=3]),
-        ("007", vec![7..=7]),
-        (
-            "9223372036854775807",
-            vec![i64::MAX as u64..=i64::MAX as u64],
-        ),
-    ] {
-        assert_eq!(parse_nodes(text), Ok(nodes), "{text:?}");
-    }
-}
-
-#[test]
-fn wrong_nodes_are_named() {
-    for (text, part) in [
-        ("auto", "auto"),
-        ("1,", ""),
-        (",1", ""),
-        ("1,,2", ""),
-        ("-1", "-1"),
-        ("1-", "1-"),
-        ("1-2-3", "1-2-3"),
-        ("+1", "+1"),
-        ("1 2", "1 2"),
-        ("4, 1.5 ,6", "1.5"),
-        ("0x10", "0x10"),
-        ("٣", "٣"),
-        ("9223372036854775808", "9223372036854775808"),
-        ("1-99999999999999999999", "1-99999999999999999999"),
-    ] {
-        let error = NodesError::NotNodes(part.to_owned());
-        assert_eq!(parse_nodes(text), Err(error), "{text:?}");
-    }
-    let backwards = NodesError::Backwards("9-8".to_owned());
-    assert_eq!(parse_nodes("1, 9-8"), Err(backwards));
-    for (text, part) in [
-        ("1,1", "1"),
-        ("1-5, 5", "5"),
-        ("5, 1-5", "1-5"),
-        ("3-4,1-9", "1-9"),
-        ("1-9,3-4", "3-4"),
-    ] {
-        let error = NodesError::Repeated(part.to_owned());
-        assert_eq!(parse_nodes(text), Err(error), "{text:?}");
-    }
-    assert_eq!(
-        parse_nodes("1,x").unwrap_err().to_string(),
-        "\"x\" is not a node or a range of nodes"
-    );
-}
-
-proptest! {
-    #[test]
-    fn nodes_that_are_written_are_read(
-        parts in prop::collection::vec((0..1_000_000_u64, 0..5_u64), 0..20),
-    ) {
-        let mut next = 0;
-        let nodes: Vec<_> = parts
-            .iter()
-            .map(|(gap, more)| {
-                let first = next + gap;
-                next = first + more + 1;
-                first..=first + more
-            })
-            .collect();
-        let text: Vec<_> = nodes
-            .iter()
-            .map(|nodes| match nodes.end() - nodes.start() {
-                0 => nodes.start().to_string(),
-                _ => format!("{}-{}", nodes.start(), nodes.end()),
-            })
-            .collect();
-        prop_assert_eq!(parse_nodes(&text.join(", ")), Ok(nodes));
-    }
-
-    #[test]
-    fn whatever_is_read_panics_nowhere(text in "[-0-9, x]{0,12}|.*") {
-        let _ = parse_nodes(&text);
     }
 }

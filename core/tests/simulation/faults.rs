@@ -1,28 +1,30 @@
 //! Faults of the registry and of members.
 
-use crate::central::BLOWS;
 use crate::queue::Event;
-use crate::world::{MAX_SKEW, MS, SECOND, Sim, Weather};
+use crate::registry::REGISTRY_FAULTS;
+use crate::time::{MAX_SKEW, MS, SECOND};
+use crate::world::{Faults, Sim};
 use std::cmp::Reverse;
 
 impl Sim {
-    pub fn strike(&mut self) {
-        if self.bag.is_empty() {
-            self.bag = BLOWS.into();
+    /// Lets a fault happen to the registry. Each kind comes once before any comes again.
+    pub fn fail_registry(&mut self) {
+        if self.faults_left.is_empty() {
+            self.faults_left = REGISTRY_FAULTS.into();
         }
-        let blow = self.rng.below(self.bag.len() as u64) as usize;
-        let blow = self.bag.swap_remove(blow);
-        *self.statistics.blows.entry(blow).or_default() += 1;
+        let fault = self.rng.below(self.faults_left.len() as u64) as usize;
+        let fault = self.faults_left.swap_remove(fault);
+        *self.statistics.registry_faults.entry(fault).or_default() += 1;
         let down = self.rng.pick(&[50 * MS, 3 * SECOND, 15 * SECOND]);
         let back = self.now + self.rng.between(0..down);
-        let off = self.rng.between(-MAX_SKEW / 2..MAX_SKEW / 2);
-        self.central.strike(blow, self.now, back, off);
-        self.plan(3 * SECOND..50 * SECOND, 0, Event::Strike);
+        let clock_error = self.rng.between(-MAX_SKEW / 2..MAX_SKEW / 2);
+        self.registry.fail(fault, self.now, back, clock_error);
+        self.schedule(3 * SECOND..50 * SECOND, 0, Event::FailRegistry);
     }
 
     /// Lets a fault happen to a member.
-    pub fn fault(&mut self, index: usize) {
-        self.plan(5 * SECOND..180 * SECOND, index, Event::Fault);
+    pub fn fail_member(&mut self, index: usize) {
+        self.schedule(5 * SECOND..180 * SECOND, index, Event::FailMember);
         let now = self.now;
         let room = self.members.len() < self.servers;
         let member = &mut self.members[index];
@@ -33,8 +35,8 @@ impl Sim {
             0..3 => {
                 let far = [10 * MS, 500 * MS, 3 * SECOND, 30 * SECOND, 7_200 * SECOND];
                 let far = self.rng.pick(&far);
-                member.off += self.rng.between(-far..far);
-                self.plan(SECOND..40 * SECOND, index, Event::Right);
+                member.clock_error += self.rng.between(-far..far);
+                self.schedule(SECOND..40 * SECOND, index, Event::CorrectClock);
                 "clocks jumped"
             }
             3 => {
@@ -43,24 +45,24 @@ impl Sim {
                 "members paused"
             }
             4 => {
-                member.cut_until = now + self.rng.between(SECOND..40 * SECOND);
+                member.cut_off_until = now + self.rng.between(SECOND..40 * SECOND);
                 "members cut off"
             }
             5 => {
                 member.alive = false;
-                self.plan(0..20 * SECOND, index, Event::Start);
+                self.schedule(0..20 * SECOND, index, Event::Start);
                 "members crashed"
             }
             6 if room => {
-                let off = self.small();
-                let clone = self.members[index].cloned(off);
+                let clock_error = self.small_clock_error();
+                let clone = self.members[index].cloned(clock_error);
                 self.join(clone);
                 "members cloned"
             }
             6 => {
                 member.alive = false;
                 let ago = self.rng.between(0..100 * SECOND);
-                self.plan(0..20 * SECOND, index, Event::Restore(ago));
+                self.schedule(0..20 * SECOND, index, Event::Restore(ago));
                 "members restored"
             }
             _ => {
@@ -72,9 +74,9 @@ impl Sim {
                 }
                 if self.rng.one_in(2) {
                     self.members[index].alive = false;
-                    self.plan(0..5 * SECOND, index, Event::Start);
+                    self.schedule(0..5 * SECOND, index, Event::Start);
                 } else if waited {
-                    self.again(index, false);
+                    self.schedule_request(index, false);
                 }
                 "releases"
             }
@@ -83,24 +85,27 @@ impl Sim {
     }
 
     /// Ends all faults.
-    pub fn clear_up(&mut self) {
-        self.weather = Weather::Calm;
-        self.central.down_until = self.now;
-        self.central.adjust(0);
+    pub fn end_faults(&mut self) {
+        self.faults = Faults::Off;
+        self.registry.down_until = self.now;
+        self.registry.set_clock_error(0);
         let now = self.now;
         for Reverse(mut due) in std::mem::take(&mut self.queue) {
             if !matches!(
                 due.event,
-                Event::Strike | Event::Adjust | Event::Fault | Event::Right
+                Event::FailRegistry
+                    | Event::AdjustRegistryClock
+                    | Event::FailMember
+                    | Event::CorrectClock
             ) {
                 due.at = due.at.min(now + 10 * SECOND);
                 self.queue.push(Reverse(due));
             }
         }
         for index in 0..self.members.len() {
-            let off = self.small();
+            let clock_error = self.small_clock_error();
             let member = &mut self.members[index];
-            member.off = off;
+            member.clock_error = clock_error;
             member.paused_until = member.paused_until.min(now);
         }
     }

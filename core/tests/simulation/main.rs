@@ -2,57 +2,67 @@
 //!
 //! Clocks are wrong, drift and jump; messages are lost and late; servers die, sleep, are cloned and restored; the
 //! registry stops, forgets and comes back. Members mint with the real lanes, leases and ceilings, by their
-//! own clocks, and send requests to the real [`Registry`]. Whatever happens, no word of a node is minted twice.
+//! own clocks, and send requests to the real [`Registry`]. No word of a node is minted twice.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod central;
+mod events;
 mod faults;
 mod member;
 mod queue;
+mod registry;
 mod rng;
 mod statistics;
+mod time;
 mod world;
 
-use central::BLOWS;
 use mint_core::Micros;
-use world::{SECOND, Sim, Weather};
+use registry::REGISTRY_FAULTS;
+use time::SECOND;
+use world::{Faults, Sim};
 
-/// Requests of a member with a lease of ten seconds, a minute.
-const CALM: f64 = 12.0;
-/// Requests of a member that is always refused, a minute.
-const WORST: f64 = 60.0;
+/// Requests per minute of a member that is always granted a lease, of ten seconds.
+const GRANTED_TRAFFIC: f64 = 12.0;
+/// Requests per minute of a member that is always refused.
+const REFUSED_TRAFFIC: f64 = 60.0;
 
 #[test]
 fn request_traffic_does_not_depend_on_how_many_servers_there_are() {
     for servers in [10, 100, 1_000] {
-        let mut sim = Sim::new(1, servers, Weather::Calm);
+        let mut sim = Sim::new(1, servers, Faults::Off);
         sim.run(4 * 60 * SECOND);
         let traffic = sim.traffic();
         println!("{servers:>5} servers: {traffic:.2} requests per server and minute");
-        assert!((CALM * 0.99..CALM * 1.01).contains(&traffic), "{traffic}");
+        assert!(
+            (GRANTED_TRAFFIC * 0.99..GRANTED_TRAFFIC * 1.01).contains(&traffic),
+            "{traffic}"
+        );
     }
 }
 
 #[test]
-fn no_word_is_minted_twice_whatever_happens() {
+fn no_word_is_minted_twice_under_faults() {
     let began = std::time::Instant::now();
     for seed in 1..=seeds() {
-        let mut sim = Sim::new(seed, 1_000, Weather::Foul);
+        let mut sim = Sim::new(seed, 1_000, Faults::On);
         sim.run(6 * 60 * SECOND);
         let traffic = sim.traffic();
-        sim.clear_up();
+        sim.end_faults();
         sim.run(60 * SECOND);
         println!(
             "seed {seed}: {sim}; {traffic:.2} requests per server and minute; {:.1} s",
             began.elapsed().as_secs_f64()
         );
-        assert!(traffic < WORST, "seed {seed}: {traffic}");
-        assert!(sim.busiest() < WORST * 1.02, "seed {seed}");
+        assert!(traffic < REFUSED_TRAFFIC, "seed {seed}: {traffic}");
+        assert!(sim.busiest() < REFUSED_TRAFFIC * 1.02, "seed {seed}");
         // Every fault happened, and often enough.
         let statistics = &sim.statistics;
-        assert!(BLOWS.iter().all(|blow| statistics.blows.contains_key(blow)));
-        for (what, times) in statistics.happened() {
+        assert!(
+            REGISTRY_FAULTS
+                .iter()
+                .all(|fault| statistics.registry_faults.contains_key(fault))
+        );
+        for (what, times) in statistics.frequent_events() {
             assert!(times > 10, "seed {seed}: {what} {times} times");
         }
         // All members mint again.

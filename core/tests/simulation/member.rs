@@ -1,8 +1,8 @@
-//! A server that mints: its wrong clock, its lanes, and what it was lent.
+//! A server that mints: its wrong clock, its lanes and its lease.
 
-use crate::central::{Answer, Grant, No, Nodes, Request, Wish};
+use crate::registry::{Answer, Nodes, RegistryLease, Request, RequestError, RequestKind};
 use crate::rng::Rng;
-use crate::world::DAWN;
+use crate::time::{SECOND, START};
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
     Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, LogPoint, Micros, Page, Policy, Run,
@@ -10,8 +10,6 @@ use mint_core::{
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
-
-const SECOND: Micros = 1_000_000;
 
 /// The settings that a server starts with, but without waiting.
 const POLICY: Policy = Policy {
@@ -43,30 +41,32 @@ impl Page for Disk {
     fn set_back(&mut self, _: Micros, _: Micros) {}
 }
 
-/// What a start of the server begins with, and its end loses.
+/// State of a running server, lost when it stops.
 #[derive(Default)]
 struct Memory {
     lanes: HashMap<(usize, u64), Lane>,
     lease: Lease,
-    /// What the lease is of.
+    /// The nodes that the lease is of.
     nodes: Option<Nodes>,
-    granted: Option<Grant>,
+    granted: Option<RegistryLease>,
     seen: Option<LogPoint>,
     anchor: ClockAnchor,
     ceiling: Ceiling,
 }
 
 pub struct Member {
-    pub wish: Wish,
-    /// Counts its starts: what was meant for an earlier one does not arrive.
+    /// The nodes it is configured to ask for.
+    pub setting: RequestKind,
+    /// The number of its starts. Events of an earlier life are dropped.
     pub life: u32,
     pub alive: bool,
     pub paused_until: Micros,
-    pub cut_until: Micros,
-    /// How wrong its clock is, and by how much more each second, in millionths.
-    pub off: Micros,
+    pub cut_off_until: Micros,
+    /// The error of its clock at the start of the simulation.
+    pub clock_error: Micros,
+    /// The growth of the clock's error, in millionths.
     pub drift: Micros,
-    /// The request that it waits for.
+    /// The number of the request whose answer is awaited.
     pub waits_for: Option<u64>,
     pub asked: u64,
     pub minted_at: Micros,
@@ -75,14 +75,14 @@ pub struct Member {
 }
 
 impl Member {
-    pub fn new(wish: Wish, off: Micros, drift: Micros) -> Self {
+    pub fn new(setting: RequestKind, clock_error: Micros, drift: Micros) -> Self {
         let mut member = Member {
-            wish,
+            setting,
             life: 0,
             alive: false,
             paused_until: Micros::MIN,
-            cut_until: Micros::MIN,
-            off,
+            cut_off_until: Micros::MIN,
+            clock_error,
             drift,
             waits_for: None,
             asked: 0,
@@ -94,15 +94,15 @@ impl Member {
         member
     }
 
-    /// Its disk started as another server, which knows nothing of the leases of this one.
-    pub fn cloned(&self, off: Micros) -> Self {
-        let mut clone = Member::new(self.wish.clone(), off, self.drift);
+    /// Returns a server that starts from a copy of this one's disk, without its leases.
+    pub fn cloned(&self, clock_error: Micros) -> Self {
+        let mut clone = Member::new(self.setting.clone(), clock_error, self.drift);
         clone.disk = Disk(self.disk.0);
         clone.start();
         clone
     }
 
-    /// As after a crash: the disk is kept.
+    /// Starts the server, as after a crash: the disk is kept.
     pub fn start(&mut self) {
         self.life += 1;
         self.alive = true;
@@ -111,45 +111,45 @@ impl Member {
         self.memory.ceiling.attach(self.disk.0);
     }
 
-    /// As from a backup.
+    /// Starts the server from a backup.
     pub fn restore(&mut self, ago: Micros) {
         self.disk.0 = (self.disk.0 - ago).max(1);
         self.start();
     }
 
     pub fn clock(&self, now: Micros) -> Micros {
-        now + self.off + self.drift * (now - DAWN) / 1_000_000
+        now + self.clock_error + self.drift * (now - START) / 1_000_000
     }
 
-    /// What it asks the registry for next.
+    /// Returns its next request.
     pub fn request(&self, now: Micros) -> Request {
-        let wish = match &self.memory.granted {
-            Some(granted) => Wish::Renew(granted.clone()),
-            None => self.wish.clone(),
+        let kind = match &self.memory.granted {
+            Some(granted) => RequestKind::Renew(granted.clone()),
+            None => self.setting.clone(),
         };
         Request {
-            wish,
+            kind,
             clock: self.clock(now),
             seen: self.memory.seen,
         }
     }
 
-    /// Returns true when it was granted something.
-    pub fn hear(&mut self, answer: Answer) -> bool {
+    /// Takes an answer of the registry. Returns true if it grants a lease.
+    pub fn receive(&mut self, answer: Answer) -> bool {
         let memory = &mut self.memory;
         memory.seen = Some(answer.seen);
-        match answer.grant {
-            Ok(grant) => {
-                if memory.nodes.as_ref() != Some(&grant.nodes) {
+        match answer.lease {
+            Ok(lease) => {
+                if memory.nodes.as_ref() != Some(&lease.nodes) {
                     memory.lease = Lease::default();
-                    memory.nodes = Some(grant.nodes.clone());
+                    memory.nodes = Some(lease.nodes.clone());
                 }
-                memory.lease.extend(grant.span.from, grant.span.until);
-                memory.granted = Some(grant);
+                memory.lease.extend(lease.term.from, lease.term.until);
+                memory.granted = Some(lease);
                 true
             }
-            Err(no) => {
-                if matches!(no, No::Denied(Denial::Lost)) {
+            Err(error) => {
+                if matches!(error, RequestError::Denied(Denial::Lost)) {
                     memory.granted = None;
                 }
                 false
@@ -165,9 +165,9 @@ impl Member {
             .lanes
             .iter()
             .filter(|((_, node), _)| granted.nodes.contains(node));
-        granted.span.until = memory.lease.release(lanes.map(|(_, lane)| lane));
+        granted.term.until = memory.lease.release(lanes.map(|(_, lane)| lane));
         let mut request = self.request(now);
-        request.wish = Wish::Release(granted);
+        request.kind = RequestKind::Release(granted);
         Some(request)
     }
 
@@ -212,7 +212,7 @@ struct Session<'m> {
 }
 
 impl Host for Session<'_> {
-    /// Would have to wait.
+    /// A call that would have to wait.
     type Interrupt = ();
 
     fn now(&mut self) -> Micros {

@@ -1,9 +1,9 @@
 //! The queue of due events.
 
-use crate::central::{Answer, Request};
+use crate::registry::{Answer, Request};
 use mint_core::Micros;
 
-/// A member's events belong to one life of it, but for `Fault` and `Right`.
+/// A member's events belong to one life of it, except for `FailMember` and `CorrectClock`.
 #[derive(Debug)]
 pub enum Event {
     Mint,
@@ -11,15 +11,14 @@ pub enum Event {
     Arrive(u64, Request),
     Answer(u64, Answer),
     Timeout(u64),
-    Fault,
-    /// The clock is corrected.
-    Right,
+    FailMember,
+    CorrectClock,
     Start,
     Restore(Micros),
     Replicate,
     BackUp,
-    Strike,
-    Adjust,
+    FailRegistry,
+    AdjustRegistryClock,
 }
 
 #[derive(Debug)]

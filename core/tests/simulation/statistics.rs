@@ -1,11 +1,11 @@
 //! Counts of events.
 
-use crate::central::Blow;
+use crate::registry::RegistryFault;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
 pub struct Statistics {
-    pub blows: BTreeMap<Blow, u64>,
+    pub registry_faults: BTreeMap<RegistryFault, u64>,
     pub counts: BTreeMap<&'static str, u64>,
     pub ids: u128,
     pub requests: u64,
@@ -19,8 +19,8 @@ impl Statistics {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// The events that have to happen often for a run to mean anything.
-    pub fn happened(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    /// Returns how often the events happened that a meaningful run has many of.
+    pub fn frequent_events(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             "clocks jumped", "members paused", "members crashed", "members restored",
             "members cloned", "members cut off", "releases", "answers too late", "leases lost",

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::HashSet;
 
-/// What a predecessor may have issued ends with the tick in which the floor lies.
+/// Ids of an earlier server end with the tick in which the floor lies.
 #[test]
 fn a_floor_inside_a_tick_begins_with_the_next_tick() {
     for unit in [10 * MS, SECOND] {
@@ -26,7 +26,7 @@ fn a_floor_inside_a_tick_begins_with_the_next_tick() {
 
 /// After a restart the wait has nothing to do with a clock that was set back.
 #[test]
-fn a_lane_just_behind_its_floor_waits_whatever_the_patience() {
+fn a_lane_just_behind_its_floor_waits_longer_than_max_wait() {
     let mut script = Script::new("twitter", STRICT);
     script.start_at(script.layout.epoch() + 10 * SECOND);
     script.set(10 * SECOND - 740 * MS);
@@ -44,7 +44,7 @@ fn on_default_settings_a_restart_mints_at_once() {
     assert!(script.world.pauses.is_empty());
 }
 
-/// An hour is not what a ceiling runs ahead: the clock was set back while the server was down.
+/// No ceiling runs an hour ahead, so the clock was set back while the server was down.
 #[test]
 fn a_clock_far_behind_its_floor_is_an_error_at_once() {
     let mut script = Script::new("twitter", DEFAULTS);
@@ -63,10 +63,10 @@ fn a_clock_far_behind_its_floor_is_an_error_at_once() {
     );
 }
 
-/// A server that starts before its clock is set, and then gets the time: that is no jump to be confirmed. One that
-/// follows is.
+/// A server starts before its clock is set. The step to the right time is not a jump to be confirmed, and a later one
+/// is.
 #[test]
-fn a_clock_that_could_not_mint_is_not_believed() {
+fn a_clock_that_could_not_mint_is_not_trusted() {
     for policy in [DEFAULTS, STRICT] {
         let mut script = Script::new("twitter", policy);
         script.start_at(script.layout.epoch() + 1_000 * HOUR);
@@ -79,9 +79,9 @@ fn a_clock_that_could_not_mint_is_not_believed() {
     }
 }
 
-/// A clock just below its floor is the one that is minted by.
+/// A clock just below the floor counts as a clock that has minted.
 #[test]
-fn a_clock_that_could_mint_is_believed() {
+fn a_clock_that_could_mint_is_trusted() {
     let mut script = Script::new("twitter", DEFAULTS);
     script.start_at(script.layout.epoch() + 1_000 * HOUR);
     script.set(1_000 * HOUR - SECOND);
@@ -95,7 +95,7 @@ fn a_clock_that_could_mint_is_believed() {
     );
 }
 
-/// And each write is on disk half a window before anything relies on it, as a standby needs it.
+/// Each write is on disk half a window before an id relies on it, as a standby needs it.
 #[test]
 fn a_minute_of_minting_writes_the_page_twice_a_second() {
     let mut script = Script::new("twitter", DEFAULTS);
@@ -140,8 +140,8 @@ fn a_page_that_was_set_back_is_raised_again_and_said() {
     assert_eq!(page.set_back, [(9_000, page.value)]);
 }
 
-/// As when a dump is restored into a server that has minted already: what came with it is below its
-/// ceiling, so nothing is minted there any more.
+/// A dump is restored into a server that has minted already: its ids are below the ceiling, and nothing is minted there
+/// any more.
 #[test]
 fn a_value_from_elsewhere_becomes_the_floor() {
     let mut script = Script::new("twitter", DEFAULTS);
@@ -157,8 +157,8 @@ fn a_value_from_elsewhere_becomes_the_floor() {
     assert!(script.world.page.set_back.is_empty());
 }
 
-/// A page that took the place of another, as when a database is made anew under an old oid, is brought up to what
-/// was published for the other before anything is minted.
+/// A database is created under the oid of a dropped one: its page is brought up to the limit that was published for the
+/// other page before an id is minted.
 #[test]
 fn a_page_that_took_the_place_of_another_is_brought_up_to_it() {
     let ceiling = Ceiling::default();
@@ -174,7 +174,7 @@ fn a_page_that_took_the_place_of_another_is_brought_up_to_it() {
     assert_eq!(page.set_back, [(1, 5 * SECOND)]);
 }
 
-/// A page that is past all that was published came from elsewhere, with ids below it.
+/// A page above the published limit came from another server, with ids below it.
 #[test]
 fn a_page_from_elsewhere_raises_the_floor_when_it_is_attached() {
     let ceiling = Ceiling::default();
@@ -184,7 +184,7 @@ fn a_page_from_elsewhere_raises_the_floor_when_it_is_attached() {
     assert_eq!((ceiling.limit(), ceiling.value()), (5 * SECOND, 5 * SECOND));
 }
 
-/// What happens to a server, one thing after another.
+/// An event in the history of a server.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Mint(u64),
@@ -192,8 +192,8 @@ enum Event {
     Clock(Micros),
     /// Time passes, on every clock.
     Pass(Micros),
-    /// The server dies; what was not flushed is lost, or else happened to be on disk. The clock is
-    /// somewhere else when it is back.
+    /// The server crashes. Writes that were not flushed are lost or were on disk by chance. The clock has moved when it
+    /// starts again.
     Crash {
         lost: bool,
         clock: Micros,
@@ -261,7 +261,7 @@ proptest! {
     }
 }
 
-/// The settings' own bounds, so that the layouts above are not the only ones.
+/// The bounds of the settings, for any layout.
 #[test]
 fn the_smallest_window_serves_the_coarsest_tick() {
     let mut script = Script::new(

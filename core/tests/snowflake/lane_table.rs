@@ -1,4 +1,4 @@
-//! The table of lanes under makers of very many lanes.
+//! The table of lanes, with makers of very many lanes.
 
 use mint_core::{Lane, LaneTable, Layout, Lookup, TableCount};
 
@@ -75,7 +75,7 @@ fn a_node_without_a_lane_of_its_own_is_found_in_the_shared_one() {
     assert!(matches!(table.find(&layout(0), 5), Lookup::Found(_)));
 }
 
-/// However full, a slot in four stays vacant, so that a lookup ends after a few.
+/// In a full table one slot in four stays vacant, so that a lookup ends after a few.
 #[test]
 fn slots_stay_vacant() {
     let server = Server::full();

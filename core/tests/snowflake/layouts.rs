@@ -89,7 +89,7 @@ proptest! {
         prop_assert_eq!(Lane::alone(&layout, node).layout(), Some(layout));
     }
 
-    /// Whatever bytes are accepted say a layout that text can say too, with one stored form.
+    /// Accepted bytes are of a layout that text can express, and are its only stored form.
     /// Near every multiple of the unit, up to the largest age there is.
     #[test]
     fn ticks_by_the_reciprocal_are_those_of_a_division(
@@ -205,6 +205,10 @@ fn layouts_whose_ids_could_be_equal_share_their_lanes() {
 }
 
 #[test]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a table, a line or three for each kind"
+)]
 fn each_kind_of_bad_text_has_its_error() {
     let own = str::to_owned;
     let with = |rest: &str| format!("time:41 node:10 seq:12 epoch:2020-01-01T00:00:00Z {rest}");

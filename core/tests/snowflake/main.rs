@@ -8,5 +8,6 @@ mod common;
 mod ceiling;
 mod lane_table;
 mod layouts;
+mod lease_histories;
 mod leases;
 mod scripted_clock;

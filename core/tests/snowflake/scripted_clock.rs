@@ -7,7 +7,7 @@ use mint_core::{Micros, Policy};
 const YEAR: Micros = 8_766 * HOUR;
 
 #[test]
-fn strict_twitter_refuses_a_clock_1_ms_behind_and_goes_on_after_it() {
+fn strict_twitter_refuses_a_clock_1_ms_behind_and_continues_after_it() {
     let ids = Script::new("twitter", STRICT).schedule(&[1, 1, 0, 1]);
     let refused = Err(ClockBehind {
         ahead: MS,
@@ -91,7 +91,7 @@ fn waits_for_capacity_never_fail_without_patience() {
     }
 }
 
-/// A lane at ten hours, and the clock then set back by `step`.
+/// Returns a lane at ten hours whose clock was then set back by `step`.
 fn set_back(step: Micros) -> Script {
     let mut script = Script::new("twitter", DEFAULTS);
     script.set(10 * HOUR);
@@ -216,7 +216,7 @@ fn the_last_tick_is_issued_in_full_and_then_time_is_exhausted() {
     }
 }
 
-/// So far past it that the word, were it made, would wrap around to a tick that is left.
+/// A clock so far past the end that its word would wrap around to a tick that is left.
 #[test]
 fn a_clock_far_past_the_end_does_not_wrap_around() {
     let mut script = Script::new(

@@ -1,10 +1,11 @@
-//! The imports of one file: its `use` items, and paths that begin with `crate`, `super` or `self`.
+//! The imports of one file: its `use` items, and paths that begin with `crate`, `super`, `self` or an imported name, in
+//! macros too.
 
 use crate::File;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use syn::visit::{Visit, visit_item_mod, visit_path};
-use syn::{Attribute, ItemMod, ItemUse, UseTree};
+use syn::visit::{Visit, visit_item_mod, visit_macro, visit_path};
+use syn::{Attribute, ItemMod, ItemUse, Macro, UseTree};
 
 /// Returns the module of a file: `pg/error.rs` is `pg::error`, `pg/mod.rs` is `pg`.
 pub fn module_of(file: &str) -> Vec<String> {
@@ -28,8 +29,11 @@ pub fn of(file: &str, text: &str, modules: &BTreeMap<Vec<String>, File>) -> BTre
     let mut reader = Reader {
         module: module_of(file),
         modules,
+        aliases: BTreeMap::new(),
         found: BTreeSet::new(),
     };
+    // Twice, as a path may stand before the `use` that names its beginning.
+    reader.visit_file(&syntax);
     reader.visit_file(&syntax);
     reader.found.remove(file);
     reader.found
@@ -38,6 +42,8 @@ pub fn of(file: &str, text: &str, modules: &BTreeMap<Vec<String>, File>) -> BTre
 struct Reader<'a> {
     module: Vec<String>,
     modules: &'a BTreeMap<Vec<String>, File>,
+    /// The paths of imported names.
+    aliases: BTreeMap<String, Vec<String>>,
     found: BTreeSet<File>,
 }
 
@@ -82,8 +88,8 @@ impl Reader<'_> {
                 self.note_tree(&path.tree, before);
                 before.pop();
             }
-            UseTree::Name(name) => self.note_end(&name.ident, before),
-            UseTree::Rename(rename) => self.note_end(&rename.ident, before),
+            UseTree::Name(name) => self.note_end(&name.ident, &name.ident, before),
+            UseTree::Rename(rename) => self.note_end(&rename.ident, &rename.rename, before),
             UseTree::Glob(_) => self.note(before),
             UseTree::Group(group) => {
                 for tree in &group.items {
@@ -93,11 +99,48 @@ impl Reader<'_> {
         }
     }
 
-    fn note_end(&mut self, end: &syn::Ident, before: &mut Vec<String>) {
+    fn note_end(&mut self, end: &syn::Ident, alias: &syn::Ident, before: &mut Vec<String>) {
         before.push(end.to_string());
         self.note(before);
+        self.aliases.insert(alias.to_string(), before.clone());
         before.pop();
     }
+
+    /// Adds the file of a path in code. A path of one name is a local one.
+    fn note_path(&mut self, parts: &[String]) {
+        let [first, rest @ ..] = parts else { return };
+        if rest.is_empty() {
+            return;
+        }
+        if matches!(first.as_str(), "crate" | "super" | "self") {
+            self.note(parts);
+        } else if let Some(imported) = self.aliases.get(first) {
+            let whole = [imported.as_slice(), rest].concat();
+            self.note(&whole);
+        }
+    }
+}
+
+/// Returns the paths in the text of a macro: names joined by `::`.
+fn paths(text: &str) -> Vec<Vec<String>> {
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let mut found: Vec<Vec<String>> = Vec::new();
+    let mut rest = text;
+    let mut is_joined = false;
+    while let Some(start) = rest.find(is_part) {
+        let between = rest[..start].trim();
+        is_joined = is_joined && between == "::";
+        rest = &rest[start..];
+        let end = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
+        let name = rest[..end].to_owned();
+        match found.last_mut() {
+            Some(path) if is_joined => path.push(name),
+            _ => found.push(vec![name]),
+        }
+        is_joined = true;
+        rest = &rest[end..];
+    }
+    found
 }
 
 impl<'ast> Visit<'ast> for Reader<'_> {
@@ -111,14 +154,15 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             .iter()
             .map(|part| part.ident.to_string())
             .collect();
-        if matches!(
-            parts.first().map(String::as_str),
-            Some("crate" | "super" | "self")
-        ) && parts.len() > 1
-        {
-            self.note(&parts);
-        }
+        self.note_path(&parts);
         visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        for path in paths(&call.tokens.to_string()) {
+            self.note_path(&path);
+        }
+        visit_macro(self, call);
     }
 
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {

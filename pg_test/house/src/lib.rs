@@ -19,8 +19,10 @@ pub struct Crate {
     pub imports: BTreeMap<File, BTreeSet<File>>,
     /// Number of lines of each file.
     pub lines: BTreeMap<File, usize>,
-    /// The files with unsafe code.
-    pub with_unsafe: BTreeSet<File>,
+    /// The files with unsafe code, and how often the word stands there.
+    pub with_unsafe: BTreeMap<File, usize>,
+    /// The files with a `static mut`.
+    pub with_static_mut: BTreeSet<File>,
 }
 
 impl Crate {
@@ -46,8 +48,13 @@ impl Crate {
             let imported = imports::of(file, text, &modules);
             all.imports.insert(file.clone(), imported);
             all.lines.insert(file.clone(), text.lines().count());
-            if has_unsafe(text) {
-                all.with_unsafe.insert(file.clone());
+            let words = words(text);
+            let count = words.iter().filter(|word| **word == "unsafe").count();
+            if count > 0 {
+                all.with_unsafe.insert(file.clone(), count);
+            }
+            if words.windows(2).any(|pair| pair == ["static", "mut"]) {
+                all.with_static_mut.insert(file.clone());
             }
         }
         all
@@ -124,13 +131,14 @@ fn entry(folder: &str, file: &str) -> Option<String> {
     Some(first.as_os_str().to_string_lossy().into_owned())
 }
 
-/// Returns whether code, comments aside, has the keyword `unsafe`. A text search, so that it sees macros as well.
-fn has_unsafe(text: &str) -> bool {
-    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+/// Returns the words of code, comments aside. A text search, so that it sees macros as well.
+fn words(text: &str) -> Vec<&str> {
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == '\'';
     text.lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .flat_map(|line| line.split(|sign| !is_part(sign)))
-        .any(|word| word == "unsafe")
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 fn collect(root: &Path, folder: &Path, texts: &mut BTreeMap<File, String>) -> io::Result<()> {

@@ -45,6 +45,7 @@ fn segment_set(sequence: Regclass, value: i64) -> i64 {
 }
 
 /// Checks a count of values in a row: one call must not use up what others need.
+#[track_caller]
 pub fn check_count(count: i64) -> u64 {
     check_range("count", count, 1..=i64::from(i32::MAX));
     count.unsigned_abs()

@@ -3,6 +3,7 @@
 use crate::counter::segment::functions::create_exactly;
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
+use crate::pg::datum::trigger;
 use crate::pg::error::report;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
@@ -14,14 +15,7 @@ use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys}
     sql = "CREATE FUNCTION leaf_alloc_insert() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
 )]
 fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
-    // SAFETY: the call is the server's, as it came.
-    let trigger = unsafe { PgTrigger::from_fcinfo(&*call) }.unwrap_or_else(|_| {
-        report(
-            Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-            "function \"leaf_alloc_insert\" was not called by trigger manager",
-        )
-        .raise()
-    });
+    let trigger = trigger::of_call(call, "leaf_alloc_insert");
     let row = insert_row(&trigger).and_then(PgHeapTuple::into_trigger_datum);
     // A trigger returns no row as a pointer that is null, and no NULL.
     Internal::from(Some(row.unwrap_or(pg_sys::Datum::null())))

@@ -6,7 +6,7 @@
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
-use crate::counter::segment::slots::standing;
+use crate::counter::segment::slots::sequence_state;
 use crate::counter::segment::{slots, source};
 use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
@@ -74,9 +74,9 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             if !slot.segment.lacks_next() {
                 return None;
             }
-            before.set(Some(standing(found)));
+            before.set(Some(sequence_state(found)));
             let step = slot.segment.next_step(now, own, most);
-            let values = rules.take(standing(found), 1, step)?;
+            let values = rules.take(sequence_state(found), 1, step)?;
             taken.set(Some(values));
             Some(row(values))
         },
@@ -88,7 +88,9 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         },
     );
     match (before.get(), taken.get()) {
-        (Some(before), Some(_)) => exhausted::warn(&sequence, &rules, before, standing(found)),
+        (Some(before), Some(_)) => {
+            exhausted::warn(&sequence, &rules, before, sequence_state(found))
+        }
         (Some(_), None) if needed => exhausted::refuse(&sequence, &rules, 1),
         _ => {}
     }
@@ -109,8 +111,8 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
             if segments.get().slot.is_stale(found, logged, &rules, cache) {
                 segments.set(segments.get().renewed());
             }
-            before.set(Some(standing(found)));
-            let values = rules.take(standing(found), count, count)?;
+            before.set(Some(sequence_state(found)));
+            let values = rules.take(sequence_state(found), count, count)?;
             unfit = !exhausted::fits_range(&values);
             taken.set((!unfit).then_some(values));
             taken.get().map(row)
@@ -125,7 +127,7 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
         _ if unfit => exhausted::refuse_range(&sequence),
         (Some(before), Some(values)) => {
             sequence::flush(position);
-            exhausted::warn(&sequence, &rules, before, standing(found));
+            exhausted::warn(&sequence, &rules, before, sequence_state(found));
             values
         }
         _ => exhausted::refuse(&sequence, &rules, count),

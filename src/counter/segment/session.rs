@@ -170,13 +170,13 @@ pub fn open_for(oid: pg_sys::Oid, privileges: u32) -> Sequence {
 pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
     let (_, file) = sequence.identity();
     let known = SEQUENCES.get(oid.to_u32());
-    let standing = known.and_then(|known| {
+    let current = known.and_then(|known| {
         let mine = |segments: &Segments| known.file.get() == file && segments.is_current();
         known.segments.get().filter(mine)
     });
     let is_first = known.is_none_or(|known| known.statement.get() != STATEMENT.get());
-    let mut segments = standing.unwrap_or_else(|| slot_for(sequence));
-    if is_first || standing.is_none() {
+    let mut segments = current.unwrap_or_else(|| slot_for(sequence));
+    if is_first || current.is_none() {
         let is_stale = !sequence.is_at(|_, logged| segments.slot.is_as_left(logged)) && {
             let (rules, cache) = sequence.definition();
             sequence.is_at(|row, logged| segments.slot.is_stale(row, logged, &rules, cache))

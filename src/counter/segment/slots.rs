@@ -7,7 +7,7 @@ use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
-use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState as Standing, Values};
+use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
@@ -102,7 +102,7 @@ impl Slot {
     /// Drops the segments, and sets another owner. The caller holds the lock.
     fn renew(&self) {
         let owner = memory().head.next();
-        self.segment.claim(owner);
+        self.segment.reassign(owner);
         self.ordered.store(0, Ordering::Relaxed);
         self.noted.store(0, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
@@ -141,7 +141,7 @@ impl Slot {
         let left = self.left.load(Ordering::Relaxed);
         let position = self.position.load(Ordering::Relaxed);
         let found = SequenceData {
-            state: standing(row),
+            state: sequence_state(row),
             log_count: row.log_count,
             relogged: is_before_checkpoint(position),
         };
@@ -181,8 +181,8 @@ impl Slot {
 }
 
 /// Returns where a sequence stands by its row.
-pub fn standing(row: Row) -> Standing {
-    Standing {
+pub fn sequence_state(row: Row) -> SequenceState {
+    SequenceState {
         last: row.last_value,
         called: row.is_called,
     }

@@ -5,7 +5,8 @@
 
 use crate::counter::segment::slots;
 use crate::counter::segment::slots::{Segments, Slot};
-use crate::pg::catalog::{extension, privilege, sql, tables};
+use crate::pg::catalog::tables::{self, Table};
+use crate::pg::catalog::{extension, privilege, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
@@ -66,6 +67,12 @@ pub fn may_be_name(rules: &Rules) -> bool {
     (rules.min, rules.max) == (1, 2)
 }
 
+/// The table of sources.
+const TABLES: [Table; 1] = [Table {
+    placeholder: "$sources",
+    name: c"pg_mint_sources",
+}];
+
 /// The source of a sequence's segments.
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -82,6 +89,7 @@ pub struct Source {
 /// Returns the source of a sequence, if it has one.
 pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     let select = tables::statement(
+        &TABLES,
         "SELECT s.server::pg_catalog.text, s.source, s.step,
              pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text, q.seqincrement
          FROM $sources AS s JOIN pg_catalog.pg_class AS c
@@ -111,7 +119,7 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
             fingerprint(&source.server, &source.sequence, source.step) == value::<i64>(&row, 5)?;
         is_its_own.then_some(source)
     };
-    privilege::guarded(|| tables::bound_to_tables(|| Spi::connect(read)))
+    privilege::guarded(|| tables::bound_to(&TABLES, || Spi::connect(read)))
 }
 
 /// Raises an error unless the role may use the foreign server.
@@ -133,11 +141,13 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     sql::set_sequence(sequence, 2);
     // Rows of sequences that were dropped.
     let forget = tables::statement(
+        &TABLES,
         "DELETE FROM $sources AS s WHERE NOT EXISTS (
              SELECT FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
          )",
     );
     let insert = tables::statement(
+        &TABLES,
         "INSERT INTO $sources (sequence, server, source, step)
          VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2::pg_catalog.name, $3, $4)
          -- A row that is older than the sequence.
@@ -145,7 +155,7 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
          SET server = excluded.server, source = excluded.source, step = excluded.step",
     );
     let (Some(forget), Some(insert), Some(table)) =
-        (forget, insert, extension::find(c"pg_mint_sources"))
+        (forget, insert, extension::find(TABLES[0].name))
     else {
         return;
     };
@@ -157,7 +167,7 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
         client.update(&insert, None, &values).or_report();
     };
     // The role itself has no privilege to write there.
-    let work = || tables::bound_to_tables(|| Spi::connect_mut(write));
+    let work = || tables::bound_to(&TABLES, || Spi::connect_mut(write));
     privilege::as_owner_of(table, work);
 }
 

@@ -185,7 +185,7 @@ fn slot_for(key: Key) -> SectionRef {
         let slot = match slot_table::other_incarnation(set, key) {
             // The section starts again, unless a session is raising it: then the database is the same, and was altered.
             Some(slot) => {
-                if !slot.claim(key) {
+                if !slot.reassign(key) {
                     slot.tag.set(key);
                 }
                 slot
@@ -193,7 +193,7 @@ fn slot_for(key: Key) -> SectionRef {
             None => loop {
                 let free = slot_table::vacate(set, extension::database())?;
                 // A session may raise the other section by now.
-                if free.claim(key) {
+                if free.reassign(key) {
                     break free;
                 }
             },
@@ -227,14 +227,14 @@ impl Slot {
     /// statement, would issue lower numbers than others do. No session is raising the section, as that takes a lock on
     /// the sequence, and so did altering it. The caller holds the lock.
     fn retire(&self) {
-        self.section.claim(self.new_owner(), || true);
+        self.section.reassign(self.new_owner(), || true);
         self.tag.clear();
     }
 
     /// Gives the slot to another section, unless a session is raising the current one. The caller holds the lock.
-    fn claim(&self, key: Key) -> bool {
+    fn reassign(&self, key: Key) -> bool {
         let unused = || self.pins.load(Ordering::SeqCst) == 0;
-        let is_given = self.section.claim(self.new_owner(), unused);
+        let is_given = self.section.reassign(self.new_owner(), unused);
         if is_given {
             self.tag.set(key);
         }

@@ -1,6 +1,8 @@
 //! Lists of callbacks, called in the order in which they were added.
 
 use super::local::Local;
+use crate::pg::error::report;
+use pgrx::PgSqlErrorCode as Code;
 
 /// Up to eight functions, each added once when the library is loaded.
 pub struct Callbacks<F>([Local<Option<F>>; 8]);
@@ -10,13 +12,16 @@ impl<F: Copy> Callbacks<F> {
         Self([const { Local::new(None) }; 8])
     }
 
-    /// Adds a function.
+    /// Adds a function. The library is not loaded if there is no place for it.
     pub fn add(&self, callback: F) {
-        let free = self.0.iter().find(|slot| slot.get().is_none());
-        debug_assert!(free.is_some(), "more callbacks than slots");
-        if let Some(slot) = free {
-            slot.set(Some(callback));
-        }
+        let Some(free) = self.0.iter().find(|slot| slot.get().is_none()) else {
+            report(
+                Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                "too many callbacks of one kind",
+            )
+            .raise()
+        };
+        free.set(Some(callback));
     }
 
     /// Returns every function.

@@ -2,6 +2,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::charset;
+use mint_core::hash::fibonacci;
 use pgrx::pg_sys;
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -90,7 +91,7 @@ pub fn incarnation() -> u32 {
         let file = Path::new(OsStr::from_bytes(folder.to_bytes())).join("PG_VERSION");
         let stamp = fs::metadata(file).map_or(0, |file| {
             let made = file.mtime().wrapping_mul(1_000_000_000) + file.mtime_nsec();
-            (made.cast_unsigned() ^ file.ino().rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            fibonacci(made.cast_unsigned() ^ file.ino().rotate_left(40))
         });
         KNOWN.set(((stamp >> 32) as u32).max(1));
     }

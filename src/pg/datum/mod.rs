@@ -7,3 +7,4 @@ pub mod regclass;
 pub mod row_estimate;
 pub mod text;
 pub mod timestamp;
+pub mod trigger;

@@ -1,4 +1,4 @@
-//! What every background worker of the extension does when it begins, hears of changed settings, and ends.
+//! The life of the background workers: their start, changed settings, and their end.
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::privilege::SEARCH_PATH;

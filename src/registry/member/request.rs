@@ -1,4 +1,4 @@
-//! What a member requests of the registry, and what that answers: calls of functions there, by their exact types.
+//! Requests of a member and the registry's answers: calls of functions there, by their exact types.
 
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;

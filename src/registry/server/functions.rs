@@ -31,6 +31,7 @@ fn snowflake_create_registry(
     grant::create(length, skew);
 }
 
+#[track_caller]
 fn refuse(message: &str) -> ! {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message).raise()
 }

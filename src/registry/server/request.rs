@@ -1,4 +1,4 @@
-//! What members request of the registry, and what it answers.
+//! Requests of members, and the registry's answers.
 
 use crate::pg::error::report;
 use crate::pg::machine::server;

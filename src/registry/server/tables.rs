@@ -1,7 +1,8 @@
 //! The registry's tables: the leases it has granted, and its state.
 
 use crate::pg::backend::statement;
-use crate::pg::catalog::{extension, privilege, tables};
+use crate::pg::catalog::tables::{self, Table};
+use crate::pg::catalog::{extension, privilege};
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
@@ -13,6 +14,17 @@ use mint_core::{LeaseTerm, Micros, Registry};
 use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
 use pgrx::spi::{SpiClient, SpiTupleTable};
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
+
+const TABLES: [Table; 2] = [
+    Table {
+        placeholder: "$registry",
+        name: c"pg_mint_registry",
+    },
+    Table {
+        placeholder: "$grants",
+        name: c"pg_mint_grants",
+    },
+];
 
 /// The registry's tables, open in a transaction.
 pub struct Tables<'a, 'conn> {
@@ -46,7 +58,7 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
         client.update(durable, None, &[]).or_report();
         work(&mut Tables { client, schema })
     };
-    privilege::guarded(|| tables::bound_to_tables(|| Spi::connect_mut(in_tables)))
+    privilege::guarded(|| tables::bound_to(&TABLES, || Spi::connect_mut(in_tables)))
 }
 
 /// The arguments of a statement about nodes: `$1` is their width, `$2` the first and `$3` the last of them.
@@ -105,13 +117,13 @@ impl<'conn> Tables<'_, 'conn> {
             format!("pg_catalog.numrange({first}, {last}, '[]'::pg_catalog.text)")
         };
         let oid = |oid: u32| format!("{oid}::pg_catalog.oid");
-        let registry = extension::find(c"pg_mint_registry").map_or(0, pg_sys::Oid::to_u32);
+        let registry = extension::find(TABLES[0].name).map_or(0, pg_sys::Oid::to_u32);
         let overlaps = format!(
             "{} OPERATOR(pg_catalog.&&) {}",
             range("node_bits", "first_node", "last_node"),
             range("$1", "$2", "$3")
         );
-        tables::with_tables_of(&self.schema, text)
+        tables::with_names(&self.schema, &TABLES, text)
             .replace("$database", &oid(extension::database()))
             .replace("$relation", &oid(registry))
             .replace("$overlaps", &overlaps)

@@ -2,6 +2,7 @@
 
 use crate::pg::backend::direct_mapped::DirectMapped;
 use crate::snowflake::error::bad_layout_bytes;
+use mint_core::hash::fibonacci;
 use mint_core::{BUILTINS, Layout};
 use std::cell::UnsafeCell;
 
@@ -20,9 +21,9 @@ pub fn layout(bytes: [u8; Layout::BYTES]) -> &'static Layout {
 }
 
 fn hash(words: &Words) -> usize {
-    // Fibonacci hashing, as for lanes. A collision only costs time.
+    // A collision only costs time.
     let mixed = words.0 ^ words.1.rotate_left(32) ^ u64::from(words.2);
-    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as usize
+    (fibonacci(mixed) >> 60) as usize
 }
 
 // Words instead of a reference to the bytes keep the key in registers.

@@ -9,117 +9,60 @@ pub(crate) struct Function {
     arguments: Vec<String>,
 }
 
+/// Texts of the types' values: an ordinary one, then the extremes, with a bar between them.
+#[rustfmt::skip]
+const VALUES: [(&str, &str); 14] = [
+    ("smallint", "1|0|-1|2|16|63|64|65|2147483647|-2147483648"),
+    ("integer", "1|0|-1|2|16|63|64|65|2147483647|-2147483648"),
+    ("bigint", "1|0|-1|63|64|1024|4294967296|9007199254740993|9223372036854775807|9223372036854775806|-9223372036854775808"),
+    ("boolean", "t|f"),
+    ("text", TEXTS),
+    ("cstring", TEXTS),
+    ("bytea", r"\x000102030405060708090a0b0c0d0e0f||\x00|\xffffffffffffffffffffffff|\xffffffffffffffffffffffffffffffff"),
+    ("timestamp with time zone", "2026-01-01 00:00Z|infinity|-infinity|epoch|4713-01-01 00:00Z BC|294276-12-31 23:59:59.999999Z\
+        |1582-10-14 23:59Z|2106-02-07 06:28:16Z|10889-08-02 05:31:50.655Z"),
+    ("interval", "10 s|0|-1 s|1 us|178000000 years|-178000000 years|2147483647 days|-2562047788 hours|infinity|1 month"),
+    ("uuid", "01890f0c-7e4a-7cc3-98c4-dc0c0c07398f|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff\
+        |c232ab00-9414-11ec-b3c8-9f6bdeced846|000003e8-cbb9-21ea-b201-00045a86c8a1"),
+    ("objectid", "507f1f77bcf86cd799439011|000000000000000000000000|ffffffffffffffffffffffff|7fffffff0000000000000000\
+        |80000000ffffffffffffffff"),
+    ("snowflake_layout", "instagram|sonyflake|time:1 node:0 seq:1 unit:1us epoch:2020-01-01T00:00:00Z\
+        |time:62 node:0 seq:1 unit:1us epoch:1970-01-01T00:00:00Z|time:63 node:0 seq:0 unit:1us epoch:2020-01-01T00:00:00Z\
+        |time:20 node:20 seq:20 unit:1000000000s epoch:0001-01-01T00:00:00Z|time:1 node:62 seq:0 unit:1s epoch:9999-12-31T23:59:59Z\
+        |time:41 node:10 seq:12 unit:1ms epoch:99999999999999999999|time:-1|"),
+    ("regclass", "plain|tag|ticket|family|pg_class|0|4294967295|pg_class_oid_index|pg_stats|down|pg_mint_time_ceiling\
+        |nothing.like.this|short"),
+    ("bigint[]", "{1}|{}|{NULL}|{{1,2},{3,4}}|[-5:-3]={7,7,8}|[2147483646:2147483646]={1}\
+        |{9223372036854775807,-9223372036854775808}"),
+];
+const TEXTS: &str = "base58|dns|x|| |%s%n%m|\"|a.b.c.d|pg_class|\u{10ffff}é|-1|9223372036854775808\
+    |00000000-0000-0000-0000-000000000000|srv";
+
 /// Returns ordinary arguments of a type, then its extremes.
 fn values(of: &str) -> Vec<String> {
-    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-    let casted = |values: &[&str]| {
-        let cast = |value: &&str| format!("'{value}'::{of}");
-        let null = format!("NULL::{of}");
-        values.iter().map(cast).chain([null]).collect()
+    let null = format!("NULL::{of}");
+    if ["internal", "trigger", "event_trigger"].contains(&of) {
+        return Vec::new();
+    }
+    let Some((_, texts)) = VALUES.iter().find(|(name, _)| *name == of) else {
+        say(format!(
+            "no values of type {of} are known here: it is tried with NULL alone"
+        ));
+        return vec![null];
     };
+    let cast = |text: &str| format!("'{text}'::{of}");
+    let mut all: Vec<String> = texts.split('|').map(cast).chain([null]).collect();
     match of {
-        "smallint" | "integer" => casted(&[
-            "1", "0", "-1", "2", "16", "63", "64", "65", "2147483647", "-2147483648",
-        ]),
-        "bigint" => casted(&[
-            "1", "0", "-1", "63", "64", "1024", "4294967296", "9007199254740993",
-            "9223372036854775807", "9223372036854775806", "-9223372036854775808",
-        ]),
-        "boolean" => casted(&["t", "f"]),
         "text" | "cstring" => {
-            let mut all: Vec<String> = casted(&[
-                "base58",
-                "dns",
-                "x",
-                "",
-                " ",
-                "%s%n%m",
-                "\"",
-                "a.b.c.d",
-                "pg_class",
-                "\u{10ffff}é",
-                "-1",
-                "9223372036854775808",
-                "00000000-0000-0000-0000-000000000000",
-                "srv",
-            ]);
             all.push(format!("(E'\\x01\\x7f'::text)::{of}"));
             let long =
                 ["x", "9", "é", "\"", "a."].map(|part| format!("repeat('{part}', 10485760)::{of}"));
             all.extend(long.into_iter().take(count(5, 1)));
-            all
         }
-        "bytea" => {
-            let mut all: Vec<String> = casted(&[
-                "\\x000102030405060708090a0b0c0d0e0f",
-                "",
-                "\\x00",
-                "\\xffffffffffffffffffffffff",
-                "\\xffffffffffffffffffffffffffffffff",
-            ]);
-            all.push("convert_to(repeat('x', 10485760), 'UTF8')".to_owned());
-            all
-        }
-        "timestamp with time zone" => casted(&[
-            "2026-01-01 00:00Z",
-            "infinity",
-            "-infinity",
-            "epoch",
-            "4713-01-01 00:00Z BC",
-            "294276-12-31 23:59:59.999999Z",
-            "1582-10-14 23:59Z",
-            "2106-02-07 06:28:16Z",
-            "10889-08-02 05:31:50.655Z",
-        ]),
-        "interval" => casted(&[
-            "10 s", "0", "-1 s", "1 us", "178000000 years", "-178000000 years", "2147483647 days",
-            "-2562047788 hours", "infinity", "1 month",
-        ]),
-        "uuid" => casted(&[
-            "01890f0c-7e4a-7cc3-98c4-dc0c0c07398f",
-            "00000000-0000-0000-0000-000000000000",
-            "ffffffff-ffff-ffff-ffff-ffffffffffff",
-            "c232ab00-9414-11ec-b3c8-9f6bdeced846",
-            "000003e8-cbb9-21ea-b201-00045a86c8a1",
-        ]),
-        "objectid" => casted(&[
-            "507f1f77bcf86cd799439011", "000000000000000000000000", "ffffffffffffffffffffffff",
-            "7fffffff0000000000000000", "80000000ffffffffffffffff",
-        ]),
-        "snowflake_layout" => casted(&[
-            "instagram",
-            "sonyflake",
-            "time:1 node:0 seq:1 unit:1us epoch:2020-01-01T00:00:00Z",
-            "time:62 node:0 seq:1 unit:1us epoch:1970-01-01T00:00:00Z",
-            "time:63 node:0 seq:0 unit:1us epoch:2020-01-01T00:00:00Z",
-            "time:20 node:20 seq:20 unit:1000000000s epoch:0001-01-01T00:00:00Z",
-            "time:1 node:62 seq:0 unit:1s epoch:9999-12-31T23:59:59Z",
-            "time:41 node:10 seq:12 unit:1ms epoch:99999999999999999999",
-            "time:-1",
-            "",
-        ]),
-        "regclass" => casted(&[
-            "plain", "tag", "ticket", "family", "pg_class", "0", "4294967295",
-            "pg_class_oid_index", "pg_stats", "down", "pg_mint_time_ceiling", "nothing.like.this",
-            "short",
-        ]),
-        "bigint[]" => casted(&[
-            "{1}",
-            "{}",
-            "{NULL}",
-            "{{1,2},{3,4}}",
-            "[-5:-3]={7,7,8}",
-            "[2147483646:2147483646]={1}",
-            "{9223372036854775807,-9223372036854775808}",
-        ]),
-        "internal" | "trigger" | "event_trigger" => Vec::new(),
-        other => {
-            say(format!(
-                "no values of type {other} are known here: it is tried with NULL alone"
-            ));
-            texts(&[&format!("NULL::{other}")])
-        }
+        "bytea" => all.push("convert_to(repeat('x', 10485760), 'UTF8')".to_owned()),
+        _ => {}
     }
+    all
 }
 
 /// Returns calls with all extremes of one argument and ordinary others, and with all pairs of the first two arguments.

@@ -1,6 +1,6 @@
 //! Administration of databases and files, and statements that are cut short: no value is repeated.
 
-use mint_cluster::load::sessions::while_asking;
+use mint_cluster::load::sessions::{Record, while_asking};
 use mint_cluster::{Rng, Server, Session, assert_ascending, assert_unique, count, say};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -218,7 +218,6 @@ fn a_prepared_transaction_keeps_its_user_over_a_crash() {
 /// is returned twice, and no lock, pin or slot is leaked.
 #[test]
 fn statements_cut_short_leave_nothing_behind() {
-    const TIMEOUT: &str = "SET statement_timeout = ";
     let server = Server::build("cut short")
         .durable()
         .conf("pg_mint.ceiling_window = '100ms'")
@@ -242,52 +241,61 @@ fn statements_cut_short_leave_nothing_behind() {
     other.run("ALTER ROLE postgres SET statement_timeout = '6ms'");
     drop(session);
     let stop = AtomicBool::new(false);
-    let rounds = count(1_500, 150);
-    let mut records = std::thread::scope(|scope| {
-        // These must evict each other from their slots.
+    let records = std::thread::scope(|scope| {
         for client in 0..2 {
             let (server, stop) = (&server, &stop);
-            scope.spawn(move || {
-                let mut rng = Rng::seeded(client);
-                while !stop.load(Ordering::Relaxed) {
-                    let Ok(mut session) = server.place().try_connect() else {
-                        continue;
-                    };
-                    for _ in 0..20 {
-                        let place = 1 + rng.below(40);
-                        let set = format!("{TIMEOUT}{}", 1 + rng.below(9));
-                        for sql in [
-                            set,
-                            format!("SELECT segment_next('tag{}')", place.max(2)),
-                            format!(
-                                "SELECT user_sequence_next('family', {})",
-                                1_000 + rng.below(100_000)
-                            ),
-                            format!("SELECT snowflake_next_id({})", 100 + place),
-                        ] {
-                            let _ = session.try_run(&sql);
-                        }
-                    }
-                }
-            });
+            scope.spawn(move || evict_slots(server, client, stop));
         }
         let records = while_asking(&server.place(), &statements, || {
-            let mut rng = Rng::seeded(7);
-            for round in 0..rounds {
-                sleep(Duration::from_millis(5));
-                let way =
-                    ["pg_cancel_backend", "pg_terminate_backend"][usize::from(round % 5 == 0)];
-                other.run(&format!(
-                    "SELECT {way}(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
-                     ORDER BY pid OFFSET {} LIMIT 1",
-                    rng.below(10)
-                ));
-            }
+            cut_statements_short(&mut other, count(1_500, 150));
             other.run("ALTER ROLE postgres RESET statement_timeout");
         });
         stop.store(true, Ordering::Relaxed);
         records
     });
+    check_records(records);
+    assert_slots_are_free(&mut server.connect("postgres"));
+}
+
+/// Draws from more sequences, sections and nodes than there are slots for, until told to stop.
+fn evict_slots(server: &Server, client: u64, stop: &AtomicBool) {
+    let mut rng = Rng::seeded(client);
+    while !stop.load(Ordering::Relaxed) {
+        let Ok(mut session) = server.place().try_connect() else {
+            continue;
+        };
+        for _ in 0..20 {
+            let place = 1 + rng.below(40);
+            let timeout = 1 + rng.below(9);
+            let user = 1_000 + rng.below(100_000);
+            for sql in [
+                format!("SET statement_timeout = {timeout}"),
+                format!("SELECT segment_next('tag{}')", place.max(2)),
+                format!("SELECT user_sequence_next('family', {user})"),
+                format!("SELECT snowflake_next_id({})", 100 + place),
+            ] {
+                let _ = session.try_run(&sql);
+            }
+        }
+    }
+}
+
+/// Cancels or terminates one session after another.
+fn cut_statements_short(session: &mut Session, rounds: usize) {
+    let mut rng = Rng::seeded(7);
+    for round in 0..rounds {
+        sleep(Duration::from_millis(5));
+        let way = ["pg_cancel_backend", "pg_terminate_backend"][usize::from(round % 5 == 0)];
+        session.run(&format!(
+            "SELECT {way}(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+             ORDER BY pid OFFSET {} LIMIT 1",
+            rng.below(10)
+        ));
+    }
+}
+
+/// Asserts that statements were cut short and nothing else, and that each pair of sessions drew no value twice.
+fn check_records(mut records: Vec<Record>) {
     let refusals = || records.iter().flat_map(|record| &record.refusals);
     let strange = refusals().find(|refusal| refusal.code != "57014");
     assert!(
@@ -295,10 +303,8 @@ fn statements_cut_short_leave_nothing_behind() {
         "{}",
         strange.map_or_else(String::new, ToString::to_string)
     );
-    let (cut, whole) = (
-        refusals().count(),
-        records.iter().map(|record| record.ids.len()).sum::<usize>(),
-    );
+    let cut = refusals().count();
+    let whole: usize = records.iter().map(|record| record.ids.len()).sum();
     say(format!(
         "{cut} statements cut short, {whole} values of the others"
     ));
@@ -312,8 +318,10 @@ fn statements_cut_short_leave_nothing_behind() {
             assert_unique(&lists);
         }
     }
-    // More sections and sequences than there are slots for: each must find one.
-    let mut session = server.connect("postgres");
+}
+
+/// Asserts that each of more sections and sequences than there are slots for finds one, and that no lock is left.
+fn assert_slots_are_free(session: &mut Session) {
     session.run("SET statement_timeout = '60s'");
     session.run("SELECT user_sequence_next('family', uid) FROM generate_series(1, 3000) uid");
     for place in 1..=40 {

@@ -22,47 +22,9 @@ fn every_kind_of_statement_returns_each_value_once() {
              INSERT INTO merged (what) SELECT generate_series(1, 500);
              ALTER TABLE source SET (parallel_workers = 3); ANALYZE source"
         ));
-        // In parallel workers.
-        session.run(
-            "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
-             SET max_parallel_workers_per_gather = 3",
-        );
-        let draw = format!("SELECT {call} FROM source");
-        let plan = session.explain(&draw);
-        assert!(
-            plan.contains("Workers Planned"),
-            "{call} is not drawn by workers:\n{plan}"
-        );
-        let mut all: Vec<i64> = session.column(&draw);
-        // By COPY, as a column default.
-        let lines: String = (0..1_000).map(|line| format!("copied {line}\n")).collect();
-        session
-            .try_copy_in("COPY drawn (what) FROM STDIN", lines.as_bytes())
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
-        for sql in [
-            &format!(
-                "MERGE INTO merged m USING (SELECT g FROM source WHERE g <= 1000) s ON m.what = s.g
-                 WHEN MATCHED AND g % 2 = 0 THEN UPDATE SET n = {call} WHEN NOT MATCHED THEN INSERT (what) VALUES (g)"
-            ),
-            &format!("WITH RECURSIVE r(n, d) AS (SELECT {call}, 1 UNION ALL SELECT {call}, d + 1 FROM r WHERE d < 500)
-                INSERT INTO drawn SELECT n, 'recursive' FROM r"),
-            &format!("INSERT INTO drawn SELECT (SELECT {call} WHERE g > 0), 'lateral' FROM generate_series(1, 500) g"),
-            "DO $$ BEGIN FOR i IN 1..300 LOOP BEGIN INSERT INTO drawn (what) VALUES ('kept');
-                INSERT INTO drawn (what) VALUES ('lost'); IF i % 3 = 0 THEN RAISE 'undone'; END IF;
-                EXCEPTION WHEN raise_exception THEN INSERT INTO drawn (what) VALUES ('after'); END; END LOOP; END $$",
-            &format!("BEGIN; DECLARE held CURSOR WITH HOLD FOR SELECT {call} FROM generate_series(1, 500);
-                DECLARE plain SCROLL CURSOR FOR SELECT {call} FROM generate_series(1, 500)"),
-        ] {
-            session.run(sql);
-        }
-        for fetch in [
-            "FETCH 200 FROM plain", "FETCH 100 FROM held", "FETCH ALL FROM plain",
-        ] {
-            all.extend(session.column::<i64>(fetch));
-        }
-        session.run("COMMIT");
-        all.extend(session.column::<i64>("FETCH ALL FROM held"));
-        session.run("CLOSE held");
+        let mut all = draw_in_workers(&mut session, call);
+        insert_in_every_way(&mut session, call);
+        all.extend(draw_by_cursors(&mut session, call));
         for table in ["drawn", "merged", "source"] {
             all.extend(session.column::<i64>(&format!("SELECT n FROM {table}")));
         }
@@ -71,14 +33,64 @@ fn every_kind_of_statement_returns_each_value_once() {
             all.extend(session.column::<i64>("EXECUTE p"));
         }
         session.run("DEALLOCATE p");
-        assert!(
-            all.len() > 2 * rows as usize + 4_000,
-            "only {} of {call}",
-            all.len()
-        );
+        let count = all.len();
+        assert!(count > 2 * rows as usize + 4_000, "only {count} of {call}");
         assert_unique([&all]);
-        say(format!("{call}: {} values, each once", all.len()));
+        say(format!("{call}: {count} values, each once"));
     }
+}
+
+fn draw_in_workers(session: &mut Session, call: &str) -> Vec<i64> {
+    session.run(
+        "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+         SET max_parallel_workers_per_gather = 3",
+    );
+    let draw = format!("SELECT {call} FROM source");
+    let plan = session.explain(&draw);
+    assert!(
+        plan.contains("Workers Planned"),
+        "{call} is not drawn by workers:\n{plan}"
+    );
+    session.column(&draw)
+}
+
+/// Inserts by COPY with a column default, MERGE, a recursive and a lateral query, and subtransactions.
+fn insert_in_every_way(session: &mut Session, call: &str) {
+    let lines: String = (0..1_000).map(|line| format!("copied {line}\n")).collect();
+    session
+        .try_copy_in("COPY drawn (what) FROM STDIN", lines.as_bytes())
+        .unwrap_or_else(|refusal| panic!("{refusal}"));
+    for sql in [
+        &format!(
+            "MERGE INTO merged m USING (SELECT g FROM source WHERE g <= 1000) s ON m.what = s.g
+             WHEN MATCHED AND g % 2 = 0 THEN UPDATE SET n = {call} WHEN NOT MATCHED THEN INSERT (what) VALUES (g)"
+        ),
+        &format!("WITH RECURSIVE r(n, d) AS (SELECT {call}, 1 UNION ALL SELECT {call}, d + 1 FROM r WHERE d < 500)
+            INSERT INTO drawn SELECT n, 'recursive' FROM r"),
+        &format!("INSERT INTO drawn SELECT (SELECT {call} WHERE g > 0), 'lateral' FROM generate_series(1, 500) g"),
+        "DO $$ BEGIN FOR i IN 1..300 LOOP BEGIN INSERT INTO drawn (what) VALUES ('kept');
+            INSERT INTO drawn (what) VALUES ('lost'); IF i % 3 = 0 THEN RAISE 'undone'; END IF;
+            EXCEPTION WHEN raise_exception THEN INSERT INTO drawn (what) VALUES ('after'); END; END LOOP; END $$",
+    ] {
+        session.run(sql);
+    }
+}
+
+fn draw_by_cursors(session: &mut Session, call: &str) -> Vec<i64> {
+    session.run(&format!(
+        "BEGIN; DECLARE held CURSOR WITH HOLD FOR SELECT {call} FROM generate_series(1, 500);
+         DECLARE plain SCROLL CURSOR FOR SELECT {call} FROM generate_series(1, 500)"
+    ));
+    let mut all = Vec::new();
+    for fetch in [
+        "FETCH 200 FROM plain", "FETCH 100 FROM held", "FETCH ALL FROM plain",
+    ] {
+        all.extend(session.column::<i64>(fetch));
+    }
+    session.run("COMMIT");
+    all.extend(session.column::<i64>("FETCH ALL FROM held"));
+    session.run("CLOSE held");
+    all
 }
 
 /// Before the library is loaded, the server accepts any value of its settings from any role. When the library is loaded,

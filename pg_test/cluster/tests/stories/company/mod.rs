@@ -1,5 +1,6 @@
 //! Other tenants, extreme arguments and unusual environments.
 
+mod catalog;
 mod encodings;
 mod extremes;
 mod held;

@@ -1,4 +1,4 @@
-//! A tenant who owns nothing but a database and uses up what all share, while the others continue to mint.
+//! A tenant that owns one database uses up shared resources, while the others continue to mint.
 
 use mint_cluster::{Server, Session, assert_ascending, assert_unique, count};
 use std::time::{Duration, Instant};
@@ -112,7 +112,7 @@ fn sections_of_others_stay() {
 
 /// The memory of users grows to a size that takes seconds to allocate at once, while others mint.
 #[test]
-fn the_memory_of_users_stalls_nobody() {
+fn growth_of_the_memory_of_users_delays_no_session() {
     let server = server_with_tenant("users", &["pg_mint.user_memory = '2GB'"]);
     eve(&server).run("SELECT user_sequence_create('box', 1)");
     let longest = std::thread::scope(|scope| {

@@ -6,49 +6,96 @@ pub const HOME: &str = "evil";
 
 /// Returns calls that any role may make that may create in `place`. All of them succeed.
 pub fn of_everybody(place: &str) -> Vec<String> {
-    let text = |value: &str| format!("'{value}'::pg_catalog.text");
-    let relation = |name: &str| format!("'{place}.{name}'::pg_catalog.regclass");
-    let number = |value: i64| format!("{value}::pg_catalog.int8");
+    [
+        of_segments(place),
+        of_tickets(place),
+        of_users(place),
+        of_leaf(place),
+        vec![select(&format!("segment_drop({})", relation(place, "seg")))],
+        of_ids(),
+    ]
+    .concat()
+}
+
+fn text(value: &str) -> String {
+    format!("'{value}'::pg_catalog.text")
+}
+
+fn relation(place: &str, name: &str) -> String {
+    format!("'{place}.{name}'::pg_catalog.regclass")
+}
+
+fn number(value: i64) -> String {
+    format!("{value}::pg_catalog.int8")
+}
+
+fn select(call: &str) -> String {
+    format!("SELECT {HOME}.{call}")
+}
+
+/// Leaves `seg` and `further` in place.
+fn of_segments(place: &str) -> Vec<String> {
     let none = "NULL::pg_catalog.text";
-    let select = |call: String| format!("SELECT {HOME}.{call}");
-    let layout = format!("'twitter'::{HOME}.snowflake_layout");
     let create = |name: &str, source: &str| {
         let (name, step) = (text(&format!("{place}.{name}")), number(100));
-        select(format!(
+        select(&format!(
             "segment_create({name}, {step}, {}, {source}, {none})",
             number(1)
         ))
     };
-    let (segment, ticket, family) = (relation("seg"), relation("tick"), relation("family"));
-    let (int, uids) = ("::pg_catalog.int4", "'{3,1}'::pg_catalog.int8[]");
+    let segment = relation(place, "seg");
     vec![
         create("seg", none),
-        select(format!("segment_next({segment})")),
-        select(format!("segment_next_range({segment}, {})", number(3))),
+        select(&format!("segment_next({segment})")),
+        select(&format!("segment_next_range({segment}, {})", number(3))),
         create("afar", &text("srv")),
         create("further", &text("srv")),
-        select(format!("segment_drop({})", relation("afar"))),
-        select(format!(
-            "ticket_create({}, 1{int}, 2{int}, 64{int}, {})",
-            text(&format!("{place}.tick")),
+        select(&format!("segment_drop({})", relation(place, "afar"))),
+    ]
+}
+
+fn of_tickets(place: &str) -> Vec<String> {
+    let (name, ticket) = (text(&format!("{place}.tick")), relation(place, "tick"));
+    let int = "::pg_catalog.int4";
+    [
+        format!(
+            "ticket_create({name}, 1{int}, 2{int}, 64{int}, {})",
             number(0)
-        )),
-        select(format!("ticket_next({ticket})")),
-        select(format!("ticket_next_range({ticket}, {})", number(3))),
-        select(format!("ticket_last({ticket})")),
-        select(format!("ticket_change({ticket}, 2{int}, 3{int}, {})", number(10_000))),
-        select(format!("ticket_drop({ticket})")),
-        select(format!(
-            "user_sequence_create({}, 2{int}, {})",
-            text(&format!("{place}.family")),
+        ),
+        format!("ticket_next({ticket})"),
+        format!("ticket_next_range({ticket}, {})", number(3)),
+        format!("ticket_last({ticket})"),
+        format!(
+            "ticket_change({ticket}, 2{int}, 3{int}, {})",
+            number(10_000)
+        ),
+        format!("ticket_drop({ticket})"),
+    ]
+    .map(|call| select(&call))
+    .into()
+}
+
+fn of_users(place: &str) -> Vec<String> {
+    let (name, family) = (text(&format!("{place}.family")), relation(place, "family"));
+    let (user, uids) = (number(7), "'{3,1}'::pg_catalog.int8[]");
+    [
+        format!(
+            "user_sequence_create({name}, 2::pg_catalog.int4, {})",
             number(10)
-        )),
-        select(format!("user_sequence_next({family}, {})", number(7))),
-        select(format!("user_sequence_next_range({family}, {}, {})", number(7), number(2))),
-        select(format!("user_sequence_current({family}, {})", number(7))),
-        select(format!("user_sequence_next_for_commit({family}, {})", number(7))),
-        select(format!("user_sequence_next_for_commit({family}, {uids})")),
-        select(format!("user_sequence_drop({family})")),
+        ),
+        format!("user_sequence_next({family}, {user})"),
+        format!("user_sequence_next_range({family}, {user}, {})", number(2)),
+        format!("user_sequence_current({family}, {user})"),
+        format!("user_sequence_next_for_commit({family}, {user})"),
+        format!("user_sequence_next_for_commit({family}, {uids})"),
+        format!("user_sequence_drop({family})"),
+    ]
+    .map(|call| select(&call))
+    .into()
+}
+
+fn of_leaf(place: &str) -> Vec<String> {
+    vec![
         format!(
             "SELECT pg_catalog.set_config('search_path'::pg_catalog.text, '{place}'::pg_catalog.text, true);
              INSERT INTO {HOME}.leaf_alloc (biz_tag, step, max_id, description)
@@ -56,33 +103,31 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         ),
         format!("TABLE {HOME}.leaf_alloc"),
         format!("TABLE {HOME}.pg_mint_segments"),
-        select(format!("segment_drop({segment})")),
-        select(format!("snowflake_next_id({}, {layout})", number(5))),
+    ]
+}
+
+fn of_ids() -> Vec<String> {
+    let layout = format!("'twitter'::{HOME}.snowflake_layout");
+    let (one, three, five, id) = (number(1), number(3), number(5), number(1 << 40));
+    let objects = format!("(VALUES ({HOME}.objectid()), ({HOME}.objectid())) AS of(id)");
+    vec![
+        select(&format!("snowflake_next_id({five}, {layout})")),
         format!("TABLE {HOME}.pg_mint_sources"),
-        format!(
-            "SELECT * FROM {HOME}.snowflake_next_ids({}, {}, {layout})",
-            number(5),
-            number(3)
-        ),
-        select(format!(
-            "snowflake_between({}, {HOME}.snowflake_time({}, {layout}),
-                 '2040-01-01'::pg_catalog.timestamptz, {layout})",
-            number(1 << 40),
-            number(1 << 40)
+        format!("SELECT * FROM {HOME}.snowflake_next_ids({five}, {three}, {layout})"),
+        select(&format!(
+            "snowflake_between({id}, {HOME}.snowflake_time({id}, {layout}),
+                 '2040-01-01'::pg_catalog.timestamptz, {layout})"
         )),
         format!(
-            "SELECT * FROM {HOME}.sequence_table({}, {}, {})",
-            number(1),
-            number(5),
+            "SELECT * FROM {HOME}.sequence_table({one}, {five}, {})",
             number(2)
         ),
-        format!("SELECT * FROM {HOME}.sequence_table({})", text("seq_1_to_5")),
         format!(
-            "SELECT {HOME}.min(id), {HOME}.max(id) FROM (VALUES ({HOME}.objectid()), ({HOME}.objectid())) AS of(id)"
+            "SELECT * FROM {HOME}.sequence_table({})",
+            text("seq_1_to_5")
         ),
-        format!(
-            "SELECT id FROM (VALUES ({HOME}.objectid()), ({HOME}.objectid())) AS of(id) ORDER BY id"
-        ),
+        format!("SELECT {HOME}.min(id), {HOME}.max(id) FROM {objects}"),
+        format!("SELECT id FROM {objects} ORDER BY id"),
         format!(
             "SELECT layout FROM (VALUES ({layout}), ('sonyflake'::{HOME}.snowflake_layout)) AS of(layout) GROUP BY layout"
         ),

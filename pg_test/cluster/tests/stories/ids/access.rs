@@ -10,7 +10,7 @@ fn create_owned_databases(server: &Server, names: &[&str]) {
     }
 }
 
-/// The owner of a database, who is no superuser, can install the extension.
+/// The owner of a database can install the extension without being a superuser.
 #[test]
 fn an_owner_installs_the_extension() {
     let server = Server::build("an owner").start_empty();

@@ -24,7 +24,25 @@ fn keys_minted_on_both_sides_never_conflict() {
                 .conf("max_wal_size = '4GB'"),
         )
     });
+    subscribe_to_each_other(&sides);
+    let begun = Instant::now();
+    mint_on_both(&sides, rows);
+    let minted = begun.elapsed();
+    await_rows(&sides, 2 * rows as i64);
+    say(format!(
+        "{rows} rows each way: minted in {minted:.1?}, equal after {:.1?}",
+        begun.elapsed()
+    ));
+    assert_same_rows(&sides, 2 * rows);
     for side in &sides {
+        let log = side.log();
+        assert!(!log.contains("duplicate key"), "{log}");
+        assert!(!log.contains("ERROR"), "{log}");
+    }
+}
+
+fn subscribe_to_each_other(sides: &[Server; 2]) {
+    for side in sides {
         side.connect("postgres").run(
             "CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_next_id(), side text NOT NULL, n bigint NOT NULL);
              CREATE PUBLICATION mine FOR TABLE t",
@@ -38,9 +56,11 @@ fn keys_minted_on_both_sides_never_conflict() {
             other.display()
         ));
     }
-    let begun = Instant::now();
+}
+
+fn mint_on_both(sides: &[Server; 2], rows: usize) {
     std::thread::scope(|scope| {
-        for side in &sides {
+        for side in sides {
             scope.spawn(|| {
                 let insert = format!(
                     "INSERT INTO t (side, n) SELECT '{}', n FROM generate_series(1, {ROWS}) n",
@@ -50,9 +70,10 @@ fn keys_minted_on_both_sides_never_conflict() {
             });
         }
     });
-    let minted = begun.elapsed();
-    let total = 2 * rows as i64;
-    for side in &sides {
+}
+
+fn await_rows(sides: &[Server; 2], total: i64) {
+    for side in sides {
         let mut session = side.connect("postgres");
         let patience = Instant::now() + Duration::from_secs(300);
         while session.one::<i64>("SELECT count(*) FROM t") < total {
@@ -60,10 +81,10 @@ fn keys_minted_on_both_sides_never_conflict() {
             std::thread::sleep(Duration::from_millis(300));
         }
     }
-    say(format!(
-        "{rows} rows each way: minted in {minted:.1?}, equal after {:.1?}",
-        begun.elapsed()
-    ));
+}
+
+/// Asserts that both sides have the same rows, minted with one node on each side.
+fn assert_same_rows(sides: &[Server; 2], total: usize) {
     let contents = "SELECT format('%s %s', count(*), md5(string_agg(format('%s %s %s', id, side, n), ',' ORDER BY id)))
         FROM t";
     let [left, right] = [0, 1].map(|side| sides[side].connect("postgres").one::<String>(contents));
@@ -76,9 +97,4 @@ fn keys_minted_on_both_sides_never_conflict() {
         shards, 2,
         "each side mints as one node, and not as the other's"
     );
-    for side in &sides {
-        let log = side.log();
-        assert!(!log.contains("duplicate key"), "{log}");
-        assert!(!log.contains("ERROR"), "{log}");
-    }
 }
