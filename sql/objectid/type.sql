@@ -1,8 +1,8 @@
 CREATE TYPE objectid (
-    INPUT = objectid_in,
-    OUTPUT = objectid_out,
-    RECEIVE = objectid_recv,
-    SEND = objectid_send,
+    INPUT = mint.objectid_in,
+    OUTPUT = mint.objectid_out,
+    RECEIVE = mint.objectid_recv,
+    SEND = mint.objectid_send,
     INTERNALLENGTH = 12,
     ALIGNMENT = char,
     STORAGE = plain

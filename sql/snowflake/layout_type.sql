@@ -1,8 +1,8 @@
 CREATE TYPE snowflake_layout (
-    INPUT = snowflake_layout_in,
-    OUTPUT = snowflake_layout_out,
-    RECEIVE = snowflake_layout_recv,
-    SEND = snowflake_layout_send,
+    INPUT = mint.snowflake_layout_in,
+    OUTPUT = mint.snowflake_layout_out,
+    RECEIVE = mint.snowflake_layout_recv,
+    SEND = mint.snowflake_layout_send,
     INTERNALLENGTH = 20,
     ALIGNMENT = char,
     STORAGE = plain

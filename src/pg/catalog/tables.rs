@@ -1,25 +1,19 @@
 //! The extension's own tables in statements: their names, and the check that these mean no others.
 
 use super::binding::Bound;
-use super::{binding, extension, sql};
+use super::{binding, extension};
 use pgrx::pg_sys;
 
-/// Returns the extension's schema, quoted.
-pub fn schema() -> Option<String> {
-    extension::schema().map(|schema| sql::quoted_exactly(&schema))
-}
-
 /// Replaces the placeholders of the extension's tables in a statement.
-pub fn with_tables_of(schema: &str, text: &str) -> String {
-    let table = |name: &str| format!("{schema}.{name}");
-    text.replace("$registry", &table("pg_mint_registry"))
-        .replace("$grants", &table("pg_mint_grants"))
-        .replace("$sources", &table("pg_mint_sources"))
+pub fn with_tables(text: &str) -> String {
+    text.replace("$registry", "mint.pg_mint_registry")
+        .replace("$grants", "mint.pg_mint_grants")
+        .replace("$sources", "mint.pg_mint_sources")
 }
 
-/// As [`with_tables_of`], with the extension's schema; returns none where the extension is not installed.
+/// As [`with_tables`]; returns none where the extension is not installed.
 pub fn statement(text: &str) -> Option<String> {
-    Some(with_tables_of(&schema()?, text))
+    extension::is_installed().then(|| with_tables(text))
 }
 
 /// Runs `work`, in whose statements names may mean the extension's tables and no others.

@@ -24,7 +24,7 @@ pub struct Answer {
 
 /// The columns of the registry's answers.
 pub const ANSWER: &str = "claim pg_catalog.int8, first_node pg_catalog.int8, last_node pg_catalog.int8,
-    slice_from pg_catalog.int8, slice_until pg_catalog.int8, length pg_catalog.int8, system pg_catalog.int8,
+    lease_from pg_catalog.int8, lease_until pg_catalog.int8, length pg_catalog.int8, system pg_catalog.int8,
     timeline pg_catalog.int8, start pg_catalog.int8, incarnation pg_catalog.int8, log_position pg_catalog.int8,
     denial pg_catalog.text";
 
@@ -38,10 +38,8 @@ fn numbers<const N: usize>(values: Option<[i64; N]>) -> String {
     all.join(", ")
 }
 
-/// Writes the query for a new lease of these nodes, or of any node; or for the renewal of a lease. `mint` is the schema
-/// of the registry's extension.
+/// Writes the query for a new lease of these nodes, or of any node; or for the renewal of a lease.
 pub fn lease_query(
-    mint: &str,
     renewed: Option<(i64, &Lease)>,
     width: u32,
     wanted: Option<(u64, u64)>,
@@ -55,7 +53,7 @@ pub fn lease_query(
     });
     let member = [server::system_identifier().cast_signed(), clock::now()];
     format!(
-        "SELECT * FROM {mint}.snowflake_claim_nodes({}, {width}::pg_catalog.int4, {}, {}, {}, {})",
+        "SELECT * FROM mint.snowflake_claim_nodes({}, {width}::pg_catalog.int4, {}, {}, {}, {})",
         numbers(renewed),
         numbers(nodes),
         sql::escaped(&name()),
@@ -65,9 +63,9 @@ pub fn lease_query(
 }
 
 /// Writes the query that releases a lease, under which all ids are before `used`.
-pub fn release_query(mint: &str, id: i64, used: Micros) -> String {
+pub fn release_query(id: i64, used: Micros) -> String {
     format!(
-        "SELECT {mint}.snowflake_release_claim({})",
+        "SELECT mint.snowflake_release_claim({})",
         numbers(Some([id, used]))
     )
 }

@@ -12,21 +12,21 @@ use pgrx::prelude::*;
 
 /// Makes this database a registry of nodes, or changes its rules: the length of leases, and how far a member's clock
 /// may be from the registry's (a quarter of a lease, unless given). A new registry grants nothing at first, for as long
-/// as leases of an earlier one may last; `snowflake_end_quarantine()` ends that where there was none.
-#[pg_extern(volatile, parallel_unsafe, cost = 1000)]
-fn snowflake_create_registry(
-    slice: default!(Option<Interval>, "'10 s'"),
+/// as leases of an earlier one may last; `registry_end_quarantine()` ends that where there was none.
+#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
+fn registry_create(
+    lease: default!(Option<Interval>, "'10 s'"),
     max_skew: default!(Option<Interval>, "NULL"),
 ) {
     const SECOND: Micros = 1_000_000;
     let micros = |span: Interval| Micros::try_from(span.as_micros()).unwrap_or(Micros::MAX);
-    let length = micros(required(slice, "slice"));
+    let length = micros(required(lease, "lease"));
     if !(SECOND..=3_600 * SECOND).contains(&length) {
-        refuse("slice must be from 1 s to 1 h");
+        refuse("lease must be from 1 s to 1 h");
     }
     let skew = max_skew.map_or(length / 4, micros);
     if !(1_000..=length / 2).contains(&skew) {
-        refuse("max_skew must be from 1 ms to half a slice");
+        refuse("max_skew must be from 1 ms to half a lease");
     }
     grant::create(length, skew);
 }
@@ -36,27 +36,27 @@ fn refuse(message: &str) -> ! {
 }
 
 /// Reserves nodes for a server that makes no requests, because its nodes are in its settings.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn snowflake_reserve_nodes(node_bits: i32, first_node: i64, last_node: i64, holder: DecodedText) {
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+fn registry_reserve(node_bits: i32, first_node: i64, last_node: i64, holder: DecodedText) {
     grant::reserve(Nodes::new(node_bits, first_node, last_node), holder.0);
 }
 
 /// Ends a reservation. Others can get the nodes one length of a lease later.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn snowflake_unreserve_nodes(node_bits: i32, first_node: i64, last_node: i64) {
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
     grant::unreserve(&Nodes::new(node_bits, first_node, last_node));
 }
 
 /// Begins a quarantine: the registry only renews leases that last, until all that it may have forgotten is past. It
 /// does so by itself when it was started, promoted or restored.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn snowflake_quarantine_registry() {
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+fn registry_begin_quarantine() {
     grant::begin_quarantine();
 }
 
 /// Ends a quarantine early. **Only when nothing was forgotten**: else two servers get the same nodes.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn snowflake_end_quarantine() {
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+fn registry_end_quarantine() {
     grant::end_quarantine();
 }
 
@@ -67,7 +67,13 @@ fn snowflake_end_quarantine() {
 ///
 /// # Errors
 /// 22004 when an argument is NULL that may not be.
-#[pg_extern(volatile, parallel_unsafe, cost = 1000, security_definer)]
+#[pg_extern(
+    schema = "mint",
+    volatile,
+    parallel_unsafe,
+    cost = 1000,
+    security_definer
+)]
 #[search_path(pg_catalog, pg_temp)]
 #[allow(
     clippy::type_complexity,
@@ -76,8 +82,8 @@ fn snowflake_end_quarantine() {
 )]
 fn snowflake_claim_nodes(
     claim: Option<i64>,
-    slice_from: Option<i64>,
-    slice_until: Option<i64>,
+    lease_from: Option<i64>,
+    lease_until: Option<i64>,
     node_bits: Option<i32>,
     first_node: Option<i64>,
     last_node: Option<i64>,
@@ -95,8 +101,8 @@ fn snowflake_claim_nodes(
         name!(claim, Option<i64>),
         name!(first_node, Option<i64>),
         name!(last_node, Option<i64>),
-        name!(slice_from, Option<i64>),
-        name!(slice_until, Option<i64>),
+        name!(lease_from, Option<i64>),
+        name!(lease_until, Option<i64>),
         name!(length, i64),
         name!(system, i64),
         name!(timeline, i64),
@@ -118,12 +124,12 @@ fn snowflake_claim_nodes(
     };
     let width = required(node_bits, "node_bits");
     let nodes = first_node.map(|first| Nodes::new(width, first, last_node.unwrap_or(first)));
-    TableIterator::once(row(match (claim, nodes, slice_from, slice_until) {
+    TableIterator::once(row(match (claim, nodes, lease_from, lease_until) {
         (None, nodes, ..) => grant::grant(width, nodes, &member),
         (Some(id), Some(nodes), Some(from), Some(until)) => {
             grant::renew(id, nodes, LeaseTerm { from, until }, &member)
         }
-        _ => refuse("a claim that goes on needs its nodes and its slice"),
+        _ => refuse("a claim that goes on needs its nodes and its lease"),
     }))
 }
 
@@ -164,7 +170,14 @@ fn row(answer: Answer) -> Row {
 
 /// Ends a lease, under which the member has minted nothing at or after `until`. False when there is no such lease.
 /// **For members, not for people.**
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000, security_definer)]
+#[pg_extern(
+    schema = "mint",
+    volatile,
+    strict,
+    parallel_unsafe,
+    cost = 1000,
+    security_definer
+)]
 #[search_path(pg_catalog, pg_temp)]
 fn snowflake_release_claim(claim: i64, until: i64) -> bool {
     grant::release(claim, until)
@@ -174,9 +187,8 @@ extension_sql_file!(
     "../../../sql/registry/server.sql",
     name = "registry_server",
     requires = [
-        snowflake_create_registry, snowflake_reserve_nodes, snowflake_unreserve_nodes,
-        snowflake_quarantine_registry, snowflake_end_quarantine, snowflake_claim_nodes,
-        snowflake_release_claim
+        registry_create, registry_reserve, registry_unreserve, registry_begin_quarantine,
+        registry_end_quarantine, snowflake_claim_nodes, snowflake_release_claim
     ]
 );
 

@@ -74,8 +74,8 @@ pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> Answer 
 pub fn release(id: i64, until: Micros) -> bool {
     with_tables(|tables| {
         let update = "UPDATE $grants
-             SET slice_until = CASE WHEN slice_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN slice_from
-                 WHEN slice_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN slice_until ELSE $2 END
+             SET lease_until = CASE WHEN lease_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN lease_from
+                 WHEN lease_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN lease_until ELSE $2 END
              WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8
              RETURNING 1";
         let rows = tables.update(update, &[id.into(), timestamp(until).into()]);
@@ -99,14 +99,14 @@ fn answer(registry: &Registry, lease: Option<GrantedLease>, denial: Option<Strin
 /// another one before it.
 pub fn create(length: Micros, max_skew: Micros) {
     with_tables(|tables| {
-        let insert = "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started,
+        let insert = "INSERT INTO $registry AS here (lease, longest_lease, max_skew, system_identifier, timeline, started,
                  incarnation, relation, database, quarantine)
              VALUES ($1, $1, $2, $3, $4, $5, $6, $relation, $database,
                  pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) $1::pg_catalog.interval
                      OPERATOR(pg_catalog.+) $2::pg_catalog.interval)
-             ON CONFLICT (one) DO UPDATE SET slice = excluded.slice, max_skew = excluded.max_skew,
-                 longest_slice = CASE WHEN here.longest_slice OPERATOR(pg_catalog.<) excluded.slice
-                     THEN excluded.slice ELSE here.longest_slice END";
+             ON CONFLICT (one) DO UPDATE SET lease = excluded.lease, max_skew = excluded.max_skew,
+                 longest_lease = CASE WHEN here.longest_lease OPERATOR(pg_catalog.<) excluded.lease
+                     THEN excluded.lease ELSE here.longest_lease END";
         let [length, max_skew] = [length, max_skew].map(|span| interval(span).into());
         let [system, timeline, start, incarnation] =
             identity::to_numbers(read_log_state().identity).map(DatumWithOid::from);
@@ -149,7 +149,7 @@ pub fn reserve(nodes: Nodes, holder: String) {
         let width = nodes.width.cast_signed();
         match grant_lease(tables, &registry, now, width, Some(nodes), &member) {
             Ok(GrantedLease { id, .. }) => {
-                let update = "UPDATE $grants SET slice_until = 'infinity'::pg_catalog.timestamptz, system_identifier = NULL,
+                let update = "UPDATE $grants SET lease_until = 'infinity'::pg_catalog.timestamptz, system_identifier = NULL,
                          address = NULL
                      WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
                 tables.update(update, &[id.into()]);
@@ -164,11 +164,11 @@ pub fn unreserve(nodes: &Nodes) {
     with_tables(|tables| {
         let (registry, now) = tables.load_and_check_state(true, None);
         let until = now + registry.longest + registry.max_skew;
-        let update = "UPDATE $grants SET slice_until = $4
+        let update = "UPDATE $grants SET lease_until = $4
              WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
                  AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
-                 AND slice_until OPERATOR(pg_catalog.=) 'infinity'::pg_catalog.timestamptz
+                 AND lease_until OPERATOR(pg_catalog.=) 'infinity'::pg_catalog.timestamptz
              RETURNING 1";
         let rows = tables.update(update, &arguments(nodes, [timestamp(until).into()]));
         if rows.is_empty() {
@@ -219,7 +219,7 @@ fn find_lowest_free(tables: &mut Tables<'_, '_>, width: i32, now: Micros) -> Res
     let select = "WITH held AS (
             SELECT first_node, last_node FROM $grants
             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-                AND slice_until OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+                AND lease_until OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
          )
          SELECT node
          FROM (SELECT 0::pg_catalog.int8 AS node

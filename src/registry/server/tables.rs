@@ -17,7 +17,6 @@ use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
 /// The registry's tables, open in a transaction.
 pub struct Tables<'a, 'conn> {
     client: &'a mut SpiClient<'conn>,
-    schema: String,
 }
 
 /// Runs `work` with the tables open.
@@ -30,13 +29,13 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
         .detail("An older snapshot would not show what was granted meanwhile.")
         .raise();
     }
-    let schema = tables::schema().unwrap_or_else(|| {
+    if !extension::is_installed() {
         report(
             Code::ERRCODE_UNDEFINED_OBJECT,
             "extension \"pg_mint\" is not installed in this database",
         )
-        .raise()
-    });
+        .raise();
+    }
     // The tables belong to a superuser: no code of the database's owner may run here.
     let in_tables = |client: &mut SpiClient<'_>| {
         // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
@@ -44,7 +43,7 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
             WHERE pg_catalog.current_setting('synchronous_commit'::pg_catalog.text)
                 OPERATOR(pg_catalog.=) ANY ('{off,local}'::pg_catalog.text[])";
         client.update(durable, None, &[]).or_report();
-        work(&mut Tables { client, schema })
+        work(&mut Tables { client })
     };
     privilege::guarded(|| tables::bound_to_tables(|| Spi::connect_mut(in_tables)))
 }
@@ -111,7 +110,7 @@ impl<'conn> Tables<'_, 'conn> {
             range("node_bits", "first_node", "last_node"),
             range("$1", "$2", "$3")
         );
-        tables::with_tables_of(&self.schema, text)
+        tables::with_tables(text)
             .replace("$database", &oid(extension::database()))
             .replace("$relation", &oid(registry))
             .replace("$overlaps", &overlaps)
@@ -145,7 +144,7 @@ impl<'conn> Tables<'_, 'conn> {
     }
 
     fn load_state(&mut self, lock: bool) -> Registry {
-        let select = "SELECT slice, longest_slice, max_skew, horizon, quarantine,
+        let select = "SELECT lease, longest_lease, max_skew, horizon, quarantine,
                 CASE WHEN relation OPERATOR(pg_catalog.=) tableoid AND database OPERATOR(pg_catalog.=) $database
                      THEN system_identifier END,
                 timeline, started, incarnation
@@ -177,8 +176,8 @@ impl<'conn> Tables<'_, 'conn> {
     /// Deletes the leases of any of these nodes that have ended, and records when the last of them did.
     pub fn delete_ended(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
         let delete = "DELETE FROM $grants
-             WHERE $overlaps AND slice_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
-             RETURNING slice_until";
+             WHERE $overlaps AND lease_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
+             RETURNING lease_until";
         let rows = self.update(delete, &arguments(nodes, [timestamp(now).into()]));
         let ends = rows.filter_map(|row| row.get(1).or_report().map(to_micros));
         let end = ends.max()?;
@@ -190,13 +189,13 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns when the other leases of any of these nodes end, and the holder of the one that ends last.
     pub fn other_leases(&mut self, nodes: &Nodes, id: i64) -> (Vec<Micros>, Option<String>) {
-        let select = "SELECT slice_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(slice_until)
-                 THEN pg_catalog.to_char(pg_catalog.timezone('UTC'::pg_catalog.text, slice_until),
+        let select = "SELECT lease_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(lease_until)
+                 THEN pg_catalog.to_char(pg_catalog.timezone('UTC'::pg_catalog.text, lease_until),
                      '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC'::pg_catalog.text)
                  ELSE ''::pg_catalog.text END
              FROM $grants
              WHERE $overlaps AND claim OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
-             ORDER BY slice_until DESC";
+             ORDER BY lease_until DESC";
         let rows = self.update(select, &arguments(nodes, [id.into()]));
         let mut holder = None;
         let ends = rows.filter_map(|row| {
@@ -210,7 +209,7 @@ impl<'conn> Tables<'_, 'conn> {
     /// Inserts a lease that is granted to a member.
     pub fn insert(&mut self, lease: &GrantedLease, member: &Member) {
         let insert = "INSERT INTO $grants (node_bits, first_node, last_node, claim, holder, system_identifier, address,
-                 since, slice_from, slice_until)
+                 since, lease_from, lease_until)
              VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)";
         let further = [
             lease.id.into(),
@@ -224,7 +223,7 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns the times of a lease, and locks it.
     pub fn find_and_lock(&mut self, id: i64, nodes: &Nodes) -> Option<LeaseTerm> {
-        let select = "SELECT slice_from, slice_until FROM $grants
+        let select = "SELECT lease_from, lease_until FROM $grants
              WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
                  AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
@@ -240,7 +239,7 @@ impl<'conn> Tables<'_, 'conn> {
     /// Writes the times of a lease that is renewed.
     pub fn extend(&mut self, lease: &GrantedLease) {
         let update = "UPDATE $grants
-             SET slice_from = $2, slice_until = $3, renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8
+             SET lease_from = $2, lease_until = $3, renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8
              WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
         let [from, until] = [lease.span.from, lease.span.until].map(timestamp);
         self.update(update, &[lease.id.into(), from.into(), until.into()]);

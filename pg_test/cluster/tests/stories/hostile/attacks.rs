@@ -72,19 +72,19 @@ fn installing_makes_no_superuser_by_the_index_of_the_leases() {
     mal.run(&operator("evil", "+", "add", ["numeric", "bigint"], sum));
     mal.run("CREATE EXTENSION pg_mint SCHEMA evil");
     mal.run(
-        "INSERT INTO evil.pg_mint_grants VALUES (1, 5, 1, 1, 'x', NULL, NULL, now(), now(), now()),
+        "INSERT INTO mint.pg_mint_grants VALUES (1, 5, 1, 1, 'x', NULL, NULL, now(), now(), now()),
              (2, 5, 2, 2, 'x', NULL, NULL, now(), now(), now())",
     );
-    mal.run("ANALYZE evil.pg_mint_grants");
+    mal.run("ANALYZE mint.pg_mint_grants");
     assert_harmless(&server, "mal");
     let mut session = server.connect("mal");
     let index: String = session.one(
-        "SELECT string_agg(pg_get_indexdef(indexrelid), ' ') FROM pg_index WHERE indrelid = 'evil.pg_mint_grants'::regclass",
+        "SELECT string_agg(pg_get_indexdef(indexrelid), ' ') FROM pg_index WHERE indrelid = 'mint.pg_mint_grants'::regclass",
     );
     assert!(!index.contains("OPERATOR(evil."), "{index}");
     // Enough rows for autovacuum to analyze the table.
     session.run(
-        "INSERT INTO evil.pg_mint_grants
+        "INSERT INTO mint.pg_mint_grants
          SELECT 10 + n, 5, 10 + n, 10 + n, 'x', NULL, NULL, now(), now(), now() FROM generate_series(1, 100) n",
     );
     server.until("autovacuum has analyzed the claims", || {
@@ -101,9 +101,9 @@ fn a_callers_operator_does_not_run_where_sources_are_stored() {
     let server = Server::build("a hostile caller").start_empty();
     let mut session = server.connect("postgres");
     session.run(
-        "CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint; CREATE ROLE bob LOGIN;
+        "CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids; CREATE ROLE bob LOGIN;
          CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy;
-         GRANT USAGE ON FOREIGN SERVER srv TO bob; GRANT USAGE ON SCHEMA mint TO bob;
+         GRANT USAGE ON FOREIGN SERVER srv TO bob; GRANT USAGE ON SCHEMA ids TO bob;
          GRANT CREATE ON DATABASE postgres TO bob",
     );
     let mut bob = server.connect_as("bob", "postgres");
@@ -117,14 +117,14 @@ fn a_callers_operator_does_not_run_where_sources_are_stored() {
     }
     bob.run("SET search_path = b, public");
     // The first call fills the table, the second scans it.
-    bob.run("SELECT mint.segment_create('b.s1', source => 'srv')");
-    bob.run("SELECT mint.segment_create('b.s2', source => 'srv')");
+    bob.run("SELECT ids.segment_create('b.s1', source => 'srv')");
+    bob.run("SELECT ids.segment_create('b.s2', source => 'srv')");
     assert_harmless(&server, "bob");
     let kept: i64 = session.one("SELECT count(*) FROM mint.pg_mint_sources");
     assert_eq!(kept, 2);
     // Only rows of dropped sequences are deleted.
-    bob.run("SELECT mint.segment_drop('b.s1')");
-    bob.run("SELECT mint.segment_create('b.s3', source => 'srv')");
+    bob.run("SELECT ids.segment_drop('b.s1')");
+    bob.run("SELECT ids.segment_create('b.s3', source => 'srv')");
     let kept: Vec<String> =
         session.column("SELECT sequence::text FROM mint.pg_mint_sources ORDER BY 1");
     assert_eq!(kept, ["b.s2", "b.s3"]);
@@ -134,7 +134,7 @@ fn a_callers_operator_does_not_run_where_sources_are_stored() {
 #[test]
 fn a_superuser_keeps_the_registry_in_a_hostile_database() {
     let (server, mut dana) = owner("a hostile database", "dana");
-    dana.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    dana.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
     dana.run(&grab("public", "dana"));
     for (name, function, types, result) in [
         ("*", "m1", ["numeric", "int"], "$1*$2::numeric numeric"),
@@ -150,12 +150,12 @@ fn a_superuser_keeps_the_registry_in_a_hostile_database() {
         "create_registry()", "end_quarantine()", "reserve_nodes(10, 1, 1, 'x')",
         "unreserve_nodes(10, 1, 1)", "quarantine_registry()",
     ] {
-        session.run(&format!("SELECT mint.snowflake_{call}"));
+        session.run(&format!("SELECT ids.snowflake_{call}"));
     }
     session.run(
-        "SELECT mint.segment_create('public.few'); ALTER SEQUENCE public.few MINVALUE 1 MAXVALUE 2",
+        "SELECT ids.segment_create('public.few'); ALTER SEQUENCE public.few MINVALUE 1 MAXVALUE 2",
     );
-    session.run("SELECT mint.segment_next('public.few')");
+    session.run("SELECT ids.segment_next('public.few')");
     assert_harmless(&server, "dana");
 }
 
@@ -176,9 +176,9 @@ fn views_are_bound_to_no_object_of_the_installing_role() {
     mal.run("CREATE EXTENSION pg_mint SCHEMA evil");
     mal.run("CREATE SCHEMA hidden; SELECT evil.segment_create('hidden.orders')");
     let mut session = server.connect("mal");
-    let tags: Vec<String> = session.column("SELECT biz_tag FROM evil.leaf_alloc");
+    let tags: Vec<String> = session.column("SELECT biz_tag FROM mint.leaf_alloc");
     assert_eq!(tags, ["hidden.orders"]);
-    let view: String = session.one("SELECT pg_get_viewdef('evil.leaf_alloc'::regclass)");
+    let view: String = session.one("SELECT pg_get_viewdef('mint.leaf_alloc'::regclass)");
     assert!(!view.contains("OPERATOR(evil."), "{view}");
     assert_harmless(&server, "mal");
 }
@@ -191,14 +191,14 @@ fn an_ordinary_owner_can_use_sequences_of_other_servers() {
         "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy;
          CREATE ROLE user_of_it LOGIN; GRANT USAGE ON FOREIGN SERVER srv TO carol, user_of_it",
     );
-    carol.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
-    carol.run("SELECT mint.segment_create('mint.orders', step => 100, source => 'srv')");
-    carol.run("CREATE SCHEMA his AUTHORIZATION carol; GRANT CREATE, USAGE ON SCHEMA his TO user_of_it; GRANT USAGE ON SCHEMA mint TO user_of_it");
+    carol.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
+    carol.run("SELECT ids.segment_create('ids.orders', step => 100, source => 'srv')");
+    carol.run("CREATE SCHEMA his AUTHORIZATION carol; GRANT CREATE, USAGE ON SCHEMA his TO user_of_it; GRANT USAGE ON SCHEMA ids TO user_of_it");
     let mut user = server.connect_as("user_of_it", "carol");
-    user.run("SELECT mint.segment_create('his.orders', step => 100, source => 'srv')");
+    user.run("SELECT ids.segment_create('his.orders', step => 100, source => 'srv')");
     let refusal = user.refusal("DELETE FROM mint.pg_mint_sources");
     assert_eq!(refusal.code, "42501", "{refusal}");
-    let refusal = user.refusal("SELECT mint.segment_create('pg_temp.orders')");
+    let refusal = user.refusal("SELECT ids.segment_create('pg_temp.orders')");
     assert_eq!(refusal.code, "0A000", "{refusal}");
     let steps: Vec<i64> = carol.column("SELECT step FROM mint.pg_mint_sources");
     assert_eq!(steps, [100, 100]);
@@ -213,14 +213,14 @@ fn a_planted_row_redirects_no_sequence() {
         "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy; GRANT USAGE ON FOREIGN SERVER srv TO carol;
          CREATE SEQUENCE theirs MAXVALUE 2; SELECT setval('theirs', 2); GRANT USAGE ON SEQUENCE theirs TO carol",
     );
-    carol.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    carol.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
     carol.run("INSERT INTO mint.pg_mint_sources VALUES ('theirs', 'srv', 'other', 50)");
-    let refusal = carol.refusal("SELECT mint.segment_next('theirs')");
+    let refusal = carol.refusal("SELECT ids.segment_next('theirs')");
     assert_eq!(refusal.code, "2200H", "{refusal}");
     // A changed row is not trusted either.
-    carol.run("SELECT mint.segment_create('mint.orders', step => 100, source => 'srv')");
+    carol.run("SELECT ids.segment_create('ids.orders', step => 100, source => 'srv')");
     let refusal =
-        carol.refusal("SET pg_mint.max_wait = 100; SELECT mint.segment_next('mint.orders')");
+        carol.refusal("SET pg_mint.max_wait = 100; SELECT ids.segment_next('ids.orders')");
     assert_eq!(refusal.code, "55000", "{refusal}");
 }
 
@@ -228,7 +228,7 @@ fn a_planted_row_redirects_no_sequence() {
 #[test]
 fn a_replaced_schema_is_not_used() {
     let (server, mut dana) = owner("a schema renamed", "dana");
-    dana.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    dana.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
     dana.run(&grab("public", "dana"));
     dana.run(
         "CREATE SCHEMA fake;
@@ -240,14 +240,14 @@ fn a_replaced_schema_is_not_used() {
          CREATE TRIGGER run INSTEAD OF UPDATE ON fake.pg_mint_grants FOR EACH ROW EXECUTE FUNCTION fake.run()",
     );
     let mut session = server.connect("dana");
-    session.run("SELECT mint.snowflake_create_registry(); SELECT mint.snowflake_end_quarantine()");
+    session.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
     // Requests exclude each other, so the superuser's waits for this one.
     dana.run(
         "BEGIN; INSERT INTO mint.pg_mint_grants VALUES (1, 10, 1, 1, 'x', NULL, NULL, now(), now(), now())",
     );
     let reserved = std::thread::scope(|scope| {
         let reserved =
-            scope.spawn(|| session.try_run("SELECT mint.snowflake_reserve_nodes(10, 1, 1, 'x')"));
+            scope.spawn(|| session.try_run("SELECT mint.registry_reserve(10, 1, 1, 'x')"));
         let mut watch = server.connect("postgres");
         server.until("the superuser waits", || {
             watch.one("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
@@ -262,7 +262,7 @@ fn a_replaced_schema_is_not_used() {
     assert_eq!(refusal.code, "55000", "{refusal}");
     server
         .connect("dana")
-        .run("SELECT away.snowflake_reserve_nodes(10, 1, 1, 'x')");
+        .run("SELECT mint.registry_reserve(10, 1, 1, 'x')");
     assert_harmless(&server, "dana");
 }
 

@@ -51,14 +51,14 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         select(format!("user_sequence_drop({family})")),
         format!(
             "SELECT pg_catalog.set_config('search_path'::pg_catalog.text, '{place}'::pg_catalog.text, true);
-             INSERT INTO {HOME}.leaf_alloc (biz_tag, step, max_id, description)
+             INSERT INTO mint.leaf_alloc (biz_tag, step, max_id, description)
              VALUES ('leaf-{place}', 20, 1, 'of {place}')"
         ),
-        format!("TABLE {HOME}.leaf_alloc"),
-        format!("TABLE {HOME}.pg_mint_segments"),
+        "TABLE mint.leaf_alloc".to_owned(),
+        "TABLE mint.segments".to_owned(),
         select(format!("segment_drop({segment})")),
         select(format!("snowflake_next_id({}, {layout})", number(5))),
-        format!("TABLE {HOME}.pg_mint_sources"),
+        "TABLE mint.pg_mint_sources".to_owned(),
         format!(
             "SELECT * FROM {HOME}.snowflake_next_ids({}, {}, {layout})",
             number(5),
@@ -94,48 +94,48 @@ pub fn of_everybody(place: &str) -> Vec<String> {
 pub fn of_the_owner() -> Vec<String> {
     vec![
         format!(
-            "INSERT INTO {HOME}.pg_mint_grants (claim, node_bits, first_node, last_node, holder, since, slice_from, slice_until)
+            "INSERT INTO mint.pg_mint_grants (claim, node_bits, first_node, last_node, holder, since, lease_from, lease_until)
              VALUES (1, 5, 1, 1, 'x', 'epoch', 'epoch', 'epoch'), (2, 5, 2, 2, 'x', 'epoch', 'epoch', 'epoch')"
         ),
-        format!("TABLE {HOME}.pg_mint_registry"),
+        "TABLE mint.pg_mint_registry".to_owned(),
     ]
 }
 
 /// Returns the calls of a superuser in a round. All of them succeed.
 pub fn of_the_superuser(round: usize) -> Vec<String> {
-    let call = |call: &str| format!("SELECT {HOME}.{call}");
+    let call = |call: &str| format!("SELECT {call}");
     let (int, big, none) = (
         "::pg_catalog.int4", "::pg_catalog.int8", "NULL::pg_catalog.int8",
     );
     let interval = "::pg_catalog.interval";
-    let asker = format!("'x'::pg_catalog.text, 1{big}, {HOME}.pg_mint_highest_ceiling()");
+    let asker = format!("'x'::pg_catalog.text, 1{big}, mint.highest_ceiling()");
     let seen = [none; 5].join(", ");
     let reserved = format!("{0}{big}, {0}{big}", round + 100);
     vec![
-        call(&format!("snowflake_create_registry('10 s'{interval}, NULL{interval})")),
-        call(&format!("snowflake_create_registry('12 s'{interval}, '3 s'{interval})")),
-        call("snowflake_end_quarantine()"),
-        call(&format!("snowflake_reserve_nodes(10{int}, {reserved}, 'x'::pg_catalog.text)")),
-        call(&format!("snowflake_unreserve_nodes(10{int}, {reserved})")),
+        call(&format!("mint.registry_create('10 s'{interval}, NULL{interval})")),
+        call(&format!("mint.registry_create('12 s'{interval}, '3 s'{interval})")),
+        call("mint.registry_end_quarantine()"),
+        call(&format!("mint.registry_reserve(10{int}, {reserved}, 'x'::pg_catalog.text)")),
+        call(&format!("mint.registry_unreserve(10{int}, {reserved})")),
         call(&format!(
-            "snowflake_claim_nodes({none}, {none}, {none}, 10{int}, {none}, {none}, {asker}, {seen})"
+            "mint.snowflake_claim_nodes({none}, {none}, {none}, 10{int}, {none}, {none}, {asker}, {seen})"
         )),
         call(&format!(
-            "snowflake_claim_nodes({none}, {none}, {none}, 5{int}, 1{big}, 2{big}, {asker}, {seen})"
+            "mint.snowflake_claim_nodes({none}, {none}, {none}, 5{int}, 1{big}, 2{big}, {asker}, {seen})"
         )),
         call(&format!(
-            "snowflake_claim_nodes(c.claim, 0{big}, 1{big}, c.node_bits, c.first_node, c.last_node, {asker}, {seen})
-             FROM {HOME}.pg_mint_grants AS c"
+            "mint.snowflake_claim_nodes(c.claim, 0{big}, 1{big}, c.node_bits, c.first_node, c.last_node, {asker}, {seen})
+             FROM mint.pg_mint_grants AS c"
         )),
-        call(&format!("snowflake_release_claim(c.claim, 1{big}) FROM {HOME}.pg_mint_grants AS c")),
-        call("snowflake_quarantine_registry()"),
-        call("snowflake_release_node()"),
-        format!("TABLE {HOME}.pg_mint_nodes"),
-        format!("TABLE {HOME}.pg_mint_claims"),
-        format!("TABLE {HOME}.pg_mint_lanes"),
-        format!("TABLE {HOME}.pg_mint_ceilings"),
-        call("pg_mint_accept_clock()"),
-        call("pg_mint_reset_ceiling('2020-01-01'::pg_catalog.timestamptz)"),
+        call(&format!("mint.snowflake_release_claim(c.claim, 1{big}) FROM mint.pg_mint_grants AS c")),
+        call("mint.registry_begin_quarantine()"),
+        call("mint.release_leases()"),
+        "TABLE mint.pg_mint_nodes".to_owned(),
+        "TABLE mint.leases".to_owned(),
+        "TABLE mint.lanes".to_owned(),
+        "TABLE mint.ceilings".to_owned(),
+        call("mint.accept_clock()"),
+        call("mint.reset_ceiling('2020-01-01'::pg_catalog.timestamptz)"),
     ]
 }
 
@@ -164,7 +164,7 @@ pub fn of_maintenance(place: &str) -> Vec<String> {
         format!(
             "CREATE MATERIALIZED VIEW {place}.seen AS
              SELECT {HOME}.segment_next('{place}.drawn'::pg_catalog.regclass) AS drawn, b.biz_tag, i.id, i.made
-             FROM {table} AS i CROSS JOIN {HOME}.leaf_alloc AS b"
+             FROM {table} AS i CROSS JOIN mint.leaf_alloc AS b"
         ),
         format!("REFRESH MATERIALIZED VIEW {place}.seen"),
         format!("ANALYZE {table}"),
