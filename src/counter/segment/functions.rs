@@ -177,11 +177,6 @@ fn segments() -> TableIterator<
 }
 
 extension_sql_file!(
-    "../../../sql/counter/remote_segments.sql",
-    name = "counter_remote_segments"
-);
-
-extension_sql_file!(
     "../../../sql/counter/segments.sql",
     name = "counter_segments",
     requires = [

@@ -1,6 +1,7 @@
 //! Lookups in the catalogs: the extension's schema and relations, and this database.
 
 use crate::pg::backend::local::Local;
+use crate::pg::catalog::relation;
 use crate::pg::charset;
 use pgrx::pg_sys;
 use std::ffi::{CStr, OsStr};
@@ -14,15 +15,7 @@ const SCHEMA: &CStr = c"mint";
 
 /// Returns the oid of a relation of the extension; none where the extension is not installed.
 pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
-    let schema = namespace()?;
-    // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
-    let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
-    (oid != pg_sys::InvalidOid).then_some(oid)
-}
-
-/// Whether the extension is installed in this database.
-pub fn is_installed() -> bool {
-    namespace().is_some()
+    relation::find(namespace()?, name)
 }
 
 /// Returns the oid of the schema that the extension has made; none where it is not installed, whatever else has the name.
@@ -35,21 +28,6 @@ fn namespace() -> Option<pg_sys::Oid> {
             && schema != pg_sys::InvalidOid
             && pg_sys::getExtensionOfObject(pg_sys::NamespaceRelationId, schema) == extension;
         is_own.then_some(schema)
-    }
-}
-
-/// Returns the owner of a relation, if it exists.
-pub fn owner_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    // SAFETY: a lookup in the catalogs; the row is read before it is released.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
-        let row = pg_sys::SearchSysCache1(cache, relation.into());
-        if row.is_null() {
-            return None;
-        }
-        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>()).relowner;
-        pg_sys::ReleaseSysCache(row);
-        Some(owner)
     }
 }
 

@@ -1,28 +1,53 @@
-//! The extension's own tables in statements: their names, and the check that these mean no others.
+//! Ordinary tables that a role of the database has made for the extension, in a schema of their own, and owns, dumps and
+//! restores. Nothing in their place is trusted: the extension reads them with the rights of their owner.
 
-use super::binding::Bound;
-use super::{binding, extension};
-use pgrx::pg_sys;
+use crate::pg::catalog::binding::Bound;
+use crate::pg::catalog::{binding, privilege, relation};
+use crate::pg::charset;
+use crate::pg::error::report;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// Replaces the placeholders of the extension's tables in a statement.
-pub fn with_tables(text: &str) -> String {
-    text.replace("$registry", "mint.pg_mint_registry")
-        .replace("$grants", "mint.pg_mint_grants")
-        .replace("$sources", "mint.pg_mint_sources")
+/// Tables of one owner, as they were found.
+pub struct OwnedTables<const N: usize> {
+    /// The owner of the tables and of their schema.
+    pub owner: pg_sys::Oid,
+    /// In the order of their names.
+    pub oids: [pg_sys::Oid; N],
 }
 
-/// As [`with_tables`]; returns none where the extension is not installed.
-pub fn statement(text: &str) -> Option<String> {
-    extension::is_installed().then(|| with_tables(text))
+impl<const N: usize> OwnedTables<N> {
+    /// Finds the tables of these names; none if there is no such schema. Raises an error unless each is a permanent,
+    /// ordinary table of the owner of the schema.
+    pub fn find(schema: &str, names: [&str; N]) -> Option<Self> {
+        let (namespace, owner) = relation::schema_and_owner(schema)?;
+        let oids = names.map(|name| {
+            let oid = relation::find(namespace, &charset::c_string(name));
+            match oid.filter(|&oid| relation::owner_of_plain_table(oid) == Some(owner)) {
+                Some(oid) => oid,
+                None => refuse(schema, name),
+            }
+        });
+        Some(Self { owner, oids })
+    }
+
+    /// Runs `work` with the rights of the owner, as a security-restricted operation, in whose statements names may mean
+    /// these tables and no others.
+    pub fn as_owner<T>(&self, work: impl FnOnce() -> T) -> T {
+        let bound = Bound {
+            relations: &self.oids,
+            ..Bound::default()
+        };
+        privilege::as_role(self.owner, || binding::restrict_to(bound, work))
+    }
 }
 
-/// Runs `work`, in whose statements names may mean the extension's tables and no others.
-pub fn bound_to_tables<T>(work: impl FnOnce() -> T) -> T {
-    let names = [c"pg_mint_registry", c"pg_mint_grants", c"pg_mint_sources"];
-    let tables: Vec<pg_sys::Oid> = names.into_iter().filter_map(extension::find).collect();
-    let bound = Bound {
-        relations: &tables,
-        ..Bound::default()
-    };
-    binding::restrict_to(bound, work)
+#[cold]
+fn refuse(schema: &str, name: &str) -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("schema \"{schema}\" has no table \"{name}\" that pg_mint can trust"),
+    )
+    .detail("It must be an ordinary, permanent table, and have the owner of the schema.")
+    .hint(format!("Drop or rename schema \"{schema}\"."))
+    .raise()
 }

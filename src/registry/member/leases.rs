@@ -269,7 +269,7 @@ fn refuse(ended: Option<Micros>) -> ! {
             }
             .to_owned()
         }))
-        .hint("See pg_mint_claims, the registry's pg_mint_nodes, and the server's log.")
+        .hint("See mint.leases, the registry's mint_registry.nodes, and the server's log.")
         .raise()
 }
 

@@ -255,8 +255,7 @@ impl Worker {
     fn tell(&mut self, query: &Query<'_>) -> bool {
         let server = self.registry.as_deref();
         server.is_some_and(|server| {
-            let columns = "released pg_catalog.bool";
-            let answer = self.remote.ask(server, query, columns, |_| ());
+            let answer = self.remote.ask(server, query, ANSWER, |_| ());
             answer.is_ok()
         })
     }

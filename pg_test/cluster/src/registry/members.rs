@@ -121,10 +121,8 @@ impl Registry {
 pub fn create_registry(session: &mut Session, lease: u64) {
     session.run(&format!("SELECT mint.registry_create('{lease} s')"));
     session.run("SELECT mint.registry_end_quarantine()");
-    // Members need these privileges and no others.
-    for function in ["mint.snowflake_claim_nodes", "mint.snowflake_release_claim"] {
-        session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
-    }
+    // Members need this privilege and no other.
+    session.run("GRANT INSERT ON mint_registry.leases TO member");
 }
 
 /// Retries until the server mints. Returns the id and the time it took.

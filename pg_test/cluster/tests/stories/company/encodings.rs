@@ -207,22 +207,22 @@ const CALLS: &[(&str, &str)] = &[
         "",
     ),
     (
-        "SELECT mint.registry_reserve(10, 1, 1, 'h@'); SELECT holder FROM mint.pg_mint_nodes",
+        "SELECT mint.registry_reserve(10, 1, 1, 'h@'); SELECT holder FROM mint_registry.nodes",
         "h@",
     ),
     ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "held by h@"),
     (
-        "SELECT denial FROM mint.snowflake_claim_nodes(NULL, NULL, NULL, 10, 1, 1, 'm@', 1,
-      (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, NULL, NULL, NULL, NULL, NULL)",
+        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[1, 1]'::jsonb,
+      'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) ->> 'denial'",
         "held by h@",
     ),
     (
-        "SELECT first_node FROM mint.snowflake_claim_nodes(NULL, NULL, NULL, 10, 2, 2, 'm@', 1,
-      (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, NULL, NULL, NULL, NULL, NULL)",
+        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[2, 2]'::jsonb,
+      'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) -> 'nodes' ->> 0",
         "2",
     ),
     (
-        "SELECT holder FROM mint.pg_mint_nodes WHERE first_node = 2",
+        "SELECT holder FROM mint_registry.nodes WHERE first_node = 2",
         "m@",
     ),
     ("ALTER SYSTEM SET pg_mint.nodes = 'q@'", "q@"),

@@ -58,7 +58,6 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         "TABLE mint.segments".to_owned(),
         select(format!("segment_drop({segment})")),
         select(format!("snowflake_next_id({}, {layout})", number(5))),
-        "TABLE mint.pg_mint_sources".to_owned(),
         format!(
             "SELECT * FROM {HOME}.snowflake_next_ids({}, {}, {layout})",
             number(5),
@@ -90,53 +89,74 @@ pub fn of_everybody(place: &str) -> Vec<String> {
     ]
 }
 
-/// Returns calls that only the owner of the database may make. All of them succeed.
-pub fn of_the_owner() -> Vec<String> {
-    vec![
+/// Returns calls of the owner of the registry, which a superuser makes as well. All of them succeed.
+pub fn of_the_owner(round: usize) -> Vec<String> {
+    let call = |call: &str| format!("SELECT mint.{call}");
+    let (int, big) = ("::pg_catalog.int4", "::pg_catalog.int8");
+    let interval = "::pg_catalog.interval";
+    let reserved = format!("{0}{big}, {0}{big}", round + 100);
+    let request = |body: &str| {
+        call(&format!(
+            "registry_request(pg_catalog.jsonb_build_object('protocol'::pg_catalog.text, 1{int}, {body}))"
+        ))
+    };
+    let lease = |bits: i32, nodes: &str, lease: &str| {
         format!(
-            "INSERT INTO mint.pg_mint_grants (claim, node_bits, first_node, last_node, holder, since, lease_from, lease_until)
-             VALUES (1, 5, 1, 1, 'x', 'epoch', 'epoch', 'epoch'), (2, 5, 2, 2, 'x', 'epoch', 'epoch', 'epoch')"
+            "'request'::pg_catalog.text, 'lease'::pg_catalog.text, 'node_bits'::pg_catalog.text, {bits}{int},
+             'nodes'::pg_catalog.text, {nodes}, 'lease'::pg_catalog.text, {lease}, 'holder'::pg_catalog.text, 'x'::pg_catalog.text,
+             'system'::pg_catalog.text, 1{int}, 'clock'::pg_catalog.text, (pg_catalog.date_part('epoch'::pg_catalog.text,
+                 pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000::pg_catalog.float8)::pg_catalog.int8"
+        )
+    };
+    let none = "NULL::pg_catalog.jsonb";
+    let held = "pg_catalog.jsonb_build_object('id'::pg_catalog.text, l.id, 'from'::pg_catalog.text, 0, 'until'::pg_catalog.text, 1)";
+    vec![
+        call(&format!(
+            "registry_create('10 s'{interval}, NULL{interval})"
+        )),
+        call(&format!(
+            "registry_create('12 s'{interval}, '3 s'{interval})"
+        )),
+        call("registry_end_quarantine()"),
+        call(&format!(
+            "registry_reserve(10{int}, {reserved}, 'x'::pg_catalog.text)"
+        )),
+        call(&format!("registry_unreserve(10{int}, {reserved})")),
+        request(&lease(10, none, none)),
+        request(&lease(5, "'[1, 2]'::pg_catalog.jsonb", none)),
+        format!(
+            "{} FROM mint_registry.leases AS l",
+            request(&lease(
+                10,
+                "pg_catalog.jsonb_build_array(l.first_node, l.last_node)",
+                held
+            ))
         ),
-        "TABLE mint.pg_mint_registry".to_owned(),
+        format!(
+            "{} FROM mint_registry.leases AS l",
+            request(
+                "'request'::pg_catalog.text, 'release'::pg_catalog.text, 'id'::pg_catalog.text, l.id, 'until'::pg_catalog.text, 1"
+            )
+        ),
+        call("registry_begin_quarantine()"),
+        "TABLE mint_registry.nodes".to_owned(),
+        "TABLE mint_registry.registry".to_owned(),
     ]
 }
 
-/// Returns the calls of a superuser in a round. All of them succeed.
-pub fn of_the_superuser(round: usize) -> Vec<String> {
-    let call = |call: &str| format!("SELECT {call}");
-    let (int, big, none) = (
-        "::pg_catalog.int4", "::pg_catalog.int8", "NULL::pg_catalog.int8",
-    );
-    let interval = "::pg_catalog.interval";
-    let asker = format!("'x'::pg_catalog.text, 1{big}, mint.highest_ceiling()");
-    let seen = [none; 5].join(", ");
-    let reserved = format!("{0}{big}, {0}{big}", round + 100);
-    vec![
-        call(&format!("mint.registry_create('10 s'{interval}, NULL{interval})")),
-        call(&format!("mint.registry_create('12 s'{interval}, '3 s'{interval})")),
-        call("mint.registry_end_quarantine()"),
-        call(&format!("mint.registry_reserve(10{int}, {reserved}, 'x'::pg_catalog.text)")),
-        call(&format!("mint.registry_unreserve(10{int}, {reserved})")),
-        call(&format!(
-            "mint.snowflake_claim_nodes({none}, {none}, {none}, 10{int}, {none}, {none}, {asker}, {seen})"
-        )),
-        call(&format!(
-            "mint.snowflake_claim_nodes({none}, {none}, {none}, 5{int}, 1{big}, 2{big}, {asker}, {seen})"
-        )),
-        call(&format!(
-            "mint.snowflake_claim_nodes(c.claim, 0{big}, 1{big}, c.node_bits, c.first_node, c.last_node, {asker}, {seen})
-             FROM mint.pg_mint_grants AS c"
-        )),
-        call(&format!("mint.snowflake_release_claim(c.claim, 1{big}) FROM mint.pg_mint_grants AS c")),
-        call("mint.registry_begin_quarantine()"),
-        call("mint.release_leases()"),
-        "TABLE mint.pg_mint_nodes".to_owned(),
-        "TABLE mint.leases".to_owned(),
-        "TABLE mint.lanes".to_owned(),
-        "TABLE mint.ceilings".to_owned(),
-        call("mint.accept_clock()"),
-        call("mint.reset_ceiling('2020-01-01'::pg_catalog.timestamptz)"),
+/// Returns the calls of a superuser. All of them succeed.
+pub fn of_the_superuser() -> Vec<String> {
+    [
+        "SELECT mint.highest_ceiling()",
+        "SELECT mint.release_leases()",
+        "TABLE mint.leases",
+        "TABLE mint.lanes",
+        "TABLE mint.ceilings",
+        "SELECT mint.accept_clock()",
+        "SELECT mint.reset_ceiling('2020-01-01'::pg_catalog.timestamptz)",
     ]
+    .map(str::to_owned)
+    .to_vec()
 }
 
 /// Returns commands that make the server evaluate the extension's functions as the owner of a table.

@@ -122,7 +122,7 @@ fn copies_of_a_member_get_leases_of_their_own() {
         .collect();
     assert_eq!(nodes, [0, 1, 2]);
     let of_one_system: i64 =
-        witness.one("SELECT count(DISTINCT system_identifier) FROM mint.pg_mint_nodes WHERE held");
+        witness.one("SELECT count(DISTINCT system_identifier) FROM mint_registry.nodes WHERE held");
     assert_eq!(of_one_system, 1);
 
     // The original is lost. An old copy that replaces it gets the node as soon as the lease has ended.

@@ -37,7 +37,7 @@ fn each_member_mints_as_a_node_of_its_own() {
     let mut session = registry.connect();
     assert_eq!(
         session.column::<String>(
-            "SELECT format('%s: %s', holder, first_node) FROM mint.pg_mint_nodes WHERE held"
+            "SELECT format('%s: %s', holder, first_node) FROM mint_registry.nodes WHERE held"
         ),
         ["ada: 0", "ben: 1", "eve: 2"]
     );
@@ -45,7 +45,7 @@ fn each_member_mints_as_a_node_of_its_own() {
         let shard: i64 = session.one(&format!("SELECT snowflake_shard({})", ids[0]));
         assert_eq!(shard, node);
     }
-    let renewals: Vec<i64> = session.column("SELECT renewals FROM mint.pg_mint_nodes");
+    let renewals: Vec<i64> = session.column("SELECT renewals FROM mint_registry.nodes");
     assert!(
         renewals.iter().all(|&renewals| renewals >= 2),
         "{renewals:?}"
@@ -75,7 +75,7 @@ fn a_node_that_two_members_list_is_granted_to_one() {
     ada.stop_immediate();
     let until: String = registry
         .connect()
-        .one("SELECT lease_until::text FROM mint.pg_mint_nodes");
+        .one("SELECT lease_until::text FROM mint_registry.nodes");
     let (id, after) = first_id(&ben, NEXT_5);
     say(format!(
         "a node whose holder is gone is granted after {after:?}"

@@ -30,9 +30,9 @@ fn set(session: &mut Session, setting: &str, value: &str) {
 fn assert_released(registry: &Registry) {
     let mut session = registry.connect();
     registry.server.until("the nodes are released", || {
-        session.one("SELECT NOT EXISTS (SELECT FROM mint.pg_mint_nodes WHERE held)")
+        session.one("SELECT NOT EXISTS (SELECT FROM mint_registry.nodes WHERE held)")
     });
-    let early: bool = session.one("SELECT bool_and(lease_until <= now()) FROM mint.pg_mint_nodes");
+    let early: bool = session.one("SELECT bool_and(lease_until <= now()) FROM mint_registry.nodes");
     assert!(early, "a lease was not released before its end");
 }
 
