@@ -38,7 +38,7 @@ pub fn find(schema: pg_sys::Oid, name: &CStr) -> Option<pg_sys::Oid> {
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
-/// The owner of a relation, if it is a permanent, ordinary table.
+/// The owner of a relation, if it is a permanent, ordinary table without triggers, rules and row security.
 pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
     unsafe {
@@ -49,7 +49,11 @@ pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
         }
         let class = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>();
         let is_plain = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION
-            && class.relpersistence.cast_unsigned() == pg_sys::RELPERSISTENCE_PERMANENT;
+            && class.relpersistence.cast_unsigned() == pg_sys::RELPERSISTENCE_PERMANENT
+            && !class.relispartition
+            && !class.relhastriggers
+            && !class.relhasrules
+            && !class.relrowsecurity;
         let owner = is_plain.then_some(class.relowner);
         pg_sys::ReleaseSysCache(row);
         owner

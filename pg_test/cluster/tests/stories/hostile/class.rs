@@ -237,7 +237,6 @@ fn the_extension_is_not_created_over_objects_of_its_names() {
             "uuid_v7() RETURNS uuid LANGUAGE sql RETURN NULL::uuid",
             "42723",
         ),
-        ("OPERATOR FAMILY", "objectid_ops USING hash", "42710"),
     ] {
         dana.run(&format!("CREATE SCHEMA evil; CREATE {kind} evil.{taken}"));
         let refusal = dana.refusal("CREATE EXTENSION pg_mint SCHEMA evil");

@@ -47,7 +47,7 @@ fn no_other_function_answers_for_the_registry() {
         0
     );
     ada.connect("postgres").run("SELECT mint.release_leases()");
-    assert_untouched(&registry.server, "claiming and releasing");
+    assert_untouched(&registry.server, "requesting and releasing");
 }
 
 /// The same for segments: functions, operators and casts on the remote side.

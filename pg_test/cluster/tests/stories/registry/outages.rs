@@ -244,7 +244,7 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         drop(frozen);
         assert_ascending(&ids);
         // The member tries its connection to the old registry first.
-        ada.until("the claim is found lost", || {
+        ada.until("the lease is found lost", || {
             session.refusal(NEXT_5).detail.contains("held by ben until")
         });
     }
