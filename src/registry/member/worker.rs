@@ -63,7 +63,7 @@ fn ends() -> bool {
 
 /// Slots are never reused.
 const NO_ROOM: &str =
-    "more than 1024 different ranges of nodes were claimed since the server started; restart it";
+    "more than 1024 different ranges of nodes were leased since the server started; restart it";
 
 struct Worker {
     remote: Remote,

@@ -125,6 +125,9 @@ pub fn create(length: Micros, max_skew: Micros) {
 pub fn drop() {
     with_tables(Caller::Owner, |tables| {
         tables.load_state(true);
+        // Renewals lock their own row only.
+        let lock = "LOCK TABLE mint_registry.leases IN SHARE ROW EXCLUSIVE MODE";
+        tables.update(lock, &[]);
         let select = "SELECT pg_catalog.max(lease_until) FROM mint_registry.leases
              WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz
                  AND pg_catalog.isfinite(lease_until)";
