@@ -36,9 +36,7 @@ fn an_empty_schema_of_the_installing_role_is_replaced() {
     assert_eq!(schema(&mut owner), FRESH);
     assert!(owner.one::<i64>("SELECT snowflake_next_id(5)") > 0);
     // No privilege, comment or default privilege survives.
-    owner.run(&format!(
-        "DROP EXTENSION pg_mint; CREATE SCHEMA mint; GRANT ALL ON SCHEMA mint TO carol"
-    ));
+    owner.run("DROP EXTENSION pg_mint; CREATE SCHEMA mint; GRANT ALL ON SCHEMA mint TO carol");
     owner.run("COMMENT ON SCHEMA mint IS 'ours'; ALTER DEFAULT PRIVILEGES IN SCHEMA mint GRANT ALL ON TABLES TO carol");
     owner.run(CREATE);
     assert_eq!(schema(&mut owner), FRESH);
