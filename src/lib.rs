@@ -16,6 +16,10 @@ mod uuid;
 pgrx::pg_module_magic!(name = c"pg_mint", version = VERSION);
 pgrx::extension_sql_file!("../sql/bootstrap.sql", name = "bootstrap", bootstrap);
 
+/// Tells pgrx of the schema that `sql/bootstrap.sql` makes.
+#[pgrx::pg_schema]
+mod mint {}
+
 /// The extension's version, as the server shows it.
 const VERSION: &CStr =
     match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {

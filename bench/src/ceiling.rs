@@ -59,7 +59,7 @@ fn row(session: &mut Session, candidate: &Candidate, window: &str, scale: Scale)
         rounds,
     )[0];
     let written = "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8";
-    let writes = "SELECT coalesce(sum(writes), 0)::bigint FROM pg_mint_ceilings";
+    let writes = "SELECT coalesce(sum(writes), 0)::bigint FROM mint.ceilings";
     // First, as it scans catalogs and may prune their pages, which writes WAL.
     let moved: i64 = session.one(writes);
     let before: f64 = session.one(written);
@@ -87,7 +87,7 @@ fn row(session: &mut Session, candidate: &Candidate, window: &str, scale: Scale)
 fn settle(server: &Server, session: &mut Session) {
     session.set_for_server("pg_mint.ceiling_window", &format!("'{WINDOW}'"));
     server.until("the clock has passed the ceiling", || {
-        session.one("SELECT bool_and(value < clock_timestamp()) FROM pg_mint_ceilings")
+        session.one("SELECT bool_and(value < clock_timestamp()) FROM mint.ceilings")
     });
 }
 

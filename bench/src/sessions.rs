@@ -138,7 +138,7 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
     table.note(
         "`nextval, CACHE 1000` gives each session a thousand values of its own, which are not in order over sessions, and \
          shares nothing meanwhile. The ids of one lane are in order: all sessions move one word of memory, which goes from \
-         core to core. A lane each, or `pg_mint.reserve`, spares that.",
+         core to core. A lane each, or `pg_mint.session_cache`, spares that.",
     );
     table.chart("sessions.svg", "Ids per second");
     report.add(table);

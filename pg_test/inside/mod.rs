@@ -35,7 +35,7 @@ mod tests {
     #[pg_test]
     fn the_bytes_of_a_layout_travel_as_they_are() {
         for builtin in &BUILTINS {
-            let query = format!("SELECT snowflake_layout_send('{}')", builtin.name);
+            let query = format!("SELECT mint.snowflake_layout_send('{}')", builtin.name);
             let sent = Spi::get_one::<Vec<u8>>(&query)
                 .unwrap_or_default()
                 .unwrap_or_default();

@@ -1,7 +1,7 @@
 -- What the extension promises the planner and the administrator.
-CREATE SCHEMA mint;
-CREATE EXTENSION pg_mint SCHEMA mint;
-SET search_path = mint, public;
+CREATE SCHEMA ids;
+CREATE EXTENSION pg_mint SCHEMA ids;
+SET search_path = ids, public;
 
 SELECT p.oid::regprocedure AS function, provolatile AS vol, proisstrict AS strict, proparallel AS par, procost AS cost, prorows AS rows
 FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
@@ -11,6 +11,12 @@ WHERE extname = 'pg_mint' ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'pg_mint' AND obj_description(p.oid, 'pg_proc') IS NULL;
+
+-- Every relation is in schema mint. What PUBLIC cannot call.
+SELECT c.oid::regclass AS relation, relkind AS kind, (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ' ORDER BY grantee, privilege_type) FROM aclexplode(relacl) WHERE grantee <> relowner) AS others FROM pg_class c JOIN pg_depend d ON d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
+JOIN pg_extension e ON e.oid = d.refobjid WHERE extname = 'pg_mint' ORDER BY c.oid::regclass::text COLLATE "C";
+SELECT p.oid::regprocedure AS not_public, (SELECT string_agg(grantee::regrole::text, ', ') FROM aclexplode(proacl) WHERE grantee <> proowner) AS but FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
+WHERE extname = 'pg_mint' AND NOT has_function_privilege('public', p.oid, 'EXECUTE') ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- Every operator has estimators, negator and commutator.
 SELECT oid::regoperator FROM pg_operator
@@ -23,15 +29,15 @@ WHERE extname = 'pg_mint' AND p.prokind <> 'a' AND EXISTS (SELECT FROM pg_proc o
 
 SELECT name, setting, unit, context, min_val, max_val FROM pg_settings WHERE name LIKE 'pg_mint.%' ORDER BY name;
 SET pg_mint.typo = 1;
-SELECT has_function_privilege('pg_monitor', 'pg_mint_lanes()', 'EXECUTE') AS monitor,
-       has_table_privilege('pg_monitor', 'pg_mint_lanes', 'SELECT') AS monitor_view,
-       has_function_privilege('pg_database_owner', 'pg_mint_accept_clock()', 'EXECUTE') AS others_accept;
+SELECT has_function_privilege('pg_monitor', 'mint.lanes()', 'EXECUTE') AS monitor,
+       has_table_privilege('pg_monitor', 'mint.lanes', 'SELECT') AS monitor_view,
+       has_function_privilege('pg_database_owner', 'mint.accept_clock()', 'EXECUTE') AS others_accept;
 
 -- The view.
 SELECT snowflake_shard(snowflake_next_id(4242));
 SELECT layout, node, snowflake_shard(last_id) AS shard, at = snowflake_time(last_id) AS at, ahead < interval '1 s' AS ahead, waits, largest_step
-FROM pg_mint_lanes WHERE node = 4242 GROUP BY layout, node, last_id, at, ahead, waits, largest_step;
-SELECT pg_mint_accept_clock() < interval '1 s' AS accepted;
+FROM mint.lanes WHERE node = 4242 GROUP BY layout, node, last_id, at, ahead, waits, largest_step;
+SELECT mint.accept_clock() < interval '1 s' AS accepted;
+-- Its schema mint is fixed, and so it moves no more.
 ALTER EXTENSION pg_mint SET SCHEMA public;
-SELECT public.snowflake_shard(public.snowflake_next_id(4242));
 DROP EXTENSION pg_mint;

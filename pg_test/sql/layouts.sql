@@ -4,7 +4,7 @@ SET timezone = 'UTC';
 
 SELECT name, bits, unit, epoch, nodes, ids_per_second, first_invalid, expired FROM snowflake_layouts();
 -- Frozen: names and bytes of published layouts.
-SELECT name, encode(snowflake_layout_send(layout), 'hex') AS bytes, definition FROM snowflake_layouts();
+SELECT name, encode(mint.snowflake_layout_send(layout), 'hex') AS bytes, definition FROM snowflake_layouts();
 SELECT bool_and(definition::snowflake_layout = layout AND layout::text = name) FROM snowflake_layouts();
 
 -- The free form.
@@ -49,6 +49,6 @@ DROP EXTENSION pg_mint;
 CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 \c latin
 CREATE EXTENSION pg_mint;
-SELECT snowflake_layout_in(textout(chr(233) || 'clair'));
+SELECT mint.snowflake_layout_in(textout(chr(233) || 'clair'));
 \c regression
 DROP DATABASE latin;

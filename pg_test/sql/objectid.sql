@@ -64,7 +64,7 @@ SELECT (SELECT array_agg(id ORDER BY id) FROM item) = (SELECT array_agg(id ORDER
 SELECT bool_and((a.id < b.id) = (a.id::text COLLATE "C" < b.id::text) AND (a.id <= b.id) = (a.id::text COLLATE "C" <= b.id::text)
     AND (a.id > b.id) = (a.id::text COLLATE "C" > b.id::text) AND (a.id >= b.id) = (a.id::text COLLATE "C" >= b.id::text)
     AND (a.id = b.id) = (a.id::text = b.id::text) AND (a.id <> b.id) = (a.id::text <> b.id::text)
-    AND sign(objectid_cmp(a.id, b.id)) = sign(bttextcmp(a.id::text COLLATE "C", b.id::text))) AS agree
+    AND sign(mint.objectid_cmp(a.id, b.id)) = sign(bttextcmp(a.id::text COLLATE "C", b.id::text))) AS agree
 FROM (SELECT id FROM item ORDER BY n % 97 LIMIT 60) a, (SELECT id FROM item ORDER BY n % 97, id LIMIT 60) b;
 -- The same 8 first bytes, where the sort's abbreviations do not tell ids apart.
 SELECT bool_and(id > lag) FROM (SELECT id, lag(id) OVER (ORDER BY id) FROM
@@ -99,7 +99,7 @@ CREATE TABLE part1 PARTITION OF part FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 INSERT INTO part SELECT id, n FROM item;
 SELECT count(*), (SELECT count(*) FROM part0) BETWEEN 4500 AND 5500 AS even FROM part;
 -- Frozen: a stored hash index and a hash partition depend on it.
-SELECT objectid_hash('507f1f77bcf86cd799439011'), objectid_hash_extended('507f1f77bcf86cd799439011', 0), objectid_hash_extended('507f1f77bcf86cd799439011', 1);
+SELECT mint.objectid_hash('507f1f77bcf86cd799439011'), mint.objectid_hash_extended('507f1f77bcf86cd799439011', 0), mint.objectid_hash_extended('507f1f77bcf86cd799439011', 1);
 CREATE TABLE months (id objectid PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE january PARTITION OF months FOR VALUES FROM (objectid_min('2026-01-01')) TO (objectid_min('2026-02-01'));
 EXPLAIN (COSTS OFF) SELECT * FROM months WHERE id >= objectid_min('2026-02-01');
@@ -132,7 +132,7 @@ COPY shown (id) FROM STDIN;
 507c7f79bcf86cd7994f6c0
 \.
 SELECT count(*) FROM shown;
-SELECT objectid_send('507f1f77bcf86cd799439011'), pg_column_size(objectid '507f1f77bcf86cd799439011');
+SELECT mint.objectid_send('507f1f77bcf86cd799439011'), pg_column_size(objectid '507f1f77bcf86cd799439011');
 
 DROP TABLE item, other, part, months, shown;
 DROP EXTENSION pg_mint;

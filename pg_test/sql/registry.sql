@@ -1,20 +1,29 @@
 -- The registry of nodes, asked as members do. What members make of the answers is tested on whole servers.
 CREATE EXTENSION pg_mint;
-CREATE FUNCTION ask(claim bigint, width int, first bigint, last bigint, off interval DEFAULT '0', holder text DEFAULT 'here') RETURNS TABLE (got bigint, node bigint, upto bigint, seconds numeric, why text)
+CREATE FUNCTION ask(id bigint, width int, first bigint, last bigint, off interval DEFAULT '0', holder text DEFAULT 'here', seen jsonb DEFAULT NULL) RETURNS TABLE (got bigint, node bigint, upto bigint, seconds numeric, why text)
 BEGIN ATOMIC
-    WITH clock AS (SELECT (extract(epoch FROM clock_timestamp() + off) * 1000000)::bigint AS now)
-    SELECT a.claim, a.first_node, a.last_node, round((a.slice_until - now)::numeric / 1000000), regexp_replace(regexp_replace(a.denial, '\d{4}-\d\d-\d\d .*UTC', 'MOMENT'), '\d+\.\d s', 'SOME s')
-    FROM clock, snowflake_claim_nodes(claim, now - 1000000, now + 1000000, width, first, last, holder, 1, now, NULL, NULL, NULL, NULL, NULL) a;
+    WITH clock AS (SELECT (extract(epoch FROM clock_timestamp() + off) * 1000000)::bigint AS now),
+    answer AS (
+        SELECT now, mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', width, 'nodes', CASE WHEN first IS NOT NULL THEN jsonb_build_array(first, last) END,
+            'lease', CASE WHEN id IS NOT NULL THEN jsonb_build_object('id', id, 'from', now - 1000000, 'until', now + 1000000) END,
+            'holder', holder, 'system', 1, 'clock', now, 'seen', seen, 'later', true)) AS a
+        FROM clock
+    )
+    SELECT (a -> 'lease' ->> 'id')::bigint, (a -> 'nodes' ->> 0)::bigint, (a -> 'nodes' ->> 1)::bigint, round(((a -> 'lease' ->> 'until')::bigint - now)::numeric / 1000000),
+           regexp_replace(regexp_replace(a ->> 'denial', '\d{4}-\d\d-\d\d .*UTC', 'MOMENT'), '\d+\.\d s', 'SOME s')
+    FROM answer;
 END;
+CREATE FUNCTION release(id bigint) RETURNS jsonb
+    RETURN mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'release', 'id', id, 'until', 0));
 SELECT ask(NULL, 13, NULL, NULL);
-SELECT snowflake_create_registry(slice => '0.5 s');
-SELECT snowflake_create_registry(slice => '2 h');
-SELECT snowflake_create_registry(slice => NULL);
-SELECT snowflake_create_registry(slice => '10 s', max_skew => '6 s');
-SELECT snowflake_create_registry();
-SELECT slice, longest_slice, max_skew, horizon, quarantine > now() AS waits, incarnation FROM pg_mint_registry;
+SELECT mint.registry_create(lease => '0.5 s');
+SELECT mint.registry_create(lease => '2 h');
+SELECT mint.registry_create(lease => NULL);
+SELECT mint.registry_create(lease => '10 s', max_skew => '6 s');
+SELECT mint.registry_create();
+SELECT lease, longest_lease, max_skew, horizon, quarantine > now() AS waits, incarnation FROM mint_registry.registry;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
-SELECT snowflake_end_quarantine();
+SELECT mint.registry_end_quarantine();
 
 -- The lowest free node of each width.
 SELECT (ask(NULL, 13, NULL, NULL)).node FROM generate_series(1, 3);
@@ -38,53 +47,52 @@ SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '3 s');
 SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '-1 h');
 SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '-2 s');
 -- Renewals.
-SELECT got = claim AS same, node, upto, seconds, why FROM pg_mint_grants, ask(claim, 13, 100, 163) WHERE first_node = 100;
-SELECT renewals FROM pg_mint_nodes WHERE first_node = 100;
+SELECT got = l.id AS same, node, upto, seconds, why FROM mint_registry.leases l, ask(l.id, 13, 100, 163) WHERE first_node = 100;
+SELECT renewals FROM mint_registry.nodes WHERE first_node = 100;
 SELECT got, why FROM ask(1, 13, 100, 163);
-SELECT got, why FROM pg_mint_grants, ask(claim, 13, 100, 162) WHERE first_node = 100;
+SELECT got, why FROM mint_registry.leases l, ask(l.id, 13, 100, 162) WHERE first_node = 100;
 SELECT ask(1, 13, NULL, NULL);
 -- Given back: others have the nodes at once, but not those who just had them.
-SELECT snowflake_release_claim(claim, 0) FROM pg_mint_grants WHERE first_node = 100;
-SELECT snowflake_release_claim(1, 0);
-SELECT held, slice_until = slice_from AS over FROM pg_mint_nodes WHERE first_node = 100;
+SELECT release(id) FROM mint_registry.leases WHERE first_node = 100;
+SELECT release(1);
+SELECT held, lease_until = lease_from AS over FROM mint_registry.nodes WHERE first_node = 100;
 SELECT node, upto, why FROM ask(NULL, 13, 90, 100);
-SELECT horizon > '-infinity' AS remembered FROM pg_mint_registry;
+SELECT horizon > '-infinity' AS remembered FROM mint_registry.registry;
 -- Kept for servers that do not ask.
-SELECT snowflake_reserve_nodes(10, 200, 1023, 'the old ones');
-SELECT snowflake_reserve_nodes(10, 1000, 1000, 'too late');
+SELECT mint.registry_reserve(10, 200, 1023, 'the old ones');
+SELECT mint.registry_reserve(10, 1000, 1000, 'too late');
 SELECT node, why FROM ask(NULL, 10, NULL, NULL);
 SELECT node, why FROM ask(NULL, 10, 700, 700);
-SELECT node_bits, first_node, last_node, holder, held, system_identifier, slice_until FROM pg_mint_nodes WHERE holder LIKE 'the%';
-SELECT snowflake_unreserve_nodes(10, 200, 1022);
-SELECT snowflake_unreserve_nodes(10, 200, 1023);
-SELECT held, slice_until < now() + interval '13 s' AS soon FROM pg_mint_nodes WHERE holder LIKE 'the%';
+SELECT node_bits, first_node, last_node, holder, held, system_identifier, lease_until FROM mint_registry.nodes WHERE holder LIKE 'the%';
+SELECT mint.registry_unreserve(10, 200, 1022);
+SELECT mint.registry_unreserve(10, 200, 1023);
+SELECT held, lease_until < now() + interval '13 s' AS soon FROM mint_registry.nodes WHERE holder LIKE 'the%';
 -- Whatever happens, no node is in two claims.
-INSERT INTO pg_mint_grants (claim, node_bits, first_node, last_node, holder, since, slice_from, slice_until) VALUES (1, 13, 95, 95, 'me', now(), now(), now());
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (1, 13, 95, 95, 'me', now(), now(), now());
 -- Quarantine: slices that last go on, also one that is forgotten; nothing else is granted.
-SELECT snowflake_quarantine_registry();
+SELECT mint.registry_begin_quarantine();
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT node, why FROM ask(7, 13, 500, 500);
 SELECT got, node, why FROM ask(7, 13, 500, 500, off => '2 s');
-SELECT incarnation FROM pg_mint_registry;
-SELECT snowflake_end_quarantine();
+SELECT incarnation FROM mint_registry.registry;
+SELECT mint.registry_end_quarantine();
 SELECT (ask(NULL, 13, NULL, NULL)).node;
 -- A copy that was started with a wrong clock does not wait by it.
-UPDATE pg_mint_registry SET started = 0;
+UPDATE mint_registry.registry SET started = 0;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '1 min');
-SELECT started = 0 AS same, quarantine < now() AS over, incarnation FROM pg_mint_registry;
+SELECT started = 0 AS same, quarantine < now() AS over, incarnation FROM mint_registry.registry;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
-SELECT started = 0 AS same, quarantine < now() AS over, incarnation FROM pg_mint_registry;
-SELECT snowflake_end_quarantine();
+SELECT started = 0 AS same, quarantine < now() AS over, incarnation FROM mint_registry.registry;
+SELECT mint.registry_end_quarantine();
 -- Nor is a copy of the database the same registry.
-UPDATE pg_mint_registry SET database = 1;
+UPDATE mint_registry.registry SET database = 1;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
-SELECT snowflake_end_quarantine();
+SELECT mint.registry_end_quarantine();
 -- A member that has seen more than there is.
-SELECT denial ~ 'may have forgotten' AS noticed FROM snowflake_claim_nodes(NULL, NULL, NULL, 13, NULL, NULL, 'x', 1,
-    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (SELECT system_identifier FROM pg_mint_registry), 1,
-    (SELECT started FROM pg_mint_registry), (SELECT incarnation FROM pg_mint_registry), 9000000000000000000);
-SELECT incarnation FROM pg_mint_registry;
-SELECT snowflake_end_quarantine();
+SELECT why ~ 'may have forgotten' AS noticed FROM mint_registry.registry r, ask(NULL, 13, NULL, NULL, seen => jsonb_build_object('system', r.system_identifier,
+    'timeline', 1, 'start', r.started, 'incarnation', r.incarnation, 'position', 9000000000000000000));
+SELECT incarnation FROM mint_registry.registry;
+SELECT mint.registry_end_quarantine();
 -- An older snapshot would not show what was granted meanwhile.
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT ask(NULL, 13, NULL, NULL);
@@ -100,24 +108,76 @@ SET LOCAL synchronous_commit = remote_apply;
 SELECT (ask(NULL, 13, NULL, NULL)).why;
 SHOW synchronous_commit;
 ROLLBACK;
--- Who may.
+-- Requests that cannot be read.
+SELECT mint.registry_request('{"protocol": 2, "request": "lease"}');
+SELECT mint.registry_request('{"request": "lease"}');
+SELECT mint.registry_request('[]');
+SELECT mint.registry_request('{"protocol": 1, "request": "more"}');
+SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "holder": "here", "system": 1}');
+SELECT mint.registry_request('{"protocol": 1, "request": "release", "id": "one", "until": 0}');
+SELECT mint.registry_request(NULL);
+-- Who may: the owner of the schema and its members, and to request leases who may INSERT them.
 CREATE ROLE member;
 SET ROLE member;
 SELECT ask(NULL, 13, NULL, NULL);
-SELECT snowflake_create_registry();
-SELECT snowflake_release_node();
-SELECT * FROM pg_mint_grants;
-SELECT * FROM pg_mint_claims;
+SELECT release(1);
+SELECT mint.registry_create();
+SELECT mint.registry_drop();
+SELECT mint.registry_end_quarantine();
+SELECT mint.release_leases();
+SELECT * FROM mint_registry.leases;
+SELECT * FROM mint.leases;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION snowflake_claim_nodes, snowflake_release_claim TO member;
+GRANT INSERT ON mint_registry.leases TO member;
 SET ROLE member;
 SELECT (ask(NULL, 13, NULL, NULL)).why;
+SELECT mint.registry_end_quarantine();
 RESET ROLE;
 GRANT pg_monitor TO member;
 SET ROLE member;
-SELECT count(*) > 3 AS some FROM pg_mint_nodes;
-SELECT * FROM pg_mint_claims;
+SELECT count(*) > 3 AS some FROM mint_registry.nodes;
+SELECT * FROM mint.leases;
 RESET ROLE;
+
+-- The tables are no part of the extension, which comes and goes without them.
+SELECT mint.registry_reserve(13, 4000, 4000, 'static');
+DROP FUNCTION ask, release;
+DROP EXTENSION pg_mint;
+SELECT count(*) > 3 AS some FROM mint_registry.nodes;
+CREATE EXTENSION pg_mint;
+SELECT mint.registry_reserve(13, 4000, 4000, 'me');
+\set VERBOSITY terse
+SELECT mint.registry_drop();
+\set VERBOSITY default
+DELETE FROM mint_registry.leases WHERE lease_until < 'infinity';
+CREATE TABLE mint_registry.mine ();
+SELECT mint.registry_drop();
+DROP TABLE mint_registry.mine;
+SELECT mint.registry_drop();
+SELECT mint.registry_drop();
+-- Not a registry: something else of its name.
+CREATE SCHEMA mint_registry;
+SELECT mint.registry_create();
+CREATE VIEW mint_registry.registry AS SELECT 1 AS one;
+SELECT mint.registry_end_quarantine();
+DROP SCHEMA mint_registry CASCADE;
+DROP OWNED BY member;
+-- An owner who is no superuser.
+CREATE ROLE keeper;
+SET ROLE keeper;
+SELECT mint.registry_create();
+RESET ROLE;
+SELECT format('GRANT CREATE ON DATABASE %I TO keeper', current_database()) \gexec
+SET ROLE keeper;
+SELECT mint.registry_create(), mint.registry_create('20 s');
+SELECT mint.registry_end_quarantine(), mint.registry_reserve(10, 1, 1, 'x'), mint.registry_unreserve(10, 1, 1);
+SELECT lease, longest_lease FROM mint_registry.registry;
+RESET ROLE;
+SELECT nspowner::regrole, count(*) FILTER (WHERE relowner = nspowner) AS own FROM pg_namespace n JOIN pg_class c ON relnamespace = n.oid WHERE nspname = 'mint_registry' GROUP BY 1;
+UPDATE mint_registry.leases SET lease_until = now();
+SELECT mint.registry_drop();
+DROP OWNED BY keeper;
+DROP ROLE keeper;
 
 -- The settings of members.
 SET pg_mint.node = 'auto';
@@ -138,7 +198,7 @@ ALTER SYSTEM SET pg_mint.nodes = '163-100';
 ALTER SYSTEM SET pg_mint.nodes = '1-5, 5';
 ALTER SYSTEM SET pg_mint.nodes = '99999999999999999999';
 ALTER SYSTEM RESET pg_mint.nodes;
-SELECT snowflake_release_node();
+SELECT mint.release_leases();
 
 -- Nodes of Java's SequenceGenerator.
 SELECT mac, snowflake_node_from_mac(mac) FROM unnest('{0242AC110002, 02:42:ac:11:00:02, 005056219395, ""}'::text[]) mac;

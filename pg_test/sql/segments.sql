@@ -12,7 +12,7 @@ SELECT last_value, is_called FROM orders;
 SELECT * FROM generate_series(1, 3), LATERAL segment_next_range('orders', 100 * generate_series);
 -- More in a row than the segment has left.
 SELECT segment_next_range('orders', 5000), segment_next('orders');
-SELECT sequence, position, ceiling, next_ready, step, refills, waits, last_refill <= now() + interval '1 s' AS now FROM pg_mint_segments;
+SELECT sequence, position, segment_end, next_ready, step, refills, waits, last_refill <= now() + interval '1 s' AS now FROM mint.segments;
 
 -- Increment, bounds and cycle are the sequence's own, and START counts.
 CREATE SEQUENCE down INCREMENT -3 MINVALUE 1 MAXVALUE 10 START 8 CYCLE;
@@ -89,14 +89,14 @@ SET ROLE regress_drawer;
 SELECT segment_next('orders');
 SELECT segment_next_range('orders', 2);
 SELECT segment_drop('orders');
-SELECT count(*) FROM pg_mint_segments;
+SELECT count(*) FROM mint.segments;
 SELECT segment_create('own');
 SELECT segment_next('own');
 RESET ROLE;
 GRANT USAGE ON SEQUENCE orders TO regress_drawer;
 SET ROLE regress_drawer;
 SELECT segment_next('orders');
-SELECT sequence, position FROM pg_mint_segments WHERE sequence = 'orders'::regclass;
+SELECT sequence, position FROM mint.segments WHERE sequence = 'orders'::regclass;
 RESET ROLE;
 REVOKE USAGE ON SEQUENCE orders FROM regress_drawer;
 SET ROLE regress_drawer;
@@ -145,13 +145,13 @@ SELECT segment_next_range('round', 2);
 SELECT segment_next('round'), segment_next('round'), segment_next_range('round', 1);
 
 -- Leaf's table.
-INSERT INTO leaf_alloc VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment Mode Get Id', '2020-01-01'), ('late', 70001, 500, NULL, NULL);
-INSERT INTO leaf_alloc (biz_tag, step) VALUES ('new', 10) RETURNING biz_tag, step;
+INSERT INTO mint.leaf_alloc VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment Mode Get Id', '2020-01-01'), ('late', 70001, 500, NULL, NULL);
+INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('new', 10) RETURNING biz_tag, step;
 SELECT segment_next('"leaf-segment-test"'), segment_next('late'), segment_next('late');
-SELECT biz_tag, max_id, step, description, update_time > now() - interval '1 h' AS updated FROM leaf_alloc WHERE biz_tag NOT LIKE '%.%' ORDER BY biz_tag;
-INSERT INTO leaf_alloc VALUES ('late', 1, 10);
-INSERT INTO leaf_alloc VALUES ('null', 1, NULL);
-INSERT INTO leaf_alloc VALUES ('zero', 1, 0);
+SELECT biz_tag, max_id, step, description, update_time > now() - interval '1 h' AS updated FROM mint.leaf_alloc WHERE biz_tag NOT LIKE '%.%' ORDER BY biz_tag;
+INSERT INTO mint.leaf_alloc VALUES ('late', 1, 10);
+INSERT INTO mint.leaf_alloc VALUES ('null', 1, NULL);
+INSERT INTO mint.leaf_alloc VALUES ('zero', 1, 0);
 \d "leaf-segment-test"
 
 DROP OWNED BY regress_drawer, regress_drawers;

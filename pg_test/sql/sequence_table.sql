@@ -8,7 +8,7 @@ SELECT array_agg(seq) FROM sequence_table(15, 2, 3);
 SELECT array_agg(seq) FROM sequence_table(1, 5);
 SELECT array_agg(seq) FROM sequence_table(stop => 10, start => 1, step => 4);
 SELECT array_agg(n) FROM generate_series(15, 2, -3) n;
-SELECT sequence_table_bounds(15, 2, 3), sequence_table_bounds('seq_15_to_2_step_3');
+SELECT mint.sequence_table_bounds(15, 2, 3), mint.sequence_table_bounds('seq_15_to_2_step_3');
 SELECT s.seq, t.seq FROM sequence_table(1, 2) s, sequence_table('seq_3_to_4') t;
 
 -- The unsigned range: a name may be of 64 bits where the values are bigints.

@@ -44,20 +44,20 @@ function is_sql(literal) {
         literal ~ /pg_catalog/ || literal ~ / (FROM|WHERE) /
 }
 
-# Each statement of a script by its kind.
+# Each statement of a script by its kind. A DO block is one for each of its semicolons.
 function script(text,    parts, count, i, statement, rest) {
     count = split(bare(text), parts, ";")
     for (i = 1; i <= count; i++) {
         statement = parts[i]
         sub(/^[ \n]+/, "", statement)
-        # These name the extension's own objects by exact types, in the schema that they were just created in.
+        # These name the extension's own objects by exact types, in the schemas that they were just created in.
         if (statement ~ /^(COMMENT ON|GRANT|REVOKE|ALTER FUNCTION) /) continue
         if (statement ~ /^CREATE FUNCTION/ && statement ~ /LANGUAGE c /) continue
         if (statement ~ /^CREATE (OPERATOR|TYPE|AGGREGATE|CAST) ?/) {
             rest = statement
             gsub(/(RESTRICT|JOIN) = pg_catalog\./, "", rest)
-            gsub(/FUNCTION [0-9]+ (pg_catalog\.|objectid_|snowflake_layout_)/, "", rest)
-            if (match(rest, /(RESTRICT|JOIN) = [a-z_]+|FUNCTION [0-9]+ [a-z_]+/))
+            gsub(/(FUNCTION|FUNCTION [0-9]+|FUNC|INPUT|OUTPUT|RECEIVE|SEND)( =)? (pg_catalog|mint)\./, "", rest)
+            if (match(rest, /(RESTRICT|JOIN|FUNCTION|FUNC|INPUT|OUTPUT|RECEIVE|SEND)( [0-9]+)?( =)? [a-z_]+/))
                 say(file, "function", substr(rest, RSTART, RLENGTH), statement)
             continue
         }
@@ -82,6 +82,8 @@ function check(text, place,    rest, word) {
     gsub(/OPERATOR[(]pg_catalog\.[-+*\/<>=~!@#%^&|?]+[)]/, " ", rest)
     gsub(/SELECT [*]/, "SELECT", rest)
     gsub(/fillfactor = /, "", rest)
+    # Parts of an error of PL/pgSQL.
+    gsub(/(ERRCODE|DETAIL|HINT|DIAGNOSTICS [a-z_]+) = /, "", rest)
     if (rest ~ /UPDATE/)
         while (match(rest, /(SET|,)[ \n]+[a-z_]+ = /))
             rest = substr(rest, 1, RSTART - 1) " " substr(rest, RSTART + RLENGTH)
@@ -102,7 +104,7 @@ function check(text, place,    rest, word) {
     while (match(word, /[A-Za-z_][A-Za-z_0-9.]*[ ]*[(]/)) {
         call = substr(word, RSTART, RLENGTH - 1)
         sub(/ +$/, "", call)
-        if (call !~ /^(pg_catalog\.|_\.|snowflake_|pg_mint_|sequence_table|leaf_alloc|objectid_)/ &&
+        if (call !~ /^(pg_catalog\.|_\.|mint\.|mint_registry\.|snowflake_|sequence_table)/ &&
             call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|AND|OR|NOT|WITH|AS|ON|FROM|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
             call !~ /^_/)
             say(place, "function", call, text)
@@ -112,7 +114,7 @@ function check(text, place,    rest, word) {
     while (match(word, /(FROM|JOIN|INTO|UPDATE)[ \n]+pg_[a-z_]+/)) {
         call = substr(word, RSTART, RLENGTH)
         word = substr(word, RSTART + RLENGTH)
-        if (call !~ /pg_mint_[a-z]+$/ && substr(word, 1, 1) != ".") say(place, "relation", call, text)
+        if (substr(word, 1, 1) != ".") say(place, "relation", call, text)
     }
 }
 

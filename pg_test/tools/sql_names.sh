@@ -30,8 +30,20 @@ for text in "${bad[@]}"; do
         if names "$file" >/dev/null; then die "sql_names.awk does not see what is wrong with: $text (${file##*.})"; fi
     done
 done
-printf '%s;\n' "CREATE OPERATOR = (LEFTARG = objectid, RESTRICT = eqsel)" >"$work/bad.sql"
-if names "$work/bad.sql" >/dev/null; then die "sql_names.awk does not see an estimator without its schema"; fi
+bad_definitions=(
+    "CREATE OPERATOR = (LEFTARG = objectid, RESTRICT = eqsel)"
+    "CREATE OPERATOR = (LEFTARG = objectid, FUNCTION = objectid_eq)"
+    "CREATE OPERATOR CLASS c DEFAULT FOR TYPE objectid USING hash AS FUNCTION 1 objectid_hash(objectid)"
+    "CREATE AGGREGATE min(objectid) (SFUNC = objectid_smaller, STYPE = objectid)"
+    "CREATE TYPE objectid (INPUT = objectid_in)"
+    "CREATE CAST (bytea AS objectid) WITH FUNCTION objectid_from_bytea(bytea)"
+    "DO \$m\$ BEGIN IF 1 = 2 THEN RAISE EXCEPTION 'x' USING HINT = 'y'"
+    "DO \$m\$ BEGIN SELECT oid INTO o FROM pg_class"
+)
+for text in "${bad_definitions[@]}"; do
+    printf '%s;\n' "$text" >"$work/bad.sql"
+    if names "$work/bad.sql" >/dev/null; then die "sql_names.awk does not see what is wrong with: $text"; fi
+done
 
 cd "$REPO"
 find sql src -name "*.sql" -print -o -name "*.rs" -print | sort | xargs awk -f "$TOOLS/sql_names.awk" || die "name these with their schema, and cast both sides to exact types"

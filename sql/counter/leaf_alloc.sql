@@ -1,5 +1,5 @@
 -- Leaf's table: every sequence with a step.
-CREATE VIEW leaf_alloc AS
+CREATE VIEW mint.leaf_alloc AS
 SELECT
     CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
          ELSE c.relnamespace::pg_catalog.regnamespace::pg_catalog.text OPERATOR(pg_catalog.||) '.'::pg_catalog.text
@@ -20,7 +20,7 @@ CROSS JOIN LATERAL pg_catalog.pg_sequence_last_value(
     CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text)
          THEN c.oid::pg_catalog.regclass END
 ) AS last
-LEFT JOIN pg_mint_segments() AS g ON g.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
+LEFT JOIN mint.segments() AS g ON g.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
 WHERE s.seqcache OPERATOR(pg_catalog.>) 1::pg_catalog.int8
     AND s.seqincrement OPERATOR(pg_catalog.=) 1::pg_catalog.int8
     AND c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog."char"
@@ -30,9 +30,10 @@ WHERE s.seqcache OPERATOR(pg_catalog.>) 1::pg_catalog.int8
             AND d.objid OPERATOR(pg_catalog.=) c.oid
             AND d.deptype OPERATOR(pg_catalog.=) ANY ('{i,e}'::pg_catalog."char"[])
     );
-COMMENT ON VIEW leaf_alloc IS 'sequences drawn from in steps, as Leaf''s table; INSERT creates one';
-CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON leaf_alloc
-    FOR EACH ROW EXECUTE FUNCTION leaf_alloc_insert();
-GRANT SELECT, INSERT ON leaf_alloc TO PUBLIC;
+COMMENT ON VIEW mint.leaf_alloc IS 'sequences drawn from in steps, as Leaf''s table; INSERT creates one';
+CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON mint.leaf_alloc
+    FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_insert();
+GRANT SELECT, INSERT ON mint.leaf_alloc TO PUBLIC;
 
-COMMENT ON FUNCTION leaf_alloc_insert() IS 'make the segment of a row of leaf_alloc';
+COMMENT ON FUNCTION mint.leaf_alloc_insert() IS 'make the segment of a row of leaf_alloc';
+REVOKE ALL ON FUNCTION mint.leaf_alloc_insert() FROM PUBLIC;

@@ -1,24 +1,25 @@
 -- In SQL and not STRICT, so that the planner inlines the calls.
 CREATE FUNCTION sequence_table(start pg_catalog.int8, stop pg_catalog.int8, step pg_catalog.int8 DEFAULT 1)
     RETURNS TABLE (seq pg_catalog.int8)
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT sequence_table_support
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
 BEGIN ATOMIC
-    SELECT pg_catalog.generate_series((sequence_table_bounds(start, stop, step))[1],
-                                      (sequence_table_bounds(start, stop, step))[2],
-                                      (sequence_table_bounds(start, stop, step))[3]);
+    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(start, stop, step))[1],
+                                      (mint.sequence_table_bounds(start, stop, step))[2],
+                                      (mint.sequence_table_bounds(start, stop, step))[3]);
 END;
 
 CREATE FUNCTION sequence_table(name pg_catalog.text) RETURNS TABLE (seq pg_catalog.int8)
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT sequence_table_support
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
 BEGIN ATOMIC
-    SELECT pg_catalog.generate_series((sequence_table_bounds(name))[1],
-                                      (sequence_table_bounds(name))[2],
-                                      (sequence_table_bounds(name))[3]);
+    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(name))[1],
+                                      (mint.sequence_table_bounds(name))[2],
+                                      (mint.sequence_table_bounds(name))[3]);
 END;
 
 COMMENT ON FUNCTION sequence_table(bigint, bigint, bigint) IS 'the values of MariaDB''s sequence table with these bounds';
 COMMENT ON FUNCTION sequence_table(text) IS 'the values of MariaDB''s sequence table of that name';
 
-COMMENT ON FUNCTION sequence_table_bounds(bigint, bigint, bigint) IS 'first value, last value and step of a sequence table';
-COMMENT ON FUNCTION sequence_table_bounds(text) IS 'first value, last value and step of a sequence table';
-COMMENT ON FUNCTION sequence_table_support(internal) IS 'planner support for sequence_table';
+COMMENT ON FUNCTION mint.sequence_table_bounds(bigint, bigint, bigint) IS 'first value, last value and step of a sequence table';
+COMMENT ON FUNCTION mint.sequence_table_bounds(text) IS 'first value, last value and step of a sequence table';
+COMMENT ON FUNCTION mint.sequence_table_support(internal) IS 'planner support for sequence_table';
+REVOKE ALL ON FUNCTION mint.sequence_table_support(internal) FROM PUBLIC;

@@ -1,7 +1,11 @@
-CREATE TABLE pg_mint_registry (
+-- What mint.registry_create() runs, with the rights of its caller, who owns the tables, dumps them and restores them.
+CREATE SCHEMA mint_registry;
+COMMENT ON SCHEMA mint_registry IS 'the registry of nodes of pg_mint';
+
+CREATE TABLE mint_registry.registry (
     one pg_catalog.bool PRIMARY KEY DEFAULT true CHECK (one),
-    slice pg_catalog.interval NOT NULL,
-    longest_slice pg_catalog.interval NOT NULL,
+    lease pg_catalog.interval NOT NULL,
+    longest_lease pg_catalog.interval NOT NULL,
     max_skew pg_catalog.interval NOT NULL,
     horizon pg_catalog.timestamptz NOT NULL DEFAULT '-infinity'::pg_catalog.timestamptz,
     quarantine pg_catalog.timestamptz NOT NULL DEFAULT '-infinity'::pg_catalog.timestamptz,
@@ -14,10 +18,10 @@ CREATE TABLE pg_mint_registry (
     -- The oid of the database: another one in a copy.
     database pg_catalog.oid NOT NULL
 );
-COMMENT ON TABLE pg_mint_registry IS 'rules and memory of the registry of nodes, if this database is one';
+COMMENT ON TABLE mint_registry.registry IS 'rules and memory of the registry';
 
-CREATE TABLE pg_mint_grants (
-    claim pg_catalog.int8 PRIMARY KEY,
+CREATE TABLE mint_registry.leases (
+    id pg_catalog.int8 PRIMARY KEY,
     node_bits pg_catalog.int4 NOT NULL,
     first_node pg_catalog.int8 NOT NULL,
     last_node pg_catalog.int8 NOT NULL,
@@ -25,8 +29,8 @@ CREATE TABLE pg_mint_grants (
     system_identifier pg_catalog.int8,
     address pg_catalog.inet,
     since pg_catalog.timestamptz NOT NULL,
-    slice_from pg_catalog.timestamptz NOT NULL,
-    slice_until pg_catalog.timestamptz NOT NULL,
+    lease_from pg_catalog.timestamptz NOT NULL,
+    lease_until pg_catalog.timestamptz NOT NULL,
     renewals pg_catalog.int8 NOT NULL DEFAULT 0::pg_catalog.int8,
     -- No node is in two leases.
     EXCLUDE USING gist (pg_catalog.numrange(
@@ -37,17 +41,13 @@ CREATE TABLE pg_mint_grants (
         '[]'::pg_catalog.text
     ) WITH OPERATOR(pg_catalog.&&))
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE pg_mint_grants IS 'who holds which nodes, and which slice of id time';
+COMMENT ON TABLE mint_registry.leases IS 'who holds which nodes; who may INSERT may request leases';
 
--- The owner of the database dumps and restores them.
-GRANT SELECT, INSERT ON pg_mint_registry, pg_mint_grants TO pg_database_owner;
-SELECT pg_catalog.pg_extension_config_dump('pg_mint_registry'::pg_catalog.regclass, ''::pg_catalog.text);
-SELECT pg_catalog.pg_extension_config_dump('pg_mint_grants'::pg_catalog.regclass, ''::pg_catalog.text);
-
-CREATE VIEW pg_mint_nodes AS
+CREATE VIEW mint_registry.nodes AS
 SELECT node_bits, first_node, last_node, holder,
-    slice_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, slice_from, slice_until, since, renewals
-FROM pg_mint_grants
+    lease_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, lease_from, lease_until, since, renewals
+FROM mint_registry.leases
 ORDER BY node_bits, first_node;
-COMMENT ON VIEW pg_mint_nodes IS 'nodes that this registry has lent, or keeps for servers that do not ask';
-GRANT SELECT ON pg_mint_nodes TO pg_monitor;
+COMMENT ON VIEW mint_registry.nodes IS 'nodes that this registry has lent, or keeps for servers that do not ask';
+GRANT USAGE ON SCHEMA mint_registry TO pg_monitor;
+GRANT SELECT ON mint_registry.nodes TO pg_monitor;

@@ -1,14 +1,14 @@
 CREATE TYPE snowflake_layout (
-    INPUT = snowflake_layout_in,
-    OUTPUT = snowflake_layout_out,
-    RECEIVE = snowflake_layout_recv,
-    SEND = snowflake_layout_send,
+    INPUT = mint.snowflake_layout_in,
+    OUTPUT = mint.snowflake_layout_out,
+    RECEIVE = mint.snowflake_layout_recv,
+    SEND = mint.snowflake_layout_send,
     INTERNALLENGTH = 20,
     ALIGNMENT = char,
     STORAGE = plain
 );
 COMMENT ON TYPE snowflake_layout IS 'which bits of a 64-bit id hold time, node and sequence';
-COMMENT ON FUNCTION snowflake_layout_in(cstring) IS 'I/O';
-COMMENT ON FUNCTION snowflake_layout_out(snowflake_layout) IS 'I/O';
-COMMENT ON FUNCTION snowflake_layout_recv(internal) IS 'I/O';
-COMMENT ON FUNCTION snowflake_layout_send(snowflake_layout) IS 'I/O';
+COMMENT ON FUNCTION mint.snowflake_layout_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION mint.snowflake_layout_out(snowflake_layout) IS 'I/O';
+COMMENT ON FUNCTION mint.snowflake_layout_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION mint.snowflake_layout_send(snowflake_layout) IS 'I/O';

@@ -13,13 +13,14 @@ use pgrx::Internal;
 use pgrx::prelude::*;
 
 /// Returns the first value, the last value and the step of the sequence table with these bounds.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn sequence_table_bounds(start: i64, stop: i64, step: i64) -> Vec<i64> {
     bounds(SequenceTable::new(start, stop, step))
 }
 
 /// Returns the first value, the last value and the step of the sequence table of that name.
 #[pg_extern(
+    schema = "mint",
     name = "sequence_table_bounds",
     immutable,
     strict,
@@ -40,7 +41,7 @@ fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
 }
 
 /// Tells the planner how many rows a call of `sequence_table` returns, where it is not inlined.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn sequence_table_support(request: Internal) -> Internal {
     row_estimate::answer(request, |arguments| {
         let table = match *arguments {

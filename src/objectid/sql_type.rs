@@ -21,7 +21,7 @@ impl From<ObjectId> for ObjectIdValue {
     }
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn objectid_in(text: &CStr, call: pg_sys::FunctionCallInfo) -> ObjectIdValue {
     let id = ObjectId::parse(text.to_bytes()).unwrap_or_else(|| {
         ereturn_bad_syntax(call, "objectid", text.to_bytes());
@@ -30,18 +30,18 @@ fn objectid_in(text: &CStr, call: pg_sys::FunctionCallInfo) -> ObjectIdValue {
     id.into()
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn objectid_out(id: ObjectIdValue) -> CString {
     // Hexadecimal digits have no zero byte.
     CString::new(ObjectId(id.0).to_string()).unwrap_or_default()
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn objectid_recv(message: pgrx::Internal) -> ObjectIdValue {
     ObjectIdValue(fixed::receive(message))
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn objectid_send(id: ObjectIdValue) -> Vec<u8> {
     id.0.to_vec()
 }
@@ -59,12 +59,12 @@ extension_sql_file!(
     requires = ["objectid_type"]
 );
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn objectid_to_bytea(id: ObjectIdValue) -> Vec<u8> {
     id.0.to_vec()
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn objectid_from_bytea(bytes: &[u8]) -> ObjectIdValue {
     ObjectIdValue(exact_bytes(bytes, "objectid"))
 }

@@ -2,6 +2,7 @@
 
 pub mod identity;
 pub mod member;
+pub mod protocol;
 pub mod server;
 pub mod settings;
 

@@ -124,8 +124,8 @@ pub fn init(lender: &'static dyn Lender) {
     LENDER.set(Some(lender));
     define_parsed::<Nodes>(
         c"pg_mint.nodes",
-        c"Sets the nodes that this server claims at the registry.",
-        c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is claimed as well.",
+        c"Sets the nodes that this server leases from the registry.",
+        c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is leased as well.",
         &NODES,
         GucContext::Sighup,
     );
@@ -139,14 +139,14 @@ pub fn init(lender: &'static dyn Lender) {
     define_parsed::<Access>(
         c"pg_mint.registry_database",
         c"Sets the database that has the foreign server of the registry, and dblink.",
-        c"A change gives back what is held, and claims anew from there.",
+        c"A change releases all leases, and requests new ones from there.",
         &DATABASE,
         GucContext::Sighup,
     );
     define_parsed::<Access>(
         c"pg_mint.registry_role",
         c"Sets the role that asks the registry, by its user mapping.",
-        c"Empty means the superuser that initdb made. A change gives back what is held, and claims anew.",
+        c"Empty means the superuser that initdb made. A change releases all leases, and requests new ones.",
         &ROLE,
         GucContext::Sighup,
     );

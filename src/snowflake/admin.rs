@@ -9,9 +9,9 @@ use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
 /// Returns the lanes from which the server has minted since it started, for the view of the same name.
-#[pg_extern(volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
-fn pg_mint_lanes() -> TableIterator<
+fn lanes() -> TableIterator<
     'static,
     (
         name!(layout, SnowflakeLayout),
@@ -41,15 +41,15 @@ fn pg_mint_lanes() -> TableIterator<
 
 /// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns how far it jumped. Only for
 /// a clock that is correct: ids minted now hold back all later ones.
-#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
-fn pg_mint_accept_clock() -> Interval {
+#[pg_extern(schema = "mint", volatile, strict, parallel_restricted, cost = 1)]
+fn accept_clock() -> Interval {
     interval(lanes::accept_clock())
 }
 
 /// Returns the durable ceilings of the server's databases, for the view of the same name.
-#[pg_extern(volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
-fn pg_mint_ceilings() -> TableIterator<
+fn ceilings() -> TableIterator<
     'static,
     (
         name!(database, DecodedText),
@@ -77,29 +77,28 @@ fn pg_mint_ceilings() -> TableIterator<
 /// Sets the ceiling of this database to a timestamp, after a clock far ahead has raised it too far. Returns the new
 /// ceiling, which is never below ids that may be minted now. **Ids above it may be issued again**: the timestamp must
 /// be above those of all ids in use.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 100)]
-fn pg_mint_reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 100)]
+fn reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
     timestamp(reset_ceiling::reset(to_micros(at)))
 }
 
 /// Returns the first ceiling of a new extension: above all ids that were issued in this database since the server
 /// started.
-#[pg_extern(volatile, strict, parallel_restricted, cost = 100)]
-fn pg_mint_highest_ceiling() -> i64 {
+#[pg_extern(schema = "mint", volatile, strict, parallel_restricted, cost = 100)]
+fn highest_ceiling() -> i64 {
     ceiling::highest()
 }
 
 extension_sql_file!(
     "../../sql/snowflake/ceiling.sql",
     name = "ceiling",
-    requires = [pg_mint_highest_ceiling]
+    requires = [highest_ceiling]
 );
 
 extension_sql_file!(
     "../../sql/snowflake/admin.sql",
     name = "snowflake_admin",
     requires = [
-        pg_mint_lanes, pg_mint_accept_clock, pg_mint_ceilings, pg_mint_reset_ceiling,
-        pg_mint_highest_ceiling
+        lanes, accept_clock, ceilings, reset_ceiling, highest_ceiling
     ]
 );

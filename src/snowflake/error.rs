@@ -142,16 +142,18 @@ fn explain(
             ))
             .hint(
                 "Put the clock of the server right. \
-                 If it is right and the ceiling is not, see pg_mint_reset_ceiling().",
+                 If it is right and the ceiling is not, see mint.reset_ceiling().",
             ),
         MintError::BeforeLease { need, .. } => report
             .detail(too_far(need))
             .hint("Wait, or check the clock of the server."),
         MintError::LeaseEnded { until } => lender::ended(*until),
         MintError::ClockJumped { .. } => report
-            .detail("Ids minted now would hold back all later ones, were the clock put right again.")
+            .detail(
+                "Ids minted now would hold back all later ones, were the clock put right again.",
+            )
             .hint(
-                "If the clock is right, a superuser confirms it with SELECT pg_mint_accept_clock(). \
+                "If the clock is right, a superuser confirms it with SELECT mint.accept_clock(). \
                  If not, put it right.",
             ),
     }

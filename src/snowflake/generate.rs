@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 ///   clock; beyond that the call waits for its tick. The end of the time field is an error (2200H).
 /// - **Clock steps back**: continues from the last id, up to `max_ahead`; beyond that waits up to
 ///   `pg_mint.max_wait`, else an error at once (58000). A jump forward by more than
-///   `pg_mint.max_jump` is an error (58000) until `pg_mint_accept_clock()`.
+///   `pg_mint.max_jump` is an error (58000) until `mint.accept_clock()`.
 /// - **Crash and restart**, **failover**: continues from the ceiling on disk, above all ids issued.
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: mints.

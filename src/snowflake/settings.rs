@@ -8,7 +8,7 @@ static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
-static RESERVE: GucSetting<i32> = GucSetting::<i32>::new(1);
+static SESSION_CACHE: GucSetting<i32> = GucSetting::<i32>::new(1);
 
 /// Returns the limits of minting.
 #[inline]
@@ -34,8 +34,8 @@ pub fn max_lanes() -> u32 {
 
 /// Returns how many ids a session takes at once.
 #[inline]
-pub fn reserve() -> u64 {
-    u64::from(value(&RESERVE).unsigned_abs())
+pub fn session_cache() -> u64 {
+    u64::from(value(&SESSION_CACHE).unsigned_abs())
 }
 
 /// Defines the settings. Called once, when the library is loaded.
@@ -53,7 +53,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_jump",
         c"Sets how far the clock may jump forward before minting stops.",
-        c"A larger jump must be confirmed with pg_mint_accept_clock().",
+        c"A larger jump must be confirmed with mint.accept_clock().",
         &MAX_JUMP,
         1,
         i32::MAX,
@@ -81,10 +81,10 @@ pub fn init() {
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
-        c"pg_mint.reserve",
+        c"pg_mint.session_cache",
         c"Sets how many ids a session takes from a lane at once.",
         c"More than 1 helps on machines with many cores; ids of different sessions are then in order only from tick to tick.",
-        &RESERVE,
+        &SESSION_CACHE,
         1,
         4_096,
         GucContext::Sighup,

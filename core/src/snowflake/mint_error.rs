@@ -58,7 +58,7 @@ pub fn lane_name(layout: &Layout, node: u64) -> String {
 #[must_use]
 pub fn lease_ended(until: Micros) -> String {
     let until = timestamp_text(until);
-    format!("the slice of id time that the registry lent this server ended at {until}")
+    format!("the lease that the registry granted this server ended at {until}")
 }
 
 impl MintError {
@@ -83,7 +83,7 @@ impl MintError {
             }
             Self::BeforeLease { from, .. } => {
                 let from = timestamp_text(*from);
-                format!("the slice of id time that the registry lent this server begins at {from}")
+                format!("the lease that the registry granted this server begins at {from}")
             }
             Self::LeaseEnded { until } => lease_ended(*until),
             Self::ClockJumped { by } => {

@@ -274,10 +274,10 @@ impl Torture {
             Fault::StopImmediate => self.server.stop_immediate(),
             Fault::StopFast => self.server.stop_fast(),
             Fault::CeilingSetBack => {
-                session.run("SELECT setval('pg_mint_time_ceiling', 1)");
+                session.run("SELECT setval('mint.time_ceiling', 1)");
                 // The next raise of the ceiling corrects it.
                 self.server.until("the ceiling is corrected", || {
-                    session.one("SELECT last_value > 1 FROM pg_mint_time_ceiling")
+                    session.one("SELECT last_value > 1 FROM mint.time_ceiling")
                 });
                 session.run("CHECKPOINT");
                 self.server.cut_power();

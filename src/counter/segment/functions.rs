@@ -147,14 +147,14 @@ pub fn drop_sequence(sequence: Regclass) {
 
 /// Returns the sequences of this database that were drawn from since the server started, behind the view of the
 /// same name.
-#[pg_extern(volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
-fn pg_mint_segments() -> TableIterator<
+fn segments() -> TableIterator<
     'static,
     (
         name!(sequence, Regclass),
         name!(position, Option<i64>),
-        name!(ceiling, Option<i64>),
+        name!(segment_end, Option<i64>),
         name!(next_ready, bool),
         name!(step, i64),
         name!(refills, i64),
@@ -178,15 +178,9 @@ fn pg_mint_segments() -> TableIterator<
 }
 
 extension_sql_file!(
-    "../../../sql/counter/remote_segments.sql",
-    name = "counter_remote_segments"
-);
-
-extension_sql_file!(
     "../../../sql/counter/segments.sql",
     name = "counter_segments",
     requires = [
-        pg_mint_segments, segment_next, segment_next_range, segment_set, segment_create,
-        segment_drop
+        segments, segment_next, segment_next_range, segment_set, segment_create, segment_drop
     ]
 );

@@ -12,7 +12,7 @@ use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys}
 /// Makes the segment of a row that is inserted into the view. Declared by hand, as a function that pgrx declares a
 /// trigger panics where it is called as an ordinary function.
 #[pg_extern(
-    sql = "CREATE FUNCTION leaf_alloc_insert() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
+    sql = "CREATE FUNCTION mint.leaf_alloc_insert() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
 )]
 fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
     let trigger = trigger::of_call(call, "leaf_alloc_insert");

@@ -233,7 +233,7 @@ pub fn drop_segments(key: Key) {
     memory.locked(|| slot_table::find(set, key).inspect(|slot| slot.renew()));
 }
 
-/// A row of the view `pg_mint_segments`.
+/// A row of the view `mint.segments`.
 pub struct SegmentRow {
     pub sequence: pg_sys::Oid,
     pub look: SegmentState,

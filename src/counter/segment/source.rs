@@ -5,9 +5,9 @@
 
 use crate::counter::segment::slots;
 use crate::counter::segment::slots::{Segments, Slot};
-use crate::pg::catalog::tables::{self, Table};
 use crate::pg::catalog::{extension, privilege, sql};
 use crate::pg::datum::text::DecodedText;
+use crate::pg::error;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::pg::machine::server::max_worker_processes;
@@ -15,12 +15,12 @@ use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
 use crate::pg::worker::request::{Kind, Requests};
-use crate::pg::{charset, error};
 use mint_core::uuid::version::v5;
 use mint_core::{Micros, Rules, Uuid, Values};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -43,8 +43,8 @@ struct Supplier {
 /// The values of a sequence that is only a name. Both are drawn when it is created, so that `nextval` fails.
 const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
-/// Returns the clauses of such a sequence. Its INCREMENT, which only its owner can change, proves that a row of the
-/// table belongs to it: the owner of the database writes there too, when it is restored.
+/// Returns the clauses of such a sequence. Its INCREMENT proves that its comment is the one that it was created
+/// with.
 pub fn clauses(server: &str, source: &str, step: i64) -> String {
     let step = step.unsigned_abs();
     format!(
@@ -67,59 +67,63 @@ pub fn may_be_name(rules: &Rules) -> bool {
     (rules.min, rules.max) == (1, 2)
 }
 
-/// The table of sources.
-const TABLES: [Table; 1] = [Table {
-    placeholder: "$sources",
-    name: c"pg_mint_sources",
-}];
+/// What the comment of such a sequence begins with. The rest is a [`Place`] as JSON. So it belongs to the owner of the
+/// sequence, is dumped and restored with it, and ends with it.
+const COMMENT: &str = "segments of ";
 
-/// The source of a sequence's segments.
-#[derive(Debug, Clone)]
-pub struct Source {
+/// Where a sequence's segments come from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Place {
     /// The foreign server.
     server: String,
     /// The name of the sequence there.
     sequence: String,
     /// The least number of values of a segment.
-    pub step: u64,
+    step: u64,
+}
+
+/// The source of a sequence's segments.
+#[derive(Debug, Clone)]
+pub struct Source {
+    place: Place,
     /// The owner of the sequence here, which has the user mapping.
     owner: String,
 }
 
+impl Source {
+    /// Reads the comment of a sequence with this INCREMENT.
+    fn read(comment: &str, owner: String, increment: i64) -> Option<Self> {
+        let place: Place = serde_json::from_str(comment.strip_prefix(COMMENT)?).ok()?;
+        let is_its_own = fingerprint(&place.server, &place.sequence, place.step) == increment;
+        is_its_own.then_some(Self { place, owner })
+    }
+
+    /// The least number of values of a segment.
+    pub fn step(&self) -> u64 {
+        self.place.step
+    }
+}
+
 /// Returns the source of a sequence, if it has one.
 pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
-    let select = tables::statement(
-        &TABLES,
-        "SELECT s.server::pg_catalog.text, s.source, s.step,
+    let select = "SELECT pg_catalog.obj_description(c.oid, 'pg_class'::pg_catalog.name),
              pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text, q.seqincrement
-         FROM $sources AS s JOIN pg_catalog.pg_class AS c
-             ON c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
+         FROM pg_catalog.pg_class AS c
          JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) c.oid
-         WHERE s.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid",
-    )?;
+         WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
     let read = |client: &SpiClient<'_>| {
         let rows = client
-            .select(
-                &charset::encode_for_pgrx(select),
-                Some(1),
-                &[sequence.into()],
-            )
+            .select(select, Some(1), &[sequence.into()])
             .or_report();
         if rows.is_empty() {
             return None;
         }
         let row = rows.first();
-        let source = Source {
-            server: value::<DecodedText>(&row, 1)?.0,
-            sequence: value::<DecodedText>(&row, 2)?.0,
-            step: value::<i64>(&row, 3)?.unsigned_abs(),
-            owner: value::<DecodedText>(&row, 4)?.0,
-        };
-        let is_its_own =
-            fingerprint(&source.server, &source.sequence, source.step) == value::<i64>(&row, 5)?;
-        is_its_own.then_some(source)
+        let comment = value::<DecodedText>(&row, 1)?.0;
+        let owner = value::<DecodedText>(&row, 2)?.0;
+        Source::read(&comment, owner, value::<i64>(&row, 3)?)
     };
-    privilege::guarded(|| tables::bound_to(&TABLES, || Spi::connect(read)))
+    privilege::guarded(|| Spi::connect(read))
 }
 
 /// Raises an error unless the role may use the foreign server.
@@ -139,36 +143,16 @@ pub fn check(server: &str) {
 pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     // Both values are drawn, so that nextval fails.
     sql::set_sequence(sequence, 2);
-    // Rows of sequences that were dropped.
-    let forget = tables::statement(
-        &TABLES,
-        "DELETE FROM $sources AS s WHERE NOT EXISTS (
-             SELECT FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) s.sequence::pg_catalog.oid
-         )",
-    );
-    let insert = tables::statement(
-        &TABLES,
-        "INSERT INTO $sources (sequence, server, source, step)
-         VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2::pg_catalog.name, $3, $4)
-         -- A row that is older than the sequence.
-         ON CONFLICT (sequence) DO UPDATE
-         SET server = excluded.server, source = excluded.source, step = excluded.step",
-    );
-    let (Some(forget), Some(insert), Some(table)) =
-        (forget, insert, extension::find(TABLES[0].name))
-    else {
-        return;
+    let place = Place {
+        server: server.to_owned(),
+        sequence: source.to_owned(),
+        step: step.unsigned_abs(),
     };
-    let [server, source] = [server, source].map(|text| DecodedText(text.to_owned()));
-    let values = [sequence.into(), server.into(), source.into(), step.into()];
-    let [forget, insert] = [forget, insert].map(charset::encode_for_pgrx);
-    let write = |client: &mut SpiClient<'_>| {
-        client.update(&forget, None, &[]).or_report();
-        client.update(&insert, None, &values).or_report();
-    };
-    // The role itself has no privilege to write there.
-    let work = || tables::bound_to(&TABLES, || Spi::connect_mut(write));
-    privilege::as_owner_of(table, work);
+    // Texts and a number, which JSON has.
+    let place = serde_json::to_string(&place).unwrap_or_default();
+    let comment = sql::literal(&format!("{COMMENT}{place}"));
+    let name = sql::exact_name_of(sequence);
+    sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));
 }
 
 /// Orders the next segment of a sequence from the worker; waits for it when it is `needed` now.
@@ -351,8 +335,8 @@ impl Worker {
             return Err("the sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
-        let count = segments.slot.next_step(now, source.step);
-        let name = sql::escaped(&source.sequence);
+        let count = segments.slot.next_step(now, source.place.step);
+        let name = sql::escaped(&source.place.sequence);
         // With a transaction id, so that the commit waits for synchronous standbys: after a failover, the other server
         // would issue again what it has forgotten.
         let query = |mint: &str| {
@@ -364,16 +348,17 @@ impl Worker {
                  WHERE s.seqrelid OPERATOR(pg_catalog.=) {name}::pg_catalog.regclass::pg_catalog.oid"
             )
         };
-        let key = (source.server.clone(), source.owner.clone());
+        let key = (source.place.server.clone(), source.owner.clone());
         let number = self.remotes.len();
         let remote = self.remotes.entry(key).or_insert_with(|| {
             Remote::new(format!("pg_mint {number}"), Some(source.owner.clone()))
         });
         let columns = "least pg_catalog.int8, greatest pg_catalog.int8, increment pg_catalog.int8, xid pg_catalog.text";
-        let (least, greatest, increment) = remote.ask(&source.server, &query, columns, |row| {
-            let number = |column: usize| value::<i64>(&row, column).unwrap_or(0);
-            (number(1), number(2), number(3))
-        })?;
+        let (least, greatest, increment) =
+            remote.ask(&source.place.server, &query, columns, |row| {
+                let number = |column: usize| value::<i64>(&row, column).unwrap_or(0);
+                (number(1), number(2), number(3))
+            })?;
         if increment == 0 || greatest < least {
             return Err("the source gave no values".to_owned());
         }

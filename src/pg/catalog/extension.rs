@@ -1,77 +1,34 @@
 //! Lookups in the catalogs: the extension's schema and relations, and this database.
 
 use crate::pg::backend::local::Local;
+use crate::pg::catalog::relation;
 use crate::pg::charset;
 use mint_core::hash::fibonacci;
 use pgrx::pg_sys;
 use std::ffi::{CStr, OsStr};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::{fs, ptr};
 
-/// Returns the oid of a relation in the extension's schema.
+/// The schema of the extension's relations.
+const SCHEMA: &CStr = c"mint";
+
+/// Returns the oid of a relation of the extension; none where the extension is not installed.
 pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
-    let schema = namespace()?;
-    // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
-    let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
-    (oid != pg_sys::InvalidOid).then_some(oid)
+    relation::find(namespace()?, name)
 }
 
-/// Returns the name of the extension's schema.
-pub fn schema() -> Option<String> {
-    let schema = namespace()?;
-    // SAFETY: as above; the name is a copy, with a zero byte at its end.
-    unsafe {
-        let name = pg_sys::get_namespace_name(schema);
-        (!name.is_null()).then(|| charset::decode_c(name))
-    }
-}
-
-/// Returns the oid of the extension's schema.
+/// Returns the oid of the schema that the extension has made; none where it is not installed, whatever else has the name.
 fn namespace() -> Option<pg_sys::Oid> {
-    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is. The scan
-    // and the table are closed before anything else is opened.
+    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
     unsafe {
         let extension = pg_sys::get_extension_oid(c"pg_mint".as_ptr(), true);
-        if extension == pg_sys::InvalidOid {
-            return None;
-        }
-        let share = pg_sys::AccessShareLock.cast_signed();
-        let table = pg_sys::table_open(pg_sys::ExtensionRelationId, share);
-        let mut key = pg_sys::ScanKeyData::default();
-        pg_sys::ScanKeyInit(
-            &raw mut key,
-            pg_sys::Anum_pg_extension_oid as pg_sys::AttrNumber,
-            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
-            pg_sys::F_OIDEQ.into(),
-            extension.into(),
-        );
-        let index = pg_sys::Oid::from_u32(pg_sys::ExtensionOidIndexId);
-        let scan = pg_sys::systable_beginscan(table, index, true, ptr::null_mut(), 1, &raw mut key);
-        let tuple = pg_sys::systable_getnext(scan);
-        let row = (!tuple.is_null()).then(|| {
-            let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_extension>();
-            (*row).extnamespace
-        });
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(table, share);
-        row
-    }
-}
-
-/// Returns the owner of a relation, if it exists.
-pub fn owner_of(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    // SAFETY: a lookup in the catalogs; the row is read before it is released.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
-        let row = pg_sys::SearchSysCache1(cache, relation.into());
-        if row.is_null() {
-            return None;
-        }
-        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>()).relowner;
-        pg_sys::ReleaseSysCache(row);
-        Some(owner)
+        let schema = pg_sys::get_namespace_oid(SCHEMA.as_ptr(), true);
+        let is_own = extension != pg_sys::InvalidOid
+            && schema != pg_sys::InvalidOid
+            && pg_sys::getExtensionOfObject(pg_sys::NamespaceRelationId, schema) == extension;
+        is_own.then_some(schema)
     }
 }
 
@@ -139,12 +96,22 @@ pub fn has_replaced(name: &CStr, now: (pg_sys::Oid, pg_sys::Oid)) -> bool {
                 break;
             }
             let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>();
-            replaced =
-                is_deleted_here(&*(*tuple).t_data) && ((*row).oid, (*row).relfilenode) != now;
+            replaced = is_deleted_here(&*(*tuple).t_data)
+                && ((*row).oid, (*row).relfilenode) != now
+                && may_be_own((*row).relnamespace);
         }
         pg_sys::systable_endscan(scan);
         pg_sys::table_close(table, share);
         replaced
+    }
+}
+
+/// Whether this is or was the extension's schema: it has its name, or this transaction has dropped it.
+fn may_be_own(schema: pg_sys::Oid) -> bool {
+    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
+    unsafe {
+        let name = pg_sys::get_namespace_name(schema);
+        name.is_null() || CStr::from_ptr(name) == SCHEMA
     }
 }
 

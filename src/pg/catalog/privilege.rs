@@ -1,6 +1,5 @@
 //! Privileges on relations, and the user and search path that SQL of this extension runs with.
 
-use crate::pg::catalog::extension;
 use crate::pg::charset;
 use crate::pg::error::relay_errors;
 use crate::pg::ports::GetUserId;
@@ -51,6 +50,18 @@ pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::Obje
     }
 }
 
+/// Raises the server's own error unless the user has the privileges of the owner of a schema.
+pub fn demand_ownership(schema: &CStr, owner: pg_sys::Oid) {
+    if !is_member(owner) {
+        let (answer, kind) = (
+            pg_sys::AclResult::ACLCHECK_NOT_OWNER,
+            pg_sys::ObjectType::OBJECT_SCHEMA,
+        );
+        // SAFETY: raises an error with a copy of the name.
+        relay_errors(|| unsafe { pg_sys::aclcheck_error(answer, kind, schema.as_ptr()) });
+    }
+}
+
 /// Runs `work`, and SQL of this extension in it, with the user's own privileges. All such SQL runs in this function or
 /// one of those below: the user may be a superuser, and the owner of the database may have set traps for one.
 ///
@@ -70,12 +81,6 @@ pub fn restricted<T>(work: impl FnOnce() -> T) -> T {
 /// As [`guarded`], with the privileges of a role.
 pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     guarded_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
-}
-
-/// As [`guarded`], with the privileges of the owner of a relation. The tables of the extension belong to a superuser
-/// also if another role has created the extension, as it is trusted.
-pub fn as_owner_of<T>(relation: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
-    as_role(extension::owner_of(relation).unwrap_or_else(user), work)
 }
 
 fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {

@@ -14,6 +14,52 @@ pub fn name(relation: pg_sys::Oid) -> Option<String> {
     }
 }
 
+/// The oid of a schema and of its owner, if there is one of that name.
+pub fn schema_and_owner(name: &str) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
+    let name = charset::c_string(name);
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::NAMESPACENAME.cast_signed();
+        let row = pg_sys::SearchSysCache1(cache, name.as_ptr().into());
+        if row.is_null() {
+            return None;
+        }
+        let schema = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_namespace>();
+        let found = (schema.oid, schema.nspowner);
+        pg_sys::ReleaseSysCache(row);
+        Some(found)
+    }
+}
+
+/// The oid of a relation of a schema.
+pub fn find(schema: pg_sys::Oid, name: &CStr) -> Option<pg_sys::Oid> {
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// The owner of a relation, if it is a permanent, ordinary table without triggers, rules and row security.
+pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
+        let row = pg_sys::SearchSysCache1(cache, relation.into());
+        if row.is_null() {
+            return None;
+        }
+        let class = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>();
+        let is_plain = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION
+            && class.relpersistence.cast_unsigned() == pg_sys::RELPERSISTENCE_PERMANENT
+            && !class.relispartition
+            && !class.relhastriggers
+            && !class.relhasrules
+            && !class.relrowsecurity;
+        let owner = is_plain.then_some(class.relowner);
+        pg_sys::ReleaseSysCache(row);
+        owner
+    }
+}
+
 /// Whether there is a sequence with this oid.
 pub fn is_sequence(relation: pg_sys::Oid) -> bool {
     // SAFETY: a lookup in the catalogs, inside a transaction.

@@ -1,44 +1,53 @@
-//! Tables of the extension in statements: their names, and the check that these mean no others.
+//! Ordinary tables that a role of the database has made for the extension, in a schema of their own, and owns, dumps and
+//! restores. Nothing in their place is trusted: the extension reads them with the rights of their owner.
 
-use super::binding::Bound;
-use super::{binding, extension, sql};
-use pgrx::pg_sys;
-use std::ffi::CStr;
+use crate::pg::catalog::binding::Bound;
+use crate::pg::catalog::{binding, privilege, relation};
+use crate::pg::charset;
+use crate::pg::error::report;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// A table of the extension.
-pub struct Table {
-    /// What stands for it in the texts of statements.
-    pub placeholder: &'static str,
-    pub name: &'static CStr,
+/// Tables of one owner, as they were found.
+pub struct OwnedTables<const N: usize> {
+    /// The owner of the tables and of their schema.
+    pub owner: pg_sys::Oid,
+    /// In the order of their names.
+    pub oids: [pg_sys::Oid; N],
 }
 
-/// Returns the extension's schema, quoted.
-pub fn schema() -> Option<String> {
-    extension::schema().map(|schema| sql::quoted_exactly(&schema))
+impl<const N: usize> OwnedTables<N> {
+    /// Finds the tables of these names; none if there is no such schema. Raises an error unless each is a permanent,
+    /// ordinary table of the owner of the schema.
+    pub fn find(schema: &str, names: [&str; N]) -> Option<Self> {
+        let (namespace, owner) = relation::schema_and_owner(schema)?;
+        let oids = names.map(|name| {
+            let oid = relation::find(namespace, &charset::c_string(name));
+            match oid.filter(|&oid| relation::owner_of_plain_table(oid) == Some(owner)) {
+                Some(oid) => oid,
+                None => refuse(schema, name),
+            }
+        });
+        Some(Self { owner, oids })
+    }
+
+    /// Runs `work` with the rights of the owner, as a security-restricted operation, in whose statements names may mean
+    /// these tables and no others.
+    pub fn as_owner<T>(&self, work: impl FnOnce() -> T) -> T {
+        let bound = Bound {
+            relations: &self.oids,
+            ..Bound::default()
+        };
+        privilege::as_role(self.owner, || binding::restrict_to(bound, work))
+    }
 }
 
-/// Fills the names of tables into a statement.
-pub fn with_names(schema: &str, tables: &[Table], text: &str) -> String {
-    tables.iter().fold(text.to_owned(), |text, table| {
-        let name = format!("{schema}.{}", table.name.to_string_lossy());
-        text.replace(table.placeholder, &name)
-    })
-}
-
-/// As [`with_names`], with the extension's schema; returns none where the extension is not installed.
-pub fn statement(tables: &[Table], text: &str) -> Option<String> {
-    Some(with_names(&schema()?, tables, text))
-}
-
-/// Runs `work`, in whose statements names may mean these tables and no others.
-pub fn bound_to<T>(tables: &[Table], work: impl FnOnce() -> T) -> T {
-    let tables: Vec<pg_sys::Oid> = tables
-        .iter()
-        .filter_map(|table| extension::find(table.name))
-        .collect();
-    let bound = Bound {
-        relations: &tables,
-        ..Bound::default()
-    };
-    binding::restrict_to(bound, work)
+#[cold]
+fn refuse(schema: &str, name: &str) -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("schema \"{schema}\" has no table \"{name}\" that pg_mint can trust"),
+    )
+    .detail("It must be an ordinary, permanent table without triggers, rules and row security, and have the owner of the schema.")
+    .hint(format!("Drop or rename schema \"{schema}\"."))
+    .raise()
 }

@@ -3,6 +3,7 @@
 pub mod convert;
 pub mod fixed;
 pub mod fixed_order;
+pub mod json;
 pub mod regclass;
 pub mod row_estimate;
 pub mod text;

@@ -9,23 +9,23 @@ use pgrx::prelude::*;
 
 /// Releases all leases that this server holds, before it is shut down for long, and returns how many there were. It
 /// requests them again when a session mints.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn snowflake_release_node() -> i64 {
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+fn release_leases() -> i64 {
     leases::release()
 }
 
 /// The leases that this server holds, behind the view of the same name.
-#[pg_extern(volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
-fn pg_mint_claims() -> TableIterator<
+fn leases() -> TableIterator<
     'static,
     (
         name!(node_bits, i32),
         name!(first_node, i64),
         name!(last_node, i64),
         name!(held, bool),
-        name!(slice_from, Option<TimestampWithTimeZone>),
-        name!(slice_until, Option<TimestampWithTimeZone>),
+        name!(lease_from, Option<TimestampWithTimeZone>),
+        name!(lease_until, Option<TimestampWithTimeZone>),
         name!(time_left, Interval),
         name!(renewed, Option<TimestampWithTimeZone>),
         name!(renewals, i64),
@@ -53,5 +53,5 @@ fn pg_mint_claims() -> TableIterator<
 extension_sql_file!(
     "../../../sql/registry/member.sql",
     name = "registry_member",
-    requires = [snowflake_release_node, pg_mint_claims]
+    requires = [release_leases, leases]
 );

@@ -195,7 +195,7 @@ fn refuse_unlisted(width: u32, node: u64) -> ! {
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("node {node} of {width} bits is not one of this server's"),
     )
-    .detail("With pg_mint.registry set, a server mints as nodes that it has claimed.")
+    .detail("With pg_mint.registry set, a server mints as nodes that it has leased.")
     .hint("Add the node to pg_mint.nodes of the server that shall mint it.")
     .raise()
 }
@@ -269,7 +269,7 @@ fn refuse(ended: Option<Micros>) -> ! {
             }
             .to_owned()
         }))
-        .hint("See pg_mint_claims, the registry's pg_mint_nodes, and the server's log.")
+        .hint("See mint.leases, the registry's mint_registry.nodes, and the server's log.")
         .raise()
 }
 

@@ -63,7 +63,7 @@ fn ends() -> bool {
 
 /// Slots are never reused.
 const NO_ROOM: &str =
-    "more than 1024 different ranges of nodes were claimed since the server started; restart it";
+    "more than 1024 different ranges of nodes were leased since the server started; restart it";
 
 struct Worker {
     remote: Remote,
@@ -165,7 +165,7 @@ impl Worker {
         if let Err(why) = result {
             let pattern = without_numbers(&why);
             if before.is_none_or(|(before, _)| without_numbers(&before) != pattern) {
-                error::log(format!("pg_mint has no slice of {}: {why}", describe(task)));
+                error::log(format!("pg_mint has no lease of {}: {why}", describe(task)));
             }
             self.failures.insert(task, (why, clock::up()));
         }
@@ -183,7 +183,7 @@ impl Worker {
             let nodes = slot.nodes();
             let nodes = Some((*nodes.start(), *nodes.end()));
             let lease = Some((id, slot.lease()));
-            let answer = self.ask(&|mint| lease_query(mint, lease, width, nodes))?;
+            let answer = self.ask(&|_| lease_query(lease, width, nodes))?;
             match answer.denial {
                 None => {
                     slot.extend(id, answer.span);
@@ -197,7 +197,7 @@ impl Worker {
         if slot.is_none() && !leases::has_room() {
             return Err(NO_ROOM.to_owned());
         }
-        let answer = self.ask(&|mint| lease_query(mint, None, width, wanted))?;
+        let answer = self.ask(&|_| lease_query(None, width, wanted))?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
@@ -245,7 +245,7 @@ impl Worker {
             // Leases of another registry are left by a worker that had no time to release them.
             .filter(|&&(registry, ..)| registry == key)
             // A registry that does not answer is not asked again, as a shutdown waits for this.
-            .all(|&(_, id, used)| self.tell(&|mint| release_query(mint, id, used)));
+            .all(|&(_, id, used)| self.tell(&|_| release_query(id, used)));
         if let Some(used) = last.filter(|_| is_heard) {
             wait_until_past(used);
         }
@@ -255,8 +255,7 @@ impl Worker {
     fn tell(&mut self, query: &Query<'_>) -> bool {
         let server = self.registry.as_deref();
         server.is_some_and(|server| {
-            let columns = "released pg_catalog.bool";
-            let answer = self.remote.ask(server, query, columns, |_| ());
+            let answer = self.remote.ask(server, query, ANSWER, |_| ());
             answer.is_ok()
         })
     }

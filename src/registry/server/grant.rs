@@ -4,21 +4,24 @@
 //! ([`crate::registry::server::tables`]) under the locks that make it safe: a request for a new lease locks the row of
 //! the registry, so such requests run one after the other; a renewal locks the row of its own lease only.
 
-use crate::pg::datum::timestamp::{interval, timestamp};
+use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
+use crate::registry::server::place;
+use crate::registry::server::place::Caller;
 use crate::registry::server::request::{
     Answer, GrantedLease, Member, Nodes, describe_denial, read_log_state,
 };
-use crate::registry::server::tables::{Tables, arguments, with_tables};
+use crate::registry::server::tables::{Tables, arguments, with_tables, with_tables_in};
+use mint_core::clock::timestamp_text;
 use mint_core::{Denial, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
-use pgrx::datum::DatumWithOid;
+use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 
 /// Grants a new lease of any free node of a width, or of these nodes.
 pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> Answer {
-    with_tables(|tables| {
+    with_tables(Caller::Member, |tables| {
         let (registry, now) = tables.load_and_check_state(true, Some(member));
         match grant_lease(tables, &registry, now, width, wanted, member) {
             Ok(lease) => answer(&registry, Some(lease), None),
@@ -29,7 +32,7 @@ pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> Answer {
 
 /// Renews a lease. `told` is the lease as its holder knows it.
 pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> Answer {
-    with_tables(|tables| {
+    with_tables(Caller::Member, |tables| {
         let (mut registry, mut now) = tables.load_and_check_state(false, Some(member));
         if now < registry.quarantine {
             // The lease may have to be inserted again: one at a time, like new ones.
@@ -72,11 +75,11 @@ pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> Answer 
 
 /// Ends a lease, under which nothing was minted at or after `until`. False when there is no such lease.
 pub fn release(id: i64, until: Micros) -> bool {
-    with_tables(|tables| {
-        let update = "UPDATE $grants
-             SET slice_until = CASE WHEN slice_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN slice_from
-                 WHEN slice_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN slice_until ELSE $2 END
-             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8
+    with_tables(Caller::Member, |tables| {
+        let update = "UPDATE mint_registry.leases
+             SET lease_until = CASE WHEN lease_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN lease_from
+                 WHEN lease_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN lease_until ELSE $2 END
+             WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8
              RETURNING 1";
         let rows = tables.update(update, &[id.into(), timestamp(until).into()]);
         !rows.is_empty()
@@ -98,15 +101,16 @@ fn answer(registry: &Registry, lease: Option<GrantedLease>, denial: Option<Strin
 /// Makes this database a registry, or changes its rules. A new registry begins in quarantine, as there may have been
 /// another one before it.
 pub fn create(length: Micros, max_skew: Micros) {
-    with_tables(|tables| {
-        let insert = "INSERT INTO $registry AS here (slice, longest_slice, max_skew, system_identifier, timeline, started,
+    let place = place::find().unwrap_or_else(place::create);
+    with_tables_in(&place, Caller::Owner, |tables| {
+        let insert = "INSERT INTO mint_registry.registry AS here (lease, longest_lease, max_skew, system_identifier, timeline, started,
                  incarnation, relation, database, quarantine)
              VALUES ($1, $1, $2, $3, $4, $5, $6, $relation, $database,
                  pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) $1::pg_catalog.interval
                      OPERATOR(pg_catalog.+) $2::pg_catalog.interval)
-             ON CONFLICT (one) DO UPDATE SET slice = excluded.slice, max_skew = excluded.max_skew,
-                 longest_slice = CASE WHEN here.longest_slice OPERATOR(pg_catalog.<) excluded.slice
-                     THEN excluded.slice ELSE here.longest_slice END";
+             ON CONFLICT (one) DO UPDATE SET lease = excluded.lease, max_skew = excluded.max_skew,
+                 longest_lease = CASE WHEN here.longest_lease OPERATOR(pg_catalog.<) excluded.lease
+                     THEN excluded.lease ELSE here.longest_lease END";
         let [length, max_skew] = [length, max_skew].map(|span| interval(span).into());
         let [system, timeline, start, incarnation] =
             identity::to_numbers(read_log_state().identity).map(DatumWithOid::from);
@@ -115,6 +119,28 @@ pub fn create(length: Micros, max_skew: Micros) {
             &[length, max_skew, system, timeline, start, incarnation],
         );
     });
+}
+
+/// Drops the registry, in which no lease of a member lasts: another registry would not know of it.
+pub fn drop() {
+    with_tables(Caller::Owner, |tables| {
+        tables.load_state(true);
+        // Renewals lock their own row only.
+        let lock = "LOCK TABLE mint_registry.leases IN SHARE ROW EXCLUSIVE MODE";
+        tables.update(lock, &[]);
+        let select = "SELECT pg_catalog.max(lease_until) FROM mint_registry.leases
+             WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz
+                 AND pg_catalog.isfinite(lease_until)";
+        let rows = tables.update(select, &[timestamp(clock::now()).into()]);
+        let last = rows.first().get::<TimestampWithTimeZone>(1).or_report();
+        if let Some(last) = last.map(to_micros) {
+            report(Code::ERRCODE_OBJECT_IN_USE, "the registry has leases in force")
+                .detail(format!("The last of them ends at {}.", timestamp_text(last)))
+                .hint("Release the leases with SELECT mint.release_leases() on each member, or wait until they end.")
+                .raise();
+        }
+    });
+    place::drop();
 }
 
 /// Begins a quarantine.
@@ -129,7 +155,7 @@ pub fn end_quarantine() {
 
 /// Changes the state of the registry.
 fn with_state(change: impl FnOnce(&mut Registry, Micros)) {
-    with_tables(|tables| {
+    with_tables(Caller::Owner, |tables| {
         let (mut registry, _) = tables.load_and_check_state(true, None);
         change(&mut registry, clock::now());
         tables.save_state(&registry);
@@ -144,14 +170,14 @@ pub fn reserve(nodes: Nodes, holder: String) {
         clock: clock::now(),
         seen: None,
     };
-    with_tables(|tables| {
+    with_tables(Caller::Owner, |tables| {
         let (registry, now) = tables.load_and_check_state(true, None);
         let width = nodes.width.cast_signed();
         match grant_lease(tables, &registry, now, width, Some(nodes), &member) {
             Ok(GrantedLease { id, .. }) => {
-                let update = "UPDATE $grants SET slice_until = 'infinity'::pg_catalog.timestamptz, system_identifier = NULL,
+                let update = "UPDATE mint_registry.leases SET lease_until = 'infinity'::pg_catalog.timestamptz, system_identifier = NULL,
                          address = NULL
-                     WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+                     WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
                 tables.update(update, &[id.into()]);
             }
             Err(denial) => report(Code::ERRCODE_OBJECT_IN_USE, denial).raise(),
@@ -161,14 +187,14 @@ pub fn reserve(nodes: Nodes, holder: String) {
 
 /// Ends a reservation. Others get the nodes after the time for which the server may have minted ahead.
 pub fn unreserve(nodes: &Nodes) {
-    with_tables(|tables| {
+    with_tables(Caller::Owner, |tables| {
         let (registry, now) = tables.load_and_check_state(true, None);
         let until = now + registry.longest + registry.max_skew;
-        let update = "UPDATE $grants SET slice_until = $4
+        let update = "UPDATE mint_registry.leases SET lease_until = $4
              WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
                  AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
-                 AND slice_until OPERATOR(pg_catalog.=) 'infinity'::pg_catalog.timestamptz
+                 AND lease_until OPERATOR(pg_catalog.=) 'infinity'::pg_catalog.timestamptz
              RETURNING 1";
         let rows = tables.update(update, &arguments(nodes, [timestamp(until).into()]));
         if rows.is_empty() {
@@ -217,9 +243,9 @@ fn find_lowest_free(tables: &mut Tables<'_, '_>, width: i32, now: Micros) -> Res
     let all = Nodes::of_width(width);
     let last = *all.range.end();
     let select = "WITH held AS (
-            SELECT first_node, last_node FROM $grants
+            SELECT first_node, last_node FROM mint_registry.leases
             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-                AND slice_until OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+                AND lease_until OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
          )
          SELECT node
          FROM (SELECT 0::pg_catalog.int8 AS node

@@ -2,5 +2,6 @@
 
 pub mod functions;
 pub mod grant;
+pub mod place;
 pub mod request;
 pub mod tables;

@@ -125,7 +125,7 @@ pub fn describe_denial(registry: &Registry, denial: Denial) -> String {
             "the registry may have forgotten what it granted, and grants nothing for another {}",
             seconds(left)
         ),
-        Denial::Lost => "the registry does not know of the claim any more".to_owned(),
+        Denial::Lost => "the registry does not know of the lease any more".to_owned(),
         Denial::Leased { until } => format!(
             "the clock of the registry is behind what it has granted, up to {}",
             timestamp_text(until)

@@ -1,39 +1,40 @@
 //! The registry's tables: the leases it has granted, and its state.
 
 use crate::pg::backend::statement;
-use crate::pg::catalog::tables::{self, Table};
-use crate::pg::catalog::{extension, privilege};
+use crate::pg::catalog::extension;
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::registry::identity;
+use crate::registry::server::place;
+use crate::registry::server::place::{Caller, Place};
 use crate::registry::server::request::{GrantedLease, Member, Nodes, read_log_state};
 use mint_core::{LeaseTerm, Micros, Registry};
 use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
 use pgrx::spi::{SpiClient, SpiTupleTable};
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
 
-const TABLES: [Table; 2] = [
-    Table {
-        placeholder: "$registry",
-        name: c"pg_mint_registry",
-    },
-    Table {
-        placeholder: "$grants",
-        name: c"pg_mint_grants",
-    },
-];
-
 /// The registry's tables, open in a transaction.
 pub struct Tables<'a, 'conn> {
     client: &'a mut SpiClient<'conn>,
-    schema: String,
+    /// The table of the registry's state.
+    registry: pg_sys::Oid,
 }
 
-/// Runs `work` with the tables open.
-pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
+/// Runs `work` with the tables of this database's registry open, if the user may.
+pub fn with_tables<T>(caller: Caller, work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
+    with_tables_in(&place::expect(), caller, work)
+}
+
+/// As [`with_tables`], with the tables of this registry.
+pub fn with_tables_in<T>(
+    place: &Place,
+    caller: Caller,
+    work: impl FnOnce(&mut Tables<'_, '_>) -> T,
+) -> T {
+    place.demand(caller);
     if !statement::sees_commits() {
         report(
             Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
@@ -42,23 +43,16 @@ pub fn with_tables<T>(work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
         .detail("An older snapshot would not show what was granted meanwhile.")
         .raise();
     }
-    let schema = tables::schema().unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_UNDEFINED_OBJECT,
-            "extension \"pg_mint\" is not installed in this database",
-        )
-        .raise()
-    });
-    // The tables belong to a superuser: no code of the database's owner may run here.
+    let registry = place.registry();
     let in_tables = |client: &mut SpiClient<'_>| {
         // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
         let durable = "SELECT pg_catalog.set_config('synchronous_commit'::pg_catalog.text, 'on'::pg_catalog.text, true)
             WHERE pg_catalog.current_setting('synchronous_commit'::pg_catalog.text)
                 OPERATOR(pg_catalog.=) ANY ('{off,local}'::pg_catalog.text[])";
         client.update(durable, None, &[]).or_report();
-        work(&mut Tables { client, schema })
+        work(&mut Tables { client, registry })
     };
-    privilege::guarded(|| tables::bound_to(&TABLES, || Spi::connect_mut(in_tables)))
+    place.as_owner(|| Spi::connect_mut(in_tables))
 }
 
 /// The arguments of a statement about nodes: `$1` is their width, `$2` the first and `$3` the last of them.
@@ -102,8 +96,8 @@ fn registry_of(row: &SpiTupleTable<'_>) -> Registry {
 }
 
 impl<'conn> Tables<'_, 'conn> {
-    /// Fills the names of the tables into a statement; and for `$overlaps` the condition that a lease has any of the
-    /// nodes of [`arguments`], in the form that the index serves.
+    /// Fills oids into a statement; and for `$overlaps` the condition that a lease has any of the nodes of [`arguments`],
+    /// in the form that the index serves.
     pub fn sql(&self, text: &str) -> String {
         let range = |width, first, last| {
             // As in sql/registry/tables.sql: else the index does not serve.
@@ -117,15 +111,13 @@ impl<'conn> Tables<'_, 'conn> {
             format!("pg_catalog.numrange({first}, {last}, '[]'::pg_catalog.text)")
         };
         let oid = |oid: u32| format!("{oid}::pg_catalog.oid");
-        let registry = extension::find(TABLES[0].name).map_or(0, pg_sys::Oid::to_u32);
         let overlaps = format!(
             "{} OPERATOR(pg_catalog.&&) {}",
             range("node_bits", "first_node", "last_node"),
             range("$1", "$2", "$3")
         );
-        tables::with_names(&self.schema, &TABLES, text)
-            .replace("$database", &oid(extension::database()))
-            .replace("$relation", &oid(registry))
+        text.replace("$database", &oid(extension::database()))
+            .replace("$relation", &oid(self.registry.to_u32()))
             .replace("$overlaps", &overlaps)
     }
 
@@ -156,12 +148,13 @@ impl<'conn> Tables<'_, 'conn> {
         (registry, now)
     }
 
-    fn load_state(&mut self, lock: bool) -> Registry {
-        let select = "SELECT slice, longest_slice, max_skew, horizon, quarantine,
+    /// Returns the registry's state, and locks it if requests must wait for each other.
+    pub fn load_state(&mut self, lock: bool) -> Registry {
+        let select = "SELECT lease, longest_lease, max_skew, horizon, quarantine,
                 CASE WHEN relation OPERATOR(pg_catalog.=) tableoid AND database OPERATOR(pg_catalog.=) $database
                      THEN system_identifier END,
                 timeline, started, incarnation
-             FROM $registry";
+             FROM mint_registry.registry";
         let lock = if lock { " FOR UPDATE" } else { "" };
         let rows = self.update(&format!("{select}{lock}"), &[]);
         if rows.is_empty() {
@@ -169,7 +162,7 @@ impl<'conn> Tables<'_, 'conn> {
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "this database is not a registry of nodes",
             )
-            .hint("A superuser makes it one with SELECT snowflake_create_registry().")
+            .hint("To make it one, use SELECT mint.registry_create().")
             .raise();
         }
         registry_of(&rows.first())
@@ -177,7 +170,7 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Writes the registry's state. The caller has locked it.
     pub fn save_state(&mut self, registry: &Registry) {
-        let update = "UPDATE $registry
+        let update = "UPDATE mint_registry.registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
                  relation = tableoid, database = $database";
         let [system, timeline, start, incarnation] =
@@ -188,13 +181,13 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Deletes the leases of any of these nodes that have ended, and records when the last of them did.
     pub fn delete_ended(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
-        let delete = "DELETE FROM $grants
-             WHERE $overlaps AND slice_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
-             RETURNING slice_until";
+        let delete = "DELETE FROM mint_registry.leases
+             WHERE $overlaps AND lease_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
+             RETURNING lease_until";
         let rows = self.update(delete, &arguments(nodes, [timestamp(now).into()]));
         let ends = rows.filter_map(|row| row.get(1).or_report().map(to_micros));
         let end = ends.max()?;
-        let raise = "UPDATE $registry SET horizon = $1::pg_catalog.timestamptz
+        let raise = "UPDATE mint_registry.registry SET horizon = $1::pg_catalog.timestamptz
              WHERE horizon OPERATOR(pg_catalog.<) $1::pg_catalog.timestamptz";
         self.update(raise, &[timestamp(end).into()]);
         Some(end)
@@ -202,13 +195,13 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns when the other leases of any of these nodes end, and the holder of the one that ends last.
     pub fn other_leases(&mut self, nodes: &Nodes, id: i64) -> (Vec<Micros>, Option<String>) {
-        let select = "SELECT slice_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(slice_until)
-                 THEN pg_catalog.to_char(pg_catalog.timezone('UTC'::pg_catalog.text, slice_until),
+        let select = "SELECT lease_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(lease_until)
+                 THEN pg_catalog.to_char(pg_catalog.timezone('UTC'::pg_catalog.text, lease_until),
                      '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC'::pg_catalog.text)
                  ELSE ''::pg_catalog.text END
-             FROM $grants
-             WHERE $overlaps AND claim OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
-             ORDER BY slice_until DESC";
+             FROM mint_registry.leases
+             WHERE $overlaps AND id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
+             ORDER BY lease_until DESC";
         let rows = self.update(select, &arguments(nodes, [id.into()]));
         let mut holder = None;
         let ends = rows.filter_map(|row| {
@@ -221,8 +214,8 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Inserts a lease that is granted to a member.
     pub fn insert(&mut self, lease: &GrantedLease, member: &Member) {
-        let insert = "INSERT INTO $grants (node_bits, first_node, last_node, claim, holder, system_identifier, address,
-                 since, slice_from, slice_until)
+        let insert = "INSERT INTO mint_registry.leases (node_bits, first_node, last_node, id, holder, system_identifier, address,
+                 since, lease_from, lease_until)
              VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)";
         let further = [
             lease.id.into(),
@@ -236,11 +229,11 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns the times of a lease, and locks it.
     pub fn find_and_lock(&mut self, id: i64, nodes: &Nodes) -> Option<LeaseTerm> {
-        let select = "SELECT slice_from, slice_until FROM $grants
+        let select = "SELECT lease_from, lease_until FROM mint_registry.leases
              WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
                  AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
-                 AND claim OPERATOR(pg_catalog.=) $4::pg_catalog.int8
+                 AND id OPERATOR(pg_catalog.=) $4::pg_catalog.int8
              FOR UPDATE";
         let rows = self.update(select, &arguments(nodes, [id.into()]));
         if rows.is_empty() {
@@ -251,9 +244,9 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Writes the times of a lease that is renewed.
     pub fn extend(&mut self, lease: &GrantedLease) {
-        let update = "UPDATE $grants
-             SET slice_from = $2, slice_until = $3, renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8
-             WHERE claim OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+        let update = "UPDATE mint_registry.leases
+             SET lease_from = $2, lease_until = $3, renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8
+             WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
         let [from, until] = [lease.span.from, lease.span.until].map(timestamp);
         self.update(update, &[lease.id.into(), from.into(), until.into()]);
     }

@@ -1,6 +1,6 @@
 //! The ceilings of the databases: in shared memory for every session, on disk for after a crash.
 //!
-//! Each database has its own, in the extension's sequence `pg_mint_time_ceiling`. In shared memory a database has one
+//! Each database has its own, in the extension's sequence `mint.time_ceiling`. In shared memory a database has one
 //! slot, whichever page it has: when a session [attaches](attach), a recreated page is raised to the bounds that were
 //! published for the one before it, and a transaction that replaces the page mints nothing. So ids repeat neither after
 //! DROP EXTENSION nor after DROP DATABASE with an oid that is used again.
@@ -20,9 +20,9 @@ use std::convert::Infallible;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// The sequence that holds the ceiling, in the extension's schema.
-pub const NAME: &str = "pg_mint_time_ceiling";
-const SEQUENCE: &CStr = c"pg_mint_time_ceiling";
+/// The sequence that holds the ceiling.
+pub const NAME: &str = "mint.time_ceiling";
+const SEQUENCE: &CStr = c"time_ceiling";
 
 /// How many databases can have a ceiling: 256 kB of shared memory.
 const SLOTS: usize = 4_096;
@@ -125,7 +125,7 @@ impl Page for CeilingPage {
                 timestamp_text(from),
                 timestamp_text(to)
             ),
-            "Had the server crashed in between, ids could have been issued twice. Leave sequence pg_mint_time_ceiling alone.",
+            "Had the server crashed in between, ids could have been issued twice. Leave sequence mint.time_ceiling alone.",
         );
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn open(lock: Lock) -> Sequence {
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "cannot mint ids without the ceiling of pg_mint",
             )
-            .detail("Sequence pg_mint_time_ceiling is not there.")
+            .detail("Sequence mint.time_ceiling is not there.")
             .hint("Use CREATE EXTENSION pg_mint in this database.")
             .raise()
         })

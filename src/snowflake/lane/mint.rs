@@ -86,7 +86,7 @@ impl Backend {
 pub fn next_id(layout: &Layout, node: u64) -> i64 {
     let shared = memory();
     let lane = lanes::lane(shared, layout, node);
-    let word = match settings::reserve() {
+    let word = match settings::session_cache() {
         ..=1 => run(shared, lane, layout, node, 1).first,
         reserve => reserved(shared, lane, layout, node, reserve),
     };

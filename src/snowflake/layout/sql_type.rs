@@ -33,7 +33,7 @@ impl From<&Layout> for SnowflakeLayout {
     }
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
     let text = decode(text.to_bytes());
     match text.parse::<Layout>() {
@@ -42,13 +42,13 @@ fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
     }
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_out(layout: SnowflakeLayout) -> CString {
     // A layout's text has no zero byte.
     CString::new(layout.layout().to_string()).unwrap_or_default()
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_recv(message: pgrx::Internal) -> SnowflakeLayout {
     match Layout::from_bytes(&fixed::receive(message)) {
         // Normalized, so that equal layouts have equal bytes.
@@ -57,7 +57,7 @@ fn snowflake_layout_recv(message: pgrx::Internal) -> SnowflakeLayout {
     }
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_send(layout: SnowflakeLayout) -> Vec<u8> {
     layout.0.to_vec()
 }
@@ -73,7 +73,7 @@ extension_sql_file!(
 
 macro_rules! comparisons {
     ($($name:ident $operator:tt)*) => {$(
-        #[pg_extern(immutable, strict, parallel_safe)]
+        #[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
         fn $name(a: SnowflakeLayout, b: SnowflakeLayout) -> bool {
             a $operator b
         }
@@ -89,17 +89,17 @@ comparisons! {
     snowflake_layout_ge >=
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_cmp(a: SnowflakeLayout, b: SnowflakeLayout) -> i32 {
     a.cmp(&b) as i32
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_hash(layout: SnowflakeLayout) -> i32 {
     fixed::hash(&layout.0).cast_signed()
 }
 
-#[pg_extern(immutable, strict, parallel_safe)]
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_hash_extended(layout: SnowflakeLayout, seed: i64) -> i64 {
     fixed::hash_extended(&layout.0, seed.cast_unsigned()).cast_signed()
 }

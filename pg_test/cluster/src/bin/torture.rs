@@ -22,7 +22,7 @@ const SETTINGS: [&[&str]; 4] = [
         "pg_mint.ceiling_window = '100ms'",
         "shared_preload_libraries = 'pg_mint'",
     ],
-    &[WIDE, "pg_mint.reserve = 64"],
+    &[WIDE, "pg_mint.session_cache = 64"],
 ];
 
 /// A standby may lag by half a window, which must not be too short on a busy machine.

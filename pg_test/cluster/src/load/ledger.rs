@@ -153,6 +153,6 @@ fn floor(session: &mut Session) -> String {
     // The first call attaches the session to the ceiling, even if it is refused.
     let _ = session.try_one::<i64>("SELECT snowflake_next_id(1000)");
     session.one(
-        "SELECT floor::text FROM pg_mint_ceilings WHERE database = current_database() ORDER BY value DESC LIMIT 1",
+        "SELECT floor::text FROM mint.ceilings WHERE database = current_database() ORDER BY value DESC LIMIT 1",
     )
 }

@@ -119,12 +119,10 @@ impl Registry {
 
 /// Creates a registry in the session's database, for the role `member`, with leases of `lease` seconds.
 pub fn create_registry(session: &mut Session, lease: u64) {
-    session.run(&format!("SELECT snowflake_create_registry('{lease} s')"));
-    session.run("SELECT snowflake_end_quarantine()");
-    // Members need these privileges and no others.
-    for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
-        session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
-    }
+    session.run(&format!("SELECT mint.registry_create('{lease} s')"));
+    session.run("SELECT mint.registry_end_quarantine()");
+    // Members need this privilege and no other.
+    session.run("GRANT INSERT ON mint_registry.leases TO member");
 }
 
 /// Retries until the server mints. Returns the id and the time it took.

@@ -69,11 +69,36 @@ impl Server {
     /// Dumps the data of a database, without the schema.
     #[must_use]
     pub fn dump_data(&self, user: &str, database: &str) -> String {
+        self.dump_with(user, database, &["--data-only"])
+    }
+
+    /// Dumps a database with these options of pg_dump.
+    #[must_use]
+    pub fn dump_with(&self, user: &str, database: &str, options: &[&str]) -> String {
         installation::run(
             self.client_program("pg_dump", user)
-                .arg("--data-only")
+                .args(options)
                 .arg(database),
         )
+    }
+
+    /// Dumps a database into an archive in `folder`, and restores it into another, with these options of pg_restore.
+    /// Panics at the first error.
+    pub fn archive_and_restore(
+        &self,
+        user: &str,
+        [from, to]: [&str; 2],
+        folder: &str,
+        options: &[&str],
+    ) {
+        let archive = format!("{folder}/archive");
+        installation::run(
+            self.client_program("pg_dump", user)
+                .args(["-Fc", "-f", &archive, from]),
+        );
+        let mut restore = self.client_program("pg_restore", user);
+        restore.args(["--exit-on-error", "-d", to]);
+        installation::run(restore.args(options).arg(&archive));
     }
 
     /// Restores a dump into another database as `user`. Panics at the first error.

@@ -200,7 +200,7 @@ fn the_readme_names_every_setting_and_function() {
     session.run("LOAD 'pg_mint'");
     let settings = "SELECT format('| `%s` | `%s` | %s |', name, current_setting(name), context)
         FROM pg_settings WHERE name LIKE 'pg\\_mint.%'";
-    let functions = "SELECT DISTINCT '`' || proname || '(' FROM pg_depend JOIN pg_proc p ON p.oid = objid
+    let functions = "SELECT DISTINCT '`' || CASE pronamespace::regnamespace::text WHEN 'mint' THEN 'mint.' ELSE '' END || proname || '(' FROM pg_depend JOIN pg_proc p ON p.oid = objid
         WHERE deptype = 'e' AND classid = 'pg_proc'::regclass AND prokind = 'f'
             AND proname NOT LIKE 'snowflake\\_layout\\_%' AND prorettype <> 'internal'::regtype
             AND obj_description(p.oid) !~ '^(I/O|hash|less-equal-greater|sort support|implementation of .*|(smaller|larger) of two)$'

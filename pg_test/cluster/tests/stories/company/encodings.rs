@@ -79,7 +79,7 @@ const CALLS: &[(&str, &str)] = &[
         "SELECT segment_next('a@'), segment_next_range('a@', 2)",
         "1|[2,4)",
     ),
-    ("SELECT sequence FROM pg_mint_segments ORDER BY 1", "a@"),
+    ("SELECT sequence FROM mint.segments ORDER BY 1", "a@"),
     (
         "CREATE UNLOGGED SEQUENCE \"u@\"; SELECT segment_next('u@')",
         "unlogged sequence \"u@\"",
@@ -162,13 +162,13 @@ const CALLS: &[(&str, &str)] = &[
         "3F000: schema \"n@\" does not exist",
     ),
     ("SELECT 'gone', user_sequence_drop('f@')", "gone|"),
-    ("INSERT INTO leaf_alloc VALUES ('l@', 1, 10, 'd@')", ""),
+    ("INSERT INTO mint.leaf_alloc VALUES ('l@', 1, 10, 'd@')", ""),
     (
-        "SELECT biz_tag, description, segment_next('l@') FROM leaf_alloc WHERE biz_tag = 'l@'",
+        "SELECT biz_tag, description, segment_next('l@') FROM mint.leaf_alloc WHERE biz_tag = 'l@'",
         "l@|d@|1",
     ),
     (
-        "INSERT INTO leaf_alloc VALUES ('l@', 1, 10)",
+        "INSERT INTO mint.leaf_alloc VALUES ('l@', 1, 10)",
         "42P07: relation \"l@\" already exists",
     ),
     // Text forms of values.
@@ -203,29 +203,26 @@ const CALLS: &[(&str, &str)] = &[
     ("SELECT snowflake_node_from_mac('@') >= 0", "t"),
     // The registry.
     (
-        "SELECT snowflake_create_registry(); SELECT snowflake_end_quarantine()",
+        "SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()",
         "",
     ),
     (
-        "SELECT snowflake_reserve_nodes(10, 1, 1, 'h@'); SELECT holder FROM pg_mint_nodes",
+        "SELECT mint.registry_reserve(10, 1, 1, 'h@'); SELECT holder FROM mint_registry.nodes",
         "h@",
     ),
+    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "held by h@"),
     (
-        "SELECT snowflake_reserve_nodes(10, 1, 1, 'j@')",
+        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[1, 1]'::jsonb,
+      'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) ->> 'denial'",
         "held by h@",
     ),
     (
-        "SELECT denial FROM snowflake_claim_nodes(NULL, NULL, NULL, 10, 1, 1, 'm@', 1,
-      (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, NULL, NULL, NULL, NULL, NULL)",
-        "held by h@",
-    ),
-    (
-        "SELECT first_node FROM snowflake_claim_nodes(NULL, NULL, NULL, 10, 2, 2, 'm@', 1,
-      (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, NULL, NULL, NULL, NULL, NULL)",
+        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[2, 2]'::jsonb,
+      'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) -> 'nodes' ->> 0",
         "2",
     ),
     (
-        "SELECT holder FROM pg_mint_nodes WHERE first_node = 2",
+        "SELECT holder FROM mint_registry.nodes WHERE first_node = 2",
         "m@",
     ),
     ("ALTER SYSTEM SET pg_mint.nodes = 'q@'", "q@"),

@@ -30,7 +30,7 @@ const VALUES: [(&str, &str); 14] = [
         |time:62 node:0 seq:1 unit:1us epoch:1970-01-01T00:00:00Z|time:63 node:0 seq:0 unit:1us epoch:2020-01-01T00:00:00Z\
         |time:20 node:20 seq:20 unit:1000000000s epoch:0001-01-01T00:00:00Z|time:1 node:62 seq:0 unit:1s epoch:9999-12-31T23:59:59Z\
         |time:41 node:10 seq:12 unit:1ms epoch:99999999999999999999|time:-1|"),
-    ("regclass", "plain|tag|ticket|family|pg_class|0|4294967295|pg_class_oid_index|pg_stats|down|pg_mint_time_ceiling\
+    ("regclass", "plain|tag|ticket|family|pg_class|0|4294967295|pg_class_oid_index|pg_stats|down|mint.time_ceiling\
         |nothing.like.this|short"),
     ("bigint[]", "{1}|{}|{NULL}|{{1,2},{3,4}}|[-5:-3]={7,7,8}|[2147483646:2147483646]={1}\
         |{9223372036854775807,-9223372036854775808}"),

@@ -254,7 +254,7 @@ fn leafs_trigger_on_any_table_is_harmless() {
         fired > 50 && refused > 20,
         "{fired} did something, {refused} were refused"
     );
-    session.run("INSERT INTO leaf_alloc (biz_tag, step) VALUES ('tag', 10)");
+    session.run("INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('tag', 10)");
     assert_eq!(session.one::<i64>("SELECT segment_next('tag')"), 1);
 }
 

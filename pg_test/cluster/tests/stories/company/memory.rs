@@ -53,7 +53,7 @@ const CALLS: &[(&str, i64)] = &[
         4,
     ),
     (
-        "snowflake_layout_send((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout)",
+        "mint.snowflake_layout_send((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout)",
         4,
     ),
     (
@@ -86,9 +86,12 @@ const CALLS: &[(&str, i64)] = &[
     ("objectid()::text", 2),
     ("lpad(to_hex(g), 24, '0')::objectid", 2),
     ("objectid_time(objectid())", 1),
-    ("objectid_to_bytea(objectid())", 1),
-    ("objectid_from_bytea(objectid_to_bytea(objectid()))", 2),
-    ("objectid_hash(objectid())", 1),
+    ("mint.objectid_to_bytea(objectid())", 1),
+    (
+        "mint.objectid_from_bytea(mint.objectid_to_bytea(objectid()))",
+        2,
+    ),
+    ("mint.objectid_hash(objectid())", 1),
     (
         "objectid_min(timestamptz '2026-01-01' + g * interval '1 s')",
         1,
@@ -101,7 +104,7 @@ const CALLS: &[(&str, i64)] = &[
     ("id_reveal(g, '\\x000102030405060708090a0b0c0d0e0f')", 4),
     ("auto_random(g, 5, 64)", 1),
     ("auto_random_shard(g, 5, 64)", 1),
-    ("sequence_table_bounds(g & 1023, 1024, 2)", 4),
+    ("mint.sequence_table_bounds(g & 1023, 1024, 2)", 4),
     ("segment_next('tag')", 1),
     ("segment_next_range('tag', 3)", 40),
     ("ticket_next('ticket')", 4),
@@ -109,9 +112,9 @@ const CALLS: &[(&str, i64)] = &[
     ("user_sequence_next('family', g & 65535)", 2),
     ("user_sequence_next_range('family', g & 1023, 2)", 40),
     ("user_sequence_current('family', g & 65535)", 2),
-    ("(SELECT count(*) FROM pg_mint_lanes WHERE g > 0)", 4_000),
-    ("(SELECT count(*) FROM pg_mint_segments WHERE g > 0)", 4_000),
-    ("(SELECT count(*) FROM pg_mint_ceilings WHERE g > 0)", 4_000),
+    ("(SELECT count(*) FROM mint.lanes WHERE g > 0)", 4_000),
+    ("(SELECT count(*) FROM mint.segments WHERE g > 0)", 4_000),
+    ("(SELECT count(*) FROM mint.ceilings WHERE g > 0)", 4_000),
 ];
 
 /// Returns a line of `/proc/PID/status`, in kB.

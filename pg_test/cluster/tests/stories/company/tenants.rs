@@ -65,7 +65,7 @@ fn ceilings_of_others_are_never_refused() {
     }
     let ceilings: i64 = server
         .connect("postgres")
-        .one("SELECT count(*) FROM pg_mint_ceilings WHERE database = 'evedb'");
+        .one("SELECT count(*) FROM mint.ceilings WHERE database = 'evedb'");
     assert_eq!(ceilings, 1);
     server.create_database("late");
     assert!(

@@ -73,7 +73,7 @@ fn an_outage_is_noticed_when_two_segments_are_used_up() {
         session.column("SELECT segment_next('orders') FROM generate_series(1, 500)");
     // The next segment is prefetched soon.
     servers[0].until("the next segment", || {
-        session.one("SELECT next_ready FROM pg_mint_segments")
+        session.one("SELECT next_ready FROM mint.segments")
     });
     central.server.stop_immediate();
     values.extend(

@@ -71,39 +71,40 @@ fn installing_makes_no_superuser_by_the_index_of_the_leases() {
     let sum = "$1+$2::numeric numeric";
     mal.run(&operator("evil", "+", "add", ["numeric", "bigint"], sum));
     mal.run("CREATE EXTENSION pg_mint SCHEMA evil");
+    mal.run("SET search_path = evil, public; SELECT mint.registry_create()");
     mal.run(
-        "INSERT INTO evil.pg_mint_grants VALUES (1, 5, 1, 1, 'x', NULL, NULL, now(), now(), now()),
+        "INSERT INTO mint_registry.leases VALUES (1, 5, 1, 1, 'x', NULL, NULL, now(), now(), now()),
              (2, 5, 2, 2, 'x', NULL, NULL, now(), now(), now())",
     );
-    mal.run("ANALYZE evil.pg_mint_grants");
+    mal.run("ANALYZE mint_registry.leases");
     assert_harmless(&server, "mal");
     let mut session = server.connect("mal");
     let index: String = session.one(
-        "SELECT string_agg(pg_get_indexdef(indexrelid), ' ') FROM pg_index WHERE indrelid = 'evil.pg_mint_grants'::regclass",
+        "SELECT string_agg(pg_get_indexdef(indexrelid), ' ') FROM pg_index WHERE indrelid = 'mint_registry.leases'::regclass",
     );
     assert!(!index.contains("OPERATOR(evil."), "{index}");
     // Enough rows for autovacuum to analyze the table.
     session.run(
-        "INSERT INTO evil.pg_mint_grants
+        "INSERT INTO mint_registry.leases
          SELECT 10 + n, 5, 10 + n, 10 + n, 'x', NULL, NULL, now(), now(), now() FROM generate_series(1, 100) n",
     );
-    server.until("autovacuum has analyzed the claims", || {
+    server.until("autovacuum has analyzed the leases", || {
         session.one(
-            "SELECT autoanalyze_count > 0 FROM pg_stat_user_tables WHERE relname = 'pg_mint_grants'",
+            "SELECT autoanalyze_count > 0 FROM pg_stat_user_tables WHERE relid = 'mint_registry.leases'::regclass",
         )
     });
     assert_harmless(&server, "mal");
 }
 
-/// Sources of sequences are stored as the table's owner, and so not under the caller's search path.
+/// Sources of sequences are stored, and looked up, under no caller's search path.
 #[test]
 fn a_callers_operator_does_not_run_where_sources_are_stored() {
     let server = Server::build("a hostile caller").start_empty();
     let mut session = server.connect("postgres");
     session.run(
-        "CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint; CREATE ROLE bob LOGIN;
+        "CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids; CREATE ROLE bob LOGIN;
          CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy;
-         GRANT USAGE ON FOREIGN SERVER srv TO bob; GRANT USAGE ON SCHEMA mint TO bob;
+         GRANT USAGE ON FOREIGN SERVER srv TO bob; GRANT USAGE ON SCHEMA ids TO bob;
          GRANT CREATE ON DATABASE postgres TO bob",
     );
     let mut bob = server.connect_as("bob", "postgres");
@@ -116,25 +117,23 @@ fn a_callers_operator_does_not_run_where_sources_are_stored() {
         bob.run(&operator("b", "=", function, types, equal));
     }
     bob.run("SET search_path = b, public");
-    // The first call fills the table, the second scans it.
-    bob.run("SELECT mint.segment_create('b.s1', source => 'srv')");
-    bob.run("SELECT mint.segment_create('b.s2', source => 'srv')");
+    bob.run("SELECT ids.segment_create('b.s1', source => 'srv')");
+    bob.run("SELECT ids.segment_create('b.s2', source => 'srv')");
     assert_harmless(&server, "bob");
-    let kept: i64 = session.one("SELECT count(*) FROM mint.pg_mint_sources");
-    assert_eq!(kept, 2);
-    // Only rows of dropped sequences are deleted.
-    bob.run("SELECT mint.segment_drop('b.s1')");
-    bob.run("SELECT mint.segment_create('b.s3', source => 'srv')");
-    let kept: Vec<String> =
-        session.column("SELECT sequence::text FROM mint.pg_mint_sources ORDER BY 1");
-    assert_eq!(kept, ["b.s2", "b.s3"]);
+    let kept: Vec<String> = session.column(
+        "SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relkind = 'S' AND relnamespace = 'b'::regnamespace ORDER BY relname",
+    );
+    let place = |name: &str| {
+        format!("segments of {{\"server\":\"srv\",\"sequence\":\"b.{name}\",\"step\":2000}}")
+    };
+    assert_eq!(kept, [place("s1"), place("s2")]);
 }
 
 /// A superuser keeps the registry in a database whose owner has operators in its schemas.
 #[test]
 fn a_superuser_keeps_the_registry_in_a_hostile_database() {
     let (server, mut dana) = owner("a hostile database", "dana");
-    dana.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    dana.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
     dana.run(&grab("public", "dana"));
     for (name, function, types, result) in [
         ("*", "m1", ["numeric", "int"], "$1*$2::numeric numeric"),
@@ -147,15 +146,15 @@ fn a_superuser_keeps_the_registry_in_a_hostile_database() {
     dana.run("ALTER DATABASE dana SET search_path = public, pg_catalog");
     let mut session = server.connect("dana");
     for call in [
-        "create_registry()", "end_quarantine()", "reserve_nodes(10, 1, 1, 'x')",
-        "unreserve_nodes(10, 1, 1)", "quarantine_registry()",
+        "create()", "end_quarantine()", "reserve(10, 1, 1, 'x')", "unreserve(10, 1, 1)",
+        "begin_quarantine()",
     ] {
-        session.run(&format!("SELECT mint.snowflake_{call}"));
+        session.run(&format!("SELECT mint.registry_{call}"));
     }
     session.run(
-        "SELECT mint.segment_create('public.few'); ALTER SEQUENCE public.few MINVALUE 1 MAXVALUE 2",
+        "SELECT ids.segment_create('public.few'); ALTER SEQUENCE public.few MINVALUE 1 MAXVALUE 2",
     );
-    session.run("SELECT mint.segment_next('public.few')");
+    session.run("SELECT ids.segment_next('public.few')");
     assert_harmless(&server, "dana");
 }
 
@@ -176,14 +175,14 @@ fn views_are_bound_to_no_object_of_the_installing_role() {
     mal.run("CREATE EXTENSION pg_mint SCHEMA evil");
     mal.run("CREATE SCHEMA hidden; SELECT evil.segment_create('hidden.orders')");
     let mut session = server.connect("mal");
-    let tags: Vec<String> = session.column("SELECT biz_tag FROM evil.leaf_alloc");
+    let tags: Vec<String> = session.column("SELECT biz_tag FROM mint.leaf_alloc");
     assert_eq!(tags, ["hidden.orders"]);
-    let view: String = session.one("SELECT pg_get_viewdef('evil.leaf_alloc'::regclass)");
+    let view: String = session.one("SELECT pg_get_viewdef('mint.leaf_alloc'::regclass)");
     assert!(!view.contains("OPERATOR(evil."), "{view}");
     assert_harmless(&server, "mal");
 }
 
-/// The extension's tables belong to the superuser, even where an ordinary role created the extension.
+/// The extension belongs to the superuser, even where an ordinary role created it, and its sequences to their makers.
 #[test]
 fn an_ordinary_owner_can_use_sequences_of_other_servers() {
     let (server, mut carol) = owner("an installer without rights", "carol");
@@ -191,36 +190,42 @@ fn an_ordinary_owner_can_use_sequences_of_other_servers() {
         "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy;
          CREATE ROLE user_of_it LOGIN; GRANT USAGE ON FOREIGN SERVER srv TO carol, user_of_it",
     );
-    carol.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
-    carol.run("SELECT mint.segment_create('mint.orders', step => 100, source => 'srv')");
-    carol.run("CREATE SCHEMA his AUTHORIZATION carol; GRANT CREATE, USAGE ON SCHEMA his TO user_of_it; GRANT USAGE ON SCHEMA mint TO user_of_it");
+    carol.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
+    carol.run("SELECT ids.segment_create('ids.orders', step => 100, source => 'srv')");
+    carol.run("CREATE SCHEMA his AUTHORIZATION carol; GRANT CREATE, USAGE ON SCHEMA his TO user_of_it; GRANT USAGE ON SCHEMA ids TO user_of_it");
     let mut user = server.connect_as("user_of_it", "carol");
-    user.run("SELECT mint.segment_create('his.orders', step => 100, source => 'srv')");
-    let refusal = user.refusal("DELETE FROM mint.pg_mint_sources");
+    user.run("SELECT ids.segment_create('his.orders', step => 100, source => 'srv')");
+    let refusal = user.refusal("COMMENT ON SEQUENCE ids.orders IS 'theirs'");
     assert_eq!(refusal.code, "42501", "{refusal}");
-    let refusal = user.refusal("SELECT mint.segment_create('pg_temp.orders')");
+    let refusal = user.refusal("SELECT ids.segment_create('pg_temp.orders')");
     assert_eq!(refusal.code, "0A000", "{refusal}");
-    let steps: Vec<i64> = carol.column("SELECT step FROM mint.pg_mint_sources");
-    assert_eq!(steps, [100, 100]);
+    let sources: i64 = carol.one(
+        "SELECT count(*) FROM pg_description WHERE classoid = 'pg_class'::regclass AND description LIKE 'segments of %\"step\":100}'",
+    );
+    assert_eq!(sources, 2);
 }
 
-/// The owner of a database may insert into the table of sources, as a restore does. Such rows do not redirect a sequence
-/// of another role.
+/// Only the owner of a sequence can write its comment, and no comment redirects a sequence that `segment_create` did not
+/// make for it.
 #[test]
-fn a_planted_row_redirects_no_sequence() {
-    let (server, mut carol) = owner("planted rows", "carol");
+fn a_planted_comment_redirects_no_sequence() {
+    let (server, mut carol) = owner("planted comments", "carol");
     server.connect("carol").run(
         "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy; GRANT USAGE ON FOREIGN SERVER srv TO carol;
          CREATE SEQUENCE theirs MAXVALUE 2; SELECT setval('theirs', 2); GRANT USAGE ON SEQUENCE theirs TO carol",
     );
-    carol.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
-    carol.run("INSERT INTO mint.pg_mint_sources VALUES ('theirs', 'srv', 'other', 50)");
-    let refusal = carol.refusal("SELECT mint.segment_next('theirs')");
+    carol.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
+    let place = r#"'segments of {"server":"srv","sequence":"other","step":50}'"#;
+    let refusal = carol.refusal(&format!("COMMENT ON SEQUENCE theirs IS {place}"));
+    assert_eq!(refusal.code, "42501", "{refusal}");
+    carol.run("CREATE SEQUENCE ids.own MAXVALUE 2; SELECT setval('ids.own', 2)");
+    carol.run(&format!("COMMENT ON SEQUENCE ids.own IS {place}"));
+    let refusal = carol.refusal("SELECT ids.segment_next('ids.own')");
     assert_eq!(refusal.code, "2200H", "{refusal}");
-    // A changed row is not trusted either.
-    carol.run("SELECT mint.segment_create('mint.orders', step => 100, source => 'srv')");
+    // Its worker is asked for a sequence that has its own comment.
+    carol.run("SELECT ids.segment_create('ids.orders', step => 100, source => 'srv')");
     let refusal =
-        carol.refusal("SET pg_mint.max_wait = 100; SELECT mint.segment_next('mint.orders')");
+        carol.refusal("SET pg_mint.max_wait = 100; SELECT ids.segment_next('ids.orders')");
     assert_eq!(refusal.code, "55000", "{refusal}");
 }
 
@@ -228,7 +233,8 @@ fn a_planted_row_redirects_no_sequence() {
 #[test]
 fn a_replaced_schema_is_not_used() {
     let (server, mut dana) = owner("a schema renamed", "dana");
-    dana.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    dana.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
+    dana.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
     dana.run(&grab("public", "dana"));
     dana.run(
         "CREATE SCHEMA fake;
@@ -236,33 +242,132 @@ fn a_replaced_schema_is_not_used() {
              BEGIN PERFORM public.grab(); RETURN NULL; END $$;
          CREATE FUNCTION fake.seen() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
              BEGIN PERFORM public.grab(); RETURN true; END $$;
-         CREATE VIEW fake.pg_mint_grants AS SELECT g.*, fake.seen() FROM mint.pg_mint_grants g WHERE fake.seen();
-         CREATE TRIGGER run INSTEAD OF UPDATE ON fake.pg_mint_grants FOR EACH ROW EXECUTE FUNCTION fake.run()",
+         CREATE VIEW fake.leases AS SELECT g.*, fake.seen() FROM mint_registry.leases g WHERE fake.seen();
+         CREATE TRIGGER run INSTEAD OF UPDATE ON fake.leases FOR EACH ROW EXECUTE FUNCTION fake.run()",
     );
     let mut session = server.connect("dana");
-    session.run("SELECT mint.snowflake_create_registry(); SELECT mint.snowflake_end_quarantine()");
     // Requests exclude each other, so the superuser's waits for this one.
     dana.run(
-        "BEGIN; INSERT INTO mint.pg_mint_grants VALUES (1, 10, 1, 1, 'x', NULL, NULL, now(), now(), now())",
+        "BEGIN; INSERT INTO mint_registry.leases VALUES (1, 10, 1, 1, 'x', NULL, NULL, now(), now(), now())",
     );
     let reserved = std::thread::scope(|scope| {
         let reserved =
-            scope.spawn(|| session.try_run("SELECT mint.snowflake_reserve_nodes(10, 1, 1, 'x')"));
+            scope.spawn(|| session.try_run("SELECT mint.registry_reserve(10, 1, 1, 'x')"));
         let mut watch = server.connect("postgres");
         server.until("the superuser waits", || {
             watch.one("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
         });
         let mut other = server.connect_as("dana", "dana");
-        other.run("ALTER SCHEMA mint RENAME TO away; ALTER SCHEMA fake RENAME TO mint");
+        other.run(
+            "ALTER SCHEMA mint_registry RENAME TO away; ALTER SCHEMA fake RENAME TO mint_registry",
+        );
         dana.run("ROLLBACK");
         reserved.join().expect("an answer or a refusal")
     });
     assert_harmless(&server, "dana");
     let refusal = reserved.expect_err("it was not refused");
     assert_eq!(refusal.code, "55000", "{refusal}");
-    server
-        .connect("dana")
-        .run("SELECT away.snowflake_reserve_nodes(10, 1, 1, 'x')");
+    // What is in its place now has no tables, and is refused before anything is read.
+    let reserve = "SELECT mint.registry_reserve(10, 1, 1, 'x')";
+    let mut session = server.connect("dana");
+    let refusal = session.refusal(reserve);
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(
+        refusal.message.contains("no table \"registry\""),
+        "{refusal}"
+    );
+    dana.run(
+        "ALTER SCHEMA mint_registry RENAME TO fake; ALTER SCHEMA away RENAME TO mint_registry",
+    );
+    session.run(reserve);
+    assert_harmless(&server, "dana");
+}
+
+/// A superuser and members use the registry of an ordinary role, who has put functions into its tables.
+#[test]
+fn a_registry_runs_with_the_rights_of_its_owner() {
+    let (server, mut dana) = owner("an owner's registry", "dana");
+    server.connect("dana").run("CREATE ROLE member LOGIN");
+    dana.run("CREATE EXTENSION pg_mint; SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
+    dana.run(
+        "CREATE FUNCTION seen() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+             RAISE WARNING 'seen as %', current_user; RETURN true; END $$;
+         ALTER TABLE mint_registry.leases ADD CHECK (seen());
+         ALTER TABLE mint_registry.registry ADD CHECK (seen());
+         GRANT INSERT ON mint_registry.leases TO member",
+    );
+    let mut session = server.connect("dana");
+    for call in [
+        "create()", "reserve(10, 1, 1, 'x')", "begin_quarantine()", "end_quarantine()",
+        "unreserve(10, 1, 1)",
+    ] {
+        session.run(&format!("SELECT mint.registry_{call}"));
+    }
+    let mut member = server.connect_as("member", "dana");
+    member.run(
+        "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 13,
+             'holder', 'x', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint))",
+    );
+    let log = server.log();
+    let seen: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("seen as"))
+        .collect();
+    assert!(seen.len() >= 6, "{seen:?}");
+    assert!(
+        seen.iter().all(|line| line.ends_with("seen as dana")),
+        "{seen:?}"
+    );
+}
+
+/// What is no table of the owner of the schema, or runs code of others, is refused.
+#[test]
+fn only_plain_tables_are_a_registry() {
+    let (server, mut dana) = owner("what is no registry", "dana");
+    dana.run("CREATE EXTENSION pg_mint; SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
+    dana.run(
+        "CREATE FUNCTION run() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             RAISE WARNING 'TRAP run as %', current_user; RETURN NEW; END $$",
+    );
+    let mut session = server.connect("dana");
+    for (change, back) in [
+        (
+            "ALTER TABLE leases OWNER TO postgres",
+            "ALTER TABLE leases OWNER TO dana",
+        ),
+        (
+            "ALTER TABLE registry SET UNLOGGED",
+            "ALTER TABLE registry SET LOGGED",
+        ),
+        (
+            "ALTER TABLE leases ENABLE ROW LEVEL SECURITY",
+            "ALTER TABLE leases DISABLE ROW LEVEL SECURITY",
+        ),
+        (
+            "CREATE RULE r AS ON UPDATE TO registry DO ALSO NOTHING",
+            "DROP RULE r ON registry; VACUUM registry",
+        ),
+        (
+            "CREATE TRIGGER run BEFORE UPDATE ON registry FOR EACH ROW EXECUTE FUNCTION public.run()",
+            "DROP TRIGGER run ON registry; VACUUM registry",
+        ),
+        (
+            "ALTER TABLE registry RENAME TO real; CREATE VIEW registry AS SELECT * FROM real",
+            "DROP VIEW registry; ALTER TABLE real RENAME TO registry",
+        ),
+    ] {
+        session.run("SET search_path = mint_registry, public");
+        session.run(change);
+        for session in [&mut session, &mut dana] {
+            let refusal = session.refusal("SELECT mint.registry_end_quarantine()");
+            assert_eq!(refusal.code, "55000", "{change}: {refusal}");
+            assert!(refusal.message.contains("can trust"), "{change}: {refusal}");
+        }
+        for statement in back.split("; ") {
+            session.run(statement);
+        }
+        session.run("SELECT mint.registry_end_quarantine()");
+    }
     assert_harmless(&server, "dana");
 }
 

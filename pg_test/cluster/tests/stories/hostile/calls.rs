@@ -6,128 +6,82 @@ pub const HOME: &str = "evil";
 
 /// Returns calls that any role may make that may create in `place`. All of them succeed.
 pub fn of_everybody(place: &str) -> Vec<String> {
-    [
-        of_segments(place),
-        of_tickets(place),
-        of_users(place),
-        of_leaf(place),
-        vec![select(&format!("segment_drop({})", relation(place, "seg")))],
-        of_ids(),
-    ]
-    .concat()
-}
-
-fn text(value: &str) -> String {
-    format!("'{value}'::pg_catalog.text")
-}
-
-fn relation(place: &str, name: &str) -> String {
-    format!("'{place}.{name}'::pg_catalog.regclass")
-}
-
-fn number(value: i64) -> String {
-    format!("{value}::pg_catalog.int8")
-}
-
-fn select(call: &str) -> String {
-    format!("SELECT {HOME}.{call}")
-}
-
-/// Leaves `seg` and `further` in place.
-fn of_segments(place: &str) -> Vec<String> {
+    let text = |value: &str| format!("'{value}'::pg_catalog.text");
+    let relation = |name: &str| format!("'{place}.{name}'::pg_catalog.regclass");
+    let number = |value: i64| format!("{value}::pg_catalog.int8");
     let none = "NULL::pg_catalog.text";
+    let select = |call: String| format!("SELECT {HOME}.{call}");
+    let layout = format!("'twitter'::{HOME}.snowflake_layout");
     let create = |name: &str, source: &str| {
         let (name, step) = (text(&format!("{place}.{name}")), number(100));
-        select(&format!(
+        select(format!(
             "segment_create({name}, {step}, {}, {source}, {none})",
             number(1)
         ))
     };
-    let segment = relation(place, "seg");
+    let (segment, ticket, family) = (relation("seg"), relation("tick"), relation("family"));
+    let (int, uids) = ("::pg_catalog.int4", "'{3,1}'::pg_catalog.int8[]");
     vec![
         create("seg", none),
-        select(&format!("segment_next({segment})")),
-        select(&format!("segment_next_range({segment}, {})", number(3))),
+        select(format!("segment_next({segment})")),
+        select(format!("segment_next_range({segment}, {})", number(3))),
         create("afar", &text("srv")),
         create("further", &text("srv")),
-        select(&format!("segment_drop({})", relation(place, "afar"))),
-    ]
-}
-
-fn of_tickets(place: &str) -> Vec<String> {
-    let (name, ticket) = (text(&format!("{place}.tick")), relation(place, "tick"));
-    let int = "::pg_catalog.int4";
-    [
-        format!(
-            "ticket_create({name}, 1{int}, 2{int}, 64{int}, {})",
+        select(format!("segment_drop({})", relation("afar"))),
+        select(format!(
+            "ticket_create({}, 1{int}, 2{int}, 64{int}, {})",
+            text(&format!("{place}.tick")),
             number(0)
-        ),
-        format!("ticket_next({ticket})"),
-        format!("ticket_next_range({ticket}, {})", number(3)),
-        format!("ticket_last({ticket})"),
-        format!(
-            "ticket_change({ticket}, 2{int}, 3{int}, {})",
-            number(10_000)
-        ),
-        format!("ticket_drop({ticket})"),
-    ]
-    .map(|call| select(&call))
-    .into()
-}
-
-fn of_users(place: &str) -> Vec<String> {
-    let (name, family) = (text(&format!("{place}.family")), relation(place, "family"));
-    let (user, uids) = (number(7), "'{3,1}'::pg_catalog.int8[]");
-    [
-        format!(
-            "user_sequence_create({name}, 2::pg_catalog.int4, {})",
+        )),
+        select(format!("ticket_next({ticket})")),
+        select(format!("ticket_next_range({ticket}, {})", number(3))),
+        select(format!("ticket_last({ticket})")),
+        select(format!("ticket_change({ticket}, 2{int}, 3{int}, {})", number(10_000))),
+        select(format!("ticket_drop({ticket})")),
+        select(format!(
+            "user_sequence_create({}, 2{int}, {})",
+            text(&format!("{place}.family")),
             number(10)
-        ),
-        format!("user_sequence_next({family}, {user})"),
-        format!("user_sequence_next_range({family}, {user}, {})", number(2)),
-        format!("user_sequence_current({family}, {user})"),
-        format!("user_sequence_next_for_commit({family}, {user})"),
-        format!("user_sequence_next_for_commit({family}, {uids})"),
-        format!("user_sequence_drop({family})"),
-    ]
-    .map(|call| select(&call))
-    .into()
-}
-
-fn of_leaf(place: &str) -> Vec<String> {
-    vec![
+        )),
+        select(format!("user_sequence_next({family}, {})", number(7))),
+        select(format!("user_sequence_next_range({family}, {}, {})", number(7), number(2))),
+        select(format!("user_sequence_current({family}, {})", number(7))),
+        select(format!("user_sequence_next_for_commit({family}, {})", number(7))),
+        select(format!("user_sequence_next_for_commit({family}, {uids})")),
+        select(format!("user_sequence_drop({family})")),
         format!(
             "SELECT pg_catalog.set_config('search_path'::pg_catalog.text, '{place}'::pg_catalog.text, true);
-             INSERT INTO {HOME}.leaf_alloc (biz_tag, step, max_id, description)
+             INSERT INTO mint.leaf_alloc (biz_tag, step, max_id, description)
              VALUES ('leaf-{place}', 20, 1, 'of {place}')"
         ),
-        format!("TABLE {HOME}.leaf_alloc"),
-        format!("TABLE {HOME}.pg_mint_segments"),
-    ]
-}
-
-fn of_ids() -> Vec<String> {
-    let layout = format!("'twitter'::{HOME}.snowflake_layout");
-    let (one, three, five, id) = (number(1), number(3), number(5), number(1 << 40));
-    let objects = format!("(VALUES ({HOME}.objectid()), ({HOME}.objectid())) AS of(id)");
-    vec![
-        select(&format!("snowflake_next_id({five}, {layout})")),
-        format!("TABLE {HOME}.pg_mint_sources"),
-        format!("SELECT * FROM {HOME}.snowflake_next_ids({five}, {three}, {layout})"),
-        select(&format!(
-            "snowflake_between({id}, {HOME}.snowflake_time({id}, {layout}),
-                 '2040-01-01'::pg_catalog.timestamptz, {layout})"
+        "TABLE mint.leaf_alloc".to_owned(),
+        "TABLE mint.segments".to_owned(),
+        select(format!("segment_drop({segment})")),
+        select(format!("snowflake_next_id({}, {layout})", number(5))),
+        format!(
+            "SELECT * FROM {HOME}.snowflake_next_ids({}, {}, {layout})",
+            number(5),
+            number(3)
+        ),
+        select(format!(
+            "snowflake_between({}, {HOME}.snowflake_time({}, {layout}),
+                 '2040-01-01'::pg_catalog.timestamptz, {layout})",
+            number(1 << 40),
+            number(1 << 40)
         )),
         format!(
-            "SELECT * FROM {HOME}.sequence_table({one}, {five}, {})",
+            "SELECT * FROM {HOME}.sequence_table({}, {}, {})",
+            number(1),
+            number(5),
             number(2)
         ),
+        format!("SELECT * FROM {HOME}.sequence_table({})", text("seq_1_to_5")),
         format!(
-            "SELECT * FROM {HOME}.sequence_table({})",
-            text("seq_1_to_5")
+            "SELECT {HOME}.min(id), {HOME}.max(id) FROM (VALUES ({HOME}.objectid()), ({HOME}.objectid())) AS of(id)"
         ),
-        format!("SELECT {HOME}.min(id), {HOME}.max(id) FROM {objects}"),
-        format!("SELECT id FROM {objects} ORDER BY id"),
+        format!(
+            "SELECT id FROM (VALUES ({HOME}.objectid()), ({HOME}.objectid())) AS of(id) ORDER BY id"
+        ),
         format!(
             "SELECT layout FROM (VALUES ({layout}), ('sonyflake'::{HOME}.snowflake_layout)) AS of(layout) GROUP BY layout"
         ),
@@ -135,53 +89,74 @@ fn of_ids() -> Vec<String> {
     ]
 }
 
-/// Returns calls that only the owner of the database may make. All of them succeed.
-pub fn of_the_owner() -> Vec<String> {
-    vec![
+/// Returns calls of the owner of the registry, which a superuser makes as well. All of them succeed.
+pub fn of_the_owner(round: usize) -> Vec<String> {
+    let call = |call: &str| format!("SELECT mint.{call}");
+    let (int, big) = ("::pg_catalog.int4", "::pg_catalog.int8");
+    let interval = "::pg_catalog.interval";
+    let reserved = format!("{0}{big}, {0}{big}", round + 100);
+    let request = |body: &str| {
+        call(&format!(
+            "registry_request(pg_catalog.jsonb_build_object('protocol'::pg_catalog.text, 1{int}, {body}))"
+        ))
+    };
+    let lease = |bits: i32, nodes: &str, lease: &str| {
         format!(
-            "INSERT INTO {HOME}.pg_mint_grants (claim, node_bits, first_node, last_node, holder, since, slice_from, slice_until)
-             VALUES (1, 5, 1, 1, 'x', 'epoch', 'epoch', 'epoch'), (2, 5, 2, 2, 'x', 'epoch', 'epoch', 'epoch')"
+            "'request'::pg_catalog.text, 'lease'::pg_catalog.text, 'node_bits'::pg_catalog.text, {bits}{int},
+             'nodes'::pg_catalog.text, {nodes}, 'lease'::pg_catalog.text, {lease}, 'holder'::pg_catalog.text, 'x'::pg_catalog.text,
+             'system'::pg_catalog.text, 1{int}, 'clock'::pg_catalog.text, (pg_catalog.date_part('epoch'::pg_catalog.text,
+                 pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000::pg_catalog.float8)::pg_catalog.int8"
+        )
+    };
+    let none = "NULL::pg_catalog.jsonb";
+    let held = "pg_catalog.jsonb_build_object('id'::pg_catalog.text, l.id, 'from'::pg_catalog.text, 0, 'until'::pg_catalog.text, 1)";
+    vec![
+        call(&format!(
+            "registry_create('10 s'{interval}, NULL{interval})"
+        )),
+        call(&format!(
+            "registry_create('12 s'{interval}, '3 s'{interval})"
+        )),
+        call("registry_end_quarantine()"),
+        call(&format!(
+            "registry_reserve(10{int}, {reserved}, 'x'::pg_catalog.text)"
+        )),
+        call(&format!("registry_unreserve(10{int}, {reserved})")),
+        request(&lease(10, none, none)),
+        request(&lease(5, "'[1, 2]'::pg_catalog.jsonb", none)),
+        format!(
+            "{} FROM mint_registry.leases AS l",
+            request(&lease(
+                10,
+                "pg_catalog.jsonb_build_array(l.first_node, l.last_node)",
+                held
+            ))
         ),
-        format!("TABLE {HOME}.pg_mint_registry"),
+        format!(
+            "{} FROM mint_registry.leases AS l",
+            request(
+                "'request'::pg_catalog.text, 'release'::pg_catalog.text, 'id'::pg_catalog.text, l.id, 'until'::pg_catalog.text, 1"
+            )
+        ),
+        call("registry_begin_quarantine()"),
+        "TABLE mint_registry.nodes".to_owned(),
+        "TABLE mint_registry.registry".to_owned(),
     ]
 }
 
-/// Returns the calls of a superuser in a round. All of them succeed.
-pub fn of_the_superuser(round: usize) -> Vec<String> {
-    let call = |call: &str| format!("SELECT {HOME}.{call}");
-    let (int, big, none) = (
-        "::pg_catalog.int4", "::pg_catalog.int8", "NULL::pg_catalog.int8",
-    );
-    let interval = "::pg_catalog.interval";
-    let asker = format!("'x'::pg_catalog.text, 1{big}, {HOME}.pg_mint_highest_ceiling()");
-    let seen = [none; 5].join(", ");
-    let reserved = format!("{0}{big}, {0}{big}", round + 100);
-    vec![
-        call(&format!("snowflake_create_registry('10 s'{interval}, NULL{interval})")),
-        call(&format!("snowflake_create_registry('12 s'{interval}, '3 s'{interval})")),
-        call("snowflake_end_quarantine()"),
-        call(&format!("snowflake_reserve_nodes(10{int}, {reserved}, 'x'::pg_catalog.text)")),
-        call(&format!("snowflake_unreserve_nodes(10{int}, {reserved})")),
-        call(&format!(
-            "snowflake_claim_nodes({none}, {none}, {none}, 10{int}, {none}, {none}, {asker}, {seen})"
-        )),
-        call(&format!(
-            "snowflake_claim_nodes({none}, {none}, {none}, 5{int}, 1{big}, 2{big}, {asker}, {seen})"
-        )),
-        call(&format!(
-            "snowflake_claim_nodes(c.claim, 0{big}, 1{big}, c.node_bits, c.first_node, c.last_node, {asker}, {seen})
-             FROM {HOME}.pg_mint_grants AS c"
-        )),
-        call(&format!("snowflake_release_claim(c.claim, 1{big}) FROM {HOME}.pg_mint_grants AS c")),
-        call("snowflake_quarantine_registry()"),
-        call("snowflake_release_node()"),
-        format!("TABLE {HOME}.pg_mint_nodes"),
-        format!("TABLE {HOME}.pg_mint_claims"),
-        format!("TABLE {HOME}.pg_mint_lanes"),
-        format!("TABLE {HOME}.pg_mint_ceilings"),
-        call("pg_mint_accept_clock()"),
-        call("pg_mint_reset_ceiling('2020-01-01'::pg_catalog.timestamptz)"),
+/// Returns the calls of a superuser. All of them succeed.
+pub fn of_the_superuser() -> Vec<String> {
+    [
+        "SELECT mint.highest_ceiling()",
+        "SELECT mint.release_leases()",
+        "TABLE mint.leases",
+        "TABLE mint.lanes",
+        "TABLE mint.ceilings",
+        "SELECT mint.accept_clock()",
+        "SELECT mint.reset_ceiling('2020-01-01'::pg_catalog.timestamptz)",
     ]
+    .map(str::to_owned)
+    .to_vec()
 }
 
 /// Returns commands that make the server evaluate the extension's functions as the owner of a table.
@@ -209,7 +184,7 @@ pub fn of_maintenance(place: &str) -> Vec<String> {
         format!(
             "CREATE MATERIALIZED VIEW {place}.seen AS
              SELECT {HOME}.segment_next('{place}.drawn'::pg_catalog.regclass) AS drawn, b.biz_tag, i.id, i.made
-             FROM {table} AS i CROSS JOIN {HOME}.leaf_alloc AS b"
+             FROM {table} AS i CROSS JOIN mint.leaf_alloc AS b"
         ),
         format!("REFRESH MATERIALIZED VIEW {place}.seen"),
         format!("ANALYZE {table}"),

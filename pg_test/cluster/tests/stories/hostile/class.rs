@@ -48,11 +48,11 @@ fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions
         for role in ["dana", "bob", "postgres"] {
             let place = format!("of_{role}");
             let mut all = calls::of_everybody(&place);
-            if role == "dana" && round == 0 {
-                all.extend(calls::of_the_owner());
+            if role != "bob" {
+                all.extend(calls::of_the_owner(2 * round + usize::from(role == "dana")));
             }
             if role == "postgres" {
-                all.extend(calls::of_the_superuser(round));
+                all.extend(calls::of_the_superuser());
             }
             all.push(format!(
                 "DROP SEQUENCE {place}.further, {place}.\"leaf-{place}\""
@@ -79,13 +79,11 @@ fn maintain(server: &Server, session: &mut Session, sets: &[(Kind, &str)]) {
     session.run("RESET SESSION AUTHORIZATION");
     for statement in [
         "REFRESH MATERIALIZED VIEW of_dana.seen".to_owned(),
-        format!(
-            "ANALYZE {HOME}.pg_mint_grants, {HOME}.pg_mint_registry, {HOME}.pg_mint_sources, of_dana.item"
-        ),
-        format!("REINDEX SCHEMA {HOME}"),
+        "ANALYZE mint_registry.leases, mint_registry.registry, of_dana.item".to_owned(),
+        "REINDEX SCHEMA mint_registry".to_owned(),
         "REINDEX SCHEMA of_dana".to_owned(),
-        format!("CLUSTER {HOME}.pg_mint_grants USING pg_mint_grants_pkey"),
-        format!("VACUUM FULL {HOME}.pg_mint_sources"),
+        "CLUSTER mint_registry.leases USING leases_pkey".to_owned(),
+        "VACUUM FULL mint_registry.registry".to_owned(),
     ] {
         session.run(&statement);
         assert_untouched(server, &format!("{sets:?}: {statement}"));
@@ -207,7 +205,7 @@ fn a_dump_and_its_restoration_run_no_trap() {
     let sets = [(Kind::Functions, HOME), (Kind::Functions, "public")];
     call_beside(&server, "source", &sets, &functions);
     let mut session = server.connect("source");
-    session.run("DROP SCHEMA of_dana CASCADE; DELETE FROM evil.pg_mint_sources");
+    session.run("DROP SCHEMA of_dana CASCADE");
     let dump = server.dump("postgres", "source");
     session.run("CREATE DATABASE target OWNER dana");
     server.restore("postgres", "target", &dump);
@@ -215,8 +213,8 @@ fn a_dump_and_its_restoration_run_no_trap() {
     session.run("ANALYZE");
     for call in [
         "evil.snowflake_next_id(5::pg_catalog.int8, 'twitter'::evil.snowflake_layout)",
-        "evil.snowflake_quarantine_registry()",
-        "* FROM evil.pg_mint_nodes",
+        "mint.registry_begin_quarantine()",
+        "* FROM mint_registry.nodes",
     ] {
         session.run(&format!("SELECT {call}"));
     }
@@ -232,19 +230,11 @@ fn the_extension_is_not_created_over_objects_of_its_names() {
     session.run("CREATE DATABASE names OWNER dana");
     let mut dana = server.connect_as("dana", "names");
     for (kind, taken, code) in [
-        ("TABLE", "pg_mint_grants (claim bigint)", "42P07"),
-        ("VIEW", "leaf_alloc AS SELECT 1 AS one", "42P07"),
-        ("SEQUENCE", "pg_mint_time_ceiling", "42P07"),
         ("TYPE", "objectid AS (one int)", "42710"),
         ("DOMAIN", "snowflake_layout AS text", "42710"),
         (
             "FUNCTION",
             "uuid_v7() RETURNS uuid LANGUAGE sql RETURN NULL::uuid",
-            "42723",
-        ),
-        (
-            "FUNCTION",
-            "pg_mint_highest_ceiling() RETURNS bigint LANGUAGE sql RETURN 1::bigint",
             "42723",
         ),
     ] {

@@ -5,24 +5,18 @@ use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
 use mint_cluster::{Registry, Server, say};
 
 /// Returns SQL for an attacker's function that answers in place of the registry: node 77, until 2100.
-fn answer(schema: &str, arguments: &str) -> String {
+fn answer(schema: &str, argument: &str) -> String {
     format!(
-        "CREATE FUNCTION {schema}.snowflake_claim_nodes({arguments}, OUT claim bigint, OUT first_node bigint,
-             OUT last_node bigint, OUT slice_from bigint, OUT slice_until bigint, OUT length bigint, OUT system bigint,
-             OUT timeline bigint, OUT start bigint, OUT incarnation bigint, OUT log_position bigint, OUT denial text)
-         LANGUAGE plpgsql AS $$ BEGIN
+        r#"CREATE FUNCTION {schema}.registry_request({argument}) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
              RAISE WARNING 'TRAP registry as %', current_user;
-             claim := 1; first_node := 77; last_node := 77; slice_from := 0; slice_until := 4102444800000000;
-             length := 10000000; system := 1; timeline := 1; start := 1; incarnation := 1; log_position := 1;
-         END $$;"
+             RETURN '{{"protocol": 1, "lease": {{"id": 1, "from": 0, "until": 4102444800000000}}, "nodes": [77, 77], "length": 10000000,
+                 "seen": {{"system": 1, "timeline": 1, "start": 1, "incarnation": 1, "position": 1}}, "released": true}}';
+         END $$;"#
     )
 }
 
-/// The argument types of a request as the registry's function has them, and as untyped literals would be read.
-const REQUESTS: [&str; 2] = [
-    "bigint, bigint, bigint, int, bigint, bigint, text, bigint, bigint, bigint, bigint, bigint, bigint, bigint",
-    "text, text, text, int, text, text, text, bigint, bigint, text, text, text, text, text",
-];
+/// The argument's type of a request as the registry's function has it, and as an untyped literal would be read.
+const REQUESTS: [&str; 2] = ["jsonb", "text"];
 
 /// `"$user"` comes first in a search path, and any role that may create in the registry's database can create that schema.
 #[test]
@@ -41,10 +35,6 @@ fn no_other_function_answers_for_the_registry() {
     }
     // Beside the registry's own function, too.
     carol.run(&answer("public", REQUESTS[1]));
-    carol.run(
-        "CREATE FUNCTION member.snowflake_release_claim(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$
-             BEGIN RAISE WARNING 'TRAP farewell as %', current_user; RETURN true; END $$",
-    );
     session.run("ALTER ROLE member SET search_path = member, public, pg_catalog");
     let ada = registry.auto("ada");
     let (id, _) = first_id(&ada, "SELECT snowflake_next_id()");
@@ -53,18 +43,11 @@ fn no_other_function_answers_for_the_registry() {
         .one(&format!("SELECT snowflake_shard({id})"));
     assert_eq!(shard, 0);
     assert_eq!(
-        session.one::<i64>("SELECT first_node FROM pg_mint_nodes"),
+        session.one::<i64>("SELECT first_node FROM mint_registry.nodes"),
         0
     );
-    ada.connect("postgres")
-        .run("SELECT snowflake_release_node()");
-    assert_untouched(&registry.server, "claiming and releasing");
-
-    // Members find the registry's extension in another schema.
-    session.run("CREATE SCHEMA \"Else where\"; GRANT USAGE ON SCHEMA \"Else where\" TO member");
-    session.run("ALTER EXTENSION pg_mint SET SCHEMA \"Else where\"");
-    first_id(&ada, "SELECT snowflake_next_id()");
-    assert_untouched(&registry.server, "after a move");
+    ada.connect("postgres").run("SELECT mint.release_leases()");
+    assert_untouched(&registry.server, "requesting and releasing");
 }
 
 /// The same for segments: functions, operators and casts on the remote side.
@@ -151,7 +134,7 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     );
     // A superuser's own foreign server is used.
     session.run("ALTER SERVER registry OWNER TO postgres");
-    session.run("SELECT snowflake_create_registry(); SELECT snowflake_end_quarantine()");
+    session.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
     first_id(&server, next);
     assert_untouched(&server, "after that");
 }

@@ -20,18 +20,18 @@ fn an_owner_installs_the_extension() {
     assert!(owner.one::<i64>("SELECT snowflake_next_id(5)") > 0);
     owner.run("DROP EXTENSION pg_mint");
 
-    owner.run("CREATE SCHEMA mint; CREATE EXTENSION pg_mint SCHEMA mint");
+    owner.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
     assert_eq!(
-        owner.one::<i64>("SELECT mint.snowflake_shard(mint.snowflake_next_id(5))"),
+        owner.one::<i64>("SELECT ids.snowflake_shard(ids.snowflake_next_id(5))"),
         5
     );
-    owner.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT mint.snowflake_next_id(5), n int)");
+    owner.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT ids.snowflake_next_id(5), n int)");
     owner.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
     // A caller with an empty search path, as in a hardened function.
     owner.run("SET search_path = ''");
-    assert!(owner.one::<i64>("SELECT mint.snowflake_next_id(5)") > 0);
+    assert!(owner.one::<i64>("SELECT ids.snowflake_next_id(5)") > 0);
     let recent: i64 = owner.one(
-        "SELECT count(*) FROM public.item WHERE mint.snowflake_between(id, now() - interval '1 minute', now() + interval '1 minute')",
+        "SELECT count(*) FROM public.item WHERE ids.snowflake_between(id, now() - interval '1 minute', now() + interval '1 minute')",
     );
     assert_eq!(recent, 1000);
 }
@@ -124,14 +124,14 @@ fn monitors_see_the_lanes_and_others_do_not() {
 
     let mut watcher = server.connect_as("watcher", "postgres");
     assert_eq!(
-        watcher.one::<i64>("SELECT last_id FROM pg_mint_lanes WHERE node = 5"),
+        watcher.one::<i64>("SELECT last_id FROM mint.lanes WHERE node = 5"),
         id
     );
-    assert!(watcher.one::<bool>("SELECT ahead < interval '3 s' FROM pg_mint_lanes WHERE node = 5"));
+    assert!(watcher.one::<bool>("SELECT ahead < interval '3 s' FROM mint.lanes WHERE node = 5"));
 
     let refusal = server
         .connect_as("app", "postgres")
-        .refusal("SELECT * FROM pg_mint_lanes");
+        .refusal("SELECT * FROM mint.lanes");
     assert_eq!(refusal.code, "42501", "{refusal}");
 }
 

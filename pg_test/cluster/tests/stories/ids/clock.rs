@@ -135,7 +135,7 @@ fn two_years_forward_needs_consent() {
     let refusal = session.refusal(NEXT);
     say(format!("two years forward: {refusal}"));
     assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(refusal.hint.contains("pg_mint_accept_clock"), "{refusal}");
+    assert!(refusal.hint.contains("mint.accept_clock"), "{refusal}");
     assert_eq!(
         server.connect("postgres").refusal(NEXT).code,
         "58000",
@@ -150,10 +150,10 @@ fn two_years_forward_needs_consent() {
     session.run("CREATE ROLE app LOGIN");
     let unprivileged = server
         .connect_as("app", "postgres")
-        .refusal("SELECT pg_mint_accept_clock()");
+        .refusal("SELECT mint.accept_clock()");
     assert_eq!(unprivileged.code, "42501", "{unprivileged}");
 
-    session.run("SELECT pg_mint_accept_clock()");
+    session.run("SELECT mint.accept_clock()");
     let after: i64 = session.one(NEXT);
     assert_ascending(&[before, after]);
     let ahead = ahead_of_clock(&mut session, after);

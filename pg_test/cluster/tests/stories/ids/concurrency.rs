@@ -106,7 +106,7 @@ fn eight_connections_on_one_lane() {
     by_chunks_and_one_by_one(&server);
     server
         .connect("postgres")
-        .set_for_server("pg_mint.reserve", "64");
+        .set_for_server("pg_mint.session_cache", "64");
     from_reservations(&server);
 }
 
@@ -169,7 +169,7 @@ fn from_reservations(server: &Server) {
 fn a_reservation_does_not_outlive_a_layout() {
     let server = Server::start("reserved past the end");
     let mut session = server.connect("postgres");
-    session.set_for_server("pg_mint.reserve", "64");
+    session.set_for_server("pg_mint.session_cache", "64");
     let next = |bits: u8| {
         format!(
             "SELECT snowflake_next_id(3, 'time:{bits} node:10 seq:12 unit:3600s epoch:2020-01-01T00:00:00Z')"

@@ -8,6 +8,7 @@ mod crash;
 mod recovery;
 mod replaced;
 mod reused_oids;
+mod schema;
 mod shared_memory;
 mod standby;
 mod transactions;

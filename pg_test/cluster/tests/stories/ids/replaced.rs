@@ -18,7 +18,7 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
     for replace in [
         "DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint",
         "SAVEPOINT here; DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint; RELEASE here",
-        "ALTER SEQUENCE pg_mint_time_ceiling RESTART",
+        "ALTER SEQUENCE mint.time_ceiling RESTART",
     ] {
         session.run(&format!("BEGIN; {replace}; SAVEPOINT before"));
         let refusal = session.refusal(NEXT);
@@ -33,10 +33,10 @@ fn nothing_is_minted_in_a_transaction_that_replaces_the_ceiling() {
         session.run(&format!("BEGIN; {replace}; COMMIT"));
         all.push(session.one(NEXT));
     }
-    // A transaction that moves the ceiling, or rolls its drop back, mints.
-    session.run("CREATE SCHEMA elsewhere");
+    // A transaction that drops another sequence of the name, or rolls the drop of the ceiling back, mints.
+    session.run("CREATE SCHEMA elsewhere; CREATE SEQUENCE elsewhere.time_ceiling");
     for harmless in [
-        "ALTER EXTENSION pg_mint SET SCHEMA elsewhere; SET LOCAL search_path = elsewhere",
+        "DROP SEQUENCE elsewhere.time_ceiling",
         "SAVEPOINT here; DROP EXTENSION pg_mint; ROLLBACK TO here",
     ] {
         session.run(&format!("BEGIN; {harmless}"));
@@ -58,20 +58,17 @@ fn a_poisoned_ceiling_stays_in_its_database() {
     let server = Server::start("poisoned");
     let mut session = server.connect("postgres");
     session.one::<i64>(NEXT);
-    session.run(&format!(
-        "SELECT setval('pg_mint_time_ceiling', {})",
-        i64::MAX
-    ));
+    session.run(&format!("SELECT setval('mint.time_ceiling', {})", i64::MAX));
     std::thread::sleep(std::time::Duration::from_millis(800));
     let refusal = session.refusal(NEXT);
     assert_eq!(refusal.code, "58000", "{refusal}");
-    assert!(refusal.hint.contains("pg_mint_reset_ceiling"), "{refusal}");
+    assert!(refusal.hint.contains("mint.reset_ceiling"), "{refusal}");
 
     server.create_database("neighbor");
     let id: i64 = server.connect("neighbor").one(NEXT);
     let mut ids = vec![id];
 
-    session.run("SELECT pg_mint_reset_ceiling(now())");
+    session.run("SELECT mint.reset_ceiling(now())");
     session.run("DROP EXTENSION pg_mint; CREATE EXTENSION pg_mint");
     ids.push(session.one(NEXT));
     assert_ascending(&ids);
@@ -92,7 +89,7 @@ fn a_rewritten_sequence_keeps_its_floor() {
     let mut session = server.connect("postgres");
     // Attaches to the ceiling with another shard.
     session.one::<i64>("SELECT snowflake_next_id(6, 'sonyflake')");
-    session.run("ALTER SEQUENCE pg_mint_time_ceiling RESTART");
+    session.run("ALTER SEQUENCE mint.time_ceiling RESTART");
     all.extend(session.column::<i64>("SELECT snowflake_next_ids(5, 3000, 'sonyflake')"));
     assert_ascending(&all);
 }

@@ -101,9 +101,9 @@ fn a_poisoned_ceiling_goes_with_its_database() {
     let server = Server::start("poisoned oid");
     let mut session = server.connect("postgres");
     session.run("CREATE DATABASE pattern");
-    server.connect("pattern").run(
-        "CREATE EXTENSION pg_mint; SELECT setval('pg_mint_time_ceiling', 9223372036854775807)",
-    );
+    server
+        .connect("pattern")
+        .run("CREATE EXTENSION pg_mint; SELECT setval('mint.time_ceiling', 9223372036854775807)");
     for _ in 0..2 {
         session.run("CREATE DATABASE trap OID = 70000 TEMPLATE pattern");
         let refusal = server

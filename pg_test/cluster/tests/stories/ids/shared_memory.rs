@@ -117,9 +117,9 @@ fn more_nodes_than_lanes_share_a_lane() {
     // Ids of different nodes need not ascend, but all must differ.
     assert_unique(&drawn);
     let mut session = server.connect("postgres");
-    let lanes: i64 = session.one("SELECT count(*) FROM pg_mint_lanes");
+    let lanes: i64 = session.one("SELECT count(*) FROM mint.lanes");
     assert!((1..=17).contains(&lanes), "{lanes} lanes in a table of 16");
-    let shared: i64 = session.one("SELECT count(*) FROM pg_mint_lanes WHERE node IS NULL");
+    let shared: i64 = session.one("SELECT count(*) FROM mint.lanes WHERE node IS NULL");
     assert_eq!(shared, 1, "no lane is shown as shared");
     // Each id still carries its own node.
     let right: bool = session.one(
@@ -143,7 +143,7 @@ fn eight_sessions_race_for_the_last_lanes() {
         assert_unique(&drawn);
         let lanes: Vec<i64> = server
             .connect("postgres")
-            .column("SELECT count(*) FROM pg_mint_lanes GROUP BY node IS NULL ORDER BY 1");
+            .column("SELECT count(*) FROM mint.lanes GROUP BY node IS NULL ORDER BY 1");
         assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one node");
         server.restart();
     }

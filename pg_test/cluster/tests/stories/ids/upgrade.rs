@@ -34,8 +34,8 @@ fn a_library_of_another_version_is_kept_out() {
         NEXT,
         "SELECT snowflake_next('mastodon')",
         "SELECT count(*) FROM snowflake_next_ids(8, 10)",
-        "SELECT * FROM pg_mint_lanes",
-        "SELECT pg_mint_accept_clock()",
+        "SELECT * FROM mint.lanes",
+        "SELECT mint.accept_clock()",
         NEXT,
     ] {
         let refusal = new.refusal(sql);
@@ -50,7 +50,7 @@ fn a_library_of_another_version_is_kept_out() {
     assert_eq!(new.one::<i64>(&shard), 7);
 
     // Nothing was minted meanwhile, and the refusals block neither the old session nor its new lanes.
-    assert_eq!(old.column::<i64>("SELECT last_id FROM pg_mint_lanes"), ids);
+    assert_eq!(old.column::<i64>("SELECT last_id FROM mint.lanes"), ids);
     ids.push(old.one(NEXT));
     assert!(old.one::<i64>("SELECT snowflake_next_id(8)") > 0);
 

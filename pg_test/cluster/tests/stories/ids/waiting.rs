@@ -24,7 +24,7 @@ fn capacity(layout: &str) -> String {
 
 /// Returns how many calls have waited for their lane.
 fn waits(session: &mut Session) -> i64 {
-    session.one("SELECT coalesce(sum(waits), 0)::bigint FROM pg_mint_lanes")
+    session.one("SELECT coalesce(sum(waits), 0)::bigint FROM mint.lanes")
 }
 
 /// Runs `sql` in `session`, ends its wait by `order` from another session, and returns the refusal with the time since

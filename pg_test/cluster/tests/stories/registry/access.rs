@@ -45,10 +45,7 @@ fn errors_say_what_a_member_lacks() {
         "\"nobody\" does not exist",
     );
     registry.connect().run("CREATE ROLE nobody LOGIN");
-    refused(
-        "SELECT",
-        "permission denied for function snowflake_claim_nodes",
-    );
+    refused("SELECT", "permission denied for table leases");
     session.run("ALTER USER MAPPING FOR postgres SERVER registry OPTIONS (SET user 'member')");
     session.run("DROP EXTENSION dblink CASCADE");
     refused("SELECT", "dblink");
@@ -127,18 +124,19 @@ fn ordinary_roles_may_mint_and_nothing_else() {
     registry.connect().run("CREATE ROLE app LOGIN");
     let mut app = registry.server.connect_as("app", "postgres");
     for call in [
-        "snowflake_create_registry()",
-        "snowflake_reserve_nodes(13, 1, 1, 'mine')",
-        "snowflake_unreserve_nodes(13, 1, 1)",
-        "snowflake_quarantine_registry()",
-        "snowflake_end_quarantine()",
-        "snowflake_claim_nodes(NULL, NULL, NULL, 13, 1, 1, 'mine', 1, 1, NULL, NULL, NULL, NULL, NULL)",
-        "snowflake_release_claim(1, 1)",
-        "snowflake_release_node()",
-        "count(*) FROM pg_mint_nodes",
-        "count(*) FROM pg_mint_claims",
-        "count(*) FROM pg_mint_grants",
-        "count(*) FROM pg_mint_registry",
+        "mint.registry_create()",
+        "mint.registry_reserve(13, 1, 1, 'mine')",
+        "mint.registry_unreserve(13, 1, 1)",
+        "mint.registry_begin_quarantine()",
+        "mint.registry_end_quarantine()",
+        "mint.registry_drop()",
+        r#"mint.registry_request('{"protocol": 1, "request": "release", "id": 1, "until": 1}')"#,
+        r#"mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "holder": "x", "system": 1, "clock": 1}')"#,
+        "mint.release_leases()",
+        "count(*) FROM mint_registry.nodes",
+        "count(*) FROM mint.leases",
+        "count(*) FROM mint_registry.leases",
+        "count(*) FROM mint_registry.registry",
     ] {
         let refusal = app.refusal(&format!("SELECT {call}"));
         assert_eq!(refusal.code, "42501", "{call}: {refusal}");
@@ -146,9 +144,9 @@ fn ordinary_roles_may_mint_and_nothing_else() {
     // The role of members may call the functions, but not read or write the tables.
     let mut member = registry.server.connect_as("member", "postgres");
     for statement in [
-        "SELECT * FROM pg_mint_grants",
-        "DELETE FROM pg_mint_grants",
-        "UPDATE pg_mint_registry SET slice = '1 h'",
+        "SELECT * FROM mint_registry.leases",
+        "DELETE FROM mint_registry.leases",
+        "UPDATE mint_registry.registry SET lease = '1 h'",
     ] {
         assert_eq!(member.refusal(statement).code, "42501", "{statement}");
     }
@@ -171,7 +169,7 @@ fn ordinary_roles_may_mint_and_nothing_else() {
     }
     let mut watcher = ada.connect_as("watcher", "postgres");
     assert_eq!(
-        watcher.one::<i64>("SELECT count(*) FROM pg_mint_claims WHERE held"),
+        watcher.one::<i64>("SELECT count(*) FROM mint.leases WHERE held"),
         1
     );
 }
@@ -189,7 +187,7 @@ fn many_refused_sessions_send_few_requests() {
     let asked = || -> i64 {
         std::thread::sleep(Duration::from_millis(1_100));
         registry.connect().one(
-            "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_user_functions WHERE funcname = 'snowflake_claim_nodes'",
+            "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_user_functions WHERE funcname = 'registry_request'",
         )
     };
     let before = asked();

@@ -122,7 +122,7 @@ fn copies_of_a_member_get_leases_of_their_own() {
         .collect();
     assert_eq!(nodes, [0, 1, 2]);
     let of_one_system: i64 =
-        witness.one("SELECT count(DISTINCT system_identifier) FROM pg_mint_nodes WHERE held");
+        witness.one("SELECT count(DISTINCT system_identifier) FROM mint_registry.nodes WHERE held");
     assert_eq!(of_one_system, 1);
 
     // The original is lost. An old copy that replaces it gets the node as soon as the lease has ended.
@@ -230,11 +230,11 @@ fn a_renewed_lease_of_a_restored_registry_does_not_cover_the_past() {
     registry.server.stop_immediate();
     copy.start_again();
     copy.connect("postgres")
-        .run("SELECT snowflake_quarantine_registry()");
+        .run("SELECT mint.registry_begin_quarantine()");
     registry.move_to(copy);
     drop(frozen);
     ada.until("the old lease is renewed", || {
-        session.one("SELECT slice_until > clock_timestamp() FROM pg_mint_claims")
+        session.one("SELECT lease_until > clock_timestamp() FROM mint.leases")
     });
     // Steps through the time of the other's lease.
     let mut again = Vec::new();

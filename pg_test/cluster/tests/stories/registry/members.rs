@@ -11,7 +11,7 @@ const SMALL: &str = "time:41 node:2 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z";
 
 fn leases(server: &Server) -> Vec<String> {
     server.connect("postgres").column(
-        "SELECT format('%s: %s-%s', node_bits, first_node, last_node) FROM pg_mint_claims
+        "SELECT format('%s: %s-%s', node_bits, first_node, last_node) FROM mint.leases
          WHERE held ORDER BY node_bits, first_node",
     )
 }
@@ -37,7 +37,7 @@ fn each_member_mints_as_a_node_of_its_own() {
     let mut session = registry.connect();
     assert_eq!(
         session.column::<String>(
-            "SELECT format('%s: %s', holder, first_node) FROM pg_mint_nodes WHERE held"
+            "SELECT format('%s: %s', holder, first_node) FROM mint_registry.nodes WHERE held"
         ),
         ["ada: 0", "ben: 1", "eve: 2"]
     );
@@ -45,14 +45,14 @@ fn each_member_mints_as_a_node_of_its_own() {
         let shard: i64 = session.one(&format!("SELECT snowflake_shard({})", ids[0]));
         assert_eq!(shard, node);
     }
-    let renewals: Vec<i64> = session.column("SELECT renewals FROM pg_mint_nodes");
+    let renewals: Vec<i64> = session.column("SELECT renewals FROM mint_registry.nodes");
     assert!(
         renewals.iter().all(|&renewals| renewals >= 2),
         "{renewals:?}"
     );
     let own: i64 = members[0]
         .connect("postgres")
-        .one("SELECT renewals FROM pg_mint_claims");
+        .one("SELECT renewals FROM mint.leases");
     assert!(own >= 2, "{own}");
 }
 
@@ -75,7 +75,7 @@ fn a_node_that_two_members_list_is_granted_to_one() {
     ada.stop_immediate();
     let until: String = registry
         .connect()
-        .one("SELECT slice_until::text FROM pg_mint_nodes");
+        .one("SELECT lease_until::text FROM mint_registry.nodes");
     let (id, after) = first_id(&ben, NEXT_5);
     say(format!(
         "a node whose holder is gone is granted after {after:?}"
@@ -243,9 +243,9 @@ fn reserved_nodes_are_not_granted() {
         return;
     };
     let mut session = registry.connect();
-    session.run("SELECT snowflake_reserve_nodes(13, 0, 4, 'the old master')");
-    session.run("SELECT snowflake_reserve_nodes(13, 6, 6, 'another')");
-    let refusal = session.refusal("SELECT snowflake_reserve_nodes(13, 4, 5, 'third')");
+    session.run("SELECT mint.registry_reserve(13, 0, 4, 'the old master')");
+    session.run("SELECT mint.registry_reserve(13, 6, 6, 'another')");
+    let refusal = session.refusal("SELECT mint.registry_reserve(13, 4, 5, 'third')");
     assert_eq!(refusal.code, "55006", "{refusal}");
     assert!(
         refusal.message.contains("held by the old master"),
@@ -261,9 +261,9 @@ fn reserved_nodes_are_not_granted() {
         .connect("postgres")
         .refusal("SELECT snowflake_next_id(3)");
     assert_refused(&refusal, "held by the old master");
-    session.run("SELECT snowflake_unreserve_nodes(13, 0, 4)");
+    session.run("SELECT mint.registry_unreserve(13, 0, 4)");
     first_id(&ben, "SELECT snowflake_next_id(3)");
-    let refusal = session.refusal("SELECT snowflake_unreserve_nodes(13, 0, 4)");
+    let refusal = session.refusal("SELECT mint.registry_unreserve(13, 0, 4)");
     assert_eq!(refusal.code, "42704", "{refusal}");
 }
 
@@ -284,7 +284,7 @@ fn a_release_under_load_repeats_nothing() {
             let mut session = member.connect("postgres");
             for _ in 0..count(5, 2) {
                 std::thread::sleep(Duration::from_millis(700));
-                session.run("SELECT snowflake_release_node()");
+                session.run("SELECT mint.release_leases()");
             }
             std::thread::sleep(Duration::from_millis(700));
         }));
@@ -299,7 +299,7 @@ fn a_release_under_load_repeats_nothing() {
     assert_sound(&all);
     // Without calls the node stays released, and others get it.
     let mut session = member.connect("postgres");
-    assert!(session.one::<i64>("SELECT snowflake_release_node()") > 0);
+    assert!(session.one::<i64>("SELECT mint.release_leases()") > 0);
     assert_eq!(leases(&member), Vec::<String>::new());
     let ben = registry.fixed("ben", "5");
     let (id, after) = first_id(&ben, NEXT_5);

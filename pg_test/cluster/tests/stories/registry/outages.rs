@@ -11,13 +11,13 @@ const NEXT_5: &str = "SELECT snowflake_next_id(5)";
 const FORGOTTEN: &str = "the registry may have forgotten what it granted";
 
 fn renewals(session: &mut Session) -> i64 {
-    session.one("SELECT coalesce(max(renewals), 0) FROM pg_mint_claims WHERE held")
+    session.one("SELECT coalesce(max(renewals), 0) FROM mint.leases WHERE held")
 }
 
 fn in_quarantine(registry: &Registry) -> bool {
     registry
         .connect()
-        .one("SELECT quarantine > clock_timestamp() FROM pg_mint_registry")
+        .one("SELECT quarantine > clock_timestamp() FROM mint_registry.registry")
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn without_the_registry_minting_continues_to_the_end_of_the_lease() {
     );
     assert!(refusal.message.contains("ended at"), "{refusal}");
     assert_refused(&refusal, "could not establish connection");
-    let trouble: String = session.one("SELECT trouble FROM pg_mint_claims");
+    let trouble: String = session.one("SELECT trouble FROM mint.leases");
     assert!(
         trouble.contains("could not establish connection"),
         "{trouble}"
@@ -124,7 +124,7 @@ fn a_grant_outlives_a_crash_of_a_registry_that_commits_asynchronously() {
         kept,
         "nothing was lost by the crash, so the story shows nothing"
     );
-    let holders: Vec<String> = session.column("SELECT holder FROM pg_mint_nodes WHERE held");
+    let holders: Vec<String> = session.column("SELECT holder FROM mint_registry.nodes WHERE held");
     assert_eq!(holders, ["ada"]);
     assert_refused(&ben.connect("postgres").refusal(NEXT_5), FORGOTTEN);
     ada.stop_immediate();
@@ -149,7 +149,7 @@ fn a_promoted_registry_waits_until_grants_it_may_have_forgotten_end() {
         sleep(Duration::from_millis(300));
         let mut session = ada.connect("postgres");
         let mut ids: Vec<i64> = vec![session.one(NEXT_5)];
-        let until: String = session.one("SELECT slice_until::text FROM pg_mint_claims");
+        let until: String = session.one("SELECT lease_until::text FROM mint.leases");
         // The member would report its lease.
         let frozen = ada.freeze();
         registry.server.stop_immediate();
@@ -157,7 +157,7 @@ fn a_promoted_registry_waits_until_grants_it_may_have_forgotten_end() {
         registry.move_to(standby);
         let known: i64 = registry
             .connect()
-            .one("SELECT count(*) FROM pg_mint_grants");
+            .one("SELECT count(*) FROM mint_registry.leases");
         assert_eq!(
             known, 0,
             "the standby has replayed the grant, so nothing was lost"
@@ -168,12 +168,14 @@ fn a_promoted_registry_waits_until_grants_it_may_have_forgotten_end() {
         say(format!("a promoted registry: {refusal}"));
         assert_refused(&refusal, FORGOTTEN);
         if early {
-            registry.connect().run("SELECT snowflake_end_quarantine()");
+            registry
+                .connect()
+                .run("SELECT mint.registry_end_quarantine()");
         }
         let (id, after) = first_id(&ben, NEXT_5);
         ids.push(id);
         let from: f64 = other.one(&format!(
-            "SELECT extract(epoch FROM slice_from - '{until}'::timestamptz)::float8 FROM pg_mint_claims"
+            "SELECT extract(epoch FROM lease_from - '{until}'::timestamptz)::float8 FROM mint.leases"
         ));
         drop(frozen);
         say(format!(
@@ -220,7 +222,7 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         copy.start_again();
         if told {
             copy.connect("postgres")
-                .run("SELECT snowflake_quarantine_registry()");
+                .run("SELECT mint.registry_begin_quarantine()");
         }
         registry.move_to(copy);
         if !told {
@@ -243,7 +245,7 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         drop(frozen);
         assert_ascending(&ids);
         // The member tries its connection to the old registry first.
-        ada.until("the claim is found lost", || {
+        ada.until("the lease is found lost", || {
             session.refusal(NEXT_5).detail.contains("held by ben until")
         });
     }
@@ -258,7 +260,7 @@ fn a_registry_restored_from_a_dump_begins_in_quarantine() {
     let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
     registry
         .connect()
-        .run("SELECT snowflake_reserve_nodes(13, 9, 9, 'static')");
+        .run("SELECT mint.registry_reserve(13, 9, 9, 'static')");
     let dump = registry.server.dump("postgres", "postgres");
     let mut ids: Vec<i64> = vec![ada.connect("postgres").one(NEXT_5)];
 
@@ -277,13 +279,13 @@ fn a_registry_restored_from_a_dump_begins_in_quarantine() {
     assert_ascending(&ids);
     let holders: Vec<String> = registry
         .connect()
-        .column("SELECT holder FROM pg_mint_nodes WHERE held");
+        .column("SELECT holder FROM mint_registry.nodes WHERE held");
     assert_eq!(holders, ["ben", "static"]);
 
-    // A recreated extension on the same server, restored from the old dump, has forgotten grants as well.
+    // A registry that was dropped on the same server, and restored from the old dump, has forgotten grants as well.
     ada.start_again();
     let mut session = registry.connect();
-    session.run("DROP EXTENSION pg_mint");
+    session.run("DROP EXTENSION pg_mint; DROP SCHEMA mint_registry CASCADE");
     registry.server.restore("postgres", "postgres", &dump);
     let refusal = ada.connect("postgres").refusal(NEXT_5);
     assert_refused(&refusal, FORGOTTEN);
@@ -341,19 +343,25 @@ fn the_extension_is_dropped_under_load() {
         let refusal = members[1].connect("postgres").refusal(NEXT);
         say(format!("dropped on the registry: {refusal}"));
         assert_refused(&refusal, "\"pg_mint\" is not installed");
+        // The tables are no part of the extension: the registry still knows who holds which node.
         session.run("CREATE EXTENSION pg_mint");
         let says = |words: &str| {
             members[1].until(words, || {
-                let refusal = members[1].connect("postgres").refusal(NEXT);
-                refusal.detail.contains(words)
+                let answer = members[1].connect("postgres").try_one::<i64>(NEXT);
+                answer.is_err_and(|refusal| refusal.detail.contains(words))
             });
         };
-        says("permission denied");
-        for function in ["snowflake_claim_nodes", "snowflake_release_claim"] {
-            session.run(&format!("GRANT EXECUTE ON FUNCTION {function} TO member"));
+        for member in &members {
+            first_id(member, NEXT);
         }
+        session.run("REVOKE INSERT ON mint_registry.leases FROM member");
+        says("permission denied for table leases");
+        sleep(registry.lease * 2);
+        session.run("SELECT mint.registry_drop()");
         says("not a registry");
-        session.run("SELECT snowflake_create_registry('2 s')");
+        session.run(
+            "SELECT mint.registry_create('2 s'); GRANT INSERT ON mint_registry.leases TO member",
+        );
         for member in &members {
             first_id(member, NEXT);
         }

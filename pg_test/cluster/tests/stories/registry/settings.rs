@@ -16,7 +16,7 @@ fn create_second(registry: &Registry) {
     registry.server.create_database("second");
     let mut session = registry.server.connect("second");
     create_registry(&mut session, 2);
-    session.run("SELECT snowflake_reserve_nodes(13, 0, 9, 'others')");
+    session.run("SELECT mint.registry_reserve(13, 0, 9, 'others')");
 }
 
 /// Changes a setting and waits until every session has reloaded it.
@@ -30,9 +30,9 @@ fn set(session: &mut Session, setting: &str, value: &str) {
 fn assert_released(registry: &Registry) {
     let mut session = registry.connect();
     registry.server.until("the nodes are released", || {
-        session.one("SELECT NOT EXISTS (SELECT FROM pg_mint_nodes WHERE held)")
+        session.one("SELECT NOT EXISTS (SELECT FROM mint_registry.nodes WHERE held)")
     });
-    let early: bool = session.one("SELECT bool_and(slice_until <= now()) FROM pg_mint_nodes");
+    let early: bool = session.one("SELECT bool_and(lease_until <= now()) FROM mint_registry.nodes");
     assert!(early, "a lease was not released before its end");
 }
 
@@ -143,7 +143,7 @@ fn a_node_that_is_no_longer_listed_is_refused_while_it_is_leased() {
     let member = registry.fixed("ada", "4-6, 8");
     let mut session = member.connect("postgres");
     // The session reserves more ids than it returns.
-    set(&mut session, "pg_mint.reserve", "500");
+    set(&mut session, "pg_mint.session_cache", "500");
     let mut other = member.connect("postgres");
     for each in [&mut session, &mut other] {
         each.one::<i64>("SELECT snowflake_next_id(4, 'sonyflake')");

@@ -1,0 +1,46 @@
+//! Values of type jsonb, as their text.
+
+use crate::pg::charset;
+use crate::pg::datum::convert;
+use pgrx::pg_sys;
+
+/// A jsonb's text, decoded to UTF-8, whatever the encoding of the database: an argument or a result.
+#[derive(Debug)]
+pub struct JsonText(pub String);
+
+pgrx::impl_sql_translatable!(JsonText, "jsonb");
+convert::argument!('fcx, JsonText, JsonText(String::new()));
+convert::result!(JsonText);
+
+impl pgrx::FromDatum for JsonText {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        // SAFETY: the caller says that a datum that is not null is of this type, whose output function returns a string.
+        (!is_null).then(|| unsafe {
+            let text = pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum);
+            JsonText(charset::decode_c(text))
+        })
+    }
+}
+
+impl pgrx::IntoDatum for JsonText {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        let text = charset::c_string(&self.0);
+        // SAFETY: the type's input function, which reads the string.
+        Some(unsafe {
+            pg_sys::OidInputFunctionCall(
+                pg_sys::F_JSONB_IN.into(),
+                text.as_ptr().cast_mut(),
+                pg_sys::InvalidOid,
+                -1,
+            )
+        })
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::JSONBOID
+    }
+}
