@@ -73,15 +73,21 @@ impl ToReport for SequenceTableError {
 impl ToReport for ConcealError {
     fn code(&self) -> Code {
         match self {
-            Self::Key(_) | Self::Bits => BAD_PARAMETER,
+            Self::Key(_) | Self::Bits | Self::Tweak(_) => BAD_PARAMETER,
             Self::Id { .. } => OUT_OF_RANGE,
         }
     }
 
     fn explain(&self, report: Report) -> Report {
         match self {
-            Self::Key(_) => report.hint("Make one with: openssl rand -hex 16"),
-            Self::Bits | Self::Id { .. } => report,
+            Self::Key(bytes) => report
+                .detail(format!("It has {bytes}."))
+                .hint("Make one with: openssl rand -hex 16"),
+            Self::Tweak(bytes) => report
+                .detail(format!("It has {bytes}."))
+                .hint("Use a short name, such as that of the table."),
+            Self::Id { max, .. } => report.detail(format!("Ids of this width are 1 to {max}.")),
+            Self::Bits => report,
         }
     }
 }
