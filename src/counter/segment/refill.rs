@@ -103,7 +103,6 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let (rules, cache) = sequence.definition();
     let segments = Cell::new(attach(oid, &sequence));
     let (taken, before) = (Cell::new(None), Cell::new(None));
-    let mut unfit = false;
     let (found, position) = sequence.update_then(
         |found, logged| {
             if segments.get().slot.is_stale(found, logged, &rules, cache) {
@@ -111,9 +110,8 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
             }
             before.set(Some(standing(found)));
             let values = rules.take(standing(found), count, count)?;
-            unfit = !exhausted::fits_range(&values);
-            taken.set((!unfit).then_some(values));
-            taken.get().map(row)
+            taken.set(Some(values));
+            Some(row(values))
         },
         |position| {
             if let Some(values) = taken.get() {
@@ -122,7 +120,6 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
         },
     );
     match (before.get(), taken.get()) {
-        _ if unfit => exhausted::refuse_range(&sequence),
         (Some(before), Some(values)) => {
             sequence::flush(position);
             exhausted::warn(&sequence, &rules, before, standing(found));
