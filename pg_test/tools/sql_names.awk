@@ -80,6 +80,8 @@ function check(text, place,    rest, word) {
     gsub(/[$][a-z_0-9]+/, "_", text)
     rest = text
     gsub(/OPERATOR[(]pg_catalog\.[-+*\/<>=~!@#%^&|?]+[)]/, " ", rest)
+    # The extension's own operators, by exact types.
+    gsub(/[<>]= objectid_/, "_ objectid_", rest)
     gsub(/SELECT [*]/, "SELECT", rest)
     gsub(/fillfactor = /, "", rest)
     if (rest ~ /UPDATE/)
@@ -102,7 +104,7 @@ function check(text, place,    rest, word) {
     while (match(word, /[A-Za-z_][A-Za-z_0-9.]*[ ]*[(]/)) {
         call = substr(word, RSTART, RLENGTH - 1)
         sub(/ +$/, "", call)
-        if (call !~ /^(pg_catalog\.|_\.|snowflake_|pg_mint_|sequence_table|leaf_alloc|objectid_)/ &&
+        if (call !~ /^(pg_catalog\.|_\.|snowflake_|pg_mint_|sequence_table|leaf_alloc|objectid_|uuid_v7_)/ &&
             call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|AND|OR|NOT|WITH|AS|ON|FROM|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
             call !~ /^_/)
             say(place, "function", call, text)

@@ -3,8 +3,8 @@ CREATE FUNCTION objectid_between(
     id objectid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
 ) RETURNS pg_catalog.bool
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id OPERATOR(@extschema@.>=) objectid_min(since)
-        AND id OPERATOR(@extschema@.<=) objectid_max_before(until);
+    RETURN id >= objectid_min(since)
+        AND id <= objectid_max_before(until);
 
 COMMENT ON FUNCTION objectid_min(timestamptz) IS 'smallest ObjectID at or after a timestamp';
 COMMENT ON FUNCTION objectid_max(timestamptz) IS 'largest ObjectID at or before a timestamp';

@@ -290,7 +290,7 @@ fn each_kind_of_bad_text_has_its_error() {
         (own("node:8 twitter"), NotAField(own("twitter"))),
         (own("twitter shard:8"), UnknownField(own("shard"))),
         (own("twitter node:8 node:8"), Repeated("node")),
-        (own("twitter node:13"), SignBit),
+        (own("twitter node:13"), TooWide(66)),
         (own("twitter seq:14"), TooWide(65)),
         (own("twitter node:32 seq:1"), TooWide(74)),
         (own("twitter time:20 node:32"), NodeTooWide(32)),
