@@ -68,8 +68,7 @@ pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
                 .to_owned()
         }
         _ => "A layout is written like \
-              time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z, \
-              or as a built-in one with changes, like twitter node:8 seq:14."
+              time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z."
             .to_owned(),
     };
     let message = format!("invalid input syntax for type snowflake_layout: \"{text}\"");

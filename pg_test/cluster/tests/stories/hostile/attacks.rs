@@ -123,7 +123,7 @@ fn a_callers_operator_does_not_run_where_sources_are_stored() {
     let kept: i64 = session.one("SELECT count(*) FROM mint.pg_mint_sources");
     assert_eq!(kept, 2);
     // Only rows of dropped sequences are deleted.
-    bob.run("SELECT mint.segment_drop('b.s1')");
+    bob.run("DROP SEQUENCE b.s1");
     bob.run("SELECT mint.segment_create('b.s3', source => 'srv')");
     let kept: Vec<String> =
         session.column("SELECT sequence::text FROM mint.pg_mint_sources ORDER BY 1");
