@@ -126,7 +126,7 @@ const CALLS: &[(&str, &str)] = &[
         "SELECT ticket_alter('k@', 1, 2, 1)",
         "taken tickets of \"k@\" up to there",
     ),
-    ("SELECT ticket_alter('k@', 1, 2, 2000)", "2001"),
+    ("SELECT ticket_alter('k@', 1, 2, 4000)", "4001"),
     (
         "SET ROLE nobody; SELECT ticket_last('k@')",
         "42501: permission denied for sequence k@",

@@ -25,7 +25,7 @@ const CALLS: &[(&str, i64)] = &[
         "snowflake_is_valid(g, ('twit' || 'ter' || left(g::text, 0)))",
         2,
     ),
-    ("snowflake_convert(g, 'twitter', 'discord')", 2),
+    ("snowflake_convert(g, 'twitter', 'twitter node:11')", 2),
     (
         "snowflake_encode(timestamptz '2026-01-01' + g * interval '1 ms', 5, 1)",
         1,
@@ -199,7 +199,7 @@ fn very_many_calls_leak_no_memory() {
 fn grown(server: &Server, call: &str, times: i64) -> Vec<String> {
     let mut grown = Vec::new();
     let mut session = server.connect("postgres");
-    session.run("SELECT snowflake_next_id(5), ticket_next('ticket')");
+    session.run("SELECT snowflake_next_id(5), segment_next('tag'), ticket_next('ticket')");
     // A loop costs more than its calls, so it has fewer of them.
     for (times, way) in [(times, 0), ((times / 5).max(10), 1)] {
         // The first statement allocates what a session keeps on purpose.

@@ -48,7 +48,7 @@ fn no_other_function_answers_for_the_registry() {
     session.run("ALTER ROLE member SET search_path = member, public, pg_catalog");
     let ada = registry.auto("ada");
     let (id, _) = first_id(&ada, "SELECT snowflake_next_id()");
-    let shard: i64 = ada
+    let shard: i32 = ada
         .connect("postgres")
         .one(&format!("SELECT snowflake_shard({id})"));
     assert_eq!(shard, 0);
