@@ -1,5 +1,6 @@
 //! The type `snowflake_layout`: text and binary form, order and hash.
 
+use crate::pg::backend::local::Cached;
 use crate::pg::charset::decode;
 use crate::pg::datum::fixed;
 use crate::pg::datum::text::Text;
@@ -76,10 +77,13 @@ extension_sql_file!(
     ]
 );
 
-/// Returns the layout of a text: what casts from text and varchar call.
+/// Returns the layout of a text: what casts from text and varchar call. A variable or a parameter is the same text in
+/// call after call, so the last one is not parsed again.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_layout_from_text(text: Text<'_>) -> SnowflakeLayout {
-    parse(text.0)
+    static LAST: Cached<(Vec<u8>, SnowflakeLayout)> = Cached::new();
+    let parse = || (text.0.to_vec(), parse(text.0));
+    LAST.get_matching(|(known, _)| known == text.0, parse).1
 }
 
 extension_sql_file!(

@@ -214,7 +214,7 @@ fn a_dump_and_its_restoration_run_no_trap() {
     let mut session = server.connect("target");
     session.run("ANALYZE");
     for call in [
-        "evil.snowflake_next_id(5::pg_catalog.int8, 'twitter'::evil.snowflake_layout)",
+        "evil.snowflake_next_id(5::pg_catalog.int4, 'twitter'::evil.snowflake_layout)",
         "evil.snowflake_quarantine_registry()",
         "* FROM evil.pg_mint_nodes",
     ] {
