@@ -48,7 +48,7 @@ fn user_sequence_create(
 fn user_sequence_drop(family: Regclass) {
     // Another table must not be dropped by mistake.
     look_up(family.0);
-    sql::drop("TABLE", family.0);
+    sql::drop_table(family.0);
 }
 
 /// Returns the next number of a user.
