@@ -97,6 +97,11 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
         )
         .of("i & 1023"),
         ours(
+            "id_conceal",
+            "id_conceal({}, '\\x000102030405060708090a0b0c0d0e0f')",
+        )
+        .of("i"),
+        ours(
             "auto_random of nextval",
             "auto_random(nextval('bench_plain'))",
         ),

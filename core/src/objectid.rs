@@ -80,6 +80,18 @@ impl ObjectId {
         let second = (at / SECOND).min(LAST).unsigned_abs();
         (at >= 0).then(|| Self::new(second << COUNTER | COUNTER_MASK, [0xff; 5]))
     }
+
+    /// The smallest one with a time after a timestamp; none after the time field.
+    #[must_use]
+    pub fn min_after(at: Micros) -> Option<Self> {
+        Self::min(at.saturating_add(1))
+    }
+
+    /// The largest one with a time before a timestamp; none before 1970.
+    #[must_use]
+    pub fn max_before(at: Micros) -> Option<Self> {
+        Self::max(at.saturating_sub(1))
+    }
 }
 
 impl fmt::Display for ObjectId {

@@ -32,6 +32,11 @@ EXPLAIN (COSTS OFF) EXECUTE span('2026-02-03', '2026-02-04');
 EXECUTE span('2026-02-03', '2026-02-04');
 EXECUTE span(NULL, '2026-02-04');
 EXECUTE span('-infinity', 'infinity');
+EXECUTE span('2026-02-03', 'infinity');
+EXECUTE span('-infinity', '2026-02-03');
+EXECUTE span('2026-02-03', NULL);
+EXECUTE span('infinity', 'infinity');
+EXECUTE span('-infinity', '-infinity');
 
 -- Expression indexes and generated columns accept what only computes.
 CREATE TABLE shown (id bigint, at timestamptz GENERATED ALWAYS AS (snowflake_time(id)) STORED);

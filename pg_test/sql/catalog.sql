@@ -3,7 +3,8 @@ CREATE SCHEMA ids;
 CREATE EXTENSION pg_mint SCHEMA ids;
 SET search_path = ids, public;
 
-SELECT p.oid::regprocedure AS function, provolatile AS vol, proisstrict AS strict, proparallel AS par, procost AS cost, prorows AS rows
+SELECT p.oid::regprocedure AS function, pg_get_function_arguments(p.oid) AS arguments, pg_get_function_result(p.oid) AS result,
+       provolatile AS vol, proisstrict AS strict, proparallel AS par, procost AS cost, prorows AS rows
 FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'pg_mint' ORDER BY p.oid::regprocedure::text COLLATE "C";
 

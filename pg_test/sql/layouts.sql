@@ -34,6 +34,63 @@ SELECT 'time:41 node:ten seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 node:10 seq:12 unit:1m epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 node:10 seq:12 epoch:2020-01-01T00:00:00Z start:random(100)'::snowflake_layout;
 
+-- A built-in layout with changes is shown in full, unless it is another built-in one.
+SELECT 'instagram epoch:2026-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'twitter node:8 seq:14'::snowflake_layout, ' twitter  seq:14 node:8 '::snowflake_layout;
+SELECT 'sonyflake epoch:2025-01-01T00:00:00Z'::snowflake_layout, 'twitter node:10 start:random(128)'::snowflake_layout;
+SELECT snowflake_time(snowflake_encode('2026-07-01', 5, 0, layout), layout), layout FROM (VALUES ('java time:42 epoch:2026-01-01T00:00:00Z'::snowflake_layout)) l (layout);
+SELECT 'twitter node:8 node:9'::snowflake_layout;
+SELECT 'twitter worker:8'::snowflake_layout;
+SELECT 'twitter seq:14'::snowflake_layout;
+SELECT 'twitter time:20 node:32'::snowflake_layout;
+SELECT 'leaf seq:6'::snowflake_layout;
+SELECT 'twitter node:8 leaf'::snowflake_layout;
+SELECT 'Twitter node:8'::snowflake_layout;
+
+-- A text is a layout: in each of these calls PostgreSQL finds one function.
+SELECT castsource::regtype, casttarget::regtype, castfunc::regprocedure, castcontext, castmethod
+FROM pg_cast WHERE casttarget = 'snowflake_layout'::regtype ORDER BY 1;
+CREATE TABLE kind (t text, v varchar(20), c char(7), n name, l snowflake_layout, d text DEFAULT 'twitter');
+INSERT INTO kind VALUES ('twitter', 'twitter', 'twitter', 'twitter', 'twitter');
+\set id 850007368138018817
+SELECT snowflake_shard(:id, 'twitter') AS literal, snowflake_shard(:id, 'twitter'::text) AS text, snowflake_shard(:id, 'twitter'::varchar) AS varchar,
+       snowflake_shard(:id, 'twitter'::varchar(7)) AS varchar7, snowflake_shard(:id, E'twit\x74er') AS escaped, snowflake_shard(:id, layout => 'twitter'::text) AS named;
+SELECT snowflake_shard(:id, t) AS text, snowflake_shard(:id, v) AS varchar, snowflake_shard(:id, l) AS layout, snowflake_shard(:id, d) AS by_default FROM kind;
+SELECT snowflake_shard(:id, CASE WHEN random() < 2 THEN 'twitter' ELSE 'instagram' END) AS "case", snowflake_shard(:id, coalesce(NULL, 'twitter')) AS "coalesce",
+       snowflake_shard(:id, coalesce(t, 'twitter')) AS of_text, snowflake_shard(:id, coalesce(l, 'twitter')) AS of_layout,
+       snowflake_shard(:id, nullif('twitter', 'x')) AS "nullif", snowflake_shard(:id, 'twit' || 'ter') AS concatenated,
+       snowflake_shard(:id, lower('TWITTER')) AS "function", snowflake_shard(:id, (SELECT 'twitter')) AS sublink,
+       snowflake_shard(:id, (ARRAY['twitter'])[1]) AS element, snowflake_shard(:id, '{"l": "twitter"}'::jsonb ->> 'l') AS json
+FROM kind;
+SELECT snowflake_shard(:id, x) AS "values" FROM (VALUES ('twitter')) v (x);
+SELECT snowflake_shard(snowflake_next_id(5, t), t) AS next_id, snowflake_shard(snowflake_next_id('5', v), v) AS unknown_shard, snowflake_shard(snowflake_encode('2026-01-01', 5, 0, t), v) AS encoded,
+       snowflake_between(:id, '2017-04-06', '2017-04-07', t) AS "between", snowflake_min('2017-04-06', v) < :id AS min, snowflake_is_valid(:id, t) AS valid,
+       snowflake_convert(:id, t, v) = :id AS converted, snowflake_to_jsonb(:id, v) ->> 'layout' AS jsonb, (SELECT count(*) FROM snowflake_next_ids(5, 2, t)) AS next_ids FROM kind;
+PREPARE unknown AS SELECT snowflake_shard(:id, $1);
+EXECUTE unknown('twitter');
+PREPARE typed(text, varchar) AS SELECT snowflake_shard(:id, $1) AS text, snowflake_shard(:id, $2) AS varchar;
+EXECUTE typed('twitter', 'twitter');
+CREATE FUNCTION by_variable(name text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE mine text := name; his varchar := name; BEGIN RETURN snowflake_shard(850007368138018817, mine) + snowflake_shard(850007368138018817, his); END $$;
+SELECT by_variable('twitter');
+DROP FUNCTION by_variable;
+CREATE FUNCTION in_sql(id bigint, layout text) RETURNS int LANGUAGE sql IMMUTABLE RETURN snowflake_shard(id, layout);
+SELECT in_sql(:id, 'twitter'), pg_get_functiondef('in_sql'::regproc) LIKE '%(layout)::snowflake_layout%' AS shown;
+DROP FUNCTION in_sql;
+INSERT INTO kind (l) SELECT t FROM kind;
+-- Comparisons are of layouts. Texts compare as before.
+SELECT t = l AS text, l = v AS varchar, t = v AS texts, t = 'twitter ' AS literal, l = 'twitter ' AS layout FROM kind WHERE t IS NOT NULL;
+-- What is no layout is an error when it is read.
+SELECT snowflake_shard(:id, t) FROM (VALUES ('no such'::text)) v (t);
+SELECT t = 'twitter'::snowflake_layout FROM (VALUES ('twitter'), ('odd')) v (t);
+SELECT snowflake_shard(:id, NULL::text) IS NULL AS "null";
+-- char(n) and name have no such cast; PostgreSQL casts char(n) to text by itself, and one cast is all that it adds.
+SELECT snowflake_shard(:id, c) FROM kind;
+SELECT snowflake_shard(:id, n) FROM kind;
+-- A layout becomes text on assignment only, as ever.
+SELECT length('twitter'::snowflake_layout);
+DROP TABLE kind;
+
 -- Sorting, grouping, hashing, indexing, COPY.
 SELECT count(*), count(DISTINCT layout) FROM (SELECT layout FROM snowflake_layouts() UNION ALL SELECT layout FROM snowflake_layouts()) l;
 SELECT 'leaf'::snowflake_layout = 'twitter' AS eq, 'leaf'::snowflake_layout <> 'twitter' AS ne,

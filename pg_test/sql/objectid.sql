@@ -42,7 +42,7 @@ SELECT objectid() IS NOT NULL AND objectid_legacy() IS NOT NULL AS minted;
 COMMIT;
 
 -- Bounds.
-SELECT at, objectid_min(at), objectid_max(at)
+SELECT at, objectid_min(at), objectid_min_after(at), objectid_max_before(at), objectid_max(at)
 FROM (VALUES (timestamptz '2012-10-17 21:13:27'), ('2012-10-17 21:13:27.000001'), ('1970-01-01'), ('1969-12-31 23:59:59.999999'),
              ('2106-02-07 06:28:15'), ('2106-02-07 06:28:15.5'), ('infinity'), ('-infinity')) t (at);
 
@@ -57,6 +57,16 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM item WHERE id = '507f1f77bcf86cd799439011';
 EXPLAIN (COSTS OFF) SELECT * FROM item WHERE id >= objectid_min('2026-01-01') AND id <= objectid_max('2026-01-02');
+-- A span of time, inlined to a range of the key; one-sided by an infinity. NULL finds nothing.
+EXPLAIN (COSTS OFF) SELECT * FROM item WHERE objectid_between(id, '2026-01-01', '2026-01-02');
+SELECT count(*) FILTER (WHERE objectid_between(id, '2000-01-01', '2001-01-01'))
+         = count(*) FILTER (WHERE objectid_time(id) >= '2000-01-01' AND objectid_time(id) < '2001-01-01') AS exact,
+       count(*) FILTER (WHERE objectid_between(id, '2000-01-01', 'infinity')) = count(*) FILTER (WHERE objectid_time(id) >= '2000-01-01') AS since,
+       count(*) FILTER (WHERE objectid_between(id, '-infinity', '2000-01-01')) = count(*) FILTER (WHERE objectid_time(id) < '2000-01-01') AS until,
+       count(*) FILTER (WHERE objectid_between(id, '-infinity', 'infinity')) AS all,
+       count(*) FILTER (WHERE objectid_between(id, NULL, 'infinity') OR objectid_between(id, '-infinity', NULL)) AS nothing FROM item;
+SELECT objectid_between('507f1f77ffffffffffffffff', at, 'infinity') AS since, objectid_between('507f1f770000000000000000', '-infinity', at) AS until
+FROM (VALUES (timestamptz '2012-10-17 21:13:27'), ('2012-10-17 21:13:27.000001')) t (at);
 -- Sorting by bytes, as the text sorts, whichever way it is sorted.
 SELECT (SELECT array_agg(id ORDER BY id) FROM item) = (SELECT array_agg(id ORDER BY id::text COLLATE "C") FROM item) AS sorted,
        (SELECT min(id) FROM item) = (SELECT min(id::text COLLATE "C") FROM item)::objectid AS least,

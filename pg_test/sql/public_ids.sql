@@ -47,7 +47,15 @@ DROP TABLE stored;
 SELECT id, id_conceal(id, '0123456789abcdef') AS public, id_reveal(id_conceal(id, '0123456789abcdef'), '0123456789abcdef') = id AS back,
        id_conceal(id, '0123456789abcdef0123456789abcdef') AS by_long_key
 FROM unnest(ARRAY[1, 2, 4035377468834583552, 9223372036854775807]) id;
-SELECT id_conceal(1970399154704386, '0123456789abcdef', bits => 53) AS public, id_reveal(317112446388084, '0123456789abcdef', 53) AS id;
+SELECT id_conceal(1970399154704386, '0123456789abcdef', bits => 53) AS public,
+       id_reveal(id_conceal(1970399154704386, '0123456789abcdef', 53), '0123456789abcdef', 53) AS id;
+-- Tables under one key differ by a tweak. All lengths of keys and tweaks, frozen.
+SELECT tweak, id_conceal(1, '0123456789abcdef', tweak => convert_to(tweak, 'UTF8')) AS public,
+       id_reveal(id_conceal(1, '0123456789abcdef', 63, convert_to(tweak, 'UTF8')), '0123456789abcdef', 63, convert_to(tweak, 'UTF8')) AS id
+FROM unnest(ARRAY['', 'photo', 'owner', repeat('t', 64)]) tweak;
+SELECT bits, id_conceal(1, '0123456789abcdef01234567', bits, 'photo') AS public FROM unnest(ARRAY[20, 32, 53, 63]) bits;
+SELECT id_conceal(1, '0123456789abcdef', 63, convert_to(repeat('t', 65), 'UTF8'));
+SELECT id_conceal(1, '0123456789abcdef', 63, NULL);
 SELECT count(DISTINCT public), min(public) > 0 AS positive, max(public) < 1 << 20 AS within, bool_and(id_reveal(public, key, 20) = id) AS back
 FROM (SELECT key, id, id_conceal(id, key, 20) AS public FROM (VALUES ('0123456789abcdef'::bytea)) k (key), generate_series(1, (1 << 20) - 1) id) p;
 -- Several keys at once, more than a session keeps ready.
@@ -81,6 +89,7 @@ SELECT state(statement), statement FROM unnest(ARRAY[
     $$SELECT auto_random(-1)$$, $$SELECT auto_random(1, 0)$$, $$SELECT auto_random_value(-1)$$,
     $$SELECT id_to_text(-1)$$, $$SELECT id_to_text(1, 'x')$$, $$SELECT id_from_text('0')$$, $$SELECT id_from_text('zzzzzzzzzzzzz')$$,
     $$SELECT id_conceal(0, '0123456789abcdef')$$, $$SELECT id_conceal(1, 'short')$$, $$SELECT id_conceal(1, '0123456789abcdef', 1)$$,
+    $$SELECT id_conceal(1, '0123456789abcdef', 63, decode(repeat('00', 65), 'hex'))$$,
     $$SELECT * FROM sequence_table('x')$$, $$SELECT * FROM sequence_table(1, 2, 0)$$, $$SELECT * FROM sequence_table(-1, 2)$$,
     $$SELECT * FROM sequence_table('seq_1_to_18446744073709551615')$$]) AS statement;
 DROP FUNCTION state(text);

@@ -9,16 +9,17 @@ SELECT segment_next('orders'), segment_next('orders'), nextval('orders'), segmen
 SELECT setval('orders', 10000);
 SELECT segment_next('orders'), nextval('orders');
 SELECT last_value, is_called FROM orders;
-SELECT * FROM generate_series(1, 3), LATERAL segment_next_range('orders', 100 * generate_series);
+SELECT * FROM generate_series(1, 3) n, LATERAL segment_next_range('orders', 100 * n);
 -- More in a row than the segment has left.
-SELECT segment_next_range('orders', 5000), segment_next('orders');
+SELECT r.*, segment_next('orders') FROM segment_next_range('orders', 5000) r;
 SELECT sequence, position, segment_end, next_ready, step, refills, waits, last_refill <= now() + interval '1 s' AS now FROM mint.segments;
 
 -- Increment, bounds and cycle are the sequence's own, and START counts.
 CREATE SEQUENCE down INCREMENT -3 MINVALUE 1 MAXVALUE 10 START 8 CYCLE;
 SELECT array_agg(segment_next('down')) FROM generate_series(1, 9);
-SELECT segment_next_range('down', 4);
-SELECT segment_next_range('down', 5);
+SELECT * FROM segment_next_range('down', 4);
+SELECT n FROM segment_next_range('down', 3) r, generate_series(r.first, r.last, r.step) n;
+SELECT * FROM segment_next_range('down', 5);
 CREATE SEQUENCE short MAXVALUE 5;
 SELECT segment_next('short') FROM generate_series(1, 5);
 SELECT segment_next('short');
@@ -58,9 +59,9 @@ SELECT segment_next('tag');
 -- A default depends on its sequence.
 CREATE TABLE item (id bigint DEFAULT segment_next('tag'), n int);
 INSERT INTO item (n) SELECT generate_series(1, 3) RETURNING *;
-SELECT segment_drop('tag');
+DROP SEQUENCE tag;
 DROP TABLE item;
-SELECT segment_drop('tag');
+DROP SEQUENCE tag;
 
 -- What is refused.
 SELECT segment_next('tag');
@@ -75,20 +76,19 @@ SELECT segment_create('more', step => 0);
 SELECT segment_create('more', step => 1000001);
 SELECT segment_create('not a name');
 SELECT segment_create(repeat('"', 10000000));
-SELECT segment_next_range('orders', 0);
-SELECT segment_next_range('orders', -1);
-SELECT segment_next_range('orders', 2147483648);
-SELECT segment_next(NULL), segment_next_range(NULL, 1), segment_next_range('orders', NULL);
-CREATE TABLE plain (n int);
-SELECT segment_drop('plain');
+SELECT * FROM segment_next_range('orders', 0);
+SELECT * FROM segment_next_range('orders', -1);
+SELECT * FROM segment_next_range('orders', 2147483648);
+SELECT segment_next(NULL), segment_last(NULL);
+SELECT * FROM segment_next_range(NULL, 1) UNION ALL SELECT * FROM segment_next_range('orders', NULL);
 
 -- Privileges are the sequence's.
 CREATE ROLE regress_drawer;
 GRANT ALL ON SCHEMA segments_test TO regress_drawer;
 SET ROLE regress_drawer;
 SELECT segment_next('orders');
-SELECT segment_next_range('orders', 2);
-SELECT segment_drop('orders');
+SELECT * FROM segment_next_range('orders', 2);
+SELECT segment_last('orders');
 SELECT count(*) FROM mint.segments;
 SELECT segment_create('own');
 SELECT segment_next('own');
@@ -115,34 +115,46 @@ RESET ROLE;
 
 -- Read-only transactions draw, as minting does.
 BEGIN READ ONLY;
-SELECT segment_next('orders'), segment_next_range('orders', 2000);
+SELECT segment_next('orders'), r.* FROM segment_next_range('orders', 2000) r;
 COMMIT;
 
--- A range ends before the number after its last value, and the greatest bigint has none: nothing is lost to that.
+-- Ranges up to both ends of bigint. What does not fit is refused, and nothing is lost to that.
 CREATE SEQUENCE last8 START 9223372036854775800;
-SELECT segment_next_range('last8', 8);
-SELECT segment_next_range('last8', 7);
-SELECT segment_next_range('last8', 1);
-SELECT segment_next('last8'), last_value FROM last8;
-SELECT segment_next_range('last8', 1);
+SELECT * FROM segment_next_range('last8', 9);
+SELECT * FROM segment_next_range('last8', 8);
+SELECT * FROM segment_next_range('last8', 1);
 CREATE SEQUENCE drawn START 9223372036854775800;
 SELECT segment_next('drawn');
-SELECT segment_next_range('drawn', 7);
-SELECT segment_next_range('drawn', 6);
-SELECT segment_next_range('drawn', 1);
+SELECT * FROM segment_next_range('drawn', 8);
+SELECT * FROM segment_next_range('drawn', 6);
+SELECT * FROM segment_next_range('drawn', 1);
 SELECT segment_next('drawn');
 CREATE SEQUENCE by_tens INCREMENT 10 START 9223372036854775787 CACHE 5;
-SELECT segment_next_range('by_tens', 3);
-SELECT segment_next('by_tens'), segment_next('by_tens'), segment_next('by_tens');
-CREATE SEQUENCE topdown INCREMENT -1 MAXVALUE 9223372036854775807 START 9223372036854775807 CACHE 10;
-SELECT segment_next_range('topdown', 3);
-SELECT segment_next('topdown'), segment_next_range('topdown', 3);
+SELECT * FROM segment_next_range('by_tens', 4);
+SELECT * FROM segment_next_range('by_tens', 3);
+CREATE SEQUENCE top_down INCREMENT -1 MAXVALUE 9223372036854775807 START 9223372036854775807 CACHE 10;
+SELECT * FROM segment_next_range('top_down', 3);
+SELECT segment_next('top_down'), r.* FROM segment_next_range('top_down', 3) r;
 CREATE SEQUENCE bottom INCREMENT -1 MINVALUE -9223372036854775808 START -9223372036854775800;
-SELECT segment_next_range('bottom', 10);
-SELECT segment_next_range('bottom', 9);
+SELECT * FROM segment_next_range('bottom', 10);
+SELECT * FROM segment_next_range('bottom', 9);
 CREATE SEQUENCE round INCREMENT 1 CYCLE MINVALUE 9223372036854775806;
-SELECT segment_next_range('round', 2);
-SELECT segment_next('round'), segment_next('round'), segment_next_range('round', 1);
+SELECT * FROM segment_next_range('round', 2);
+SELECT r.first, q.last, segment_next('round') FROM segment_next_range('round', 1) r, segment_next_range('round', 1) q;
+SELECT n FROM segment_next_range('orders', 3) r, generate_series(r.first, r.last, r.step) n;
+
+-- The value drawn last, of a range the first, as currval(); DISCARD forgets it.
+CREATE SEQUENCE last INCREMENT 2;
+SELECT segment_last('last');
+SELECT segment_next('last'), segment_next('last'), segment_last('last'), segment_last('orders') IS NOT NULL AS other;
+SELECT segment_last('last') FROM segment_next_range('last', 3);
+SELECT segment_last('last') FROM segment_next_range('last', 3000);
+SELECT nextval('last') > 0, segment_last('last');
+SELECT segment_set('last', 20001), segment_last('last');
+DISCARD SEQUENCES;
+SELECT segment_last('last');
+SELECT segment_next('last');
+SELECT segment_last('pg_class');
 
 -- Leaf's table.
 INSERT INTO mint.leaf_alloc VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment Mode Get Id', '2020-01-01'), ('late', 70001, 500, NULL, NULL);

@@ -8,12 +8,22 @@ INSERT INTO photos (title) SELECT 'photo ' || n FROM generate_series(1, 10000) n
 SELECT count(*), count(DISTINCT id), min(snowflake_shard(id)), max(snowflake_shard(id)) FROM photos;
 SELECT max(abs(extract(epoch FROM snowflake_time(id) - clock_timestamp()))) < 60 AS about_now FROM photos;
 
--- Every integer is a shard.
+-- The catalog shows a default as it was written: programs that compare the two find no difference.
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'photos'::regclass;
+ALTER TABLE photos ALTER id SET DEFAULT snowflake_next_id(5, 'twitter');
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'photos'::regclass;
+
+-- Every integer is a shard. A bigint is cast.
 SELECT snowflake_shard(snowflake_next_id(7::smallint)) AS small,
        snowflake_shard(snowflake_next_id(7)) AS int,
-       snowflake_shard(snowflake_next_id(7::bigint)) AS big,
        snowflake_shard(snowflake_next_id('7')) AS text;
-SELECT snowflake_shard(snowflake_next_id(user_id % 2000)) FROM (VALUES (31341::bigint)) u (user_id);
+SELECT snowflake_next_id(7::bigint);
+SELECT snowflake_shard(snowflake_next_id((user_id % 2000)::int)) FROM (VALUES (31341::bigint)) u (user_id);
+SELECT pg_typeof(snowflake_shard(1)), pg_typeof(shard), pg_typeof(parts) FROM snowflake_decode(1);
+-- The widest node has 31 bits.
+SELECT snowflake_shard(snowflake_next_id(2147483647, wide), wide), snowflake_decode(snowflake_encode('2026-01-01', 2147483647, 3, wide), wide)
+FROM (VALUES ('twitter time:30 unit:1s epoch:2026-01-01T00:00:00Z node:16+15 seq:2'::snowflake_layout)) l (wide);
+SELECT snowflake_next_id(1, 'twitter time:20 node:32');
 PREPARE mint AS SELECT snowflake_shard(snowflake_next_id($1));
 EXECUTE mint(7);
 SELECT snowflake_shard(snowflake_next_id(3, 'twitter'), 'twitter') AS positional,

@@ -33,4 +33,22 @@ COPY thing FROM STDIN;
 \.
 DROP TABLE thing;
 DROP FUNCTION what_it_raises;
+
+-- Who changes a size of shared memory that is in use is told when it counts. A change that is none passes.
+SELECT snowflake_shard(snowflake_next_id(5));
+ALTER SYSTEM SET pg_mint.max_lanes = 100;
+ALTER SYSTEM SET pg_mint.max_lanes = 8192;
+ALTER SYSTEM SET pg_mint.max_lanes = 1;
+ALTER SYSTEM RESET pg_mint.max_lanes;
+ALTER SYSTEM SET pg_mint.max_jump = '2h';
+ALTER SYSTEM RESET pg_mint.max_jump;
+CREATE SEQUENCE used;
+SELECT segment_next('used'), user_sequence_create('users');
+SELECT user_sequence_next('users', 1);
+ALTER SYSTEM SET pg_mint.max_segments = 100;
+ALTER SYSTEM SET pg_mint.max_sections = 100;
+ALTER SYSTEM SET pg_mint.user_memory = '1MB';
+ALTER SYSTEM RESET ALL;
+SELECT user_sequence_drop('users');
+DROP SEQUENCE used;
 DROP EXTENSION pg_mint;

@@ -79,7 +79,7 @@ SELECT uuid_v7('1969-12-31 23:59:59.999999');
 SELECT uuid_v7('10889-08-02 05:31:50.656');
 SELECT uuid_v7('infinity');
 SELECT uuid_v7('-infinity');
-SELECT at, uuid_v7_min(at), uuid_v7_max(at)
+SELECT at, uuid_v7_min(at), uuid_v7_min_after(at), uuid_v7_max_before(at), uuid_v7_max(at)
 FROM (VALUES (timestamptz '2022-02-22 19:22:22'), ('2022-02-22 19:22:22.000001'), ('1970-01-01'), ('1969-12-31 23:59:59.999999'),
              ('10889-08-02 05:31:50.655'), ('10889-08-02 05:31:50.6551'), ('infinity'), ('-infinity')) t (at);
 CREATE TABLE event (id uuid PRIMARY KEY, n int);
@@ -91,6 +91,17 @@ EXPLAIN (COSTS OFF) SELECT * FROM event WHERE id >= uuid_v7_min('2026-01-02') AN
 SELECT count(*), min(n), max(n) FROM event WHERE id >= uuid_v7_min('2026-01-02') AND id < uuid_v7_min('2026-01-03');
 SELECT count(*) FROM event WHERE id <= uuid_v7_max('2026-01-01 00:10:00') AND id >= uuid_v7_min('-infinity');
 SELECT count(*) FROM event WHERE id >= uuid_v7_min('infinity');
+-- A span of time, inlined to a range of the key; one-sided by an infinity. NULL finds nothing.
+EXPLAIN (COSTS OFF) SELECT * FROM event WHERE uuid_v7_between(id, '2026-01-02', '2026-01-03');
+SELECT count(*), min(n), max(n) FROM event WHERE uuid_v7_between(id, '2026-01-02', '2026-01-03');
+SELECT count(*) FILTER (WHERE uuid_v7_between(id, '2026-01-02', 'infinity')) AS since, count(*) FILTER (WHERE uuid_v7_between(id, '-infinity', '2026-01-02')) AS until,
+       count(*) FILTER (WHERE uuid_v7_between(id, '-infinity', 'infinity')) AS all,
+       count(*) FILTER (WHERE uuid_v7_between(id, NULL, 'infinity') OR uuid_v7_between(id, '-infinity', NULL)) AS nothing FROM event;
+SET plan_cache_mode = force_generic_plan;
+PREPARE span(timestamptz, timestamptz) AS SELECT count(*) FROM event WHERE uuid_v7_between(id, $1, $2);
+EXPLAIN (COSTS OFF) EXECUTE span('2026-01-02', '2026-01-03');
+EXECUTE span('2026-01-02', '2026-01-03');
+RESET plan_cache_mode;
 
 -- MySQL's functions: the manual's and mysql-test's examples.
 SELECT uuid_to_bin('6ccd780c-baba-1026-9564-5b8c656024db'), uuid_to_bin('6ccd780c-baba-1026-9564-5b8c656024db', 0),

@@ -79,7 +79,7 @@ function check(text, place,    rest, word) {
     gsub(/[{][a-z_]*[}]/, "_", text)
     gsub(/[$][a-z_0-9]+/, "_", text)
     rest = text
-    gsub(/OPERATOR[(]pg_catalog\.[-+*\/<>=~!@#%^&|?]+[)]/, " ", rest)
+    gsub(/OPERATOR[(](pg_catalog|@extschema@)\.[-+*\/<>=~!@#%^&|?]+[)]/, " ", rest)
     gsub(/SELECT [*]/, "SELECT", rest)
     gsub(/fillfactor = /, "", rest)
     # Parts of an error of PL/pgSQL.
@@ -104,7 +104,7 @@ function check(text, place,    rest, word) {
     while (match(word, /[A-Za-z_][A-Za-z_0-9.]*[ ]*[(]/)) {
         call = substr(word, RSTART, RLENGTH - 1)
         sub(/ +$/, "", call)
-        if (call !~ /^(pg_catalog\.|_\.|mint\.|mint_registry\.|snowflake_|sequence_table)/ &&
+        if (call !~ /^(pg_catalog\.|_\.|mint\.|mint_registry\.|snowflake_|sequence_table|objectid_|uuid_v7_)/ &&
             call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|AND|OR|NOT|WITH|AS|ON|FROM|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
             call !~ /^_/)
             say(place, "function", call, text)

@@ -1,7 +1,9 @@
-COMMENT ON FUNCTION snowflake_encode(timestamptz, bigint, bigint, snowflake_layout) IS 'the id of a moment, shard and sequence';
-COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'moment, shard and sequence of an id';
+COMMENT ON FUNCTION snowflake_encode(timestamptz, integer, bigint, snowflake_layout) IS 'the id of a timestamp, shard and sequence';
+COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'timestamp, shard and sequence of an id';
 ALTER FUNCTION snowflake_decode(bigint, snowflake_layout) ROWS 1;
 COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'the start of an id''s tick: when it was minted, or up to pg_mint.max_ahead later';
 COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'the shard of an id';
 COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'the sequence of an id within its tick';
-COMMENT ON FUNCTION snowflake_jsonb(bigint, snowflake_layout) IS 'all parts of an id, the id as a string';
+COMMENT ON FUNCTION snowflake_to_jsonb(bigint, snowflake_layout) IS 'all parts of an id, the id as a string';
+COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'whether a layout can have made an id';
+COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'the id of the same time, shard and sequence in another layout';

@@ -5,7 +5,5 @@ COMMENT ON FUNCTION uuid_node(uuid) IS 'the node of a uuid';
 COMMENT ON FUNCTION uuid_clock_sequence(uuid) IS 'the clock sequence of a uuid';
 COMMENT ON FUNCTION uuid_domain(uuid) IS 'the domain of a uuid of version 2';
 COMMENT ON FUNCTION uuid_local_id(uuid) IS 'the local id of a uuid of version 2';
-COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'smallest uuid of version 7 at or after a moment';
-COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'largest uuid of version 7 at or before a moment';
 COMMENT ON FUNCTION uuid_v1_to_v6(uuid) IS 'version 1 as version 6';
 COMMENT ON FUNCTION uuid_v6_to_v1(uuid) IS 'version 6 as version 1';

@@ -81,10 +81,10 @@ impl ToReport for ConcealError {
     fn explain(&self, report: Report) -> Report {
         match self {
             Self::Key(bytes) => report
-                .detail(format!("It has {bytes}."))
+                .detail(format!("It has {bytes} bytes."))
                 .hint("Make one with: openssl rand -hex 16"),
             Self::Tweak(bytes) => report
-                .detail(format!("It has {bytes}."))
+                .detail(format!("It has {bytes} bytes."))
                 .hint("Use a short name, such as that of the table."),
             Self::Id { max, .. } => report.detail(format!("Ids of this width are 1 to {max}.")),
             Self::Bits => report,

@@ -4,7 +4,7 @@ use crate::pg::backend::recovery::Refusal;
 use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::sequence::Sequence;
-use mint_core::{Rules, SequenceState, Values};
+use mint_core::{Rules, SequenceState};
 use pgrx::PgSqlErrorCode as Code;
 
 /// The error of a draw on a standby.
@@ -32,30 +32,6 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
     )
     .detail_if((count > 1).then(|| format!("It has no {count} values in a row left.")))
     .raise()
-}
-
-/// Whether a range can hold values: its upper bound is the number after the greatest of them.
-pub fn fits_range(values: &Values) -> bool {
-    let steps = i128::from(values.count) - 1;
-    let last = i128::from(values.first) + i128::from(values.increment) * steps;
-    i128::from(values.first).max(last) < i128::from(i64::MAX)
-}
-
-/// Raises the error of values in a row that no range can hold.
-#[cold]
-#[track_caller]
-pub fn refuse_range(sequence: &Sequence) -> ! {
-    let message = format!(
-        "a range cannot hold value {} of sequence \"{}\"",
-        i64::MAX,
-        sequence.name()
-    );
-    report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
-        .detail(
-            "It would have to end before the next number, which type bigint has not. Nothing was drawn.",
-        )
-        .hint("Draw the last values one at a time, or fewer of them.")
-        .raise()
 }
 
 /// The percentage of a sequence in use from which on each further percent is warned of.

@@ -1,5 +1,6 @@
 //! Numbers of sequences: segments, tickets and user sequences.
 
+pub mod common;
 pub mod exhausted;
 pub mod segment;
 pub mod sequence_table;

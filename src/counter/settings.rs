@@ -1,8 +1,16 @@
 //! The settings of segments and user sequences.
 
 use crate::pg::backend::guc::value;
+use crate::pg::size_setting;
+use crate::pg::size_setting::SizeSetting;
 use mint_core::counter::section::MOST_SECTIONS;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+use std::ffi::CStr;
+
+/// The segments of shared memory that have the segments of sequences, the sections, and the users.
+pub const SEGMENTS: &CStr = c"pg_mint segments";
+pub const SECTIONS: &CStr = c"pg_mint sections";
+pub const USERS: &CStr = c"pg_mint users";
 
 static MAX_SEGMENTS: GucSetting<i32> = GucSetting::<i32>::new(1_024);
 static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
@@ -35,16 +43,46 @@ pub fn segment_max_step() -> u64 {
     u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
 }
 
+struct MaxSegments;
+
+impl SizeSetting for MaxSegments {
+    const NAME: &'static CStr = c"pg_mint.max_segments";
+    const SEGMENT: &'static CStr = SEGMENTS;
+
+    fn setting() -> &'static GucSetting<i32> {
+        &MAX_SEGMENTS
+    }
+}
+
+struct MaxSections;
+
+impl SizeSetting for MaxSections {
+    const NAME: &'static CStr = c"pg_mint.max_sections";
+    const SEGMENT: &'static CStr = SECTIONS;
+
+    fn setting() -> &'static GucSetting<i32> {
+        &MAX_SECTIONS
+    }
+}
+
+struct UserMemory;
+
+impl SizeSetting for UserMemory {
+    const NAME: &'static CStr = c"pg_mint.user_memory";
+    const SEGMENT: &'static CStr = USERS;
+
+    fn setting() -> &'static GucSetting<i32> {
+        &USER_MEMORY
+    }
+}
+
 /// Defines the settings. Called once, when the library is loaded.
 pub fn init() {
-    GucRegistry::define_int_guc(
-        c"pg_mint.max_segments",
+    size_setting::define::<MaxSegments>(
         c"Sets how many sequences have their segments in shared memory.",
         c"192 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the rest of the one that it used longest ago.",
-        &MAX_SEGMENTS,
         16,
         1_048_576,
-        GucContext::Sighup,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
@@ -67,24 +105,18 @@ pub fn init() {
         GucContext::Sighup,
         GucFlags::default(),
     );
-    GucRegistry::define_int_guc(
-        c"pg_mint.max_sections",
+    size_setting::define::<MaxSections>(
         c"Sets how many sections of user sequences have their ceiling in shared memory.",
         c"88 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the one that it raised longest ago, whose users continue from its ceiling.",
-        &MAX_SECTIONS,
         64,
         MOST_SECTIONS as i32,
-        GucContext::Sighup,
         GucFlags::default(),
     );
-    GucRegistry::define_int_guc(
-        c"pg_mint.user_memory",
+    size_setting::define::<UserMemory>(
         c"Sets the shared memory for the users of user sequences.",
         c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
-        &USER_MEMORY,
         1_024,
         1_073_741_824,
-        GucContext::Sighup,
         GucFlags::UNIT_KB,
     );
 }

@@ -1,7 +1,7 @@
 //! Tickets: numbers of several servers that never collide, as Flickr's ticket servers issue them.
 
-use crate::counter::segment::functions::{check_count, create, drop_sequence, range};
-use crate::counter::segment::{draw, session};
+use crate::counter::common::{check_count, create, range_row};
+use crate::counter::segment::draw;
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
@@ -68,14 +68,17 @@ fn first_ticket(server: i32, servers: i32, above: i64) -> i64 {
 ///   query**: as `segment_next`. Tickets of different servers are in no order.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn ticket_next(ticket: Regclass) -> i64 {
-    draw::next_ticket(ticket.0)
+    draw::next(ticket.0)
 }
 
-/// Returns the next `count` tickets in a row: the range from the first to the last. Of n servers, every nth number
-/// of the range is a ticket of this one, from the first on.
+/// Returns the next `count` tickets in a row: the first, the last, and the step from one to the next, which is the
+/// number of servers.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
-fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
-    range(draw::next_tickets(ticket.0, check_count(count)))
+fn ticket_next_range(
+    ticket: Regclass,
+    count: i64,
+) -> TableIterator<'static, (name!(first, i64), name!(last, i64), name!(step, i64))> {
+    range_row(draw::next_range(ticket.0, check_count(count)))
 }
 
 /// Returns the ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). Tickets that parallel
@@ -83,23 +86,13 @@ fn ticket_next_range(ticket: Regclass, count: i64) -> pgrx::datum::Range<i64> {
 /// refused, as by `currval()`.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn ticket_last(ticket: Regclass) -> i64 {
-    let sequence = session::open_for(ticket.0, pg_sys::ACL_USAGE | pg_sys::ACL_SELECT);
-    session::last_ticket(ticket.0).unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!(
-                "no ticket of \"{}\" has been drawn yet in this session",
-                sequence.name()
-            ),
-        )
-        .raise()
-    })
+    draw::last(ticket.0, "ticket")
 }
 
 /// Changes the number of servers, or which one this is: the new series begins above `above`, which must be
 /// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
+fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
     let start = first_ticket(server, servers, above);
     // Before the lock, which would block other sessions. ALTER SEQUENCE demands the owner.
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
@@ -127,16 +120,10 @@ fn ticket_change(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64
     start
 }
 
-/// Drops the tickets, which only their owner can.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn ticket_drop(ticket: Regclass) {
-    drop_sequence(ticket);
-}
-
 extension_sql_file!(
     "../../sql/counter/tickets.sql",
     name = "counter_tickets",
     requires = [
-        ticket_create, ticket_next, ticket_next_range, ticket_last, ticket_change, ticket_drop
+        ticket_create, ticket_next, ticket_next_range, ticket_last, ticket_alter
     ]
 );

@@ -154,12 +154,31 @@ fn objectid_max(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
     ObjectId::max(timestamp::to_micros(at)).map(ObjectIdValue::from)
 }
 
+/// Returns the smallest ObjectID after a timestamp: for `id >= objectid_min_after(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn objectid_min_after(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
+    ObjectId::min_after(timestamp::to_micros(at)).map(ObjectIdValue::from)
+}
+
+/// Returns the largest ObjectID before a timestamp: for `id <= objectid_max_before(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn objectid_max_before(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
+    ObjectId::max_before(timestamp::to_micros(at)).map(ObjectIdValue::from)
+}
+
+extension_sql_file!(
+    "../../sql/objectid/bounds.sql",
+    name = "objectid_bounds",
+    requires = [
+        "objectid_order", objectid_min, objectid_max, objectid_min_after, objectid_max_before
+    ]
+);
+
 extension_sql_file!(
     "../../sql/objectid/functions.sql",
     name = "objectid_functions",
     requires = [
         "objectid_type", objectid_to_bytea, objectid_from_bytea, objectid, objectid_legacy,
-        objectid_time, objectid_counter, objectid_legacy_machine, objectid_legacy_pid,
-        objectid_min, objectid_max
+        objectid_time, objectid_counter, objectid_legacy_machine, objectid_legacy_pid
     ]
 );

@@ -84,6 +84,24 @@ pub fn warn(message: &'static str, detail: String, hint: &'static str) {
         .report(PgLogLevel::WARNING);
 }
 
+/// Where a message goes that is no error.
+#[derive(Debug, Clone, Copy)]
+pub enum LogLevel {
+    Warning,
+    Log,
+}
+
+/// Sends a message with a detail to the client or the log.
+pub fn tell(level: LogLevel, message: String, detail: &'static str) {
+    let level = match level {
+        LogLevel::Warning => PgLogLevel::WARNING,
+        LogLevel::Log => PgLogLevel::LOG,
+    };
+    ErrorReport::new(Code::ERRCODE_WARNING, encode_for_pgrx(message), FUNCTION)
+        .set_detail(detail)
+        .report(level);
+}
+
 /// Writes to the server's log.
 #[track_caller]
 pub fn log(message: String) {

@@ -9,5 +9,6 @@ pub mod machine;
 pub mod ports;
 pub mod sequence;
 pub mod shmem;
+pub mod size_setting;
 pub mod slot_table;
 pub mod worker;

@@ -217,6 +217,20 @@ impl Drop for Held {
     }
 }
 
+/// Returns true once a session has made the segment of a name.
+pub fn is_made(name: &CStr) -> bool {
+    let rendezvous = rendezvous(name);
+    // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock.
+    unsafe {
+        pg_sys::LWLockRegisterTranche((*rendezvous).tranche, name.as_ptr());
+        let lock = addr_of_mut!((*rendezvous).lock);
+        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_SHARED);
+        let is_made = (*rendezvous).handle != 0;
+        pg_sys::LWLockRelease(lock);
+        is_made
+    }
+}
+
 /// Returns the rendezvous of a name, with its lock initialized.
 fn rendezvous(name: &CStr) -> *mut Rendezvous {
     // SAFETY: MainLWLockArray is the server's; 21 is AddinShmemInitLock in every supported version

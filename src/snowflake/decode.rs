@@ -13,13 +13,13 @@ use pgrx::prelude::*;
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_encode(
     at: TimestampWithTimeZone,
-    shard: i64,
+    shard: i32,
     sequence: i64,
     layout: default!(SnowflakeLayout, "'instagram'"),
 ) -> i64 {
     layout
         .layout()
-        .encode(to_micros(at), shard, sequence)
+        .encode(to_micros(at), shard.into(), sequence)
         .or_report()
 }
 
@@ -33,27 +33,33 @@ fn snowflake_decode(
     'static,
     (
         name!(at, TimestampWithTimeZone),
-        name!(shard, i64),
+        name!(shard, i32),
         name!(sequence, i64),
-        name!(parts, Option<Vec<i64>>),
+        name!(parts, Option<Vec<i32>>),
     ),
 > {
     let layout = layout.layout();
     let Parts { at, node, sequence } = layout.decode(id).or_report();
     TableIterator::once((
         timestamp_or_report(at),
-        node.cast_signed(),
+        shard_of(node),
         sequence.cast_signed(),
         node_parts(layout, node),
     ))
 }
 
+/// Returns a node, of 31 bits at most, as SQL has it.
+#[inline]
+fn shard_of(node: u64) -> i32 {
+    node as i32
+}
+
 /// Returns the upper and lower part of a split node.
-fn node_parts(layout: &Layout, node: u64) -> Option<Vec<i64>> {
+fn node_parts(layout: &Layout, node: u64) -> Option<Vec<i32>> {
     let lower = layout.node_split();
     (lower > 0).then(|| {
         let mask = (1_u64 << lower) - 1;
-        vec![(node >> lower).cast_signed(), (node & mask).cast_signed()]
+        vec![shard_of(node >> lower), shard_of(node & mask)]
     })
 }
 
@@ -68,8 +74,8 @@ fn snowflake_time(
 
 /// Returns the shard of an id.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_shard(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i64 {
-    layout.layout().decode(id).or_report().node.cast_signed()
+fn snowflake_shard(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i32 {
+    shard_of(layout.layout().decode(id).or_report().node)
 }
 
 /// Returns the sequence of an id within its tick.
@@ -86,7 +92,7 @@ fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'"))
 /// Returns all parts of an id as JSON. The id itself is a string, because numbers of JavaScript are exact only up to
 /// 2^53.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
-fn snowflake_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> JsonB {
+fn snowflake_to_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> JsonB {
     let layout = layout.layout();
     let Parts { at, node, sequence } = layout.decode(id).or_report();
     let mut object = serde_json::json!({
@@ -102,11 +108,26 @@ fn snowflake_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) ->
     JsonB(object)
 }
 
+/// Returns true if a layout can have made the id: it is not negative, and has no bits that the layout has not.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn snowflake_is_valid(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> bool {
+    layout.layout().decode(id).is_ok()
+}
+
+/// Returns the id of the same time, shard and sequence in another layout. An error if that has no room for one of
+/// them, or its ticks start at other times.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn snowflake_convert(id: i64, from_layout: SnowflakeLayout, to_layout: SnowflakeLayout) -> i64 {
+    // Copied, as the next layout may take its place in the cache.
+    let from = *from_layout.layout();
+    from.convert(id, to_layout.layout()).or_report()
+}
+
 extension_sql_file!(
     "../../sql/snowflake/decode.sql",
     name = "snowflake_decode",
     requires = [
         snowflake_encode, snowflake_decode, snowflake_time, snowflake_shard, snowflake_sequence,
-        snowflake_jsonb
+        snowflake_to_jsonb, snowflake_is_valid, snowflake_convert
     ]
 );

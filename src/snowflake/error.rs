@@ -14,7 +14,7 @@ impl ToReport for IdError {
             Self::Node { .. } | Self::Sequence { .. } | Self::NotAnId { .. } => {
                 Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
             }
-            Self::Timestamp { .. } => Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
+            Self::Timestamp { .. } | Self::NotATick { .. } => Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
             Self::TimeNotOnTop(_) => Code::ERRCODE_INVALID_PARAMETER_VALUE,
         }
     }
@@ -30,6 +30,9 @@ impl ToReport for IdError {
             }
             Self::Timestamp { first, last, .. } => {
                 report.detail(format!("Times of this layout are {first} to {last}."))
+            }
+            Self::NotATick { .. } => {
+                report.detail("Cut to the start of a tick, ids of different times could be equal.")
             }
             Self::NotAnId { .. } => report
                 .detail("It is negative, or has bits or a time that the layout cannot have.")
@@ -55,7 +58,8 @@ pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
         LayoutError::UnknownName(_) => {
             let names: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name).collect();
             format!(
-                "Built-in layouts are {}. Others are written as fields from the top bit down.",
+                "Built-in layouts are {}. Others are written as fields from the top bit down, \
+                 or as a built-in one with changes, like twitter node:8 seq:14.",
                 names.join(", ")
             )
         }

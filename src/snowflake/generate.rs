@@ -23,11 +23,12 @@ use pgrx::prelude::*;
 /// - **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, parallel_safe, cost = 1)]
 fn snowflake_next_id(
-    shard: Option<i64>,
+    shard: Option<i32>,
     layout: default!(Option<SnowflakeLayout>, "'instagram'"),
 ) -> i64 {
     let layout = required(layout, "layout").layout();
-    let node = layout.check_node(required(shard, "shard")).or_report();
+    let shard = required(shard, "shard");
+    let node = layout.check_node(shard.into()).or_report();
     mint::next_id(layout, node)
 }
 
@@ -68,12 +69,13 @@ const CHUNK: u64 = 4_096;
 /// lie between; else as `snowflake_next_id`.
 #[pg_extern(volatile, parallel_safe, cost = 1)]
 fn snowflake_next_ids(
-    shard: Option<i64>,
+    shard: Option<i32>,
     count: Option<i64>,
     layout: default!(Option<SnowflakeLayout>, "'instagram'"),
 ) -> SetOfIterator<'static, i64> {
     let layout = *required(layout, "layout").layout();
-    let node = layout.check_node(required(shard, "shard")).or_report();
+    let shard = required(shard, "shard");
+    let node = layout.check_node(shard.into()).or_report();
     let count = u64::try_from(required(count, "count")).unwrap_or_else(|_| {
         error::report(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,

@@ -1,8 +1,14 @@
 //! Settings of ids of 64 bits.
 
 use crate::pg::backend::guc::{max_wait, value};
+use crate::pg::size_setting;
+use crate::pg::size_setting::SizeSetting;
 use mint_core::{Micros, Policy};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+use std::ffi::CStr;
+
+/// The segment of shared memory that has the lanes.
+pub const LANES: &CStr = c"pg_mint lanes";
 
 static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
@@ -38,6 +44,17 @@ pub fn session_cache() -> u64 {
     u64::from(value(&SESSION_CACHE).unsigned_abs())
 }
 
+struct MaxLanes;
+
+impl SizeSetting for MaxLanes {
+    const NAME: &'static CStr = c"pg_mint.max_lanes";
+    const SEGMENT: &'static CStr = LANES;
+
+    fn setting() -> &'static GucSetting<i32> {
+        &MAX_LANES
+    }
+}
+
 /// Defines the settings. Called once, when the library is loaded.
 pub fn init() {
     GucRegistry::define_int_guc(
@@ -70,14 +87,11 @@ pub fn init() {
         GucContext::Sighup,
         GucFlags::UNIT_MS,
     );
-    GucRegistry::define_int_guc(
-        c"pg_mint.max_lanes",
+    size_setting::define::<MaxLanes>(
         c"Sets how many pairs of layout and node have a lane of their own.",
         c"128 to 256 bytes of shared memory each. Read at the first use after a start of the server. Further nodes share one lane of their layout.",
-        &MAX_LANES,
         16,
         1_048_576,
-        GucContext::Sighup,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(

@@ -74,6 +74,26 @@ fn uuid_v7_max(at: TimestampWithTimeZone) -> Option<UuidValue> {
     version::v7_max(timestamp::to_micros(at)).map(UuidValue::from)
 }
 
+/// Returns the smallest version 7 after a timestamp: for `id >= uuid_v7_min_after(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v7_min_after(at: TimestampWithTimeZone) -> Option<UuidValue> {
+    version::v7_min_after(timestamp::to_micros(at)).map(UuidValue::from)
+}
+
+/// Returns the largest version 7 before a timestamp: for `id <= uuid_v7_max_before(at)`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v7_max_before(at: TimestampWithTimeZone) -> Option<UuidValue> {
+    version::v7_max_before(timestamp::to_micros(at)).map(UuidValue::from)
+}
+
+extension_sql_file!(
+    "../../sql/uuid/bounds.sql",
+    name = "uuid_bounds",
+    requires = [
+        uuid_v7_min, uuid_v7_max, uuid_v7_min_after, uuid_v7_max_before
+    ]
+);
+
 /// Converts version 1 to version 6: the same time, clock sequence and node, in an order that sorts.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v1_to_v6(id: UuidValue) -> UuidValue {
@@ -108,6 +128,6 @@ extension_sql_file!(
     name = "uuid_decode",
     requires = [
         uuid_version, uuid_variant, uuid_time, uuid_node, uuid_clock_sequence, uuid_domain,
-        uuid_local_id, uuid_v7_min, uuid_v7_max, uuid_v1_to_v6, uuid_v6_to_v1
+        uuid_local_id, uuid_v1_to_v6, uuid_v6_to_v1
     ]
 );

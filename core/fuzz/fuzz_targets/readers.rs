@@ -33,6 +33,10 @@ fuzz_target!(|data: &[u8]| {
         assert!(ObjectId::max(at).is_none_or(|id| id.time() <= at));
         assert!(version::v7_min(at).is_none_or(|id| version::time(&id) >= Some(at)));
         assert!(version::v7_max(at).is_none_or(|id| version::time(&id) <= Some(at)));
+        assert!(ObjectId::min_after(at).is_none_or(|id| id.time() > at));
+        assert!(ObjectId::max_before(at).is_none_or(|id| id.time() < at));
+        assert!(version::v7_min_after(at).is_none_or(|id| version::time(&id) > Some(at)));
+        assert!(version::v7_max_before(at).is_none_or(|id| version::time(&id) < Some(at)));
         let _ = version::v7_at(at, 0);
     }
 });

@@ -211,12 +211,12 @@ impl BlockCipherEncClosure for Rounds<'_> {
         for place in 0..ROUNDS {
             if self.reverse {
                 let round = ROUNDS - 1 - place;
-                if round % 2 == 0 {
+                if round.is_multiple_of(2) {
                     left = left.wrapping_sub(mix(round, right)) & left_mask;
                 } else {
                     right = right.wrapping_sub(mix(round, left)) & right_mask;
                 }
-            } else if place % 2 == 0 {
+            } else if place.is_multiple_of(2) {
                 left = left.wrapping_add(mix(place, right)) & left_mask;
             } else {
                 right = right.wrapping_add(mix(place, left)) & right_mask;

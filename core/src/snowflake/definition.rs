@@ -98,6 +98,9 @@ pub struct Definition {
     pub start: u32,
 }
 
+/// The widest node: every shard is an `integer` of SQL.
+const MAX_NODE_BITS: u32 = 31;
+
 /// Longest unit: an hour, in microseconds.
 pub(crate) const MAX_UNIT: u32 = 3_600_000_000;
 
@@ -129,8 +132,11 @@ impl Definition {
         if self.node.0 == 0 && self.node.1 != 0 {
             return Err(DefinitionError::ZeroWidth("node"));
         }
-        if total > 64 || time > 63 || seq > 63 || node > 62 {
+        if total > 64 || time > 63 || seq > 63 {
             return Err(DefinitionError::TooWide(total));
+        }
+        if node > MAX_NODE_BITS {
+            return Err(DefinitionError::NodeTooWide(node));
         }
         // Ids are positive: the 64th bit can only be the time's, and is given up.
         if total == 64 && (self.order.letters()[0] != b't' || time == 1) {
@@ -174,6 +180,7 @@ impl Definition {
 pub(crate) enum DefinitionError {
     ZeroWidth(&'static str),
     TooWide(u32),
+    NodeTooWide(u32),
     SignBit,
     OutOfRange,
 }

@@ -24,6 +24,8 @@ pub enum LayoutError {
     ZeroWidth(&'static str),
     #[error("the fields have {0} bits in total, more than the 64 of a bigint")]
     TooWide(u32),
+    #[error("field \"node\" has {0} bits, more than the 31 of a shard, an integer")]
+    NodeTooWide(u32),
     #[error(
         "a layout of 64 bits must begin with a time of two bits or more, which then lends its top bit to the sign"
     )]
@@ -64,6 +66,8 @@ pub enum IdError {
         first: String,
         last: String,
     },
+    #[error("time {at} is not the start of a tick of layout {layout}")]
+    NotATick { at: String, layout: String },
     #[error("{id} is not an id of layout {layout}")]
     NotAnId { id: i64, layout: String },
     #[error("layout {0} does not begin with its time")]

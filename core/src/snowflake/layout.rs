@@ -45,6 +45,7 @@ impl From<DefinitionError> for LayoutError {
         match error {
             DefinitionError::ZeroWidth(field) => LayoutError::ZeroWidth(field),
             DefinitionError::TooWide(bits) => LayoutError::TooWide(bits),
+            DefinitionError::NodeTooWide(bits) => LayoutError::NodeTooWide(bits),
             DefinitionError::SignBit => LayoutError::SignBit,
             DefinitionError::OutOfRange => LayoutError::BadBytes(Layout::VERSION),
         }

@@ -1,4 +1,4 @@
-//! Layouts as text: a built-in name, or fields from the top bit down.
+//! Layouts as text: a built-in name, also with changes, or fields from the top bit down.
 
 use crate::clock::{Micros, timestamp_text};
 use crate::snowflake::builtin;
@@ -12,24 +12,28 @@ use std::str::FromStr;
 impl FromStr for Layout {
     type Err = LayoutError;
 
-    /// `twitter`, or `time:41 node:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`.
+    /// `twitter`; `twitter node:8 seq:14`, which has the other fields of the built-in layout, in its order; or
+    /// `time:41 node:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`.
     ///
     /// Unit defaults to 1ms; `start:random` or `start:random(n)` may follow.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
-        let text = text.trim();
-        if !text.contains(':') {
-            return builtin::by_name(text)
-                .copied()
-                .ok_or_else(|| LayoutError::UnknownName(text.to_owned()));
-        }
+        let mut words = text.split_ascii_whitespace();
+        let first = words.clone().next().unwrap_or_default();
+        let base = if first.contains(':') {
+            None
+        } else {
+            words.next();
+            let builtin = builtin::by_name(first);
+            Some(builtin.ok_or_else(|| LayoutError::UnknownName(first.to_owned()))?)
+        };
         let mut fields = Fields::default();
-        for word in text.split_ascii_whitespace() {
+        for word in words {
             let (name, value) = word
                 .split_once(':')
                 .ok_or_else(|| LayoutError::NotAField(word.to_owned()))?;
             fields.read(name, value)?;
         }
-        fields.layout()
+        fields.layout(base.map(Layout::definition))
     }
 }
 
@@ -71,10 +75,33 @@ impl Fields {
         }
     }
 
-    fn layout(mut self) -> Result<Layout, LayoutError> {
-        let time = self.time.ok_or(LayoutError::Missing("time"))?;
-        let seq = self.seq.ok_or(LayoutError::Missing("seq"))?;
-        let epoch = self.epoch.ok_or(LayoutError::Missing("epoch"))?;
+    /// Returns the layout of these fields; of those that are missing, it has those of the base.
+    fn layout(mut self, base: Option<&Definition>) -> Result<Layout, LayoutError> {
+        let missing = LayoutError::Missing;
+        let time = self.time.or(base.map(|base| base.time));
+        let seq = self.seq.or(base.map(|base| base.seq));
+        let epoch = self.epoch.or(base.map(|base| base.epoch));
+        let (time, seq) = (time.ok_or(missing("time"))?, seq.ok_or(missing("seq"))?);
+        let start = match (self.start.as_deref(), base) {
+            (Some(text), _) => start(text, seq)?,
+            (None, Some(base)) if base.start > seq => {
+                return Err(LayoutError::BadStart(start_text(base.start)));
+            }
+            (None, base) => base.map_or(0, |base| base.start),
+        };
+        Layout::new(Definition {
+            order: base.map_or_else(|| self.order(), |base| Ok(base.order))?,
+            time,
+            node: self.node.or(base.map(|base| base.node)).unwrap_or((0, 0)),
+            seq,
+            unit: self.unit.or(base.map(|base| base.unit)).unwrap_or(1_000),
+            epoch: epoch.ok_or(missing("epoch"))?,
+            start,
+        })
+    }
+
+    /// Returns the order of the fields that were read.
+    fn order(&mut self) -> Result<Order, LayoutError> {
         if self.node.is_none() {
             // A node of no bits may stand anywhere; below the time is where it is printed.
             let below_time = self
@@ -84,23 +111,10 @@ impl Fields {
                 .map_or(0, |at| at + 1);
             self.order.insert(below_time, b'n');
         }
-        let order = Order::ALL
+        Order::ALL
             .into_iter()
             .find(|order| order.letters()[..] == self.order[..])
-            .ok_or(LayoutError::Missing("time"))?;
-        let start = self
-            .start
-            .as_deref()
-            .map_or(Ok(0), |text| start(text, seq))?;
-        Layout::new(Definition {
-            order,
-            time,
-            node: self.node.unwrap_or((0, 0)),
-            seq,
-            unit: self.unit.unwrap_or(1_000),
-            epoch,
-            start,
-        })
+            .ok_or(LayoutError::Missing("time"))
     }
 }
 
@@ -175,6 +189,10 @@ fn start(text: &str, seq: u32) -> Result<u32, LayoutError> {
     }
 }
 
+fn start_text(start: u32) -> String {
+    format!("random({})", 1_u64 << start)
+}
+
 impl fmt::Display for Layout {
     /// The built-in name where there is one, else the fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -217,7 +235,7 @@ impl Layout {
         });
         words.push(format!("epoch:{}", timestamp_text(d.epoch)));
         if d.start > 0 {
-            words.push(format!("start:random({})", 1_u64 << d.start));
+            words.push(format!("start:{}", start_text(d.start)));
         }
         words.join(" ")
     }

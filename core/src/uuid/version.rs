@@ -53,6 +53,18 @@ pub fn v7_max(at: Micros) -> Option<Uuid> {
     (at >= 0).then(|| v7_of((next << PART) - 1, u64::MAX))
 }
 
+/// The smallest version 7 with a [`time`] after a timestamp; none after the time field.
+#[must_use]
+pub fn v7_min_after(at: Micros) -> Option<Uuid> {
+    v7_min(at.saturating_add(1))
+}
+
+/// The largest version 7 with a [`time`] before a timestamp; none before 1970.
+#[must_use]
+pub fn v7_max_before(at: Micros) -> Option<Uuid> {
+    v7_max(at.saturating_sub(1))
+}
+
 /// Version 3: MD5 of a namespace and a name.
 #[must_use]
 pub fn v3(namespace: &Uuid, name: &[u8]) -> Uuid {

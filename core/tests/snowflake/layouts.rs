@@ -43,11 +43,12 @@ fn layouts(bits: u32) -> impl Strategy<Value = Layout> {
         move |(order, (time, seq, upper, lower, start), unit, epoch)| {
             let time = 1 + time % (bits - 1);
             let seq = 1 + seq % (bits - time);
-            let upper = upper % (bits - time - seq + 1);
+            let most = (bits - time - seq).min(31);
+            let upper = upper % (most + 1);
             let lower = if upper == 0 {
                 0
             } else {
-                lower % (bits - time - seq - upper + 1)
+                lower % (most - upper + 1)
             };
             let start = start % (seq + 1);
             let node = (upper, lower);
@@ -150,6 +151,36 @@ proptest! {
         }
     }
 
+    /// What is converted has the same fields, and is converted back.
+    #[test]
+    fn a_converted_id_has_the_same_fields(
+        (from, at) in layouts(64).prop_flat_map(|layout| (Just(layout), timestamps(layout))),
+        (other, near) in (layouts(64), any::<bool>()),
+        node in 0..4_u64,
+        sequence in 0..4_u64,
+    ) {
+        let near = near.then(|| Layout::new(Definition { epoch: from.epoch(), unit: from.unit() as u32, ..*other.definition() }).unwrap());
+        let to = near.unwrap_or(other);
+        let Ok(id) = from.encode(at, (node & from.node.max()) as i64, (sequence & from.seq.max()) as i64) else {
+            return Ok(());
+        };
+        let parts = from.decode(id).unwrap();
+        match from.convert(id, &to) {
+            Ok(converted) => {
+                prop_assert_eq!(to.decode(converted), Ok(parts));
+                prop_assert_eq!(to.convert(converted, &from), Ok(id));
+            }
+            Err(IdError::NotATick { .. }) => {
+                let age = i128::from(parts.at) - i128::from(to.epoch());
+                prop_assert!(age % i128::from(to.unit()) != 0);
+            }
+            Err(error) => {
+                let encoded = to.encode(parts.at, parts.node as i64, parts.sequence as i64);
+                prop_assert_eq!(encoded, Err(error));
+            }
+        }
+    }
+
     #[test]
     fn ids_that_no_layout_field_explains_are_refused(layout in layouts(63), id: i64) {
         let d = layout.definition();
@@ -246,8 +277,16 @@ fn each_kind_of_bad_text_has_its_error() {
             SignBit,
         ),
         (
-            own("time:1 node:51 seq:12 epoch:2020-01-01T00:00:00Z"),
+            own("time:1 node:31 seq:32 epoch:2020-01-01T00:00:00Z"),
             SignBit,
+        ),
+        (
+            own("time:20 node:32 seq:10 epoch:2020-01-01T00:00:00Z"),
+            NodeTooWide(32),
+        ),
+        (
+            own("time:20 node:16+16 seq:10 epoch:2020-01-01T00:00:00Z"),
+            NodeTooWide(32),
         ),
         (with("unit:0ms"), BadUnit(own("0ms"))),
         (with("unit:3601s"), BadUnit(own("3601s"))),
@@ -280,6 +319,59 @@ fn each_kind_of_bad_text_has_its_error() {
     let mut bytes = BUILTINS[0].layout.to_bytes();
     bytes[0] = 2;
     assert_eq!(Layout::from_bytes(&bytes), Err(BadBytes(1)));
+}
+
+/// Fields that a built-in layout does not get anew, and their order, are its own.
+#[test]
+fn a_built_in_layout_with_changes_is_shown_in_full() {
+    for (text, full) in [
+        ("twitter", "twitter"),
+        (" twitter\tnode:5+5 ", "twitter"),
+        ("twitter start:random(128) node:10", "leaf"),
+        ("leaf start:zero node:5+5", "twitter"),
+        (
+            "instagram epoch:2026-01-01T00:00:00Z",
+            "time:41 node:13 seq:10 unit:1ms epoch:2026-01-01T00:00:00Z",
+        ),
+        (
+            "twitter seq:14 node:8",
+            "time:41 node:8 seq:14 unit:1ms epoch:2010-11-04T01:42:54.657Z",
+        ),
+        (
+            "sonyflake unit:1ms",
+            "time:39 seq:8 node:16 unit:1ms epoch:2014-09-01T00:00:00Z",
+        ),
+        (
+            "mastodon node:4 seq:12",
+            "time:48 node:4 seq:12 unit:1ms epoch:1970-01-01T00:00:00Z",
+        ),
+        (
+            "leaf seq:7 time:40",
+            "time:40 node:10 seq:7 unit:1ms epoch:2010-11-04T01:42:54.657Z start:random(128)",
+        ),
+    ] {
+        assert_eq!(text.parse::<Layout>().unwrap().to_string(), full, "{text}");
+    }
+}
+
+#[test]
+fn each_kind_of_bad_change_has_its_error() {
+    let own = str::to_owned;
+    for (text, error) in [
+        ("twitter node:8 bogus", NotAField(own("bogus"))),
+        ("twitter node:8 leaf", NotAField(own("leaf"))),
+        ("Twitter node:8", UnknownName(own("Twitter"))),
+        ("node:8 twitter", NotAField(own("twitter"))),
+        ("twitter shard:8", UnknownField(own("shard"))),
+        ("twitter node:8 node:8", Repeated("node")),
+        ("twitter node:13", TooWide(66)),
+        ("twitter seq:14", TooWide(65)),
+        ("twitter node:32 seq:1", TooWide(74)),
+        ("twitter time:20 node:32", NodeTooWide(32)),
+        ("leaf seq:6", BadStart(own("random(128)"))),
+    ] {
+        assert_eq!(text.parse::<Layout>(), Err(error), "{text}");
+    }
 }
 
 /// Widths whose sum wraps around are too wide, not small.

@@ -237,6 +237,15 @@ fn bounds_outside_of_the_time_field() {
     assert_eq!(version::v7_min(end - 999), None);
     assert!(version::v7_min(end - 1_000).is_some());
     assert_eq!(version::v7_min(i64::MAX), None);
+    assert_eq!(version::v7_min_after(i64::MIN), version::v7_min(0));
+    assert_eq!(version::v7_min_after(-1), version::v7_min(0));
+    assert_eq!(version::v7_min_after(0), version::v7_min(1));
+    assert_eq!(version::v7_min_after(end - 1_000), None);
+    assert_eq!(version::v7_min_after(i64::MAX), None);
+    assert_eq!(version::v7_max_before(i64::MAX), version::v7_max(end - 1));
+    assert_eq!(version::v7_max_before(1), version::v7_max(0));
+    assert_eq!(version::v7_max_before(0), None);
+    assert_eq!(version::v7_max_before(i64::MIN), None);
     assert_eq!(version::v7_at(-1, 0), None);
     assert_eq!(version::v7_at(end, 0), None);
     assert!(version::v7_at(end - 1, 0).is_some());
@@ -248,4 +257,12 @@ fn bounds_outside_of_the_time_field() {
     assert_eq!(ObjectId::min(end - 999_999), None);
     assert!(ObjectId::min(end - 1_000_000).is_some());
     assert_eq!(ObjectId::min(i64::MAX), None);
+    assert_eq!(ObjectId::min_after(i64::MIN), Some(ObjectId([0; 12])));
+    assert_eq!(ObjectId::min_after(0), ObjectId::min(1));
+    assert_eq!(ObjectId::min_after(end - 1_000_000), None);
+    assert_eq!(ObjectId::min_after(i64::MAX), None);
+    assert_eq!(ObjectId::max_before(i64::MAX), Some(ObjectId([0xff; 12])));
+    assert_eq!(ObjectId::max_before(1), ObjectId::max(0));
+    assert_eq!(ObjectId::max_before(0), None);
+    assert_eq!(ObjectId::max_before(i64::MIN), None);
 }

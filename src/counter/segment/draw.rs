@@ -1,9 +1,10 @@
 //! Drawing from sequences: all sessions draw from segments in shared memory.
 
-use crate::counter::exhausted;
 use crate::counter::segment::refill::{prefetch, refill, take};
-use crate::counter::segment::session::{find_segments, forget, open, recent, set_last_ticket};
-use crate::counter::segment::slots::{Segments, Slot};
+use crate::counter::segment::session::{
+    find_segments, forget, last_of, open, open_for, recent, set_last,
+};
+use crate::counter::segment::slots::Segments;
 use crate::counter::segment::source;
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
@@ -12,7 +13,7 @@ use mint_core::counter::segment::Switch;
 use mint_core::{Draw, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// Returns the next value of a sequence.
+/// Returns the next value of a sequence, and records it as the last one of this session.
 #[inline]
 pub fn next(sequence: pg_sys::Oid) -> i64 {
     let known = recent();
@@ -24,40 +25,38 @@ pub fn next(sequence: pg_sys::Oid) -> i64 {
         if fetch {
             prefetch(sequence);
         }
+        set_last(first);
         return first;
     }
-    draw(sequence, 1, false).first
+    next_range(sequence, 1).first
 }
 
-/// Returns the next value, and records it as the last ticket of this session.
-#[inline]
-pub fn next_ticket(sequence: pg_sys::Oid) -> i64 {
-    let value = next(sequence);
-    set_last_ticket(value);
-    value
-}
-
-/// Returns the next `count` values in a row.
+/// Returns the next `count` values in a row, and records the first of them as the last one of this session.
+#[cold]
 pub fn next_range(sequence: pg_sys::Oid, count: u64) -> Values {
-    draw(sequence, count, true)
-}
-
-/// As [`next_range`]; records the first value as the last ticket of this session.
-pub fn next_tickets(sequence: pg_sys::Oid, count: u64) -> Values {
-    let values = draw(sequence, count, true);
-    set_last_ticket(values.first);
+    let values = draw(sequence, count);
+    set_last(values.first);
     values
 }
 
-/// Draws `count` values in a row, for a range or not.
-#[cold]
-fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
+/// Returns the value that this session drew last, if the role may read the sequence.
+pub fn last(oid: pg_sys::Oid, noun: &str) -> i64 {
+    let sequence = open_for(oid, pg_sys::ACL_USAGE | pg_sys::ACL_SELECT);
+    last_of(oid).unwrap_or_else(|| {
+        let name = sequence.name();
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("no {noun} of \"{name}\" has been drawn yet in this session"),
+        )
+        .raise()
+    })
+}
+
+/// Draws `count` values in a row.
+fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
     loop {
         let segments = find_segments(sequence);
         let Segments { slot, owner } = segments;
-        if for_range {
-            refuse_unfit(slot, sequence, count);
-        }
         match slot.segment.draw(owner, count) {
             Draw::Got {
                 first,
@@ -89,33 +88,6 @@ fn draw(sequence: pg_sys::Oid, count: u64, for_range: bool) -> Values {
             Draw::Short { .. } => switch_segment(segments, sequence),
         }
         pgrx::check_for_interrupts!();
-    }
-}
-
-/// Raises an error if the greatest bigint would be among the next values, which no range can hold. Other sessions may
-/// draw in between: then the values that are drawn are lost.
-fn refuse_unfit(slot: &Slot, sequence: pg_sys::Oid, count: u64) {
-    let look = slot.segment.state();
-    let (Some(first), Some(last)) = (look.position, look.ceiling) else {
-        return;
-    };
-    if first.max(last) == i64::MAX {
-        let open = open(sequence);
-        let (rules, _) = open.definition();
-        // The increment of a remote sequence is no step of its values.
-        let increment = if source::may_be_name(&rules) {
-            1
-        } else {
-            rules.increment
-        };
-        let values = Values {
-            first,
-            increment,
-            count,
-        };
-        if !exhausted::fits_range(&values) {
-            exhausted::refuse_range(&open);
-        }
     }
 }
 

@@ -1,16 +1,15 @@
 //! Segments: any sequence, drawn faster.
 
+use crate::counter::common::{check_count, create, create_quoted, range_row};
 use crate::counter::segment::{draw, refill, slots, source};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::{report, required};
-use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
-use std::ops::RangeInclusive;
 
 /// Returns the next value of a sequence, drawn from a segment that all sessions of the server share.
 ///
@@ -28,12 +27,21 @@ fn segment_next(sequence: Regclass) -> i64 {
     draw::next(sequence.0)
 }
 
-/// Returns the next `count` values of a sequence in a row: the range from the least to the greatest. Of a sequence
-/// with increment n, every nth number of the range is a value, from the first on. A range cannot hold the greatest
-/// bigint: then it is an error (22003), and nothing is drawn. Else as `segment_next`.
+/// Returns the next `count` values of a sequence in a row: the first, the last, and the step from one to the next,
+/// which is the sequence's increment. Else as `segment_next`.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
-fn segment_next_range(sequence: Regclass, count: i64) -> pgrx::datum::Range<i64> {
-    range(draw::next_range(sequence.0, check_count(count)))
+fn segment_next_range(
+    sequence: Regclass,
+    count: i64,
+) -> TableIterator<'static, (name!(first, i64), name!(last, i64), name!(step, i64))> {
+    range_row(draw::next_range(sequence.0, check_count(count)))
+}
+
+/// Returns the value that this session drew last, or the first of a range, as `currval()`. Values that parallel workers
+/// drew do not count; DISCARD forgets the last one. A role without the privilege to read the sequence is refused.
+#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
+fn segment_last(sequence: Regclass) -> i64 {
+    draw::last(sequence.0, "value")
 }
 
 /// Sets a sequence to a value, which counts as issued, and returns it: `setval` that drops the segments at once. After
@@ -42,31 +50,6 @@ fn segment_next_range(sequence: Regclass, count: i64) -> pgrx::datum::Range<i64>
 fn segment_set(sequence: Regclass, value: i64) -> i64 {
     refill::set(sequence.0, value);
     value
-}
-
-/// Checks a count of values in a row: one call must not use up what others need.
-#[track_caller]
-pub fn check_count(count: i64) -> u64 {
-    check_range("count", count, 1..=i64::from(i32::MAX));
-    count.unsigned_abs()
-}
-
-/// Raises an error unless an argument is in a range.
-#[track_caller]
-pub fn check_range(name: &str, value: i64, range: RangeInclusive<i64>) {
-    if !range.contains(&value) {
-        report(
-            Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("{name} must be from {} to {}", range.start(), range.end()),
-        )
-        .raise();
-    }
-}
-
-/// Returns the range from the least of some values to the greatest.
-pub fn range(values: Values) -> pgrx::datum::Range<i64> {
-    let (first, last) = (values.first, values.last());
-    (first.min(last)..=first.max(last)).into()
 }
 
 /// The longest step.
@@ -116,33 +99,10 @@ fn check_step(step: i64) {
 pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
     check_step(step);
     let min = start.min(1);
-    create_in_place(
+    create_quoted(
         quoted,
         &format!("MINVALUE {min} START {start} CACHE {step}"),
     )
-}
-
-/// Creates a sequence of this name, and returns it.
-pub fn create(name: &str, clauses: &str) -> Regclass {
-    create_in_place(&sql::quoted(name), clauses)
-}
-
-/// Creates a sequence of a quoted name, in the schema where the caller creates relations.
-fn create_in_place(quoted: &str, clauses: &str) -> Regclass {
-    let name = sql::with_schema(quoted);
-    sql::run(&format!("CREATE SEQUENCE {name} {clauses}"));
-    Regclass(sql::resolve(&name))
-}
-
-/// Drops a sequence, which only its owner can.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
-fn segment_drop(sequence: Regclass) {
-    drop_sequence(sequence);
-}
-
-/// Drops a sequence, as the server does.
-pub fn drop_sequence(sequence: Regclass) {
-    sql::drop("SEQUENCE", sequence.0);
 }
 
 /// Returns the sequences of this database that were drawn from since the server started, behind the view of the
@@ -181,6 +141,6 @@ extension_sql_file!(
     "../../../sql/counter/segments.sql",
     name = "counter_segments",
     requires = [
-        segments, segment_next, segment_next_range, segment_set, segment_create, segment_drop
+        segments, segment_next, segment_next_range, segment_last, segment_set, segment_create
     ]
 );

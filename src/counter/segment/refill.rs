@@ -105,7 +105,6 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let (rules, cache) = sequence.definition();
     let segments = Cell::new(attach(oid, &sequence));
     let (taken, before) = (Cell::new(None), Cell::new(None));
-    let mut unfit = false;
     let (found, position) = sequence.update_then(
         |found, logged| {
             if segments.get().slot.is_stale(found, logged, &rules, cache) {
@@ -113,9 +112,8 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
             }
             before.set(Some(sequence_state(found)));
             let values = rules.take(sequence_state(found), count, count)?;
-            unfit = !exhausted::fits_range(&values);
-            taken.set((!unfit).then_some(values));
-            taken.get().map(row)
+            taken.set(Some(values));
+            Some(row(values))
         },
         |position| {
             if let Some(values) = taken.get() {
@@ -124,7 +122,6 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
         },
     );
     match (before.get(), taken.get()) {
-        _ if unfit => exhausted::refuse_range(&sequence),
         (Some(before), Some(values)) => {
             sequence::flush(position);
             exhausted::warn(&sequence, &rules, before, sequence_state(found));

@@ -27,7 +27,7 @@ pub struct DrawnSequence {
     file: Local<pg_sys::Oid>,
     /// The statement in which the page was read.
     statement: Local<u64>,
-    /// The ticket that this session drew last.
+    /// The value that this session drew last.
     last: Local<Option<i64>>,
 }
 
@@ -61,16 +61,16 @@ pub fn recent() -> &'static DrawnSequence {
     SEQUENCES.recent()
 }
 
-/// Records the ticket that was drawn last, from the recent sequence.
+/// Records the value that was drawn last, from the recent sequence.
 #[inline]
-pub fn set_last_ticket(value: i64) {
+pub fn set_last(value: i64) {
     SEQUENCES.recent().last.set(Some(value));
 }
 
 /// Registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     statement::on_begin(begin_statement);
-    on_discard(forget_tickets);
+    on_discard(forget_last);
     invalidation::on_relation(forget);
     invalidation::on_role(|| forget(pg_sys::InvalidOid));
 }
@@ -81,13 +81,13 @@ fn begin_statement() {
     SEQUENCES.forget_recent();
 }
 
-/// Returns the ticket that this session drew last from a sequence.
-pub fn last_ticket(sequence: pg_sys::Oid) -> Option<i64> {
+/// Returns the value that this session drew last from a sequence.
+pub fn last_of(sequence: pg_sys::Oid) -> Option<i64> {
     SEQUENCES.get(sequence.to_u32())?.last.get()
 }
 
-/// Callback: DISCARD forgets the last tickets.
-fn forget_tickets() {
+/// Callback: DISCARD forgets the last values.
+fn forget_last() {
     SEQUENCES.each(|known| known.last.set(None));
 }
 

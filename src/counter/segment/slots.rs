@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
 static STAMP: Stamp = Stamp::new(b's', 1);
 static SEGMENTS: NamedSegment<Owners, Slot> = NamedSegment::with_slots(
-    c"pg_mint segments",
+    settings::SEGMENTS,
     &STAMP,
     || settings::max_segments() as usize,
     |_, _| (),

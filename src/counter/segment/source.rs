@@ -341,11 +341,8 @@ impl Worker {
         // would issue again what it has forgotten.
         let query = |mint: &str| {
             format!(
-                "SELECT pg_catalog.lower(r), pg_catalog.upper(r) OPERATOR(pg_catalog.-) 1::pg_catalog.int8,
-                     s.seqincrement, pg_catalog.pg_current_xact_id()::pg_catalog.text
-                 FROM {mint}.segment_next_range({name}::pg_catalog.regclass, {count}::pg_catalog.int8) AS r,
-                     pg_catalog.pg_sequence AS s
-                 WHERE s.seqrelid OPERATOR(pg_catalog.=) {name}::pg_catalog.regclass::pg_catalog.oid"
+                "SELECT r.first, r.last, r.step, pg_catalog.pg_current_xact_id()::pg_catalog.text
+                 FROM {mint}.segment_next_range({name}::pg_catalog.regclass, {count}::pg_catalog.int8) AS r"
             )
         };
         let key = (source.place.server.clone(), source.owner.clone());
@@ -353,20 +350,19 @@ impl Worker {
         let remote = self.remotes.entry(key).or_insert_with(|| {
             Remote::new(format!("pg_mint {number}"), Some(source.owner.clone()))
         });
-        let columns = "least pg_catalog.int8, greatest pg_catalog.int8, increment pg_catalog.int8, xid pg_catalog.text";
-        let (least, greatest, increment) =
+        let columns = "first pg_catalog.int8, last pg_catalog.int8, step pg_catalog.int8, xid pg_catalog.text";
+        let (first, last, increment) =
             remote.ask(&source.place.server, &query, columns, |row| {
                 let number = |column: usize| value::<i64>(&row, column).unwrap_or(0);
                 (number(1), number(2), number(3))
             })?;
-        if increment == 0 || greatest < least {
+        if increment == 0 || last.cmp(&first) == 0.cmp(&increment) {
             return Err("the source gave no values".to_owned());
         }
-        let first = if increment > 0 { least } else { greatest };
         let values = Values {
             first,
             increment,
-            count: (greatest.abs_diff(least) / increment.unsigned_abs()) + 1,
+            count: (last.abs_diff(first) / increment.unsigned_abs()) + 1,
         };
         segments.supply(values, now);
         Ok(())

@@ -1,12 +1,13 @@
 //! User sequences: a sequence for each of very many users, as in WeChat's seqsvr.
 
-use crate::counter::segment::functions::{check_count, check_range};
+use crate::counter::common::{check_count, check_range, range_row};
 use crate::counter::user::draw;
 use crate::counter::user::family::{constraint_name, look_up, section_name};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
+use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
 
@@ -47,7 +48,7 @@ fn user_sequence_create(
 fn user_sequence_drop(family: Regclass) {
     // Another table must not be dropped by mistake.
     look_up(family.0);
-    sql::drop("TABLE", family.0);
+    sql::drop_table(family.0);
 }
 
 /// Returns the next number of a user.
@@ -66,12 +67,20 @@ fn user_sequence_next(family: Regclass, uid: i64) -> i64 {
     draw::next(family.0, uid, 1)
 }
 
-/// Returns the next `count` numbers of a user in a row; else as `user_sequence_next`.
+/// Returns the next `count` numbers of a user in a row: the first, the last, and the step, which is 1; else as
+/// `user_sequence_next`.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
-fn user_sequence_next_range(family: Regclass, uid: i64, count: i64) -> pgrx::datum::Range<i64> {
+fn user_sequence_next_range(
+    family: Regclass,
+    uid: i64,
+    count: i64,
+) -> TableIterator<'static, (name!(first, i64), name!(last, i64), name!(step, i64))> {
     let count = check_count(count);
-    let first = draw::next(family.0, uid, count);
-    (first..first + count.cast_signed()).into()
+    range_row(Values {
+        first: draw::next(family.0, uid, count),
+        increment: 1,
+        count,
+    })
 }
 
 /// Returns an upper bound of the numbers that a user got; 0 before the first number of the section. While the user is

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 static STAMP: Stamp = Stamp::new(b'n', 1);
 static SECTIONS: NamedSegment<Owners, Slot> = NamedSegment::with_slots(
-    c"pg_mint sections",
+    settings::SECTIONS,
     &STAMP,
     || settings::max_sections() as usize,
     |_, _| (),

@@ -24,7 +24,7 @@ struct Head {
 
 static STAMP: Stamp = Stamp::new(b'p', 1);
 static USERS: NamedSegment<Head, Bucket> =
-    NamedSegment::with_slots(c"pg_mint users", &STAMP, first_part, prepare);
+    NamedSegment::with_slots(settings::USERS, &STAMP, first_part, prepare);
 
 fn most_buckets() -> usize {
     1 << (settings::user_memory() / size_of::<Bucket>())

@@ -146,11 +146,11 @@ pub fn set_sequence(sequence: pg_sys::Oid, value: i64) {
     ask::<i64>(&set, value.into());
 }
 
-/// Drops a sequence or a table of the user. In the caller's search path, so that an error names dependent objects as
+/// Drops a table of the user. In the caller's search path, so that an error names dependent objects as
 /// the caller does; the statement itself has no names to look up there.
-pub fn drop(kind: &str, relation: pg_sys::Oid) {
+pub fn drop_table(relation: pg_sys::Oid) {
     let name = exact_name_of(relation);
-    let statement = charset::encode_for_pgrx(format!("DROP {kind} {name}"));
+    let statement = charset::encode_for_pgrx(format!("DROP TABLE {name}"));
     restricted(|| relay_errors(|| Spi::run(&statement)).or_report());
 }
 

@@ -25,7 +25,7 @@ struct Head {
 
 static STAMP: Stamp = Stamp::new(b'l', 1);
 static LANES: NamedSegment<Head, Lane> =
-    NamedSegment::with_slots(c"pg_mint lanes", &STAMP, slots, init);
+    NamedSegment::with_slots(settings::LANES, &STAMP, slots, init);
 
 /// Returns at least twice as many slots as lanes: that keeps probing short, and leaves room for shared lanes.
 fn slots() -> usize {

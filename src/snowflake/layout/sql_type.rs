@@ -1,7 +1,9 @@
 //! The type `snowflake_layout`: text and binary form, order and hash.
 
+use crate::pg::backend::local::Cached;
 use crate::pg::charset::decode;
 use crate::pg::datum::fixed;
+use crate::pg::datum::text::Text;
 use crate::snowflake::error::{bad_layout_bytes, bad_layout_text};
 use crate::snowflake::layout::cache;
 use mint_core::Layout;
@@ -35,7 +37,11 @@ impl From<&Layout> for SnowflakeLayout {
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
 fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
-    let text = decode(text.to_bytes());
+    parse(text.to_bytes())
+}
+
+fn parse(text: &[u8]) -> SnowflakeLayout {
+    let text = decode(text);
     match text.parse::<Layout>() {
         Ok(layout) => SnowflakeLayout::from(&layout),
         Err(error) => bad_layout_text(&text, &error).raise(),
@@ -69,6 +75,21 @@ extension_sql_file!(
     requires = [
         snowflake_layout_in, snowflake_layout_out, snowflake_layout_recv, snowflake_layout_send
     ]
+);
+
+/// Returns the layout of a text: what casts from text and varchar call. A variable or a parameter is the same text in
+/// call after call, so the last one is not parsed again.
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+fn snowflake_layout_from_text(text: Text<'_>) -> SnowflakeLayout {
+    static LAST: Cached<(Vec<u8>, SnowflakeLayout)> = Cached::new();
+    let parse = || (text.0.to_vec(), parse(text.0));
+    LAST.get_matching(|(known, _)| known == text.0, parse).1
+}
+
+extension_sql_file!(
+    "../../../sql/snowflake/layout_casts.sql",
+    name = "layout_casts",
+    requires = ["layout_type", snowflake_layout_from_text]
 );
 
 macro_rules! comparisons {

@@ -9,7 +9,7 @@ const SLACK_IN_KB: i64 = 3_000;
 const CALLS: &[(&str, i64)] = &[
     ("snowflake_next_id(5)", 4),
     ("snowflake_next_id()", 4),
-    ("snowflake_next_id(g & 7, 'twitter')", 4),
+    ("snowflake_next_id((g & 7)::int, 'twitter')", 4),
     ("snowflake_next('mastodon')", 1),
     ("snowflake_last_id()", 1),
     (
@@ -20,7 +20,12 @@ const CALLS: &[(&str, i64)] = &[
     ("snowflake_shard(g)", 1),
     ("snowflake_sequence(g, 'twitter')", 1),
     ("(SELECT shard FROM snowflake_decode(g))", 2),
-    ("snowflake_jsonb(g)", 4),
+    ("snowflake_to_jsonb(g)", 4),
+    (
+        "snowflake_is_valid(g, ('twit' || 'ter' || left(g::text, 0)))",
+        2,
+    ),
+    ("snowflake_convert(g, 'twitter', 'twitter node:11')", 2),
     (
         "snowflake_encode(timestamptz '2026-01-01' + g * interval '1 ms', 5, 1)",
         1,
@@ -106,11 +111,18 @@ const CALLS: &[(&str, i64)] = &[
     ("auto_random_shard(g, 5, 64)", 1),
     ("mint.sequence_table_bounds(g & 1023, 1024, 2)", 4),
     ("segment_next('tag')", 1),
-    ("segment_next_range('tag', 3)", 40),
+    (
+        "(SELECT r.last FROM segment_next_range('tag', 3 + (g & 1)) r)",
+        40,
+    ),
+    ("segment_last('tag')", 1),
     ("ticket_next('ticket')", 4),
     ("ticket_last('ticket')", 1),
     ("user_sequence_next('family', g & 65535)", 2),
-    ("user_sequence_next_range('family', g & 1023, 2)", 40),
+    (
+        "(SELECT r.last FROM user_sequence_next_range('family', g & 1023, 2) r)",
+        40,
+    ),
     ("user_sequence_current('family', g & 65535)", 2),
     ("(SELECT count(*) FROM mint.lanes WHERE g > 0)", 4_000),
     ("(SELECT count(*) FROM mint.segments WHERE g > 0)", 4_000),
@@ -190,7 +202,7 @@ fn very_many_calls_leak_no_memory() {
 fn grown(server: &Server, call: &str, times: i64) -> Vec<String> {
     let mut grown = Vec::new();
     let mut session = server.connect("postgres");
-    session.run("SELECT snowflake_next_id(5), ticket_next('ticket')");
+    session.run("SELECT snowflake_next_id(5), segment_next('tag'), ticket_next('ticket')");
     // A loop costs more than its calls, so it has fewer of them.
     for (times, way) in [(times, 0), ((times / 5).max(10), 1)] {
         // The first statement allocates what a session keeps on purpose.

@@ -22,7 +22,7 @@ fn draw_mixed(sessions: usize) {
             match (number + round) % 6 {
                 0 => ids.push(session.one("SELECT nextval('tag')")),
                 1 => ids.extend(session.column::<i64>(
-                    "SELECT g FROM segment_next_range('tag', 30) r, generate_series(lower(r), upper(r) - 1) g",
+                    "SELECT g FROM segment_next_range('tag', 30) r, generate_series(r.first, r.last, r.step) g",
                 )),
                 2 => ids.extend(session.column::<i64>(
                     "SELECT segment_next('tag') FROM generate_series(1, 120)",
@@ -137,7 +137,7 @@ fn a_standby_refuses_and_continues_above_when_promoted() {
     session.run("SELECT user_sequence_create('family'); SELECT ticket_create('photos', 2, 3)");
     let calls = [
         NEXT,
-        "SELECT lower(segment_next_range('tag', 3))",
+        "SELECT first FROM segment_next_range('tag', 3)",
         "SELECT ticket_next('photos')",
         "SELECT user_sequence_next('family', 1)",
         "SELECT user_sequence_next_for_commit('family', 1)",

@@ -44,7 +44,7 @@ fn two_servers_draw_from_one_sequence() {
             .column("SELECT nextval('orders') FROM generate_series(1, 100)"),
     );
     lists.extend(servers.iter().map(|server| {
-        let range = "SELECT generate_series(lower(r), upper(r) - 1) FROM segment_next_range('orders', 700) AS r";
+        let range = "SELECT generate_series(r.first, r.last, r.step) FROM segment_next_range('orders', 700) AS r";
         server.connect("postgres").column(range)
     }));
     assert_unique(&lists);

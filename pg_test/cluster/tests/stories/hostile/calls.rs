@@ -25,9 +25,10 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         create("seg", none),
         select(format!("segment_next({segment})")),
         select(format!("segment_next_range({segment}, {})", number(3))),
+        select(format!("segment_last({segment})")),
         create("afar", &text("srv")),
         create("further", &text("srv")),
-        select(format!("segment_drop({})", relation("afar"))),
+        format!("DROP SEQUENCE {place}.afar"),
         select(format!(
             "ticket_create({}, 1{int}, 2{int}, 64{int}, {})",
             text(&format!("{place}.tick")),
@@ -36,8 +37,8 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         select(format!("ticket_next({ticket})")),
         select(format!("ticket_next_range({ticket}, {})", number(3))),
         select(format!("ticket_last({ticket})")),
-        select(format!("ticket_change({ticket}, 2{int}, 3{int}, {})", number(10_000))),
-        select(format!("ticket_drop({ticket})")),
+        select(format!("ticket_alter({ticket}, 2{int}, 3{int}, {})", number(10_000))),
+        format!("DROP SEQUENCE {place}.tick"),
         select(format!(
             "user_sequence_create({}, 2{int}, {})",
             text(&format!("{place}.family")),
@@ -56,11 +57,10 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         ),
         "TABLE mint.leaf_alloc".to_owned(),
         "TABLE mint.segments".to_owned(),
-        select(format!("segment_drop({segment})")),
-        select(format!("snowflake_next_id({}, {layout})", number(5))),
+        format!("DROP SEQUENCE {place}.seg"),
+        select(format!("snowflake_next_id(5{int}, {layout})")),
         format!(
-            "SELECT * FROM {HOME}.snowflake_next_ids({}, {}, {layout})",
-            number(5),
+            "SELECT * FROM {HOME}.snowflake_next_ids(5{int}, {}, {layout})",
             number(3)
         ),
         select(format!(
@@ -167,7 +167,7 @@ pub fn of_maintenance(place: &str) -> Vec<String> {
     let table = format!("{place}.item");
     vec![
         format!(
-            "CREATE TABLE {table} (id pg_catalog.int8 PRIMARY KEY DEFAULT {HOME}.snowflake_next_id(5::pg_catalog.int8, {layout}),
+            "CREATE TABLE {table} (id pg_catalog.int8 PRIMARY KEY DEFAULT {HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}),
                  made pg_catalog.timestamptz GENERATED ALWAYS AS ({time}) STORED, oid {HOME}.objectid DEFAULT {HOME}.objectid(), n pg_catalog.int4)"
         ),
         format!("INSERT INTO {table} (n) SELECT * FROM pg_catalog.generate_series(1, 100)"),

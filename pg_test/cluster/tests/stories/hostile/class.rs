@@ -212,7 +212,7 @@ fn a_dump_and_its_restoration_run_no_trap() {
     let mut session = server.connect("target");
     session.run("ANALYZE");
     for call in [
-        "evil.snowflake_next_id(5::pg_catalog.int8, 'twitter'::evil.snowflake_layout)",
+        "evil.snowflake_next_id(5::pg_catalog.int4, 'twitter'::evil.snowflake_layout)",
         "mint.registry_begin_quarantine()",
         "* FROM mint_registry.nodes",
     ] {

@@ -10,7 +10,7 @@ pub const MARK: &str = "TRAP";
 
 /// The types in the extension's SQL, and those that they are cast to implicitly.
 const TYPES: &str = "'{bool,\"char\",name,text,varchar,int2,int4,int8,numeric,float8,oid,regclass,regnamespace,\
-    timestamptz,interval,inet,numrange,int8range,bytea,uuid}'::pg_catalog.regtype[]";
+    timestamptz,interval,inet,numrange,bytea,uuid}'::pg_catalog.regtype[]";
 
 /// Kinds of traps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

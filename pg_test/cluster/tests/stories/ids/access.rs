@@ -22,7 +22,7 @@ fn an_owner_installs_the_extension() {
 
     owner.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
     assert_eq!(
-        owner.one::<i64>("SELECT ids.snowflake_shard(ids.snowflake_next_id(5))"),
+        owner.one::<i32>("SELECT ids.snowflake_shard(ids.snowflake_next_id(5))"),
         5
     );
     owner.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT ids.snowflake_next_id(5), n int)");
@@ -151,11 +151,11 @@ fn the_node_of_a_server_is_its_superusers_choice() {
         .run("ALTER DATABASE postgres SET pg_mint.node = 9");
     let mut app = server.connect_as("app", "postgres");
     assert_eq!(
-        app.one::<i64>("SELECT snowflake_shard(snowflake_next_id())"),
+        app.one::<i32>("SELECT snowflake_shard(snowflake_next_id())"),
         9
     );
     assert_eq!(
-        app.one::<i64>("SELECT snowflake_shard(snowflake_next('twitter'), 'twitter')"),
+        app.one::<i32>("SELECT snowflake_shard(snowflake_next('twitter'), 'twitter')"),
         9
     );
     let same: bool = app.one("SELECT snowflake_next_id() = snowflake_last_id()");

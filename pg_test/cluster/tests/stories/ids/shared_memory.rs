@@ -128,6 +128,46 @@ fn more_nodes_than_lanes_share_a_lane() {
     assert!(right, "an id of a shared lane carries another node");
 }
 
+/// A size that is set before the memory is made counts at once. Who changes it later is told, and the postmaster writes it
+/// to the log where it has the library.
+#[test]
+fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
+    const TOLD: &str = "parameter \"pg_mint.max_lanes\" takes effect at the next start";
+    let server = Server::start("sizes");
+    let mut session = server.connect("postgres");
+    session.run("LOAD 'pg_mint'");
+    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 32");
+    session.run("SELECT pg_reload_conf()");
+    server.until("a reload", || {
+        let mut session = server.connect("postgres");
+        session.run("LOAD 'pg_mint'");
+        session.one::<String>("SHOW pg_mint.max_lanes") == "32"
+    });
+    assert!(!server.log().contains(TOLD), "{}", server.log());
+    let mint = "SELECT count(snowflake_next_id(g)) FROM generate_series(1, 100) g";
+    let mut session = server.connect("postgres");
+    session.run(mint);
+    let lanes: i64 = session.one("SELECT count(*) FROM mint.lanes WHERE node IS NOT NULL");
+    assert!(lanes <= 32, "{lanes} lanes");
+    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 64");
+    let told = server.log().matches(TOLD).count();
+    assert_eq!(told, 1, "{}", server.log());
+    session.run("SELECT pg_reload_conf()");
+    server.until("a reload", || {
+        session.one::<String>("SHOW pg_mint.max_lanes") == "64"
+    });
+    assert_eq!(server.log().matches(TOLD).count(), 1, "{}", server.log());
+
+    let server = Server::build("preloaded sizes")
+        .conf("shared_preload_libraries = 'pg_mint'")
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 64");
+    assert!(!server.log().contains(TOLD), "{}", server.log());
+    session.run("SELECT pg_reload_conf()");
+    server.until("a line in the log", || server.log().contains(TOLD));
+}
+
 /// Sessions that create lanes at the same time create no more than the maximum, and none twice.
 #[test]
 fn eight_sessions_race_for_the_last_lanes() {

@@ -24,7 +24,7 @@ fn a_standby_refuses_until_promoted() {
     }
     let id = all[0];
     assert_eq!(
-        replica.one::<i64>(&format!("SELECT shard FROM snowflake_decode({id})")),
+        replica.one::<i32>(&format!("SELECT shard FROM snowflake_decode({id})")),
         5
     );
     let shown = format!("SELECT snowflake_time({id})::text");

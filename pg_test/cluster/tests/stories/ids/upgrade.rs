@@ -47,7 +47,7 @@ fn a_library_of_another_version_is_kept_out() {
     assert!(new.one::<bool>("SELECT uuid_v7() < uuid_v7()"));
     // Decoding needs no shared memory.
     let shard = format!("SELECT snowflake_shard({})", ids[0]);
-    assert_eq!(new.one::<i64>(&shard), 7);
+    assert_eq!(new.one::<i32>(&shard), 7);
 
     // Nothing was minted meanwhile, and the refusals block neither the old session nor its new lanes.
     assert_eq!(old.column::<i64>("SELECT last_id FROM mint.lanes"), ids);

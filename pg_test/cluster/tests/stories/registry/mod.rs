@@ -12,5 +12,7 @@ use mint_cluster::Session;
 /// Returns the node of an id.
 #[track_caller]
 fn shard(session: &mut Session, id: i64) -> i64 {
-    session.one(&format!("SELECT snowflake_shard({id})"))
+    session
+        .one::<i32>(&format!("SELECT snowflake_shard({id})"))
+        .into()
 }
