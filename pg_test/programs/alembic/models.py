@@ -27,6 +27,14 @@ class Message(Base):
     body: Mapped[str] = mapped_column(Text)
 
 
+class Tweet(Base):
+    __tablename__ = "tweet"
+    # With the cast that the catalog gives back; without it each check would find a change.
+    id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, server_default=text("snowflake_next_id(5, 'twitter'::snowflake_layout)")
+    )
+
+
 class Event(Base):
     __tablename__ = "event"
     id: Mapped[UUID] = mapped_column(primary_key=True, server_default=text("uuid_v7()"))

@@ -10,7 +10,7 @@ assert Message.objects.create(body='hello').id > 2**60"
 inspected() { django-admin inspectdb "$@" | grep -o "db_table = .*" | sort >found; }
 only_mine() {
     inspected "$@" || return
-    printf "db_table = '%s'\n" django_migrations ids_event ids_message | diff - found
+    printf "db_table = '%s'\n" django_migrations ids_event ids_message ids_tweet | diff - found
 }
 point "inspectdb" only_mine
 point "inspectdb with views" only_mine --include-views

@@ -15,6 +15,7 @@ class CreateIds < MIGRATION
       t.text :body, null: false
     end
     create_table :events, id: :uuid, default: -> { "uuid_v7()" }
+    create_table :tweets, id: :bigint, default: -> { "snowflake_next_id(5, 'twitter')" }
   end
 end
 
@@ -59,8 +60,8 @@ end
 open 1
 CreateIds.new.exec_migration(ActiveRecord::Base.connection, :up)
 schema = dump
-point("schema.rb has the application's tables and no other", %w[events messages]) { created(schema) }
-point("the default is as it was written", ['"snowflake_next_id(5)"']) { schema.scan(/"snowflake_next_id.*?"/) }
+point("schema.rb has the application's tables and no other", %w[events messages tweets]) { created(schema) }
+point("the default is as it was written", ['"snowflake_next_id(5)"']) { schema.scan(/"messages".*("snowflake_next_id.*?")/).flatten }
 point("db:truncate_all") { TASKS.truncate_all }
 [2, 3].each do |number|
   open number

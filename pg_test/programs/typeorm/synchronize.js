@@ -9,6 +9,12 @@ const Message = new EntitySchema({
     body: { type: "text" },
   },
 });
+const Tweet = new EntitySchema({
+  name: "Tweet",
+  tableName: "tweet",
+  // Without a cast, which TypeORM removes from what the catalog gives back.
+  columns: { id: { type: "bigint", primary: true, default: () => "snowflake_next_id(5, 'twitter')" } },
+});
 // Refers to a message, as TypeORM dropped and added foreign keys again where it saw a new default.
 const Reply = new EntitySchema({
   name: "Reply",
@@ -22,7 +28,7 @@ const { PGHOST: host, PGPORT: port, PGUSER: username, PGDATABASE: database } = p
 async function main() {
   const source = new DataSource({
     type: "postgres", host, port: Number(port), username, database,
-    entities: [Message, Reply], synchronize: true, dropSchema: process.argv[2] === "--drop",
+    entities: [Message, Reply, Tweet], synchronize: true, dropSchema: process.argv[2] === "--drop",
   });
   await source.initialize();
   const message = await source.getRepository(Message).save({ body: "hello" });

@@ -1,6 +1,6 @@
 from django.contrib.postgres.operations import CreateExtension
 from django.db import migrations, models
-from django.db.models import Func
+from django.db.models import Func, Value
 
 
 class Migration(migrations.Migration):
@@ -20,6 +20,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("body", models.TextField()),
+            ],
+        ),
+        migrations.CreateModel(
+            "Tweet",
+            [
+                (
+                    "id",
+                    models.BigIntegerField(
+                        primary_key=True,
+                        editable=False,
+                        serialize=False,
+                        db_default=Func(5, Value("twitter"), function="snowflake_next_id"),
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
