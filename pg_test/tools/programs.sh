@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# programs.sh [--installed] [PG_CONFIG [PROGRAM...]]: ORMs, migration tools and drivers
+# programs.sh [--installed] [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools and drivers
 # on a fresh private server with pg_mint. pg_test/programs/PROGRAM has a small project
 # and check.sh, which says what must hold.
 #
@@ -11,18 +11,20 @@ set -euo pipefail
 
 installed=
 if [ "${1:-}" = --installed ]; then installed=1; shift; fi
-pg_config=${1:-}
-if [ -z "$pg_config" ]; then
-    pg_config=$("$TOOLS/postgres.sh" "$(default_major)")
+pg_config=${1:-$(default_major)}
+if [[ " $MAJORS " == *" $pg_config "* ]]; then
+    pg_config=$("$TOOLS/postgres.sh" "$pg_config")
     "$TOOLS/install.sh" "$pg_config"
 fi
-[ -x "$pg_config" ] || die "usage: programs.sh [--installed] [PG_CONFIG [PROGRAM...]]"
+[ -x "$pg_config" ] || die "usage: programs.sh [--installed] [MAJOR|PG_CONFIG [PROGRAM...]]"
 shift || true
 [ $# != 0 ] || set -- $(cd "$REPO/pg_test/programs" && printf '%s\n' */ | tr -d /)
 
 bin=$(dirname "$pg_config")
-server=$CACHE/programs/server
 mkdir -p "$CACHE/programs"
+work=$(mktemp -d "$CACHE/programs/work.XXXXXX")
+chmod 755 "$work"    # the servers' user is another
+server=$work/server
 
 start_server() {
     server_dir "$server"
@@ -138,9 +140,8 @@ run() (
     . ./check.sh
 )
 
-work=$(mktemp -d "$CACHE/programs/work.XXXXXX")
 trap 'stop_server; rm -rf "$work"' EXIT
-PGPORT=$(free_port 28890)
+PGPORT=$(free_port $((28000 + RANDOM % 1000)))
 export PGPORT PGHOST=$server
 step "starting a server" programs_server start_server
 for program in "$@"; do

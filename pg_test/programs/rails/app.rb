@@ -48,11 +48,11 @@ def created(schema)
   schema.scan(/create_(?:table|view) "(\w+)"/).flatten.sort
 end
 
-# Prints a point that holds where the block returns what it should be.
+# Prints a point that holds where the block returns what is wanted, or ends without an error if nothing is.
 def point(text, wanted = nil)
   found = yield
-  print found == wanted || wanted.nil? ? "ok " : "not ok ", "#{VERSION}, #{text}"
-  puts found == wanted || wanted.nil? ? "" : ": #{found.inspect}"
+  holds = wanted.nil? || found == wanted
+  puts holds ? "ok #{VERSION}, #{text}" : "not ok #{VERSION}, #{text}: #{found.inspect[0, 200]}"
 rescue StandardError => error
   puts "not ok #{VERSION}, #{text}: #{error.message.lines.first}"
 end

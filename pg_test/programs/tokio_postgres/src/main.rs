@@ -20,8 +20,9 @@ async fn report(client: &Client) {
     let shard: &(dyn ToSql + Sync) = &5_i32;
     let tweet: &(dyn ToSql + Sync) = &454947766275222906_i64;
     let layout: &(dyn ToSql + Sync) = &"twitter";
-    let calls: [(&str, &[&(dyn ToSql + Sync)]); 5] = [
+    let calls: [(&str, &[&(dyn ToSql + Sync)]); 6] = [
         ("snowflake_next_id($1) > 0", &[shard]),
+        ("snowflake_next_id($1::bigint::int) > 0", &[&5_i64]),
         (
             "snowflake_time(snowflake_next_id($1, $2::text), 'twitter') > now() - interval '1 minute'",
             &[shard, layout],
