@@ -69,4 +69,7 @@ point("db:truncate_all") { TASKS.truncate_all }
   point("db:schema:dump writes the same of database #{number}", schema) { dump }
 end
 open 4
-point("what Rails 7.2 writes loads") { load_schema("written_by_7_2.rb") }
+point("what Rails 7.2 writes loads, and is dumped with the application's table only", %w[messages]) do
+  load_schema("written_by_7_2.rb")
+  created(dump)
+end
