@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# programs.sh [--installed] [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools and drivers
-# on a fresh private server with pg_mint. pg_test/programs/PROGRAM has a small project
-# and check.sh, which says what must hold.
+# programs.sh [--installed] [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools and
+# drivers on a fresh private server with pg_mint. pg_test/programs/PROGRAM has a small
+# project and check.sh, which says what must hold.
 #
 # Programs are installed into the cache, in the versions of the lock files of their
 # folders or of Debian. --installed takes those that are there. What is skipped is said,
@@ -71,7 +71,7 @@ point() {
         echo "ok $program: $text"
     else
         echo "not ok $program: $text"
-        tail -n "${LINES_SHOWN:-12}" output | cut -c 1-300 | sed 's/^/    /'
+        tail -n 12 output | cut -c 1-300 | sed 's/^/    /'
     fi
 }
 
@@ -89,6 +89,7 @@ report() {
 # Debian's packages.
 use_debian() {
     local p
+    command -v apt-get >/dev/null || skip "not a Debian system"
     for p in "$@"; do
         dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q ' installed$' && continue
         [ -z "$installed" ] || skip "the package $p is not installed"
@@ -96,8 +97,8 @@ use_debian() {
     done
 }
 
-# once LOCK DIRECTORY COMMAND...: runs the command, which fills the directory, unless it did so with the same
-# lock file.
+# once LOCK DIRECTORY COMMAND...: runs the command, which fills the directory, unless it
+# did so with the same lock file.
 once() {
     local lock=$1 dir=$2
     shift 2
@@ -110,6 +111,7 @@ once() {
 
 # Python's packages of requirements.txt.
 use_python() {
+    python3 -c 'import ensurepip' 2>/dev/null || use_debian python3-venv
     once requirements.txt "$tree" python_packages
     PATH=$tree/bin:$PATH
 }
@@ -117,7 +119,7 @@ python_packages() {
     python3 -m venv "$tree" && "$tree/bin/pip" install --quiet --no-deps --requirement requirements.txt
 }
 
-# npm's packages of package-lock.json, beside which nothing is run.
+# npm's packages of package-lock.json. Their own scripts are not run.
 use_node() {
     command -v npm >/dev/null || skip "npm is missing"
     once package-lock.json "$tree" node_packages

@@ -6,13 +6,13 @@ databases() {
 }
 use_debian ruby-activerecord ruby-pg
 databases
-report ruby app.rb
+report /usr/bin/ruby app.rb
 
 [ "$(id -u)" = 0 ] || skip "the ActiveRecord of Debian 13 needs root, for a chroot"
 use_debian debootstrap
 uri=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -n 1)
-debian13() { debootstrap --variant=minbase --include=ruby-activerecord,ruby-pg trixie "$tree" "$uri"; }
+debian13() { debootstrap --variant=minbase --include=ruby-activerecord,ruby-pg trixie "$tree" ${uri:+"$uri"}; }
 once packages "$tree" debian13
 cp app.rb written_by_7_2.rb "$tree/tmp/"
 databases
-report chroot "$tree" sh -c 'cd /tmp && exec ruby app.rb'
+report chroot "$tree" sh -c 'cd /tmp && exec /usr/bin/ruby app.rb'
