@@ -9,7 +9,7 @@ PG ?=
 PG_CONFIG ?=
 export SHORT QUICK BENCH
 
-.PHONY: help run stop test test-all torture lint bench instructions docs expected install
+.PHONY: help run stop test test-all programs torture lint bench instructions docs expected install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ test: ## all tests on one PostgreSQL (PG=15, SHORT=1)
 
 test-all: ## all tests on PostgreSQL 15, 16, 17 and 18
 	@$(TOOLS)/test_all.sh
+
+programs: ## ORMs, migration tools and drivers on a server with pg_mint; installs them (PG=15)
+	@$(TOOLS)/programs.sh $(or $(PG_CONFIG),$(PG))
 
 torture: ## servers put through one fault after another (MINUTES=10, PG=15)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),10) $(PG)

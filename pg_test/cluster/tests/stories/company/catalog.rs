@@ -4,20 +4,15 @@ use mint_cluster::Server;
 
 /// The functions that PUBLIC must not call: they show other roles' work, or change what all share.
 const NOT_FOR_PUBLIC: &[&str] = &[
-    "pg_mint_accept_clock",
-    "pg_mint_ceilings",
-    "pg_mint_claims",
-    "pg_mint_highest_ceiling",
-    "pg_mint_lanes",
-    "pg_mint_reset_ceiling",
-    "snowflake_claim_nodes",
-    "snowflake_create_registry",
-    "snowflake_end_quarantine",
-    "snowflake_quarantine_registry",
-    "snowflake_release_claim",
-    "snowflake_release_node",
-    "snowflake_reserve_nodes",
-    "snowflake_unreserve_nodes",
+    "accept_clock",
+    "ceilings",
+    "highest_ceiling",
+    "lanes",
+    "leaf_alloc_insert",
+    "leases",
+    "release_leases",
+    "reset_ceiling",
+    "sequence_table_support",
 ];
 
 #[test]
