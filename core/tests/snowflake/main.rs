@@ -7,6 +7,7 @@ mod common;
 
 mod ceiling;
 mod lane_table;
+mod layout_texts;
 mod layouts;
 mod lease_histories;
 mod leases;
