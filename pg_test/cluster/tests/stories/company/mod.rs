@@ -1,4 +1,4 @@
-//! Other tenants, extreme arguments and unusual environments.
+//! The extension's schema and catalog, other tenants, extreme arguments and unusual environments.
 
 mod catalog;
 mod encodings;
@@ -6,4 +6,5 @@ mod extremes;
 mod held;
 mod held_sql;
 mod memory;
+mod schema;
 mod tenants;

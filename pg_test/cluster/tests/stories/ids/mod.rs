@@ -8,7 +8,6 @@ mod crash;
 mod recovery;
 mod replaced;
 mod reused_oids;
-mod schema;
 mod shared_memory;
 mod standby;
 mod transactions;
