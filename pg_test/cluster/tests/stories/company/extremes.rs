@@ -230,7 +230,7 @@ fn malformed_binary_input_is_refused_or_canonical() {
     session
         .run("CREATE TABLE layout (value snowflake_layout); CREATE TABLE object (value objectid)");
     let layouts: Vec<Vec<u8>> =
-        session.column("SELECT snowflake_layout_send(layout) FROM snowflake_layouts()");
+        session.column("SELECT mint.snowflake_layout_send(layout) FROM snowflake_layouts()");
     let (mut taken, mut refused) = (0, 0);
     let mut put =
         |session: &mut Session, table: &str, bytes: &[u8]| match copy_in(session, table, bytes) {
@@ -267,7 +267,7 @@ fn malformed_binary_input_is_refused_or_canonical() {
     );
     let changed: Vec<String> = session.column(
         "SELECT value::text FROM layout WHERE value::text::snowflake_layout <> value
-            OR snowflake_layout_send(value::text::snowflake_layout) <> snowflake_layout_send(value)",
+            OR mint.snowflake_layout_send(value::text::snowflake_layout) <> mint.snowflake_layout_send(value)",
     );
     assert_eq!(changed, Vec::<String>::new(), "not the same when read back");
     let all: Vec<String> = session.column("SELECT DISTINCT value::text FROM layout");

@@ -233,7 +233,7 @@ fn leafs_trigger_on_any_table_is_harmless() {
             tried(
                 &mut session,
                 &format!(
-                    "CREATE TRIGGER evil {event} EXECUTE FUNCTION leaf_alloc_insert('x', 'y')"
+                    "CREATE TRIGGER evil {event} EXECUTE FUNCTION mint.leaf_alloc_insert('x', 'y')"
                 ),
             );
             for sql in [
@@ -248,7 +248,7 @@ fn leafs_trigger_on_any_table_is_harmless() {
             session.run("ROLLBACK");
         }
     }
-    let refusal = session.refusal("SELECT leaf_alloc_insert()");
+    let refusal = session.refusal("SELECT mint.leaf_alloc_insert()");
     assert!(!refusal.is_loss(), "{refusal}");
     assert!(
         fired > 50 && refused > 20,
