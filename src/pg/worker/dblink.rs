@@ -104,9 +104,10 @@ impl Remote {
             self.send(dblink, HOME);
             let home = self.receive(dblink, "home pg_catalog.text", first);
             let home = home.unwrap_or_else(|| {
-                report(Code::ERRCODE_UNDEFINED_OBJECT, format!(
-                        "extension \"pg_mint\" is not installed in the database of server \"{server}\""
-                    )).raise()
+                let message = format!(
+                    "extension \"pg_mint\" is not installed in the database of server \"{server}\""
+                );
+                report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise()
             });
             self.send(dblink, &query(&home));
             self.receive(dblink, columns, read)

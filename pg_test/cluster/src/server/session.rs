@@ -51,8 +51,8 @@ pub struct Refusal {
     pub message: String,
     pub detail: String,
     pub hint: String,
-    /// Whether its source file is that of `report`, through which all errors pass: then `\errverbose` shows no place.
-    pub has_no_place: bool,
+    /// The line that raised it, of an error of the extension: `\errverbose` shows it, with the last part of its file.
+    pub line: Option<u32>,
     /// Time from the call to the answer.
     pub after: Duration,
 }
@@ -84,9 +84,9 @@ impl Refusal {
             message: said.map_or_else(|| error.to_string(), |said| said.message().to_owned()),
             detail: text(said.and_then(|said| said.detail())),
             hint: text(said.and_then(|said| said.hint())),
-            has_no_place: said
-                .and_then(|said| said.file())
-                .is_some_and(|file| file.ends_with("src/pg/error.rs")),
+            line: said
+                .filter(|said| said.routine() == Some("pg_mint"))
+                .and_then(|said| said.line()),
             after,
         }
     }
