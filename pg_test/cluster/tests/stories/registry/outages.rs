@@ -321,6 +321,10 @@ fn a_grant_waits_for_the_synchronous_standby() {
     assert_eq!(refusal.code, "55000", "{refusal}");
     assert!(refusal.after < Duration::from_secs(6), "{refusal}");
     let _standby = registry.server.standby("standby");
+    // A standby accepts connections before its walreceiver has one.
+    registry.server.until("the standby is synchronous", || {
+        session.one("SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')")
+    });
     let (_, after) = first_id(&ada, NEXT);
     // Two requests, each of which may take three seconds on a busy machine.
     assert!(after < Duration::from_secs(8), "{after:?}");
