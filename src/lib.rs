@@ -27,6 +27,15 @@ const VERSION: &CStr =
         Err(_) => c"",
     };
 
+/// Returns the version of the library that this session has loaded. That of the objects in the database is
+/// `pg_extension.extversion`; after an upgrade of the library, `ALTER EXTENSION pg_mint UPDATE` brings them up to it.
+#[pgrx::pg_extern(schema = "mint", stable, strict, parallel_safe, cost = 1)]
+const fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+pgrx::extension_sql_file!("../sql/version.sql", name = "version", requires = [version]);
+
 /// Called by the server when it loads the library, in the postmaster or in a session.
 #[pgrx::pg_guard]
 pub extern "C-unwind" fn _PG_init() {

@@ -34,6 +34,8 @@ SELECT has_function_privilege('pg_monitor', 'mint.lanes()', 'EXECUTE') AS monito
        has_table_privilege('pg_monitor', 'mint.lanes', 'SELECT') AS monitor_view,
        has_function_privilege('pg_database_owner', 'mint.accept_clock()', 'EXECUTE') AS others_accept;
 
+SELECT mint.version() = extversion AS same_version FROM pg_extension WHERE extname = 'pg_mint';
+
 -- The view.
 SELECT snowflake_shard(snowflake_next_id(4242));
 SELECT layout, node, snowflake_shard(last_id) AS shard, at = snowflake_time(last_id) AS at, ahead < interval '1 s' AS ahead, waits, largest_step

@@ -75,6 +75,27 @@ SELECT user_sequence_next('fleeting', 1);
 CREATE TABLE rows (body text);
 SELECT user_sequence_drop('rows');
 
+-- The view: sections in shared memory, and what their users take up there.
+SELECT user_sequence_create('viewed', sections => 2, step => 10);
+SELECT count(*) FROM mint.user_sequences WHERE family = 'viewed'::regclass;
+SELECT max(user_sequence_next('viewed', uid * 4)) FROM generate_series(1, 40) AS uid;
+SELECT user_sequence_next('viewed', 4) FROM generate_series(1, 20);
+SELECT section, floor, ceiling > 20 AS raised, users > 5 AS users, memory = users * 8 AS memory, last_raise <= clock_timestamp() AS last_raise
+FROM mint.user_sequences WHERE family = 'viewed'::regclass ORDER BY section;
+SELECT sum(users) >= 40 AS all FROM mint.user_sequences WHERE family = 'viewed'::regclass;
+SELECT ceiling = last_value AS is_on_the_page FROM mint.user_sequences, viewed_section_0_seq WHERE family = 'viewed'::regclass AND section = 0;
+CREATE ROLE regress_watcher;
+SET ROLE regress_watcher;
+SELECT count(*) FROM mint.user_sequences;
+RESET ROLE;
+GRANT pg_monitor TO regress_watcher;
+SET ROLE regress_watcher;
+SELECT count(*) > 1 AS watched FROM mint.user_sequences;
+RESET ROLE;
+DROP ROLE regress_watcher;
+SELECT user_sequence_drop('viewed');
+SELECT count(*) FROM mint.user_sequences WHERE family::text LIKE '%viewed%';
+
 -- Privileges.
 CREATE ROLE regress_writer;
 GRANT USAGE ON SCHEMA post, user_sequences_test TO regress_writer;

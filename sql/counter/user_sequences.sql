@@ -1,3 +1,9 @@
+CREATE VIEW mint.user_sequences AS SELECT * FROM mint.user_sequences();
+COMMENT ON VIEW mint.user_sequences IS 'sections of this database''s user sequences that are in shared memory';
+GRANT SELECT ON mint.user_sequences TO PUBLIC;
+COMMENT ON FUNCTION mint.user_sequences() IS 'sections of this database''s user sequences that are in shared memory';
+ALTER FUNCTION mint.user_sequences() ROWS 64;
+
 COMMENT ON FUNCTION user_sequence_create(text, integer, bigint) IS 'make a family of user sequences';
 COMMENT ON FUNCTION user_sequence_drop(regclass) IS 'drop a family of user sequences';
 COMMENT ON FUNCTION user_sequence_next(regclass, bigint) IS 'the next number of a user';

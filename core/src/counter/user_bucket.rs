@@ -190,6 +190,14 @@ impl Entry {
 pub(crate) struct BucketGuard<'a, const PLACES: usize>(&'a Bucket<PLACES>);
 
 impl<const PLACES: usize> Bucket<PLACES> {
+    /// Returns the words of the entries, each as it is at some time during the call.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        self.entries
+            .iter()
+            .map(Entry::word)
+            .filter(|&word| word != 0)
+    }
+
     pub(crate) fn lock(&self) -> BucketGuard<'_, PLACES> {
         let mut tries = 0;
         while self

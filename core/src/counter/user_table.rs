@@ -175,6 +175,20 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         self.head.doubled.fetch_add(1, Ordering::Release);
     }
 
+    /// Counts the entries of each of so many sections, by their places in memory. An entry of a section that had the
+    /// place before counts for the one that has it now. Draws continue meanwhile.
+    #[must_use]
+    pub fn users_by_section(&self, sections: usize) -> Vec<u64> {
+        let mut users = vec![0; sections];
+        let in_use = self.parts.iter().take(self.in_use()).copied().flatten();
+        for word in in_use.flat_map(Bucket::words) {
+            if let Some(users) = users.get_mut(UserKey::of_word(word).section()) {
+                *users += 1;
+            }
+        }
+        users
+    }
+
     /// Gives a user `want` numbers in a row, at least 1, and returns the first. `evict` reports an evicted
     /// entry to its section before its user can be looked up again: see [`Section::evict`].
     ///

@@ -217,6 +217,21 @@ fn a_table_that_grows_keeps_its_users() {
     }
 }
 
+#[test]
+fn users_are_counted_by_section() {
+    let mut server = Server::<511>::new(4, 2_048, 1_000);
+    let mut counted = vec![0; 4];
+    for id in (0..800).map(|id| id * 4) {
+        server.next(id, 1);
+        server.next(id, 2);
+        counted[section_of(id, 4)] += 1;
+    }
+    let table = UserTable::whole(&server.head, &server.buckets);
+    assert_eq!(*server.evictions.borrow(), 0);
+    assert_eq!(table.users_by_section(4), counted);
+    assert_eq!(table.users_by_section(2), counted[..2]);
+}
+
 /// Returns the id with this hash.
 fn unhash(hash: u64) -> i64 {
     let id = (hash ^ (hash >> 31) ^ (hash >> 62)).wrapping_mul(0x3196_42b2_d24d_8ec3);

@@ -1,14 +1,16 @@
 //! User sequences: a sequence for each of very many users, as in WeChat's seqsvr.
 
 use crate::counter::common::{check_count, check_range, range_row};
-use crate::counter::user::draw;
 use crate::counter::user::family::{constraint_name, look_up, section_name};
+use crate::counter::user::{draw, sections};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
+use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::report;
 use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
+use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
 /// The most sections of a family, as they are columns of a table.
@@ -126,11 +128,40 @@ fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> V
         .collect()
 }
 
+/// Returns the sections of this database that are in shared memory, behind the view of the same name.
+#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 10000)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn user_sequences() -> TableIterator<
+    'static,
+    (
+        name!(family, Regclass),
+        name!(section, i32),
+        name!(floor, i64),
+        name!(ceiling, i64),
+        name!(users, i64),
+        name!(memory, i64),
+        name!(last_raise, Option<TimestampWithTimeZone>),
+    ),
+> {
+    TableIterator::new(sections::list().into_iter().map(|row| {
+        (
+            Regclass(row.family),
+            row.section,
+            row.floor,
+            row.ceiling,
+            row.users.cast_signed(),
+            row.users.cast_signed() * size_of::<u64>() as i64,
+            timestamp(row.used),
+        )
+    }))
+}
+
 extension_sql_file!(
     "../../../sql/counter/user_sequences.sql",
     name = "counter_user_sequences",
     requires = [
         user_sequence_create, user_sequence_drop, user_sequence_next, user_sequence_next_range,
-        user_sequence_current, user_sequence_next_for_commit, user_sequences_next_for_commit
+        user_sequence_current, user_sequence_next_for_commit, user_sequences_next_for_commit,
+        user_sequences
     ]
 );

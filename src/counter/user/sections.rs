@@ -1,7 +1,8 @@
 //! Sections of user sequences in shared memory: each a ceiling on the page of a sequence of its own.
 
 use crate::counter::settings;
-use crate::pg::catalog::{extension, sql};
+use crate::counter::user::users;
+use crate::pg::catalog::{extension, privilege, relation, sql};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
@@ -10,7 +11,7 @@ use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::{error, sequence, slot_table};
 use mint_core::counter::section::Evicted;
 use mint_core::counter::user_bucket::Owner;
-use mint_core::{Page, Section};
+use mint_core::{Micros, Page, Section};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::convert::Infallible;
 use std::ptr;
@@ -213,6 +214,50 @@ fn slot_for(key: Key) -> SectionRef {
         .hint("Raise pg_mint.max_sections and restart the server.")
         .raise()
     })
+}
+
+/// A row of the view `mint.user_sequences`.
+pub struct SectionRow {
+    pub family: pg_sys::Oid,
+    pub section: i32,
+    pub floor: i64,
+    pub ceiling: i64,
+    /// How many users the section's place in shared memory has.
+    pub users: u64,
+    /// When the ceiling was raised last, in microseconds since 1970.
+    pub used: Micros,
+}
+
+/// Returns the sections of this database that are in shared memory, as far as the role may see them.
+pub fn list() -> Vec<SectionRow> {
+    let memory = memory();
+    let (database, incarnation) = (extension::database(), extension::incarnation());
+    let found: Vec<_> = memory.locked(|| {
+        let slots = memory.slots.iter().enumerate();
+        slots
+            .filter(|(_, slot)| slot.tag.database() == database && slot.tag.is_of(incarnation))
+            .map(|(place, slot)| (place, slot, slot.tag.sequence(), slot.tag.used()))
+            .collect()
+    });
+    if found.is_empty() {
+        return Vec::new();
+    }
+    users::map_parts();
+    let users = users::table().users_by_section(memory.slots.len());
+    let row = |(place, slot, sequence, used): (usize, &Slot, u32, Micros)| {
+        let (family, column) = relation::identity_of(sequence.into())?;
+        let may_see = privilege::any(family, pg_sys::ACL_INSERT | pg_sys::ACL_SELECT)
+            || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into());
+        may_see.then_some(SectionRow {
+            family,
+            section: i32::try_from(column).ok()? - 1,
+            floor: slot.section.bounds.floor(),
+            ceiling: slot.section.bounds.value(),
+            users: users.get(place).copied().unwrap_or(0),
+            used,
+        })
+    };
+    found.into_iter().filter_map(row).collect()
 }
 
 impl Slot {

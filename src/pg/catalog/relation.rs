@@ -81,6 +81,21 @@ pub fn owned_sequences(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     }
 }
 
+/// The table of a sequence that is an identity column, and the number of that column.
+pub fn identity_of(sequence: pg_sys::Oid) -> Option<(pg_sys::Oid, usize)> {
+    let (mut table, mut column) = (pg_sys::InvalidOid, 0);
+    // SAFETY: a lookup in the catalogs, inside a transaction, which writes both when it returns true.
+    let is_owned = unsafe {
+        pg_sys::sequenceIsOwned(
+            sequence,
+            pg_sys::DependencyType::DEPENDENCY_INTERNAL as std::ffi::c_char,
+            &raw mut table,
+            &raw mut column,
+        )
+    };
+    is_owned.then_some((table, usize::try_from(column).ok()?))
+}
+
 /// The name of a table's column by its number, from 1 on. A column that was dropped keeps its number, under a name
 /// that begins with `........pg.dropped.`.
 pub fn column(table: pg_sys::Oid, number: usize) -> Option<String> {
