@@ -1,6 +1,7 @@
 COMMENT ON FUNCTION uuid_version(uuid) IS 'the version of a uuid';
 COMMENT ON FUNCTION uuid_variant(uuid) IS 'the variant of a uuid';
 COMMENT ON FUNCTION uuid_time(uuid) IS 'when a uuid was minted';
+COMMENT ON FUNCTION uuid_v7_time(uuid) IS 'Returns when a UUID of version 7 was generated; NULL for other versions';
 COMMENT ON FUNCTION uuid_node(uuid) IS 'the node of a uuid';
 COMMENT ON FUNCTION uuid_clock_sequence(uuid) IS 'the clock sequence of a uuid';
 COMMENT ON FUNCTION uuid_domain(uuid) IS 'the domain of a uuid of version 2';

@@ -35,6 +35,15 @@ fn uuid_time(id: UuidValue) -> Option<TimestampWithTimeZone> {
     version::time(&id.into()).map(timestamp::timestamp_or_report)
 }
 
+/// Returns the time of a UUID of version 7, to the millisecond; NULL for the others. Unlike that of `uuid_time`, its order
+/// is that of the UUIDs.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_v7_time(id: UuidValue) -> Option<TimestampWithTimeZone> {
+    let id = id.into();
+    let at = version::time(&id).filter(|_| version::version(&id) == Some(7));
+    at.map(timestamp::timestamp_or_report)
+}
+
 /// Returns the node of versions 1, 2 and 6; NULL for the others.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_node(id: UuidValue) -> Option<MacAddress> {
@@ -127,7 +136,7 @@ extension_sql_file!(
     "../../sql/uuid/decode.sql",
     name = "uuid_decode",
     requires = [
-        uuid_version, uuid_variant, uuid_time, uuid_node, uuid_clock_sequence, uuid_domain,
+        uuid_version, uuid_variant, uuid_time, uuid_v7_time, uuid_node, uuid_clock_sequence, uuid_domain,
         uuid_local_id, uuid_v1_to_v6, uuid_v6_to_v1
     ]
 );
