@@ -1,6 +1,7 @@
 //! The extension's schema and catalog, other tenants, extreme arguments and unusual environments.
 
 mod catalog;
+pub mod dumps;
 mod encodings;
 mod extremes;
 mod held;
