@@ -48,8 +48,13 @@ def created(schema)
   schema.scan(/create_(?:table|view) "([\w.]+)"/).flatten.sort
 end
 
-def sql(text)
-  ActiveRecord::Base.connection.select_value(text)
+def registries
+  ActiveRecord::Base.connection.select_value("SELECT count(*) FROM mint_registry.registry")
+end
+
+def make_registry
+  ActiveRecord::Base.connection.execute("SELECT mint.registry_create()")
+  registries
 end
 
 # Prints a point that holds where the block returns what is wanted, or ends without an error if nothing is.
@@ -64,25 +69,23 @@ end
 # The database that has the migrations is a registry as well.
 open 1
 CreateIds.new.exec_migration(ActiveRecord::Base.connection, :up)
-sql "SELECT mint.registry_create()"
+make_registry
 schema = dump
 point("schema.rb has the application's tables and no other", %w[events messages tweets]) { created(schema) }
 point("the default is as it was written", ['"snowflake_next_id(5)"']) { schema.scan(/"messages".*("snowflake_next_id.*?")/).flatten }
 point("db:truncate_all leaves the registry", 1) do
   TASKS.truncate_all
-  sql "SELECT count(*) FROM mint_registry.registry"
+  registries
 end
 [2, 3].each do |number|
   open number
   point("db:schema:load into empty database #{number}") { load_schema("schema.rb") }
   point("db:schema:dump writes the same of database #{number}", schema) { dump }
-  point("database #{number} can be made a registry", 1) do
-    sql "SELECT mint.registry_create()"
-    sql "SELECT count(*) FROM mint_registry.registry"
-  end
+  point("database #{number} can be made a registry", 1) { make_registry }
 end
 open 4
 point("what Rails 7.2 writes loads, and is dumped with the application's table only", %w[messages]) do
   load_schema("written_by_7_2.rb")
   created(dump)
 end
+point("its database can be made a registry", 1) { make_registry }
