@@ -1,6 +1,6 @@
 //! What leaves a database with the extension, and what stays in it: dumps, DROP EXTENSION, and publications.
 
-use crate::company::schema::{CREATE, FRESH, schema, shop};
+use crate::company::schema::{CREATE, FRESH, fill_registry, schema, shop};
 use mint_cluster::Session;
 
 /// Fills database `shop` as its owner.
@@ -49,11 +49,6 @@ fn assert_minting(session: &mut Session, how: &str) {
         ),
         "{how}"
     );
-}
-
-/// Makes the database a registry with a reservation.
-pub fn fill_registry(owner: &mut Session) {
-    owner.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine(); SELECT mint.registry_reserve(10, 7, 7, 'others')");
 }
 
 /// Asserts that this registry is there, of its owner, and waits, as it may have forgotten leases.

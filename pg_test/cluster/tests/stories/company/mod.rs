@@ -7,5 +7,5 @@ mod extremes;
 mod held;
 mod held_sql;
 mod memory;
-mod schema;
+pub mod schema;
 mod tenants;

@@ -1,6 +1,5 @@
 //! The schemas `mint`, which the extension makes, and `mint_registry`: what was there before.
 
-use crate::company::dumps::fill_registry;
 use mint_cluster::{Server, Session};
 
 pub const CREATE: &str = "CREATE EXTENSION pg_mint";
@@ -151,6 +150,11 @@ fn the_functions_of_applications_are_not_put_into_mint() {
              AND relnamespace <> 'mint'::regnamespace",
     );
     assert!(elsewhere.is_empty(), "{elsewhere:?}");
+}
+
+/// Makes the database a registry with a reservation.
+pub fn fill_registry(owner: &mut Session) {
+    owner.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine(); SELECT mint.registry_reserve(10, 7, 7, 'others')");
 }
 
 /// Rails 7.2's schema.rb for a database that is a registry: the schema `mint_registry`, and none of its tables.
