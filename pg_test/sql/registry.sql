@@ -155,11 +155,19 @@ SELECT mint.registry_drop();
 DROP TABLE mint_registry.mine;
 SELECT mint.registry_drop();
 SELECT mint.registry_drop();
--- Not a registry: something else of its name.
+-- Not a registry: something else of its name. A schema that programs left empty is replaced.
 CREATE SCHEMA mint_registry;
+COMMENT ON SCHEMA mint_registry IS 'left';
+SELECT mint.registry_end_quarantine();
 SELECT mint.registry_create();
+SELECT obj_description('mint_registry'::regnamespace, 'pg_namespace');
+SELECT mint.registry_drop();
+CREATE SCHEMA mint_registry AUTHORIZATION member;
+SELECT mint.registry_create();
+ALTER SCHEMA mint_registry OWNER TO CURRENT_USER;
 CREATE VIEW mint_registry.registry AS SELECT 1 AS one;
 SELECT mint.registry_end_quarantine();
+SELECT mint.registry_create();
 DROP SCHEMA mint_registry CASCADE;
 DROP OWNED BY member;
 -- An owner who is no superuser.

@@ -1,22 +1,20 @@
 #!/usr/bin/env bash
-# programs.sh [--installed] [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools and
-# drivers on a fresh private server with pg_mint. pg_test/programs/PROGRAM has a small
-# project and check.sh, which says what must hold.
+# programs.sh [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools and drivers on a
+# fresh private server with pg_mint. pg_test/programs/PROGRAM has a small project and
+# check.sh, which says what must hold.
 #
 # Programs are installed into the cache, in the versions of the lock files of their
-# folders or of Debian. --installed takes those that are there. What is skipped is said,
-# with the reason. The last line is the total.
+# folders or of Debian. What cannot be installed is skipped, with the reason: so they
+# are no part of make test. The last line is the total.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-installed=
-if [ "${1:-}" = --installed ]; then installed=1; shift; fi
 pg_config=${1:-$(default_major)}
 if [[ " $MAJORS " == *" $pg_config "* ]]; then
     pg_config=$("$TOOLS/postgres.sh" "$pg_config")
     "$TOOLS/install.sh" "$pg_config"
 fi
-[ -x "$pg_config" ] || die "usage: programs.sh [--installed] [MAJOR|PG_CONFIG [PROGRAM...]]"
+[ -x "$pg_config" ] || die "usage: programs.sh [MAJOR|PG_CONFIG [PROGRAM...]]"
 shift || true
 [ $# != 0 ] || set -- $(cd "$REPO/pg_test/programs" && printf '%s\n' */ | tr -d /)
 
@@ -92,7 +90,6 @@ use_debian() {
     command -v apt-get >/dev/null || skip "not a Debian system"
     for p in "$@"; do
         dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q ' installed$' && continue
-        [ -z "$installed" ] || skip "the package $p is not installed"
         (need "$p") || skip "the package $p cannot be installed"
     done
 }
@@ -103,7 +100,6 @@ once() {
     local lock=$1 dir=$2
     shift 2
     if cmp -s "$lock" "$dir/$(basename "$lock").done"; then return; fi
-    [ -z "$installed" ] || skip "not installed; make programs does"
     rm -rf --one-file-system "$dir" && mkdir -p "$dir"
     step "installing $program" "programs_$program" "$@" || skip "cannot be installed: $CACHE/log/programs_$program.log"
     cp "$lock" "$dir/$(basename "$lock").done"

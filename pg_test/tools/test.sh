@@ -78,7 +78,6 @@ part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests
 "$TOOLS/install.sh" "$pg_config"
 part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"
 part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolation.sh" "$pg_config"
-part "PostgreSQL $major: programs that are installed" "programs$major" "$TOOLS/programs.sh" --installed "$pg_config"
 newer=$(newer)
 if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
 if [ -d pg_test/cluster ]; then part "PostgreSQL $major: servers" "cluster$major" cluster; fi

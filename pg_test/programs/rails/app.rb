@@ -45,7 +45,16 @@ def load_schema(file)
 end
 
 def created(schema)
-  schema.scan(/create_(?:table|view) "(\w+)"/).flatten.sort
+  schema.scan(/create_(?:table|view) "([\w.]+)"/).flatten.sort
+end
+
+def registries
+  ActiveRecord::Base.connection.select_value("SELECT count(*) FROM mint_registry.registry")
+end
+
+def make_registry
+  ActiveRecord::Base.connection.execute("SELECT mint.registry_create()")
+  registries
 end
 
 # Prints a point that holds where the block returns what is wanted, or ends without an error if nothing is.
@@ -57,19 +66,26 @@ rescue StandardError => error
   puts "not ok #{VERSION}, #{text}: #{error.message.lines.first}"
 end
 
+# The database that has the migrations is a registry as well.
 open 1
 CreateIds.new.exec_migration(ActiveRecord::Base.connection, :up)
+make_registry
 schema = dump
 point("schema.rb has the application's tables and no other", %w[events messages tweets]) { created(schema) }
 point("the default is as it was written", ['"snowflake_next_id(5)"']) { schema.scan(/"messages".*("snowflake_next_id.*?")/).flatten }
-point("db:truncate_all") { TASKS.truncate_all }
+point("db:truncate_all leaves the registry", 1) do
+  TASKS.truncate_all
+  registries
+end
 [2, 3].each do |number|
   open number
   point("db:schema:load into empty database #{number}") { load_schema("schema.rb") }
   point("db:schema:dump writes the same of database #{number}", schema) { dump }
+  point("database #{number} can be made a registry", 1) { make_registry }
 end
 open 4
 point("what Rails 7.2 writes loads, and is dumped with the application's table only", %w[messages]) do
   load_schema("written_by_7_2.rb")
   created(dump)
 end
+point("its database can be made a registry", 1) { make_registry }

@@ -101,7 +101,7 @@ fn answer(registry: &Registry, lease: Option<GrantedLease>, denial: Option<Strin
 /// Makes this database a registry, or changes its rules. A new registry begins in quarantine, as there may have been
 /// another one before it.
 pub fn create(length: Micros, max_skew: Micros) {
-    let place = place::find().unwrap_or_else(place::create);
+    let place = place::find_or_create();
     with_tables_in(&place, Caller::Owner, |tables| {
         let insert = "INSERT INTO mint_registry.registry AS here (lease, longest_lease, max_skew, system_identifier, timeline, started,
                  incarnation, relation, database, quarantine)

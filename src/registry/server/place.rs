@@ -2,6 +2,7 @@
 
 use crate::pg::catalog::tables::OwnedTables;
 use crate::pg::catalog::{privilege, sql};
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ffi::CStr;
@@ -38,10 +39,35 @@ pub fn expect() -> Place {
     })
 }
 
-/// Makes the schema and the tables, with the caller's rights, and returns them.
-pub fn create() -> Place {
-    sql::run(include_str!("../../../sql/registry/tables.sql"));
-    expect()
+/// Returns the registry of this database. Makes it, with the caller's rights, where there is none.
+pub fn find_or_create() -> Place {
+    if is_left_empty() {
+        sql::run("DROP SCHEMA mint_registry RESTRICT");
+    }
+    find().unwrap_or_else(|| {
+        sql::run(include_str!("../../../sql/registry/tables.sql"));
+        expect()
+    })
+}
+
+/// Returns whether the schema is there, empty, and of the caller or the database's owner: some programs dump the names
+/// of all schemas, and the tables of some.
+fn is_left_empty() -> bool {
+    let query = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace AS n
+        WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name
+            AND pg_catalog.pg_has_role(n.nspowner, 'USAGE'::pg_catalog.text)
+            AND (pg_catalog.pg_get_userbyid(n.nspowner) OPERATOR(pg_catalog.=) CURRENT_USER OR EXISTS (
+                SELECT FROM pg_catalog.pg_database AS d
+                WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+                    AND d.datdba OPERATOR(pg_catalog.=) n.nspowner
+            ))
+            AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_depend AS d
+                WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid
+                    AND d.refobjid OPERATOR(pg_catalog.=) n.oid
+                    AND d.deptype OPERATOR(pg_catalog.=) 'n'::pg_catalog.\"char\"
+            ))";
+    sql::ask(query, DecodedText(SCHEMA.to_owned()).into()).unwrap_or(false)
 }
 
 /// Drops the tables and the schema, with the caller's rights.

@@ -1,11 +1,11 @@
-//! The schema `mint`, which the extension makes: what was there before, dumps, and what remains after DROP EXTENSION.
+//! The schemas `mint`, which the extension makes, and `mint_registry`: what was there before.
 
 use mint_cluster::{Server, Session};
 
-const CREATE: &str = "CREATE EXTENSION pg_mint";
+pub const CREATE: &str = "CREATE EXTENSION pg_mint";
 
 /// Starts a server with the roles `owner`, who owns database `shop`, and `carol`, who may create schemas in it.
-fn shop(story: &str) -> (Server, Session) {
+pub fn shop(story: &str) -> (Server, Session) {
     let server = Server::build(story).start_empty();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE owner LOGIN; CREATE ROLE carol LOGIN");
@@ -16,7 +16,7 @@ fn shop(story: &str) -> (Server, Session) {
 }
 
 /// Returns the owner of schema mint, its privileges and comment, and whether it is the extension's.
-fn schema(session: &mut Session) -> String {
+pub fn schema(session: &mut Session) -> String {
     session.one(
         "SELECT format('%s %s %s %s', nspowner::regrole, nspacl, obj_description(n.oid, 'pg_namespace'),
              EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_namespace'::regclass AND d.objid = n.oid AND d.deptype = 'e'))
@@ -24,7 +24,7 @@ fn schema(session: &mut Session) -> String {
     )
 }
 
-const FRESH: &str =
+pub const FRESH: &str =
     "postgres {postgres=UC/postgres,=U/postgres} views, administration and internals of pg_mint t";
 
 /// Rails 7.2's schema.rb: every schema, then every extension.
@@ -152,131 +152,67 @@ fn the_functions_of_applications_are_not_put_into_mint() {
     assert!(elsewhere.is_empty(), "{elsewhere:?}");
 }
 
-/// Fills database `shop` as its owner, who also makes it a registry.
-fn fill(owner: &mut Session) {
-    owner.run(
-        "CREATE EXTENSION IF NOT EXISTS pg_mint;
-         CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), layout snowflake_layout DEFAULT 'twitter',
-             oid objectid DEFAULT objectid(), n int);
-         CREATE INDEX ON item (oid); CREATE INDEX ON item USING hash (layout); CREATE INDEX ON item ((snowflake_time(id)));
-         INSERT INTO item (n) SELECT generate_series(1, 100)",
-    );
-}
-
-/// Asserts that a copy of what [`fill`] made mints above it.
-#[track_caller]
-fn assert_minting(session: &mut Session, how: &str) {
-    session.run("INSERT INTO item (n) SELECT generate_series(101, 200)");
-    assert!(
-        session.one::<bool>(
-            "SELECT count(DISTINCT id) = 200 AND max(id) FILTER (WHERE n <= 100) < min(id) FILTER (WHERE n > 100) FROM item"
-        ),
-        "{how}"
-    );
-}
-
-/// Asserts that the registry is there, of its owner, and waits, as it may have forgotten leases.
-#[track_caller]
-fn assert_registry(session: &mut Session, how: &str) {
-    assert_eq!(
-        session
-            .one::<String>("SELECT format('%s %s', holder, first_node) FROM mint_registry.nodes"),
-        "others 7",
-        "{how}"
-    );
-    let refusal = session.refusal("SELECT mint.registry_reserve(10, 8, 8, 'x')");
-    assert!(
-        refusal.message.contains("may have forgotten"),
-        "{how}: {refusal}"
-    );
-    session
-        .run("SELECT mint.registry_end_quarantine(); SELECT mint.registry_reserve(10, 8, 8, 'x')");
-    let owner: String = session
-        .one("SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = 'mint_registry'");
-    assert_eq!(owner, "owner", "{how}");
-}
-
-#[test]
-fn owners_and_superusers_dump_and_restore() {
-    let (server, mut owner) = shop("dumps");
-    let mut session = server.connect("postgres");
-    fill(&mut owner);
+/// Makes the database a registry with a reservation.
+pub fn fill_registry(owner: &mut Session) {
     owner.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine(); SELECT mint.registry_reserve(10, 7, 7, 'others')");
-    let folder = server.folder("archives");
-    for user in ["owner", "postgres"] {
-        for how in [
-            "plain", "clean", "sections", "archive", "clean archive", "parallel archive",
-        ] {
-            session.run("DROP DATABASE IF EXISTS copy");
-            session.run("CREATE DATABASE copy OWNER owner");
-            let from_archive = |options: &[&str]| {
-                server.archive_and_restore(user, ["shop", "copy"], &folder, options)
-            };
-            match how {
-                "plain" => server.restore(user, "copy", &server.dump(user, "shop")),
-                "clean" => {
-                    let dump = server.dump_with(user, "shop", &["--clean", "--if-exists"]);
-                    server.restore(user, "copy", &dump);
-                    // Over what is there.
-                    server.restore(user, "copy", &dump);
-                }
-                "sections" => {
-                    for section in ["pre-data", "data", "post-data"] {
-                        let dump = server.dump_with(user, "shop", &["--section", section]);
-                        server.restore(user, "copy", &dump);
-                    }
-                }
-                "archive" => from_archive(&[]),
-                "clean archive" => from_archive(&["--clean", "--if-exists"]),
-                _ => from_archive(&["--jobs", "2"]),
-            }
-            let how = format!("{how} by {user}");
-            let mut copy = server.connect_as("owner", "copy");
-            assert_eq!(schema(&mut copy), FRESH, "{how}");
-            assert_minting(&mut copy, &how);
-            assert_registry(&mut copy, &how);
-        }
-        // One schema has no extension in its dump.
-        session.run("DROP DATABASE copy");
-        session.run("CREATE DATABASE copy OWNER owner");
-        let mut copy = server.connect_as("owner", "copy");
-        copy.run(CREATE);
-        let dump = server.dump_with(user, "shop", &["-n", "public"]);
-        server.restore(
-            "postgres",
-            "copy",
-            &dump.replace("CREATE SCHEMA public;", ""),
-        );
-        assert_minting(&mut server.connect("copy"), &format!("-n public by {user}"));
-    }
 }
 
-/// The registry's tables are no part of the extension, so it comes and goes without CASCADE.
+/// Rails 7.2's schema.rb for a database that is a registry: the schema `mint_registry`, and none of its tables.
 #[test]
-fn dropping_the_extension_leaves_the_registry() {
-    let (_server, mut owner) = shop("drop and reinstall");
-    owner.run("CREATE EXTENSION pg_mint; SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
-    owner.run("SELECT mint.registry_reserve(10, 7, 7, 'others')");
-    let ids: Vec<i64> = owner.column("SELECT snowflake_next_ids(5, 1000)");
-    owner.run("DROP EXTENSION pg_mint");
-    assert!(
-        owner.one::<bool>("SELECT NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'mint')")
-    );
-    owner.run("CREATE EXTENSION pg_mint");
-    let refusal = owner.refusal("SELECT mint.registry_reserve(10, 7, 7, 'x')");
-    assert!(refusal.message.contains("held by others"), "{refusal}");
-    assert!(owner.one::<i64>("SELECT snowflake_next_id(5)") > *ids.last().expect("ids"));
-}
-
-#[test]
-fn a_publication_of_all_tables_has_none_of_the_extension() {
-    let (server, mut owner) = shop("a publication");
+fn an_empty_schema_of_a_registry_is_replaced() {
+    let (server, mut owner) = shop("an empty schema of a registry");
+    owner.run("CREATE SCHEMA mint; CREATE SCHEMA mint_registry");
     owner.run(CREATE);
+    // No privilege and default privilege survives.
+    owner.run("GRANT ALL ON SCHEMA mint_registry TO carol; ALTER DEFAULT PRIVILEGES IN SCHEMA mint_registry GRANT ALL ON TABLES TO carol");
+    fill_registry(&mut owner);
+    let mut carol = server.connect_as("carol", "shop");
+    let refusal = carol.refusal("TABLE mint_registry.leases");
+    assert_eq!(refusal.code, "42501", "{refusal}");
+    let granted = "SELECT count(*) FROM pg_class WHERE relacl::text LIKE '%carol%'";
+    assert_eq!(owner.one::<i64>(granted), 0);
+    // One that is in use stays.
+    owner.run("SELECT mint.registry_create('20 s')");
+    let holder = "SELECT holder FROM mint_registry.nodes";
+    assert_eq!(owner.one::<String>(holder), "others");
+
+    // That of the database's owner, when a superuser makes the registry.
+    owner.run("DROP SCHEMA mint_registry CASCADE; CREATE SCHEMA mint_registry");
     let mut session = server.connect("shop");
-    session.run("CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy");
-    session.run("SELECT segment_create('far', source => 'srv')");
-    session.run("CREATE PUBLICATION every FOR ALL TABLES");
-    let published: Vec<String> =
-        session.column("SELECT format('%I.%I', schemaname, tablename) FROM pg_publication_tables");
-    assert!(published.is_empty(), "{published:?}");
+    fill_registry(&mut session);
+    assert_eq!(session.one::<String>(holder), "others");
+    session.run("DROP SCHEMA mint_registry CASCADE");
+
+    // Not that of another role, nor one with anything in it.
+    carol.run("CREATE SCHEMA mint_registry");
+    for maker in [&mut owner, &mut session] {
+        assert_not_replaced(maker);
+    }
+    carol.run("DROP SCHEMA mint_registry");
+    for object in [
+        "TABLE mint_registry.a ()",
+        "VIEW mint_registry.registry AS SELECT 1 AS one",
+        "TYPE mint_registry.a AS ENUM ()",
+        "FUNCTION mint_registry.a() RETURNS int LANGUAGE sql RETURN 1",
+        "OPERATOR mint_registry.+ (RIGHTARG = text, FUNCTION = upper)",
+        "COLLATION mint_registry.a FROM \"C\"",
+        "TEXT SEARCH CONFIGURATION mint_registry.a (COPY = simple)",
+    ] {
+        owner.run("CREATE SCHEMA mint_registry");
+        owner.run(&format!("CREATE {object}"));
+        assert_not_replaced(&mut owner);
+        owner.run("DROP SCHEMA mint_registry CASCADE");
+    }
+    fill_registry(&mut owner);
+}
+
+/// Asserts that the schema `mint_registry` does not become a registry.
+#[track_caller]
+fn assert_not_replaced(session: &mut Session) {
+    let oid = "SELECT oid::bigint FROM pg_namespace WHERE nspname = 'mint_registry'";
+    let before: i64 = session.one(oid);
+    let refusal = session.refusal("SELECT mint.registry_create()");
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(refusal.hint.contains("Drop or rename schema"), "{refusal}");
+    assert_eq!(session.one::<i64>(oid), before);
 }

@@ -1,5 +1,7 @@
 //! Upgrades of the library under a running server, whose sessions keep the one they loaded, and of the server.
 
+use crate::company::dumps::{assert_far, assert_registry, fill_far};
+use crate::company::schema::fill_registry;
 use mint_cluster::{Server, assert_ascending};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";
@@ -66,6 +68,7 @@ fn a_library_of_another_version_is_kept_out() {
 }
 
 /// pg_upgrade carries the ceiling: the newer server starts above all ids of the older one, even if its clock is behind.
+/// It carries the types and their indexes, the registry, and the source of a sequence.
 #[test]
 fn a_newer_server_repeats_nothing_of_the_older_one() {
     let Some(server) = Server::start_with_clock("pg_upgrade") else {
@@ -74,6 +77,13 @@ fn a_newer_server_repeats_nothing_of_the_older_one() {
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(7), n int)");
     session.run("INSERT INTO item (n) SELECT generate_series(1, 1000)");
+    session.run(
+        "CREATE TABLE typed (id objectid PRIMARY KEY, layout snowflake_layout UNIQUE);
+         INSERT INTO typed VALUES ('507f1f77bcf86cd799439011', 'twitter');
+         CREATE VIEW minted AS SELECT lane.* FROM mint.lanes AS lane",
+    );
+    fill_far(&mut server.connect("postgres"), &mut session);
+    fill_registry(&mut session);
     // One build of 15 writes an option of its own, pg_attver, into every column. Other servers do not know it, so it is
     // removed before the upgrade.
     session
@@ -91,4 +101,15 @@ fn a_newer_server_repeats_nothing_of_the_older_one() {
     assert_eq!(all.len(), 2000);
     assert_ascending(&all);
     assert_eq!(newer.log().matches("was set back").count(), 0);
+
+    session.run("SET enable_seqscan = off");
+    assert!(
+        session.one::<bool>(
+            "SELECT id = '507f1f77bcf86cd799439011' FROM typed WHERE layout = 'twitter'"
+        )
+    );
+    assert_eq!(session.one::<i64>("SELECT count(*) FROM minted"), 1);
+    assert_far(&mut session, "pg_upgrade");
+    // Its system identifier is another one, so the registry cannot know that it is no copy of the older server.
+    assert_registry(&mut session, "postgres", "pg_upgrade");
 }
