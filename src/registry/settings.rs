@@ -119,7 +119,7 @@ pub fn registry_role() -> Option<String> {
     text(&ROLE)
 }
 
-/// Defines the settings; with a registry set, nodes are lent by `lender`. Called once, when the library is loaded.
+/// Defines the settings; with a registry set, nodes are leased through `lender`. Called once, when the library is loaded.
 pub fn init(lender: &'static dyn Lender) {
     LENDER.set(Some(lender));
     define_parsed::<Nodes>(
