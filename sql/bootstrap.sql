@@ -42,7 +42,7 @@ BEGIN
     CREATE SCHEMA mint;
 END
 $mint$;
-COMMENT ON SCHEMA mint IS 'views, administration and internals of pg_mint';
+COMMENT ON SCHEMA mint IS 'Views, administration and internals of pg_mint';
 GRANT USAGE ON SCHEMA mint TO PUBLIC;
 
 CREATE TYPE snowflake_layout;

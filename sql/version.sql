@@ -1,1 +1,1 @@
-COMMENT ON FUNCTION mint.version() IS 'Returns the version of the pg_mint library that this session has loaded.';
+COMMENT ON FUNCTION mint.version() IS 'Returns the version of the pg_mint library that this session has loaded';

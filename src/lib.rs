@@ -1,7 +1,7 @@
 //! pg_mint: unique ids, minted inside PostgreSQL.
 //!
 //! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
-//! mint ids; `codec` converts ids to other forms; `registry` lends nodes to servers.
+//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers.
 
 use std::ffi::CStr;
 

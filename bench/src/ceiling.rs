@@ -15,7 +15,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "ceiling",
         "What the ceiling costs",
-        "One session mints without a pause. The ceiling cannot be switched off: ids would repeat after a crash. The lane \
+        "One session generates ids without a pause. The ceiling cannot be switched off: ids would repeat after a crash. The lane \
          of `uuid_v7` has none, so its row is what the machine writes without one. A call compares with a bound in memory; \
          the longer the window, the rarer it is raised, and the longer the wait [after a \
          crash](#time-to-the-first-id-after-a-crash).",
@@ -96,9 +96,9 @@ fn crash(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "crash",
         "Time to the first id after a crash",
-        "Milliseconds from `kill -9` of a session, with others minting, until the server answers, and until it has \
-         minted, in a session that connects for it. Ids go on above the ceiling, and at most `max_ahead` (2 s) before the \
-         clock: on the default window of 500 ms that is at once, with one of 10 s the clock is waited for.",
+        "Milliseconds from `kill -9` of a session, while others generate ids, until the server answers, and until it has \
+         generated an id, in a session that connects for it. Ids continue above the ceiling, and at most `max_ahead` (2 s) \
+         ahead of the clock: on the default window of 500 ms immediately, on one of 10 s after a wait for the clock.",
         &["window", "round", "first answer", "first id"],
     );
     for (window, rounds) in [(WINDOW, scale.pick(9, 2)), ("10s", scale.pick(3, 1))] {

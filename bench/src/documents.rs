@@ -8,7 +8,7 @@ use std::path::Path;
 
 const DOCUMENTS: [&str; 3] = ["README.md", "docs/which.md", "docs/from/tidb.md"];
 
-/// Each key of a table, and the generator that mints it.
+/// Each key of a table, and the generator of it.
 const KEYS: [(&str, &str); 7] = [
     ("serial", "nextval"),
     ("snowflake", "snowflake_next_id"),

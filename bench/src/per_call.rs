@@ -26,8 +26,8 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         "Cost of a call",
         "Nanoseconds per call in `SELECT count(f()) FROM (SELECT generate_series(1, n) AS i OFFSET 0) AS s`, less what \
          an empty call took right before or after it: `pg_backend_pid()`, or `abs(argument)` where the argument differs \
-         from row to row. Median of the rounds, and what a quarter of them was below and above. `under` is a cost that \
-         does not stand out of the noise.",
+         from row to row. Median of the rounds, and what a quarter of them was below and above. `under` means \
+         below the measurement noise.",
         &[
             "generator", "ns", "lower quartile", "upper quartile", "of nextval",
         ],
@@ -43,7 +43,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         ]);
     }
     table.note(
-        "Ids that say their time read the clock, as `clock_timestamp` does, and cost more than it; counters do not. \
+        "Generators of ids with a time read the clock, as `clock_timestamp` does, and cost more than it; counters do not. \
          `auto_random` takes its value from `nextval`, and costs more than that.",
     );
     for reason in missing {

@@ -136,9 +136,9 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
         &lines,
     );
     table.note(
-        "`nextval, CACHE 1000` gives each session a thousand values of its own, which are not in order over sessions, and \
-         shares nothing meanwhile. The ids of one lane are in order: all sessions move one word of memory, which goes from \
-         core to core. A lane each, or `pg_mint.session_cache`, spares that.",
+        "`nextval, CACHE 1000` gives each session a thousand values, which are not in order over sessions, and shares nothing \
+         meanwhile. The ids of one lane are in order: all sessions change one word of memory, which moves from core to core. \
+         A lane for each session, or `pg_mint.session_cache`, avoids that.",
     );
     table.chart("sessions.svg", "Ids per second");
     report.add(table);

@@ -76,7 +76,7 @@ fn fills_table(rows: u32, rounds: u32) -> Table {
         ],
     );
     table.note(
-        "Of snowflakes of several shards, those of one millisecond lie in the order of shards, not of minting. Where one \
+        "Of snowflakes of several shards, those of one millisecond are in the order of shards, not of time. Where one \
          table gets nearly a page of the index of them in each (some 300), pages split in the middle and are left less \
          full, and a scan by the key goes back and forth between the pages of the table. At 50 rows a millisecond the index \
          is as full as with one shard.",

@@ -29,7 +29,7 @@ pub struct Ceiling {
     written: AtomicI64,
 }
 
-/// The page that holds a ceiling's value, as the server lends it.
+/// The page that holds a ceiling's value, as the server provides it.
 pub trait Page {
     /// A position in the server's log.
     type Position;
@@ -175,7 +175,7 @@ impl Ceiling {
         Ok(value)
     }
 
-    /// Sets all bounds to where a poisoned ceiling shall continue. No session may be writing the page, and
+    /// Sets all bounds to where a ceiling that is wrong must continue. No session may be writing the page, and
     /// the caller checks the lanes that minted under the old bounds afterwards.
     pub fn reset(&self, value: Micros) {
         for place in [&self.limit, &self.ceiling, &self.written, &self.floor] {

@@ -3,8 +3,8 @@
 //! A [`Layout`] divides the bits of an id into fields. A [`Lane`] is one atomic word that issues every
 //! id of one (layout, node). A [`LaneTable`] finds the lane. A [`Ceiling`] keeps ids unique over a crash,
 //! a [`Lease`] between servers that share a node, as a [`Registry`] grants it.
-//! [`UuidLanes`] and [`ObjectIdLane`] mint ids that only ascend. A [`Segment`] lends the values of a
-//! sequence to all sessions, and a [`UserTable`] knows each user's next number. Nothing here knows
+//! [`UuidLanes`] and [`ObjectIdLane`] mint ids that only ascend. A [`Segment`] shares the values of a
+//! sequence among all sessions, and a [`UserTable`] knows each user's next number. Nothing here knows
 //! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
 //! can script it.
 //!

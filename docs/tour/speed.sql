@@ -1,6 +1,6 @@
 -- Nanoseconds per call, of a query that calls it 300000 times, less what the same
 -- query takes with no call in it. Seven rounds, each of all candidates in turn, so
--- that a busy moment of the machine hits all of them; the fastest counts, being the
+-- that a busy time of the machine hits all of them; the fastest counts, being the
 -- one that was disturbed least.
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;

@@ -69,7 +69,7 @@ SELECT mint.registry_unreserve(10, 200, 1023);
 SELECT held, lease_until < now() + interval '13 s' AS soon FROM mint_registry.nodes WHERE holder LIKE 'the%';
 -- Whatever happens, no node is in two claims.
 INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (1, 13, 95, 95, 'me', now(), now(), now());
--- Quarantine: slices that last go on, also one that is forgotten; nothing else is granted.
+-- Quarantine: valid leases are renewed, also one that is forgotten; nothing else is granted.
 SELECT mint.registry_begin_quarantine();
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT node, why FROM ask(7, 13, 500, 500);

@@ -56,7 +56,7 @@ FROM (SELECT DISTINCT auto_random(0) AS id FROM big WHERE auto_random(n) > 0) w;
 SELECT count(DISTINCT auto_random_shard(auto_random(n))) FROM big;
 COMMIT;
 
--- TiDB's sequences next to PostgreSQL's: after setval ours go on from the value, theirs in their progression.
+-- TiDB's sequences next to PostgreSQL's: after setval ours continue from the value, theirs in their progression.
 CREATE SEQUENCE odd START 3 INCREMENT 2 MINVALUE 1 MAXVALUE 10 CACHE 3;
 SELECT nextval('odd');
 SELECT setval('odd', 6);

@@ -28,6 +28,11 @@ SELECT last_value FROM photos;
 SELECT ticket_alter('photos', server => 1, servers => 3, above => 100);
 SELECT ticket_alter('photos', 1, 3, 20000), ticket_alter('photos_b', 2, 3, 20000), ticket_create('photos_c', 3, 3, above => 20000);
 SELECT array_agg(ticket_next('photos')) AS a, array_agg(ticket_next('photos_b')) AS b, array_agg(ticket_next('photos_c')) AS c FROM generate_series(1, 3);
+
+-- The definition of a ticket carries the server's number: START modulo INCREMENT, and MINVALUE.
+SELECT sequencename, start_value, min_value, increment_by FROM pg_sequences WHERE sequencename LIKE 'photos%' ORDER BY 1;
+SELECT ticket_alter('photos_c', server => 2, servers => 4, above => 30000);
+SELECT start_value, min_value, increment_by FROM pg_sequences WHERE sequencename = 'photos_c';
 BEGIN;
 SELECT ticket_alter('photos', 1, 4, 90000);
 SELECT ticket_next('photos');

@@ -1,4 +1,4 @@
--- User sequences: a sequence of his own for each user.
+-- User sequences: a separate sequence for each user.
 CREATE EXTENSION pg_mint;
 CREATE SCHEMA user_sequences_test;
 SET search_path = user_sequences_test, public;

@@ -71,7 +71,7 @@ SELECT uuid_v1_to_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846'), uuid_v6_to_v1('1ec
 SELECT uuid_v1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
 SELECT uuid_v6_to_v1('ffffffff-ffff-ffff-ffff-ffffffffffff');
 
--- Version 7 of other moments, and bounds.
+-- Version 7 of other times, and bounds.
 SELECT uuid_time(uuid_v7(at)), uuid_version(uuid_v7(at)), uuid_v7(at) BETWEEN uuid_v7_min(uuid_time(uuid_v7(at))) AND uuid_v7_max(at) AS within
 FROM (VALUES (timestamptz '1970-01-01'), ('2022-02-22 19:22:22.123999'), ('10889-08-02 05:31:50.655999')) t (at);
 SELECT bool_and(uuid_v7(at) < uuid_v7(at + interval '1 us')) FROM generate_series(timestamptz '2026-01-01', '2026-01-01 00:00:00.01', '1 us') at;

@@ -1,2 +1,2 @@
-COMMENT ON FUNCTION id_to_text(bigint, text) IS 'an id as short text';
-COMMENT ON FUNCTION id_from_text(text, text) IS 'the id of a short text';
+COMMENT ON FUNCTION id_to_text(bigint, text) IS 'Returns an id as short text';
+COMMENT ON FUNCTION id_from_text(text, text) IS 'Returns the id that a short text stands for';

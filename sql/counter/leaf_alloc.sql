@@ -30,10 +30,10 @@ WHERE s.seqcache OPERATOR(pg_catalog.>) 1::pg_catalog.int8
             AND d.objid OPERATOR(pg_catalog.=) c.oid
             AND d.deptype OPERATOR(pg_catalog.=) ANY ('{i,e}'::pg_catalog."char"[])
     );
-COMMENT ON VIEW mint.leaf_alloc IS 'sequences drawn from in steps, as Leaf''s table; INSERT creates one';
+COMMENT ON VIEW mint.leaf_alloc IS 'Shows sequences with a step, with the columns of Leaf''s table; INSERT creates a sequence';
 CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON mint.leaf_alloc
     FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_insert();
 GRANT SELECT, INSERT ON mint.leaf_alloc TO PUBLIC;
 
-COMMENT ON FUNCTION mint.leaf_alloc_insert() IS 'make the segment of a row of leaf_alloc';
+COMMENT ON FUNCTION mint.leaf_alloc_insert() IS 'Internal: creates the sequence of a row that is inserted into mint.leaf_alloc';
 REVOKE ALL ON FUNCTION mint.leaf_alloc_insert() FROM PUBLIC;

@@ -16,10 +16,10 @@ BEGIN ATOMIC
                                       (mint.sequence_table_bounds(name))[3]);
 END;
 
-COMMENT ON FUNCTION sequence_table(bigint, bigint, bigint) IS 'the values of MariaDB''s sequence table with these bounds';
-COMMENT ON FUNCTION sequence_table(text) IS 'the values of MariaDB''s sequence table of that name';
+COMMENT ON FUNCTION sequence_table(bigint, bigint, bigint) IS 'Returns the numbers from start to stop by step, as a sequence table of MariaDB';
+COMMENT ON FUNCTION sequence_table(text) IS 'Returns the numbers of the MariaDB sequence table of that name';
 
-COMMENT ON FUNCTION mint.sequence_table_bounds(bigint, bigint, bigint) IS 'first value, last value and step of a sequence table';
-COMMENT ON FUNCTION mint.sequence_table_bounds(text) IS 'first value, last value and step of a sequence table';
-COMMENT ON FUNCTION mint.sequence_table_support(internal) IS 'planner support for sequence_table';
+COMMENT ON FUNCTION mint.sequence_table_bounds(bigint, bigint, bigint) IS 'Internal: returns the first value, the last value and the step of a sequence table';
+COMMENT ON FUNCTION mint.sequence_table_bounds(text) IS 'Internal: returns the first value, the last value and the step of a sequence table';
+COMMENT ON FUNCTION mint.sequence_table_support(internal) IS 'Internal: planner support for sequence_table';
 REVOKE ALL ON FUNCTION mint.sequence_table_support(internal) FROM PUBLIC;

@@ -6,8 +6,8 @@ CREATE FUNCTION objectid_between(
     RETURN id OPERATOR(@extschema@.>=) objectid_min(since)
         AND id OPERATOR(@extschema@.<=) objectid_max_before(until);
 
-COMMENT ON FUNCTION objectid_min(timestamptz) IS 'smallest ObjectID at or after a timestamp';
-COMMENT ON FUNCTION objectid_max(timestamptz) IS 'largest ObjectID at or before a timestamp';
-COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'smallest ObjectID after a timestamp';
-COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'largest ObjectID before a timestamp';
-COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'whether an ObjectID is from a span of time, its end excluded';
+COMMENT ON FUNCTION objectid_min(timestamptz) IS 'Returns the smallest ObjectID at or after a timestamp';
+COMMENT ON FUNCTION objectid_max(timestamptz) IS 'Returns the largest ObjectID at or before a timestamp';
+COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
+COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
+COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Returns whether an ObjectID is of a time span; the end of the span is excluded';

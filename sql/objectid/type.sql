@@ -7,7 +7,7 @@ CREATE TYPE objectid (
     ALIGNMENT = char,
     STORAGE = plain
 );
-COMMENT ON TYPE objectid IS 'MongoDB''s 12-byte id: seconds, process, counter';
+COMMENT ON TYPE objectid IS 'MongoDB''s 12-byte id: seconds, process and counter';
 COMMENT ON FUNCTION mint.objectid_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION mint.objectid_out(objectid) IS 'I/O';
 COMMENT ON FUNCTION mint.objectid_recv(internal) IS 'I/O';

@@ -1,6 +1,6 @@
 -- What mint.registry_create() runs, with the rights of its caller, who owns the tables, dumps them and restores them.
 CREATE SCHEMA mint_registry;
-COMMENT ON SCHEMA mint_registry IS 'the registry of nodes of pg_mint';
+COMMENT ON SCHEMA mint_registry IS 'Registry of nodes of pg_mint';
 
 CREATE TABLE mint_registry.registry (
     one pg_catalog.bool PRIMARY KEY DEFAULT true CHECK (one),
@@ -18,7 +18,7 @@ CREATE TABLE mint_registry.registry (
     -- The oid of the database: another one in a copy.
     database pg_catalog.oid NOT NULL
 );
-COMMENT ON TABLE mint_registry.registry IS 'rules and memory of the registry';
+COMMENT ON TABLE mint_registry.registry IS 'Rules and state of the registry';
 
 CREATE TABLE mint_registry.leases (
     id pg_catalog.int8 PRIMARY KEY,
@@ -41,13 +41,13 @@ CREATE TABLE mint_registry.leases (
         '[]'::pg_catalog.text
     ) WITH OPERATOR(pg_catalog.&&))
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE mint_registry.leases IS 'who holds which nodes; who may INSERT may request leases';
+COMMENT ON TABLE mint_registry.leases IS 'Leases and reservations of nodes; a role with INSERT can request leases';
 
 CREATE VIEW mint_registry.nodes AS
 SELECT node_bits, first_node, last_node, holder,
     lease_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, lease_from, lease_until, since, renewals
 FROM mint_registry.leases
 ORDER BY node_bits, first_node;
-COMMENT ON VIEW mint_registry.nodes IS 'nodes that this registry has lent, or keeps for servers that do not ask';
+COMMENT ON VIEW mint_registry.nodes IS 'Shows the nodes that this registry has leased or reserved';
 GRANT USAGE ON SCHEMA mint_registry TO pg_monitor;
 GRANT SELECT ON mint_registry.nodes TO pg_monitor;

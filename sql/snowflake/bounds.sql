@@ -7,9 +7,9 @@ CREATE FUNCTION snowflake_between(
     RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
         AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);
 
-COMMENT ON FUNCTION snowflake_min(timestamptz, snowflake_layout) IS 'smallest id at or after a timestamp';
-COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'largest id at or before a timestamp';
-COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'smallest id after a timestamp';
-COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'largest id before a timestamp';
+COMMENT ON FUNCTION snowflake_min(timestamptz, snowflake_layout) IS 'Returns the smallest id at or after a timestamp';
+COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'Returns the largest id at or before a timestamp';
+COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
+COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
 
-COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'whether an id is from a span of time, its end excluded';
+COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id is of a time span; the end of the span is excluded';

@@ -1,2 +1,2 @@
-COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'the node that Java''s SequenceGenerator makes of MAC addresses';
-COMMENT ON FUNCTION snowflake_node_from_mac() IS 'the node that Java''s SequenceGenerator makes of this machine''s MAC addresses';
+COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'Returns the node that Java''s SequenceGenerator computes from MAC addresses';
+COMMENT ON FUNCTION snowflake_node_from_mac() IS 'Returns the node that Java''s SequenceGenerator computes on this machine';

@@ -4,5 +4,5 @@ CREATE CAST (text AS snowflake_layout) WITH FUNCTION mint.snowflake_layout_from_
 CREATE CAST (varchar AS snowflake_layout) WITH FUNCTION mint.snowflake_layout_from_text(text) AS IMPLICIT;
 
 COMMENT ON FUNCTION mint.snowflake_layout_from_text(text) IS 'implementation of the casts from text and varchar';
-COMMENT ON CAST (text AS snowflake_layout) IS 'the layout that a text names or writes out';
-COMMENT ON CAST (varchar AS snowflake_layout) IS 'the layout that a text names or writes out';
+COMMENT ON CAST (text AS snowflake_layout) IS 'Reads a layout from its name or its fields';
+COMMENT ON CAST (varchar AS snowflake_layout) IS 'Reads a layout from its name or its fields';

@@ -7,7 +7,7 @@ CREATE TYPE snowflake_layout (
     ALIGNMENT = char,
     STORAGE = plain
 );
-COMMENT ON TYPE snowflake_layout IS 'which bits of a 64-bit id hold time, node and sequence';
+COMMENT ON TYPE snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, node and sequence';
 COMMENT ON FUNCTION mint.snowflake_layout_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION mint.snowflake_layout_out(snowflake_layout) IS 'I/O';
 COMMENT ON FUNCTION mint.snowflake_layout_recv(internal) IS 'I/O';

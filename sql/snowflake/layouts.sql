@@ -1,2 +1,2 @@
-COMMENT ON FUNCTION snowflake_layouts() IS 'the built-in layouts';
+COMMENT ON FUNCTION snowflake_layouts() IS 'Returns the built-in layouts';
 ALTER FUNCTION snowflake_layouts() ROWS 15;

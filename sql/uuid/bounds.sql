@@ -5,8 +5,8 @@ CREATE FUNCTION uuid_v7_between(
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     RETURN id OPERATOR(pg_catalog.>=) uuid_v7_min(since) AND id OPERATOR(pg_catalog.<=) uuid_v7_max_before(until);
 
-COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'smallest uuid of version 7 at or after a timestamp';
-COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'largest uuid of version 7 at or before a timestamp';
-COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'smallest uuid of version 7 after a timestamp';
-COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'largest uuid of version 7 before a timestamp';
-COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'whether a uuid of version 7 is from a span of time, its end excluded';
+COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'Returns the smallest UUID of version 7 at or after a timestamp';
+COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'Returns the largest UUID of version 7 at or before a timestamp';
+COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
+COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
+COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 is of a time span; the end of the span is excluded';

@@ -1,7 +1,7 @@
-COMMENT ON FUNCTION uuid_to_bin(text, boolean) IS 'the bytes of a uuid, as in MySQL';
-COMMENT ON FUNCTION uuid_to_bin(text, integer) IS 'the bytes of a uuid, as in MySQL';
-COMMENT ON FUNCTION uuid_to_bin(uuid, boolean) IS 'the bytes of a uuid, as in MySQL';
-COMMENT ON FUNCTION uuid_to_bin(uuid, integer) IS 'the bytes of a uuid, as in MySQL';
-COMMENT ON FUNCTION bin_to_uuid(bytea, boolean) IS 'the uuid of its bytes, as in MySQL';
-COMMENT ON FUNCTION bin_to_uuid(bytea, integer) IS 'the uuid of its bytes, as in MySQL';
-COMMENT ON FUNCTION is_uuid(text) IS 'whether a text is a uuid, as in MySQL';
+COMMENT ON FUNCTION uuid_to_bin(text, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION uuid_to_bin(text, integer) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION uuid_to_bin(uuid, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION uuid_to_bin(uuid, integer) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION bin_to_uuid(bytea, boolean) IS 'Returns the UUID of its bytes, as in MySQL';
+COMMENT ON FUNCTION bin_to_uuid(bytea, integer) IS 'Returns the UUID of its bytes, as in MySQL';
+COMMENT ON FUNCTION is_uuid(text) IS 'Returns whether a text is a UUID, as in MySQL';

@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
-/// so on above `above`, in 32 or 64 bits.
+/// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_create(
     name: DecodedText,
@@ -33,7 +33,7 @@ fn ticket_create(
     let start = first_ticket(server, servers, above);
     create(
         &name.0,
-        &format!("INCREMENT {servers} MINVALUE 1 MAXVALUE {max} START {start}"),
+        &format!("INCREMENT {servers} MINVALUE {server} MAXVALUE {max} START {start}"),
     )
 }
 
@@ -115,7 +115,7 @@ fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 
     drop(sequence);
     let name = sql::exact_name_of(ticket.0);
     sql::run(&format!(
-        "ALTER SEQUENCE {name} INCREMENT {servers} START {start} RESTART"
+        "ALTER SEQUENCE {name} INCREMENT {servers} MINVALUE {server} START {start} RESTART"
     ));
     start
 }

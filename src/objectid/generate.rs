@@ -1,4 +1,4 @@
-//! ObjectIDs with what the server lends: clock, shared memory, and this machine's name.
+//! ObjectIDs with what the server provides: clock, shared memory, and this machine's name.
 
 use crate::pg::backend::local::Local;
 use crate::pg::machine::{clock, host, random, server};

@@ -6,7 +6,7 @@ pub mod protocol;
 pub mod server;
 pub mod settings;
 
-/// Defines the settings, and lends nodes once they name a registry. Called once, when the library is loaded.
+/// Defines the settings, and leases nodes once they name a registry. Called once, when the library is loaded.
 pub fn init() {
     member::leases::init();
     settings::init(&member::leases::RegistryLender);

@@ -119,7 +119,7 @@ pub fn registry_role() -> Option<String> {
     text(&ROLE)
 }
 
-/// Defines the settings; with a registry set, nodes are lent by `lender`. Called once, when the library is loaded.
+/// Defines the settings; with a registry set, nodes are leased through `lender`. Called once, when the library is loaded.
 pub fn init(lender: &'static dyn Lender) {
     LENDER.set(Some(lender));
     define_parsed::<Nodes>(
@@ -131,8 +131,8 @@ pub fn init(lender: &'static dyn Lender) {
     );
     define_parsed::<Registry>(
         c"pg_mint.registry",
-        c"Sets the foreign server of the registry that lends nodes.",
-        c"Empty means that there is none: nodes are this server's because its settings say so.",
+        c"Sets the foreign server of the registry that grants nodes.",
+        c"Empty means that there is none: the nodes of this server are trusted as they are set.",
         &REGISTRY,
         GucContext::Sighup,
     );
@@ -145,7 +145,7 @@ pub fn init(lender: &'static dyn Lender) {
     );
     define_parsed::<Access>(
         c"pg_mint.registry_role",
-        c"Sets the role that asks the registry, by its user mapping.",
+        c"Sets the role whose user mapping is used to connect to the registry.",
         c"Empty means the superuser that initdb made. A change releases all leases, and requests new ones.",
         &ROLE,
         GucContext::Sighup,

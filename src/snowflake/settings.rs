@@ -59,8 +59,8 @@ impl SizeSetting for MaxLanes {
 pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_ahead",
-        c"Sets how far ids may run ahead of the clock.",
-        c"Time is borrowed when a tick's sequence is used up or the clock steps back. 0 borrows nothing.",
+        c"Sets how far ids can run ahead of the clock.",
+        c"They run ahead when a tick's sequence is used up or the clock steps back. 0: they never do.",
         &MAX_AHEAD,
         0,
         60_000,
@@ -69,7 +69,7 @@ pub fn init() {
     );
     GucRegistry::define_int_guc(
         c"pg_mint.max_jump",
-        c"Sets how far the clock may jump forward before minting stops.",
+        c"Sets how far the clock can jump forward before minting stops.",
         c"A larger jump must be confirmed with mint.accept_clock().",
         &MAX_JUMP,
         1,
@@ -79,8 +79,8 @@ pub fn init() {
     );
     GucRegistry::define_int_guc(
         c"pg_mint.ceiling_window",
-        c"Sets how far the durable ceiling is raised at once.",
-        c"It is written when half of this is used up. After a crash ids go on from the ceiling, up to one and a half times this ahead.",
+        c"Sets how far the durable ceiling is raised each time.",
+        c"It is written when half of this is used up. After a crash ids continue from the ceiling, up to one and a half times this ahead.",
         &WINDOW,
         100,
         10_000,
@@ -88,7 +88,7 @@ pub fn init() {
         GucFlags::UNIT_MS,
     );
     size_setting::define::<MaxLanes>(
-        c"Sets how many pairs of layout and node have a lane of their own.",
+        c"Sets how many pairs of layout and node have their own lane.",
         c"128 to 256 bytes of shared memory each. Read at the first use after a start of the server. Further nodes share one lane of their layout.",
         16,
         1_048_576,

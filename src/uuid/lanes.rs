@@ -1,4 +1,4 @@
-//! UUIDs with what the server lends: clock, shared memory, randomness and settings.
+//! UUIDs with what the server provides: clock, shared memory, randomness and settings.
 //! They work in recovery too: standbys draw nodes, clock sequences and random bytes of their own.
 
 use crate::pg::machine::{clock, random};

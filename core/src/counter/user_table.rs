@@ -51,7 +51,7 @@ pub struct UserTable<'a, const PLACES: usize = 511> {
 }
 
 impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
-    /// A table with nothing mapped, that shall have at most so many buckets, rounded down to a power of two.
+    /// A table with nothing mapped, that can have at most so many buckets, rounded down to a power of two.
     #[must_use]
     pub fn new(head: &'a TableHead, buckets: usize) -> Self {
         Self {

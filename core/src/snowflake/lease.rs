@@ -1,6 +1,6 @@
 //! A lease of id time: what keeps the servers that share a node number apart.
 //!
-//! A registry lends a server the right to mint ids of a node with a *time* from one timestamp to another.
+//! A registry grants a server the right to mint ids of a node with a *time* from one timestamp to another.
 //! Leases of one node never overlap, and follow each other in time. The check is made on the id itself, with
 //! the lane's other checks. So a server that was paused, cut off or has a wrong clock cannot mint outside
 //! its lease: the registry never has to revoke one.

@@ -53,7 +53,7 @@ pub trait Host {
     /// # Errors
     /// When the ceiling could not be raised.
     fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
-    /// The lease to mint within, where a registry lends this server its nodes.
+    /// The lease to mint within, where this server leases its nodes from a registry.
     #[inline]
     fn lease(&self) -> Option<&Lease> {
         None

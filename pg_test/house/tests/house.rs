@@ -35,7 +35,7 @@ fn imports_run_one_way() {
     }
 }
 
-/// pg lends what the server has, each idea uses it and no other idea, the registry uses the ideas, and lib.rs uses all.
+/// pg provides what the server has, each idea uses it and no other idea, the registry uses the ideas, and lib.rs uses all.
 #[test]
 fn the_floors_of_the_extension_are_these() {
     every_import_leads_down("src", |entry| match entry {

@@ -56,7 +56,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     worker.release_all();
 }
 
-/// Whether the worker shall end, or has nothing left to do.
+/// Whether the worker must end, or has nothing left to do.
 fn ends() -> bool {
     lifecycle::is_asked_to_end() || !lender::is_there()
 }

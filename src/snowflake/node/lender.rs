@@ -7,7 +7,7 @@ use mint_core::{Layout, Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
-/// Lends nodes. A refusal is an error that it raises.
+/// Leases nodes. A refusal is an error that it raises.
 pub trait Lender: Sync {
     /// Returns the lease of a node of this width, and the range of nodes that have the same lease.
     fn lease(&self, width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease);
@@ -36,13 +36,13 @@ struct Recent {
 
 static RECENT: Local<Option<Recent>> = Local::new(None);
 
-/// Sets the lender; none if nodes are not lent. Called when a setting is assigned.
+/// Sets the lender; none if nodes are not leased. Called when a setting is assigned.
 pub fn set(lender: Option<&'static dyn Lender>) {
     LENDER.set(lender);
     changed();
 }
 
-/// Returns whether nodes are lent.
+/// Returns whether nodes are leased.
 pub fn is_there() -> bool {
     LENDER.get().is_some()
 }
@@ -59,7 +59,7 @@ pub fn changed() {
     ON_CHANGE.all().for_each(|callback| callback());
 }
 
-/// Returns the lease to mint within, if nodes are lent.
+/// Returns the lease to mint within, if nodes are leased.
 #[inline]
 pub fn lease(layout: &Layout, node: u64) -> Option<&'static Lease> {
     let lender = LENDER.get()?;

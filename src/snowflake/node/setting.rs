@@ -52,8 +52,8 @@ pub fn node() -> Node {
 pub fn init() {
     guc::define_parsed::<Node>(
         c"pg_mint.node",
-        c"Sets the node of ids that are minted without a shard.",
-        c"-1 means not set: such calls are refused, so that nobody mints as another node by accident. \"auto\" is the node that the registry gives this server.",
+        c"Sets the node of ids that are generated without a shard.",
+        c"-1 means unset: such calls fail, so that no server uses the node of another by accident. \"auto\" means a node leased from the registry.",
         &NODE,
         GucContext::Suset,
     );

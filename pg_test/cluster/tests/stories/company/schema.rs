@@ -25,7 +25,7 @@ pub fn schema(session: &mut Session) -> String {
 }
 
 pub const FRESH: &str =
-    "postgres {postgres=UC/postgres,=U/postgres} views, administration and internals of pg_mint t";
+    "postgres {postgres=UC/postgres,=U/postgres} Views, administration and internals of pg_mint t";
 
 /// Rails 7.2's schema.rb: every schema, then every extension.
 #[test]
