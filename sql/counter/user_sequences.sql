@@ -1,5 +1,5 @@
 CREATE VIEW mint.user_sequences AS SELECT * FROM mint.user_sequences();
-COMMENT ON VIEW mint.user_sequences IS 'Sections of the user sequences of this database that are in shared memory';
+COMMENT ON VIEW mint.user_sequences IS 'Shows the sections of the user sequences of this database that are in shared memory';
 GRANT SELECT ON mint.user_sequences TO PUBLIC;
 COMMENT ON FUNCTION mint.user_sequences() IS 'Returns the sections of the user sequences of this database that are in shared memory';
 ALTER FUNCTION mint.user_sequences() ROWS 64;
