@@ -41,13 +41,13 @@ CREATE TABLE mint_registry.leases (
         '[]'::pg_catalog.text
     ) WITH OPERATOR(pg_catalog.&&))
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE mint_registry.leases IS 'who holds which nodes; who may INSERT may request leases';
+COMMENT ON TABLE mint_registry.leases IS 'leases that the registry has granted; INSERT is the privilege to request them';
 
 CREATE VIEW mint_registry.nodes AS
 SELECT node_bits, first_node, last_node, holder,
     lease_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, lease_from, lease_until, since, renewals
 FROM mint_registry.leases
 ORDER BY node_bits, first_node;
-COMMENT ON VIEW mint_registry.nodes IS 'nodes that this registry has lent, or keeps for servers that do not ask';
+COMMENT ON VIEW mint_registry.nodes IS 'nodes that are leased to members, or reserved for servers that make no requests';
 GRANT USAGE ON SCHEMA mint_registry TO pg_monitor;
 GRANT SELECT ON mint_registry.nodes TO pg_monitor;

@@ -14,7 +14,7 @@ COMMENT ON VIEW mint.ceilings IS 'durable ceilings of this server''s databases s
 GRANT SELECT ON mint.ceilings TO pg_monitor;
 COMMENT ON FUNCTION mint.accept_clock() IS 'confirm the clock after it jumped forward';
 REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
-COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'put the ceiling of this database to a moment, after a clock that ran ahead';
+COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'set the ceiling of this database to a timestamp, after a clock that ran ahead';
 REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION mint.highest_ceiling() IS 'where the ceiling of a new extension begins';
 REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;

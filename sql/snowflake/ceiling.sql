@@ -1,7 +1,7 @@
 -- The durable ceiling, in microseconds since 1970. It begins above all ids that were issued in this database, so that no id
 -- repeats after DROP EXTENSION and CREATE EXTENSION.
 CREATE SEQUENCE mint.time_ceiling;
-COMMENT ON SEQUENCE mint.time_ceiling IS 'no id of this database is of this moment or later, in microseconds since 1970';
+COMMENT ON SEQUENCE mint.time_ceiling IS 'no id of this database has this timestamp or a later one, in microseconds since 1970';
 SELECT pg_catalog.setval('mint.time_ceiling'::pg_catalog.regclass, mint.highest_ceiling());
 
 -- It is part of a dump, and the owner of the database can make and restore dumps.

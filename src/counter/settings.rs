@@ -114,7 +114,7 @@ pub fn init() {
     );
     size_setting::define::<UserMemory>(
         c"Sets the shared memory for the users of user sequences.",
-        c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. Beyond it users who were not used for long go on from where any evicted user of their section stood.",
+        c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. Beyond it users that were not used for long continue from where any evicted user of their section stood.",
         1_024,
         1_073_741_824,
         GucFlags::UNIT_KB,

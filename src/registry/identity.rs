@@ -26,8 +26,8 @@ pub fn from_numbers([system, timeline, start, incarnation]: [i64; 4]) -> Identit
 /// Describes a range of nodes in a message.
 pub fn describe_nodes<T: PartialEq + Display>(width: u32, first: &T, last: &T) -> String {
     if first == last {
-        format!("node {first} of {width} bits")
+        format!("node {first} ({width} bits)")
     } else {
-        format!("nodes {first} to {last} of {width} bits")
+        format!("nodes {first} to {last} ({width} bits)")
     }
 }

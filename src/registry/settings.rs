@@ -131,8 +131,8 @@ pub fn init(lender: &'static dyn Lender) {
     );
     define_parsed::<Registry>(
         c"pg_mint.registry",
-        c"Sets the foreign server of the registry that lends nodes.",
-        c"Empty means that there is none: nodes are this server's because its settings say so.",
+        c"Sets the foreign server of the registry that grants leases of nodes.",
+        c"Empty means that there is none, and the settings of this server say which nodes it has.",
         &REGISTRY,
         GucContext::Sighup,
     );
@@ -145,7 +145,7 @@ pub fn init(lender: &'static dyn Lender) {
     );
     define_parsed::<Access>(
         c"pg_mint.registry_role",
-        c"Sets the role that asks the registry, by its user mapping.",
+        c"Sets the role that connects to the registry, by its user mapping.",
         c"Empty means the superuser that initdb made. A change releases all leases, and requests new ones.",
         &ROLE,
         GucContext::Sighup,

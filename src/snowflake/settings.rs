@@ -59,7 +59,7 @@ impl SizeSetting for MaxLanes {
 pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_ahead",
-        c"Sets how far ids may run ahead of the clock.",
+        c"Sets how far ids can run ahead of the clock.",
         c"Time is borrowed when a tick's sequence is used up or the clock steps back. 0 borrows nothing.",
         &MAX_AHEAD,
         0,
@@ -69,7 +69,7 @@ pub fn init() {
     );
     GucRegistry::define_int_guc(
         c"pg_mint.max_jump",
-        c"Sets how far the clock may jump forward before minting stops.",
+        c"Sets how far the clock can jump forward before minting stops.",
         c"A larger jump must be confirmed with mint.accept_clock().",
         &MAX_JUMP,
         1,
@@ -80,7 +80,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.ceiling_window",
         c"Sets how far the durable ceiling is raised at once.",
-        c"It is written when half of this is used up. After a crash ids go on from the ceiling, up to one and a half times this ahead.",
+        c"It is written when half of this is used up. After a crash ids continue from the ceiling, up to one and a half times this ahead.",
         &WINDOW,
         100,
         10_000,

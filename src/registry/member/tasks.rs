@@ -40,7 +40,7 @@ pub fn find_slot((width, wanted): Task) -> Option<&'static LeaseSlot> {
 /// Describes a task in a message.
 pub fn describe((width, wanted): Task) -> String {
     match wanted {
-        None => format!("any node of {width} bits"),
+        None => format!("any node ({width} bits)"),
         Some((first, last)) => describe_nodes(width, &first, &last),
     }
 }

@@ -32,7 +32,9 @@ impl ParsedGuc for Node {
         match text.parse::<i32>() {
             Ok(-1) => Ok(Node::Unset),
             Ok(node @ 0..) => Ok(Node::Fixed(node.unsigned_abs())),
-            _ => Err("It is a number from 0 to 2147483647, \"auto\", or -1.".to_owned()),
+            _ => Err(
+                "The value must be a number between 0 and 2147483647, \"auto\", or -1.".to_owned(),
+            ),
         }
     }
 
@@ -53,7 +55,7 @@ pub fn init() {
     guc::define_parsed::<Node>(
         c"pg_mint.node",
         c"Sets the node of ids that are minted without a shard.",
-        c"-1 means not set: such calls are refused, so that nobody mints as another node by accident. \"auto\" is the node that the registry gives this server.",
+        c"-1 means not set: such calls fail, so that no server mints as the node of another by accident. \"auto\" is the node that the registry chooses for this server.",
         &NODE,
         GucContext::Suset,
     );
