@@ -249,10 +249,8 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         assert_ascending(&ids);
         // The member tries its connection to the old registry first.
         ada.until("the lease is found lost", || {
-            session
-                .refusal(NEXT_5)
-                .detail
-                .contains("leased by ben until")
+            let refusal = session.refusal(NEXT_5);
+            refusal.detail.contains("is leased by ben until")
         });
     }
 }
@@ -308,10 +306,8 @@ fn a_registry_that_may_not_see_the_latest_grants_refuses() {
         session.run(&format!(
             "ALTER ROLE member SET default_transaction_isolation = '{level}'"
         ));
-        assert_refused(
-            &ada.connect("postgres").refusal(NEXT),
-            "requires isolation level READ COMMITTED",
-        );
+        let refusal = ada.connect("postgres").refusal(NEXT);
+        assert_refused(&refusal, "requires isolation level READ COMMITTED");
     }
     session.run("ALTER ROLE member SET default_transaction_isolation = 'read committed'");
     first_id(&ada, NEXT);
@@ -357,7 +353,7 @@ fn the_extension_is_dropped_under_load() {
         say(format!("dropped on the registry: {refusal}"));
         assert_refused(
             &refusal,
-            "extension \"pg_mint\" is not installed in the database of foreign server \"registry\"",
+            "extension \"pg_mint\" is not installed in the database",
         );
         // The tables are no part of the extension: the registry still knows who holds which node.
         session.run("CREATE EXTENSION pg_mint");
