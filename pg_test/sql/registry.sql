@@ -69,7 +69,7 @@ SELECT mint.registry_unreserve(10, 200, 1023);
 SELECT held, lease_until < now() + interval '13 s' AS soon FROM mint_registry.nodes WHERE holder LIKE 'the%';
 -- Whatever happens, no node is in two claims.
 INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (1, 13, 95, 95, 'me', now(), now(), now());
--- Quarantine: slices that last go on, also one that is forgotten; nothing else is granted.
+-- Quarantine: leases that last continue, also one that is forgotten; nothing else is granted.
 SELECT mint.registry_begin_quarantine();
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT node, why FROM ask(7, 13, 500, 500);
@@ -89,7 +89,7 @@ UPDATE mint_registry.registry SET database = 1;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT mint.registry_end_quarantine();
 -- A member that has seen more than there is.
-SELECT why ~ 'may have forgotten' AS noticed FROM mint_registry.registry r, ask(NULL, 13, NULL, NULL, seen => jsonb_build_object('system', r.system_identifier,
+SELECT why ~ 'in quarantine' AS noticed FROM mint_registry.registry r, ask(NULL, 13, NULL, NULL, seen => jsonb_build_object('system', r.system_identifier,
     'timeline', 1, 'start', r.started, 'incarnation', r.incarnation, 'position', 9000000000000000000));
 SELECT incarnation FROM mint_registry.registry;
 SELECT mint.registry_end_quarantine();

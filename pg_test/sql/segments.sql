@@ -37,6 +37,7 @@ SELECT segment_next('ending');
 SELECT max(segment_next('ending')) FROM generate_series(1, 1101);
 SELECT max(segment_next('ending')) FROM generate_series(1, 1898);
 SELECT segment_next('ending');
+DROP SEQUENCE ending;
 
 -- A step of its own is the sequence's CACHE, and so altered, dumped and rolled back with it.
 SELECT segment_create('tag', step => 100);

@@ -8,7 +8,7 @@ COMMENT ON FUNCTION uuid_v5(text, text) IS 'the uuid of a name, by SHA-1';
 COMMENT ON FUNCTION uuid_v5(uuid, text) IS 'the uuid of a name, by SHA-1';
 COMMENT ON FUNCTION uuid_v6() IS 'mint a uuid of version 6';
 COMMENT ON FUNCTION uuid_v7() IS 'mint a uuid of version 7';
-COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'a uuid of version 7 for another moment';
+COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'a uuid of version 7 for another timestamp';
 COMMENT ON FUNCTION uuid_v8(bytea) IS 'a uuid of version 8 from 16 bytes, of which 122 bits stay as they are';
 COMMENT ON FUNCTION nil_uuid() IS 'the uuid whose bits are all zero';
 COMMENT ON FUNCTION max_uuid() IS 'the uuid whose bits are all one';

@@ -111,7 +111,7 @@ fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 
             format!("above must be at least {}", row.last_value),
         )
         .detail(format!(
-            "This server has drawn tickets of sequence \"{}\" up to {}.",
+            "This server has taken tickets of sequence \"{}\" up to {}.",
             sequence.name(),
             row.last_value
         ))

@@ -13,7 +13,7 @@ use thiserror::Error;
 pub enum ScatterError {
     #[error("digits must be between 1 and {MAX_DIGITS}")]
     Digits,
-    #[error("id {id} with {digits} digits moved is out of range for type bigint")]
+    #[error("id {id} with digits moved ({digits}) is out of range for type bigint")]
     OutOfRange { id: i64, digits: i32 },
 }
 

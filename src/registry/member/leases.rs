@@ -10,6 +10,7 @@ use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::request::{Kind, POLL, Requests, last_failure};
+use crate::registry::identity::{bits, describe_nodes};
 use crate::registry::member::slot::{History, LeaseSlot, SLOTS};
 use crate::registry::settings;
 use crate::snowflake::error::IN_RECOVERY;
@@ -196,7 +197,10 @@ fn want(widths: &AtomicU64, width: u32) {
 fn refuse_unlisted(width: u32, node: u64) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("node {node} ({width} bits) is not leased by this server"),
+        format!(
+            "{} is not leased by this server",
+            describe_nodes(width, &node, &node)
+        ),
     )
     .detail("With \"pg_mint.registry\" set, a server mints only as nodes that it leases.")
     .hint("Add the node to \"pg_mint.nodes\" on this server.")
@@ -243,7 +247,8 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
             "registry has granted this server another node",
         )
         .detail(format!(
-            "Node {node} ({width} bits) is no longer leased by this server."
+            "Node {node} ({}) is no longer leased by this server.",
+            bits(width)
         ))
         .hint("Retry the statement. If the statement names the node, add the node to \"pg_mint.nodes\".")
         .raise();

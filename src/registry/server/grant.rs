@@ -256,7 +256,11 @@ fn find_lowest_free(tables: &mut Tables<'_, '_>, width: i32, now: Micros) -> Res
          ORDER BY node LIMIT 1";
     let rows = tables.update(select, &[width.into(), last.into(), timestamp(now).into()]);
     if rows.is_empty() {
-        return Err(format!("all {} nodes ({width} bits) are in use", last + 1));
+        return Err(format!(
+            "all {} nodes ({}) are in use",
+            last + 1,
+            identity::bits(width.unsigned_abs())
+        ));
     }
     let node = rows.first().get::<i64>(1).or_report().unwrap_or(0);
     Ok(Nodes {

@@ -2,7 +2,7 @@
 
 use crate::pg::error::report;
 use crate::pg::machine::server;
-use crate::registry::identity::describe_nodes;
+use crate::registry::identity::{bits, describe_nodes};
 use mint_core::clock::timestamp_text;
 use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
@@ -24,10 +24,10 @@ impl Nodes {
         if first < 0 || last < first || last > *nodes.range.end() {
             report(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                format!("nodes {first} to {last} are not a range of nodes of {width} bits"),
+                format!("invalid range of nodes: {first} to {last} ({})", bits(nodes.width)),
             )
             .detail(format!(
-                "Nodes of {width} bits must be between 0 and {}, and a range must not end before it begins.",
+                "Nodes of this width must be between 0 and {}, and a range must not end before it begins.",
                 nodes.range.end()
             ))
             .raise();

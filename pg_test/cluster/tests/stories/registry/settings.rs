@@ -224,6 +224,24 @@ fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     assert_refused(&session.refusal("SELECT snowflake_next_id(30)"), UNLISTED);
 }
 
+/// The slots of leases are never reused. Once all of them have been used, the hint is what helps.
+#[test]
+fn after_1024_ranges_of_nodes_the_server_must_restart() {
+    let Some(registry) = Registry::start("many ranges", 60) else {
+        return;
+    };
+    let nodes: Vec<String> = (0..1025).map(|range| (2 * range).to_string()).collect();
+    let member = registry.fixed("ada", &nodes.join(","));
+    let mut session = member.connect("postgres");
+    let mut refusal = session.refusal("SELECT snowflake_next_id(2048)");
+    member.until("all slots are used", || {
+        refusal = session.refusal("SELECT snowflake_next_id(2048)");
+        refusal.detail.contains("lease slots have been used")
+    });
+    assert_eq!(refusal.hint, "Restart the server.", "{refusal}");
+    session.one::<i64>("SELECT snowflake_next_id(0)");
+}
+
 /// The other four settings cannot be set for a session, role or database.
 #[test]
 fn the_registry_of_a_server_is_set_for_all_of_it() {
