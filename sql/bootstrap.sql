@@ -16,8 +16,8 @@ BEGIN
     IF target OPERATOR(pg_catalog.=) present THEN
         RAISE EXCEPTION 'extension "pg_mint" cannot be installed in schema "mint"'
             USING ERRCODE = 'feature_not_supported',
-            DETAIL = 'The extension makes a schema of this name itself.',
-            HINT = 'Name the schema for its functions and types: CREATE EXTENSION pg_mint SCHEMA public.';
+            DETAIL = 'The extension creates a schema of this name itself.',
+            HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
     END IF;
     IF present IS NOT NULL THEN
         IF keeper OPERATOR(pg_catalog.<>) installer AND NOT EXISTS (
@@ -27,16 +27,16 @@ BEGIN
         ) THEN
             RAISE EXCEPTION 'schema "mint" already exists'
                 USING ERRCODE = 'duplicate_schema',
-                DETAIL = pg_catalog.format('Its owner is role %I.'::pg_catalog.text, pg_catalog.pg_get_userbyid(keeper)),
-                HINT = 'Drop or rename it: the extension makes a schema of this name itself.';
+                DETAIL = pg_catalog.format('The owner of the schema is role %I. The extension creates a schema of this name itself.'::pg_catalog.text, pg_catalog.pg_get_userbyid(keeper)),
+                HINT = 'Drop or rename the schema.';
         END IF;
         BEGIN
             DROP SCHEMA mint RESTRICT;
         EXCEPTION WHEN dependent_objects_still_exist THEN
             GET STACKED DIAGNOSTICS dependents = PG_EXCEPTION_DETAIL;
-            RAISE EXCEPTION 'schema "mint" already exists, and is not empty'
+            RAISE EXCEPTION 'schema "mint" already exists and is not empty'
                 USING ERRCODE = 'duplicate_schema', DETAIL = dependents,
-                HINT = 'Drop or rename it: the extension makes a schema of this name itself.';
+                HINT = 'Drop or rename the schema.';
         END;
     END IF;
     CREATE SCHEMA mint;

@@ -89,7 +89,7 @@ UPDATE mint_registry.registry SET database = 1;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT mint.registry_end_quarantine();
 -- A member that has seen more than there is.
-SELECT why ~ 'may have forgotten' AS noticed FROM mint_registry.registry r, ask(NULL, 13, NULL, NULL, seen => jsonb_build_object('system', r.system_identifier,
+SELECT why ~ 'in quarantine' AS noticed FROM mint_registry.registry r, ask(NULL, 13, NULL, NULL, seen => jsonb_build_object('system', r.system_identifier,
     'timeline', 1, 'start', r.started, 'incarnation', r.incarnation, 'position', 9000000000000000000));
 SELECT incarnation FROM mint_registry.registry;
 SELECT mint.registry_end_quarantine();

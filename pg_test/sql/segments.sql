@@ -30,6 +30,14 @@ SELECT segment_next('brink');
 CREATE SEQUENCE abyss INCREMENT -1 MINVALUE -9223372036854775808 START -9223372036854775807;
 SELECT segment_next('abyss'), segment_next('abyss');
 SELECT segment_next('abyss');
+-- What is in segments can still be drawn: no warning at 85 % drawn and 90 % taken, and then as many as the warning says.
+CREATE SEQUENCE ending MAXVALUE 20000 CACHE 1000;
+SELECT setval('ending', 17000);
+SELECT segment_next('ending');
+SELECT max(segment_next('ending')) FROM generate_series(1, 1101);
+SELECT max(segment_next('ending')) FROM generate_series(1, 1898);
+SELECT segment_next('ending');
+DROP SEQUENCE ending;
 
 -- A step of its own is the sequence's CACHE, and so altered, dumped and rolled back with it.
 SELECT segment_create('tag', step => 100);

@@ -19,7 +19,7 @@ SELECT ticket_create('small', bits => 32, above => 2147483646);
 SELECT ticket_next('small');
 SELECT ticket_next('small');
 SELECT ticket_create('nearly', bits => 32);
-SELECT setval('nearly', 1932735282);
+SELECT setval('nearly', 1932737282);
 SELECT ticket_next('nearly');
 SELECT ticket_next('nearly');
 

@@ -24,7 +24,7 @@ impl ToReport for ScatterError {
         match self {
             Self::Digits => report,
             Self::OutOfRange { .. } => {
-                report.detail("Only ids of 19 digits that begin with 9 can be.")
+                report.detail("Only ids of 19 digits that begin with 9 can exceed the range.")
             }
         }
     }
@@ -41,10 +41,12 @@ impl ToReport for AutoRandomError {
     fn explain(&self, report: Report) -> Report {
         match self {
             Self::ShardBits | Self::RangeBits => report,
-            Self::Value { max, .. } => report.detail(format!("Values are 0 to {max}.")),
+            Self::Value { max, .. } => {
+                report.detail(format!("Values must be between 0 and {max}."))
+            }
             Self::NotAnId { .. } => report
-                .detail("It is negative, or has bits above its range.")
-                .hint("Give the widths that made the id."),
+                .detail("The id is negative, or has bits above its range.")
+                .hint("Use the shard_bits and range_bits that the id was made with."),
         }
     }
 }
@@ -52,20 +54,20 @@ impl ToReport for AutoRandomError {
 impl ToReport for SequenceTableError {
     fn code(&self) -> Code {
         match self {
-            Self::Name(_) | Self::ZeroStep => BAD_PARAMETER,
-            Self::Number(_) | Self::Negative(_) | Self::Value(_) => OUT_OF_RANGE,
+            Self::Name(_) | Self::ZeroStep | Self::Negative(_) => BAD_PARAMETER,
+            Self::Number(_) | Self::Value(_) => OUT_OF_RANGE,
         }
     }
 
     fn explain(&self, report: Report) -> Report {
         match self {
-            Self::Name(_) => report.hint("It is named like seq_1_to_15 or seq_1_to_15_step_3."),
+            Self::Name(_) => report.hint("Use a name such as seq_1_to_15 or seq_1_to_15_step_3."),
             Self::ZeroStep | Self::Number(_) => report,
             Self::Negative(_) => report.hint(
-                "For negative values use generate_series(). \
-                 Which bound is greater says whether values descend.",
+                "Use generate_series() for negative values. \
+                 For descending values, give the greater bound first.",
             ),
-            Self::Value(_) => report.hint("Use generate_series() over numeric."),
+            Self::Value(_) => report.hint("Use generate_series() with values of type numeric."),
         }
     }
 }
@@ -81,12 +83,14 @@ impl ToReport for ConcealError {
     fn explain(&self, report: Report) -> Report {
         match self {
             Self::Key(bytes) => report
-                .detail(format!("It has {bytes} bytes."))
-                .hint("Make one with: openssl rand -hex 16"),
+                .detail(format!("The length of the key is {bytes} bytes."))
+                .hint("Generate a key with \"openssl rand -hex 16\"."),
             Self::Tweak(bytes) => report
-                .detail(format!("It has {bytes} bytes."))
-                .hint("Use a short name, such as that of the table."),
-            Self::Id { max, .. } => report.detail(format!("Ids of this width are 1 to {max}.")),
+                .detail(format!("The length of the tweak is {bytes} bytes."))
+                .hint("Use a short text, such as the name of the table."),
+            Self::Id { max, .. } => {
+                report.detail(format!("Ids of this width must be between 1 and {max}."))
+            }
             Self::Bits => report,
         }
     }
@@ -108,14 +112,15 @@ fn shown(text: &[u8]) -> String {
 pub fn bad_encoding(name: &[u8]) -> Report {
     let names: Vec<&str> = ENCODINGS.iter().map(|encoding| encoding.name).collect();
     let error = EncodingError::UnknownName(shown(name));
-    report(BAD_PARAMETER, error.to_string()).hint(format!("Encodings are {}.", names.join(", ")))
+    report(BAD_PARAMETER, error.to_string())
+        .hint(format!("Valid encodings are {}.", names.join(", ")))
 }
 
 /// Begins the error of an id that has no text.
 #[cold]
 #[track_caller]
 pub fn bad_id(error: &EncodingError) -> Report {
-    report(OUT_OF_RANGE, error.to_string()).detail("Ids are 0 or positive.")
+    report(OUT_OF_RANGE, error.to_string())
 }
 
 /// Begins the error of a text that is not an id.
@@ -128,13 +133,13 @@ pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> R
     let name = encoding.name;
     let (code, hint) = match error {
         EncodingError::OutOfRange => (OUT_OF_RANGE, None),
-        EncodingError::WrongCase(_) => (
+        EncodingError::WrongCase { .. } => (
             BAD_TEXT,
-            Some(format!("Upper and lower case differ in {name}.")),
+            Some("Keep the case of each digit as it was written.".to_owned()),
         ),
         EncodingError::LeadingZero(_) => (
             BAD_TEXT,
-            Some(format!("An id has one text in {name}, the shortest.")),
+            Some("Remove the leading digits whose value is zero.".to_owned()),
         ),
         _ => (BAD_TEXT, None),
     };

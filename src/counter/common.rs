@@ -33,7 +33,11 @@ pub fn check_range(name: &str, value: i64, range: RangeInclusive<i64>) {
     if !range.contains(&value) {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("{name} must be from {} to {}", range.start(), range.end()),
+            format!(
+                "{name} must be between {} and {}",
+                range.start(),
+                range.end()
+            ),
         )
         .raise();
     }

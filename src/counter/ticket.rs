@@ -49,15 +49,20 @@ fn first_ticket(server: i32, servers: i32, above: i64) -> i64 {
     }
     if !(1..=servers).contains(&server) {
         refuse(
-            format!("server must be from 1 to {servers}"),
-            "Each server has a number of its own.",
+            format!("server must be between 1 and {servers}"),
+            "Give each server a number of its own.",
         );
     }
     if above < 0 {
         refuse("above must not be negative".to_owned(), "");
     }
-    first_of_series(server.into(), servers.into(), above)
-        .unwrap_or_else(|| refuse(format!("there is no ticket above {above}"), ""))
+    first_of_series(server.into(), servers.into(), above).unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            format!("first ticket above {above} is out of range for type bigint"),
+        )
+        .raise()
+    })
 }
 
 /// Returns the next ticket of a sequence.
@@ -86,7 +91,7 @@ fn ticket_next_range(
 /// refused, as by `currval()`.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn ticket_last(ticket: Regclass) -> i64 {
-    draw::last(ticket.0, "ticket")
+    draw::last(ticket.0, "ticket_last")
 }
 
 /// Changes the number of servers, or which one this is: the new series begins above `above`, which must be
@@ -106,10 +111,11 @@ fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 
             format!("above must be at least {}", row.last_value),
         )
         .detail(format!(
-            "This server has taken tickets of \"{}\" up to there.",
-            sequence.name()
+            "This server has taken tickets of sequence \"{}\" up to {}.",
+            sequence.name(),
+            row.last_value
         ))
-        .hint("Give the greatest last_value of all servers to each of them.")
+        .hint("Use the greatest last_value of all servers on each server.")
         .raise();
     }
     drop(sequence);

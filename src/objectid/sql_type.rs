@@ -108,13 +108,13 @@ fn objectid_legacy() -> ObjectIdValue {
 fn end_of_time() -> Report {
     report(
         PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-        "objectid has reached the end of its time field",
+        "ObjectID has reached the end of its time field",
     )
-    .detail("Its last second is 2106-02-07T06:28:15Z.")
-    .hint(
-        "If the clock of the server is not after that, it was when the last id was minted: \
-         put it right and restart the server.",
+    .detail(
+        "The last second of an ObjectID is 2106-02-07T06:28:15Z. \
+         If the system clock is before that now, it was not when the last ObjectID was minted.",
     )
+    .hint("Correct the system clock and restart the server.")
 }
 
 /// Returns when an ObjectID was minted, to the second.

@@ -77,7 +77,8 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
 
 /// Sends a warning to the client.
 #[track_caller]
-pub fn warn(message: &'static str, detail: String, hint: &'static str) {
+pub fn warn(message: impl Into<String>, detail: String, hint: &'static str) {
+    let message = encode_for_pgrx(message.into());
     ErrorReport::new(Code::ERRCODE_WARNING, message, FUNCTION)
         .set_detail(encode_for_pgrx(detail))
         .set_hint(hint)
@@ -93,11 +94,11 @@ pub enum LogLevel {
 
 /// Sends a message with a detail to the client or the log.
 pub fn tell(level: LogLevel, message: String, detail: &'static str) {
-    let level = match level {
-        LogLevel::Warning => PgLogLevel::WARNING,
-        LogLevel::Log => PgLogLevel::LOG,
+    let (level, code) = match level {
+        LogLevel::Warning => (PgLogLevel::WARNING, Code::ERRCODE_WARNING),
+        LogLevel::Log => (PgLogLevel::LOG, Code::ERRCODE_SUCCESSFUL_COMPLETION),
     };
-    ErrorReport::new(Code::ERRCODE_WARNING, encode_for_pgrx(message), FUNCTION)
+    ErrorReport::new(code, encode_for_pgrx(message), FUNCTION)
         .set_detail(detail)
         .report(level);
 }
@@ -105,8 +106,8 @@ pub fn tell(level: LogLevel, message: String, detail: &'static str) {
 /// Writes to the server's log.
 #[track_caller]
 pub fn log(message: String) {
-    ErrorReport::new(Code::ERRCODE_WARNING, encode_for_pgrx(message), FUNCTION)
-        .report(PgLogLevel::LOG);
+    let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
+    ErrorReport::new(code, encode_for_pgrx(message), FUNCTION).report(PgLogLevel::LOG);
 }
 
 /// Turns a message into the full sentence that a detail is.

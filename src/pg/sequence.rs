@@ -98,7 +98,7 @@ impl Sequence {
             Code::ERRCODE_WRONG_OBJECT_TYPE,
             format!("cannot draw from {kind} sequence \"{}\"", sequence.name()),
         )
-        .detail("What was drawn must outlive a crash of the server.")
+        .detail("Values that were drawn must survive a crash of the server.")
         .hint("Use a permanent sequence, or nextval().")
         .raise()
     }

@@ -140,15 +140,15 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         if place.stamp != own {
             report(
                 PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "shared memory of pg_mint was created by another version",
+                "shared memory of pg_mint was created by another version of the library",
             )
             .detail(format!(
-                "Segment \"{}\" has version {}; this library needs {}.",
+                "Segment \"{}\" has version {}, but this library requires version {}.",
                 self.name.to_string_lossy(),
                 place.stamp.version,
                 own.version
             ))
-            .hint("Reconnect all sessions of the old version and restart the server.")
+            .hint("Restart the server.")
             .raise();
         }
         // SAFETY: the stamp says that the segment has this format and that many slots.
@@ -265,8 +265,8 @@ pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
             segment = pg_sys::dsm_attach(handle);
             if segment.is_null() {
                 report(
-                    PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-                    "could not attach to the shared memory of pg_mint",
+                    PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "could not attach to shared memory of pg_mint",
                 )
                 .raise();
             }

@@ -26,8 +26,16 @@ pub fn from_numbers([system, timeline, start, incarnation]: [i64; 4]) -> Identit
 /// Describes a range of nodes in a message.
 pub fn describe_nodes<T: PartialEq + Display>(width: u32, first: &T, last: &T) -> String {
     if first == last {
-        format!("node {first} of {width} bits")
+        format!("node {first} ({})", bits(width))
     } else {
-        format!("nodes {first} to {last} of {width} bits")
+        format!("nodes {first} to {last} ({})", bits(width))
+    }
+}
+
+/// Describes the width of a node in a message.
+pub fn bits(width: u32) -> String {
+    match width {
+        1 => "1 bit".to_owned(),
+        _ => format!("{width} bits"),
     }
 }

@@ -131,7 +131,7 @@ pub fn init(lender: &'static dyn Lender) {
     );
     define_parsed::<Registry>(
         c"pg_mint.registry",
-        c"Sets the foreign server of the registry that grants nodes.",
+        c"Sets the foreign server of the registry that grants leases of nodes.",
         c"Empty means that there is none: the nodes of this server are trusted as they are set.",
         &REGISTRY,
         GucContext::Sighup,

@@ -21,24 +21,26 @@ impl ToReport for IdError {
 
     fn explain(&self, report: Report) -> Report {
         match self {
-            Self::Node { max: 0, .. } => report.detail("The layout has no node; its shard is 0."),
+            Self::Node { max: 0, .. } => report.detail("The layout has no node field, so its only shard is 0."),
             Self::Node { max, .. } => {
-                report.detail(format!("Shards of this layout are 0 to {max}."))
+                report.detail(format!("Shards of this layout must be between 0 and {max}."))
             }
             Self::Sequence { max, .. } => {
-                report.detail(format!("Sequences of this layout are 0 to {max}."))
+                report.detail(format!(
+                "Sequences of this layout must be between 0 and {max}."
+            ))
             }
             Self::Timestamp { first, last, .. } => {
-                report.detail(format!("Times of this layout are {first} to {last}."))
+                report.detail(format!("Timestamps of this layout must be between {first} and {last}."))
             }
             Self::NotATick { .. } => {
-                report.detail("Cut to the start of a tick, ids of different times could be equal.")
+                report.detail("With timestamps cut to the start of a tick, ids of different timestamps could be equal.")
             }
             Self::NotAnId { .. } => report
-                .detail("It is negative, or has bits or a time that the layout cannot have.")
-                .hint("Give the layout that minted the id."),
+                .detail("The id is negative, or has bits or a timestamp that the layout cannot have.")
+                .hint("Use the layout that the id was minted with."),
             Self::TimeNotOnTop(_) => report
-                .detail("Its ids do not sort by time, so a span of time is not a range of ids."),
+                .detail("Ids of this layout do not sort by time, so a span of time is not a range of ids."),
         }
     }
 }
@@ -46,8 +48,8 @@ impl ToReport for IdError {
 /// The error of minting on a standby.
 pub const IN_RECOVERY: Refusal = Refusal {
     message: "cannot mint ids during recovery",
-    detail: "The primary may be minting the same ids.",
-    hint: "Mint on the primary, or promote this server.",
+    detail: "The primary server might be minting the same ids.",
+    hint: "Mint ids on the primary server, or promote this server.",
 };
 
 /// Begins the error of a text that is not a layout.
@@ -58,16 +60,16 @@ pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
         LayoutError::UnknownName(_) => {
             let names: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name).collect();
             format!(
-                "Built-in layouts are {}. Others are written as fields from the top bit down, \
-                 or as a built-in one with changes, like twitter node:8 seq:14.",
+                "Use a built-in layout ({}), a built-in layout with changes such as twitter node:8 seq:14, \
+                 or fields from the top bit down.",
                 names.join(", ")
             )
         }
         LayoutError::BadEpoch(_) => {
-            "Write it like epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00."
+            "Use an epoch such as epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00."
                 .to_owned()
         }
-        _ => "A layout is written like \
+        _ => "Use fields such as \
               time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z."
             .to_owned(),
     };
@@ -109,56 +111,61 @@ fn explain(
 ) -> Report {
     let too_far = |need: &Micros| {
         let (lane, need) = (lane_name(layout, node), duration_text(*need));
-        format!("The next id of {lane} is {need} away, and pg_mint.max_wait is shorter.")
+        format!("The next id of {lane} is {need} away, which is longer than \"pg_mint.max_wait\".")
     };
     match error {
         MintError::Exhausted => {
             let last = layout.tick_start(layout.max_tick());
             let last = last.map_or_else(|| "infinity".to_owned(), timestamp_text);
             report
-                .detail(format!("Its last tick starts at {last}."))
-                .hint("Choose a layout with a later epoch or more bits of time.")
+                .detail(format!("The last tick of the layout starts at {last}."))
+                .hint("Use a layout with a later epoch or more bits of time.")
         }
         MintError::BeforeEpoch => report
-            .detail(format!("The epoch is {}.", timestamp_text(layout.epoch())))
-            .hint("Check the clock of the server."),
+            .detail(format!(
+                "The epoch of the layout is {}.",
+                timestamp_text(layout.epoch())
+            ))
+            .hint("Check the system clock."),
         MintError::ClockBehind { need, .. } => {
             let or_released = match lender::is_there() {
-                true => ", or the node was given back just now",
+                true => ", or the lease of the node was released",
                 false => "",
             };
             let (max_ahead, need) = (duration_text(max_ahead), duration_text(*need));
             report
                 .detail(format!(
                     "The clock stepped back{or_released}. \
-                     Ids may run ahead of it by pg_mint.max_ahead ({max_ahead}); \
-                     the next id is {need} away, and pg_mint.max_wait is shorter."
+                     Ids can run ahead of the clock by \"pg_mint.max_ahead\" ({max_ahead}). \
+                     The next id is {need} away, which is longer than \"pg_mint.max_wait\"."
                 ))
-                .hint("Put the clock of the server right, wait, or raise pg_mint.max_wait.")
+                .hint("Correct the system clock, wait, or increase \"pg_mint.max_wait\".")
         }
         MintError::BelowFloor { behind: ..=0, .. } => report
-            .detail("Ids of the tick under way may have been issued before the server was started.")
-            .hint("Wait, raise pg_mint.max_wait, or choose a layout with a shorter unit."),
+            .detail("Ids of the current tick might have been issued before the server was started.")
+            .hint("Wait, increase \"pg_mint.max_wait\", or use a layout with a shorter unit."),
         MintError::BelowFloor { need, .. } => report
             .detail(format!(
-                "Ids up to the ceiling may have been issued before the server was started. {}",
+                "Ids up to the ceiling might have been issued before the server was started. {}",
                 too_far(need)
             ))
             .hint(
-                "Put the clock of the server right. \
-                 If it is right and the ceiling is not, see mint.reset_ceiling().",
+                "Correct the system clock. \
+                 If the clock is correct and the ceiling is not, use mint.reset_ceiling().",
             ),
         MintError::BeforeLease { need, .. } => report
             .detail(too_far(need))
-            .hint("Wait, or check the clock of the server."),
+            .hint("Wait, or check the system clock."),
         MintError::LeaseEnded { until } => lender::ended(*until),
         MintError::ClockJumped { .. } => report
-            .detail(
-                "Ids minted now would hold back all later ones, were the clock put right again.",
-            )
+            .detail(format!(
+                "Minting on {} is suspended. \
+                 Ids minted now would hold back all later ids once the clock is corrected.",
+                lane_name(layout, node)
+            ))
             .hint(
-                "If the clock is right, a superuser confirms it with SELECT mint.accept_clock(). \
-                 If not, put it right.",
+                "If the clock is correct, run SELECT mint.accept_clock() as a superuser. \
+                 Otherwise, correct the clock.",
             ),
     }
 }
@@ -167,7 +174,7 @@ fn explain(
 pub fn log_step(by: Micros) {
     let direction = if by < 0 { "back" } else { "forward" };
     let message = format!(
-        "the clock stepped {direction} by {}",
+        "system clock stepped {direction} by {}",
         duration_text(by.saturating_abs())
     );
     log(message);

@@ -52,10 +52,10 @@ fn mint_as_node(layout: &Layout) -> i64 {
         Node::Auto => return mint::next_id(layout, lender::node(layout)),
         Node::Unset => error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "pg_mint.node is not set",
+            "parameter \"pg_mint.node\" is not set",
         )
-        .detail("Without a shard, ids are minted as the node of the server.")
-        .hint("Set pg_mint.node to a number that no other server uses, or give a shard.")
+        .detail("Ids without a shard are minted as the node of the server.")
+        .hint("Set \"pg_mint.node\" to a number that no other server uses, or pass a shard.")
         .raise(),
     };
     mint::next_id(layout, layout.check_node(shard).or_report())
@@ -127,7 +127,7 @@ fn snowflake_last_id() -> i64 {
     session::last_id().unwrap_or_else(|| {
         error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "no id has been minted yet in this session",
+            "snowflake_last_id is not yet defined in this session",
         )
         .raise()
     })

@@ -125,9 +125,9 @@ fn convert(
         Some(converted) => converted.into(),
         None => report(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("uuid {id} is not of version {version}"),
+            format!("UUID {id} is not of version {version}"),
         )
-        .detail_if(version::version(&id).map(|its| format!("It is of version {its}.")))
+        .detail_if(version::version(&id).map(|its| format!("The UUID is of version {its}.")))
         .raise(),
     }
 }

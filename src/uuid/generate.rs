@@ -77,9 +77,9 @@ fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
         Some(id) => id.into(),
         None => report(
             PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
-            "timestamp out of range for a uuid of version 7",
+            "timestamp out of range for UUID version 7",
         )
-        .detail("Times of version 7 are 1970-01-01T00:00:00Z to 10889-08-02T05:31:50.655999Z.")
+        .detail("Timestamps must be between 1970-01-01T00:00:00Z and 10889-08-02T05:31:50.655999Z.")
         .raise(),
     }
 }
@@ -113,9 +113,9 @@ fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
         Ok(number) => mint_local(number, local_id),
         Err(_) => report(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("there is no domain \"{domain}\""),
+            format!("unrecognized domain: \"{domain}\""),
         )
-        .hint("Domains are person, group and org, and numbers from 0 to 255.")
+        .hint("Valid domains are person, group, org, and numbers between 0 and 255.")
         .raise(),
     }
 }
@@ -132,7 +132,7 @@ fn uuid_v2_of_number(domain: i32, local_id: i64) -> UuidValue {
             PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             format!("domain {domain} is out of range"),
         )
-        .detail("Domains are 0 to 255.")
+        .detail("Domains must be between 0 and 255.")
         .raise(),
     }
 }
@@ -143,20 +143,20 @@ fn mint_local(domain: u8, local_id: i64) -> UuidValue {
             PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             format!("local id {local_id} is out of range"),
         )
-        .detail(format!("Local ids are 0 to {}.", u32::MAX))
+        .detail(format!("Local ids must be between 0 and {}.", u32::MAX))
         .raise()
     };
     match lanes::v2(domain, local) {
         Some(id) => id.into(),
         None => report(
             PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-            format!("no uuid of version 2 is left for domain {domain}, local id {local_id}"),
+            format!("no UUID of version 2 is left for domain {domain}, local id {local_id}"),
         )
         .detail(
-            "There are 64 in 7 minutes 9.5 seconds, \
-             and those of the next such window are used up as well.",
+            "There are 64 in each period of 7 minutes 9.5 seconds, \
+             and those of the next period are used up as well.",
         )
-        .hint("Wait some minutes, or use another version.")
+        .hint("Wait until the next period, or use another version.")
         .raise(),
     }
 }
@@ -188,7 +188,7 @@ fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
 
 fn namespace_of(text: &[u8]) -> version::Uuid {
     version::namespace(text).unwrap_or_else(|| {
-        let hint = "A namespace is dns, url, oid, x500 or a uuid.";
+        let hint = "Use dns, url, oid, x500, or a UUID as the namespace.";
         error::bad_syntax("uuid", text).hint(hint).raise()
     })
 }

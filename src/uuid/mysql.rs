@@ -14,8 +14,8 @@ fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
         Some(id) => mysql::to_bin(&id, swap).to_vec(),
         None => error::bad_syntax("uuid", id.0)
             .detail(
-                "MySQL's forms are 32 hexadecimal digits, \
-                 the same with four dashes, and that in braces.",
+                "Valid forms are 32 hexadecimal digits, \
+                 the same with four dashes, and that form in braces.",
             )
             .raise(),
     }

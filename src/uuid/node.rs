@@ -35,7 +35,8 @@ impl ParsedGuc for Choice {
             return Ok(Choice::Machine);
         }
         parse_mac(text).map(Choice::Fixed).ok_or_else(|| {
-            "It is \"random\", \"mac\" or a MAC address like 00:50:56:21:93:95.".to_owned()
+            "The value must be \"random\", \"mac\", or a MAC address such as 00:50:56:21:93:95."
+                .to_owned()
         })
     }
 
@@ -60,10 +61,10 @@ fn machine() -> [u8; 6] {
     let Some(node) = first_address(Path::new("/sys/class/net")) else {
         report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "could not find a MAC address of this machine",
+            "could not find a MAC address on this machine",
         )
-        .detail("pg_mint.uuid_node is \"mac\".")
-        .hint("Set pg_mint.uuid_node to a MAC address, or to \"random\".")
+        .detail("Parameter \"pg_mint.uuid_node\" is \"mac\".")
+        .hint("Set \"pg_mint.uuid_node\" to a MAC address or to \"random\".")
         .raise()
     };
     // Cached until the setting is assigned again.

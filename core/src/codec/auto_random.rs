@@ -10,9 +10,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum AutoRandomError {
-    #[error("shard_bits must be from 1 to 15")]
+    #[error("shard_bits must be between 1 and 15")]
     ShardBits,
-    #[error("range_bits must be from 32 to 64")]
+    #[error("range_bits must be between 32 and 64")]
     RangeBits,
     #[error("value {value} is out of range for auto_random({shard_bits}, {range_bits})")]
     Value {
@@ -21,7 +21,7 @@ pub enum AutoRandomError {
         shard_bits: u32,
         range_bits: u32,
     },
-    #[error("{id} is not an id of auto_random({shard_bits}, {range_bits})")]
+    #[error("id {id} is not valid for auto_random({shard_bits}, {range_bits})")]
     NotAnId {
         id: i64,
         shard_bits: u32,

@@ -22,9 +22,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum ConcealError {
-    #[error("key must be 16, 24 or 32 bytes long")]
+    #[error("key must be 16, 24, or 32 bytes long")]
     Key(usize),
-    #[error("bits must be from {MIN_BITS} to {MAX_BITS}")]
+    #[error("bits must be between {MIN_BITS} and {MAX_BITS}")]
     Bits,
     #[error("tweak must be at most {MAX_TWEAK} bytes long")]
     Tweak(usize),

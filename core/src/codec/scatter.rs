@@ -11,9 +11,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum ScatterError {
-    #[error("digits must be from 1 to {MAX_DIGITS}")]
+    #[error("digits must be between 1 and {MAX_DIGITS}")]
     Digits,
-    #[error("id {id} is out of range for bigint with {digits} of its digits moved")]
+    #[error("id {id} with digits moved ({digits}) is out of range for type bigint")]
     OutOfRange { id: i64, digits: i32 },
 }
 

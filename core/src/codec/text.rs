@@ -9,19 +9,23 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum EncodingError {
-    #[error("there is no encoding \"{0}\"")]
+    #[error("unrecognized encoding: \"{0}\"")]
     UnknownName(String),
-    #[error("id {0} is negative")]
+    #[error("cannot encode negative id {0}")]
     Negative(i64),
-    #[error("it has no digits")]
+    #[error("the text has no digits")]
     Empty,
-    #[error("\"{0}\" is not a digit of it")]
-    NotADigit(char),
-    #[error("\"{0}\" is not a digit of it, but would be in the other case")]
-    WrongCase(char),
-    #[error("it begins with a zero, \"{0}\"")]
+    #[error("\"{digit}\" is not a {encoding} digit")]
+    NotADigit { digit: char, encoding: &'static str },
+    #[error("\"{digit}\" is not a {encoding} digit, but \"{other}\" is")]
+    WrongCase {
+        digit: char,
+        other: char,
+        encoding: &'static str,
+    },
+    #[error("the leading digit \"{0}\" has the value zero")]
     LeadingZero(char),
-    #[error("it is out of range for bigint")]
+    #[error("the value is out of range for type bigint")]
     OutOfRange,
 }
 
@@ -204,19 +208,24 @@ impl Encoding {
         let is_digit = |byte: u8| self.values[usize::from(byte)] != NOT_A_DIGIT;
         let place = text.iter().position(|&byte| !is_digit(byte)).unwrap_or(0);
         // What is no text in the server's encoding is shown as the mark for that.
-        let bad = String::from_utf8_lossy(&text[place..])
+        let digit = String::from_utf8_lossy(&text[place..])
             .chars()
             .next()
             .unwrap_or(char::REPLACEMENT_CHARACTER);
-        let other_case = if bad.is_ascii_lowercase() {
-            bad.to_ascii_uppercase()
+        let other = if digit.is_ascii_lowercase() {
+            digit.to_ascii_uppercase()
         } else {
-            bad.to_ascii_lowercase()
+            digit.to_ascii_lowercase()
         };
-        if other_case != bad && u8::try_from(other_case).is_ok_and(is_digit) {
-            EncodingError::WrongCase(bad)
+        let encoding = self.name;
+        if other != digit && u8::try_from(other).is_ok_and(is_digit) {
+            EncodingError::WrongCase {
+                digit,
+                other,
+                encoding,
+            }
         } else {
-            EncodingError::NotADigit(bad)
+            EncodingError::NotADigit { digit, encoding }
         }
     }
 }

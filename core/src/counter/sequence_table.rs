@@ -9,15 +9,15 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum SequenceTableError {
-    #[error("\"{0}\" is not the name of a sequence table")]
+    #[error("invalid sequence table name: \"{0}\"")]
     Name(String),
-    #[error("\"{0}\" is out of range for an unsigned integer of 64 bits")]
+    #[error("value \"{0}\" is out of range for an unsigned 64-bit integer")]
     Number(String),
     #[error("{0} must not be negative")]
     Negative(&'static str),
     #[error("step must not be zero")]
     ZeroStep,
-    #[error("value {0} of the sequence table is out of range for bigint")]
+    #[error("value {0} of sequence table is out of range for type bigint")]
     Value(u64),
 }
 

@@ -9,9 +9,9 @@ use thiserror::Error;
 pub enum NodesError {
     #[error("\"{0}\" is not a node or a range of nodes")]
     NotNodes(String),
-    #[error("the range \"{0}\" ends before it begins")]
+    #[error("range \"{0}\" ends before it begins")]
     Backwards(String),
-    #[error("\"{0}\" has nodes that were already given")]
+    #[error("\"{0}\" overlaps an earlier node or range of nodes")]
     Repeated(String),
 }
 

@@ -8,11 +8,11 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum LayoutError {
-    #[error("there is no built-in layout \"{0}\"")]
+    #[error("\"{0}\" is not a built-in layout")]
     UnknownName(String),
     #[error("\"{0}\" is not of the form field:value")]
     NotAField(String),
-    #[error("there is no field \"{0}\"")]
+    #[error("\"{0}\" is not a field of layouts")]
     UnknownField(String),
     #[error("field \"{0}\" is given more than once")]
     Repeated(&'static str),
@@ -22,22 +22,22 @@ pub enum LayoutError {
     BadWidth { field: &'static str, value: String },
     #[error("field \"{0}\" has zero bits")]
     ZeroWidth(&'static str),
-    #[error("the fields have {0} bits in total, more than the 64 of a bigint")]
+    #[error("the fields have {0} bits in total, but a bigint has only 64")]
     TooWide(u32),
-    #[error("field \"node\" has {0} bits, more than the 31 of a shard, an integer")]
+    #[error("field \"node\" has {0} bits, but a shard has at most 31")]
     NodeTooWide(u32),
     #[error(
-        "a layout of 64 bits must begin with a time of two bits or more, which then lends its top bit to the sign"
+        "a layout of 64 bits must begin with a time field of at least two bits, the first of which is the sign"
     )]
     SignBit,
-    #[error("\"{0}\" is not a unit of time from 1us to 3600s")]
+    #[error("\"{0}\" is not a unit between 1us and 3600s")]
     BadUnit(String),
-    #[error("\"{0}\" is not a moment with a time zone")]
+    #[error("\"{0}\" is not a timestamp with a time zone")]
     BadEpoch(String),
     #[error("epoch \"{0}\" is finer than a microsecond")]
     FineEpoch(String),
     #[error(
-        "\"{0}\" is not a start, which is zero, random or random(n) with n a power of two up to the sequence's range"
+        "start \"{0}\" is not zero, random, or random(n) with n a power of two up to the range of the sequence"
     )]
     BadStart(String),
     #[error("the bytes are not a layout of format version {0}")]
@@ -48,28 +48,28 @@ pub enum LayoutError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum IdError {
-    #[error("shard {shard} is out of range for layout {layout}")]
+    #[error("shard {shard} is out of range for layout \"{layout}\"")]
     Node {
         shard: i64,
         max: u64,
         layout: String,
     },
-    #[error("sequence {sequence} is out of range for layout {layout}")]
+    #[error("sequence {sequence} is out of range for layout \"{layout}\"")]
     Sequence {
         sequence: i64,
         max: u64,
         layout: String,
     },
-    #[error("timestamp out of range for layout {layout}")]
+    #[error("timestamp out of range for layout \"{layout}\"")]
     Timestamp {
         layout: String,
         first: String,
         last: String,
     },
-    #[error("time {at} is not the start of a tick of layout {layout}")]
+    #[error("timestamp {at} is not the start of a tick of layout \"{layout}\"")]
     NotATick { at: String, layout: String },
-    #[error("{id} is not an id of layout {layout}")]
+    #[error("id {id} is not valid for layout \"{layout}\"")]
     NotAnId { id: i64, layout: String },
-    #[error("layout {0} does not begin with its time")]
+    #[error("layout \"{0}\" does not begin with its time field")]
     TimeNotOnTop(String),
 }

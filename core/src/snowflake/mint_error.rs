@@ -51,14 +51,14 @@ pub enum MintError {
 /// Returns the name of the lane of (layout, node) in messages.
 #[must_use]
 pub fn lane_name(layout: &Layout, node: u64) -> String {
-    format!("lane (layout {layout}, node {node})")
+    format!("lane (layout \"{layout}\", node {node})")
 }
 
 /// Returns the message for a lease that has ended.
 #[must_use]
 pub fn lease_ended(until: Micros) -> String {
     let until = timestamp_text(until);
-    format!("the lease that the registry granted this server ended at {until}")
+    format!("node lease ended at {until}")
 }
 
 impl MintError {
@@ -67,28 +67,32 @@ impl MintError {
     pub fn message(&self, layout: &Layout, node: u64) -> String {
         let lane = lane_name(layout, node);
         match self {
-            Self::Exhausted => format!("layout {layout} has reached the end of its time field"),
-            Self::BeforeEpoch => format!("the clock is before the epoch of layout {layout}"),
+            Self::Exhausted => {
+                format!("layout \"{layout}\" has reached the end of its time field")
+            }
+            Self::BeforeEpoch => {
+                format!("system clock is before the epoch of layout \"{layout}\"")
+            }
             Self::ClockBehind { ahead, .. } => {
                 let ahead = duration_text(*ahead);
-                format!("the clock is {ahead} behind the last id of {lane}")
+                format!("system clock is {ahead} behind the last id of {lane}")
             }
             Self::BelowFloor { behind: ..=0, need } => {
                 let need = duration_text(*need);
-                format!("the next tick of layout {layout} is {need} away")
+                format!("next tick of layout \"{layout}\" is {need} away")
             }
             Self::BelowFloor { behind, .. } => {
                 let behind = duration_text(*behind);
-                format!("the clock is {behind} behind the ceiling of this database")
+                format!("system clock is {behind} behind the ceiling of this database")
             }
             Self::BeforeLease { from, .. } => {
                 let from = timestamp_text(*from);
-                format!("the lease that the registry granted this server begins at {from}")
+                format!("node lease does not start until {from}")
             }
             Self::LeaseEnded { until } => lease_ended(*until),
             Self::ClockJumped { by } => {
                 let by = duration_text(*by);
-                format!("the clock jumped {by} forward, and {lane} does not follow it unconfirmed")
+                format!("system clock jumped forward by {by}")
             }
         }
     }

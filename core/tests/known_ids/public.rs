@@ -79,13 +79,13 @@ fn crockford_and_hex_are_read_as_people_write_them() {
     assert_eq!(id("crockford", "0001"), Ok(1));
     assert_eq!(id("hex", "00000000000000fF"), Ok(255));
     assert_eq!(id("crockford", "-"), Err(EncodingError::Empty));
-    assert_eq!(id("crockford", "1U"), Err(EncodingError::NotADigit('U')));
+    assert_eq!(id("crockford", "1U"), Err(not_a_digit('U', "crockford")));
 }
 
 /// The table of docs/text.md: in each encoding, a letter in the other case is the same digit, another, or none.
 #[test]
 fn only_some_encodings_can_tell_a_flipped_case() {
-    let none = |name: &str| {
+    let none = |name: &'static str| {
         let mut none = String::new();
         let mut same = true;
         for letter in b'A'..=b'z' {
@@ -98,11 +98,11 @@ fn only_some_encodings_can_tell_a_flipped_case() {
             }
             if let Ok(it) = of(one) {
                 match of(other) {
-                    Err(EncodingError::WrongCase(wrong)) if wrong == char::from(other) => {
+                    Ok(flipped) => same &= flipped == it,
+                    Err(error) => {
+                        assert_eq!(error, wrong_case(char::from(other), char::from(one), name));
                         none.push(char::from(one));
                     }
-                    Ok(flipped) => same &= flipped == it,
-                    Err(error) => panic!("{name}: {error}"),
                 }
             }
         }
@@ -118,6 +118,18 @@ fn only_some_encodings_can_tell_a_flipped_case() {
     );
     assert_eq!(none("crockford"), (String::new(), true));
     assert_eq!(none("hex"), (String::new(), true));
+}
+
+fn not_a_digit(digit: char, encoding: &'static str) -> EncodingError {
+    EncodingError::NotADigit { digit, encoding }
+}
+
+fn wrong_case(digit: char, other: char, encoding: &'static str) -> EncodingError {
+    EncodingError::WrongCase {
+        digit,
+        other,
+        encoding,
+    }
 }
 
 #[test]
@@ -136,25 +148,29 @@ fn texts_that_are_no_ids_are_refused() {
         ("hex", "8000000000000000", OutOfRange),
         ("hex", "00000000000000000000008000000000000000", OutOfRange),
         ("crockford", "8000000000000", OutOfRange),
-        ("base58", "0", NotADigit('0')),
-        ("base58", "4jgmI", WrongCase('I')),
-        ("base58", "4jgml", WrongCase('l')),
+        ("base58", "0", not_a_digit('0', "base58")),
+        ("base58", "4jgmI", wrong_case('I', 'i', "base58")),
+        ("base58", "4jgml", wrong_case('l', 'L', "base58")),
         ("base58", "14", LeadingZero('1')),
         ("base58", "11", LeadingZero('1')),
         ("base62", "01", LeadingZero('0')),
-        ("base62", " 1", NotADigit(' ')),
-        ("base62", "1\n", NotADigit('\n')),
-        ("base62", "-1", NotADigit('-')),
-        ("base62", "1é", NotADigit('é')),
-        ("zbase32", "YB", WrongCase('Y')),
-        ("zbase32", "b0", NotADigit('0')),
-        ("hex", "0x1", NotADigit('x')),
-        ("hex", "zzzzzzzzzzzzzzzzzzzzzzzz", NotADigit('z')),
+        ("base62", " 1", not_a_digit(' ', "base62")),
+        ("base62", "1\n", not_a_digit('\n', "base62")),
+        ("base62", "-1", not_a_digit('-', "base62")),
+        ("base62", "1é", not_a_digit('é', "base62")),
+        ("zbase32", "YB", wrong_case('Y', 'y', "zbase32")),
+        ("zbase32", "b0", not_a_digit('0', "zbase32")),
+        ("hex", "0x1", not_a_digit('x', "hex")),
+        ("hex", "zzzzzzzzzzzzzzzzzzzzzzzz", not_a_digit('z', "hex")),
     ] {
         assert_eq!(id(name, text), Err(error), "{name} {text}");
     }
+    assert_eq!(
+        id("zbase32", "YB").unwrap_err().to_string(),
+        "\"Y\" is not a zbase32 digit, but \"y\" is"
+    );
     let hex = text::by_name(b"hex").unwrap();
-    assert_eq!(hex.decode(b"1\xff"), Err(NotADigit('\u{fffd}')));
+    assert_eq!(hex.decode(b"1\xff"), Err(not_a_digit('\u{fffd}', "hex")));
     assert_eq!(hex.encode(-1, &mut [0; MAX_LENGTH]), Err(Negative(-1)));
     assert!(text::by_name(b"Base58").is_none() && text::by_name(b"").is_none());
 }

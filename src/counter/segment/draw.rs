@@ -40,13 +40,13 @@ pub fn next_range(sequence: pg_sys::Oid, count: u64) -> Values {
 }
 
 /// Returns the value that this session drew last, if the role may read the sequence.
-pub fn last(oid: pg_sys::Oid, noun: &str) -> i64 {
+pub fn last(oid: pg_sys::Oid, function: &str) -> i64 {
     let sequence = open_for(oid, pg_sys::ACL_USAGE | pg_sys::ACL_SELECT);
     last_of(oid).unwrap_or_else(|| {
         let name = sequence.name();
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!("no {noun} of \"{name}\" has been drawn yet in this session"),
+            format!("{function} of sequence \"{name}\" is not yet defined in this session"),
         )
         .raise()
     })
@@ -116,9 +116,11 @@ fn check_count(count: u64, step: u64) {
     if count > step {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("count must be at most {step}, the step of the sequence"),
+            format!("count must be at most {step}"),
         )
-        .detail("Its values come from another server, a segment at a time.")
+        .detail(format!(
+            "Values of the sequence come from a foreign server in segments of {step}."
+        ))
         .raise();
     }
 }

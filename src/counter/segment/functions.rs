@@ -41,7 +41,7 @@ fn segment_next_range(
 /// drew do not count; DISCARD forgets the last one. A role without the privilege to read the sequence is refused.
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn segment_last(sequence: Regclass) -> i64 {
-    draw::last(sequence.0, "value")
+    draw::last(sequence.0, "segment_last")
 }
 
 /// Sets a sequence to a value, which counts as issued, and returns it: `setval` that drops the segments at once. After
@@ -88,9 +88,9 @@ fn check_step(step: i64) {
     if !(2..=LONGEST).contains(&step) {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("step must be from 2 to {LONGEST}"),
+            format!("step must be between 2 and {LONGEST}"),
         )
-        .hint("To draw one value at a time, use nextval().")
+        .hint("Use nextval() to draw one value at a time.")
         .raise();
     }
 }

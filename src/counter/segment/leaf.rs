@@ -27,13 +27,15 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     let number = |column: &str| row.get_by_name::<i64>(column).ok().flatten();
     let text = |column: &str| row.get_by_name::<DecodedText>(column).ok().flatten();
     let step = row.get_by_name::<i32>("step").ok().flatten();
-    let (Some(DecodedText(tag)), Some(step)) = (text("biz_tag"), step) else {
+    let missing = |column| -> ! {
         report(
             Code::ERRCODE_NOT_NULL_VIOLATION,
-            "biz_tag and step of leaf_alloc must not be null",
+            format!("null value in column \"{column}\" of view \"leaf_alloc\" is not allowed"),
         )
         .raise()
     };
+    let DecodedText(tag) = text("biz_tag").unwrap_or_else(|| missing("biz_tag"));
+    let step = step.unwrap_or_else(|| missing("step"));
     let name = sql::quoted_exactly(&tag);
     let sequence = create_exactly(&name, step.into(), number("max_id").unwrap_or(1));
     if let Some(DecodedText(description)) = text("description").filter(|text| !text.0.is_empty()) {

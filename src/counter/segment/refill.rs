@@ -6,18 +6,19 @@
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
-use crate::counter::segment::slots::sequence_state;
+use crate::counter::segment::slots::{Slot, sequence_state};
 use crate::counter::segment::{slots, source};
 use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
 use crate::pg::catalog::sql;
+use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::{Row, Sequence};
 use crate::pg::slot_table::Key;
 use mint_core::counter::segment::LONGEST;
-use mint_core::{Rules, Values};
+use mint_core::{Rules, SequenceState, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 
@@ -63,7 +64,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     }
     let (own, most) = steps(&rules, cache);
     let now = clock::now();
-    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let (taken, is_tried) = (Cell::new(None), Cell::new(false));
     let segments = Cell::new(segments);
     let (found, position) = sequence.update_then(
         |found, logged| {
@@ -74,7 +75,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             if !slot.segment.lacks_next() {
                 return None;
             }
-            before.set(Some(sequence_state(found)));
+            is_tried.set(true);
             let step = slot.segment.next_step(now, own, most);
             let values = rules.take(sequence_state(found), 1, step)?;
             taken.set(Some(values));
@@ -87,12 +88,13 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             }
         },
     );
-    match (before.get(), taken.get()) {
-        (Some(before), Some(_)) => {
-            exhausted::warn(&sequence, &rules, before, sequence_state(found))
+    match taken.get() {
+        Some(_) => {
+            let slot = segments.get().slot;
+            warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
         }
-        (Some(_), None) if needed => exhausted::refuse(&sequence, &rules, 1),
-        _ => {}
+        None if needed && is_tried.get() => exhausted::refuse(&sequence, &rules, 1),
+        None => {}
     }
     if !needed && taken.get().is_some() {
         sequence::flush_soon(position);
@@ -104,13 +106,12 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();
     let segments = Cell::new(attach(oid, &sequence));
-    let (taken, before) = (Cell::new(None), Cell::new(None));
+    let taken = Cell::new(None);
     let (found, position) = sequence.update_then(
         |found, logged| {
             if segments.get().slot.is_stale(found, logged, &rules, cache) {
                 segments.set(segments.get().renewed());
             }
-            before.set(Some(sequence_state(found)));
             let values = rules.take(sequence_state(found), count, count)?;
             taken.set(Some(values));
             Some(row(values))
@@ -121,14 +122,13 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
             }
         },
     );
-    match (before.get(), taken.get()) {
-        (Some(before), Some(values)) => {
-            sequence::flush(position);
-            exhausted::warn(&sequence, &rules, before, sequence_state(found));
-            values
-        }
-        _ => exhausted::refuse(&sequence, &rules, count),
-    }
+    let Some(values) = taken.get() else {
+        exhausted::refuse(&sequence, &rules, count)
+    };
+    sequence::flush(position);
+    let slot = segments.get().slot;
+    warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
+    values
 }
 
 /// Sets a sequence to a value, as issued, and drops its segments: the next draw, also in a running statement, returns
@@ -142,12 +142,31 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
             Code::ERRCODE_WRONG_OBJECT_TYPE,
             format!("cannot set sequence \"{}\"", sequence.name()),
         )
-        .detail("Its values come from another server.")
-        .hint("Set the sequence there.")
+        .detail("Values of the sequence come from a foreign server.")
+        .hint("Set the sequence on the foreign server.")
         .raise();
     }
     let key = Key::new(sequence.identity());
     // By the server's own function, so that this session also drops the values that nextval has cached.
     sql::set_sequence(oid, value);
     slots::drop_segments(key);
+}
+
+/// The percentage of a sequence that was drawn from which on each further percent is warned of.
+const NEARLY_ALL: u32 = 90;
+
+/// Warns once at each percent of the last tenth, and once more when the page has no values left, so that what is in the
+/// segments is all that can still be drawn. Called after values were taken from the page, which is at `state` now.
+fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, state: SequenceState, slot: &Slot) {
+    let (total, on_page) = (rules.total(), rules.left(state));
+    let left = on_page.saturating_add(slot.segment.left()).min(total);
+    let percent = u128::from(total - left) * 100 / u128::from(total.max(1));
+    let percent = if on_page == 0 { 100 } else { percent as u32 };
+    if !rules.cycle && slot.is_further(percent) && percent >= NEARLY_ALL {
+        error::warn(
+            format!("sequence \"{}\" is nearly exhausted", sequence.name()),
+            format!("Of {total} values, {left} can still be drawn."),
+            "Use a sequence of type bigint, and a column of that type.",
+        );
+    }
 }

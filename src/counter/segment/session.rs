@@ -197,9 +197,13 @@ fn slot_for(sequence: &Sequence) -> Segments {
     slots::slot_for(Key::new(sequence.identity())).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            "no room for the segments of a sequence",
+            format!(
+                "could not find free slot for segments of sequence \"{}\"",
+                sequence.name()
+            ),
         )
-        .hint("Raise pg_mint.max_segments and restart the server.")
+        .detail("All slots in shared memory are in use.")
+        .hint("Increase \"pg_mint.max_segments\" and restart the server.")
         .raise()
     })
 }

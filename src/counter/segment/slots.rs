@@ -32,6 +32,7 @@ fn memory() -> &'static Memory<Owners, Slot> {
 ///   will be none.
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
+/// - `percent`: how much of the sequence was drawn when values were taken last; see [`Slot::is_further`].
 #[repr(C, align(64))]
 pub struct Slot {
     pub segment: Segment,
@@ -39,6 +40,7 @@ pub struct Slot {
     owner: AtomicU32,
     ordered: AtomicU32,
     noted: AtomicU32,
+    percent: AtomicU32,
     left: AtomicI64,
     position: AtomicU64,
 }
@@ -113,6 +115,7 @@ impl Slot {
         self.owner.store(0, Ordering::Release);
         fence(Ordering::Release);
         self.tag.set(key);
+        self.percent.store(0, Ordering::Relaxed);
         self.renew();
     }
 
@@ -121,6 +124,11 @@ impl Slot {
         self.left.store(left, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);
         self.noted.store(1, Ordering::Relaxed);
+    }
+
+    /// Records how much of the sequence was drawn, in percent. Returns whether that is more than before.
+    pub fn is_further(&self, percent: u32) -> bool {
+        percent > self.percent.swap(percent, Ordering::Relaxed)
     }
 
     /// Whether the page was not written since segments were taken from it. The cheap and most frequent case of

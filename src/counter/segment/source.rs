@@ -14,7 +14,7 @@ use crate::pg::machine::server::max_worker_processes;
 use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
-use crate::pg::worker::request::{Kind, Requests};
+use crate::pg::worker::request::{Kind, Requests, last_failure};
 use mint_core::uuid::version::v5;
 use mint_core::{Micros, Rules, Uuid, Values};
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
@@ -177,14 +177,15 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!(
-                "sequence \"{}\" has no segment from its source",
+                "could not obtain segment of sequence \"{}\"",
                 sql::name_of(sequence)
             ),
         )
-        .detail(
-            reason_for(sequence, requests).unwrap_or_else(|| "It has not answered yet.".to_owned()),
-        )
-        .hint("The segments taken before are used up. It goes on when the source does.")
+        .detail(reason_for(sequence, requests).map_or_else(
+            || "The foreign server has not responded yet.".to_owned(),
+            |reason| last_failure(&reason),
+        ))
+        .hint("Retry when the foreign server responds again.")
         .raise();
     }
 }
@@ -223,9 +224,10 @@ fn requests() -> &'static Requests {
     });
     let supplier = found.unwrap_or_else(|| {
         report(
-            Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            format!("more than {SLOTS} databases draw segments from other servers"),
+            Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            "too many databases draw segments from foreign servers",
         )
+        .detail(format!("At most {SLOTS} databases can do so at a time."))
         .raise()
     });
     &supplier.requests
@@ -252,10 +254,10 @@ fn refuse_worker() -> ! {
         "could not start background worker \"pg_mint segments\"",
     )
     .detail(format!(
-        "{} other databases have one already.",
+        "{} other databases have such a background worker already.",
         most_workers()
     ))
-    .hint("Try again, or raise max_worker_processes.")
+    .hint("Retry, or increase \"max_worker_processes\".")
     .raise()
 }
 
@@ -311,7 +313,7 @@ impl Worker {
             if let Err(why) = self.take(sequence, segments) {
                 if self.failures.get(&oid) != Some(&why) {
                     error::log(format!(
-                        "pg_mint got no segment of sequence with OID {oid}: {why}"
+                        "could not obtain segment of sequence with OID {oid}: {why}"
                     ));
                 }
                 failures.insert(oid, why);
@@ -332,7 +334,7 @@ impl Worker {
     fn take(&mut self, sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
         let Some(source) = attempt(|| of(sequence))? else {
             segments.slot.cancel();
-            return Err("the sequence was dropped, or is not committed yet".to_owned());
+            return Err("sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
         let count = segments.slot.next_step(now, source.place.step);
@@ -357,7 +359,7 @@ impl Worker {
                 (number(1), number(2), number(3))
             })?;
         if increment == 0 || last.cmp(&first) == 0.cmp(&increment) {
-            return Err("the source gave no values".to_owned());
+            return Err("foreign server returned no values".to_owned());
         }
         let values = Values {
             first,

@@ -76,8 +76,9 @@ fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
             Err(DrawError::Unmapped) => users::map_parts(),
             Err(DrawError::UsedUp) => report(
                 Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-                format!("user {id} has no {want} numbers left"),
+                format!("reached maximum number of user {id} ({})", i64::MAX),
             )
+            .detail_if((want > 1).then(|| format!("Fewer than {want} numbers are left.")))
             .raise(),
         }
         pgrx::check_for_interrupts!();

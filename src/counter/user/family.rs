@@ -28,7 +28,7 @@ pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
             Code::ERRCODE_WRONG_OBJECT_TYPE,
             format!("\"{name}\" is not a family of user sequences"),
         )
-        .hint("Make one with user_sequence_create().")
+        .hint("Use user_sequence_create() to create a family.")
         .raise();
     }
     // Over other sections users would be spread anew, and get their numbers again.
@@ -38,9 +38,9 @@ pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
     {
         report(
             Code::ERRCODE_WRONG_OBJECT_TYPE,
-            format!("the sections of \"{name}\" were altered"),
+            format!("sections of family \"{name}\" were altered"),
         )
-        .detail("Its users would get numbers again.")
+        .detail("Users of the family could get the same numbers again.")
         .hint("Drop the columns that were added.")
         .raise();
     }

@@ -145,12 +145,12 @@ impl Page for SectionPage {
 
     fn set_back(&mut self, from: i64, to: i64) {
         error::warn(
-            "a section of user sequences was set back, and has been raised again",
+            "section of user sequences was set back and has been raised again",
             format!(
-                "Sequence \"{}\" was at {from}, and is at {to} now.",
+                "Sequence \"{}\" was at {from} and is at {to} now. A crash in between could have repeated numbers.",
                 self.sequence.name()
             ),
-            "Had the server crashed in between, numbers could have been issued twice. Leave its sequences alone.",
+            "Do not modify the sequences of a family.",
         );
     }
 }
@@ -208,10 +208,10 @@ fn slot_for(key: Key) -> SectionRef {
     found.unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            "no room for a section of user sequences",
+            "could not find free slot for section of user sequences",
         )
-        .detail("All places in shared memory are in use at this moment.")
-        .hint("Raise pg_mint.max_sections and restart the server.")
+        .detail("All slots in shared memory are in use.")
+        .hint("Increase \"pg_mint.max_sections\" and restart the server.")
         .raise()
     })
 }

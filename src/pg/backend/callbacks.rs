@@ -17,7 +17,7 @@ impl<F: Copy> Callbacks<F> {
         let Some(free) = self.0.iter().find(|slot| slot.get().is_none()) else {
             report(
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-                "too many callbacks of one kind",
+                "out of callback slots",
             )
             .raise()
         };

@@ -100,7 +100,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_wait",
         c"Sets how long a call waits for the clock to catch up with ids already minted.",
-        c"A call that would have to wait longer fails at once. Waits for a layout's own rate are not limited.",
+        c"A call that would have to wait longer fails immediately. Waits for a layout's own rate are not limited.",
         &MAX_WAIT,
         0,
         i32::MAX,

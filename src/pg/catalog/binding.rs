@@ -67,10 +67,10 @@ unsafe extern "C-unwind" fn on_statement(
         {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "a schema was renamed while its name was in use",
+                "schema was renamed while its name was in use",
             )
-            .detail("The name means another one now.")
-            .hint("Repeat the statement.")
+            .detail("The name refers to another schema now.")
+            .hint("Retry the statement.")
             .raise();
         }
     }

@@ -25,15 +25,12 @@ pub fn quoted(name: &str) -> String {
     // scans the rest of the text, and cannot be interrupted: ten million quotes keep it busy for an hour.
     const LONGEST: usize = 1024;
     if name.len() > LONGEST {
-        report(
-            Code::ERRCODE_NAME_TOO_LONG,
-            "name of a relation is too long",
-        )
-        .detail(format!(
-            "It has {} bytes. At most {LONGEST} are possible.",
-            name.len()
-        ))
-        .raise();
+        report(Code::ERRCODE_NAME_TOO_LONG, "relation name is too long")
+            .detail(format!(
+                "The name has {} bytes, but at most {LONGEST} are allowed.",
+                name.len()
+            ))
+            .raise();
     }
     let query = "SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.'::pg_catalog.text ORDER BY place)
         FROM pg_catalog.unnest(pg_catalog.parse_ident($1::pg_catalog.text)) WITH ORDINALITY AS name (part, place)";
@@ -76,9 +73,9 @@ pub fn with_schema(quoted: &str) -> String {
     if unsafe { pg_sys::isAnyTempNamespace(schema) } {
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-            format!("{quoted} cannot be temporary"),
+            format!("cannot create temporary relation {quoted}"),
         )
-        .detail("Its numbers would come back after a crash.")
+        .detail("Numbers of a temporary relation could repeat after a crash.")
         .raise();
     }
     // SAFETY: the parser returned the name.

@@ -47,7 +47,7 @@ fn refuse(schema: &str, name: &str) -> ! {
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("schema \"{schema}\" has no table \"{name}\" that pg_mint can trust"),
     )
-    .detail("It must be an ordinary, permanent table without triggers, rules and row security, and have the owner of the schema.")
+    .detail("The table must be an ordinary, permanent table without triggers, rules, and row security, and have the same owner as the schema.")
     .hint(format!("Drop or rename schema \"{schema}\"."))
     .raise()
 }

@@ -28,7 +28,7 @@ pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
             PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
             "timestamp out of range",
         )
-        .detail("The time of the id cannot be a timestamptz.")
+        .detail("The timestamp of the id is out of range for type timestamp with time zone.")
         .raise(),
     }
 }

@@ -36,7 +36,9 @@ fn seeded() -> ChaCha12Rng {
             PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
             "could not generate random values",
         )
-        .detail(format!("The operating system gave none: {error}."))
+        .detail(format!(
+            "The random source of the operating system failed: {error}."
+        ))
         .raise()
     })
 }

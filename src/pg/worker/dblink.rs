@@ -102,15 +102,15 @@ impl Remote {
             }
             let first = |row: SpiTupleTable<'_>| value::<DecodedText>(&row, 1).map(|home| home.0);
             self.send(dblink, HOME);
-            let home = self.receive(dblink, "home pg_catalog.text", first);
+            let home = self.receive(dblink, server, "home pg_catalog.text", first);
             let home = home.unwrap_or_else(|| {
                 let message = format!(
-                    "extension \"pg_mint\" is not installed in the database of server \"{server}\""
+                    "extension \"pg_mint\" is not installed in the database of foreign server \"{server}\""
                 );
                 report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise()
             });
             self.send(dblink, &query(&home));
-            self.receive(dblink, columns, read)
+            self.receive(dblink, server, columns, read)
         });
         self.server = Some(server.to_owned());
         if answer.is_err() {
@@ -140,9 +140,9 @@ impl Remote {
         if is_superuser(role) && !is_superuser(owner) {
             report(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!("the owner of server \"{server}\" must be a superuser"),
+                format!("owner of foreign server \"{server}\" must be a superuser"),
             )
-            .detail("A superuser does not follow it where an ordinary role may lead it.")
+            .detail("The owner decides where the connection of a superuser would go.")
             .raise();
         }
         let connect = format!("SELECT {dblink}.dblink_connect($1, $2)");
@@ -172,7 +172,13 @@ impl Remote {
     }
 
     /// Waits for the answer by polling, as dblink's own wait cannot be interrupted.
-    fn receive<T>(&self, dblink: &str, columns: &str, read: impl Fn(SpiTupleTable<'_>) -> T) -> T {
+    fn receive<T>(
+        &self,
+        dblink: &str,
+        server: &str,
+        columns: &str,
+        read: impl Fn(SpiTupleTable<'_>) -> T,
+    ) -> T {
         let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
         let began = clock::up();
         while call(&is_busy, &[&self.name]) == Some(1) {
@@ -183,7 +189,7 @@ impl Remote {
             if clock::up() - began > TIMEOUT {
                 report(
                     Code::ERRCODE_CONNECTION_FAILURE,
-                    "the other server does not answer",
+                    format!("foreign server \"{server}\" did not respond"),
                 )
                 .raise();
             }
@@ -197,8 +203,8 @@ impl Remote {
                 .or_report();
             if rows.is_empty() {
                 report(
-                    Code::ERRCODE_CONNECTION_FAILURE,
-                    "the other server gave no answer",
+                    Code::ERRCODE_PROTOCOL_VIOLATION,
+                    format!("foreign server \"{server}\" returned no rows"),
                 )
                 .raise();
             }
@@ -298,10 +304,10 @@ fn find_dblink() -> String {
     let schema = sql::ask::<DecodedText>(query, "dblink".into()).map(|schema| schema.0);
     schema.unwrap_or_else(|| {
         report(
-            Code::ERRCODE_UNDEFINED_FUNCTION,
+            Code::ERRCODE_UNDEFINED_OBJECT,
             "extension \"dblink\" is not installed in this database",
         )
-        .hint("Use CREATE EXTENSION dblink there.")
+        .hint("Use CREATE EXTENSION dblink in this database.")
         .raise()
     })
 }

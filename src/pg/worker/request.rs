@@ -34,6 +34,14 @@ pub struct Requests {
     note: [AtomicU8; NOTE],
 }
 
+/// Returns the DETAIL of an error that the last request of a worker caused.
+pub fn last_failure(note: &str) -> String {
+    format!(
+        "The last request failed: {}.",
+        note.trim_end().trim_end_matches('.')
+    )
+}
+
 /// A kind of worker.
 pub struct Kind {
     /// The name that the server shows.
@@ -98,7 +106,7 @@ impl Requests {
                 format!("could not start background worker \"{}\"", kind.name),
             )
             .detail("All background workers are in use.")
-            .hint("Raise max_worker_processes.")
+            .hint("Increase \"max_worker_processes\".")
             .raise();
         }
     }

@@ -9,7 +9,8 @@ use crate::pg::backend::recovery;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::shmem::{NamedSegment, Stamp};
-use crate::pg::worker::request::{Kind, POLL, Requests};
+use crate::pg::worker::request::{Kind, POLL, Requests, last_failure};
+use crate::registry::identity::{bits, describe_nodes};
 use crate::registry::member::slot::{History, LeaseSlot, SLOTS};
 use crate::registry::settings;
 use crate::snowflake::error::IN_RECOVERY;
@@ -56,6 +57,9 @@ const WORKER: Kind = Kind {
     function: "pg_mint_member",
     argument: 0,
 };
+
+/// The failure when all slots are used, which are never reused.
+pub const NO_ROOM: &str = "all 1024 lease slots have been used since the server was started";
 
 /// Returns every slot that is used.
 pub fn slots() -> impl Iterator<Item = &'static LeaseSlot> {
@@ -193,10 +197,13 @@ fn want(widths: &AtomicU64, width: u32) {
 fn refuse_unlisted(width: u32, node: u64) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("node {node} of {width} bits is not one of this server's"),
+        format!(
+            "{} is not leased by this server",
+            describe_nodes(width, &node, &node)
+        ),
     )
-    .detail("With pg_mint.registry set, a server mints as nodes that it has leased.")
-    .hint("Add the node to pg_mint.nodes of the server that shall mint it.")
+    .detail("With \"pg_mint.registry\" set, a server mints only as nodes that it leases.")
+    .hint("Add the node to \"pg_mint.nodes\" on this server.")
     .raise()
 }
 
@@ -237,12 +244,13 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
     {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "the registry has given this server another node",
+            "registry has granted this server another node",
         )
         .detail(format!(
-            "Node {node} of {width} bits is not this server's any more."
+            "Node {node} ({}) is no longer leased by this server.",
+            bits(width)
         ))
-        .hint("Run the statement again. If it names the node, add the node to pg_mint.nodes.")
+        .hint("Retry the statement. If the statement names the node, add the node to \"pg_mint.nodes\".")
         .raise();
     }
     // A session that only ran ahead of the clock waits: the note may be about another node.
@@ -258,18 +266,23 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
 fn refuse(ended: Option<Micros>) -> ! {
     let message = match ended {
         Some(until) if until > 0 => lease_ended(until),
-        _ => "the registry has not given this server its node".to_owned(),
+        _ => "could not obtain a node from the registry".to_owned(),
+    };
+    let note = note();
+    let hint = match &note {
+        Some(note) if note.contains(NO_ROOM) => "Restart the server.",
+        _ => "Check mint.leases, mint_registry.nodes of the registry, and the server log.",
+    };
+    let detail = match &note {
+        Some(note) => last_failure(note),
+        None if requests().is_served() => "The registry has not responded yet.".to_owned(),
+        None => "The background worker that sends requests to the registry could not start, \
+                 or has ended."
+            .to_owned(),
     };
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail(note().unwrap_or_else(|| {
-            if requests().is_served() {
-                "It has not answered yet."
-            } else {
-                "The background worker that asks it could not start, or has ended."
-            }
-            .to_owned()
-        }))
-        .hint("See mint.leases, the registry's mint_registry.nodes, and the server's log.")
+        .detail(detail)
+        .hint(hint)
         .raise()
 }
 

@@ -72,8 +72,8 @@ pub fn read(row: &SpiTupleTable<'_>) -> (Answer, LogPoint) {
     let text = value::<DecodedText>(row, 1).map_or_else(String::new, |text| text.0);
     let answer: LeaseAnswer = protocol::read(&text).unwrap_or_else(|_| {
         report(
-            Code::ERRCODE_FDW_INVALID_DATA_TYPE,
-            "the registry's answer is malformed",
+            Code::ERRCODE_PROTOCOL_VIOLATION,
+            "invalid response from the registry",
         )
         .raise()
     });

@@ -1,6 +1,6 @@
 //! The leases that the worker has to see to.
 
-use crate::registry::identity::describe_nodes;
+use crate::registry::identity::{bits, describe_nodes};
 use crate::registry::member::leases;
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::settings;
@@ -40,7 +40,7 @@ pub fn find_slot((width, wanted): Task) -> Option<&'static LeaseSlot> {
 /// Describes a task in a message.
 pub fn describe((width, wanted): Task) -> String {
     match wanted {
-        None => format!("any node of {width} bits"),
+        None => format!("any node ({})", bits(width)),
         Some((first, last)) => describe_nodes(width, &first, &last),
     }
 }

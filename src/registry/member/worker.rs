@@ -61,10 +61,6 @@ fn ends() -> bool {
     lifecycle::is_asked_to_end() || !lender::is_there()
 }
 
-/// Slots are never reused.
-const NO_ROOM: &str =
-    "more than 1024 different ranges of nodes were leased since the server started; restart it";
-
 struct Worker {
     remote: Remote,
     /// The foreign server of the registry, and the key of the settings by which it was found.
@@ -165,7 +161,10 @@ impl Worker {
         if let Err(why) = result {
             let pattern = without_numbers(&why);
             if before.is_none_or(|(before, _)| without_numbers(&before) != pattern) {
-                error::log(format!("pg_mint has no lease of {}: {why}", describe(task)));
+                error::log(format!(
+                    "could not obtain lease of {}: {why}",
+                    describe(task)
+                ));
             }
             self.failures.insert(task, (why, clock::up()));
         }
@@ -195,13 +194,13 @@ impl Worker {
             }
         }
         if slot.is_none() && !leases::has_room() {
-            return Err(NO_ROOM.to_owned());
+            return Err(leases::NO_ROOM.to_owned());
         }
         let answer = self.ask(&|_| lease_query(None, width, wanted))?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
-        let slot = leases::slot_for(width, &answer.nodes).ok_or(NO_ROOM)?;
+        let slot = leases::slot_for(width, &answer.nodes).ok_or(leases::NO_ROOM)?;
         slot.extend(answer.id, answer.span);
         if wanted.is_none() {
             leases::set_any_slot(width, slot);
@@ -213,7 +212,7 @@ impl Worker {
         let server = self
             .registry
             .as_deref()
-            .ok_or("pg_mint.registry is not set")?;
+            .ok_or("parameter \"pg_mint.registry\" is not set")?;
         let (answer, seen) = self.remote.ask(server, query, ANSWER, |row| read(&row))?;
         self.length = Some(answer.length);
         // A registry that denies a request because of its clock may not have checked for a loss of state yet.

@@ -26,11 +26,11 @@ fn registry_create(
     let micros = |span: Interval| Micros::try_from(span.as_micros()).unwrap_or(Micros::MAX);
     let length = micros(required(lease, "lease"));
     if !(SECOND..=3_600 * SECOND).contains(&length) {
-        refuse("lease must be from 1 s to 1 h");
+        refuse("lease must be between 1 s and 1 h");
     }
     let skew = max_skew.map_or(length / 4, micros);
     if !(1_000..=length / 2).contains(&skew) {
-        refuse("max_skew must be from 1 ms to half a lease");
+        refuse("max_skew must be between 1 ms and half of lease");
     }
     grant::create(length, skew);
 }
@@ -103,7 +103,7 @@ fn lease(asked: LeaseRequest) -> LeaseAnswer {
             grant::renew(id, nodes, LeaseTerm { from, until }, &member)
         }
         (Some(_), None) => refuse_request(Unreadable::Malformed(
-            "the renewal of a lease needs its nodes".to_owned(),
+            "the renewal of a lease must name its nodes".to_owned(),
         )),
     }
     .into()
@@ -114,13 +114,13 @@ fn refuse_request(why: Unreadable) -> ! {
     match why {
         Unreadable::Protocol(number) => report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-            format!("the registry does not know protocol {number}"),
+            format!("unsupported registry protocol {number}"),
         )
-        .detail(format!("It knows protocol {PROTOCOL}."))
-        .hint("Update pg_mint on the registry before its members."),
+        .detail(format!("The registry supports protocol {PROTOCOL}."))
+        .hint("Update pg_mint on the registry before updating its members."),
         Unreadable::Malformed(why) => report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            "the request to the registry is malformed",
+            "invalid request to the registry",
         )
         .detail(sentence(&why)),
     }

@@ -134,8 +134,8 @@ pub fn drop() {
         let rows = tables.update(select, &[timestamp(clock::now()).into()]);
         let last = rows.first().get::<TimestampWithTimeZone>(1).or_report();
         if let Some(last) = last.map(to_micros) {
-            report(Code::ERRCODE_OBJECT_IN_USE, "the registry has leases in force")
-                .detail(format!("The last of them ends at {}.", timestamp_text(last)))
+            report(Code::ERRCODE_OBJECT_IN_USE, "cannot drop the registry while leases are in force")
+                .detail(format!("The last lease ends at {}.", timestamp_text(last)))
                 .hint("Release the leases with SELECT mint.release_leases() on each member, or wait until they end.")
                 .raise();
         }
@@ -200,7 +200,7 @@ pub fn unreserve(nodes: &Nodes) {
         if rows.is_empty() {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
-                format!("{} are not reserved", nodes.describe()),
+                format!("{} {} not reserved", nodes.describe(), nodes.verb()),
             )
             .raise();
         }
@@ -256,7 +256,11 @@ fn find_lowest_free(tables: &mut Tables<'_, '_>, width: i32, now: Micros) -> Res
          ORDER BY node LIMIT 1";
     let rows = tables.update(select, &[width.into(), last.into(), timestamp(now).into()]);
     if rows.is_empty() {
-        return Err(format!("all {} nodes of {width} bits are in use", last + 1));
+        return Err(format!(
+            "all {} nodes ({}) are in use",
+            last + 1,
+            identity::bits(width.unsigned_abs())
+        ));
     }
     let node = rows.first().get::<i64>(1).or_report().unwrap_or(0);
     Ok(Nodes {

@@ -34,7 +34,7 @@ pub fn expect() -> Place {
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "this database is not a registry of nodes",
         )
-        .hint("To make it one, use SELECT mint.registry_create().")
+        .hint("Use SELECT mint.registry_create() to create a registry.")
         .raise()
     })
 }

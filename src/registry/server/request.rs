@@ -2,7 +2,7 @@
 
 use crate::pg::error::report;
 use crate::pg::machine::server;
-use crate::registry::identity::describe_nodes;
+use crate::registry::identity::{bits, describe_nodes};
 use mint_core::clock::timestamp_text;
 use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
@@ -24,9 +24,12 @@ impl Nodes {
         if first < 0 || last < first || last > *nodes.range.end() {
             report(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                format!("{first} to {last} are not nodes of {width} bits"),
+                format!("invalid range of nodes: {first} to {last} ({})", bits(nodes.width)),
             )
-            .detail(format!("They are 0 to {}.", nodes.range.end()))
+            .detail(format!(
+                "Nodes of this width must be between 0 and {}, and a range must not end before it begins.",
+                nodes.range.end()
+            ))
             .raise();
         }
         Self {
@@ -44,7 +47,7 @@ impl Nodes {
             },
             _ => report(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                "the width of a node must be from 0 to 62 bits",
+                "node_bits must be between 0 and 62",
             )
             .raise(),
         }
@@ -52,12 +55,16 @@ impl Nodes {
 
     /// Describes the nodes in a message about another holder.
     pub fn held_by(&self, holder: &str) -> String {
-        let verb = if self.range.start() == self.range.end() {
+        format!("{} {} leased by {holder}", self.describe(), self.verb())
+    }
+
+    /// Returns the verb of a message about the nodes.
+    pub fn verb(&self) -> &'static str {
+        if self.range.start() == self.range.end() {
             "is"
         } else {
             "are"
-        };
-        format!("{} {verb} held by {holder}", self.describe())
+        }
     }
 
     /// Describes the nodes in a message.
@@ -116,18 +123,18 @@ pub fn describe_denial(registry: &Registry, denial: Denial) -> String {
     let seconds = |span: Micros| format!("{:.1} s", span as f64 / 1e6);
     match denial {
         Denial::Skew { ahead } => format!(
-            "the clock of this server is {} {} that of the registry, which bears {}",
+            "clock of the member is {} {} the clock of the registry (maximum {})",
             seconds(ahead.saturating_abs()),
             if ahead < 0 { "behind" } else { "ahead of" },
             seconds(registry.max_skew)
         ),
         Denial::Quarantine { left } => format!(
-            "the registry may have forgotten what it granted, and grants nothing for another {}",
+            "registry is in quarantine and grants no leases for another {}",
             seconds(left)
         ),
-        Denial::Lost => "the registry does not know of the lease any more".to_owned(),
+        Denial::Lost => "lease is not known to the registry".to_owned(),
         Denial::Leased { until } => format!(
-            "the clock of the registry is behind what it has granted, up to {}",
+            "clock of the registry is behind the end of a granted lease, {}",
             timestamp_text(until)
         ),
     }

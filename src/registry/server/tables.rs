@@ -37,10 +37,11 @@ pub fn with_tables_in<T>(
     place.demand(caller);
     if !statement::sees_commits() {
         report(
-            Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
-            "the registry of nodes needs transactions of isolation level READ COMMITTED",
+            Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+            "registry of nodes requires isolation level READ COMMITTED",
         )
-        .detail("An older snapshot would not show what was granted meanwhile.")
+        .detail("An older snapshot would not show leases that were granted in the meantime.")
+        .hint("Use SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")
         .raise();
     }
     let registry = place.registry();
@@ -162,7 +163,7 @@ impl<'conn> Tables<'_, 'conn> {
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "this database is not a registry of nodes",
             )
-            .hint("To make it one, use SELECT mint.registry_create().")
+            .hint("Use SELECT mint.registry_create() to create a registry.")
             .raise();
         }
         registry_of(&rows.first())

@@ -119,13 +119,13 @@ impl Page for CeilingPage {
 
     fn set_back(&mut self, from: Micros, to: Micros) {
         error::warn(
-            "the ceiling of pg_mint was set back, and has been raised again",
+            "ceiling of this database was set back and has been raised again",
             format!(
-                "It was at {}, and is at {} now.",
+                "The ceiling was {} and is {} now. A crash in between could have repeated ids.",
                 timestamp_text(from),
                 timestamp_text(to)
             ),
-            "Had the server crashed in between, ids could have been issued twice. Leave sequence mint.time_ceiling alone.",
+            "Do not modify sequence \"mint.time_ceiling\".",
         );
     }
 }
@@ -146,9 +146,9 @@ pub(super) fn open(lock: Lock) -> Sequence {
         extension::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cannot mint ids without the ceiling of pg_mint",
+                "cannot mint ids without the ceiling of this database",
             )
-            .detail("Sequence mint.time_ceiling is not there.")
+            .detail("Sequence \"mint.time_ceiling\" does not exist.")
             .hint("Use CREATE EXTENSION pg_mint in this database.")
             .raise()
         })
@@ -156,10 +156,10 @@ pub(super) fn open(lock: Lock) -> Sequence {
     if extension::has_replaced(SEQUENCE, sequence.identity()) {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "cannot mint ids in a transaction that replaces the ceiling of pg_mint",
+            "cannot mint ids in a transaction that replaces the ceiling of this database",
         )
-        .detail("A rollback would bring the old one back, which does not know what was minted.")
-        .hint("Commit first.")
+        .detail("A rollback would restore the old ceiling, which does not cover ids minted in this transaction.")
+        .hint("Commit the transaction before minting ids.")
         .raise();
     }
     sequence
@@ -224,11 +224,11 @@ fn own_slot() -> &'static Slot {
 #[track_caller]
 fn no_room() -> Report {
     report(
-        Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-        "no room for the ceiling of this database",
+        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        "could not find free slot for the ceiling of this database",
     )
     .detail(format!(
-        "{SLOTS} databases of this server have one already."
+        "At most {SLOTS} databases of a server can have a ceiling."
     ))
     .hint("Drop databases that are not needed.")
 }

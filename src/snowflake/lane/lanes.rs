@@ -126,13 +126,13 @@ fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
         let (all, share) = shared.table.shares();
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            format!("no room for the first lane of layout {layout}"),
+            format!("could not find free lane for layout \"{layout}\""),
         )
         .detail(format!(
-            "All lanes of single nodes are in use, and so are the lanes that further layouts can have: \
-             half of {all} for all roles, and {share} for this one."
+            "All lanes of single nodes are in use. So are the lanes that further layouts can have: \
+             half of {all} for all roles, and {share} for this role."
         ))
-        .hint("Raise pg_mint.max_lanes and restart the server.")
+        .hint("Increase \"pg_mint.max_lanes\" and restart the server.")
         .raise()
     })
 }

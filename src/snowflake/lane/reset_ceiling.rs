@@ -18,7 +18,7 @@ pub fn reset(wanted: Micros) -> Micros {
     if wanted == Micros::MAX {
         report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            "a ceiling cannot be infinite",
+            "ceiling cannot be infinity",
         )
         .raise();
     }
@@ -37,10 +37,10 @@ fn refuse_below_lanes(value: Micros) {
     if let Some(lane) = beyond(value) {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
-            "cannot reset the ceiling below what was minted since the server started",
+            "cannot reset ceiling below ids minted since the server started",
         )
         .detail(lane)
-        .hint("Put the clock right, restart the server, and reset the ceiling before anything is minted.")
+        .hint("Correct the system clock, restart the server, and reset the ceiling before any id is minted.")
         .raise();
     }
 }
@@ -55,7 +55,7 @@ fn beyond(limit: Micros) -> Option<String> {
                 .node()
                 .map_or_else(String::new, |node| format!(", node {node}"));
             format!(
-                "Layout {layout}{node} has minted at {}.",
+                "Ids of layout \"{layout}\"{node} were minted up to {}.",
                 timestamp_text(at)
             )
         })

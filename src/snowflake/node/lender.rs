@@ -115,8 +115,8 @@ pub fn ended(until: Micros) -> ! {
 fn no_lender() -> Report {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        "pg_mint.registry is not set",
+        "parameter \"pg_mint.registry\" is not set",
     )
-    .detail("pg_mint.node is \"auto\": a registry gives this server its node.")
-    .hint("Set pg_mint.registry to the name of a foreign server, or pg_mint.node to a number.")
+    .detail("Parameter \"pg_mint.node\" is \"auto\", so a registry chooses the node of this server.")
+    .hint("Set \"pg_mint.registry\" to the name of a foreign server, or \"pg_mint.node\" to a number.")
 }

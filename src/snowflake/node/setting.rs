@@ -32,7 +32,9 @@ impl ParsedGuc for Node {
         match text.parse::<i32>() {
             Ok(-1) => Ok(Node::Unset),
             Ok(node @ 0..) => Ok(Node::Fixed(node.unsigned_abs())),
-            _ => Err("It is a number from 0 to 2147483647, \"auto\", or -1.".to_owned()),
+            _ => Err(
+                "The value must be a number between 0 and 2147483647, \"auto\", or -1.".to_owned(),
+            ),
         }
     }
 

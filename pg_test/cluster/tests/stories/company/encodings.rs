@@ -90,7 +90,7 @@ const CALLS: &[(&str, &str)] = &[
     ),
     (
         "CREATE SEQUENCE \"e@\" MAXVALUE 2; SELECT segment_next('e@')",
-        "values of sequence \"e@\"",
+        "01000: sequence \"e@\" is nearly exhausted",
     ),
     (
         "SELECT segment_next('e@'); SELECT segment_next('e@')",
@@ -98,7 +98,7 @@ const CALLS: &[(&str, &str)] = &[
     ),
     (
         "CREATE SEQUENCE \"g@\" START 9223372036854775807; SELECT segment_last('g@')",
-        "55000: no value of \"g@\" has been drawn",
+        "55000: segment_last of sequence \"g@\" is not yet defined in this session",
     ),
     (
         "SET ROLE nobody; SELECT segment_next('a@')",
@@ -116,7 +116,7 @@ const CALLS: &[(&str, &str)] = &[
     ("SELECT ticket_create('k@')", "k@"),
     (
         "SELECT ticket_last('k@')",
-        "no ticket of \"k@\" has been drawn",
+        "55000: ticket_last of sequence \"k@\" is not yet defined in this session",
     ),
     (
         "SELECT r.*, ticket_last('k@'), ticket_next('k@') FROM ticket_next_range('k@', 2) r",
@@ -124,7 +124,7 @@ const CALLS: &[(&str, &str)] = &[
     ),
     (
         "SELECT ticket_alter('k@', 1, 2, 1)",
-        "taken tickets of \"k@\" up to there",
+        "has taken tickets of sequence \"k@\" up to 2002.",
     ),
     ("SELECT ticket_alter('k@', 1, 2, 4000)", "4001"),
     (
@@ -147,7 +147,7 @@ const CALLS: &[(&str, &str)] = &[
     ),
     (
         "SELECT user_sequence_next('t@', 1)",
-        "42809: \"t@\" is not a family",
+        "42809: \"t@\" is not a family of user sequences",
     ),
     (
         "SET ROLE nobody; SELECT user_sequence_next('f@', 1)",
@@ -176,9 +176,12 @@ const CALLS: &[(&str, &str)] = &[
         "SELECT id_from_text('2@')",
         "22P02: invalid base58 id: \"2@\"",
     ),
-    ("SELECT id_from_text('2@')", "\"@\" is not a digit of it"),
+    ("SELECT id_from_text('2@')", "\"@\" is not a base58 digit."),
     ("SELECT id_from_text(repeat('@', 100))", "@@@..."),
-    ("SELECT id_to_text(5, 'c@')", "\"c@\""),
+    (
+        "SELECT id_to_text(5, 'c@')",
+        "22023: unrecognized encoding: \"c@\"",
+    ),
     (
         "SELECT 'y@'::snowflake_layout",
         "22P02: invalid input syntax for type snowflake_layout: \"y@\"",
@@ -193,7 +196,7 @@ const CALLS: &[(&str, &str)] = &[
     ),
     ("SELECT uuid_to_bin('i@')", "\"i@\""),
     ("SELECT is_uuid('i@')", "f"),
-    ("SELECT uuid_v2('w@', 1)", "there is no domain \"w@\""),
+    ("SELECT uuid_v2('w@', 1)", "22023: unrecognized domain: \"w@\""),
     ("SELECT uuid_v3('x@', 'a')", "\"x@\""),
     (
         "SELECT uuid_v5('dns', '@') = uuid_v5('dns', '@'), uuid_v5('dns', '@') = uuid_v5('dns', '?')",
@@ -210,11 +213,11 @@ const CALLS: &[(&str, &str)] = &[
         "SELECT mint.registry_reserve(10, 1, 1, 'h@'); SELECT holder FROM mint_registry.nodes",
         "h@",
     ),
-    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "held by h@"),
+    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "is leased by h@"),
     (
         "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[1, 1]'::jsonb,
       'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) ->> 'denial'",
-        "held by h@",
+        "is leased by h@",
     ),
     (
         "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[2, 2]'::jsonb,

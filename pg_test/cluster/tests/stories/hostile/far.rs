@@ -113,14 +113,14 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     assert_untouched(&server, "the first question");
     assert_refused(
         &refusal,
-        "the owner of server \"registry\" must be a superuser",
+        "owner of foreign server \"registry\" must be a superuser",
     );
     // The worker that fetches segments is a superuser as well.
     session.run("SELECT segment_create('orders', source => 'registry')");
     let refusal = session.refusal("SELECT segment_next('orders')");
     assert_refused(
         &refusal,
-        "the owner of server \"registry\" must be a superuser",
+        "owner of foreign server \"registry\" must be a superuser",
     );
     // A superuser's own foreign server is used.
     session.run("ALTER SERVER registry OWNER TO postgres");

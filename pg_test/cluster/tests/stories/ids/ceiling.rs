@@ -10,7 +10,7 @@ const NEXT: &str = "SELECT snowflake_next_id(7)";
 const MANY: &str = "SELECT snowflake_next_id(7) FROM generate_series(1, 1000)";
 /// More ids than the layout has in a second.
 const FAR: &str = "SELECT snowflake_next_ids(8, 40000, 'sonyflake')";
-const SET_BACK: &str = "was set back, and has been raised again";
+const SET_BACK: &str = "ceiling of this database was set back and has been raised again";
 
 /// Sleeps for longer than a window of the ceiling.
 fn outlast_the_window() {
@@ -357,9 +357,9 @@ fn steps_of_the_clock_are_logged() {
     let mut session = server.connect("postgres");
     session.run(NEXT);
     for (clock, said) in [
-        ("-600", "the clock stepped back by 600 s"),
-        ("+0", "the clock stepped forward by 600 s"),
-        ("+300", "the clock stepped forward by 300 s"),
+        ("-600", "system clock stepped back by 600 s"),
+        ("+0", "system clock stepped forward by 600 s"),
+        ("+300", "system clock stepped forward by 300 s"),
     ] {
         server.set_clock(clock);
         server.until(said, || {

@@ -34,7 +34,7 @@ fn errors_say_what_a_member_lacks() {
     );
     refused(
         "ALTER SERVER registry OPTIONS (SET dbname 'template1')",
-        "extension \"pg_mint\" is not installed in the database of server \"registry\"",
+        "extension \"pg_mint\" is not installed in the database of foreign server \"registry\"",
     );
     refused(
         "ALTER SERVER registry OPTIONS (SET dbname 'postgres'); DROP USER MAPPING FOR postgres SERVER registry",

@@ -9,7 +9,7 @@ use std::time::Duration;
 const NEXT: &str = "SELECT snowflake_next_id()";
 /// `auto` gets node 0 of the first registry and node 10 of the second.
 const FIRST: &str = "SELECT snowflake_next_id(0)";
-const UNLISTED: &str = "is not one of this server's";
+const UNLISTED: &str = "is not leased by this server";
 
 /// Creates a second registry, in another database of the registry's server.
 fn create_second(registry: &Registry) {
@@ -50,14 +50,17 @@ fn without_a_registry_auto_is_no_node() {
     set(&mut session, "pg_mint.registry", "''");
     for asked in [&mut session, &mut other] {
         let refusal = asked.refusal(NEXT);
-        assert_refused(&refusal, "pg_mint.registry is not set");
+        assert_refused(&refusal, "parameter \"pg_mint.registry\" is not set");
         assert_refused(
             &asked.refusal("SELECT snowflake_next('twitter')"),
             "is not set",
         );
     }
     assert_released(&registry);
-    assert_refused(&session.refusal(NEXT), "pg_mint.registry is not set");
+    assert_refused(
+        &session.refusal(NEXT),
+        "parameter \"pg_mint.registry\" is not set",
+    );
     // Without a registry, an explicit node is not checked.
     session.one::<i64>("SELECT snowflake_next_id(5)");
     set(&mut session, "pg_mint.registry", "'registry'");
@@ -180,7 +183,10 @@ fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     assert_eq!(shard(&mut session, id), 21);
     assert_refused(&session.refusal(FIRST), UNLISTED);
     session.run("SET pg_mint.node = -1");
-    assert_refused(&session.refusal(NEXT), "pg_mint.node is not set");
+    assert_refused(
+        &session.refusal(NEXT),
+        "parameter \"pg_mint.node\" is not set",
+    );
     session.run("SET pg_mint.node = 900");
     assert_refused(&session.refusal(NEXT), UNLISTED);
     session.run("BEGIN; SET LOCAL pg_mint.node = 22");
@@ -216,6 +222,24 @@ fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     assert_eq!(shard(&mut session, id), 30);
     set(&mut session, "pg_mint.node", "25");
     assert_refused(&session.refusal("SELECT snowflake_next_id(30)"), UNLISTED);
+}
+
+/// The slots of leases are never reused. Once all of them have been used, the hint is what helps.
+#[test]
+fn after_1024_ranges_of_nodes_the_server_must_restart() {
+    let Some(registry) = Registry::start("many ranges", 60) else {
+        return;
+    };
+    let nodes: Vec<String> = (0..1025).map(|range| (2 * range).to_string()).collect();
+    let member = registry.fixed("ada", &nodes.join(","));
+    let mut session = member.connect("postgres");
+    let mut refusal = session.refusal("SELECT snowflake_next_id(2048)");
+    member.until("all slots are used", || {
+        refusal = session.refusal("SELECT snowflake_next_id(2048)");
+        refusal.detail.contains("lease slots have been used")
+    });
+    assert_eq!(refusal.hint, "Restart the server.", "{refusal}");
+    session.one::<i64>("SELECT snowflake_next_id(0)");
 }
 
 /// The other four settings cannot be set for a session, role or database.
