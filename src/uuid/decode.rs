@@ -136,7 +136,7 @@ extension_sql_file!(
     "../../sql/uuid/decode.sql",
     name = "uuid_decode",
     requires = [
-        uuid_version, uuid_variant, uuid_time, uuid_v7_time, uuid_node, uuid_clock_sequence, uuid_domain,
-        uuid_local_id, uuid_v1_to_v6, uuid_v6_to_v1
+        uuid_version, uuid_variant, uuid_time, uuid_v7_time, uuid_node, uuid_clock_sequence,
+        uuid_domain, uuid_local_id, uuid_v1_to_v6, uuid_v6_to_v1
     ]
 );

@@ -62,7 +62,9 @@ pub fn assert_registry(session: &mut Session, owner: &str, how: &str) {
     );
     let refusal = session.refusal("SELECT mint.registry_reserve(10, 8, 8, 'x')");
     assert!(
-        refusal.message.contains("registry is in quarantine and grants no leases"),
+        refusal
+            .message
+            .contains("registry is in quarantine and grants no leases"),
         "{how}: {refusal}"
     );
     session
