@@ -34,12 +34,18 @@ pub enum LayoutError {
     BadUnit(String),
     #[error("\"{0}\" is not a timestamp with a time zone")]
     BadEpoch(String),
+    #[error("epoch \"{0}\" is out of range")]
+    EpochOutOfRange(String),
     #[error("epoch \"{0}\" is finer than a microsecond")]
     FineEpoch(String),
     #[error(
         "start \"{0}\" is not zero, random, or random(n) with n a power of two up to the range of the sequence"
     )]
     BadStart(String),
+    #[error(
+        "start \"{start}\" of the built-in layout is out of range for a sequence of {seq} bits, so a start must be given"
+    )]
+    InheritedStart { start: String, seq: u32 },
     #[error("the bytes are not a layout of format version {0}")]
     BadBytes(u8),
 }

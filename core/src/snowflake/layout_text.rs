@@ -6,6 +6,7 @@ use crate::snowflake::definition::{Definition, FIRST_EPOCH, LAST_EPOCH, MAX_UNIT
 use crate::snowflake::error::LayoutError;
 use crate::snowflake::layout::Layout;
 use jiff::Timestamp;
+use jiff::fmt::temporal::Pieces;
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,7 +86,10 @@ impl Fields {
         let start = match (self.start.as_deref(), base) {
             (Some(text), _) => start(text, seq)?,
             (None, Some(base)) if base.start > seq => {
-                return Err(LayoutError::BadStart(start_text(base.start)));
+                return Err(LayoutError::InheritedStart {
+                    start: start_text(base.start),
+                    seq,
+                });
             }
             (None, base) => base.map_or(0, |base| base.start),
         };
@@ -159,17 +163,25 @@ fn unit(text: &str) -> Result<u32, LayoutError> {
 
 fn epoch(text: &str) -> Result<Micros, LayoutError> {
     let bad = || LayoutError::BadEpoch(text.to_owned());
+    let out_of_range = || LayoutError::EpochOutOfRange(text.to_owned());
     // jiff takes a leap second for the one before it, and skips the name of a zone in brackets.
     if text.contains(":60") || text.contains('[') {
         return Err(bad());
     }
-    let timestamp: Timestamp = text.parse().map_err(|_| bad())?;
+    let offset = Pieces::parse(text)
+        .ok()
+        .and_then(|pieces| pieces.to_numeric_offset());
+    // PostgreSQL's own limit; jiff's is 25 hours.
+    if offset.is_none_or(|offset| offset.seconds().abs() >= 16 * 3_600) {
+        return Err(bad());
+    }
+    let timestamp: Timestamp = text.parse().map_err(|_| out_of_range())?;
     if timestamp.subsec_nanosecond() % 1_000 != 0 {
         return Err(LayoutError::FineEpoch(text.to_owned()));
     }
     Some(timestamp.as_microsecond())
         .filter(|epoch| (FIRST_EPOCH..=LAST_EPOCH).contains(epoch))
-        .ok_or_else(bad)
+        .ok_or_else(out_of_range)
 }
 
 /// Parses a start: log2 of the range of first sequences. `random` alone draws from the lower half of the sequence.

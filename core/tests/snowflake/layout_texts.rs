@@ -61,6 +61,14 @@ fn each_kind_of_bad_text_has_its_error() {
         (with("unit:3601s"), BadUnit(own("3601s"))),
         (with("unit:1ns"), BadUnit(own("1ns"))),
         (with("unit:ms"), BadUnit(own("ms"))),
+        (
+            epoch("2020-01-01T00:00:00+16:00"),
+            BadEpoch(own("2020-01-01T00:00:00+16:00")),
+        ),
+        (
+            epoch("9999-12-31T00:00:00Z"),
+            EpochOutOfRange(own("9999-12-31T00:00:00Z")),
+        ),
         (epoch("2020-01-01"), BadEpoch(own("2020-01-01"))),
         (
             epoch("2020-01-01T00:00:00"),
@@ -137,7 +145,13 @@ fn each_kind_of_bad_change_has_its_error() {
         ("twitter seq:14", TooWide(65)),
         ("twitter node:32 seq:1", TooWide(74)),
         ("twitter time:20 node:32", NodeTooWide(32)),
-        ("leaf seq:6", BadStart(own("random(128)"))),
+        (
+            "leaf seq:6",
+            InheritedStart {
+                start: own("random(128)"),
+                seq: 6,
+            },
+        ),
     ] {
         assert_eq!(text.parse::<Layout>(), Err(error), "{text}");
     }
