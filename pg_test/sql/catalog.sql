@@ -1,4 +1,4 @@
--- What the extension promises the planner and the administrator.
+-- What the extension promises the planner and the administrator. Its objects as the catalogs have them: catalog_objects.sql.
 CREATE SCHEMA ids;
 CREATE EXTENSION pg_mint SCHEMA ids;
 SET search_path = ids, public;
@@ -28,7 +28,8 @@ SELECT p.proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptyp
 JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'pg_mint' AND p.prokind <> 'a' AND EXISTS (SELECT FROM pg_proc o WHERE o.proname = p.proname AND o.pronamespace = 'pg_catalog'::regnamespace);
 
-SELECT name, setting, unit, context, min_val, max_val FROM pg_settings WHERE name LIKE 'pg_mint.%' ORDER BY name;
+-- Settings are at their defaults.
+SELECT name, setting, boot_val FROM pg_settings WHERE name LIKE 'pg_mint.%' AND setting IS DISTINCT FROM boot_val;
 SET pg_mint.typo = 1;
 SELECT has_function_privilege('pg_monitor', 'mint.lanes()', 'EXECUTE') AS monitor,
        has_table_privilege('pg_monitor', 'mint.lanes', 'SELECT') AS monitor_view,

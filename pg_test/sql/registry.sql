@@ -22,6 +22,15 @@ SELECT mint.registry_create(lease => NULL);
 SELECT mint.registry_create(lease => '10 s', max_skew => '6 s');
 SELECT mint.registry_create();
 SELECT lease, longest_lease, max_skew, horizon, quarantine > now() AS waits, incarnation FROM mint_registry.registry;
+-- Its tables and its view, which older servers read and which are dumped.
+SELECT c.oid::regclass AS relation, relkind AS kind, relpersistence AS persistence, reloptions AS options, relrowsecurity AS row_security, (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ') FROM aclexplode(relacl) WHERE grantee <> relowner) AS others,
+       obj_description(c.oid, 'pg_class') AS comment FROM pg_class c WHERE relnamespace = 'mint_registry'::regnamespace ORDER BY relname COLLATE "C";
+SELECT c.oid::regclass AS relation, attnum, attname, format_type(atttypid, atttypmod) AS type, attnotnull AS required, pg_get_expr(adbin, adrelid) AS "default"
+FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid LEFT JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
+WHERE relnamespace = 'mint_registry'::regnamespace AND relkind <> 'i' AND attnum > 0 ORDER BY relname COLLATE "C", attnum;
+SELECT conrelid::regclass AS relation, conname, pg_get_constraintdef(oid) AS "constraint" FROM pg_constraint
+WHERE connamespace = 'mint_registry'::regnamespace AND contype <> 'n' ORDER BY conname COLLATE "C";
+SELECT pg_get_indexdef(indexrelid) AS index FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE relnamespace = 'mint_registry'::regnamespace ORDER BY relname COLLATE "C";
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT mint.registry_end_quarantine();
 

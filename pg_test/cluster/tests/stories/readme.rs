@@ -9,6 +9,8 @@ use std::process::Command;
 struct Example<'a> {
     sql: &'a str,
     shown: &'a str,
+    /// The block is marked `text exact`: every run prints the same, numbers included.
+    is_exact: bool,
 }
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -17,7 +19,8 @@ fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Returns the examples of a document: each block marked `sql`, with the block marked `text` right below it.
+/// Returns the examples of a document: each block marked `sql`, with the block marked `text` or `text exact` right
+/// below it.
 fn examples(document: &str) -> Vec<Example<'_>> {
     // Every second part is the inside of a block.
     let parts: Vec<&str> = document.split("\n```").collect();
@@ -27,12 +30,52 @@ fn examples(document: &str) -> Vec<Example<'_>> {
             [between, next, ..] if between.trim().is_empty() => next,
             _ => "",
         };
-        let shown = next.strip_prefix("text\n").unwrap_or_default();
+        let (mark, below) = next.split_once('\n').unwrap_or_default();
+        let is_exact = mark == "text exact";
+        let shown = if is_exact || mark == "text" {
+            below
+        } else {
+            ""
+        };
         if let Some(sql) = parts[place].strip_prefix("sql\n") {
-            examples.push(Example { sql, shown });
+            examples.push(Example {
+                sql,
+                shown,
+                is_exact,
+            });
         }
     }
+    let marks = document.matches("\n```text").count();
+    let known =
+        document.matches("\n```text\n").count() + document.matches("\n```text exact\n").count();
+    assert_eq!(
+        marks, known,
+        "a block is marked neither `text` nor `text exact`"
+    );
+    let exact = examples.iter().filter(|example| example.is_exact).count();
+    let marked = document.matches("\n```text exact").count();
+    assert_eq!(
+        exact, marked,
+        "a block marked `text exact` is not right below one marked `sql`"
+    );
     examples
+}
+
+/// Returns whether a line is empty or psql's count of rows, which documents leave out.
+fn is_footer(line: &str) -> bool {
+    let count = line
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(" row"));
+    line.is_empty() || matches!(count, Some((number, ")" | "s)")) if number.parse::<u64>().is_ok())
+}
+
+/// Returns the lines of an output without spaces at their ends and without footers.
+fn literal(printed: &str) -> Vec<String> {
+    let lines = printed.lines().map(str::trim_end);
+    lines
+        .filter(|line| !is_footer(line))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Returns whether a run of hexadecimal digits, dashes and colons has the shape of a UUID, an ObjectID or a node.
@@ -62,7 +105,8 @@ fn without_hex_ids(line: &str) -> String {
 /// becomes `#`, and each id of hexadecimal digits `@`.
 fn normal(printed: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    for line in printed.lines().map(without_hex_ids) {
+    for line in literal(printed) {
+        let line = without_hex_ids(&line);
         let mut masked = String::new();
         let words = line.split_whitespace();
         for sign in words.flat_map(|word| word.chars().chain([' '])) {
@@ -76,8 +120,6 @@ fn normal(printed: &str) -> Vec<String> {
         }
         lines.push(masked);
     }
-    // The count of rows is a footer that documents leave out.
-    lines.retain(|line| !["", "(# rows) ", "(# row) "].contains(&line.as_str()));
     lines
 }
 
@@ -112,8 +154,10 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
         .expect("psql runs");
     let complaint = String::from_utf8_lossy(&output.stderr);
     let printed = String::from_utf8_lossy(&output.stdout);
-    for (Example { sql, shown }, printed) in examples.iter().zip(printed.split(MARK).skip(1)) {
-        let as_shown = normal(printed).ends_with(&normal(shown));
+    for (example, printed) in examples.iter().zip(printed.split(MARK).skip(1)) {
+        let Example { sql, shown, .. } = example;
+        let comparable = if example.is_exact { literal } else { normal };
+        let as_shown = comparable(printed).ends_with(&comparable(shown));
         assert!(as_shown, "{name}:\n{sql}\nprints\n{printed}{complaint}");
     }
     assert!(output.status.success(), "{name}: {complaint}");
