@@ -9,5 +9,5 @@ pub mod settings;
 /// Defines the settings, and leases nodes once they name a registry. Called once, when the library is loaded.
 pub fn init() {
     member::leases::init();
-    settings::init(&member::leases::RegistryLender);
+    settings::init(&member::leases::RegistryGrantor);
 }

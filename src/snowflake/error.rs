@@ -2,7 +2,7 @@
 
 use crate::pg::backend::recovery::Refusal;
 use crate::pg::error::{Report, ToReport, log, report, sentence};
-use crate::snowflake::node::lender;
+use crate::snowflake::node::grantor;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
 use mint_core::{BUILTINS, IdError, Layout, LayoutError, Micros, MintError};
@@ -128,7 +128,7 @@ fn explain(
             ))
             .hint("Check the system clock."),
         MintError::ClockBehind { need, .. } => {
-            let or_released = match lender::is_there() {
+            let or_released = match grantor::is_there() {
                 true => ", or the lease of the node was released",
                 false => "",
             };
@@ -156,7 +156,7 @@ fn explain(
         MintError::BeforeLease { need, .. } => report
             .detail(too_far(need))
             .hint("Wait, or check the system clock."),
-        MintError::LeaseEnded { until } => lender::ended(*until),
+        MintError::LeaseEnded { until } => grantor::ended(*until),
         MintError::ClockJumped { .. } => report
             .detail(format!(
                 "Minting on {} is suspended. \

@@ -5,7 +5,7 @@ use crate::pg::error::{OrReport, required};
 use crate::snowflake::lane::{mint, session};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::node::setting::Node;
-use crate::snowflake::node::{lender, setting};
+use crate::snowflake::node::{grantor, setting};
 use mint_core::{BUILTINS, Layout, Run};
 use pgrx::prelude::*;
 
@@ -49,7 +49,7 @@ fn mint_as_node(layout: &Layout) -> i64 {
         // A layout without a node needs none to be set.
         _ if layout.node.width == 0 => 0,
         Node::Fixed(node) => i64::from(node),
-        Node::Auto => return mint::next_id(layout, lender::node(layout)),
+        Node::Auto => return mint::next_id(layout, grantor::node(layout)),
         Node::Unset => error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "parameter \"pg_mint.node\" is not set",

@@ -12,7 +12,7 @@ const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z
 
 const PROMPT: Duration = Duration::from_millis(500);
 /// A wait longer than this counts as one that nothing ends.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Returns a query for far more ids than any layout has in the time of a test. In the select list `generate_series`
 /// returns rows one by one; in `FROM` it would first generate all of them, before any id is minted.
@@ -43,7 +43,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         sleep(Duration::from_millis(400));
         // On a busy machine the call may not wait yet.
         let mut waits_for_lane = waits(&mut other) > before;
-        while !waits_for_lane && !waiting.is_finished() && begun.elapsed() < PATIENCE {
+        while !waits_for_lane && !waiting.is_finished() && begun.elapsed() < LONGEST {
             sleep(Duration::from_millis(10));
             waits_for_lane = waits(&mut other) > before;
         }
@@ -51,7 +51,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         let ordered = Instant::now();
         other.run(&order);
         // Assertions come after the session has ended, if need be by force: the scope waits for it.
-        while !waiting.is_finished() && ordered.elapsed() < PATIENCE {
+        while !waiting.is_finished() && ordered.elapsed() < LONGEST {
             sleep(Duration::from_millis(1));
         }
         if !waiting.is_finished() {
