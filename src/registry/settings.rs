@@ -146,7 +146,7 @@ pub fn init(grantor: &'static dyn Grantor) {
     define_parsed::<Access>(
         c"pg_mint.registry_role",
         c"Sets the role whose user mapping is used to connect to the registry.",
-        c"Empty means the superuser that initdb made. A change releases all leases, and requests new ones.",
+        c"Empty means the bootstrap superuser. A change releases all leases, and requests new ones.",
         &ROLE,
         GucContext::Sighup,
     );

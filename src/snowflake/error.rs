@@ -128,18 +128,13 @@ fn explain(
             ))
             .hint("Check the system clock."),
         MintError::ClockBehind { need, .. } => {
-            let or_released = match grantor::is_there() {
-                true => ", or the lease of the node was released",
-                false => "",
-            };
             let (max_ahead, need) = (duration_text(max_ahead), duration_text(*need));
             report
                 .detail(format!(
-                    "The clock stepped back{or_released}. \
-                     Ids can run ahead of the clock by \"pg_mint.max_ahead\" ({max_ahead}). \
+                    "The last id is further ahead of the clock than \"pg_mint.max_ahead\" ({max_ahead}) allows. \
                      The next id is {need} away, which is longer than \"pg_mint.max_wait\"."
                 ))
-                .hint("Correct the system clock, wait, or increase \"pg_mint.max_wait\".")
+                .hint("Wait, or increase \"pg_mint.max_wait\". If the system clock is wrong, correct it.")
         }
         MintError::BelowFloor { behind: ..=0, .. } => report
             .detail("Ids of the current tick might have been issued before the server was started.")
@@ -164,7 +159,7 @@ fn explain(
                 lane_name(layout, node)
             ))
             .hint(
-                "If the clock is correct, run SELECT mint.accept_clock() as a superuser. \
+                "If the clock is correct, use mint.accept_clock() as a superuser. \
                  Otherwise, correct the clock.",
             ),
     }

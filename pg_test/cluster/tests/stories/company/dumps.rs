@@ -34,7 +34,9 @@ pub fn assert_far(session: &mut Session, how: &str) {
     session.run("SET pg_mint.max_wait = 100");
     let refusal = session.refusal("SELECT segment_next('far')");
     assert!(
-        refusal.message.contains("could not obtain segment of sequence"),
+        refusal
+            .message
+            .contains("could not obtain segment of sequence"),
         "{how}: {refusal}"
     );
 }
