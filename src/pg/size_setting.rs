@@ -59,7 +59,7 @@ pub fn value<T: SizeSetting>() -> i32 {
 
 /// Check hook: every value is valid. Warns in an ALTER SYSTEM whose value is not that of the memory, and writes to the
 /// log when a changed file is read again: in the first process that does so with a place in shared memory, as the
-/// postmaster and the one that writes the log have none.
+/// postmaster and the one that writes the log have none. A parallel worker takes over what its leader has read.
 #[pg_guard]
 unsafe extern "C-unwind" fn check<T: SizeSetting>(
     value: *mut c_int,
@@ -73,11 +73,12 @@ unsafe extern "C-unwind" fn check<T: SizeSetting>(
     ]
     .contains(&source);
     // SAFETY: reads variables of the server, which passes the address of a number.
-    let (value, in_statement, has_place) = unsafe {
+    let (value, in_statement, is_reader) = unsafe {
         let in_statement = !pg_sys::debug_query_string.is_null();
-        (*value, in_statement, !pg_sys::MyProc.is_null())
+        let is_reader = !pg_sys::MyProc.is_null() && !pg_sys::InitializingParallelWorker;
+        (*value, in_statement, is_reader)
     };
-    if LOADED.get() && is_of_file && has_place {
+    if LOADED.get() && is_of_file && is_reader {
         let resize = compare(T::SEGMENT, value, !in_statement);
         if in_statement && resize.differs {
             say(LogLevel::Warning, T::NAME);

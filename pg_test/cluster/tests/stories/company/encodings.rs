@@ -213,11 +213,11 @@ const CALLS: &[(&str, &str)] = &[
         "SELECT mint.registry_reserve(10, 1, 1, 'h@'); SELECT holder FROM mint_registry.nodes",
         "h@",
     ),
-    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "is leased by h@"),
+    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "is reserved for \"h@\""),
     (
         "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[1, 1]'::jsonb,
       'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) ->> 'denial'",
-        "is leased by h@",
+        "is reserved for \"h@\"",
     ),
     (
         "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[2, 2]'::jsonb,

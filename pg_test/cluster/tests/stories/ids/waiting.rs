@@ -102,6 +102,36 @@ fn a_wait_for_capacity_can_be_ended() {
     assert!(session.one::<i64>("SELECT snowflake_next_id(1, 'sonyflake')") > 0);
 }
 
+/// Ids that are ahead of the clock by more than a lowered limit are no sign of a clock that is wrong.
+#[test]
+fn a_lowered_max_ahead_is_named() {
+    let server = Server::build("lowered max_ahead")
+        .conf("pg_mint.max_ahead = 60s")
+        .conf("pg_mint.max_wait = 100ms")
+        .start();
+    let mut session = server.connect("postgres");
+    let layout = "time:32 node:30 seq:1 unit:1s epoch:2020-01-01T00:00:00Z";
+    let next = format!("SELECT snowflake_next_id(1, '{layout}') FROM generate_series(1, $)");
+    session.run(&next.replace('$', "60"));
+    session.run("ALTER SYSTEM SET pg_mint.max_ahead = '1s'");
+    session.run("SELECT pg_reload_conf()");
+    server.until("a reload", || {
+        session.one::<String>("SHOW pg_mint.max_ahead") == "1s"
+    });
+    let refusal = session.refusal(&next.replace('$', "1"));
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(
+        refusal.detail.starts_with(
+            "The last id is further ahead of the clock than \"pg_mint.max_ahead\" (1 s) allows. The next id is 2"
+        ),
+        "{refusal}"
+    );
+    assert_eq!(
+        refusal.hint,
+        "Wait, or increase \"pg_mint.max_wait\". If the system clock is wrong, correct it."
+    );
+}
+
 /// Without time ahead of the clock calls wait for every tick, for some of them too briefly to sleep.
 #[test]
 fn a_strict_wait_for_capacity_can_be_cancelled() {
