@@ -10,7 +10,7 @@ BEGIN ATOMIC
         FROM clock
     )
     SELECT (a -> 'lease' ->> 'id')::bigint, (a -> 'nodes' ->> 0)::bigint, (a -> 'nodes' ->> 1)::bigint, round(((a -> 'lease' ->> 'until')::bigint - now)::numeric / 1000000),
-           regexp_replace(regexp_replace(a ->> 'denial', '\d{4}-\d\d-\d\d .*UTC', 'MOMENT'), '\d+\.\d s', 'SOME s')
+           regexp_replace(regexp_replace(a ->> 'denial', '\d{4}-\d\d-\d\dT.*Z', 'MOMENT'), '\d+\.\d s', 'SOME s')
     FROM answer;
 END;
 CREATE FUNCTION release(id bigint) RETURNS jsonb

@@ -23,7 +23,7 @@ impl<const N: usize> OwnedTables<N> {
         let (namespace, owner) = relation::schema_and_owner(schema)?;
         let oids = names.map(|name| {
             let oid = relation::find(namespace, &charset::c_string(name));
-            let oid = oid.unwrap_or_else(|| refuse_missing(schema, name));
+            let oid = oid.unwrap_or_else(|| refuse_missing(schema, owner, name));
             match relation::owner_of_plain_table(oid) {
                 Ok(Some(keeper)) if keeper == owner => {}
                 Ok(Some(_)) => refuse(
@@ -32,7 +32,7 @@ impl<const N: usize> OwnedTables<N> {
                     "The table and its schema have different owners.",
                     "Change the owner of the table to that of the schema.",
                 ),
-                Ok(None) => refuse_missing(schema, name),
+                Ok(None) => refuse_missing(schema, owner, name),
                 Err(defect) => refuse_defect(schema, name, defect),
             }
             oid
@@ -53,12 +53,18 @@ impl<const N: usize> OwnedTables<N> {
 
 #[cold]
 #[track_caller]
-fn refuse_missing(schema: &str, name: &str) -> ! {
+fn refuse_missing(schema: &str, owner: pg_sys::Oid, name: &str) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("schema \"{schema}\" has no table \"{name}\""),
     )
-    .hint(format!("Restore schema \"{schema}\" from a backup."))
+    .detail(format!(
+        "The owner of the schema is role \"{}\".",
+        privilege::name_of(owner)
+    ))
+    .hint(format!(
+        "Restore schema \"{schema}\" from a backup. If it is for something else, rename it."
+    ))
     .raise()
 }
 

@@ -68,7 +68,7 @@ fn a_node_that_two_members_list_is_granted_to_one() {
     for _ in 0..3 {
         assert_refused(
             &ben.connect("postgres").refusal(NEXT_5),
-            "leased by ada until",
+            "leased by \"ada\" until",
         );
     }
     // Not before the lease ends, as the registry cannot know that its holder is gone.
@@ -146,7 +146,7 @@ fn a_member_mints_no_shard_without_a_lease() {
     other.one::<i64>(
         "SELECT snowflake_next_id(5, 'time:41 node:8 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z')",
     );
-    assert_refused(&other.refusal(NEXT_5), "leased by ada until");
+    assert_refused(&other.refusal(NEXT_5), "leased by \"ada\" until");
 }
 
 /// A change of the settings overrides what a session has cached about a node's lease.
@@ -183,7 +183,7 @@ fn a_layout_without_a_node_is_leased_to_one_server() {
     let mut ids: Vec<i64> = vec![ada.connect("postgres").one(MASTODON)];
     assert_refused(
         &ben.connect("postgres").refusal(MASTODON),
-        "leased by ada until",
+        "leased by \"ada\" until",
     );
     ada.stop_fast();
     ids.push(first_id(&ben, MASTODON).0);
