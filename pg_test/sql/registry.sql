@@ -179,7 +179,9 @@ SELECT mint.registry_drop();
 -- Not a registry: something else of its name. A schema that programs left empty is replaced.
 CREATE SCHEMA mint_registry;
 COMMENT ON SCHEMA mint_registry IS 'left';
+\set VERBOSITY terse
 SELECT mint.registry_end_quarantine();
+\set VERBOSITY default
 SELECT mint.registry_create();
 SELECT obj_description('mint_registry'::regnamespace, 'pg_namespace');
 SELECT mint.registry_drop();
@@ -210,7 +212,9 @@ ALTER TABLE mint_registry.leases OWNER TO member;
 SELECT mint.registry_end_quarantine();
 ALTER TABLE mint_registry.leases OWNER TO CURRENT_USER;
 ALTER TABLE mint_registry.leases RENAME TO held;
+\set VERBOSITY terse
 SELECT mint.registry_end_quarantine();
+\set VERBOSITY default
 ALTER TABLE mint_registry.held RENAME TO leases;
 SELECT mint.registry_end_quarantine();
 ALTER TABLE mint_registry.leases DROP COLUMN renewals CASCADE;

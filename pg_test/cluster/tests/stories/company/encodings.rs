@@ -72,7 +72,7 @@ const CALLS: &[(&str, &str)] = &[
         "3F000: schema \"n@\" does not exist",
     ),
     (
-        "SELECT segment_create('b', 100, 1, 's@')",
+        "SELECT segment_create('b', 100, NULL, 's@')",
         "server \"s@\" does not exist",
     ),
     (
