@@ -136,8 +136,8 @@ pub fn drop() {
 /// Raises an error while nodes are leased or reserved.
 fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
     let select =
-        "SELECT pg_catalog.max(lease_until) FILTER (WHERE pg_catalog.isfinite(lease_until)),
-             pg_catalog.count(*) FILTER (WHERE NOT pg_catalog.isfinite(lease_until))
+        "SELECT pg_catalog.max(CASE WHEN pg_catalog.isfinite(lease_until) THEN lease_until END),
+             pg_catalog.count(CASE WHEN NOT pg_catalog.isfinite(lease_until) THEN id END)
          FROM mint_registry.leases
          WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz";
     let row = tables
