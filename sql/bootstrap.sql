@@ -27,7 +27,7 @@ BEGIN
         ) THEN
             RAISE EXCEPTION 'schema "mint" already exists'
                 USING ERRCODE = 'duplicate_schema',
-                DETAIL = pg_catalog.format('The owner of the schema is role %I. The extension creates a schema of this name itself.'::pg_catalog.text, pg_catalog.pg_get_userbyid(keeper)),
+                DETAIL = pg_catalog.format('The owner of the schema is role "%s". The extension creates a schema of this name itself.'::pg_catalog.text, pg_catalog.pg_get_userbyid(keeper)),
                 HINT = 'Drop or rename the schema.';
         END IF;
         BEGIN

@@ -27,15 +27,17 @@ pub fn timestamp_text(at: Micros) -> String {
     }
 }
 
-/// Formats a duration: in milliseconds below ten seconds, in seconds above.
+/// Formats a duration: in milliseconds below a second, else in seconds, which are whole from ten on. `1.5 s`, `12 ms`.
 #[must_use]
 pub fn duration_text(micros: Micros) -> String {
-    let ms = micros / 1_000;
-    if ms >= 10_000 {
-        format!("{} s", (ms + 500) / 1_000)
-    } else {
-        format!("{ms}.{:03} ms", micros % 1_000)
-    }
+    let (number, unit) = match micros / 1_000 {
+        ..1_000 => (micros, "ms"),
+        ms @ ..=9_999 => (ms, "s"),
+        ms => ((ms + 500) / 1_000 * 1_000, "s"),
+    };
+    let text = format!("{}.{:03}", number / 1_000, number % 1_000);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text} {unit}")
 }
 
 /// The wall clock's reading when the time since boot was zero, as last trusted.

@@ -10,7 +10,7 @@ BEGIN ATOMIC
         FROM clock
     )
     SELECT (a -> 'lease' ->> 'id')::bigint, (a -> 'nodes' ->> 0)::bigint, (a -> 'nodes' ->> 1)::bigint, round(((a -> 'lease' ->> 'until')::bigint - now)::numeric / 1000000),
-           regexp_replace(regexp_replace(a ->> 'denial', '\d{4}-\d\d-\d\d .*UTC', 'MOMENT'), '\d+\.\d s', 'SOME s')
+           regexp_replace(regexp_replace(a ->> 'denial', '\d{4}-\d\d-\d\dT.*Z', 'MOMENT'), '\d+\.\d s', 'SOME s')
     FROM answer;
 END;
 CREATE FUNCTION release(id bigint) RETURNS jsonb
@@ -70,6 +70,11 @@ SELECT horizon > '-infinity' AS remembered FROM mint_registry.registry;
 -- Kept for servers that do not ask.
 SELECT mint.registry_reserve(10, 200, 1023, 'the old ones');
 SELECT mint.registry_reserve(10, 1000, 1000, 'too late');
+SELECT mint.registry_reserve(10, 100, 100, '');
+SELECT mint.registry_reserve(10, 100, 100, NULL);
+SELECT mint.registry_reserve(NULL, 100, 100, 'x');
+SELECT mint.registry_reserve(10, NULL, 100, 'x');
+SELECT mint.registry_reserve(10, 100, NULL, 'x');
 SELECT node, why FROM ask(NULL, 10, NULL, NULL);
 SELECT node, why FROM ask(NULL, 10, 700, 700);
 SELECT node_bits, first_node, last_node, holder, held, system_identifier, lease_until FROM mint_registry.nodes WHERE holder LIKE 'the%';
@@ -121,6 +126,18 @@ ROLLBACK;
 SELECT mint.registry_request('{"protocol": 2, "request": "lease"}');
 SELECT mint.registry_request('{"request": "lease"}');
 SELECT mint.registry_request('[]');
+SELECT mint.registry_request('{"protocol": 0}');
+SELECT mint.registry_request('{"protocol": -1}');
+SELECT mint.registry_request('{"protocol": "1"}');
+SELECT mint.registry_request('{"protocol": 1.5}');
+SELECT mint.registry_request('{"protocol": 1}');
+SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 9999999999}');
+SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "nodes": [1, 2, 3]}');
+SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "lease": [1]}');
+SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "lease": {"id": 1, "from": 1}}');
+SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "holder": 5}');
+SELECT mint.registry_request('{"protocol": 1, "request": "release", "id": 1e400, "until": 0}');
+SELECT mint.registry_request(('{"protocol": 1, "later": ' || repeat('[', 200) || repeat(']', 200) || '}')::jsonb);
 SELECT mint.registry_request('{"protocol": 1, "request": "more"}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "holder": "here", "system": 1}');
 SELECT mint.registry_request('{"protocol": 1, "request": "release", "id": "one", "until": 0}');
@@ -159,6 +176,10 @@ SELECT mint.registry_reserve(13, 4000, 4000, 'me');
 SELECT mint.registry_drop();
 \set VERBOSITY default
 DELETE FROM mint_registry.leases WHERE lease_until < 'infinity';
+-- Nor while nodes are reserved.
+SELECT mint.registry_drop();
+SELECT mint.registry_unreserve(13, 4000, 4000);
+UPDATE mint_registry.leases SET lease_until = now();
 CREATE TABLE mint_registry.mine ();
 SELECT mint.registry_drop();
 DROP TABLE mint_registry.mine;
@@ -167,7 +188,9 @@ SELECT mint.registry_drop();
 -- Not a registry: something else of its name. A schema that programs left empty is replaced.
 CREATE SCHEMA mint_registry;
 COMMENT ON SCHEMA mint_registry IS 'left';
+\set VERBOSITY terse
 SELECT mint.registry_end_quarantine();
+\set VERBOSITY default
 SELECT mint.registry_create();
 SELECT obj_description('mint_registry'::regnamespace, 'pg_namespace');
 SELECT mint.registry_drop();
@@ -179,6 +202,36 @@ SELECT mint.registry_end_quarantine();
 SELECT mint.registry_create();
 DROP SCHEMA mint_registry CASCADE;
 DROP OWNED BY member;
+-- What makes a table one that is not trusted is named, and what to do about it; the leases stay.
+SELECT mint.registry_create();
+CREATE FUNCTION run() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER run BEFORE UPDATE ON mint_registry.leases FOR EACH ROW EXECUTE FUNCTION run();
+SELECT mint.registry_end_quarantine();
+DROP TRIGGER run ON mint_registry.leases;
+CREATE RULE r AS ON UPDATE TO mint_registry.leases DO ALSO NOTHING;
+SELECT mint.registry_end_quarantine();
+DROP RULE r ON mint_registry.leases;
+ALTER TABLE mint_registry.leases ENABLE ROW LEVEL SECURITY;
+SELECT mint.registry_end_quarantine();
+ALTER TABLE mint_registry.leases DISABLE ROW LEVEL SECURITY;
+ALTER TABLE mint_registry.leases SET UNLOGGED;
+SELECT mint.registry_end_quarantine();
+ALTER TABLE mint_registry.leases SET LOGGED;
+ALTER TABLE mint_registry.leases OWNER TO member;
+SELECT mint.registry_end_quarantine();
+ALTER TABLE mint_registry.leases OWNER TO CURRENT_USER;
+ALTER TABLE mint_registry.leases RENAME TO held;
+\set VERBOSITY terse
+SELECT mint.registry_end_quarantine();
+\set VERBOSITY default
+ALTER TABLE mint_registry.held RENAME TO leases;
+SELECT mint.registry_end_quarantine();
+ALTER TABLE mint_registry.leases DROP COLUMN renewals CASCADE;
+SELECT mint.registry_end_quarantine();
+SELECT mint.registry_reserve(13, 1, 1, 'x');
+SELECT mint.registry_drop();
+DROP SCHEMA mint_registry CASCADE;
+DROP FUNCTION run;
 -- An owner who is no superuser.
 CREATE ROLE keeper;
 SET ROLE keeper;
@@ -202,6 +255,10 @@ SHOW pg_mint.node;
 SELECT snowflake_next_id();
 SET pg_mint.node = 7;
 SELECT snowflake_shard(snowflake_next_id());
+SET pg_mint.node = 9000;
+SELECT snowflake_next_id();
+SELECT snowflake_next('twitter');
+SELECT snowflake_shard(snowflake_next('sonyflake'), 'sonyflake');
 SET pg_mint.node = -1;
 SELECT snowflake_next_id();
 SET pg_mint.node = 'some';

@@ -38,6 +38,22 @@ SELECT max(segment_next('ending')) FROM generate_series(1, 1101);
 SELECT max(segment_next('ending')) FROM generate_series(1, 1898);
 SELECT segment_next('ending');
 DROP SEQUENCE ending;
+-- What helps depends on the type and the direction: nothing at the ends of bigint, above.
+CREATE SEQUENCE tiny AS smallint START 32767;
+SELECT segment_next('tiny');
+CREATE SEQUENCE tiny_of_seven AS smallint MAXVALUE 7 START 7;
+SELECT segment_next('tiny_of_seven');
+CREATE SEQUENCE shallow INCREMENT -1 MINVALUE -1 MAXVALUE 5 START -1;
+SELECT segment_next('shallow');
+CREATE SEQUENCE deep AS integer INCREMENT -1 START -2147483648;
+SELECT segment_next('deep');
+-- A range that is too long, while there are values.
+CREATE SEQUENCE seven MAXVALUE 7;
+SELECT * FROM segment_next_range('seven', 10);
+CREATE SEQUENCE hundred MAXVALUE 100 CYCLE;
+SELECT * FROM segment_next_range('hundred', 200);
+SELECT * FROM segment_next_range('shallow', 2);
+DROP SEQUENCE tiny, tiny_of_seven, shallow, deep, seven, hundred;
 
 -- A step of its own is the sequence's CACHE, and so altered, dumped and rolled back with it.
 SELECT segment_create('tag', step => 100);
@@ -80,7 +96,22 @@ SELECT segment_next('fleeting');
 CREATE UNLOGGED SEQUENCE forgetful;
 SELECT segment_next('forgetful');
 SELECT segment_create('orders');
+SELECT segment_create(NULL);
+SELECT segment_create('more', step => NULL);
 SELECT segment_create('more', step => 0);
+SELECT segment_create('more', source_sequence => 'there');
+CREATE FOREIGN DATA WRAPPER nothing;
+CREATE SERVER elsewhere FOREIGN DATA WRAPPER nothing;
+SELECT segment_create('more', start => 5, source => 'elsewhere');
+SELECT segment_create('more', source => 'elsewhere');
+SELECT segment_set('more', 5);
+SELECT ticket_alter('more', 1, 2, 10);
+DROP SEQUENCE more;
+DROP FOREIGN DATA WRAPPER nothing CASCADE;
+SELECT segment_create('pg_temp."Te"');
+SELECT segment_create('more', start => NULL);
+SELECT segment_next('more');
+DROP SEQUENCE more;
 SELECT segment_create('more', step => 1000001);
 SELECT segment_create('not a name');
 SELECT segment_create(repeat('"', 10000000));

@@ -83,16 +83,23 @@ impl ToReport for ConcealError {
     fn explain(&self, report: Report) -> Report {
         match self {
             Self::Key(bytes) => report
-                .detail(format!("The length of the key is {bytes} bytes."))
+                .detail(format!("The key is {} long.", bytes_text(*bytes)))
                 .hint("Generate a key with \"openssl rand -hex 16\"."),
             Self::Tweak(bytes) => report
-                .detail(format!("The length of the tweak is {bytes} bytes."))
+                .detail(format!("The tweak is {} long.", bytes_text(*bytes)))
                 .hint("Use a short text, such as the name of the table."),
             Self::Id { max, .. } => {
                 report.detail(format!("Ids of this width must be between 1 and {max}."))
             }
             Self::Bits => report,
         }
+    }
+}
+
+fn bytes_text(bytes: usize) -> String {
+    match bytes {
+        1 => "1 byte".to_owned(),
+        _ => format!("{bytes} bytes"),
     }
 }
 
@@ -113,7 +120,7 @@ pub fn bad_encoding(name: &[u8]) -> Report {
     let names: Vec<&str> = ENCODINGS.iter().map(|encoding| encoding.name).collect();
     let error = EncodingError::UnknownName(shown(name));
     report(BAD_PARAMETER, error.to_string())
-        .hint(format!("Valid encodings are {}.", names.join(", ")))
+        .hint(format!("Use one of the encodings {}.", names.join(", ")))
 }
 
 /// Begins the error of an id that has no text.

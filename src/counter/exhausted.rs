@@ -22,13 +22,20 @@ pub fn refuse(sequence: &Sequence, rules: &Rules, count: u64) -> ! {
     } else {
         ("minimum", rules.min)
     };
+    let name = sequence.name();
+    let code = Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED;
+    if count == 1 {
+        // As nextval.
+        report(
+            code,
+            format!("reached {end} value of sequence \"{name}\" ({bound})"),
+        )
+        .raise();
+    }
     report(
-        Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-        format!(
-            "reached {end} value of sequence \"{}\" ({bound})",
-            sequence.name()
-        ),
+        code,
+        format!("sequence \"{name}\" has fewer than {count} values left in a row"),
     )
-    .detail_if((count > 1).then(|| format!("Fewer than {count} values in a row are left.")))
+    .detail(format!("The {end} value of the sequence is {bound}."))
     .raise()
 }

@@ -43,7 +43,7 @@ pub fn segment_max_step() -> u64 {
     u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
 }
 
-struct MaxSegments;
+pub struct MaxSegments;
 
 impl SizeSetting for MaxSegments {
     const NAME: &'static CStr = c"pg_mint.max_segments";
@@ -54,7 +54,7 @@ impl SizeSetting for MaxSegments {
     }
 }
 
-struct MaxSections;
+pub struct MaxSections;
 
 impl SizeSetting for MaxSections {
     const NAME: &'static CStr = c"pg_mint.max_sections";
@@ -65,7 +65,7 @@ impl SizeSetting for MaxSections {
     }
 }
 
-struct UserMemory;
+pub struct UserMemory;
 
 impl SizeSetting for UserMemory {
     const NAME: &'static CStr = c"pg_mint.user_memory";
@@ -80,7 +80,7 @@ impl SizeSetting for UserMemory {
 pub fn init() {
     size_setting::define::<MaxSegments>(
         c"Sets how many sequences have their segments in shared memory.",
-        c"192 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the rest of the one that it used longest ago.",
+        c"192 bytes each. Read at the first use after a start of the server. When all are in use, the least recently used one of the database with the most is evicted.",
         16,
         1_048_576,
         GucFlags::default(),
@@ -98,7 +98,7 @@ pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.segment_max_step",
         c"Sets how far the step of a busy sequence grows.",
-        c"A step doubles when a segment lasts less than 15 minutes. 1 lets no step grow.",
+        c"A step doubles when a segment lasts less than 15 minutes. 1 disables growth.",
         &SEGMENT_MAX_STEP,
         1,
         1_000_000,
@@ -107,14 +107,14 @@ pub fn init() {
     );
     size_setting::define::<MaxSections>(
         c"Sets how many sections of user sequences have their ceiling in shared memory.",
-        c"88 bytes each. Read at the first use after a start of the server. Beyond it the database that has the most loses the one that it raised longest ago, whose users continue from its ceiling.",
+        c"88 bytes each. Read at the first use after a start of the server. When all are in use, the least recently used one of the database with the most is evicted, and its users continue from its ceiling.",
         64,
         MOST_SECTIONS as i32,
         GucFlags::default(),
     );
     size_setting::define::<UserMemory>(
         c"Sets the shared memory for the users of user sequences.",
-        c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. Beyond it the least recently used users are evicted and continue above every evicted user of their section.",
+        c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. When it is full, the least recently used users are evicted, and continue above every evicted user of their section.",
         1_024,
         1_073_741_824,
         GucFlags::UNIT_KB,

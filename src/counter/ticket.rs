@@ -1,11 +1,11 @@
 //! Tickets: numbers of several servers that never collide, as Flickr's ticket servers issue them.
 
 use crate::counter::common::{check_count, create, range_row};
-use crate::counter::segment::draw;
+use crate::counter::segment::{draw, source};
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::report;
+use crate::pg::error::{report, required};
 use crate::pg::sequence::Sequence;
 use mint_core::counter::sequence::first_of_series;
 use pgrx::prelude::*;
@@ -13,14 +13,17 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
 /// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(volatile, parallel_unsafe, cost = 1000)]
 fn ticket_create(
-    name: DecodedText,
-    server: default!(i32, 1),
-    servers: default!(i32, 1),
-    bits: default!(i32, 64),
-    above: default!(i64, 0),
+    name: Option<DecodedText>,
+    server: default!(Option<i32>, 1),
+    servers: default!(Option<i32>, 1),
+    bits: default!(Option<i32>, 64),
+    above: default!(Option<i64>, 0),
 ) -> Regclass {
+    let DecodedText(name) = required(name, "name");
+    let (server, servers) = (required(server, "server"), required(servers, "servers"));
+    let (bits, above) = (required(bits, "bits"), required(above, "above"));
     let max = match bits {
         32 => i64::from(i32::MAX),
         64 => i64::MAX,
@@ -30,15 +33,15 @@ fn ticket_create(
         )
         .raise(),
     };
-    let start = first_ticket(server, servers, above);
+    let start = first_ticket(server, servers, above, max);
     create(
-        &name.0,
+        &name,
         &format!("INCREMENT {servers} MINVALUE {server} MAXVALUE {max} START {start}"),
     )
 }
 
-/// Returns the first ticket of a server above `above`, and checks the arguments.
-fn first_ticket(server: i32, servers: i32, above: i64) -> i64 {
+/// Returns the first ticket of a server above `above` in a sequence up to `max`, and checks the arguments.
+fn first_ticket(server: i32, servers: i32, above: i64, max: i64) -> i64 {
     let refuse = |message: String, hint: &str| -> ! {
         report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
             .hint_if((!hint.is_empty()).then(|| hint.to_owned()))
@@ -56,11 +59,13 @@ fn first_ticket(server: i32, servers: i32, above: i64) -> i64 {
     if above < 0 {
         refuse("above must not be negative".to_owned(), "");
     }
-    first_of_series(server.into(), servers.into(), above).unwrap_or_else(|| {
+    let first = first_of_series(server.into(), servers.into(), above);
+    first.filter(|&first| first <= max).unwrap_or_else(|| {
         report(
             Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            format!("first ticket above {above} is out of range for type bigint"),
+            format!("first ticket above {above} is out of range"),
         )
+        .detail(format!("Tickets of the sequence must be at most {max}."))
         .raise()
     })
 }
@@ -98,12 +103,14 @@ fn ticket_last(ticket: Regclass) -> i64 {
 /// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
-    let start = first_ticket(server, servers, above);
     // Before the lock, which would block other sessions. ALTER SEQUENCE demands the owner.
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
     let name = sql::name_of(ticket.0);
     privilege::demand(ticket.0, &name, pg_sys::ACL_UPDATE, kind);
     let sequence = Sequence::open_until_commit(ticket.0).unwrap_or_else(|| sql::missing(ticket.0));
+    let (rules, _) = sequence.definition();
+    source::refuse_change("alter", ticket.0, &sequence, &rules);
+    let start = first_ticket(server, servers, above, rules.max);
     let row = sequence.row();
     if row.is_called && row.last_value > above {
         report(

@@ -77,12 +77,15 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
 
 /// Sends a warning to the client.
 #[track_caller]
-pub fn warn(message: impl Into<String>, detail: String, hint: &'static str) {
+pub fn warn(message: impl Into<String>, detail: String, hint: Option<&'static str>) {
     let message = encode_for_pgrx(message.into());
-    ErrorReport::new(Code::ERRCODE_WARNING, message, FUNCTION)
-        .set_detail(encode_for_pgrx(detail))
-        .set_hint(hint)
-        .report(PgLogLevel::WARNING);
+    let warning = ErrorReport::new(Code::ERRCODE_WARNING, message, FUNCTION)
+        .set_detail(encode_for_pgrx(detail));
+    let warning = match hint {
+        Some(hint) => warning.set_hint(hint),
+        None => warning,
+    };
+    warning.report(PgLogLevel::WARNING);
 }
 
 /// Where a message goes that is no error.
@@ -92,14 +95,16 @@ pub enum LogLevel {
     Log,
 }
 
-/// Sends a message with a detail to the client or the log.
-pub fn tell(level: LogLevel, message: String, detail: &'static str) {
+/// Sends a message with a detail and a hint to the client or the log.
+#[track_caller]
+pub fn tell(level: LogLevel, message: String, detail: &'static str, hint: &'static str) {
     let (level, code) = match level {
         LogLevel::Warning => (PgLogLevel::WARNING, Code::ERRCODE_WARNING),
         LogLevel::Log => (PgLogLevel::LOG, Code::ERRCODE_SUCCESSFUL_COMPLETION),
     };
     ErrorReport::new(code, encode_for_pgrx(message), FUNCTION)
         .set_detail(detail)
+        .set_hint(hint)
         .report(level);
 }
 

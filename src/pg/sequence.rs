@@ -7,6 +7,7 @@
 use crate::pg::error::report;
 use mint_core::Rules;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::ops::RangeInclusive;
 
 /// The WAL position (LSN) of the last change to a page; 0 when its file is not logged yet, as in the transaction that
 /// creates it under wal_level minimal, whose commit syncs the file.
@@ -161,8 +162,8 @@ impl Sequence {
         })
     }
 
-    /// Returns the definition, and its CACHE: how many values a session takes at once. The lock keeps both.
-    pub fn definition(&self) -> (Rules, u64) {
+    /// Reads the row of pg_sequence. The lock keeps it.
+    fn catalog_row(&self) -> Definition {
         let cache = pg_sys::SysCacheIdentifier::SEQRELID.cast_signed();
         // SAFETY: a lookup in the catalogs by oid; the row is copied before it is released.
         let row = unsafe {
@@ -175,13 +176,27 @@ impl Sequence {
                 Some(row)
             }
         };
-        let Some(row) = row else {
+        row.unwrap_or_else(|| {
             report(
                 Code::ERRCODE_INTERNAL_ERROR,
                 format!("cache lookup failed for sequence \"{}\"", self.name()),
             )
             .raise()
-        };
+        })
+    }
+
+    /// Returns the values that the type of the sequence has.
+    pub fn limits(&self) -> RangeInclusive<i64> {
+        match self.catalog_row().value_type {
+            pg_sys::INT2OID => i16::MIN.into()..=i16::MAX.into(),
+            pg_sys::INT4OID => i32::MIN.into()..=i32::MAX.into(),
+            _ => i64::MIN..=i64::MAX,
+        }
+    }
+
+    /// Returns the definition, and its CACHE: how many values a session takes at once. The lock keeps both.
+    pub fn definition(&self) -> (Rules, u64) {
+        let row = self.catalog_row();
         let rules = Rules {
             increment: row.increment,
             min: row.min,

@@ -45,6 +45,8 @@ pub struct NamedSegment<H: 'static, S: 'static = ()> {
     stamp: &'static Stamp,
     /// Returns how many slots to make. Called when the segment is made.
     slots: fn() -> usize,
+    /// Returns the value of the setting that has its size; 0 without one. Called when the segment is made.
+    setting: fn() -> i32,
     /// Fills the zeroed memory, before another session can see it.
     init: fn(&H, &[S]),
     memory: LocalOnce<Memory<H, S>>,
@@ -67,6 +69,10 @@ struct Rendezvous {
     handle: pg_sys::dsm_handle,
     slots: u64,
     size: u64,
+    /// The value of the setting with which the segment was made.
+    setting: i32,
+    /// The value that the log was told last to take effect at the next start.
+    told: i32,
 }
 
 const _: () = assert!(size_of::<Rendezvous>() == 128);
@@ -79,10 +85,22 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         slots: fn() -> usize,
         init: fn(&H, &[S]),
     ) -> Self {
+        Self::sized_by(|| 0, name, stamp, slots, init)
+    }
+
+    /// Returns a segment with slots, the number of which follows from a setting.
+    pub const fn sized_by(
+        setting: fn() -> i32,
+        name: &'static CStr,
+        stamp: &'static Stamp,
+        slots: fn() -> usize,
+        init: fn(&H, &[S]),
+    ) -> Self {
         Self {
             name,
             stamp,
             slots,
+            setting,
             init,
             memory: LocalOnce::new(),
         }
@@ -130,6 +148,8 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         place.stamp = self.stamp();
         place.slots = slots as u64;
         place.size = size as u64;
+        place.setting = (self.setting)();
+        place.told = place.setting;
         place.handle = handle;
         memory
     }
@@ -217,17 +237,30 @@ impl Drop for Held {
     }
 }
 
-/// Returns true once a session has made the segment of a name.
-pub fn is_made(name: &CStr) -> bool {
+/// What the segment of a name says to another value of its setting.
+pub struct Resize {
+    /// A session has made the segment, with another value.
+    pub differs: bool,
+    /// That is so, and the log was not told of the value.
+    pub is_news: bool,
+}
+
+/// Compares the segment of a name with a value of its setting, of which the log is told if it `tells`.
+pub fn compare(name: &CStr, value: i32, tells: bool) -> Resize {
     let rendezvous = rendezvous(name);
     // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock.
     unsafe {
         pg_sys::LWLockRegisterTranche((*rendezvous).tranche, name.as_ptr());
         let lock = addr_of_mut!((*rendezvous).lock);
-        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_SHARED);
-        let is_made = (*rendezvous).handle != 0;
+        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
+        let place = &mut *rendezvous;
+        let differs = place.handle != 0 && place.setting != value;
+        let is_news = differs && place.told != value;
+        if tells {
+            place.told = value;
+        }
         pg_sys::LWLockRelease(lock);
-        is_made
+        Resize { differs, is_news }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Settings of the size of shared memory, which is made once: a change counts from the next start of the server, and
-//! the session that makes it is told so.
+//! Settings of the size of shared memory, which is created once, at its first use: a later change counts from the next
+//! start of the server, and the session that makes it is told so.
 
 use crate::pg::backend::local::Local;
 use crate::pg::error::{LogLevel, tell};
-use crate::pg::shmem::is_made;
+use crate::pg::shmem::compare;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -52,36 +52,50 @@ pub fn loaded() {
     LOADED.set(true);
 }
 
-/// Check hook: every value is valid. Tells who changes the file by ALTER SYSTEM, and writes to the log when the server
-/// reads a changed file again; of the processes that do, only the postmaster.
+/// Returns the value of a setting.
+pub fn value<T: SizeSetting>() -> i32 {
+    T::setting().get()
+}
+
+/// Check hook: every value is valid. Warns in an ALTER SYSTEM whose value is not that of the memory, and writes to the
+/// log when a changed file is read again: in the first process that does so with a place in shared memory, as the
+/// postmaster and the one that writes the log have none. A parallel worker takes over what its leader has read.
 #[pg_guard]
 unsafe extern "C-unwind" fn check<T: SizeSetting>(
     value: *mut c_int,
     _extra: *mut *mut c_void,
     source: pg_sys::GucSource::Type,
 ) -> bool {
-    // SAFETY: the server passes the address of a number.
-    let is_change = unsafe { *value } != T::setting().get();
-    if is_change && LOADED.get() && source == pg_sys::GucSource::PGC_S_FILE {
-        // SAFETY: reads variables of the server.
-        let (in_statement, in_postmaster) = unsafe {
-            let in_statement = !pg_sys::debug_query_string.is_null();
-            (in_statement, !pg_sys::IsUnderPostmaster)
-        };
-        if in_postmaster {
-            say(LogLevel::Log, T::NAME);
-        } else if in_statement && is_made(T::SEGMENT) {
+    // The default counts when a line was removed from the file.
+    let is_of_file = [
+        pg_sys::GucSource::PGC_S_FILE,
+        pg_sys::GucSource::PGC_S_DEFAULT,
+    ]
+    .contains(&source);
+    // SAFETY: reads variables of the server, which passes the address of a number.
+    let (value, in_statement, is_reader) = unsafe {
+        let in_statement = !pg_sys::debug_query_string.is_null();
+        let is_reader = !pg_sys::MyProc.is_null() && !pg_sys::InitializingParallelWorker;
+        (*value, in_statement, is_reader)
+    };
+    if LOADED.get() && is_of_file && is_reader {
+        let resize = compare(T::SEGMENT, value, !in_statement);
+        if in_statement && resize.differs {
             say(LogLevel::Warning, T::NAME);
+        } else if !in_statement && resize.is_news {
+            say(LogLevel::Log, T::NAME);
         }
     }
     true
 }
 
+#[track_caller]
 fn say(level: LogLevel, name: &CStr) {
     let name = name.to_string_lossy();
     tell(
         level,
         format!("parameter \"{name}\" takes effect at the next start of the server"),
-        "Shared memory is made at the first use after a start, and keeps its size.",
+        "Shared memory is created at the first use after a start, and keeps its size.",
+        "Restart the server.",
     );
 }

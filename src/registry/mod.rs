@@ -1,5 +1,6 @@
 //! Leases of nodes: the registry that grants them, and the members that mint under them.
 
+pub mod fields;
 pub mod identity;
 pub mod member;
 pub mod protocol;
@@ -9,5 +10,5 @@ pub mod settings;
 /// Defines the settings, and leases nodes once they name a registry. Called once, when the library is loaded.
 pub fn init() {
     member::leases::init();
-    settings::init(&member::leases::RegistryLender);
+    settings::init(&member::leases::RegistryGrantor);
 }

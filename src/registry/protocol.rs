@@ -1,16 +1,16 @@
 //! What members and the registry say to each other: JSON, in which both ignore fields that they do not know. So the
 //! protocol can grow while old and new servers live side by side.
 
+use crate::registry::fields::Fields;
 use crate::registry::identity;
 use mint_core::{LogPoint, Micros};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The number of the protocol, which every message has. A new field that the other side may ignore does not change it.
 pub const PROTOCOL: u32 = 1;
 
 /// What a member asks.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
     /// A new lease, or the renewal of one.
@@ -20,7 +20,7 @@ pub enum Request {
 }
 
 /// A request for a new lease, or for the renewal of one. All times are in microseconds since 1970.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub struct LeaseRequest {
     /// The width of the nodes in bits.
     pub node_bits: i32,
@@ -94,7 +94,7 @@ pub struct LeaseAnswer {
 }
 
 /// The answer to [`Request::Release`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub struct ReleaseAnswer {
     /// False when there was no such lease.
     pub released: bool,
@@ -108,20 +108,19 @@ struct Message<'a, T> {
     body: &'a T,
 }
 
-/// The part of a message that all protocols have.
-#[derive(Deserialize)]
-#[serde(expecting = "an object with the number of its protocol")]
-struct Version {
-    protocol: u32,
-}
-
 /// Why a message cannot be read.
 #[derive(Debug)]
 pub enum Unreadable {
     /// It is of a protocol that this library does not know.
-    Protocol(u32),
+    Protocol(i64),
     /// It lacks something, or something is of another type.
     Malformed(String),
+}
+
+impl From<String> for Unreadable {
+    fn from(why: String) -> Self {
+        Self::Malformed(why)
+    }
 }
 
 /// Writes a message.
@@ -134,14 +133,73 @@ pub fn write<T: Serialize>(body: &T) -> String {
     serde_json::to_string(&message).unwrap_or_default()
 }
 
-/// Reads a message.
+/// Reads a request.
 ///
 /// # Errors
 /// [`Unreadable`] says why.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
-    let malformed = |error: serde_json::Error| Unreadable::Malformed(error.to_string());
-    match serde_json::from_str(text).map_err(malformed)? {
-        Version { protocol: PROTOCOL } => serde_json::from_str(text).map_err(malformed),
-        Version { protocol } => Err(Unreadable::Protocol(protocol)),
+pub fn read_request(text: &str) -> Result<Request, Unreadable> {
+    // A jsonb is well-formed, but may have numbers and depths that are not read.
+    let message = serde_json::from_str(text);
+    let message = message
+        .map_err(|_| "the request is nested too deeply, or a number is out of range".to_owned())?;
+    let fields = Fields::of(&message)?;
+    let protocol = fields.integer("protocol")?;
+    if protocol != i64::from(PROTOCOL) {
+        return Err(Unreadable::Protocol(protocol));
     }
+    Ok(match fields.text("request")? {
+        "lease" => Request::Lease(LeaseRequest::of(&fields)?),
+        "release" => Request::Release {
+            id: fields.integer("id")?,
+            until: fields.integer("until")?,
+        },
+        _ => Err(fields.refusal("request", "must be \"lease\" or \"release\""))?,
+    })
+}
+
+impl LeaseRequest {
+    fn of(fields: &Fields<'_>) -> Result<Self, String> {
+        let term = |fields: Fields<'_>| {
+            Ok::<_, String>(Term {
+                id: fields.integer("id")?,
+                from: fields.integer("from")?,
+                until: fields.integer("until")?,
+            })
+        };
+        let seen = |fields: Fields<'_>| {
+            Ok::<_, String>(Seen {
+                system: fields.integer("system")?,
+                timeline: fields.integer("timeline")?,
+                start: fields.integer("start")?,
+                incarnation: fields.integer("incarnation")?,
+                position: fields.integer("position")?,
+            })
+        };
+        let request = Self {
+            node_bits: fields.integer("node_bits")?,
+            nodes: fields.range("nodes")?,
+            lease: fields.object("lease")?.map(term).transpose()?,
+            holder: fields.text("holder")?.to_owned(),
+            system: fields.integer("system")?,
+            clock: fields.integer("clock")?,
+            seen: fields.object("seen")?.map(seen).transpose()?,
+        };
+        match (&request.lease, request.nodes) {
+            (Some(_), None) => Err(fields.refusal("nodes", "is missing")),
+            _ => Ok(request),
+        }
+    }
+}
+
+/// Reads the answer to a request for a lease; none if it is not one of this protocol.
+pub fn read_answer(text: &str) -> Option<LeaseAnswer> {
+    let Version { protocol } = serde_json::from_str(text).ok()?;
+    let answer = (protocol == PROTOCOL).then(|| serde_json::from_str(text).ok());
+    answer.flatten()
+}
+
+/// The part of a message that all protocols have.
+#[derive(Deserialize)]
+struct Version {
+    protocol: u32,
 }

@@ -4,8 +4,8 @@
 use crate::pg::backend::guc::{ParsedGuc, define_parsed, text};
 use crate::pg::backend::local::{Cached, Local};
 use crate::pg::error::sentence;
-use crate::snowflake::node::lender;
-use crate::snowflake::node::lender::Lender;
+use crate::snowflake::node::grantor;
+use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node};
 use mint_core::{NodesError, parse_nodes};
 use pgrx::{GucContext, GucSetting};
@@ -32,8 +32,8 @@ struct Summary {
 /// Cleared when a setting is assigned.
 static SUMMARY: Cached<Summary> = Cached::new();
 
-/// The lender of nodes once a registry is set.
-static LENDER: Local<Option<&'static dyn Lender>> = Local::new(None);
+/// The grantor of nodes once a registry is set.
+static GRANTOR: Local<Option<&'static dyn Grantor>> = Local::new(None);
 
 /// Returns the nodes of which leases are requested by number: those of `pg_mint.nodes`, and that of `pg_mint.node`.
 pub fn nodes() -> Vec<RangeInclusive<u64>> {
@@ -101,7 +101,7 @@ fn fnv(hash: u64, text: &CStr) -> u64 {
 /// Clears what was learned under the settings before.
 fn forget() {
     SUMMARY.clear();
-    lender::changed();
+    grantor::changed();
 }
 
 /// Returns the foreign server by which the registry is reached.
@@ -119,9 +119,9 @@ pub fn registry_role() -> Option<String> {
     text(&ROLE)
 }
 
-/// Defines the settings; with a registry set, nodes are leased through `lender`. Called once, when the library is loaded.
-pub fn init(lender: &'static dyn Lender) {
-    LENDER.set(Some(lender));
+/// Defines the settings; with a registry set, nodes are leased through `grantor`. Called once, when the library is loaded.
+pub fn init(grantor: &'static dyn Grantor) {
+    GRANTOR.set(Some(grantor));
     define_parsed::<Nodes>(
         c"pg_mint.nodes",
         c"Sets the nodes that this server leases from the registry.",
@@ -146,7 +146,7 @@ pub fn init(lender: &'static dyn Lender) {
     define_parsed::<Access>(
         c"pg_mint.registry_role",
         c"Sets the role whose user mapping is used to connect to the registry.",
-        c"Empty means the superuser that initdb made. A change releases all leases, and requests new ones.",
+        c"Empty means the bootstrap superuser. A change releases all leases, and requests new ones.",
         &ROLE,
         GucContext::Sighup,
     );
@@ -181,7 +181,7 @@ impl ParsedGuc for Registry {
 
     fn assign(self) {
         SUMMARY.clear();
-        lender::set(LENDER.get().filter(|_| self.is_set));
+        grantor::set(GRANTOR.get().filter(|_| self.is_set));
     }
 }
 

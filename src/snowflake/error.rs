@@ -2,7 +2,7 @@
 
 use crate::pg::backend::recovery::Refusal;
 use crate::pg::error::{Report, ToReport, log, report, sentence};
-use crate::snowflake::node::lender;
+use crate::snowflake::node::grantor;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
 use mint_core::{BUILTINS, IdError, Layout, LayoutError, Micros, MintError};
@@ -128,18 +128,13 @@ fn explain(
             ))
             .hint("Check the system clock."),
         MintError::ClockBehind { need, .. } => {
-            let or_released = match lender::is_there() {
-                true => ", or the lease of the node was released",
-                false => "",
-            };
             let (max_ahead, need) = (duration_text(max_ahead), duration_text(*need));
             report
                 .detail(format!(
-                    "The clock stepped back{or_released}. \
-                     Ids can run ahead of the clock by \"pg_mint.max_ahead\" ({max_ahead}). \
+                    "The last id is further ahead of the clock than \"pg_mint.max_ahead\" ({max_ahead}) allows. \
                      The next id is {need} away, which is longer than \"pg_mint.max_wait\"."
                 ))
-                .hint("Correct the system clock, wait, or increase \"pg_mint.max_wait\".")
+                .hint("Wait, or increase \"pg_mint.max_wait\". If the system clock is wrong, correct it.")
         }
         MintError::BelowFloor { behind: ..=0, .. } => report
             .detail("Ids of the current tick might have been issued before the server was started.")
@@ -156,7 +151,7 @@ fn explain(
         MintError::BeforeLease { need, .. } => report
             .detail(too_far(need))
             .hint("Wait, or check the system clock."),
-        MintError::LeaseEnded { until } => lender::ended(*until),
+        MintError::LeaseEnded { until } => grantor::ended(*until),
         MintError::ClockJumped { .. } => report
             .detail(format!(
                 "Minting on {} is suspended. \
@@ -164,7 +159,7 @@ fn explain(
                 lane_name(layout, node)
             ))
             .hint(
-                "If the clock is correct, run SELECT mint.accept_clock() as a superuser. \
+                "If the clock is correct, use mint.accept_clock() as a superuser. \
                  Otherwise, correct the clock.",
             ),
     }

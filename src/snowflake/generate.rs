@@ -5,7 +5,7 @@ use crate::pg::error::{OrReport, required};
 use crate::snowflake::lane::{mint, session};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::node::setting::Node;
-use crate::snowflake::node::{lender, setting};
+use crate::snowflake::node::{grantor, setting};
 use mint_core::{BUILTINS, Layout, Run};
 use pgrx::prelude::*;
 
@@ -45,11 +45,11 @@ fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
 }
 
 fn mint_as_node(layout: &Layout) -> i64 {
-    let shard = match setting::node() {
+    let node = match setting::node() {
         // A layout without a node needs none to be set.
         _ if layout.node.width == 0 => 0,
-        Node::Fixed(node) => i64::from(node),
-        Node::Auto => return mint::next_id(layout, lender::node(layout)),
+        Node::Fixed(node) => check_own_node(layout, node.into()),
+        Node::Auto => grantor::node(layout),
         Node::Unset => error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "parameter \"pg_mint.node\" is not set",
@@ -58,7 +58,29 @@ fn mint_as_node(layout: &Layout) -> i64 {
         .hint("Set \"pg_mint.node\" to a number that no other server uses, or pass a shard.")
         .raise(),
     };
-    mint::next_id(layout, layout.check_node(shard).or_report())
+    mint::next_id(layout, node)
+}
+
+/// Raises an error unless the layout has the node of the setting, which the caller has not passed.
+#[inline]
+fn check_own_node(layout: &Layout, node: u64) -> u64 {
+    if node > layout.node.max() {
+        refuse_own_node(layout, node);
+    }
+    node
+}
+
+#[cold]
+fn refuse_own_node(layout: &Layout, node: u64) -> ! {
+    error::report(
+        PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+        format!("node {node} is out of range for layout \"{layout}\""),
+    )
+    .hint(format!(
+        "Set \"pg_mint.node\" to a number between 0 and {}.",
+        layout.node.max()
+    ))
+    .raise()
 }
 
 /// The most ids that one swap takes: enough to make the cost of the swap negligible, few enough to lose little when a

@@ -44,7 +44,7 @@ pub fn session_cache() -> u64 {
     u64::from(value(&SESSION_CACHE).unsigned_abs())
 }
 
-struct MaxLanes;
+pub struct MaxLanes;
 
 impl SizeSetting for MaxLanes {
     const NAME: &'static CStr = c"pg_mint.max_lanes";

@@ -115,7 +115,7 @@ fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("unrecognized domain: \"{domain}\""),
         )
-        .hint("Valid domains are person, group, org, and numbers between 0 and 255.")
+        .hint("Use person, group, org, or a number between 0 and 255 as the domain.")
         .raise(),
     }
 }

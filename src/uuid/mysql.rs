@@ -13,10 +13,7 @@ fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
     match mysql::parse(id.0) {
         Some(id) => mysql::to_bin(&id, swap).to_vec(),
         None => error::bad_syntax("uuid", id.0)
-            .detail(
-                "Valid forms are 32 hexadecimal digits, \
-                 the same with four dashes, and that form in braces.",
-            )
+            .hint("Use 32 hexadecimal digits, the same with four dashes, or that form in braces.")
             .raise(),
     }
 }

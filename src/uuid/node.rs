@@ -77,7 +77,7 @@ pub fn init() {
     guc::define_parsed::<Choice>(
         c"pg_mint.uuid_node",
         c"Sets the node of UUIDs of versions 1, 2 and 6.",
-        c"\"random\" draws one at each start of the server, \"mac\" is the machine's MAC address, and any MAC address is itself.",
+        c"\"random\" draws one at each start of the server, \"mac\" is the machine's MAC address, any other value is used as the MAC address.",
         &SETTING,
         GucContext::Suset,
     );

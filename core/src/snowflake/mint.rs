@@ -286,7 +286,7 @@ impl MintRequest<'_> {
             Obstacle::Ceiling { beyond } => host.raise(beyond)?,
             Obstacle::Lease { until } => {
                 let error = MintError::LeaseEnded { until };
-                check_patience(0, policy.max_wait, waited(host), error)?;
+                check_wait(0, policy.max_wait, waited(host), error)?;
                 host.renew()?;
             }
             Obstacle::Capacity { need } => return Ok(Some(need)),
@@ -295,7 +295,7 @@ impl MintRequest<'_> {
                 host.stepped_back(behind);
                 let ahead = behind;
                 let error = MintError::ClockBehind { ahead, need };
-                return check_patience(need, policy.max_wait, waited(host), error).map(Some);
+                return check_wait(need, policy.max_wait, waited(host), error).map(Some);
             }
             Obstacle::Floor { behind, need } => {
                 // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
@@ -306,8 +306,8 @@ impl MintRequest<'_> {
                     }
                     _ => MintError::BelowFloor { behind, need },
                 };
-                let patience = policy.max_wait.max(due);
-                return check_patience(need, patience, waited(host), error).map(Some);
+                let limit = policy.max_wait.max(due);
+                return check_wait(need, limit, waited(host), error).map(Some);
             }
         }
         Ok(None)
@@ -358,14 +358,14 @@ fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
     want.min(left.div_ceil(2)).max(1)
 }
 
-/// Returns the wait `need`, unless it exceeds the patience.
-fn check_patience<I>(
+/// Returns the wait `need`, unless it exceeds the limit.
+fn check_wait<I>(
     need: Micros,
-    patience: Micros,
+    limit: Micros,
     waited: Micros,
     error: MintError,
 ) -> Result<Micros, Refusal<I>> {
-    if need.saturating_add(waited) > patience {
+    if need.saturating_add(waited) > limit {
         return Err(Refusal::Refused(error));
     }
     Ok(need)

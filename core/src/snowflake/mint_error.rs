@@ -10,8 +10,8 @@ pub enum MintError {
     Exhausted,
     /// The clock stands before the layout's epoch.
     BeforeEpoch,
-    /// The lane is `ahead` of the clock, and reaching it takes `need`, which is more patience than
-    /// the policy has. The clock was set back, or `max_ahead` lowered.
+    /// The lane is `ahead` of the clock, and reaching it takes `need`, which is longer than the policy's `max_wait`.
+    /// The clock was set back, `max_ahead` lowered, or the lease released.
     ClockBehind {
         /// How far the lane's last id is ahead of the clock.
         ahead: Micros,
@@ -19,7 +19,7 @@ pub enum MintError {
         need: Micros,
     },
     /// The clock is `behind` the durable ceiling of an earlier run of the server, below which ids may
-    /// have been issued, and reaching it takes `need`, which is more patience than the policy has.
+    /// have been issued, and reaching it takes `need`, which is longer than the policy's `max_wait`.
     BelowFloor {
         /// How far the ceiling is ahead of the clock. Not positive when the clock has passed it, and only
         /// the next tick of the layout is far.
@@ -27,16 +27,14 @@ pub enum MintError {
         /// How long a call would have to wait.
         need: Micros,
     },
-    /// The lease begins at `from`, and reaching it takes `need`, which is more patience
-    /// than the policy has.
+    /// The lease begins at `from`, and reaching it takes `need`, which is longer than the policy's `max_wait`.
     BeforeLease {
         /// Where it begins.
         from: Micros,
         /// How long a call would have to wait.
         need: Micros,
     },
-    /// The lease ended at `until`, and was not renewed for as long as the policy has
-    /// patience.
+    /// The lease ended at `until`, and was not renewed within the policy's `max_wait`.
     LeaseEnded {
         /// Where it ended.
         until: Micros,

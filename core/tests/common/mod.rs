@@ -12,7 +12,7 @@ pub const MS: Micros = 1_000;
 pub const SECOND: Micros = 1_000 * MS;
 pub const HOUR: Micros = 3_600 * SECOND;
 
-/// Twitter's strictness: never ahead of the clock, no patience for a clock that stepped back.
+/// Twitter's strictness: never ahead of the clock, no wait for a clock that stepped back.
 pub const STRICT: Policy = Policy {
     max_ahead: 0,
     max_wait: 0,

@@ -13,7 +13,7 @@ use loom::thread;
 use mint_core::{Ceiling, Micros, Policy, Run, mint};
 use std::sync::atomic::Ordering as Real;
 
-/// Twitter's strictness: never ahead of the clock, no patience for a clock that stepped back.
+/// Twitter's strictness: never ahead of the clock, no wait for a clock that stepped back.
 const STRICT: Policy = Policy {
     max_ahead: 0,
     max_wait: 0,

@@ -6,6 +6,7 @@
 mod common;
 
 mod ceiling;
+mod durations;
 mod lane_table;
 mod layout_texts;
 mod layouts;

@@ -67,7 +67,7 @@ fn a_tick_that_rolls_over_twice_in_one_millisecond_waits_twice() {
 }
 
 #[test]
-fn waits_for_capacity_never_fail_without_patience() {
+fn waits_for_capacity_never_fail_without_max_wait() {
     let second = "time:31 node:19 seq:13 unit:1s epoch:2024-01-01T00:00:00Z";
     for max_ahead in [0, 2 * SECOND] {
         for layout in ["sonyflake", second] {
@@ -126,7 +126,7 @@ fn three_seconds_back_waits_one_and_mints_the_next_id() {
 }
 
 #[test]
-fn patience_ends_exactly_at_max_wait() {
+fn waits_end_exactly_at_max_wait() {
     assert!(set_back(7 * SECOND).next().is_ok());
     let need = 5 * SECOND + 1;
     assert_eq!(

@@ -173,3 +173,24 @@ fn the_reader_finds_unsafe_code() {
         "/// Not unsafe.\n#[pg_extern(parallel_unsafe)] fn f() {}"
     ));
 }
+
+/// `\errverbose` shows the place that a message comes from, not the function that all messages come through.
+#[test]
+fn every_message_has_the_place_of_its_caller() {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's directory");
+    let path = Path::new(&here).join("../../src/pg/error.rs");
+    let text = std::fs::read_to_string(path).expect("the file of errors");
+    // The text before each use, from the item before the function on.
+    let uses: Vec<&str> = text
+        .match_indices("ErrorReport::new(")
+        .map(|(at, _)| {
+            let function = text[..at].rfind("fn ").expect("a function");
+            let item = text[..function].rfind("\n\n").expect("an item before");
+            &text[item..function]
+        })
+        .collect();
+    assert!(uses.len() >= 3, "{uses:?}");
+    for item in uses {
+        assert!(item.contains("#[track_caller]"), "{item}");
+    }
+}

@@ -55,7 +55,7 @@ fn segment_set(sequence: Regclass, value: i64) -> i64 {
 /// The longest step.
 const LONGEST: i64 = 1_000_000;
 
-/// Creates a sequence that is drawn from in steps, and returns it. The step is its CACHE.
+/// Creates a sequence that is drawn from in steps, and returns it. The step is its CACHE. It starts at `start`, or at 1.
 ///
 /// With `source`, a foreign server, its segments are taken from the sequence of the same name there, or from
 /// `source_sequence`: many servers draw from one. During an outage of the source it continues until two segments are
@@ -64,15 +64,20 @@ const LONGEST: i64 = 1_000_000;
 fn segment_create(
     name: Option<DecodedText>,
     step: default!(Option<i64>, 2000),
-    start: default!(Option<i64>, 1),
+    start: default!(Option<i64>, "NULL"),
     source: default!(Option<DecodedText>, "NULL"),
     source_sequence: default!(Option<DecodedText>, "NULL"),
 ) -> Regclass {
     let DecodedText(name) = required(name, "name");
-    let (step, start) = (required(step, "step"), required(start, "start"));
+    let step = required(step, "step");
     let quoted = sql::quoted(&name);
     match source {
-        None => create_exactly(&quoted, step, start),
+        None if source_sequence.is_some() => refuse("source_sequence requires source", None),
+        None => create_exactly(&quoted, step, start.unwrap_or(1)),
+        Some(_) if start.is_some() => refuse(
+            "start must not be specified with source",
+            Some("Change the sequence on the foreign server."),
+        ),
         Some(DecodedText(server)) => {
             check_step(step);
             source::check(&server);
@@ -84,14 +89,20 @@ fn segment_create(
     }
 }
 
+#[cold]
+#[track_caller]
+fn refuse(message: &str, hint: Option<&str>) -> ! {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .hint_if(hint.map(str::to_owned))
+        .raise()
+}
+
 fn check_step(step: i64) {
     if !(2..=LONGEST).contains(&step) {
-        report(
-            Code::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("step must be between 2 and {LONGEST}"),
-        )
-        .hint("Use nextval() to draw one value at a time.")
-        .raise();
+        refuse(
+            &format!("step must be between 2 and {LONGEST}"),
+            Some("Use nextval() to draw one value at a time."),
+        );
     }
 }
 

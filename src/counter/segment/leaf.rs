@@ -30,7 +30,7 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     let missing = |column| -> ! {
         report(
             Code::ERRCODE_NOT_NULL_VIOLATION,
-            format!("null value in column \"{column}\" of view \"leaf_alloc\" is not allowed"),
+            format!("null value in column \"{column}\" of view \"mint.leaf_alloc\" is not allowed"),
         )
         .raise()
     };

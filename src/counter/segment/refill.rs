@@ -12,15 +12,15 @@ use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
 use crate::pg::catalog::sql;
 use crate::pg::error;
-use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::{Row, Sequence};
 use crate::pg::slot_table::Key;
 use mint_core::counter::segment::LONGEST;
 use mint_core::{Rules, SequenceState, Values};
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use pgrx::pg_sys;
 use std::cell::Cell;
+use std::ops::RangeInclusive;
 
 fn row(values: Values) -> Row {
     Row {
@@ -137,15 +137,7 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
     recovery::refuse(&IN_RECOVERY);
     let sequence = open_for(oid, pg_sys::ACL_UPDATE);
     let (rules, _) = sequence.definition();
-    if source::may_be_name(&rules) && source::of(oid).is_some() {
-        report(
-            Code::ERRCODE_WRONG_OBJECT_TYPE,
-            format!("cannot set sequence \"{}\"", sequence.name()),
-        )
-        .detail("Values of the sequence come from a foreign server.")
-        .hint("Set the sequence on the foreign server.")
-        .raise();
-    }
+    source::refuse_change("set", oid, &sequence, &rules);
     let key = Key::new(sequence.identity());
     // By the server's own function, so that this session also drops the values that nextval has cached.
     sql::set_sequence(oid, value);
@@ -166,7 +158,23 @@ fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, state: SequenceS
         error::warn(
             format!("sequence \"{}\" is nearly exhausted", sequence.name()),
             format!("Of {total} values, {left} can still be drawn."),
-            "Use a sequence of type bigint, and a column of that type.",
+            more_values_hint(sequence.limits(), rules),
         );
+    }
+}
+
+/// Returns the HINT of a sequence that has few values left: none for one that ends where type bigint does.
+fn more_values_hint(limits: RangeInclusive<i64>, rules: &Rules) -> Option<&'static str> {
+    let (end, limit, furthest, hint) = if rules.increment > 0 {
+        let hint = "Increase MAXVALUE of the sequence.";
+        (rules.max, *limits.end(), i64::MAX, hint)
+    } else {
+        let hint = "Decrease MINVALUE of the sequence.";
+        (rules.min, *limits.start(), i64::MIN, hint)
+    };
+    match end {
+        _ if end == furthest => None,
+        _ if end == limit => Some("Use a sequence of type bigint, and a column of that type."),
+        _ => Some(hint),
     }
 }

@@ -4,6 +4,7 @@ use crate::counter::settings;
 use crate::pg::catalog::{extension, privilege, relation};
 use crate::pg::sequence::{Position, Row, is_before_checkpoint};
 use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::size_setting;
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
@@ -13,7 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
 static STAMP: Stamp = Stamp::new(b's', 1);
-static SEGMENTS: NamedSegment<Owners, Slot> = NamedSegment::with_slots(
+static SEGMENTS: NamedSegment<Owners, Slot> = NamedSegment::sized_by(
+    size_setting::value::<settings::MaxSegments>,
     settings::SEGMENTS,
     &STAMP,
     || settings::max_segments() as usize,

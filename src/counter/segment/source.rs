@@ -11,6 +11,7 @@ use crate::pg::error;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::pg::machine::server::max_worker_processes;
+use crate::pg::sequence::Sequence;
 use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::dblink::{Remote, attempt, value};
 use crate::pg::worker::lifecycle;
@@ -126,6 +127,20 @@ pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
     privilege::guarded(|| Spi::connect(read))
 }
 
+/// Raises an error if the values of a sequence come from a foreign server: only that can change which are next.
+#[track_caller]
+pub fn refuse_change(verb: &str, oid: pg_sys::Oid, sequence: &Sequence, rules: &Rules) {
+    if may_be_name(rules) && of(oid).is_some() {
+        report(
+            Code::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("cannot {verb} sequence \"{}\"", sequence.name()),
+        )
+        .detail("Values of the sequence come from a foreign server.")
+        .hint("Change the sequence on the foreign server.")
+        .raise();
+    }
+}
+
 /// Raises an error unless the role may use the foreign server.
 pub fn check(server: &str) {
     let query =
@@ -174,6 +189,16 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
     let requests = requests();
     let supplied = requests.wait_for(&kind(), || true, || slot.is_supplied().then_some(()));
     if supplied.is_none() {
+        let (detail, hint) = match reason_for(sequence, requests) {
+            Some(reason) => (
+                last_failure(&reason),
+                "Check the foreign server, and its user mapping for the owner of the sequence.",
+            ),
+            None => (
+                "The foreign server has not responded yet.".to_owned(),
+                "Retry when the foreign server responds.",
+            ),
+        };
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!(
@@ -181,11 +206,8 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
                 sql::name_of(sequence)
             ),
         )
-        .detail(reason_for(sequence, requests).map_or_else(
-            || "The foreign server has not responded yet.".to_owned(),
-            |reason| last_failure(&reason),
-        ))
-        .hint("Retry when the foreign server responds again.")
+        .detail(detail)
+        .hint(hint)
         .raise();
     }
 }

@@ -20,32 +20,52 @@ pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
     let sections = relation::owned_sequences(family);
     let column = |number| relation::column(family, number);
     let further = column(sections.len() + 1);
-    if sections.is_empty()
-        || column(1) != Some(section_name(0))
-        || further.is_some_and(|name| !name.starts_with("........pg.dropped."))
-    {
+    // Over other sections users would be spread anew, and get their numbers again.
+    let is_whole = is_made_with(family, sections.len())
+        && (0..sections.len()).all(|section| column(section + 1) == Some(section_name(section)))
+        && further.is_none_or(|name| name.starts_with("........pg.dropped."));
+    if !is_whole {
+        refuse(family, &name, sections.len());
+    }
+    (name, sections)
+}
+
+/// Whether a table was created as a family of that many sections.
+fn is_made_with(table: pg_sys::Oid, sections: usize) -> bool {
+    let constraint = CString::new(constraint_name(sections)).unwrap_or_default();
+    relation::has_constraint(table, &constraint)
+}
+
+/// Raises the error of a table that is no family, or was altered since.
+#[cold]
+#[track_caller]
+fn refuse(table: pg_sys::Oid, name: &str, sections: usize) -> ! {
+    let Some(made) = (1..=MOST_SECTIONS).find(|&made| is_made_with(table, made)) else {
         report(
             Code::ERRCODE_WRONG_OBJECT_TYPE,
             format!("\"{name}\" is not a family of user sequences"),
         )
         .hint("Use user_sequence_create() to create a family.")
-        .raise();
-    }
-    // Over other sections users would be spread anew, and get their numbers again.
-    let recorded = CString::new(constraint_name(sections.len())).unwrap_or_default();
-    if !relation::has_constraint(family, &recorded)
-        || (0..sections.len()).any(|section| column(section + 1) != Some(section_name(section)))
-    {
-        report(
-            Code::ERRCODE_WRONG_OBJECT_TYPE,
-            format!("sections of family \"{name}\" were altered"),
-        )
-        .detail("Users of the family could get the same numbers again.")
-        .hint("Drop the columns that were added.")
-        .raise();
-    }
-    (name, sections)
+        .raise()
+    };
+    let names_differ = (0..made)
+        .any(|section| relation::column(table, section + 1) != Some(section_name(section)));
+    let hint = if names_differ || sections < made {
+        "Undo the change to the columns, or restore the table from a backup."
+    } else {
+        "Drop the columns that were added."
+    };
+    report(
+        Code::ERRCODE_WRONG_OBJECT_TYPE,
+        format!("columns of family \"{name}\" were altered"),
+    )
+    .detail("Users of the family could get the same numbers again.")
+    .hint(hint)
+    .raise()
 }
+
+/// The most sections of a family, as they are columns of a table.
+pub const MOST_SECTIONS: usize = 1_000;
 
 /// The column of a section.
 pub fn section_name(section: usize) -> String {

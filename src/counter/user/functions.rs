@@ -1,31 +1,31 @@
 //! User sequences: a sequence for each of very many users, as in WeChat's seqsvr.
 
 use crate::counter::common::{check_count, check_range, range_row};
-use crate::counter::user::family::{constraint_name, look_up, section_name};
+use crate::counter::user::family::{MOST_SECTIONS, constraint_name, look_up, section_name};
 use crate::counter::user::{draw, sections};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
-use crate::pg::error::report;
+use crate::pg::error::{report, required};
 use mint_core::Values;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
-/// The most sections of a family, as they are columns of a table.
-const MOST_SECTIONS: i64 = 1_000;
 /// The longest step.
 const LONGEST: i64 = 1_000_000_000;
 
 /// Creates a family of user sequences: a table of that name, without rows, whose columns are its sections.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
+#[pg_extern(volatile, parallel_unsafe, cost = 10000)]
 fn user_sequence_create(
-    name: DecodedText,
-    sections: default!(i32, 64),
-    step: default!(i64, 10000),
+    name: Option<DecodedText>,
+    sections: default!(Option<i32>, 64),
+    step: default!(Option<i64>, 10000),
 ) -> Regclass {
-    check_range("sections", sections.into(), 1..=MOST_SECTIONS);
+    let DecodedText(name) = required(name, "name");
+    let (sections, step) = (required(sections, "sections"), required(step, "step"));
+    check_range("sections", sections.into(), 1..=MOST_SECTIONS as i64);
     check_range("step", step, 2..=LONGEST);
     let sections = sections.unsigned_abs() as usize;
     let column = |section| {
@@ -33,7 +33,7 @@ fn user_sequence_create(
         format!("{name} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (CACHE {step}), ")
     };
     let columns: String = (0..sections).map(column).collect();
-    let name = sql::with_schema(&sql::quoted(&name.0));
+    let name = sql::with_schema(&sql::quoted(&name));
     let constraint = constraint_name(sections);
     sql::run(&format!(
         "CREATE TABLE {name} ({columns}CONSTRAINT {constraint} CHECK (false))"

@@ -7,6 +7,7 @@ use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
 use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::size_setting;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::{error, sequence, slot_table};
 use mint_core::counter::section::Evicted;
@@ -18,7 +19,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static STAMP: Stamp = Stamp::new(b'n', 1);
-static SECTIONS: NamedSegment<Owners, Slot> = NamedSegment::with_slots(
+static SECTIONS: NamedSegment<Owners, Slot> = NamedSegment::sized_by(
+    size_setting::value::<settings::MaxSections>,
     settings::SECTIONS,
     &STAMP,
     || settings::max_sections() as usize,
@@ -150,7 +152,7 @@ impl Page for SectionPage {
                 "Sequence \"{}\" was at {from} and is at {to} now. A crash in between could have repeated numbers.",
                 self.sequence.name()
             ),
-            "Do not modify the sequences of a family.",
+            Some("Do not modify the sequences of a family."),
         );
     }
 }

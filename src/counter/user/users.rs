@@ -4,6 +4,7 @@ use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::machine::clock;
 use crate::pg::shmem::{NamedSegment, Stamp, make_pinned, map_slots};
+use crate::pg::size_setting;
 use mint_core::counter::user_bucket::Bucket;
 use mint_core::counter::user_table::{PARTS, TableHead};
 use mint_core::{Micros, UserTable};
@@ -23,8 +24,13 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'p', 1);
-static USERS: NamedSegment<Head, Bucket> =
-    NamedSegment::with_slots(settings::USERS, &STAMP, first_part, prepare);
+static USERS: NamedSegment<Head, Bucket> = NamedSegment::sized_by(
+    size_setting::value::<settings::UserMemory>,
+    settings::USERS,
+    &STAMP,
+    first_part,
+    prepare,
+);
 
 fn most_buckets() -> usize {
     1 << (settings::user_memory() / size_of::<Bucket>())

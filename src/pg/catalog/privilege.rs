@@ -40,6 +40,19 @@ pub fn is_member(role: pg_sys::Oid) -> bool {
     unsafe { pg_sys::has_privs_of_role(user(), role) }
 }
 
+/// Returns the name of a role.
+pub fn name_of(role: pg_sys::Oid) -> String {
+    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(role, true);
+        if name.is_null() {
+            role.to_u32().to_string()
+        } else {
+            charset::decode_c(name)
+        }
+    }
+}
+
 /// Raises the server's own error unless the user has any of these privileges.
 pub fn demand(relation: pg_sys::Oid, name: &str, any_of: u32, kind: pg_sys::ObjectType::Type) {
     let answer = check(relation, any_of);

@@ -38,25 +38,69 @@ pub fn find(schema: pg_sys::Oid, name: &CStr) -> Option<pg_sys::Oid> {
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
-/// The owner of a relation, if it is a permanent, ordinary table without triggers, rules and row security.
-pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+/// Why a relation is not trusted as a table of the extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defect {
+    /// It is a view, a partition, or another relation that is no ordinary table.
+    NotATable,
+    NotPermanent,
+    Triggers,
+    Rules,
+    RowSecurity,
+}
+
+/// The owner of a relation, if it is a permanent, ordinary table without triggers, rules and row security; none if it
+/// was dropped.
+///
+/// # Errors
+/// What else it is.
+pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Result<Option<pg_sys::Oid>, Defect> {
     // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
         let row = pg_sys::SearchSysCache1(cache, relation.into());
         if row.is_null() {
+            return Ok(None);
+        }
+        let class = *pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>();
+        pg_sys::ReleaseSysCache(row);
+        let is_table = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION;
+        if !is_table || class.relispartition {
+            return Err(Defect::NotATable);
+        }
+        if class.relpersistence.cast_unsigned() != pg_sys::RELPERSISTENCE_PERMANENT {
+            return Err(Defect::NotPermanent);
+        }
+        if class.relrowsecurity {
+            return Err(Defect::RowSecurity);
+        }
+        if class.relhastriggers || class.relhasrules {
+            // Both may be left of a trigger or a rule that was dropped.
+            return triggers_or_rules(relation).map_or(Ok(Some(class.relowner)), Err);
+        }
+        Ok(Some(class.relowner))
+    }
+}
+
+/// Whether a relation has triggers or rules.
+#[cold]
+fn triggers_or_rules(relation: pg_sys::Oid) -> Option<Defect> {
+    // SAFETY: calls without preconditions; the relation is read before it is closed.
+    unsafe {
+        let lock = pg_sys::AccessShareLock.cast_signed();
+        let open = pg_sys::try_relation_open(relation, lock);
+        if open.is_null() {
             return None;
         }
-        let class = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>();
-        let is_plain = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION
-            && class.relpersistence.cast_unsigned() == pg_sys::RELPERSISTENCE_PERMANENT
-            && !class.relispartition
-            && !class.relhastriggers
-            && !class.relhasrules
-            && !class.relrowsecurity;
-        let owner = is_plain.then_some(class.relowner);
-        pg_sys::ReleaseSysCache(row);
-        owner
+        let defect = if !(*open).trigdesc.is_null() {
+            Some(Defect::Triggers)
+        } else if !(*open).rd_rules.is_null() {
+            Some(Defect::Rules)
+        } else {
+            None
+        };
+        pg_sys::relation_close(open, lock);
+        defect
     }
 }
 

@@ -71,9 +71,11 @@ pub fn with_schema(quoted: &str) -> String {
     });
     // SAFETY: a lookup in the catalogs, inside a transaction.
     if unsafe { pg_sys::isAnyTempNamespace(schema) } {
+        // SAFETY: the parser returned the name.
+        let name = unsafe { charset::decode_c(name) };
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-            format!("cannot create temporary relation {quoted}"),
+            format!("cannot create temporary relation \"{name}\""),
         )
         .detail("Numbers of a temporary relation could repeat after a crash.")
         .raise();

@@ -2,6 +2,7 @@
 //! restores. Nothing in their place is trusted: the extension reads them with the rights of their owner.
 
 use crate::pg::catalog::binding::Bound;
+use crate::pg::catalog::relation::Defect;
 use crate::pg::catalog::{binding, privilege, relation};
 use crate::pg::charset;
 use crate::pg::error::report;
@@ -22,10 +23,19 @@ impl<const N: usize> OwnedTables<N> {
         let (namespace, owner) = relation::schema_and_owner(schema)?;
         let oids = names.map(|name| {
             let oid = relation::find(namespace, &charset::c_string(name));
-            match oid.filter(|&oid| relation::owner_of_plain_table(oid) == Some(owner)) {
-                Some(oid) => oid,
-                None => refuse(schema, name),
+            let oid = oid.unwrap_or_else(|| refuse_missing(schema, owner, name));
+            match relation::owner_of_plain_table(oid) {
+                Ok(Some(keeper)) if keeper == owner => {}
+                Ok(Some(_)) => refuse(
+                    schema,
+                    name,
+                    "The table and its schema have different owners.",
+                    "Change the owner of the table to that of the schema.",
+                ),
+                Ok(None) => refuse_missing(schema, owner, name),
+                Err(defect) => refuse_defect(schema, name, defect),
             }
+            oid
         });
         Some(Self { owner, oids })
     }
@@ -42,12 +52,55 @@ impl<const N: usize> OwnedTables<N> {
 }
 
 #[cold]
-fn refuse(schema: &str, name: &str) -> ! {
+#[track_caller]
+fn refuse_missing(schema: &str, owner: pg_sys::Oid, name: &str) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("schema \"{schema}\" has no table \"{name}\" that pg_mint can trust"),
+        format!("schema \"{schema}\" has no table \"{name}\""),
     )
-    .detail("The table must be an ordinary, permanent table without triggers, rules, and row security, and have the same owner as the schema.")
-    .hint(format!("Drop or rename schema \"{schema}\"."))
+    .detail(format!(
+        "The owner of the schema is role \"{}\".",
+        privilege::name_of(owner)
+    ))
+    .hint(format!(
+        "Restore schema \"{schema}\" from a backup. If it is for something else, rename it."
+    ))
+    .raise()
+}
+
+#[cold]
+#[track_caller]
+fn refuse_defect(schema: &str, name: &str, defect: Defect) -> ! {
+    let (detail, hint) = match defect {
+        Defect::NotATable => (
+            "The relation is not an ordinary table.",
+            "Rename the relation, and restore the table from a backup.",
+        ),
+        Defect::NotPermanent => (
+            "The table is not permanent.",
+            "Use ALTER TABLE ... SET LOGGED.",
+        ),
+        Defect::Triggers => (
+            "The table has triggers.",
+            "Drop the triggers, and the foreign keys that refer to the table.",
+        ),
+        Defect::Rules => ("The table has rules.", "Drop the rules."),
+        Defect::RowSecurity => (
+            "The table has row security enabled.",
+            "Use ALTER TABLE ... DISABLE ROW LEVEL SECURITY.",
+        ),
+    };
+    refuse(schema, name, detail, hint)
+}
+
+#[cold]
+#[track_caller]
+fn refuse(schema: &str, name: &str, detail: &str, hint: &str) -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("pg_mint cannot trust table \"{schema}.{name}\""),
+    )
+    .detail(detail)
+    .hint(hint)
     .raise()
 }

@@ -15,8 +15,8 @@ use crate::registry::member::slot::{History, LeaseSlot, SLOTS};
 use crate::registry::settings;
 use crate::snowflake::error::IN_RECOVERY;
 use crate::snowflake::lane::lanes;
-use crate::snowflake::node::lender;
-use crate::snowflake::node::lender::Lender;
+use crate::snowflake::node::grantor;
+use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
 use mint_core::snowflake::mint_error::lease_ended;
 use mint_core::{Lane, Lease, Micros};
@@ -118,13 +118,13 @@ const UNKNOWN: (u32, u64) = (u32::MAX, 0);
 
 /// Registers what a change of settings clears. Called once, when the library is loaded.
 pub fn init() {
-    lender::on_change(|| ANY.iter().for_each(|known| known.set(UNKNOWN)));
+    grantor::on_change(|| ANY.iter().for_each(|known| known.set(UNKNOWN)));
 }
 
-/// The lender whose leases a registry has granted.
-pub struct RegistryLender;
+/// The grantor whose leases a registry has granted.
+pub struct RegistryGrantor;
 
-impl Lender for RegistryLender {
+impl Grantor for RegistryGrantor {
     fn lease(&self, width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease) {
         find_or_request(width, node)
     }

@@ -70,7 +70,7 @@ fn name() -> String {
 /// Reads a row of [`ANSWER`] to [`lease_query`].
 pub fn read(row: &SpiTupleTable<'_>) -> (Answer, LogPoint) {
     let text = value::<DecodedText>(row, 1).map_or_else(String::new, |text| text.0);
-    let answer: LeaseAnswer = protocol::read(&text).unwrap_or_else(|_| {
+    let answer: LeaseAnswer = protocol::read_answer(&text).unwrap_or_else(|| {
         report(
             Code::ERRCODE_PROTOCOL_VIOLATION,
             "invalid response from the registry",

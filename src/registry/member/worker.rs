@@ -12,7 +12,7 @@ use crate::registry::member::request::{ANSWER, Answer, lease_query, read, releas
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::member::tasks::{Task, describe, find_slot, tasks};
 use crate::registry::settings;
-use crate::snowflake::node::lender;
+use crate::snowflake::node::grantor;
 use mint_core::Micros;
 use mint_core::registry::lease_rules::request_interval;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
@@ -58,7 +58,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
 
 /// Whether the worker must end, or has nothing left to do.
 fn ends() -> bool {
-    lifecycle::is_asked_to_end() || !lender::is_there()
+    lifecycle::is_asked_to_end() || !grantor::is_there()
 }
 
 struct Worker {

@@ -35,7 +35,7 @@ fn registry_create(
     grant::create(length, skew);
 }
 
-/// Drops the registry of this database. Its memory of who holds which node is lost, so no lease may be in force.
+/// Drops the registry of this database. Its memory of who holds which node is lost, so no lease or reservation may be in force.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_drop() {
     grant::drop();
@@ -46,9 +46,23 @@ fn refuse(message: &str) -> ! {
 }
 
 /// Reserves nodes for a server that makes no requests, because its nodes are in its settings.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
-fn registry_reserve(node_bits: i32, first_node: i64, last_node: i64, holder: DecodedText) {
-    grant::reserve(Nodes::new(node_bits, first_node, last_node), holder.0);
+#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
+fn registry_reserve(
+    node_bits: Option<i32>,
+    first_node: Option<i64>,
+    last_node: Option<i64>,
+    holder: Option<DecodedText>,
+) {
+    let nodes = Nodes::new(
+        required(node_bits, "node_bits"),
+        required(first_node, "first_node"),
+        required(last_node, "last_node"),
+    );
+    let DecodedText(holder) = required(holder, "holder");
+    if holder.is_empty() {
+        refuse("holder must not be empty");
+    }
+    grant::reserve(nodes, holder);
 }
 
 /// Ends a reservation. Others can get the nodes one length of a lease later.
@@ -77,7 +91,7 @@ fn registry_end_quarantine() {
 /// 0A000 when the registry does not know the protocol, 22023 when it cannot read the request.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_request(request: JsonText) -> JsonText {
-    let request = protocol::read(&request.0).unwrap_or_else(|why| refuse_request(why));
+    let request = protocol::read_request(&request.0).unwrap_or_else(|why| refuse_request(why));
     JsonText(match request {
         Request::Lease(asked) => protocol::write(&lease(asked)),
         Request::Release { id, until } => protocol::write(&ReleaseAnswer {
@@ -98,13 +112,10 @@ fn lease(asked: LeaseRequest) -> LeaseAnswer {
         .nodes
         .map(|(first, last)| Nodes::new(width, first, last));
     match (asked.lease, nodes) {
-        (None, nodes) => grant::grant(width, nodes, &member),
         (Some(Term { id, from, until }), Some(nodes)) => {
             grant::renew(id, nodes, LeaseTerm { from, until }, &member)
         }
-        (Some(_), None) => refuse_request(Unreadable::Malformed(
-            "the renewal of a lease must name its nodes".to_owned(),
-        )),
+        (_, nodes) => grant::grant(width, nodes, &member),
     }
     .into()
 }
@@ -117,7 +128,11 @@ fn refuse_request(why: Unreadable) -> ! {
             format!("unsupported registry protocol {number}"),
         )
         .detail(format!("The registry supports protocol {PROTOCOL}."))
-        .hint("Update pg_mint on the registry before updating its members."),
+        .hint(if number < i64::from(PROTOCOL) {
+            "Update pg_mint on the member."
+        } else {
+            "Update pg_mint on the registry before updating its members."
+        }),
         Unreadable::Malformed(why) => report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             "invalid request to the registry",

@@ -121,26 +121,51 @@ pub fn create(length: Micros, max_skew: Micros) {
     });
 }
 
-/// Drops the registry, in which no lease of a member lasts: another registry would not know of it.
+/// Drops the registry, in which no lease or reservation lasts: another registry would not know of it.
 pub fn drop() {
     with_tables(Caller::Owner, |tables| {
         tables.load_state(true);
         // Renewals lock their own row only.
         let lock = "LOCK TABLE mint_registry.leases IN SHARE ROW EXCLUSIVE MODE";
         tables.update(lock, &[]);
-        let select = "SELECT pg_catalog.max(lease_until) FROM mint_registry.leases
-             WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz
-                 AND pg_catalog.isfinite(lease_until)";
-        let rows = tables.update(select, &[timestamp(clock::now()).into()]);
-        let last = rows.first().get::<TimestampWithTimeZone>(1).or_report();
-        if let Some(last) = last.map(to_micros) {
-            report(Code::ERRCODE_OBJECT_IN_USE, "cannot drop the registry while leases are in force")
-                .detail(format!("The last lease ends at {}.", timestamp_text(last)))
-                .hint("Release the leases with SELECT mint.release_leases() on each member, or wait until they end.")
-                .raise();
-        }
+        refuse_while_in_force(tables);
     });
     place::drop();
+}
+
+/// Raises an error while nodes are leased or reserved.
+fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
+    let select =
+        "SELECT pg_catalog.max(CASE WHEN pg_catalog.isfinite(lease_until) THEN lease_until END),
+             pg_catalog.count(CASE WHEN NOT pg_catalog.isfinite(lease_until) THEN id END)
+         FROM mint_registry.leases
+         WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz";
+    let row = tables
+        .update(select, &[timestamp(clock::now()).into()])
+        .first();
+    let last = row.get::<TimestampWithTimeZone>(1).or_report();
+    if let Some(last) = last.map(to_micros) {
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "cannot drop the registry while leases are in force",
+        )
+        .detail(format!("The last lease ends at {}.", timestamp_text(last)))
+        .hint("Use mint.release_leases() on each member, or wait until the leases end.")
+        .raise();
+    }
+    let reserved = row.get::<i64>(2).or_report().unwrap_or(0);
+    if reserved > 0 {
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "cannot drop the registry while nodes are reserved",
+        )
+        .detail(match reserved {
+            1 => "There is 1 reservation.".to_owned(),
+            _ => format!("There are {reserved} reservations."),
+        })
+        .hint("Use mint.registry_unreserve().")
+        .raise();
+    }
 }
 
 /// Begins a quarantine.

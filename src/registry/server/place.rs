@@ -1,7 +1,7 @@
 //! The schema `mint_registry` of a database that is a registry: made, found and dropped.
 
 use crate::pg::catalog::tables::OwnedTables;
-use crate::pg::catalog::{privilege, sql};
+use crate::pg::catalog::{extension, privilege, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -29,14 +29,22 @@ pub fn find() -> Option<Place> {
 
 /// Returns the registry of this database. Raises an error if it is none.
 pub fn expect() -> Place {
-    find().unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "this database is not a registry of nodes",
-        )
-        .hint("Use SELECT mint.registry_create() to create a registry.")
-        .raise()
-    })
+    find().unwrap_or_else(|| missing())
+}
+
+/// Raises the error of a database that is no registry.
+#[cold]
+#[track_caller]
+pub fn missing() -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!(
+            "database \"{}\" is not a registry of nodes",
+            extension::database_name()
+        ),
+    )
+    .hint("Use mint.registry_create() to create a registry.")
+    .raise()
 }
 
 /// Returns the registry of this database. Makes it, with the caller's rights, where there is none.

@@ -54,8 +54,15 @@ impl Nodes {
     }
 
     /// Describes the nodes in a message about another holder.
-    pub fn held_by(&self, holder: &str) -> String {
-        format!("{} {} leased by {holder}", self.describe(), self.verb())
+    pub fn held_by(&self, holder: &Holder) -> String {
+        let (nodes, verb, name) = (self.describe(), self.verb(), &holder.name);
+        match holder.until {
+            Some(until) => {
+                let until = timestamp_text(until);
+                format!("{nodes} {verb} leased by \"{name}\" until {until}")
+            }
+            None => format!("{nodes} {verb} reserved for \"{name}\""),
+        }
     }
 
     /// Returns the verb of a message about the nodes.
@@ -71,6 +78,14 @@ impl Nodes {
     pub fn describe(&self) -> String {
         describe_nodes(self.width, self.range.start(), self.range.end())
     }
+}
+
+/// Who has nodes that another wants.
+pub struct Holder {
+    /// The name that views show.
+    pub name: String,
+    /// The end of the lease; none of a reservation.
+    pub until: Option<Micros>,
 }
 
 /// The member that makes a request.
@@ -129,7 +144,7 @@ pub fn describe_denial(registry: &Registry, denial: Denial) -> String {
             seconds(registry.max_skew)
         ),
         Denial::Quarantine { left } => format!(
-            "registry is in quarantine and grants no leases for another {}",
+            "registry is in quarantine and grants no new leases for another {}",
             seconds(left)
         ),
         Denial::Lost => "lease is not known to the registry".to_owned(),

@@ -10,7 +10,7 @@ use crate::pg::machine::clock;
 use crate::registry::identity;
 use crate::registry::server::place;
 use crate::registry::server::place::{Caller, Place};
-use crate::registry::server::request::{GrantedLease, Member, Nodes, read_log_state};
+use crate::registry::server::request::{GrantedLease, Holder, Member, Nodes, read_log_state};
 use mint_core::{LeaseTerm, Micros, Registry};
 use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
 use pgrx::spi::{SpiClient, SpiTupleTable};
@@ -159,12 +159,7 @@ impl<'conn> Tables<'_, 'conn> {
         let lock = if lock { " FOR UPDATE" } else { "" };
         let rows = self.update(&format!("{select}{lock}"), &[]);
         if rows.is_empty() {
-            report(
-                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "this database is not a registry of nodes",
-            )
-            .hint("Use SELECT mint.registry_create() to create a registry.")
-            .raise();
+            place::missing();
         }
         registry_of(&rows.first())
     }
@@ -195,20 +190,22 @@ impl<'conn> Tables<'_, 'conn> {
     }
 
     /// Returns when the other leases of any of these nodes end, and the holder of the one that ends last.
-    pub fn other_leases(&mut self, nodes: &Nodes, id: i64) -> (Vec<Micros>, Option<String>) {
-        let select = "SELECT lease_until, holder OPERATOR(pg_catalog.||) CASE WHEN pg_catalog.isfinite(lease_until)
-                 THEN pg_catalog.to_char(pg_catalog.timezone('UTC'::pg_catalog.text, lease_until),
-                     '\" until \"YYYY-MM-DD HH24:MI:SS.MS UTC'::pg_catalog.text)
-                 ELSE ''::pg_catalog.text END
-             FROM mint_registry.leases
+    pub fn other_leases(&mut self, nodes: &Nodes, id: i64) -> (Vec<Micros>, Option<Holder>) {
+        let select =
+            "SELECT lease_until, holder, pg_catalog.isfinite(lease_until) FROM mint_registry.leases
              WHERE $overlaps AND id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
              ORDER BY lease_until DESC";
         let rows = self.update(select, &arguments(nodes, [id.into()]));
         let mut holder = None;
         let ends = rows.filter_map(|row| {
-            let name = || row.get::<DecodedText>(2).or_report().map(|name| name.0);
-            holder = holder.take().or_else(name);
-            row.get(1).or_report().map(to_micros)
+            let until = row.get(1).or_report().map(to_micros)?;
+            let DecodedText(name) = row.get(2).or_report()?;
+            let is_finite = row.get::<bool>(3).or_report()?;
+            holder.get_or_insert(Holder {
+                name,
+                until: is_finite.then_some(until),
+            });
+            Some(until)
         });
         (ends.collect(), holder)
     }

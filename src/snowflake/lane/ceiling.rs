@@ -125,7 +125,7 @@ impl Page for CeilingPage {
                 timestamp_text(from),
                 timestamp_text(to)
             ),
-            "Do not modify sequence \"mint.time_ceiling\".",
+            Some("Do not modify sequence \"mint.time_ceiling\"."),
         );
     }
 }

@@ -5,6 +5,7 @@ use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
 use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::size_setting;
 use crate::snowflake::settings;
 use mint_core::{
     BUILTINS, ClockAnchor, Lane, LaneTable, Layout, LayoutKey, Lookup, Micros, TableCount,
@@ -24,8 +25,13 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'l', 1);
-static LANES: NamedSegment<Head, Lane> =
-    NamedSegment::with_slots(settings::LANES, &STAMP, slots, init);
+static LANES: NamedSegment<Head, Lane> = NamedSegment::sized_by(
+    size_setting::value::<settings::MaxLanes>,
+    settings::LANES,
+    &STAMP,
+    slots,
+    init,
+);
 
 /// Returns at least twice as many slots as lanes: that keeps probing short, and leaves room for shared lanes.
 fn slots() -> usize {
@@ -123,14 +129,13 @@ fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
     // Lanes are counted by role: a role may create many databases, but no roles.
     let maker = privilege::session_user();
     locked(|table| table.insert(layout, node, maker)).unwrap_or_else(|| {
-        let (all, share) = shared.table.shares();
+        let (_, share) = shared.table.shares();
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!("could not find free lane for layout \"{layout}\""),
         )
         .detail(format!(
-            "All lanes of single nodes are in use. So are the lanes that further layouts can have: \
-             half of {all} for all roles, and {share} for this role."
+            "All lanes are in use, including those that custom layouts share and the {share} reserved for this role."
         ))
         .hint("Increase \"pg_mint.max_lanes\" and restart the server.")
         .raise()

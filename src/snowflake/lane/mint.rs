@@ -5,7 +5,7 @@ use crate::pg::machine::{clock, random};
 use crate::snowflake::error::{IN_RECOVERY, log_step, refuse};
 use crate::snowflake::lane::lanes::Shared;
 use crate::snowflake::lane::{ceiling, lanes, session};
-use crate::snowflake::node::lender;
+use crate::snowflake::node::grantor;
 use crate::snowflake::settings;
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Run, mint};
@@ -66,7 +66,7 @@ impl Host for Backend {
 
     fn renew(&mut self) -> Result<(), Infallible> {
         if let Some(lease) = self.lease {
-            self.lease = Some(lender::renew(lease, self.node));
+            self.lease = Some(grantor::renew(lease, self.node));
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
     let policy = settings::policy();
     let mut host = Backend {
         anchor: shared.anchor,
-        lease: lender::lease(layout, node),
+        lease: grantor::lease(layout, node),
         node: (layout.node.width, node),
     };
     match mint(lane, layout, want, &policy, &mut host) {

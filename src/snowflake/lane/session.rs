@@ -2,7 +2,7 @@
 
 use crate::pg::backend::discard::on_discard;
 use crate::pg::backend::local::Local;
-use crate::snowflake::node::lender;
+use crate::snowflake::node::grantor;
 use mint_core::{Lane, Run};
 use std::ptr;
 
@@ -15,7 +15,7 @@ static LAST_ID: Local<Option<i64>> = Local::new(None);
 pub fn init() {
     on_discard(|| LAST_ID.set(None));
     // Reserved ids were taken under the old settings.
-    lender::on_change(|| RESERVED.iter().for_each(|slot| slot.set(None)));
+    grantor::on_change(|| RESERVED.iter().for_each(|slot| slot.set(None)));
 }
 
 fn slot(lane: &Lane) -> &'static Local<Option<(&'static Lane, Run)>> {

@@ -1,5 +1,5 @@
 //! The node that this server mints as.
 
+pub mod grantor;
 pub mod java;
-pub mod lender;
 pub mod setting;

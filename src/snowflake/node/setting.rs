@@ -2,7 +2,7 @@
 
 use crate::pg::backend::guc::{self, ParsedGuc};
 use crate::pg::backend::local::Local;
-use crate::snowflake::node::lender;
+use crate::snowflake::node::grantor;
 use pgrx::{GucContext, GucSetting};
 use std::ffi::CString;
 
@@ -40,7 +40,7 @@ impl ParsedGuc for Node {
 
     fn assign(self) {
         CHOICE.set(self);
-        lender::changed();
+        grantor::changed();
     }
 }
 

@@ -125,10 +125,10 @@ impl Server {
 
     /// Polls until `is_so` returns true; panics with the log after a minute.
     pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
-        let patience = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while !is_so() {
             assert!(
-                Instant::now() < patience,
+                Instant::now() < deadline,
                 "timeout after a minute: {what}\n{}",
                 self.end_of_log()
             );
@@ -203,12 +203,12 @@ impl Server {
 
     /// Polls `ask` until it succeeds; panics with the last refusal after 15 s.
     pub fn until_minted<T>(&self, mut ask: impl FnMut() -> Result<T, Refusal>) -> T {
-        let patience = Instant::now() + Duration::from_secs(15);
+        let deadline = Instant::now() + Duration::from_secs(15);
         loop {
             match ask() {
                 Ok(value) => return value,
                 Err(refusal) => assert!(
-                    Instant::now() < patience,
+                    Instant::now() < deadline,
                     "still refused after 15 s: {refusal}"
                 ),
             }

@@ -231,8 +231,8 @@ impl Session {
         let before: String = self.one(&format!("SHOW {setting}"));
         self.run("SELECT pg_reload_conf()");
         // The reload reaches this session by a signal, some time later.
-        let patience = Instant::now() + Duration::from_secs(2);
-        while self.one::<String>(&format!("SHOW {setting}")) == before && Instant::now() < patience
+        let deadline = Instant::now() + Duration::from_secs(2);
+        while self.one::<String>(&format!("SHOW {setting}")) == before && Instant::now() < deadline
         {
             std::thread::sleep(Duration::from_millis(10));
         }

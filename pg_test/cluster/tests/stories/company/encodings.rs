@@ -72,7 +72,7 @@ const CALLS: &[(&str, &str)] = &[
         "3F000: schema \"n@\" does not exist",
     ),
     (
-        "SELECT segment_create('b', 100, 1, 's@')",
+        "SELECT segment_create('b', 100, NULL, 's@')",
         "server \"s@\" does not exist",
     ),
     (
@@ -213,11 +213,11 @@ const CALLS: &[(&str, &str)] = &[
         "SELECT mint.registry_reserve(10, 1, 1, 'h@'); SELECT holder FROM mint_registry.nodes",
         "h@",
     ),
-    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "is leased by h@"),
+    ("SELECT mint.registry_reserve(10, 1, 1, 'j@')", "is reserved for \"h@\""),
     (
         "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[1, 1]'::jsonb,
       'holder', 'm@', 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) ->> 'denial'",
-        "is leased by h@",
+        "is reserved for \"h@\"",
     ),
     (
         "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 10, 'nodes', '[2, 2]'::jsonb,

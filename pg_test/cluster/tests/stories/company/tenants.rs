@@ -38,6 +38,14 @@ fn lanes_of_others_are_never_refused() {
         refused > 4_000,
         "only {refused} of 5000 layouts were refused"
     );
+    let refusal = eve.refusal(
+        "SELECT snowflake_next_id(0, 'time:41 node:10 seq:12 epoch:1999-01-01T00:00:00Z')",
+    );
+    assert_eq!(refusal.code, "53400", "{refusal}");
+    assert_eq!(
+        refusal.detail,
+        "All lanes are in use, including those that custom layouts share and the 2 reserved for this role."
+    );
     let mut other = server.connect("postgres");
     // Built-in layouts always have a lane, and a layout of this database's own finds one as well.
     let ids: Vec<i64> =

@@ -7,6 +7,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const NEXT: &str = "SELECT segment_next('orders')";
+const UNREACHABLE: &str =
+    "Check the foreign server, and its user mapping for the owner of the sequence.";
 
 /// Starts a central server with the sequence, and servers that draw from it.
 fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
@@ -61,6 +63,18 @@ fn two_servers_draw_from_one_sequence() {
     assert_unique([&app.column::<i64>(NEXT)]);
     app.run("BEGIN READ ONLY");
     assert_unique([&app.column::<i64>(NEXT)]);
+    app.run("COMMIT");
+    // A role without a user mapping of its own is told so.
+    session
+        .run("GRANT USAGE ON FOREIGN SERVER registry TO app; GRANT CREATE ON SCHEMA public TO app");
+    app.run("SELECT segment_create('unmapped', source => 'registry')");
+    let refusal = app.refusal("SELECT segment_next('unmapped')");
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    assert!(
+        refusal.detail.contains("user mapping not found"),
+        "{refusal}"
+    );
+    assert_eq!(refusal.hint, UNREACHABLE);
 }
 
 #[test]
@@ -85,6 +99,7 @@ fn an_outage_is_noticed_when_two_segments_are_used_up() {
         refusal.detail.contains("could not establish connection"),
         "{refusal}"
     );
+    assert_eq!(refusal.hint, UNREACHABLE);
     central.server.start_again();
     let (value, after) = first_id(&servers[0], NEXT);
     say(format!("drew {after:?} after the source came back"));

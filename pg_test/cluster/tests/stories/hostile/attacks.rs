@@ -345,11 +345,11 @@ fn only_plain_tables_are_a_registry() {
         ),
         (
             "CREATE RULE r AS ON UPDATE TO registry DO ALSO NOTHING",
-            "DROP RULE r ON registry; VACUUM registry",
+            "DROP RULE r ON registry",
         ),
         (
             "CREATE TRIGGER run BEFORE UPDATE ON registry FOR EACH ROW EXECUTE FUNCTION public.run()",
-            "DROP TRIGGER run ON registry; VACUUM registry",
+            "DROP TRIGGER run ON registry",
         ),
         (
             "ALTER TABLE registry RENAME TO real; CREATE VIEW registry AS SELECT * FROM real",
@@ -361,7 +361,12 @@ fn only_plain_tables_are_a_registry() {
         for session in [&mut session, &mut dana] {
             let refusal = session.refusal("SELECT mint.registry_end_quarantine()");
             assert_eq!(refusal.code, "55000", "{change}: {refusal}");
-            assert!(refusal.message.contains("can trust"), "{change}: {refusal}");
+            assert!(
+                refusal
+                    .message
+                    .contains("cannot trust table \"mint_registry."),
+                "{change}: {refusal}"
+            );
         }
         for statement in back.split("; ") {
             session.run(statement);

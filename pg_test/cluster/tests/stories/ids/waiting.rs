@@ -12,7 +12,7 @@ const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z
 
 const PROMPT: Duration = Duration::from_millis(500);
 /// A wait longer than this counts as one that nothing ends.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Returns a query for far more ids than any layout has in the time of a test. In the select list `generate_series`
 /// returns rows one by one; in `FROM` it would first generate all of them, before any id is minted.
@@ -43,7 +43,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         sleep(Duration::from_millis(400));
         // On a busy machine the call may not wait yet.
         let mut waits_for_lane = waits(&mut other) > before;
-        while !waits_for_lane && !waiting.is_finished() && begun.elapsed() < PATIENCE {
+        while !waits_for_lane && !waiting.is_finished() && begun.elapsed() < LONGEST {
             sleep(Duration::from_millis(10));
             waits_for_lane = waits(&mut other) > before;
         }
@@ -51,7 +51,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         let ordered = Instant::now();
         other.run(&order);
         // Assertions come after the session has ended, if need be by force: the scope waits for it.
-        while !waiting.is_finished() && ordered.elapsed() < PATIENCE {
+        while !waiting.is_finished() && ordered.elapsed() < LONGEST {
             sleep(Duration::from_millis(1));
         }
         if !waiting.is_finished() {
@@ -100,6 +100,36 @@ fn a_wait_for_capacity_can_be_ended() {
 
     // The lane still serves other calls.
     assert!(session.one::<i64>("SELECT snowflake_next_id(1, 'sonyflake')") > 0);
+}
+
+/// Ids that are ahead of the clock by more than a lowered limit are no sign of a clock that is wrong.
+#[test]
+fn a_lowered_max_ahead_is_named() {
+    let server = Server::build("lowered max_ahead")
+        .conf("pg_mint.max_ahead = 60s")
+        .conf("pg_mint.max_wait = 100ms")
+        .start();
+    let mut session = server.connect("postgres");
+    let layout = "time:32 node:30 seq:1 unit:1s epoch:2020-01-01T00:00:00Z";
+    let next = format!("SELECT snowflake_next_id(1, '{layout}') FROM generate_series(1, $)");
+    session.run(&next.replace('$', "60"));
+    session.run("ALTER SYSTEM SET pg_mint.max_ahead = '1s'");
+    session.run("SELECT pg_reload_conf()");
+    server.until("a reload", || {
+        session.one::<String>("SHOW pg_mint.max_ahead") == "1s"
+    });
+    let refusal = session.refusal(&next.replace('$', "1"));
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(
+        refusal.detail.starts_with(
+            "The last id is further ahead of the clock than \"pg_mint.max_ahead\" (1 s) allows. The next id is 2"
+        ),
+        "{refusal}"
+    );
+    assert_eq!(
+        refusal.hint,
+        "Wait, or increase \"pg_mint.max_wait\". If the system clock is wrong, correct it."
+    );
 }
 
 /// Without time ahead of the clock calls wait for every tick, for some of them too briefly to sleep.

@@ -53,7 +53,7 @@ fn a_paused_member_mints_nothing_outside_its_lease() {
     }
     assert_refused(
         &ada.connect("postgres").refusal(NEXT_5),
-        "leased by ben until",
+        "leased by \"ben\" until",
     );
     all.extend(ids);
     assert_unique(&all);
@@ -110,7 +110,7 @@ fn copies_of_a_member_get_leases_of_their_own() {
         for copy in [&clone, &standby] {
             assert_refused(
                 &copy.connect("postgres").refusal(NEXT_5),
-                "leased by ada until",
+                "leased by \"ada\" until",
             );
         }
         sleep(Duration::from_millis(700));

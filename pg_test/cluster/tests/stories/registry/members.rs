@@ -68,7 +68,7 @@ fn a_node_that_two_members_list_is_granted_to_one() {
     for _ in 0..3 {
         assert_refused(
             &ben.connect("postgres").refusal(NEXT_5),
-            "leased by ada until",
+            "leased by \"ada\" until",
         );
     }
     // Not before the lease ends, as the registry cannot know that its holder is gone.
@@ -92,7 +92,7 @@ fn a_node_that_two_members_list_is_granted_to_one() {
     ada.start_again();
     assert_refused(
         &ada.connect("postgres").refusal(NEXT_5),
-        "leased by ben until",
+        "leased by \"ben\" until",
     );
     // A clean stop releases the lease at once.
     ben.stop_fast();
@@ -146,7 +146,7 @@ fn a_member_mints_no_shard_without_a_lease() {
     other.one::<i64>(
         "SELECT snowflake_next_id(5, 'time:41 node:8 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z')",
     );
-    assert_refused(&other.refusal(NEXT_5), "leased by ada until");
+    assert_refused(&other.refusal(NEXT_5), "leased by \"ada\" until");
 }
 
 /// A change of the settings overrides what a session has cached about a node's lease.
@@ -183,7 +183,7 @@ fn a_layout_without_a_node_is_leased_to_one_server() {
     let mut ids: Vec<i64> = vec![ada.connect("postgres").one(MASTODON)];
     assert_refused(
         &ben.connect("postgres").refusal(MASTODON),
-        "leased by ada until",
+        "leased by \"ada\" until",
     );
     ada.stop_fast();
     ids.push(first_id(&ben, MASTODON).0);
@@ -248,7 +248,7 @@ fn reserved_nodes_are_not_granted() {
     let refusal = session.refusal("SELECT mint.registry_reserve(13, 4, 5, 'third')");
     assert_eq!(refusal.code, "55006", "{refusal}");
     assert!(
-        refusal.message.contains("leased by the old master"),
+        refusal.message.contains("reserved for \"the old master\""),
         "{refusal}"
     );
     let (ada, ben) = (registry.auto("ada"), registry.fixed("ben", "3"));
@@ -260,7 +260,7 @@ fn reserved_nodes_are_not_granted() {
     let refusal = ben
         .connect("postgres")
         .refusal("SELECT snowflake_next_id(3)");
-    assert_refused(&refusal, "leased by the old master");
+    assert_refused(&refusal, "reserved for \"the old master\"");
     session.run("SELECT mint.registry_unreserve(13, 0, 4)");
     first_id(&ben, "SELECT snowflake_next_id(3)");
     let refusal = session.refusal("SELECT mint.registry_unreserve(13, 0, 4)");
@@ -306,5 +306,5 @@ fn a_release_under_load_repeats_nothing() {
     assert!(after < Duration::from_secs(3), "{after:?}");
     all.push(vec![id]);
     assert_unique(&all);
-    assert_refused(&session.refusal(NEXT_5), "leased by ben until");
+    assert_refused(&session.refusal(NEXT_5), "leased by \"ben\" until");
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
 const NEXT_5: &str = "SELECT snowflake_next_id(5)";
-const FORGOTTEN: &str = "registry is in quarantine and grants no leases";
+const FORGOTTEN: &str = "registry is in quarantine and grants no new leases";
 
 fn renewals(session: &mut Session) -> i64 {
     session.one("SELECT coalesce(max(renewals), 0) FROM mint.leases WHERE held")
@@ -250,7 +250,7 @@ fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
         // The member tries its connection to the old registry first.
         ada.until("the lease is found lost", || {
             let refusal = session.refusal(NEXT_5);
-            refusal.detail.contains("is leased by ben until")
+            refusal.detail.contains("is leased by \"ben\" until")
         });
     }
 }
@@ -370,7 +370,7 @@ fn the_extension_is_dropped_under_load() {
         says("permission denied for table leases");
         sleep(registry.lease * 2);
         session.run("SELECT mint.registry_drop()");
-        says("this database is not a registry of nodes");
+        says("is not a registry of nodes");
         session.run(
             "SELECT mint.registry_create('2 s'); GRANT INSERT ON mint_registry.leases TO member",
         );

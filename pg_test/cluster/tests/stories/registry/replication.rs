@@ -75,9 +75,9 @@ fn mint_on_both(sides: &[Server; 2], rows: usize) {
 fn await_rows(sides: &[Server; 2], total: i64) {
     for side in sides {
         let mut session = side.connect("postgres");
-        let patience = Instant::now() + Duration::from_secs(300);
+        let deadline = Instant::now() + Duration::from_secs(300);
         while session.one::<i64>("SELECT count(*) FROM t") < total {
-            assert!(Instant::now() < patience, "{}", side.log());
+            assert!(Instant::now() < deadline, "{}", side.log());
             std::thread::sleep(Duration::from_millis(300));
         }
     }

@@ -8,21 +8,21 @@ use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
 /// Leases nodes. A refusal is an error that it raises.
-pub trait Lender: Sync {
+pub trait Grantor: Sync {
     /// Returns the lease of a node of this width, and the range of nodes that have the same lease.
     fn lease(&self, width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease);
 
     /// Called by a session at the end of a lease. Returns the next lease, which may be the same.
     fn renew(&self, lease: &'static Lease, width: u32, node: u64) -> &'static Lease;
 
-    /// Returns the node of this width that the lender has chosen for this server.
+    /// Returns the node of this width that the grantor has chosen for this server.
     fn node(&self, width: u32) -> u64;
 
     /// Raises the error that the lease ended at `until` and there is no other.
     fn ended(&self, until: Micros) -> !;
 }
 
-static LENDER: Local<Option<&'static dyn Lender>> = Local::new(None);
+static GRANTOR: Local<Option<&'static dyn Grantor>> = Local::new(None);
 static ON_CHANGE: Callbacks<fn()> = Callbacks::new();
 
 /// The nodes and the lease of the last call.
@@ -36,15 +36,15 @@ struct Recent {
 
 static RECENT: Local<Option<Recent>> = Local::new(None);
 
-/// Sets the lender; none if nodes are not leased. Called when a setting is assigned.
-pub fn set(lender: Option<&'static dyn Lender>) {
-    LENDER.set(lender);
+/// Sets the grantor; none if nodes are not leased. Called when a setting is assigned.
+pub fn set(grantor: Option<&'static dyn Grantor>) {
+    GRANTOR.set(grantor);
     changed();
 }
 
 /// Returns whether nodes are leased.
 pub fn is_there() -> bool {
-    LENDER.get().is_some()
+    GRANTOR.get().is_some()
 }
 
 /// Calls `callback` whenever the nodes that this session may mint as can have changed.
@@ -62,19 +62,19 @@ pub fn changed() {
 /// Returns the lease to mint within, if nodes are leased.
 #[inline]
 pub fn lease(layout: &Layout, node: u64) -> Option<&'static Lease> {
-    let lender = LENDER.get()?;
+    let grantor = GRANTOR.get()?;
     let width = layout.node.width;
     match RECENT.get() {
         Some(recent) if recent.width == width && (recent.first..=recent.last).contains(&node) => {
             Some(recent.lease)
         }
-        _ => Some(request(lender, width, node)),
+        _ => Some(request(grantor, width, node)),
     }
 }
 
 #[cold]
-fn request(lender: &dyn Lender, width: u32, node: u64) -> &'static Lease {
-    let (nodes, lease) = lender.lease(width, node);
+fn request(grantor: &dyn Grantor, width: u32, node: u64) -> &'static Lease {
+    let (nodes, lease) = grantor.lease(width, node);
     RECENT.set(Some(Recent {
         width,
         first: *nodes.start(),
@@ -89,30 +89,30 @@ fn request(lender: &dyn Lender, width: u32, node: u64) -> &'static Lease {
 pub fn renew(lease: &'static Lease, (width, node): (u32, u64)) -> &'static Lease {
     // The settings, and with them the range of the node, may have changed.
     RECENT.set(None);
-    LENDER
+    GRANTOR
         .get()
-        .map_or(lease, |lender| lender.renew(lease, width, node))
+        .map_or(lease, |grantor| grantor.renew(lease, width, node))
 }
 
-/// Returns the node that the lender has chosen for this server, for layouts with the same width of node.
+/// Returns the node that the grantor has chosen for this server, for layouts with the same width of node.
 #[inline]
 pub fn node(layout: &Layout) -> u64 {
-    LENDER
+    GRANTOR
         .get()
-        .unwrap_or_else(|| no_lender().raise())
+        .unwrap_or_else(|| no_grantor().raise())
         .node(layout.node.width)
 }
 
 /// Raises the error that the lease of a node ended at `until`.
 #[cold]
 pub fn ended(until: Micros) -> ! {
-    let lender = LENDER.get().unwrap_or_else(|| no_lender().raise());
-    lender.ended(until)
+    let grantor = GRANTOR.get().unwrap_or_else(|| no_grantor().raise());
+    grantor.ended(until)
 }
 
 #[cold]
 #[track_caller]
-fn no_lender() -> Report {
+fn no_grantor() -> Report {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         "parameter \"pg_mint.registry\" is not set",
