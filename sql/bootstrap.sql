@@ -19,6 +19,14 @@ BEGIN
             DETAIL = 'The extension creates a schema of this name itself.',
             HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
     END IF;
+    IF target OPERATOR(pg_catalog.=) ANY (
+        SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+    ) THEN
+        RAISE EXCEPTION 'extension "pg_mint" cannot be installed in schema "mint_registry"'
+            USING ERRCODE = 'feature_not_supported',
+            DETAIL = 'The schema is for the tables of a registry.',
+            HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
+    END IF;
     IF present IS NOT NULL THEN
         IF keeper OPERATOR(pg_catalog.<>) installer AND NOT EXISTS (
             SELECT FROM pg_catalog.pg_database AS d

@@ -44,6 +44,8 @@ SELECT 'twitter worker:8'::snowflake_layout;
 SELECT 'twitter seq:14'::snowflake_layout;
 SELECT 'twitter time:20 node:32'::snowflake_layout;
 SELECT 'leaf seq:6'::snowflake_layout;
+SELECT 'twitter epoch:9999-12-31T00:00:00Z'::snowflake_layout;
+SELECT 'twitter epoch:2026-01-01T00:00:00+16:00'::snowflake_layout;
 SELECT 'twitter node:8 leaf'::snowflake_layout;
 SELECT 'Twitter node:8'::snowflake_layout;
 

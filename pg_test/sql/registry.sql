@@ -154,7 +154,7 @@ SELECT mint.release_leases();
 SELECT * FROM mint_registry.leases;
 SELECT * FROM mint.leases;
 RESET ROLE;
-GRANT INSERT ON mint_registry.leases TO member;
+GRANT INSERT ON mint_registry.nodes TO member;
 SET ROLE member;
 SELECT (ask(NULL, 13, NULL, NULL)).why;
 SELECT mint.registry_end_quarantine();
@@ -163,7 +163,19 @@ GRANT pg_monitor TO member;
 SET ROLE member;
 SELECT count(*) > 3 AS some FROM mint_registry.nodes;
 SELECT * FROM mint.leases;
+-- With USAGE on the schema, a member still inserts no rows itself.
+INSERT INTO mint_registry.nodes (node_bits, first_node, last_node, holder) VALUES (10, 0, 1022, 'squat');
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (1, 10, 0, 1022, 'squat', now(), now(), 'infinity');
 RESET ROLE;
+SELECT is_insertable_into FROM information_schema.tables WHERE table_schema = 'mint_registry' AND table_name = 'nodes';
+-- No row is what a registry would not write.
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 32, 0, 0, 'x', now(), now(), now());
+\set VERBOSITY terse
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, 1023, 1024, 'x', now(), now(), now());
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, -1, 0, 'x', now(), now(), now());
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, 5, 5, 'x', now(), now(), '-infinity');
+\set VERBOSITY default
+SELECT mint.registry_reserve(32, 0, 0, 'x');
 
 -- The tables are no part of the extension, which comes and goes without them.
 SELECT mint.registry_reserve(13, 4000, 4000, 'static');

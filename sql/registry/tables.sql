@@ -32,6 +32,10 @@ CREATE TABLE mint_registry.leases (
     lease_from pg_catalog.timestamptz NOT NULL,
     lease_until pg_catalog.timestamptz NOT NULL,
     renewals pg_catalog.int8 NOT NULL DEFAULT 0::pg_catalog.int8,
+    CHECK (node_bits OPERATOR(pg_catalog.>=) 0 AND node_bits OPERATOR(pg_catalog.<=) 31),
+    CHECK (first_node OPERATOR(pg_catalog.>=) 0::pg_catalog.int8 AND first_node OPERATOR(pg_catalog.<=) last_node
+        AND last_node OPERATOR(pg_catalog.<) (1::pg_catalog.int8 OPERATOR(pg_catalog.<<) node_bits)),
+    CHECK (pg_catalog.isfinite(lease_from) AND lease_until OPERATOR(pg_catalog.>=) lease_from),
     -- No node is in two leases.
     EXCLUDE USING gist (pg_catalog.numrange(
         node_bits::pg_catalog.numeric OPERATOR(pg_catalog.*) 18446744073709551616::pg_catalog.numeric
@@ -41,13 +45,14 @@ CREATE TABLE mint_registry.leases (
         '[]'::pg_catalog.text
     ) WITH OPERATOR(pg_catalog.&&))
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE mint_registry.leases IS 'Leases and reservations of nodes; a role with INSERT can request leases';
+COMMENT ON TABLE mint_registry.leases IS 'Leases and reservations of nodes';
 
+-- INSERT on this view is the privilege to request leases. With OFFSET it is not updatable, so this inserts nothing.
 CREATE VIEW mint_registry.nodes AS
 SELECT node_bits, first_node, last_node, holder,
     lease_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, lease_from, lease_until, since, renewals
 FROM mint_registry.leases
-ORDER BY node_bits, first_node;
-COMMENT ON VIEW mint_registry.nodes IS 'Shows the nodes that this registry has leased or reserved';
+ORDER BY node_bits, first_node OFFSET 0::pg_catalog.int8;
+COMMENT ON VIEW mint_registry.nodes IS 'Shows the nodes that this registry has leased or reserved; INSERT is the privilege to request leases';
 GRANT USAGE ON SCHEMA mint_registry TO pg_monitor;
 GRANT SELECT ON mint_registry.nodes TO pg_monitor;

@@ -99,7 +99,7 @@ pub struct Definition {
 }
 
 /// The widest node: every shard is an `integer` of SQL.
-const MAX_NODE_BITS: u32 = 31;
+pub const MAX_NODE_BITS: u32 = 31;
 
 /// Longest unit: an hour, in microseconds.
 pub(crate) const MAX_UNIT: u32 = 3_600_000_000;

@@ -55,30 +55,45 @@ pub enum Defect {
 /// # Errors
 /// What else it is.
 pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Result<Option<pg_sys::Oid>, Defect> {
-    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
+    let Some(class) = class_of(relation) else {
+        return Ok(None);
+    };
+    let is_table = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION;
+    if !is_table || class.relispartition {
+        return Err(Defect::NotATable);
+    }
+    if class.relpersistence.cast_unsigned() != pg_sys::RELPERSISTENCE_PERMANENT {
+        return Err(Defect::NotPermanent);
+    }
+    if class.relrowsecurity {
+        return Err(Defect::RowSecurity);
+    }
+    if class.relhastriggers || class.relhasrules {
+        // Both may be left of a trigger or a rule that was dropped.
+        return triggers_or_rules(relation).map_or(Ok(Some(class.relowner)), Err);
+    }
+    Ok(Some(class.relowner))
+}
+
+/// The owner of a view; none if the relation is something else.
+pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    class_of(relation)
+        .filter(|class| class.relkind.cast_unsigned() == pg_sys::RELKIND_VIEW)
+        .map(|class| class.relowner)
+}
+
+/// The row of a relation in `pg_class`.
+fn class_of(relation: pg_sys::Oid) -> Option<pg_sys::FormData_pg_class> {
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is copied before it is released.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
         let row = pg_sys::SearchSysCache1(cache, relation.into());
         if row.is_null() {
-            return Ok(None);
+            return None;
         }
         let class = *pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>();
         pg_sys::ReleaseSysCache(row);
-        let is_table = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION;
-        if !is_table || class.relispartition {
-            return Err(Defect::NotATable);
-        }
-        if class.relpersistence.cast_unsigned() != pg_sys::RELPERSISTENCE_PERMANENT {
-            return Err(Defect::NotPermanent);
-        }
-        if class.relrowsecurity {
-            return Err(Defect::RowSecurity);
-        }
-        if class.relhastriggers || class.relhasrules {
-            // Both may be left of a trigger or a rule that was dropped.
-            return triggers_or_rules(relation).map_or(Ok(Some(class.relowner)), Err);
-        }
-        Ok(Some(class.relowner))
+        Some(class)
     }
 }
 

@@ -23,7 +23,7 @@ impl<const N: usize> OwnedTables<N> {
         let (namespace, owner) = relation::schema_and_owner(schema)?;
         let oids = names.map(|name| {
             let oid = relation::find(namespace, &charset::c_string(name));
-            let oid = oid.unwrap_or_else(|| refuse_missing(schema, owner, name));
+            let oid = oid.unwrap_or_else(|| refuse_missing(schema, owner, "table", name));
             match relation::owner_of_plain_table(oid) {
                 Ok(Some(keeper)) if keeper == owner => {}
                 Ok(Some(_)) => refuse(
@@ -32,12 +32,20 @@ impl<const N: usize> OwnedTables<N> {
                     "The table and its schema have different owners.",
                     "Change the owner of the table to that of the schema.",
                 ),
-                Ok(None) => refuse_missing(schema, owner, name),
+                Ok(None) => refuse_missing(schema, owner, "table", name),
                 Err(defect) => refuse_defect(schema, name, defect),
             }
             oid
         });
         Some(Self { owner, oids })
+    }
+
+    /// Finds a view of the owner beside the tables. Only its privileges count, so what it shows is not checked.
+    pub fn view(&self, schema: &str, name: &str) -> pg_sys::Oid {
+        let place = relation::schema_and_owner(schema);
+        let view = place.and_then(|(schema, _)| relation::find(schema, &charset::c_string(name)));
+        view.filter(|&view| relation::owner_of_view(view) == Some(self.owner))
+            .unwrap_or_else(|| refuse_missing(schema, self.owner, "view", name))
     }
 
     /// Runs `work` with the rights of the owner, as a security-restricted operation, in whose statements names may mean
@@ -53,10 +61,10 @@ impl<const N: usize> OwnedTables<N> {
 
 #[cold]
 #[track_caller]
-fn refuse_missing(schema: &str, owner: pg_sys::Oid, name: &str) -> ! {
+fn refuse_missing(schema: &str, owner: pg_sys::Oid, kind: &str, name: &str) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("schema \"{schema}\" has no table \"{name}\""),
+        format!("schema \"{schema}\" has no {kind} \"{name}\""),
     )
     .detail(format!(
         "The owner of the schema is role \"{}\".",

@@ -18,6 +18,7 @@ use crate::snowflake::lane::lanes;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
+use mint_core::snowflake::definition::MAX_NODE_BITS;
 use mint_core::snowflake::mint_error::lease_ended;
 use mint_core::{Lane, Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
@@ -40,7 +41,7 @@ pub struct Head {
     seen: History,
     settings: AtomicU64,
     released: AtomicU32,
-    any: [AtomicU32; 63],
+    any: [AtomicU32; MAX_NODE_BITS as usize + 1],
     slots: [LeaseSlot; SLOTS],
 }
 
@@ -113,7 +114,8 @@ pub fn set_any_slot(width: u32, slot: &'static LeaseSlot) {
 }
 
 /// For each width, the index that this session has read of the slot of its node, plus 1, and the node.
-static ANY: [Local<(u32, u64)>; 63] = [const { Local::new(UNKNOWN) }; 63];
+static ANY: [Local<(u32, u64)>; MAX_NODE_BITS as usize + 1] =
+    [const { Local::new(UNKNOWN) }; MAX_NODE_BITS as usize + 1];
 const UNKNOWN: (u32, u64) = (u32::MAX, 0);
 
 /// Registers what a change of settings clears. Called once, when the library is loaded.

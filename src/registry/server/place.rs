@@ -15,7 +15,7 @@ const SCHEMA_C: &CStr = c"mint_registry";
 pub enum Caller {
     /// The owner, or a superuser.
     Owner,
-    /// A role that may request leases: one with INSERT on the table of leases.
+    /// A role that may request leases: one with INSERT on the view of nodes.
     Member,
 }
 
@@ -90,12 +90,12 @@ pub fn drop() {
 impl Place {
     /// Raises the server's own error unless the user may do this.
     pub fn demand(&self, caller: Caller) {
-        let [_, leases] = self.0.oids;
         match caller {
             Caller::Owner => privilege::demand_ownership(SCHEMA_C, self.0.owner),
             Caller::Member => {
-                let table = pg_sys::ObjectType::OBJECT_TABLE;
-                privilege::demand(leases, "leases", pg_sys::ACL_INSERT, table);
+                let view = self.0.view(SCHEMA, "nodes");
+                let kind = pg_sys::ObjectType::OBJECT_VIEW;
+                privilege::demand(view, "nodes", pg_sys::ACL_INSERT, kind);
             }
         }
     }

@@ -4,6 +4,7 @@ use crate::pg::error::report;
 use crate::pg::machine::server;
 use crate::registry::identity::{bits, describe_nodes};
 use mint_core::clock::timestamp_text;
+use mint_core::snowflake::definition::MAX_NODE_BITS;
 use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
@@ -41,13 +42,13 @@ impl Nodes {
     /// Returns all nodes of a width, which is checked.
     pub fn of_width(width: i32) -> Self {
         match u32::try_from(width) {
-            Ok(width @ 0..=62) => Self {
+            Ok(width @ 0..=MAX_NODE_BITS) => Self {
                 width,
                 range: 0..=(1 << width) - 1,
             },
             _ => report(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                "node_bits must be between 0 and 62",
+                format!("node_bits must be between 0 and {MAX_NODE_BITS}"),
             )
             .raise(),
         }

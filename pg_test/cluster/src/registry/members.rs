@@ -122,7 +122,7 @@ pub fn create_registry(session: &mut Session, lease: u64) {
     session.run(&format!("SELECT mint.registry_create('{lease} s')"));
     session.run("SELECT mint.registry_end_quarantine()");
     // Members need this privilege and no other.
-    session.run("GRANT INSERT ON mint_registry.leases TO member");
+    session.run("GRANT INSERT ON mint_registry.nodes TO member");
 }
 
 /// Retries until the server mints. Returns the id and the time it took.

@@ -128,6 +128,9 @@ fn the_functions_of_applications_are_not_put_into_mint() {
     let (_server, mut owner) = shop("schema mint by name");
     let refusal = owner.refusal("CREATE EXTENSION pg_mint SCHEMA mint");
     assert_eq!(refusal.code, "3F000", "{refusal}");
+    owner.run("CREATE SCHEMA mint_registry");
+    let refusal = owner.refusal("CREATE EXTENSION pg_mint SCHEMA mint_registry");
+    assert_eq!(refusal.code, "0A000", "{refusal}");
     owner.run("CREATE SCHEMA mint");
     let before = schema(&mut owner);
     for create in [

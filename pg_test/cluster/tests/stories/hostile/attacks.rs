@@ -294,7 +294,7 @@ fn a_registry_runs_with_the_rights_of_its_owner() {
              RAISE WARNING 'seen as %', current_user; RETURN true; END $$;
          ALTER TABLE mint_registry.leases ADD CHECK (seen());
          ALTER TABLE mint_registry.registry ADD CHECK (seen());
-         GRANT INSERT ON mint_registry.leases TO member",
+         GRANT INSERT ON mint_registry.nodes TO member",
     );
     let mut session = server.connect("dana");
     for call in [

@@ -366,13 +366,13 @@ fn the_extension_is_dropped_under_load() {
         for member in &members {
             first_id(member, NEXT);
         }
-        session.run("REVOKE INSERT ON mint_registry.leases FROM member");
+        session.run("REVOKE INSERT ON mint_registry.nodes FROM member");
         says("permission denied for table leases");
         sleep(registry.lease * 2);
         session.run("SELECT mint.registry_drop()");
         says("is not a registry of nodes");
         session.run(
-            "SELECT mint.registry_create('2 s'); GRANT INSERT ON mint_registry.leases TO member",
+            "SELECT mint.registry_create('2 s'); GRANT INSERT ON mint_registry.nodes TO member",
         );
         for member in &members {
             first_id(member, NEXT);
