@@ -169,8 +169,8 @@ INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, 
 RESET ROLE;
 SELECT is_insertable_into FROM information_schema.tables WHERE table_schema = 'mint_registry' AND table_name = 'nodes';
 -- No row is what a registry would not write.
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 32, 0, 0, 'x', now(), now(), now());
 \set VERBOSITY terse
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 32, 0, 0, 'x', now(), now(), now());
 INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, 1023, 1024, 'x', now(), now(), now());
 INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, -1, 0, 'x', now(), now(), now());
 INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, 5, 5, 'x', now(), now(), '-infinity');
