@@ -34,7 +34,7 @@ CREATE TABLE mint_registry.leases (
     renewals pg_catalog.int8 NOT NULL DEFAULT 0::pg_catalog.int8,
     CHECK (node_bits OPERATOR(pg_catalog.>=) 0 AND node_bits OPERATOR(pg_catalog.<=) 31),
     CHECK (first_node OPERATOR(pg_catalog.>=) 0::pg_catalog.int8 AND first_node OPERATOR(pg_catalog.<=) last_node
-        AND last_node OPERATOR(pg_catalog.<) (1::pg_catalog.int8 OPERATOR(pg_catalog.<<) node_bits)),
+        AND last_node OPERATOR(pg_catalog.>>) node_bits OPERATOR(pg_catalog.=) 0::pg_catalog.int8),
     CHECK (pg_catalog.isfinite(lease_from) AND lease_until OPERATOR(pg_catalog.>=) lease_from),
     -- No node is in two leases.
     EXCLUDE USING gist (pg_catalog.numrange(
