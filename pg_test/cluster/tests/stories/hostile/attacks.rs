@@ -73,8 +73,8 @@ fn installing_makes_no_superuser_by_the_index_of_the_leases() {
     mal.run("CREATE EXTENSION pg_mint SCHEMA evil");
     mal.run("SET search_path = evil, public; SELECT mint.registry_create()");
     mal.run(
-        "INSERT INTO mint_registry.leases VALUES (1, 5, 1, 1, 'x', NULL, NULL, now(), now(), now()),
-             (2, 5, 2, 2, 'x', NULL, NULL, now(), now(), now())",
+        "INSERT INTO mint_registry.leases VALUES (1, 13, 1, 1, 'x', NULL, NULL, now(), now(), now()),
+             (2, 13, 2, 2, 'x', NULL, NULL, now(), now(), now())",
     );
     mal.run("ANALYZE mint_registry.leases");
     assert_harmless(&server, "mal");
@@ -86,7 +86,7 @@ fn installing_makes_no_superuser_by_the_index_of_the_leases() {
     // Enough rows for autovacuum to analyze the table.
     session.run(
         "INSERT INTO mint_registry.leases
-         SELECT 10 + n, 5, 10 + n, 10 + n, 'x', NULL, NULL, now(), now(), now() FROM generate_series(1, 100) n",
+         SELECT 10 + n, 13, 10 + n, 10 + n, 'x', NULL, NULL, now(), now(), now() FROM generate_series(1, 100) n",
     );
     server.until("autovacuum has analyzed the leases", || {
         session.one(

@@ -14,9 +14,10 @@ pub fn of_everybody(place: &str) -> Vec<String> {
     let layout = format!("'twitter'::{HOME}.snowflake_layout");
     let create = |name: &str, source: &str| {
         let (name, step) = (text(&format!("{place}.{name}")), number(100));
+        // A source says itself where its values start.
+        let start = if source == none { "1" } else { "NULL" };
         select(format!(
-            "segment_create({name}, {step}, {}, {source}, {none})",
-            number(1)
+            "segment_create({name}, {step}, {start}::pg_catalog.int8, {source}, {none})"
         ))
     };
     let (segment, ticket, family) = (relation("seg"), relation("tick"), relation("family"));
