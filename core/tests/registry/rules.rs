@@ -1,6 +1,6 @@
 //! The registry's decisions on leases, case by case and at random.
 
-use crate::given::{HUGE, LENGTH, ME, NOW, SECOND, SKEW, ends, quarantined, registry, seen, term};
+use crate::given::{HUGE, LENGTH, ME, NOW, SECOND, SKEW, ends, registry, seen, term};
 use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, request_interval};
 use mint_core::{Denial, Identity, LeaseTerm, Micros, Registry};
 use proptest::prelude::*;
