@@ -21,6 +21,8 @@ pub const LONGEST_LEASE: Micros = 60 * SECOND;
 pub const LARGEST_SKEW: Micros = 10 * SECOND;
 /// How long a registry that may have forgotten something grants nothing new: until all that it may have granted is past.
 pub const QUARANTINE: Micros = LONGEST_LEASE + LARGEST_SKEW;
+/// How long, after a quarantine, no word of a member begins another: the turn of those that have waited.
+pub const TURN: Micros = LONGEST_LEASE / 2;
 
 /// A registry's rules and memory, less its grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,7 +172,7 @@ impl Registry {
         // A server that has seen this incarnation with more in its log, or an identity that this registry never had, has
         // seen the history of another copy. A quarantine covers that history, and tells all servers the new identity: so
         // they are not listened to until a little later, and those that lie never keep others from their turn.
-        let listens = now >= self.quarantine.saturating_add(LARGEST_SKEW);
+        let listens = now >= self.quarantine.saturating_add(TURN);
         let is_more = |seen: LogPoint| match seen.identity == mine {
             true => seen.position > here.position,
             false => !seen.identity.is_before(mine),

@@ -1,7 +1,7 @@
 //! How a registry notices that it may have forgotten something, and what it does until that is past.
 
 use crate::given::{HUGE, LENGTH, ME, NOW, SECOND, SKEW, ends, quarantined, registry, seen, term};
-use mint_core::registry::lease_rules::{LARGEST_SKEW, QUARANTINE};
+use mint_core::registry::lease_rules::{LARGEST_SKEW, QUARANTINE, TURN};
 use mint_core::{Denial, Identity, Micros, Registry, StateLoss};
 
 #[test]
@@ -137,7 +137,7 @@ fn a_registry_behind_what_others_have_seen_has_lost_state() {
         assert_eq!(registry.identity, later(1), "moves by one");
         assert_eq!(registry.quarantine, NOW + QUARANTINE);
         let before = registry;
-        for now in [NOW, NOW + QUARANTINE, NOW + QUARANTINE + LARGEST_SKEW - 1] {
+        for now in [NOW, NOW + QUARANTINE, NOW + QUARANTINE + TURN - 1] {
             let again = registry.detect_state_loss(now, here, true, Some(witness));
             assert_eq!(again, None, "covered by the first quarantine");
         }
@@ -194,16 +194,16 @@ fn lies_about_history_leave_others_their_turn() {
         },
     );
     let here = seen(ME, 100);
-    let mut granted = 0;
+    let mut granted: Micros = 0;
     for second in 0..600 {
         let now = NOW + second * SECOND;
         let incarnation = registry.identity.incarnation.wrapping_add(1 << 30);
         let lie = seen(Identity { incarnation, ..ME }, u64::MAX);
         registry.detect_state_loss(now, here, true, Some(lie));
-        granted += i32::from(registry.admit(now, now, None).is_ok());
+        granted += Micros::from(registry.admit(now, now, None).is_ok());
     }
-    assert_eq!(granted, 7 * 10, "ten seconds after each quarantine");
-    assert_eq!(registry.identity.incarnation, 7);
+    assert_eq!(granted * SECOND, 6 * TURN, "after each quarantine");
+    assert_eq!(registry.identity.incarnation, 5);
 }
 
 /// Both causes at once are reported once.
