@@ -35,7 +35,9 @@ impl Sim {
         match due.event {
             Event::Replicate => {
                 self.registry.replicate();
-                self.schedule(200 * MS..4 * SECOND, 0, Event::Replicate);
+                // Sometimes the standby is far behind.
+                let late = self.rng.pick(&[4, 4, 4, 60]) * SECOND;
+                self.schedule(200 * MS..late, 0, Event::Replicate);
             }
             Event::BackUp => {
                 self.registry.back_up();

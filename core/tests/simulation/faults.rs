@@ -27,8 +27,10 @@ impl Sim {
 
     /// Changes the settings of the registry.
     pub fn change_settings(&mut self) {
-        let lengths = [SHORTEST_LEASE, 10 * SECOND, 30 * SECOND, LONGEST_LEASE];
-        let length = self.rng.pick(&lengths);
+        // Short ones are for few servers: they multiply the requests.
+        let lengths = [LONGEST_LEASE, LONGEST_LEASE, 30 * SECOND, SHORTEST_LEASE];
+        let some = if self.servers > 1_000 { 3 } else { 4 };
+        let length = self.rng.pick(&lengths[..some]);
         let max_skew = self.rng.pick(&[MAX_SKEW, 2 * MAX_SKEW]);
         self.registry.change_settings(length, max_skew);
         self.schedule(5 * SECOND..60 * SECOND, 0, Event::ChangeSettings);

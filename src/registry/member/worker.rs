@@ -1,5 +1,5 @@
 //! The background worker that requests leases from the registry, so that no statement waits for the network: new
-//! leases when sessions need them, and renewals at half of each lease.
+//! leases when sessions need them, and renewals at a third of each lease.
 //!
 //! A session that finds no worker starts one. Its state lies in shared memory, so that the next worker continues.
 
@@ -215,8 +215,8 @@ impl Worker {
             .ok_or("parameter \"pg_mint.registry\" is not set")?;
         let (answer, seen) = self.remote.ask(server, query, ANSWER, |row| read(&row))?;
         self.length = Some(answer.length);
-        // A registry that denies a request because of its clock may not have checked for a loss of state yet.
-        if answer.denial.is_none() {
+        // Also from a denial: else this server would tell of the history that it knows again and again.
+        if let Some(seen) = seen {
             leases::seen().set(seen);
         }
         Ok(answer)
