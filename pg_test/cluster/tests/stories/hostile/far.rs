@@ -21,7 +21,7 @@ const REQUESTS: [&str; 2] = ["jsonb", "text"];
 /// `"$user"` comes first in a search path, and any role that may create in the registry's database can create that schema.
 #[test]
 fn no_other_function_answers_for_the_registry() {
-    let Some(registry) = Registry::start("a false registry", 2) else {
+    let Some(registry) = Registry::start("a false registry", 5) else {
         return;
     };
     let mut session = registry.connect();
@@ -53,7 +53,7 @@ fn no_other_function_answers_for_the_registry() {
 /// The same for segments: functions, operators and casts on the remote side.
 #[test]
 fn no_other_function_answers_for_the_source_of_a_sequence() {
-    let Some(central) = Registry::start("a false source", 2) else {
+    let Some(central) = Registry::start("a false source", 5) else {
         return;
     };
     let mut session = central.connect();
