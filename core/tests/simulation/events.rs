@@ -1,7 +1,7 @@
 //! The handling of events, in the order of true time.
 
 use crate::queue::{Due, Event};
-use crate::registry::{Answer, Request, RequestError, RequestKind};
+use crate::request::{Answer, Request, RequestError, RequestKind};
 use crate::time::{LEASE_LENGTH, MAX_SKEW, MS, SECOND, START};
 use crate::world::Sim;
 use mint_core::registry::lease_rules::QUARANTINE;

@@ -1,7 +1,8 @@
 //! Faults of the registry and of members.
 
 use crate::queue::Event;
-use crate::registry::{REGISTRY_FAULTS, RegistryLease, Request, RequestKind};
+use crate::registry::REGISTRY_FAULTS;
+use crate::request::{RegistryLease, Request, RequestKind};
 use crate::time::{MAX_SKEW, MS, SECOND};
 use crate::world::{Faults, Sim};
 use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, SHORTEST_LEASE};

@@ -11,6 +11,7 @@ mod faults;
 mod member;
 mod queue;
 mod registry;
+mod request;
 mod rng;
 mod statistics;
 mod tables;

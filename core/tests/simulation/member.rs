@@ -1,6 +1,6 @@
 //! A server that mints: its wrong clock, its lanes and its lease.
 
-use crate::registry::{Answer, Nodes, RegistryLease, Request, RequestError, RequestKind};
+use crate::request::{Answer, Nodes, RegistryLease, Request, RequestError, RequestKind};
 use crate::rng::Rng;
 use crate::time::{LEASE_LENGTH, MAX_SKEW, SECOND, START};
 use mint_core::snowflake::mint::Refusal;

@@ -1,6 +1,6 @@
 //! The queue of due events.
 
-use crate::registry::{Answer, Request};
+use crate::request::{Answer, Request};
 use mint_core::Micros;
 
 /// A member's events belong to one life of it, except for `FailMember`, `CorrectClock` and `Lie`.

@@ -1,6 +1,6 @@
 //! The registry's table of leases.
 
-use crate::registry::{Answer, Nodes, RegistryLease, Request, RequestError, RequestKind};
+use crate::request::{Answer, Nodes, RegistryLease, Request, RequestError, RequestKind};
 use crate::rng::Rng;
 use crate::time::MAX_SKEW;
 use mint_core::registry::lease_rules::SHORTEST_LEASE;

@@ -2,7 +2,8 @@
 
 use crate::member::Member;
 use crate::queue::{Due, Event};
-use crate::registry::{RegistryFault, RegistryServers, RequestKind};
+use crate::registry::{RegistryFault, RegistryServers};
+use crate::request::RequestKind;
 use crate::rng::Rng;
 use crate::statistics::Statistics;
 use crate::tables::RESERVED;

@@ -206,8 +206,11 @@ fn evict(
         let ids: Vec<i64> = rows.filter_map(|row| row.get(1).or_report()).collect();
         // A registry in quarantine may have forgotten that a lease was renewed.
         let update = "UPDATE mint_registry.leases
-             SET id = $2, lease_until = GREATEST(lease_until, $3::pg_catalog.timestamptz),
-                 free_from = GREATEST(free_from, $3::pg_catalog.timestamptz), written = $transaction
+             SET id = $2, written = $transaction,
+                 lease_until = CASE WHEN lease_until OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz
+                     THEN $3::pg_catalog.timestamptz ELSE lease_until END,
+                 free_from = CASE WHEN free_from OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz
+                     THEN $3::pg_catalog.timestamptz ELSE free_from END
              WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
         let quarantine = timestamp(registry.quarantine);
         for id in &ids {

@@ -19,13 +19,14 @@ pub fn find_any(
     let count = all.range.end() + 1;
     let select = "SELECT pg_catalog.upper(
              pg_catalog.int8multirange(pg_catalog.int8range(0::pg_catalog.int8, $2::pg_catalog.int8))
-                 OPERATOR(pg_catalog.-) COALESCE(pg_catalog.range_agg(nodes), '{}'::pg_catalog.int8multirange)
+                 OPERATOR(pg_catalog.-) pg_catalog.range_agg(nodes)
          ) OPERATOR(pg_catalog.-) 1::pg_catalog.int8
          FROM (
              SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS nodes
              FROM mint_registry.leases
              WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
                  AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+             UNION ALL SELECT 'empty'::pg_catalog.int8range
              UNION ALL
              SELECT pg_catalog.unnest(listed) FROM (
                  SELECT DISTINCT listed FROM mint_registry.leases
@@ -61,13 +62,14 @@ pub fn find_among(tables: &mut Tables<'_, '_>, wanted: &Nodes, now: Micros) -> O
          FROM (
              SELECT pg_catalog.unnest(
                  pg_catalog.int8multirange(pg_catalog.int8range($2, $3, '[]'::pg_catalog.text))
-                     OPERATOR(pg_catalog.-) COALESCE(
-                         pg_catalog.range_agg(pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text)),
-                         '{}'::pg_catalog.int8multirange
-                     )
+                     OPERATOR(pg_catalog.-) pg_catalog.range_agg(taken)
              ) AS nodes
-             FROM mint_registry.leases
-             WHERE $overlaps AND free_from OPERATOR(pg_catalog.>) $4::pg_catalog.timestamptz
+             FROM (
+                 SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS taken
+                 FROM mint_registry.leases
+                 WHERE $overlaps AND free_from OPERATOR(pg_catalog.>) $4::pg_catalog.timestamptz
+                 UNION ALL SELECT 'empty'::pg_catalog.int8range
+             ) AS leased
          ) AS free
          ORDER BY nodes LIMIT 1";
     let rows = tables.update(select, &arguments(wanted, [timestamp(now).into()]));
@@ -93,9 +95,9 @@ pub fn check_limits(
     let Some(login) = &member.login else {
         return Ok(());
     };
-    let select = "SELECT pg_catalog.count(*), COALESCE(pg_catalog.sum(
+    let select = "SELECT pg_catalog.count(id), pg_catalog.sum(
              last_node OPERATOR(pg_catalog.-) first_node OPERATOR(pg_catalog.+) 1::pg_catalog.int8
-         ), 0::pg_catalog.numeric)::pg_catalog.int8
+         )::pg_catalog.int8
          FROM mint_registry.leases
          WHERE login OPERATOR(pg_catalog.=) $1::pg_catalog.text
              AND lease_until OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz";

@@ -95,12 +95,15 @@ fn renew_lease(
 pub fn release(id: i64, until: Micros) -> bool {
     with_tables(Caller::Member, |tables| {
         let update = "UPDATE mint_registry.leases
-             SET lease_until = LEAST(lease_until, GREATEST(lease_from, $2::pg_catalog.timestamptz)),
-                 free_from = LEAST(lease_until, GREATEST(lease_from, $2::pg_catalog.timestamptz)),
-                 written = $transaction
+             SET lease_until = $end, free_from = $end, written = $transaction
              WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8 AND xmin OPERATOR(pg_catalog.=) written
              RETURNING 1";
-        let rows = tables.update(update, &[id.into(), timestamp(until).into()]);
+        let end =
+            "CASE WHEN lease_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN lease_from
+            WHEN lease_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN lease_until
+            ELSE $2::pg_catalog.timestamptz END";
+        let update = update.replace("$end", end);
+        let rows = tables.update(&update, &[id.into(), timestamp(until).into()]);
         !rows.is_empty()
     })
 }

@@ -241,12 +241,17 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Whether the leases are those that the registry has left.
     fn are_leases_intact(&mut self, digest: i64) -> bool {
-        let select = "SELECT COALESCE(pg_catalog.bit_xor(id), 0::pg_catalog.int8),
-                COALESCE(pg_catalog.bool_and(xmin OPERATOR(pg_catalog.=) written), true)
+        let (numbers, are_written_here) = self.digest();
+        numbers == digest && are_written_here
+    }
+
+    /// Returns the numbers of all leases, XORed, and whether the registry itself wrote all of them.
+    fn digest(&mut self) -> (i64, bool) {
+        let select = "SELECT pg_catalog.bit_xor(id), pg_catalog.bool_and(xmin OPERATOR(pg_catalog.=) written)
              FROM mint_registry.leases";
         let row = self.update(select, &[]).first();
-        row.get::<i64>(1).or_report() == Some(digest)
-            && row.get::<bool>(2).or_report() == Some(true)
+        let numbers = row.get(1).or_report().unwrap_or(0);
+        (numbers, row.get(2).or_report().unwrap_or(true))
     }
 
     /// Accepts the leases that somebody else has written.
@@ -260,12 +265,13 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn save_state(&mut self, registry: &Registry) {
         let update = "UPDATE mint_registry.registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
-                 database = $database, written = $transaction,
-                 digest = (SELECT COALESCE(pg_catalog.bit_xor(id), 0::pg_catalog.int8) FROM mint_registry.leases)";
+                 database = $database, written = $transaction, digest = $6";
         let [system, timeline, start, incarnation] =
             identity::to_numbers(registry.identity).map(DatumWithOid::from);
         let quarantine = timestamp(registry.quarantine).into();
-        self.update(update, &[quarantine, system, timeline, start, incarnation]);
+        let digest = self.digest().0.into();
+        let values = [quarantine, system, timeline, start, incarnation, digest];
+        self.update(update, &values);
     }
 
     /// Writes that the numbers of leases, XORed, have changed by so much, and that the last one of those that were
@@ -273,7 +279,9 @@ impl<'conn> Tables<'_, 'conn> {
     fn save_changes(&mut self, numbers: i64, end: Micros) {
         let update = "UPDATE mint_registry.registry
              SET digest = digest OPERATOR(pg_catalog.#) $1::pg_catalog.int8,
-                 horizon = GREATEST(horizon, $2::pg_catalog.timestamptz), written = $transaction";
+                 horizon = CASE WHEN horizon OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz
+                     THEN $2::pg_catalog.timestamptz ELSE horizon END,
+                 written = $transaction";
         self.update(update, &[numbers.into(), timestamp(end).into()]);
     }
 
