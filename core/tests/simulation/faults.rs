@@ -71,7 +71,7 @@ impl Sim {
                 "lies refused"
             });
         }
-        self.schedule(0..10 * SECOND, 0, Event::Lie);
+        self.schedule(0..4 * SECOND, 0, Event::Lie);
     }
 
     /// Lets a fault happen to a member.
@@ -108,7 +108,8 @@ impl Sim {
             }
             6 if room => {
                 let clock_error = self.small_clock_error();
-                let clone = self.members[index].cloned(clock_error);
+                let mut clone = self.members[index].cloned(clock_error);
+                clone.well_since = now;
                 self.join(clone);
                 "members cloned"
             }
