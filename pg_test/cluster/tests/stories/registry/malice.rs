@@ -55,7 +55,8 @@ fn a_login_that_lies_leaves_others_their_leases() {
     registry.end_quarantine();
     request(&mut eve, history);
     let (id, _) = first_id(&ben, NEXT);
-    assert_eq!(shard(&mut session, id), 8190);
+    // The one that lies was granted 8190, as it asked before.
+    assert_eq!(shard(&mut session, id), 8189);
     assert_ascending(&ids);
     let log = registry.server.log();
     assert!(
@@ -108,7 +109,11 @@ fn a_lock_on_the_registry_is_not_waited_for() {
     operator.run("BEGIN; SELECT mint.registry_reserve(13, 900, 999, 'old')");
     let refusal = ben.connect("postgres").refusal(NEXT);
     say(format!("a locked registry: {refusal}"));
-    assert_refused(&refusal, "registry of nodes is busy");
+    assert!(
+        refusal.detail.contains("registry of nodes is busy"),
+        "{refusal}"
+    );
+    assert!(refusal.after < Duration::from_secs(6), "{refusal}");
     // Renewals lock their own row only.
     let begun = Instant::now();
     while begun.elapsed() < registry.lease * 3 / 2 {
