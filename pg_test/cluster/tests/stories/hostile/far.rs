@@ -41,10 +41,10 @@ fn no_other_function_answers_for_the_registry() {
     let shard: i32 = ada
         .connect("postgres")
         .one(&format!("SELECT snowflake_shard({id})"));
-    assert_eq!(shard, 0);
+    assert_eq!(shard, 8191);
     assert_eq!(
         session.one::<i64>("SELECT first_node FROM mint_registry.nodes"),
-        0
+        8191
     );
     ada.connect("postgres").run("SELECT mint.release_leases()");
     assert_untouched(&registry.server, "requesting and releasing");
