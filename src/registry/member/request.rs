@@ -7,7 +7,8 @@ use crate::pg::machine::{clock, host, server};
 use crate::pg::worker::dblink::value;
 use crate::registry::member::leases;
 use crate::registry::protocol;
-use crate::registry::protocol::{LeaseAnswer, LeaseRequest, Request, Seen, Term};
+use crate::registry::protocol::{LeaseAnswer, LeaseRequest, MAX_LISTED, Request, Seen, Term};
+use crate::registry::settings;
 use mint_core::{Lease, LeaseTerm, LogPoint, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::spi::SpiTupleTable;
@@ -37,6 +38,7 @@ pub fn lease_query(
     query(&Request::Lease(LeaseRequest {
         node_bits: width.cast_signed(),
         nodes: wanted.map(|(first, last)| (first.cast_signed(), last.cast_signed())),
+        listed: listed(),
         lease: renewed.map(|(id, lease)| Term {
             id,
             from: lease.from(),
@@ -47,6 +49,14 @@ pub fn lease_query(
         clock: clock::now(),
         seen: leases::seen().get().map(Seen::from),
     }))
+}
+
+/// Returns the nodes that the settings list, as far as a request can tell them.
+fn listed() -> Vec<(i64, i64)> {
+    let nodes = settings::nodes().into_iter().take(MAX_LISTED);
+    let bounds = nodes.map(RangeInclusive::into_inner);
+    let signed = bounds.map(|(first, last)| (first.cast_signed(), last.cast_signed()));
+    signed.collect()
 }
 
 /// Writes the query that releases a lease, under which all ids are before `used`.
@@ -68,7 +78,7 @@ fn name() -> String {
 }
 
 /// Reads a row of [`ANSWER`] to [`lease_query`].
-pub fn read(row: &SpiTupleTable<'_>) -> (Answer, LogPoint) {
+pub fn read(row: &SpiTupleTable<'_>) -> (Answer, Option<LogPoint>) {
     let text = value::<DecodedText>(row, 1).map_or_else(String::new, |text| text.0);
     let answer: LeaseAnswer = protocol::read_answer(&text).unwrap_or_else(|| {
         report(
@@ -77,7 +87,7 @@ pub fn read(row: &SpiTupleTable<'_>) -> (Answer, LogPoint) {
         )
         .raise()
     });
-    let seen = answer.seen.into();
+    let seen = answer.seen.map(LogPoint::from);
     let (first, last) = answer.nodes.unwrap_or_default();
     let (id, span) = answer
         .lease

@@ -1,5 +1,5 @@
 //! The background worker that requests leases from the registry, so that no statement waits for the network: new
-//! leases when sessions need them, and renewals at half of each lease.
+//! leases when sessions need them, and renewals at a third of each lease.
 //!
 //! A session that finds no worker starts one. Its state lies in shared memory, so that the next worker continues.
 
@@ -10,7 +10,7 @@ use crate::pg::{charset, error};
 use crate::registry::member::leases;
 use crate::registry::member::request::{ANSWER, Answer, lease_query, read, release_query};
 use crate::registry::member::slot::LeaseSlot;
-use crate::registry::member::tasks::{Task, describe, find_slot, tasks};
+use crate::registry::member::tasks::{Task, describe, find_slot, tasks as wanted_tasks};
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
 use mint_core::Micros;
@@ -114,7 +114,7 @@ impl Worker {
             requests.answer(requested);
             return LONGEST;
         }
-        let tasks = tasks(widths, any_widths);
+        let tasks = wanted_tasks(widths, any_widths);
         self.due.retain(|task, _| tasks.contains(task));
         self.failures.retain(|task, _| tasks.contains(task));
         // First, as a new range may have nodes of an old one.
@@ -133,9 +133,14 @@ impl Worker {
         }
         let reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
         requests.set_note(&reasons.join("; "));
-        // The session that waits is answered after the retry.
+        // The session that waits is answered after the retry, and once the rest of a range was requested of which the
+        // registry has granted a part.
         if let Some(pause) = retry {
             return pause;
+        }
+        let left = wanted_tasks(widths, any_widths);
+        if !ends() && left.iter().any(|task| !self.due.contains_key(task)) {
+            return MIN_RETRY;
         }
         requests.answer(requested);
         let now = clock::up();
@@ -215,8 +220,8 @@ impl Worker {
             .ok_or("parameter \"pg_mint.registry\" is not set")?;
         let (answer, seen) = self.remote.ask(server, query, ANSWER, |row| read(&row))?;
         self.length = Some(answer.length);
-        // A registry that denies a request because of its clock may not have checked for a loss of state yet.
-        if answer.denial.is_none() {
+        // Also from a denial: else this server would tell of the history that it knows again and again.
+        if let Some(seen) = seen {
             leases::seen().set(seen);
         }
         Ok(answer)

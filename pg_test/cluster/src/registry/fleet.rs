@@ -37,6 +37,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether the registry begins a quarantine.
+    fn is_of_registry(self) -> bool {
+        matches!(self, Self::RegistryDown | Self::RegistryPromotion)
+    }
+
     /// Each fault once.
     pub const ALL: [Self; 16] = [
         Self::KillSession,
@@ -122,6 +127,9 @@ impl Fleet {
         self.inflict(fault, number, clients);
         // Leases from before the fault can last until then.
         self.registry.wait_for_leases();
+        if fault.is_of_registry() {
+            self.registry.end_quarantine();
+        }
         let (since, begun) = (clients.now(), Instant::now());
         loop {
             let late = members.clone().find(|&post| {

@@ -111,9 +111,20 @@ impl Registry {
         self.server.connect("postgres")
     }
 
-    /// Waits until all current leases have ended.
+    /// Waits until all current leases have ended, and their nodes are free.
     pub fn wait_for_leases(&self) {
-        std::thread::sleep(self.lease + Duration::from_millis(100));
+        std::thread::sleep(self.lease * 5 / 4 + Duration::from_millis(100));
+    }
+
+    /// Returns how long it takes at most until a member gets the node of another one that is gone.
+    #[must_use]
+    pub fn takeover(&self) -> Duration {
+        self.lease * 5 / 4 + Duration::from_secs(3)
+    }
+
+    /// Ends the quarantine, as an operator does who knows that nothing was forgotten.
+    pub fn end_quarantine(&self) {
+        self.connect().run("SELECT mint.registry_end_quarantine()");
     }
 }
 

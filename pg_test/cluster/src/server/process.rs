@@ -203,13 +203,13 @@ impl Server {
 
     /// Polls `ask` until it succeeds; panics with the last refusal after 15 s.
     pub fn until_minted<T>(&self, mut ask: impl FnMut() -> Result<T, Refusal>) -> T {
-        let deadline = Instant::now() + Duration::from_secs(15);
+        let deadline = Instant::now() + Duration::from_secs(90);
         loop {
             match ask() {
                 Ok(value) => return value,
                 Err(refusal) => assert!(
                     Instant::now() < deadline,
-                    "still refused after 15 s: {refusal}"
+                    "still refused after 90 s: {refusal}"
                 ),
             }
             std::thread::sleep(Duration::from_millis(20));

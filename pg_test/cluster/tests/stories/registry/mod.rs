@@ -2,6 +2,7 @@
 
 mod access;
 mod copies;
+mod malice;
 mod members;
 mod outages;
 mod replication;

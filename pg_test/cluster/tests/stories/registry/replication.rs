@@ -8,7 +8,7 @@ const ROWS: usize = 50;
 
 #[test]
 fn keys_minted_on_both_sides_never_conflict() {
-    let Some(registry) = Registry::start("logical replication", 3) else {
+    let Some(registry) = Registry::start("logical replication", 5) else {
         return;
     };
     if registry.server.major() < 16 {

@@ -7,16 +7,16 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
-/// `auto` gets node 0 of the first registry and node 10 of the second.
-const FIRST: &str = "SELECT snowflake_next_id(0)";
+/// `auto` gets node 8191 of the first registry and node 8181 of the second.
+const FIRST: &str = "SELECT snowflake_next_id(8191)";
 const UNLISTED: &str = "is not leased by this server";
 
 /// Creates a second registry, in another database of the registry's server.
 fn create_second(registry: &Registry) {
     registry.server.create_database("second");
     let mut session = registry.server.connect("second");
-    create_registry(&mut session, 2);
-    session.run("SELECT mint.registry_reserve(13, 0, 9, 'others')");
+    create_registry(&mut session, 5);
+    session.run("SELECT mint.registry_reserve(13, 8182, 8191, 'others')");
 }
 
 /// Changes a setting and waits until every session has reloaded it.
@@ -79,13 +79,13 @@ fn another_registry_grants_other_nodes() {
     let mut session = member.connect("postgres");
     let mut other = member.connect("postgres");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 0);
+    assert_eq!(shard(&mut session, id), 8191);
     other.one::<i64>(FIRST);
     set(&mut session, "pg_mint.registry", "'another'");
     assert_moved(&registry, &member, &mut session, &mut other);
     set(&mut session, "pg_mint.registry", "'registry'");
     let id = member.until_minted(|| other.try_one(NEXT));
-    assert_eq!(shard(&mut other, id), 0);
+    assert_eq!(shard(&mut other, id), 8191);
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn a_registry_of_another_database_grants_other_nodes() {
 fn assert_moved(registry: &Registry, member: &Server, session: &mut Session, other: &mut Session) {
     assert_refused(&other.refusal(FIRST), UNLISTED);
     let id = member.until_minted(|| session.try_one(NEXT));
-    assert_eq!(shard(session, id), 10);
+    assert_eq!(shard(session, id), 8181);
     assert_refused(&session.refusal(FIRST), UNLISTED);
-    other.one::<i64>("SELECT snowflake_next_id(10)");
+    other.one::<i64>("SELECT snowflake_next_id(8181)");
     assert_released(registry);
 }
 
@@ -173,7 +173,7 @@ fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     );
     let mut session = member.connect("postgres");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 0);
+    assert_eq!(shard(&mut session, id), 8191);
     // The number of the same node.
     session.one::<i64>(FIRST);
 
@@ -196,7 +196,7 @@ fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     assert_refused(&session.refusal(NEXT), UNLISTED);
     session.run("RESET pg_mint.node");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 0);
+    assert_eq!(shard(&mut session, id), 8191);
 
     // By ALTER ROLE and ALTER DATABASE, for new sessions.
     session.run("CREATE ROLE app LOGIN; ALTER ROLE app SET pg_mint.node = 23");
