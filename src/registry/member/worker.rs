@@ -3,6 +3,7 @@
 //!
 //! A session that finds no worker starts one. Its state lies in shared memory, so that the next worker continues.
 
+use crate::pg::backend::orphan;
 use crate::pg::machine::clock;
 use crate::pg::worker::dblink::{Query, Remote};
 use crate::pg::worker::lifecycle;
@@ -34,6 +35,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     if !lifecycle::begin(leases::requests()) {
         return;
     }
+    orphan::on_end(leases::end_all);
     let mut worker = Worker::new();
     while !ends() {
         let pause = worker.run_tasks();
