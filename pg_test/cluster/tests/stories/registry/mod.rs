@@ -3,6 +3,7 @@
 mod access;
 mod copies;
 mod members;
+mod orphans;
 mod outages;
 mod replication;
 mod settings;
