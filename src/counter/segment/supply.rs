@@ -133,7 +133,7 @@ impl Worker {
         let values = Values {
             first,
             increment,
-            count: (last.abs_diff(first) / increment.unsigned_abs()) + 1,
+            count: (last.abs_diff(first) / increment.unsigned_abs()).saturating_add(1),
         };
         // The values of a sequence that begins again at its end repeat, as they do on the other server.
         match end {

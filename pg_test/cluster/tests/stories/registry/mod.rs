@@ -3,6 +3,7 @@
 mod access;
 mod copies;
 mod members;
+mod moves;
 mod orphans;
 mod outages;
 mod replication;
