@@ -139,8 +139,8 @@ fn segment_request(
     TableIterator::once((values.first, values.last(), values.increment, cycle))
 }
 
-/// Returns the sequences of this database that were drawn from since the server started, behind the view of the
-/// same name.
+/// Returns the sequences of this database that were drawn from since the server started, or have taken values from another
+/// server before, behind the view of the same name.
 #[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn segments() -> TableIterator<
@@ -157,7 +157,7 @@ fn segments() -> TableIterator<
         name!(trouble, Option<DecodedText>),
     ),
 > {
-    TableIterator::new(slots::list(source::trouble).into_iter().map(|row| {
+    TableIterator::new(slots::list(source::ends()).into_iter().map(|row| {
         let look = row.look;
         (
             Regclass(row.sequence),
@@ -167,8 +167,8 @@ fn segments() -> TableIterator<
             look.step.cast_signed(),
             look.refills.cast_signed(),
             look.waits.cast_signed(),
-            timestamp(row.used).filter(|_| look.refills > 0),
-            row.trouble.map(DecodedText),
+            timestamp(row.used),
+            source::trouble(row.sequence).map(DecodedText),
         )
     }))
 }

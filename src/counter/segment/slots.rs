@@ -35,8 +35,7 @@ fn memory() -> &'static Memory<Owners, Slot> {
 ///   will be none.
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
-/// - `has_end`, `end`: the furthest value that servers are known to have taken, by what they told this one, or by what
-///   this one remembers of a source.
+/// - `has_end`, `end`: the furthest value that other servers have told to have taken. Written under the page's lock.
 /// - `percent`: how much of the sequence was drawn when values were taken last; see [`Slot::is_further`].
 #[repr(C, align(64))]
 pub struct Slot {
@@ -171,28 +170,15 @@ impl Slot {
     /// Notes that servers have taken values up to `end`, if that is further than what was noted before, in the direction
     /// of `increment`. Returns what is noted. The caller holds the page's lock.
     pub fn note_end(&self, end: Option<i64>, increment: i64) -> Option<i64> {
-        let known = self.end();
+        let has_end = self.has_end.load(Ordering::Relaxed);
+        let known = has_end.then(|| self.end.load(Ordering::Relaxed));
         let furthest = match (end, known) {
-            (Some(end), Some(known)) if !is_beyond(end, known, increment) => Some(known),
-            _ => end.or(known),
+            (Some(end), Some(known)) if !is_beyond(end, known, increment) => known,
+            _ => end.or(known)?,
         };
-        self.set_end(furthest);
-        furthest
-    }
-
-    /// Sets what is known to have been taken.
-    pub fn set_end(&self, end: Option<i64>) {
-        self.end.store(end.unwrap_or(0), Ordering::Relaxed);
-        self.has_end.store(end.is_some(), Ordering::Release);
-    }
-
-    fn state(&self) -> (SegmentState, Option<i64>) {
-        (self.segment.state(), self.end())
-    }
-
-    fn end(&self) -> Option<i64> {
-        let has_end = self.has_end.load(Ordering::Acquire);
-        has_end.then(|| self.end.load(Ordering::Relaxed))
+        self.end.store(furthest, Ordering::Relaxed);
+        self.has_end.store(true, Ordering::Relaxed);
+        Some(furthest)
     }
 
     /// Orders a segment from another server.
@@ -286,8 +272,6 @@ pub struct SegmentRow {
     pub end: Option<i64>,
     /// When a segment was taken last, in microseconds since 1970.
     pub used: Micros,
-    /// Why there is no segment from another server.
-    pub trouble: Option<String>,
 }
 
 /// Whether there is such a sequence, and the role may see its values.
@@ -297,29 +281,34 @@ fn may_see(sequence: pg_sys::Oid) -> bool {
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into()))
 }
 
-/// Returns the sequences of this database that were drawn from since the server started, or that could not be because of
-/// a `trouble`, as far as the role may see them.
-pub fn list(trouble: impl Fn(pg_sys::Oid) -> Option<String>) -> Vec<SegmentRow> {
+/// Returns the sequences of this database that were drawn from since the server started, and those of which `ends` has the
+/// last value that was taken from another server, as far as the role may see them.
+pub fn list(ends: BTreeMap<u32, i64>) -> Vec<SegmentRow> {
+    let row = |sequence: u32, used, look| SegmentRow {
+        sequence: sequence.into(),
+        look,
+        end: look.ceiling.or_else(|| ends.get(&sequence).copied()),
+        used,
+    };
     let mut latest = BTreeMap::new();
     let incarnation = extension::incarnation();
     let slots = slots_of(extension::database()).filter(|slot| slot.tag.is_of(incarnation));
-    let seen = slots
-        .filter_map(|slot| slot.read(|slot| (slot.tag.sequence(), slot.tag.used(), slot.state())));
-    for (_, (sequence, used, (look, end))) in seen {
-        let row = SegmentRow {
-            sequence: sequence.into(),
-            look,
-            end: look.ceiling.or(end),
-            used,
-            trouble: trouble(sequence.into()),
-        };
-        let is_latest = |other: &SegmentRow| other.used < used;
-        if latest.get(&sequence).is_none_or(is_latest) {
-            latest.insert(sequence, row);
+    let seen = slots.filter_map(|slot| {
+        slot.read(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.state()))
+    });
+    for (_, (sequence, used, look)) in seen.filter(|(_, (_, _, look))| look.refills > 0) {
+        if latest.get(&sequence).is_none_or(|&(at, _)| at < used) {
+            latest.insert(sequence, (used, look));
         }
     }
-    let is_shown = |row: &SegmentRow| row.look.refills > 0 || row.trouble.is_some();
-    let rows = latest.into_values();
-    rows.filter(|row| is_shown(row) && may_see(row.sequence))
+    for &sequence in ends.keys() {
+        latest
+            .entry(sequence)
+            .or_insert((Micros::MIN, SegmentState::default()));
+    }
+    latest
+        .into_iter()
+        .filter(|&(sequence, _)| may_see(sequence.into()))
+        .map(|(sequence, (used, look))| row(sequence, used, look))
         .collect()
 }

@@ -21,6 +21,7 @@ use mint_core::{Rules, Uuid};
 use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many databases can use such sequences at a time.
@@ -153,8 +154,29 @@ fn open_name(sequence: pg_sys::Oid) -> Sequence {
 /// Returns the end of the values that this server has taken from the source; none at first, and once it was forgotten,
 /// as by a dump or by `setval`.
 pub fn end(sequence: pg_sys::Oid) -> Option<i64> {
-    let row = open_name(sequence).row();
+    end_of(open_name(sequence).row())
+}
+
+fn end_of(row: Row) -> Option<i64> {
     (row.log_count != 0).then_some(row.log_count ^ i64::MIN)
+}
+
+/// Returns these ends by the oids of the sequences, without those that a session alters just now.
+pub fn ends() -> BTreeMap<u32, i64> {
+    let select = "SELECT pg_catalog.array_agg(c.oid)
+         FROM pg_catalog.pg_sequence AS q
+         JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.seqrelid
+         WHERE q.seqmin OPERATOR(pg_catalog.=) 1::pg_catalog.int8
+             AND q.seqmax OPERATOR(pg_catalog.=) 2::pg_catalog.int8
+             AND c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\"";
+    let read = || Spi::get_one::<Vec<pg_sys::Oid>>(select).or_report();
+    let candidates = privilege::guarded(read).unwrap_or_default();
+    let names = candidates.into_iter().filter(|&oid| of(oid).is_some());
+    let end = |oid: pg_sys::Oid| {
+        let sequence = Sequence::open_at_once(oid)?;
+        Some((oid.to_u32(), end_of(sequence.row())?))
+    };
+    names.filter_map(end).collect()
 }
 
 /// Remembers the end of the values that this server has taken, before any of them is issued. Returns the WAL position
@@ -175,8 +197,7 @@ pub fn set_end(sequence: pg_sys::Oid, end: i64) -> Position {
 /// What the source says of a sequence that was set back.
 pub const SET_BACK: &str = "was set back";
 /// What to do about it.
-pub const SET_BEYOND: &str =
-    "Set the sequence beyond \"segment_end\" in mint.segments of every server that draws from it.";
+pub const SET_BEYOND: &str = "Set the sequence to the furthest \"segment_end\" in mint.segments of all servers that draw from it.";
 
 /// Raises an error unless the role may use the foreign server.
 pub fn check(server: &str) {

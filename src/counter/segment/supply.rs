@@ -91,7 +91,6 @@ impl Worker {
             segments.slot.cancel();
             return Err("sequence was dropped, or is not committed yet".to_owned());
         };
-        segments.slot.set_end(end);
         let now = clock::now();
         let count = segments.slot.next_step(now, source.place.step);
         let values = self.request(&source, count, end)?;

@@ -4,8 +4,7 @@
 use super::sources::{NEXT, start};
 use mint_cluster::{Refusal, Registry, Server, assert_unique};
 
-const SET_BEYOND: &str =
-    "Set the sequence beyond \"segment_end\" in mint.segments of every server that draws from it.";
+const SET_BEYOND: &str = "Set the sequence to the furthest \"segment_end\" in mint.segments of all servers that draw from it.";
 
 /// Draws up to `most` values, until it is refused.
 fn draw(server: &Server, most: usize) -> (Vec<i64>, Option<Refusal>) {
@@ -94,6 +93,9 @@ fn an_old_copy_of_the_central_server_issues_nothing_again() {
     servers[0].kill9(servers[0].connect("postgres").pid);
     lists.push(draw_until_set_back(&servers[0]));
     servers[0].restart();
+    let end = "SELECT segment_end FROM mint.segments WHERE sequence = 'orders'::regclass";
+    let ends: Vec<i64> = servers[0].connect("postgres").column(end);
+    assert!(ends.len() == 1 && ends[0] > 4_000, "{ends:?}");
     lists.push(draw_until_set_back(&servers[0]));
     lists.push(draw_until_set_back(&servers[1]));
     lists.push(draw_until_set_back(&servers[2]));
