@@ -12,6 +12,9 @@ unsafe extern "C-unwind" {
     // miscadmin.h: reads a variable.
     pub fn GetUserId() -> pg_sys::Oid;
 
+    // storage/pmsignal.h: reads a pipe. An error of it ends the process.
+    pub fn PostmasterIsAliveInternal() -> bool;
+
     // access/xact.h: read variables.
     pub fn GetCurrentTransactionStartTimestamp() -> i64;
     pub fn GetCurrentStatementStartTimestamp() -> i64;

@@ -3,8 +3,10 @@
 //!
 //! A session that finds no worker starts one. Its state lies in shared memory, so that the next worker continues.
 
+use crate::pg::backend::orphan;
+use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::machine::clock;
-use crate::pg::worker::dblink::{Query, Remote};
+use crate::pg::worker::dblink::{Query, Remote, attempt};
 use crate::pg::worker::lifecycle;
 use crate::pg::{charset, error};
 use crate::registry::member::leases;
@@ -14,6 +16,7 @@ use crate::registry::member::tasks::{Task, describe, find_slot, tasks as wanted_
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
 use mint_core::Micros;
+use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::{pg_guard, pg_sys};
@@ -34,6 +37,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     if !lifecycle::begin(leases::requests()) {
         return;
     }
+    orphan::on_end(leases::end_all);
     let mut worker = Worker::new();
     while !ends() {
         let pause = worker.run_tasks();
@@ -66,6 +70,8 @@ struct Worker {
     /// The foreign server of the registry, and the key of the settings by which it was found.
     registry: Option<String>,
     key: u64,
+    /// The generation of foreign servers and user mappings at the last request.
+    generation: u64,
     /// When each task is due, by the clock since boot.
     due: BTreeMap<Task, Micros>,
     /// Why a task failed last, and when.
@@ -92,6 +98,7 @@ impl Worker {
             remote,
             registry: settings::registry(),
             key: settings::registry_key(),
+            generation: foreign_server_generation(),
             due: BTreeMap::new(),
             failures: BTreeMap::new(),
             length: None,
@@ -101,6 +108,15 @@ impl Worker {
     /// Whether the settings name another registry now.
     fn has_other_registry(&self) -> bool {
         self.key != settings::registry_key()
+    }
+
+    /// Whether a foreign server or a user mapping was changed: it may lead to another registry, which does not know the
+    /// leases.
+    fn has_changed_server(&mut self) -> bool {
+        // The start of a transaction receives invalidations. If it fails, so does the next request.
+        let _ = attempt(|| ());
+        let before = std::mem::replace(&mut self.generation, foreign_server_generation());
+        self.generation != before
     }
 
     /// Runs all tasks that are due. Returns how long there is nothing to do.
@@ -113,6 +129,9 @@ impl Worker {
             self.release_all();
             requests.answer(requested);
             return LONGEST;
+        }
+        if self.has_changed_server() {
+            self.due.clear();
         }
         let tasks = wanted_tasks(widths, any_widths);
         self.due.retain(|task, _| tasks.contains(task));
@@ -190,13 +209,26 @@ impl Worker {
             let answer = self.ask(&|_| lease_query(lease, width, nodes))?;
             match answer.denial {
                 None => {
-                    slot.extend(id, answer.span);
+                    slot.extend(answer.span);
                     return Ok(());
                 }
                 Some(why) if answer.id != 0 => return Err(why),
-                // The registry does not know the lease. Another member may have the nodes by now.
-                Some(_) => slot.lose(),
+                // The registry does not know the lease: it is another one, or has forgotten it. Another member may have
+                // the nodes by now.
+                Some(_) => {
+                    leases::end(slot);
+                    slot.lose();
+                }
             }
+        }
+        // Nothing of it may be merged with the next one, which may be of another registry.
+        if let Some(lease) = slot.map(LeaseSlot::lease)
+            && lease.until() > lease.from().max(clock::now())
+        {
+            let until = timestamp_text(lease.until());
+            return Err(format!(
+                "lease that could not be released lasts until {until}"
+            ));
         }
         if slot.is_none() && !leases::has_room() {
             return Err(leases::NO_ROOM.to_owned());
@@ -206,7 +238,7 @@ impl Worker {
             return Err(why);
         }
         let slot = leases::slot_for(width, &answer.nodes).ok_or(leases::NO_ROOM)?;
-        slot.extend(answer.id, answer.span);
+        slot.replace(answer.id, answer.span);
         if wanted.is_none() {
             leases::set_any_slot(width, slot);
         }

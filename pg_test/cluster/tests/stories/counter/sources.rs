@@ -6,12 +6,12 @@ use mint_cluster::{Registry, Server, assert_unique, count, say};
 use std::thread::sleep;
 use std::time::Duration;
 
-const NEXT: &str = "SELECT segment_next('orders')";
+pub const NEXT: &str = "SELECT segment_next('orders')";
 const UNREACHABLE: &str =
     "Check the foreign server, and its user mapping for the owner of the sequence.";
 
 /// Starts a central server with the sequence, and servers that draw from it.
-fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
+pub fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
     let central = Registry::start(story, 5)?;
     central.connect().run(
         "SELECT segment_create('orders', step => 1000);

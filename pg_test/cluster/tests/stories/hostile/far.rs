@@ -66,8 +66,9 @@ fn no_other_function_answers_for_the_source_of_a_sequence() {
         "CREATE SCHEMA member; GRANT USAGE ON SCHEMA member TO public;
          CREATE FUNCTION member.trap(what text) RETURNS boolean LANGUAGE plpgsql AS $$
              BEGIN RAISE WARNING 'TRAP % as %', what, current_user; RETURN true; END $$;
-         CREATE FUNCTION member.segment_next_range(regclass, bigint, OUT first bigint, OUT last bigint, OUT step bigint) LANGUAGE plpgsql AS $$
-             BEGIN PERFORM member.trap('source'); first := 1; last := 1999; step := 1; END $$;
+         CREATE FUNCTION member.segment_request(regclass, bigint, bigint, OUT first bigint, OUT last bigint, OUT step bigint, OUT cycle boolean)
+             LANGUAGE plpgsql AS $$
+             BEGIN PERFORM member.trap('source'); first := 1; last := 1999; step := 1; cycle := false; END $$;
          CREATE FUNCTION member.pg_current_xact_id() RETURNS xid8 LANGUAGE plpgsql AS $$
              BEGIN PERFORM member.trap('xid'); RETURN pg_catalog.pg_current_xact_id(); END $$",
     );

@@ -4,6 +4,8 @@ mod access;
 mod copies;
 mod malice;
 mod members;
+mod moves;
+mod orphans;
 mod outages;
 mod replication;
 mod settings;

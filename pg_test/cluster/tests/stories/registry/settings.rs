@@ -1,10 +1,10 @@
 //! Changes of a member's settings while it mints, each of which takes effect with the next statement.
 
 use super::shard;
-use mint_cluster::registry::members::{assert_refused, create_registry};
+use mint_cluster::registry::members::{AUTO, assert_refused, create_registry};
 use mint_cluster::{Registry, Server, Session, assert_ascending};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
 /// `auto` gets node 8191 of the first registry and node 8181 of the second.
@@ -66,6 +66,47 @@ fn without_a_registry_auto_is_no_node() {
     set(&mut session, "pg_mint.registry", "'registry'");
     let after = member.until_minted(|| other.try_one(NEXT));
     assert_ascending(&[before, after]);
+}
+
+/// ALTER SYSTEM RESET of the registry, and not of `auto`: no session mints as a node that is not leased any more, neither
+/// while the lease would have lasted nor after it.
+#[test]
+fn auto_mints_nothing_once_the_registry_is_reset() {
+    let Some(registry) = Registry::start("registry reset by ALTER SYSTEM", 5) else {
+        return;
+    };
+    let member = Server::build("ada")
+        .conf(AUTO)
+        .distinct()
+        .start_beside(&registry.server);
+    let mut session = member.connect("postgres");
+    session.run("CREATE EXTENSION dblink");
+    registry.create_server(&mut session, "registry", "postgres");
+    set(&mut session, "pg_mint.registry", "'registry'");
+    let mut other = member.connect("postgres");
+    for each in [&mut session, &mut other] {
+        member.until_minted(|| each.try_one::<i64>(NEXT));
+    }
+    session.run("ALTER SYSTEM RESET pg_mint.registry");
+    session.run("SELECT pg_reload_conf()");
+    for each in [&mut session, &mut other] {
+        member.until("the session hears of it", || {
+            each.one::<String>("SHOW pg_mint.registry").is_empty()
+        });
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < registry.lease + Duration::from_secs(1) {
+        let mut late = member.connect("postgres");
+        for each in [&mut session, &mut other, &mut late] {
+            for next in [NEXT, "SELECT snowflake_next('twitter')"] {
+                assert_refused(&each.refusal(next), "\"pg_mint.registry\" is not set");
+            }
+        }
+        session.run("SELECT mint.release_leases()");
+        sleep(Duration::from_millis(200));
+    }
+    let held: i64 = session.one("SELECT count(*) FROM mint.leases WHERE held");
+    assert_eq!(held, 0);
 }
 
 #[test]
