@@ -13,12 +13,13 @@ use crate::pg::machine::clock;
 use crate::pg::machine::server::max_worker_processes;
 use crate::pg::sequence::Sequence;
 use crate::pg::shmem::{NamedSegment, Stamp};
-use crate::pg::worker::dblink::{Remote, attempt, value};
-use crate::pg::worker::lifecycle;
+use crate::pg::worker::dblink::{Remote, value};
 use crate::pg::worker::request::{Kind, Requests, last_failure};
+use crate::pg::worker::transaction::attempt;
+use crate::pg::worker::{deadline, lifecycle};
 use mint_core::uuid::version::v5;
 use mint_core::{Micros, Rules, Uuid, Values};
-use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use pgrx::bgworkers::BackgroundWorker;
 use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
 use serde::{Deserialize, Serialize};
@@ -287,11 +288,11 @@ fn refuse_worker() -> ! {
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
-    /// How long a worker stays without requests, as it keeps its database from being dropped.
+    /// How long a worker stays without requests.
     const IDLE: Micros = 30_000_000;
     /// The same, after a failure.
     const AFTER_FAILURE: Micros = 1_000_000;
-    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
+    lifecycle::attach();
     let database = pg_sys::Oid::from_u32(argument.value() as u32);
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
     if !lifecycle::begin(requests()) {
@@ -299,7 +300,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     }
     let mut worker = Worker::default();
     let (mut busy, mut requested, mut idle) = (clock::up(), 0, IDLE);
-    while !lifecycle::is_asked_to_end() && clock::up() - busy < idle {
+    while !ends() && clock::up() - busy < idle {
         // Orders that fail keep the worker only while sessions make requests; a later session starts the next worker.
         let before = std::mem::replace(&mut requested, requests().last());
         let is_supplied = worker.take_ordered();
@@ -310,9 +311,16 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
         if !worker.failures.is_empty() {
             idle = AFTER_FAILURE;
         }
-        clock::pause(1_000_000);
+        if !ends() {
+            clock::pause(1_000_000);
+        }
         lifecycle::reload();
     }
+}
+
+/// Whether the worker must end. A later session starts the next one.
+fn ends() -> bool {
+    deadline::is_asked_to_end() || lifecycle::is_database_wanted()
 }
 
 #[derive(Default)]
@@ -354,7 +362,8 @@ impl Worker {
     }
 
     fn take(&mut self, sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
-        let Some(source) = attempt(|| of(sequence))? else {
+        let source = attempt(deadline::REQUEST, || of(sequence));
+        let Some(source) = source.map_err(|failure| failure.why)? else {
             segments.slot.cancel();
             return Err("sequence was dropped, or is not committed yet".to_owned());
         };
