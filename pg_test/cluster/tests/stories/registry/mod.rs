@@ -6,6 +6,8 @@ mod members;
 mod outages;
 mod replication;
 mod settings;
+mod trust;
+mod unresponsive;
 
 use mint_cluster::Session;
 
