@@ -289,6 +289,7 @@ impl Remote {
 fn wait(dblink: &str, name: &str) {
     let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
     while call(&is_busy, &[name]) == Some(1) {
+        deadline::check();
         clock::pause(POLL);
     }
 }

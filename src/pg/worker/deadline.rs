@@ -83,6 +83,14 @@ fn last_moment(now: Micros) -> Micros {
     asked.err().unwrap_or(now) + CURRENT.ending.load(Relaxed)
 }
 
+/// Raises an error once the deadline has passed. For work that waits in short steps: the timer is late when the wall clock
+/// is set back.
+pub fn check() {
+    if has_passed() {
+        report(Code::ERRCODE_QUERY_CANCELED, "request took too long").raise();
+    }
+}
+
 /// Raises the error that ends a worker.
 pub fn end() -> ! {
     report(
