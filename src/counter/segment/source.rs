@@ -300,7 +300,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     }
     let mut worker = Worker::default();
     let (mut busy, mut requested, mut idle) = (clock::up(), 0, IDLE);
-    while !ends() && clock::up() - busy < idle {
+    while !lifecycle::must_leave() && clock::up() - busy < idle {
         // Orders that fail keep the worker only while sessions make requests; a later session starts the next worker.
         let before = std::mem::replace(&mut requested, requests().last());
         let is_supplied = worker.take_ordered();
@@ -311,16 +311,11 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
         if !worker.failures.is_empty() {
             idle = AFTER_FAILURE;
         }
-        if !ends() {
+        if !lifecycle::must_leave() {
             clock::pause(1_000_000);
         }
         lifecycle::reload();
     }
-}
-
-/// Whether the worker must end. A later session starts the next one.
-fn ends() -> bool {
-    deadline::is_asked_to_end() || lifecycle::is_database_wanted()
 }
 
 #[derive(Default)]

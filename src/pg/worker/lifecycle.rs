@@ -66,6 +66,11 @@ unsafe extern "C-unwind" fn on_exit(_: c_int, _: pg_sys::Datum) {
     }
 }
 
+/// Whether the worker is to end, or should leave its database.
+pub fn must_leave() -> bool {
+    deadline::is_asked_to_end() || is_database_wanted()
+}
+
 /// Whether the worker should leave its database, which another session wants to itself: to drop, rename, move or copy
 /// it. The server refuses these after five seconds if somebody else is in the database.
 ///

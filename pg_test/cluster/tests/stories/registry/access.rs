@@ -45,7 +45,7 @@ fn errors_say_what_a_member_lacks() {
         "\"nobody\" does not exist",
     );
     registry.connect().run("CREATE ROLE nobody LOGIN");
-    refused("SELECT", "permission denied for table leases");
+    refused("SELECT", "permission denied for view nodes");
     session.run("ALTER USER MAPPING FOR postgres SERVER registry OPTIONS (SET user 'member')");
     session.run("DROP EXTENSION dblink CASCADE");
     refused("SELECT", "dblink");

@@ -367,7 +367,7 @@ fn the_extension_is_dropped_under_load() {
             first_id(member, NEXT);
         }
         session.run("REVOKE INSERT ON mint_registry.nodes FROM member");
-        says("permission denied for table leases");
+        says("permission denied for view nodes");
         sleep(registry.lease * 2);
         session.run("SELECT mint.registry_drop()");
         says("is not a registry of nodes");
