@@ -27,12 +27,12 @@ pub struct Limit {
 /// The limit of a request, with the connection that it may need.
 pub const REQUEST: Limit = Limit {
     usual: 3_000_000,
-    ending: 600_000,
+    ending: 500_000,
 };
 /// The limit of what has to follow a request that failed.
 pub const CLEANUP: Limit = Limit {
     usual: 500_000,
-    ending: 800_000,
+    ending: 700_000,
 };
 
 /// How often the timer looks.

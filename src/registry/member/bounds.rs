@@ -48,7 +48,7 @@ pub fn check(asked: &Asked, answer: &LeaseAnswer, now: Micros) -> Result<(), Str
     };
     if !are_requested(asked, first, last) {
         let nodes = describe_nodes(asked.width, &first, &last);
-        return refuse(&format!("{nodes} was not requested"));
+        return refuse(&format!("this server did not request {nodes}"));
     }
     if let Some(why) = check_term(asked, lease, now) {
         return refuse(why);

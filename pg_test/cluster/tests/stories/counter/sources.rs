@@ -174,6 +174,12 @@ fn a_frozen_source_holds_up_nothing() {
     shop.run("ALTER SERVER registry OPTIONS (DROP connect_timeout)");
     shop.run("SELECT segment_create('orders', step => 1000, source => 'registry')");
     let first: i64 = shop.one(NEXT);
+    // A request that does not fit into the buffer of a socket would wait for the other server to read it.
+    shop.run(
+        "SELECT segment_create('long', source => 'registry', source_sequence => repeat('x', 4000))",
+    );
+    let refusal = shop.refusal("SELECT segment_next('long')");
+    assert!(refusal.detail.contains("is too long"), "{refusal}");
     // Whoever owns the database ends its worker, a superuser or not.
     session.run("ALTER ROLE owner NOSUPERUSER CREATEDB");
     let frozen = central.server.freeze();

@@ -27,8 +27,8 @@ const LIES: [(&str, &str, &str); 9] = [
         "the lease began before it was requested",
     ),
     ("{lease}", "'null'", "it has no lease"),
-    ("{nodes}", "'[77, 78]'", "was not requested"),
-    ("{nodes}", "'[8192, 8192]'", "was not requested"),
+    ("{nodes}", "'[77, 78]'", "did not request"),
+    ("{nodes}", "'[8192, 8192]'", "did not request"),
     (
         "{seen,system}",
         "'1'",

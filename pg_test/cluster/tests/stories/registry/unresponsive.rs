@@ -144,6 +144,32 @@ fn a_frozen_registry_holds_up_nothing() {
     a_member_survives(Fault::Frozen);
 }
 
+/// A session on the registry that was ended costs no request.
+#[test]
+fn a_lost_connection_is_made_again_at_once() {
+    let Some((registry, proxy, member)) = start("a lost connection") else {
+        return;
+    };
+    let mut session = member.connect("postgres");
+    session.run("SET pg_mint.max_wait = '0'");
+    let layouts = ["twitter", "sonyflake", "leaf"];
+    for (round, layout) in layouts.into_iter().enumerate() {
+        match round {
+            0 => proxy.cut(),
+            1 => registry.connect().run(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'member'",
+            ),
+            _ => registry.server.restart(),
+        }
+        // A width that the server has no lease of. After a restart, the registry is in quarantine.
+        match session.try_one::<i64>(&format!("SELECT snowflake_next('{layout}')")) {
+            Ok(_) => assert!(round < 2, "the registry was not restarted"),
+            Err(refusal) => assert!(refusal.detail.contains("quarantine"), "{refusal}"),
+        }
+    }
+    assert_eq!(sessions(&mut registry.connect()), 1);
+}
+
 /// A member gives up a request, not only its own end of it.
 #[test]
 fn a_slow_registry_gets_one_connection_of_a_member() {
