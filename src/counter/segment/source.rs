@@ -333,7 +333,7 @@ impl Worker {
         let requested = requests.last();
         let orders = slots::orders(extension::database());
         let mut failures = BTreeMap::new();
-        for &(sequence, segments) in &orders {
+        for &(sequence, segments) in orders.iter().take_while(|_| !lifecycle::must_leave()) {
             let oid = sequence.to_u32();
             if let Err(why) = self.take(sequence, segments) {
                 if self.failures.get(&oid) != Some(&why) {

@@ -56,8 +56,9 @@ pub struct Remote {
     name: String,
     /// The role that connects; none means the owner of the foreign server.
     role: Option<String>,
-    /// The foreign server, once connected.
+    /// The foreign server of the last query.
     server: Option<String>,
+    is_open: bool,
     /// The generation of foreign servers and user mappings at that time.
     generation: u64,
     /// Whether a query was sent whose answer has not arrived.
@@ -73,6 +74,7 @@ impl Remote {
             name,
             role,
             server: None,
+            is_open: false,
             generation: 0,
             is_waiting: false,
             rest: None,
@@ -99,6 +101,7 @@ impl Remote {
         if self.server.as_deref() != Some(server) || self.generation != generation {
             self.disconnect();
             self.rest = None;
+            self.server = Some(server.to_owned());
         }
         self.generation = generation;
         if let Some((until, failure)) = &self.rest
@@ -106,7 +109,7 @@ impl Remote {
         {
             return Err(failure.why.clone());
         }
-        let was_open = self.server.is_some();
+        let was_open = self.is_open;
         let mut answer = self.try_once(began, server, query, columns, &read);
         if was_open
             && matches!(&answer, Err(failure) if failure.kind == Kind::Lost)
@@ -131,14 +134,14 @@ impl Remote {
         columns: &str,
         read: &impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, Failure> {
-        let is_open = self.server.replace(server.to_owned()).is_some();
+        let was_open = std::mem::replace(&mut self.is_open, true);
         let left = Limit {
             usual: began + deadline::REQUEST.usual - clock::up(),
             ..deadline::REQUEST
         };
         let answer = in_dblink(left, |dblink| {
             privilege::as_role(self.find_role(server), || {
-                if !is_open {
+                if !was_open {
                     self.connect(dblink, server);
                 }
                 let first =
@@ -227,7 +230,7 @@ impl Remote {
     /// Ends the connection. A query that still runs on the other server is canceled first, as its session would not
     /// notice.
     pub fn disconnect(&mut self) {
-        if self.server.take().is_none() {
+        if !std::mem::take(&mut self.is_open) {
             return;
         }
         let name = self.name.clone();

@@ -151,7 +151,6 @@ fn a_lost_connection_is_made_again_at_once() {
         return;
     };
     let mut session = member.connect("postgres");
-    session.run("SET pg_mint.max_wait = '0'");
     let layouts = ["twitter", "sonyflake", "leaf"];
     for (round, layout) in layouts.into_iter().enumerate() {
         match round {
@@ -168,6 +167,8 @@ fn a_lost_connection_is_made_again_at_once() {
         }
     }
     assert_eq!(sessions(&mut registry.connect()), 1);
+    let failures = member.log().matches("could not obtain lease").count();
+    assert_eq!(failures, 1, "{}", member.log());
 }
 
 /// A member gives up a request, not only its own end of it.
