@@ -198,6 +198,11 @@ fn a_frozen_source_holds_up_nothing() {
     let _ = ada.connect("shop").refusal(NEXT);
     owner.run("ALTER DATABASE shop RENAME TO other");
     let _ = ada.connect("other").refusal(NEXT);
+    // The session of a superuser, which the owner may not end, has to be gone; the worker stays.
+    ada.until("only the worker is in the database", || {
+        let sessions = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'other' AND backend_type = 'client backend')";
+        session.one(sessions)
+    });
     owner.run("DROP DATABASE other WITH (FORCE)");
     let _ = ada.connect("copy").refusal(NEXT);
     let begun = Instant::now();
