@@ -54,6 +54,14 @@ unsafe extern "C-unwind" {
         completion: *mut pg_sys::QueryCompletion,
     );
 
+    // tcop/tcopprot.h: handles a signal, by its address.
+    pub fn die(signal: c_int);
+
+    // utils/timeout.h, which pgrx does not bind. The last two raise no errors.
+    pub fn RegisterTimeout(id: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
+    pub fn enable_timeout_every(id: c_int, first: pg_sys::TimestampTz, millis: c_int);
+    pub fn disable_timeout(id: c_int, keep_indicator: bool);
+
     // utils/elog.h: set parts of the current error.
     #[cfg(not(feature = "pg15"))]
     pub fn errcode(code: c_int) -> c_int;

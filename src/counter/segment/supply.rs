@@ -7,10 +7,11 @@ use crate::pg::catalog::{extension, sql};
 use crate::pg::error;
 use crate::pg::machine::clock;
 use crate::pg::sequence::flush_soon;
-use crate::pg::worker::dblink::{Remote, attempt, value};
-use crate::pg::worker::lifecycle;
+use crate::pg::worker::dblink::{Remote, value};
+use crate::pg::worker::transaction::attempt;
+use crate::pg::worker::{deadline, lifecycle};
 use mint_core::{Micros, Values};
-use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use pgrx::bgworkers::BackgroundWorker;
 use pgrx::spi::SpiTupleTable;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
@@ -19,11 +20,11 @@ use std::collections::BTreeMap;
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
-    /// How long a worker stays without requests, as it keeps its database from being dropped.
+    /// How long a worker stays without requests.
     const IDLE: Micros = 30_000_000;
     /// The same, after a failure.
     const AFTER_FAILURE: Micros = 1_000_000;
-    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
+    lifecycle::attach();
     let database = pg_sys::Oid::from_u32(argument.value() as u32);
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
     if !lifecycle::begin(requests()) {
@@ -31,7 +32,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     }
     let mut worker = Worker::default();
     let (mut busy, mut requested, mut idle) = (clock::up(), 0, IDLE);
-    while !lifecycle::is_asked_to_end() && clock::up() - busy < idle {
+    while !lifecycle::must_leave() && clock::up() - busy < idle {
         // Orders that fail keep the worker only while sessions make requests; a later session starts the next worker.
         let before = std::mem::replace(&mut requested, requests().last());
         let is_supplied = worker.take_ordered();
@@ -42,7 +43,9 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
         if !worker.failures.is_empty() {
             idle = AFTER_FAILURE;
         }
-        clock::pause(1_000_000);
+        if !lifecycle::must_leave() {
+            clock::pause(1_000_000);
+        }
         lifecycle::reload();
     }
 }
@@ -62,7 +65,7 @@ impl Worker {
         let requested = requests.last();
         let orders = slots::orders(extension::database());
         let mut failures = BTreeMap::new();
-        for &(sequence, segments) in &orders {
+        for &(sequence, segments) in orders.iter().take_while(|_| !lifecycle::must_leave()) {
             let oid = sequence.to_u32();
             if let Err(why) = self.take(sequence, segments) {
                 if self.failures.get(&oid) != Some(&why) {
@@ -87,14 +90,19 @@ impl Worker {
 
     fn take(&mut self, sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
         let read = || source::of(sequence).map(|source| (source, source::end(sequence)));
-        let Some((source, end)) = attempt(read)? else {
+        let Some((source, end)) =
+            attempt(deadline::REQUEST, read).map_err(|failure| failure.why)?
+        else {
             segments.slot.cancel();
             return Err("sequence was dropped, or is not committed yet".to_owned());
         };
         let now = clock::now();
         let count = segments.slot.next_step(now, source.place.step);
         let values = self.request(&source, count, end)?;
-        let position = attempt(|| source::set_end(sequence, values.last()))?;
+        let position = attempt(deadline::REQUEST, || {
+            source::set_end(sequence, values.last())
+        })
+        .map_err(|failure| failure.why)?;
         segments.supply(values, position, now);
         flush_soon(position);
         Ok(())

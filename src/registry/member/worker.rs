@@ -6,19 +6,23 @@
 use crate::pg::backend::orphan;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::machine::clock;
-use crate::pg::worker::dblink::{Query, Remote, attempt};
-use crate::pg::worker::lifecycle;
+use crate::pg::worker::dblink::{Query, Remote};
+use crate::pg::worker::transaction::attempt;
+use crate::pg::worker::{deadline, lifecycle};
 use crate::pg::{charset, error};
+use crate::registry::member::bounds::Asked;
 use crate::registry::member::leases;
-use crate::registry::member::request::{ANSWER, Answer, lease_query, read, release_query};
+use crate::registry::member::request::{
+    ANSWER, Answer, lease_query, read, release_query, understand,
+};
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::member::tasks::{Task, describe, find_slot, tasks as wanted_tasks};
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
-use mint_core::Micros;
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
-use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use mint_core::{LeaseTerm, Micros};
+use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
 use std::ptr;
@@ -27,13 +31,11 @@ use std::ptr;
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
-    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
-    let access = || (settings::registry_database(), settings::registry_role());
-    let own_access = access();
-    let (database, role) = own_access.clone();
+    lifecycle::attach();
+    let own_database = settings::registry_database();
+    let database = own_database.clone();
     let database = charset::encode_for_pgrx(database.unwrap_or_else(|| "postgres".to_owned()));
-    let role = role.map(charset::encode_for_pgrx);
-    BackgroundWorker::connect_worker_to_spi(Some(&database), role.as_deref());
+    BackgroundWorker::connect_worker_to_spi(Some(&database), None);
     if !lifecycle::begin(leases::requests()) {
         return;
     }
@@ -41,18 +43,22 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     let mut worker = Worker::new();
     while !ends() {
         let pause = worker.run_tasks();
+        if lifecycle::is_database_wanted() {
+            return hand_over();
+        }
         clock::pause(pause);
         lifecycle::reload();
         if worker.has_other_registry() {
             // At the old registry, by the old connection: its leases do not count at the new one.
             worker.release_all();
-            if access() != own_access && !ends() {
-                // The next worker connects to the other database, or as the other role.
-                leases::requests().leave();
-                leases::start_worker();
-                return;
+            if settings::registry_database() != own_database && !ends() {
+                return hand_over();
             }
-            worker = Worker::new_at(worker.remote);
+            worker.remote.disconnect();
+            worker = Worker::new();
+        }
+        if lifecycle::is_database_wanted() {
+            return hand_over();
         }
         leases::publish_settings();
     }
@@ -60,9 +66,15 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     worker.release_all();
 }
 
+/// Starts the next worker, which continues when it can connect to the database.
+fn hand_over() {
+    leases::requests().leave();
+    leases::start_worker();
+}
+
 /// Whether the worker must end, or has nothing left to do.
 fn ends() -> bool {
-    lifecycle::is_asked_to_end() || !grantor::is_there()
+    deadline::is_asked_to_end() || !grantor::is_there()
 }
 
 struct Worker {
@@ -86,16 +98,11 @@ const MIN_RETRY: Micros = 50_000;
 const LONGEST: Micros = 1_000_000;
 
 impl Worker {
+    /// Returns a worker for the registry that the settings name now.
     fn new() -> Self {
         leases::publish_settings();
-        Self::new_at(Remote::new("pg_mint".to_owned(), None))
-    }
-
-    /// Returns a worker for the registry that the settings name now. A connection to another one ends with the first
-    /// request.
-    fn new_at(remote: Remote) -> Self {
         Self {
-            remote,
+            remote: Remote::new("pg_mint".to_owned(), settings::registry_role()),
             registry: settings::registry(),
             key: settings::registry_key(),
             generation: foreign_server_generation(),
@@ -114,7 +121,7 @@ impl Worker {
     /// leases.
     fn has_changed_server(&mut self) -> bool {
         // The start of a transaction receives invalidations. If it fails, so does the next request.
-        let _ = attempt(|| ());
+        let _ = attempt(deadline::REQUEST, || ());
         let before = std::mem::replace(&mut self.generation, foreign_server_generation());
         self.generation != before
     }
@@ -203,10 +210,10 @@ impl Worker {
         if let Some(slot) = slot
             && let Some(id) = slot.id()
         {
-            let nodes = slot.nodes();
+            let (nodes, lease) = (slot.nodes(), slot.lease());
             let nodes = Some((*nodes.start(), *nodes.end()));
-            let lease = Some((id, slot.lease()));
-            let answer = self.ask(&|_| lease_query(lease, width, nodes))?;
+            let (from, until) = (lease.from(), lease.until());
+            let answer = self.ask(width, nodes, Some((id, LeaseTerm { from, until })))?;
             match answer.denial {
                 None => {
                     slot.extend(answer.span);
@@ -233,7 +240,7 @@ impl Worker {
         if slot.is_none() && !leases::has_room() {
             return Err(leases::NO_ROOM.to_owned());
         }
-        let answer = self.ask(&|_| lease_query(None, width, wanted))?;
+        let answer = self.ask(width, wanted, None)?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
@@ -245,12 +252,27 @@ impl Worker {
         Ok(())
     }
 
-    fn ask(&mut self, query: &Query<'_>) -> Result<Answer, String> {
+    /// Requests a new lease, or the renewal of one.
+    fn ask(
+        &mut self,
+        width: u32,
+        nodes: Option<(u64, u64)>,
+        lease: Option<(i64, LeaseTerm)>,
+    ) -> Result<Answer, String> {
         let server = self
             .registry
             .as_deref()
             .ok_or("parameter \"pg_mint.registry\" is not set")?;
-        let (answer, seen) = self.remote.ask(server, query, ANSWER, |row| read(&row))?;
+        let asked = Asked {
+            width,
+            nodes,
+            lease,
+            at: clock::now(),
+            seen: leases::seen().get(),
+        };
+        let query = |_: &str| lease_query(&asked);
+        let text = self.remote.ask(server, &query, ANSWER, |row| read(&row))?;
+        let (answer, seen) = understand(&asked, &text)?;
         self.length = Some(answer.length);
         // Also from a denial: else this server would tell of the history that it knows again and again.
         if let Some(seen) = seen {

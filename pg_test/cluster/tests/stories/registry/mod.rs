@@ -9,6 +9,8 @@ mod orphans;
 mod outages;
 mod replication;
 mod settings;
+mod trust;
+mod unresponsive;
 
 use mint_cluster::Session;
 
