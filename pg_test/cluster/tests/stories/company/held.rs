@@ -247,7 +247,7 @@ fn statements_cut_short_leave_nothing_behind() {
             scope.spawn(move || evict_slots(server, client, stop));
         }
         let records = while_asking(&server.place(), &statements, || {
-            cut_statements_short(&mut other, count(1_500, 150));
+            cut_statements_short(&mut other, count(1_500, 600));
             other.run("ALTER ROLE postgres RESET statement_timeout");
         });
         stop.store(true, Ordering::Relaxed);
