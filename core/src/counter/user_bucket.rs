@@ -190,12 +190,11 @@ impl Entry {
 pub(crate) struct BucketGuard<'a, const PLACES: usize>(&'a Bucket<PLACES>);
 
 impl<const PLACES: usize> Bucket<PLACES> {
-    /// Returns the words of the entries, each as it is at some time during the call.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        self.entries
-            .iter()
-            .map(Entry::word)
-            .filter(|&word| word != 0)
+    /// Returns the users of the entries, each as it is at some time during the call.
+    pub(crate) fn users(&self) -> impl Iterator<Item = UserKey> {
+        let words = self.entries.iter().map(Entry::word);
+        // A place that is locked or vacant may have no user.
+        words.filter(|word| word & USER != 0).map(UserKey::of_word)
     }
 
     pub(crate) fn lock(&self) -> BucketGuard<'_, PLACES> {

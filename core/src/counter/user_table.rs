@@ -181,8 +181,8 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     pub fn users_by_section(&self, sections: usize) -> Vec<u64> {
         let mut users = vec![0; sections];
         let in_use = self.parts.iter().take(self.in_use()).copied().flatten();
-        for word in in_use.flat_map(Bucket::words) {
-            if let Some(users) = users.get_mut(UserKey::of_word(word).section()) {
+        for user in in_use.flat_map(Bucket::users) {
+            if let Some(users) = users.get_mut(user.section()) {
                 *users += 1;
             }
         }

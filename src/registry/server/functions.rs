@@ -57,7 +57,7 @@ fn registry_create(
     admin::create(length, max_skew, limits);
 }
 
-/// Drops the registry of this database. Its memory of who holds which node is lost, so no lease or reservation may be in force.
+/// Drops the registry of this database. Its leases and reservations are forgotten, so none may be in force.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_drop() {
     admin::drop();
