@@ -140,15 +140,21 @@ fn memory(pid: i32, line: &str) -> i64 {
         .expect("a number of kB")
 }
 
-/// Returns by how much a statement raises the peak of a session's memory, in kB.
+/// Returns by how much a statement raises the peak of a session's own memory, in kB.
+///
+/// Pages of shared memory that it is the first to touch, say of WAL buffers that others filled, count as a session's own to
+/// the kernel; they stay mapped, so what they added at the end is what they added to the peak.
 fn growth(session: &mut Session, sql: &str) -> i64 {
     // Resets the peak.
     std::fs::write(format!("/proc/{}/clear_refs", session.pid), "5").expect("a session of ours");
     let before = memory(session.pid, "VmRSS");
+    let shared = memory(session.pid, "RssShmem");
     if let Err(refusal) = session.try_run(sql) {
         panic!("{sql}\n{refusal}");
     }
-    memory(session.pid, "VmHWM") - before
+    let shared = memory(session.pid, "RssShmem") - shared;
+    let by = memory(session.pid, "VmHWM") - before;
+    by - shared
 }
 
 /// Returns one statement of many calls, and one with a loop of as many calls.
