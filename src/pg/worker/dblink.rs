@@ -22,7 +22,7 @@ const POLL: Micros = 1_000;
 const REST: Micros = 1_000_000;
 /// The longest query, in bytes. It fits into the buffer of a socket, so that sending it does not wait for the other
 /// server.
-const LONGEST: usize = 4_000;
+const LONGEST: usize = 16_000;
 
 /// Query that sets up a new session on the other server, which ends it when this server is gone without a word: one row
 /// of four texts. The longest lease is renewed after 20 seconds.

@@ -157,7 +157,8 @@ impl Worker {
                 break;
             }
         }
-        let reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
+        let mut reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
+        reasons.dedup();
         requests.set_note(&reasons.join("; "));
         // The session that waits is answered after the retry, and once the rest of a range was requested of which the
         // registry has granted a part.

@@ -81,8 +81,8 @@ fn no_other_function_answers_for_the_source_of_a_sequence() {
     assert_untouched(&central.server, "drawing");
 }
 
-/// The worker is a superuser, for whom dblink requires no password and peer authentication may succeed. So it uses no
-/// foreign server of an ordinary role.
+/// The worker acts as the owner of a foreign server. dblink requires a password of one who is not a superuser, so that he
+/// does not connect as whoever this server runs as.
 #[test]
 fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     let builder = Server::build("a deputy")
@@ -112,11 +112,9 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     let next = "SELECT snowflake_next_id()";
     let refusal = session.refusal(next);
     assert_untouched(&server, "the first question");
-    assert_refused(
-        &refusal,
-        "owner of foreign server \"registry\" must be a superuser",
-    );
-    // The worker that fetches segments is a superuser as well.
+    assert_refused(&refusal, "password is required");
+    // The worker that fetches segments acts as the owner of the sequence, here a superuser, who does not go where another
+    // role leads.
     session.run("SELECT segment_create('orders', source => 'registry')");
     let refusal = session.refusal("SELECT segment_next('orders')");
     assert_refused(

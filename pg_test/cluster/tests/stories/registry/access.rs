@@ -16,7 +16,12 @@ fn errors_say_what_a_member_lacks() {
     let refused = |setup: &str, words: &str| {
         let mut session = ada.connect("postgres");
         session.run(setup);
-        let refusal = session.refusal(NEXT);
+        // A server that could not be connected to is left alone for a second.
+        let mut refusal = session.refusal(NEXT);
+        ada.until(words, || {
+            refusal = session.refusal(NEXT);
+            refusal.detail.contains(words)
+        });
         say(format!("{words}: {refusal}"));
         assert_refused(&refusal, words);
     };

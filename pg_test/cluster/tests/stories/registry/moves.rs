@@ -29,13 +29,14 @@ fn a_lease_is_not_merged_with_that_of_another_registry() {
     let ada = registry.auto("ada");
     let mut session = ada.connect("postgres");
     let mut ids: Vec<i64> = session.column(MANY);
-    assert_eq!(shard(&mut session, ids[0]), 0);
+    assert_eq!(shard(&mut session, ids[0]), 8191);
 
     // Noticed at once, and not at half of the lease.
     let begun = Instant::now();
     lead_to(&ada, "second");
     ada.until("the second registry grants", || {
-        second.one("SELECT EXISTS (SELECT FROM mint_registry.nodes WHERE held AND first_node = 0)")
+        second
+            .one("SELECT EXISTS (SELECT FROM mint_registry.nodes WHERE held AND first_node = 8191)")
     });
     assert!(
         begun.elapsed() < Duration::from_secs(20),
@@ -45,12 +46,12 @@ fn a_lease_is_not_merged_with_that_of_another_registry() {
     ids.extend(ada.until_minted(|| session.try_column::<i64>(MANY)));
     // The second registry hears no more of it.
     lead_to(&ada, "nowhere");
-    let ben = registry.fixed("ben", "0");
+    let ben = registry.fixed("ben", "8191");
     lead_to(&ben, "second");
-    let (id, after) = first_id(&ben, "SELECT snowflake_next_id(0)");
+    let (id, after) = first_id(&ben, "SELECT snowflake_next_id(8191)");
     let mut bens: Vec<i64> = ben
         .connect("postgres")
-        .column("SELECT snowflake_next_id(0) FROM generate_series(1, 1000)");
+        .column("SELECT snowflake_next_id(8191) FROM generate_series(1, 1000)");
     bens.push(id);
     assert_refused(&session.refusal(NEXT), "nowhere");
     bens.sort_unstable();
