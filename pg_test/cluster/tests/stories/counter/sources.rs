@@ -176,7 +176,7 @@ fn a_frozen_source_holds_up_nothing() {
     let first: i64 = shop.one(NEXT);
     // A request that does not fit into the buffer of a socket would wait for the other server to read it.
     shop.run(
-        "SELECT segment_create('long', source => 'registry', source_sequence => repeat('x', 4000))",
+        "SELECT segment_create('long', source => 'registry', source_sequence => repeat('x', 20000))",
     );
     let refusal = shop.refusal("SELECT segment_next('long')");
     assert!(refusal.detail.contains("is too long"), "{refusal}");

@@ -112,7 +112,7 @@ fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     let next = "SELECT snowflake_next_id()";
     let refusal = session.refusal(next);
     assert_untouched(&server, "the first question");
-    assert_refused(&refusal, "password is required");
+    assert_refused(&refusal, "Non-superusers must provide a password");
     // The worker that fetches segments acts as the owner of the sequence, here a superuser, who does not go where another
     // role leads.
     session.run("SELECT segment_create('orders', source => 'registry')");

@@ -207,7 +207,7 @@ fn a_promoted_registry_waits_until_grants_it_may_have_forgotten_end() {
 fn a_registry_restored_from_its_files_is_told_to_wait_or_notices() {
     for told in [true, false] {
         // A lease that outlasts the change of servers on a busy machine: it must be renewed in quarantine.
-        let Some(mut registry) = Registry::start("a restored registry", 5) else {
+        let Some(mut registry) = Registry::start("a restored registry", 10) else {
             return;
         };
         let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));

@@ -181,9 +181,9 @@ fn a_slow_registry_gets_one_connection_of_a_member() {
         ada.stop_fast()
     });
     admin.run("ROLLBACK");
-    // It waits for a synchronous standby when it commits.
+    // It waits for a synchronous standby when it commits. Of this width the server has no lease yet.
     admin.set_for_server("synchronous_standby_names", "'gone'");
-    session.refusal(NEXT);
+    session.refusal("SELECT snowflake_next('twitter')");
     assert_few_sessions(&registry, 2, Duration::from_secs(10));
     assert_within(Duration::from_secs(4), "a fast shutdown", || {
         ben.stop_fast()
