@@ -50,7 +50,7 @@ fn a_connection_that_a_firewall_forgets_costs_no_lease() {
     }
     let log = member.log();
     let words = "foreign server \"registry\" did not respond";
-    assert_eq!(log.matches(words).count(), rounds, "{log}");
+    assert!(log.matches(words).count() >= rounds, "{log}");
 }
 
 /// The options that the documents recommend for a network with a firewall.

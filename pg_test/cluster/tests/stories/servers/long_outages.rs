@@ -109,12 +109,12 @@ fn members_wait_for_a_registry_that_is_away_for_minutes() {
             "away for {outage:?}: minted for {minted:.1?}, then {refused} refusals, {connections} connections, {lines} lines"
         ));
         assert!(*refused > 0, "the outage had no effect");
-        let most = registry.lease + Duration::from_millis(500);
+        let most = registry.lease + Duration::from_secs(2);
         assert!(*minted < most, "{minted:?}");
         // One a second, and some at once when the connection was lost.
         let limit = outage.as_secs() as usize * 5 / 4 + 5;
         assert!(*connections <= limit, "{connections} connections");
-        assert!(*lines <= 4, "{lines} lines");
+        assert!(*lines <= 10, "{lines} lines");
         ids.extend(&outage_of.ids);
     }
     registry.server.start_again();
