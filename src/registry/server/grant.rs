@@ -40,12 +40,10 @@ pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> Answer {
 pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> Answer {
     with_tables(Caller::Member, |tables| {
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
-        let mut kept = None;
-        if now >= state.registry.quarantine {
-            kept = tables.find_and_lock(id, &nodes);
-        }
+        let mut kept = tables.find_and_lock(id, &nodes);
         if kept.is_none() {
-            // The lease may have to be inserted again: one at a time, like new ones. Or somebody else has deleted it.
+            // In quarantine the lease may have to be inserted again: one at a time, like new ones. Or somebody else has
+            // deleted it.
             (state, now) = tables.load_and_check_state(true, Some(member));
             kept = tables.find_and_lock(id, &nodes);
         }

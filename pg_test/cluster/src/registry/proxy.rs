@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
@@ -33,6 +33,10 @@ struct Shared {
     passing: Mutex<Passing>,
     /// Both ends of each connection that was accepted.
     ends: Mutex<Vec<(TcpStream, UnixStream)>>,
+    /// How many connections were accepted.
+    accepted: AtomicUsize,
+    /// Of how many of these, the first ones, nothing passes any more.
+    forgotten: AtomicUsize,
     is_over: AtomicBool,
 }
 
@@ -54,6 +58,8 @@ impl Proxy {
             server: server.socket().join(".s.PGSQL.5432"),
             passing: Mutex::new(Passing::All),
             ends: Mutex::new(Vec::new()),
+            accepted: AtomicUsize::new(0),
+            forgotten: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -79,6 +85,27 @@ impl Proxy {
         *locked(&self.shared.passing) = passing;
     }
 
+    /// Returns how many connections it has accepted.
+    #[must_use]
+    pub fn accepted(&self) -> usize {
+        self.shared.accepted.load(Ordering::Relaxed)
+    }
+
+    /// Forgets the connections that there are, as a firewall does with idle ones: they stay open, and nothing passes.
+    pub fn forget(&self) {
+        self.shared
+            .forgotten
+            .store(self.accepted(), Ordering::Relaxed);
+    }
+
+    /// Makes a member reach its registry by the proxy.
+    pub fn lead(&self, member: &Server) {
+        member.connect("postgres").run(&format!(
+            "ALTER SERVER registry OPTIONS (SET host '127.0.0.1', SET port '{}')",
+            self.port
+        ));
+    }
+
     /// Closes all connections.
     pub fn cut(&self) {
         for (client, server) in locked(&self.shared.ends).drain(..) {
@@ -100,6 +127,7 @@ impl Drop for Proxy {
 
 impl Shared {
     fn forward(self: &Arc<Self>, client: TcpStream) {
+        let number = self.accepted.fetch_add(1, Ordering::Relaxed);
         // The server may be down: then the client is, too.
         let Ok(server) = UnixStream::connect(&self.server) else {
             return;
@@ -119,18 +147,24 @@ impl Shared {
         );
         locked(&self.ends).push(ends);
         let (there, back) = (Arc::clone(self), Arc::clone(self));
-        spawn(move || there.copy(client, server, false));
-        spawn(move || back.copy(copies.1, copies.0, true));
+        spawn(move || there.copy(number, client, server, false));
+        spawn(move || back.copy(number, copies.1, copies.0, true));
     }
 
     /// Copies until either end is closed, and closes the other one.
-    fn copy<From: Read, To: Write + Close>(&self, mut from: From, mut to: To, is_answer: bool) {
+    fn copy<From: Read, To: Write + Close>(
+        &self,
+        number: usize,
+        mut from: From,
+        mut to: To,
+        is_answer: bool,
+    ) {
         let mut buffer = [0; 65_536];
         let mut had_begun = !is_answer;
         let mut held: Vec<u8> = Vec::new();
         while !self.is_over.load(Ordering::Relaxed) {
             let passing = *locked(&self.passing);
-            if passing == Passing::Nothing {
+            if passing == Passing::Nothing || number < self.forgotten.load(Ordering::Relaxed) {
                 sleep(INTERVAL);
                 continue;
             }
