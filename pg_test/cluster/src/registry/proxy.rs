@@ -1,10 +1,9 @@
 //! A proxy before a registry, which members reach by TCP, and the faults of a network.
 
-use crate::server::process::Server;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{sleep, spawn};
@@ -18,6 +17,8 @@ pub enum Passing {
     /// All but the last six bytes of each answer, which say that the server is ready for the next query. A session
     /// begins as usual.
     AllButTheEnd,
+    /// Everything, each piece of it after [`DELAY`].
+    Slowly,
     /// Nothing, in either direction. Connections are accepted, and those that there are stay open.
     Nothing,
 }
@@ -31,29 +32,37 @@ pub struct Proxy {
 struct Shared {
     server: PathBuf,
     passing: Mutex<Passing>,
-    /// Both ends of each connection that was accepted.
-    ends: Mutex<Vec<(TcpStream, UnixStream)>>,
+    connections: Mutex<Vec<Connection>>,
     is_over: AtomicBool,
 }
 
+/// A connection that was accepted: its ends, and whether nothing passes any more.
+struct Connection {
+    client: TcpStream,
+    server: UnixStream,
+    is_silent: Arc<AtomicBool>,
+}
+
+/// How long a piece of a message takes where everything passes slowly.
+pub const DELAY: Duration = Duration::from_millis(300);
 /// How often a thread looks for a change.
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The message `ReadyForQuery`, less its last byte.
 const READY: [u8; 5] = [b'Z', 0, 0, 0, 5];
 
 impl Proxy {
-    /// Starts a proxy that lets everything pass.
+    /// Starts a proxy that lets everything pass, to the server whose socket is in a folder.
     #[must_use]
-    pub fn start(server: &Server) -> Self {
+    pub fn start(folder: &Path) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port of the loopback interface");
         listener
             .set_nonblocking(true)
             .expect("a listener that does not block");
         let port = listener.local_addr().expect("its address").port();
         let shared = Arc::new(Shared {
-            server: server.socket().join(".s.PGSQL.5432"),
+            server: folder.join(".s.PGSQL.5432"),
             passing: Mutex::new(Passing::All),
-            ends: Mutex::new(Vec::new()),
+            connections: Mutex::new(Vec::new()),
             is_over: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -81,13 +90,24 @@ impl Proxy {
 
     /// Closes all connections.
     pub fn cut(&self) {
-        for (client, server) in locked(&self.shared.ends).drain(..) {
-            // Either end may be closed already.
-            let _ = (
-                client.shutdown(Shutdown::Both),
-                server.shutdown(Shutdown::Both),
-            );
+        locked(&self.shared.connections).drain(..).for_each(close);
+    }
+
+    /// Lets nothing pass any more on the connections that there are, and tells neither end. New ones are not affected.
+    pub fn silence(&self) {
+        for connection in locked(&self.shared.connections).iter() {
+            connection.is_silent.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Closes the connections on which nothing passes, as both ends do when they find out.
+    pub fn cut_silent(&self) {
+        let mut connections = locked(&self.shared.connections);
+        let all = connections.drain(..);
+        let (silent, others): (Vec<_>, Vec<_>) =
+            all.partition(|connection| connection.is_silent.load(Ordering::Relaxed));
+        *connections = others;
+        silent.into_iter().for_each(close);
     }
 }
 
@@ -113,28 +133,37 @@ impl Shared {
             socket.set_read_timeout(Some(INTERVAL)).expect("a timeout");
         }
         server.set_read_timeout(Some(INTERVAL)).expect("a timeout");
-        let ends = (
-            client.try_clone().expect("a copy of a socket"),
-            server.try_clone().expect("a copy of a socket"),
-        );
-        locked(&self.ends).push(ends);
+        let is_silent = Arc::new(AtomicBool::new(false));
+        let (silent_there, silent_back) = (Arc::clone(&is_silent), Arc::clone(&is_silent));
+        locked(&self.connections).push(Connection {
+            client: client.try_clone().expect("a copy of a socket"),
+            server: server.try_clone().expect("a copy of a socket"),
+            is_silent,
+        });
         let (there, back) = (Arc::clone(self), Arc::clone(self));
-        spawn(move || there.copy(client, server, false));
-        spawn(move || back.copy(copies.1, copies.0, true));
+        spawn(move || there.copy(client, server, &silent_there, false));
+        spawn(move || back.copy(copies.1, copies.0, &silent_back, true));
     }
 
     /// Copies until either end is closed, and closes the other one.
-    fn copy<From: Read, To: Write + Close>(&self, mut from: From, mut to: To, is_answer: bool) {
+    fn copy<From: Read, To: Write + Close>(
+        &self,
+        mut from: From,
+        mut to: To,
+        is_silent: &AtomicBool,
+        is_answer: bool,
+    ) {
         let mut buffer = [0; 65_536];
         let mut had_begun = !is_answer;
         let mut held: Vec<u8> = Vec::new();
         while !self.is_over.load(Ordering::Relaxed) {
             let passing = *locked(&self.passing);
-            if passing == Passing::Nothing {
+            if passing == Passing::Nothing || is_silent.load(Ordering::Relaxed) {
                 sleep(INTERVAL);
                 continue;
             }
-            if passing == Passing::All && to.write_all(&std::mem::take(&mut held)).is_err() {
+            if passing != Passing::AllButTheEnd && to.write_all(&std::mem::take(&mut held)).is_err()
+            {
                 break;
             }
             let bytes = match from.read(&mut buffer) {
@@ -156,12 +185,24 @@ impl Shared {
             };
             had_begun |= is_end;
             held.extend(&bytes[passes..]);
+            if passing == Passing::Slowly {
+                sleep(DELAY);
+            }
             if to.write_all(&bytes[..passes]).is_err() {
                 break;
             }
         }
         to.close();
     }
+}
+
+fn close(connection: Connection) {
+    // Either end may be closed already.
+    let _ = (
+        connection.client.shutdown(Shutdown::Both),
+        connection.server.shutdown(Shutdown::Both),
+    );
+    connection.is_silent.store(false, Ordering::Relaxed);
 }
 
 /// A socket that can be closed for its other users as well.

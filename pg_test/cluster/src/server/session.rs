@@ -3,7 +3,7 @@
 use postgres::types::FromSqlOwned;
 use postgres::{Client, Config, NoTls};
 use std::fmt;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -186,6 +186,20 @@ impl Session {
             .expect("COPY FROM");
         std::io::copy(&mut rows, &mut there).expect("the rows arrive");
         there.finish().expect("the rows are taken");
+    }
+
+    /// Returns the lines of a `COPY ... TO STDOUT` of numbers that arrive until it ends or the connection is lost.
+    pub fn copy_until_lost(&mut self, sql: &str) -> Vec<i64> {
+        let mut lines = Vec::new();
+        if let Ok(mut rows) = self.client.copy_out(sql) {
+            // What came before an error is kept.
+            let _ = rows.read_to_end(&mut lines);
+        }
+        let lines = String::from_utf8_lossy(&lines);
+        lines
+            .split_inclusive('\n')
+            .filter_map(|line| line.strip_suffix('\n')?.parse().ok())
+            .collect()
     }
 
     /// Sends data to a `COPY ... FROM STDIN`.

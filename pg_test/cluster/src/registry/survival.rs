@@ -1,0 +1,130 @@
+//! Survival of a fleet: a fault, and the wait until all of its members mint again.
+
+use crate::load::clients::Clients;
+use crate::registry::fleet::{Fleet, now};
+use crate::registry::member_faults::MemberFault;
+use crate::registry::members::QUARANTINE;
+use crate::registry::registry_faults::RegistryFault;
+use std::fmt;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A fault of a fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Of the registry.
+    Registry(RegistryFault),
+    /// Of a random member.
+    Member(MemberFault),
+}
+
+/// What became of the registry's quarantine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quarantine {
+    /// There was none.
+    None,
+    /// It was left to run out, or still runs.
+    Waited,
+    /// An operator ended it, as soon as the registry knew of all leases again.
+    Ended,
+}
+
+/// What came of a fault.
+pub struct Survived {
+    /// The longest time for which a client of a member got no id.
+    pub gap: Duration,
+    /// What became of the quarantine.
+    pub quarantine: Quarantine,
+}
+
+/// Time for connections and for a busy machine.
+const SLACK: Duration = Duration::from_secs(15);
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Fault {
+    /// Returns each fault once.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let registry = RegistryFault::ALL.into_iter().map(Self::Registry);
+        let member = MemberFault::ALL.into_iter().map(Self::Member);
+        registry.chain(member).collect()
+    }
+}
+
+/// Inflicts a fault on the registry or a random member, and waits until all members have leases from after it, and mint. An
+/// operator may end the quarantine; else no member waits for longer than quarantine and lease.
+#[track_caller]
+pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator: bool) -> Survived {
+    while fleet.find_silent(clients, 0).is_some() {
+        sleep(PAUSE);
+    }
+    fleet.silence(clients);
+    let number = fleet.rng.below(fleet.members.len());
+    let begins_quarantine = match fault {
+        Fault::Registry(fault) => {
+            fault.strike(fleet);
+            fault.begins_quarantine()
+        }
+        Fault::Member(fault) => {
+            fault.strike(fleet, number, clients);
+            false
+        }
+    };
+    let (begun, since) = (Instant::now(), clients.now());
+    let mut admin = fleet.registry.connect();
+    let then = now(&mut admin);
+    let is_in_quarantine = begins_quarantine || fleet.registry.is_in_quarantine();
+    let quarantine = match (is_in_quarantine, has_operator) {
+        (false, _) => Quarantine::None,
+        (true, false) => Quarantine::Waited,
+        (true, true) => Quarantine::Ended,
+    };
+    let mut limit = fleet.registry.lease * 2 + SLACK;
+    if quarantine == Quarantine::Ended {
+        let server = &fleet.registry.server;
+        server.until("the registry knows all leases", || {
+            fleet.is_known(&mut admin)
+        });
+        fleet.registry.end_quarantine();
+        limit += begun.elapsed();
+    } else {
+        limit = limit.max(QUARANTINE + fleet.registry.lease + SLACK);
+    }
+    loop {
+        let late = fleet.find_silent(clients, since);
+        let has_common = fleet.has_common(clients, since);
+        let renewed = fleet.renewed(&mut admin, &then, fleet.registry.lease);
+        if late.is_none() && has_common && renewed == fleet.members.len() {
+            let gap = fleet.silence(clients);
+            return Survived { gap, quarantine };
+        }
+        assert!(
+            begun.elapsed() < limit,
+            "{limit:?} after {fault:?} of {:?} ({quarantine:?}), {late:?} does not mint (common node: {has_common}, \
+             renewed leases: {renewed}):\n{}\n{}",
+            fleet.members[number].name(),
+            late.map_or_else(String::new, |late| fleet.members[late].log()),
+            fleet.registry.server.log()
+        );
+        sleep(PAUSE);
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Registry(fault) => fault.fmt(out),
+            Self::Member(fault) => fault.fmt(out),
+        }
+    }
+}
+
+impl fmt::Display for Quarantine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Self::None => "no",
+            Self::Waited => "yes",
+            Self::Ended => "ended",
+        })
+    }
+}
