@@ -3,7 +3,8 @@
 //!
 //! Three kinds of servers take turns: `TORTURE=neighbors` runs only those with tenants that use up what they share with
 //! their neighbors, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` single servers,
-//! `TORTURE=fleet` a registry of nodes with four members. `MINT_SEED` repeats the choices of a run, which prints its seed.
+//! `TORTURE=fleet` a registry of nodes with four members. `MINT_SEED` repeats the choices of a run, which
+//! prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the story `registry_faults`.
 
 use mint_cluster::registry::fleet::Fleet;
 use mint_cluster::registry::gaps::Gaps;

@@ -1,4 +1,5 @@
-//! A registry and its members under load and under every fault, in a random order.
+//! A registry and its members under load and under every fault, in a random order. `MINT_FAULTS=Orphan,Moved` takes only
+//! these, by their names in the code (`registry/registry_faults.rs`, `registry/member_faults.rs`).
 
 use mint_cluster::registry::fleet::Fleet;
 use mint_cluster::registry::gaps::Gaps;
@@ -18,6 +19,7 @@ fn no_fault_mints_an_id_twice() {
         faults.extend(all);
     }
     faults.truncate(count(faults.len(), SHORT));
+    assert!(!faults.is_empty(), "MINT_FAULTS names no fault");
     let has_operator: Vec<bool> = faults
         .iter()
         .map(|_| short_form() || rng.below(2) == 0)
