@@ -4,8 +4,9 @@ use crate::load::clients::Clients;
 use crate::registry::fleet::{ANY, Fleet};
 use crate::server::process::Server;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A fault of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,9 +33,10 @@ pub enum MemberFault {
     Step(i64),
 }
 
-/// A statement that draws for minutes, and returns each id at once. Nothing interrupts it but what minting does.
+/// A statement that draws for minutes. Nothing interrupts it but what minting does. The lines are long, as the server
+/// keeps what it sends until there are 8 kB.
 const LONG: &str = "COPY (
-    SELECT snowflake_next_id() FROM generate_series(1, 1000000) AS n
+    SELECT lpad(snowflake_next_id()::text, 1000) FROM generate_series(1, 1000000) AS n
     WHERE (SELECT count(*) FROM generate_series(n, n + 2000)) > 0
 ) TO STDOUT";
 
@@ -113,19 +115,17 @@ impl MemberFault {
 #[track_caller]
 fn orphan(member: &Server, limit: Duration) -> Vec<i64> {
     let (mut session, mut observer) = (member.connect("postgres"), member.connect("postgres"));
-    let draws = format!(
-        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = {} AND query LIKE 'COPY%' AND state = 'active')",
-        session.pid
-    );
     let epoch: i64 = observer.one("SELECT (extract(epoch FROM snowflake_time(0)) * 1000)::bigint");
+    drop(observer);
+    let count = &AtomicUsize::new(0);
     let (ids, killed) = std::thread::scope(|scope| {
-        let drawing = scope.spawn(move || session.copy_until_lost(LONG));
-        member.until("a long statement draws", || observer.one(&draws));
-        sleep(Duration::from_millis(300));
+        let drawing = scope.spawn(move || session.copy_until_lost(LONG, count));
+        member.until("a long statement draws", || {
+            count.load(Ordering::Relaxed) > 0 || drawing.is_finished()
+        });
         let killed = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .expect("a time after 1970");
-        drop(observer);
         member.kill9_postmaster();
         (drawing.join().expect("a session"), killed)
     });
@@ -158,10 +158,10 @@ fn run_beside(fleet: &mut Fleet, guest: Server, number: usize, clients: &Clients
     let last = fleet.members.len();
     let (group, since) = (&clients.groups[last], clients.now());
     group.place.move_to(&guest.place());
-    let deadline = std::time::Instant::now() + fleet.registry.longest_wait();
+    let deadline = Instant::now() + fleet.registry.longest_wait();
     while (0..ANY.len()).any(|client| !clients.has_minted(last, client, since)) {
         assert!(
-            std::time::Instant::now() < deadline,
+            Instant::now() < deadline,
             "the copy does not mint:\n{}",
             guest.log()
         );

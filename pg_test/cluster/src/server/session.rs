@@ -3,7 +3,8 @@
 use postgres::types::FromSqlOwned;
 use postgres::{Client, Config, NoTls};
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::{BufRead, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -188,17 +189,18 @@ impl Session {
         there.finish().expect("the rows are taken");
     }
 
-    /// Returns the lines of a `COPY ... TO STDOUT` of numbers that arrive until it ends or the connection is lost.
-    pub fn copy_until_lost(&mut self, sql: &str) -> Vec<i64> {
-        let mut lines = Vec::new();
-        if let Ok(mut rows) = self.client.copy_out(sql) {
-            // What came before an error is kept.
-            let _ = rows.read_to_end(&mut lines);
-        }
-        let lines = String::from_utf8_lossy(&lines);
-        lines
-            .split_inclusive('\n')
-            .filter_map(|line| line.strip_suffix('\n')?.parse().ok())
+    /// Returns the lines of a `COPY ... TO STDOUT` of numbers that arrive until it ends or the connection is lost, and
+    /// counts them meanwhile.
+    pub fn copy_until_lost(&mut self, sql: &str, count: &AtomicUsize) -> Vec<i64> {
+        let Ok(rows) = self.client.copy_out(sql) else {
+            return Vec::new();
+        };
+        let lines = rows.lines().map_while(Result::ok);
+        let numbers = lines.map_while(|line| line.trim().parse().ok());
+        numbers
+            .inspect(|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            })
             .collect()
     }
 
