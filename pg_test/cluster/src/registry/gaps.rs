@@ -5,14 +5,27 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// The longest time without ids of each fault that was survived.
+/// The longest times without ids of faults that were survived.
 #[derive(Default)]
-pub struct Gaps(BTreeMap<(Fault, Quarantine), Vec<Duration>>);
+pub struct Gaps(BTreeMap<Row, Vec<Duration>>);
+
+/// What has a row of its own.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Row {
+    Of(Fault, Quarantine),
+    /// Any fault, in a quarantine that an earlier one began.
+    InQuarantine(Quarantine),
+}
 
 impl Gaps {
     /// Adds a fault that was survived.
     pub fn add(&mut self, fault: Fault, survived: &Survived) {
-        let gaps = self.0.entry((fault, survived.quarantine)).or_default();
+        let row = match survived.quarantine {
+            Quarantine::None => Row::Of(fault, Quarantine::None),
+            quarantine if fault.begins_quarantine() => Row::Of(fault, quarantine),
+            quarantine => Row::InQuarantine(quarantine),
+        };
+        let gaps = self.0.entry(row).or_default();
         gaps.push(survived.gap);
         gaps.sort_unstable();
     }
@@ -29,7 +42,13 @@ impl fmt::Display for Gaps {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "| Fault | Quarantine | Times | Median | Longest |")?;
         write!(out, "|---|---|---|---|---|")?;
-        for ((fault, quarantine), gaps) in &self.0 {
+        for (row, gaps) in &self.0 {
+            let (fault, quarantine) = match row {
+                Row::Of(fault, quarantine) => (fault.to_string(), quarantine),
+                Row::InQuarantine(quarantine) => {
+                    ("any other of these, in a quarantine".to_owned(), quarantine)
+                }
+            };
             let [median, longest] = [gaps.len() / 2, gaps.len() - 1]
                 .map(|place| format!("{:.1} s", gaps[place].as_secs_f64()));
             let times = gaps.len();

@@ -42,6 +42,8 @@ pub enum RegistryFault {
     Slow,
 }
 
+/// How long after a lease its nodes are free: the default of `max_skew`, and a little.
+const SKEW: Duration = Duration::from_millis(2_600);
 /// How many sessions of members there may be for each of them: one, and one that is being canceled.
 const SESSIONS: usize = 2;
 
@@ -132,8 +134,10 @@ impl RegistryFault {
     }
 }
 
-/// Lengthens leases, and waits until all members have longer ones. So what does not know of it forgets more than it knows.
+/// Lengthens leases, and waits until all members have longer ones, and those from before would have ended. So what does
+/// not know of it takes their nodes for free.
 fn lengthen(fleet: &Fleet) {
+    let begun = Instant::now();
     let mut admin = fleet.registry.connect();
     let longer = (fleet.registry.lease * 2).min(Duration::from_secs(60));
     let then = now(&mut admin);
@@ -144,6 +148,7 @@ fn lengthen(fleet: &Fleet) {
     fleet.registry.server.until("leases are longer", || {
         fleet.renewed(&mut admin, &then, longer) == fleet.members.len()
     });
+    sleep((fleet.registry.lease + SKEW).saturating_sub(begun.elapsed()));
 }
 
 fn promote(fleet: &mut Fleet) {

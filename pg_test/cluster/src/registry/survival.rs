@@ -54,6 +54,11 @@ impl Fault {
         }
     }
 
+    /// Returns whether the registry begins a quarantine.
+    pub(super) fn begins_quarantine(self) -> bool {
+        matches!(self, Self::Registry(fault) if fault.begins_quarantine())
+    }
+
     /// Returns whether the list has its name in the code, without a number.
     fn is_named(self, names: &str) -> bool {
         let name = match self {
@@ -69,31 +74,26 @@ impl Fault {
 /// operator may end the quarantine; else no member waits for longer than quarantine and lease.
 #[track_caller]
 pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator: bool) -> Survived {
-    while fleet.find_silent(clients, 0).is_some() {
-        sleep(PAUSE);
-    }
+    let server = &fleet.registry.server;
+    server.until("all members mint", || {
+        fleet.find_silent(clients, 0).is_none()
+    });
     fleet.silence(clients);
     let number = fleet.rng.below(fleet.members.len());
-    let begins_quarantine = match fault {
-        Fault::Registry(fault) => {
-            fault.strike(fleet);
-            fault.begins_quarantine()
-        }
-        Fault::Member(fault) => {
-            fault.strike(fleet, number, clients);
-            false
-        }
-    };
+    match fault {
+        Fault::Registry(fault) => fault.strike(fleet),
+        Fault::Member(fault) => fault.strike(fleet, number, clients),
+    }
     let (begun, since) = (Instant::now(), clients.now());
     let mut admin = fleet.registry.connect();
     let then = now(&mut admin);
-    let is_in_quarantine = begins_quarantine || fleet.registry.is_in_quarantine();
+    let is_in_quarantine = fault.begins_quarantine() || fleet.registry.is_in_quarantine();
     let quarantine = match (is_in_quarantine, has_operator) {
         (false, _) => Quarantine::None,
         (true, false) => Quarantine::Waited,
         (true, true) => Quarantine::Ended,
     };
-    let mut limit = fleet.registry.lease * 2 + SLACK;
+    let mut limit = fleet.registry.lease * 2 + 2 * SLACK;
     if quarantine == Quarantine::Ended {
         let server = &fleet.registry.server;
         server.until("the registry knows all leases", || {
