@@ -5,6 +5,7 @@ use crate::registry::fleet::{Fleet, now};
 use crate::registry::member_faults::MemberFault;
 use crate::registry::members::QUARANTINE;
 use crate::registry::registry_faults::RegistryFault;
+use crate::server::process::Server;
 use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -115,13 +116,35 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator:
         assert!(
             begun.elapsed() < limit,
             "{limit:?} after {fault:?} of {:?} ({quarantine:?}), {late:?} does not mint (common node: {has_common}, \
-             renewed leases: {renewed}):\n{}\n{}",
+             renewed leases: {renewed}):\n{}\n{}\n{}",
             fleet.members[number].name(),
+            describe_workers(fleet),
             late.map_or_else(String::new, |late| fleet.members[late].log()),
             fleet.registry.server.log()
         );
         sleep(PAUSE);
     }
+}
+
+/// Describes what each member's worker does, and until when its leases last.
+fn describe_workers(fleet: &Fleet) -> String {
+    let describe = |member: &Server| {
+        let mut session = member.connect("postgres");
+        let leases: Vec<String> = session.column(
+            "SELECT format('%s-%s until %s, %s', first_node, last_node, lease_until, trouble) FROM mint.leases",
+        );
+        let workers: Vec<String> = session.column(
+            "SELECT format('%s %s', pid, wait_event) FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'",
+        );
+        // The system call that it waits in, or that it runs.
+        let calls = workers.iter().map(|worker| {
+            let pid = worker.split(' ').next().unwrap_or_default();
+            std::fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default()
+        });
+        let calls: Vec<String> = calls.collect();
+        format!("{}: {workers:?} {calls:?} {leases:?}\n", member.name())
+    };
+    fleet.members.iter().map(describe).collect()
 }
 
 impl fmt::Display for Fault {
