@@ -1,7 +1,7 @@
 //! Survival of a fleet: a fault, and the wait until all of its members mint again.
 
 use crate::load::clients::Clients;
-use crate::registry::fleet::{Fleet, now};
+use crate::registry::fleet::{Fleet, WITH_CLOCK, now};
 use crate::registry::member_faults::MemberFault;
 use crate::registry::members::QUARANTINE;
 use crate::registry::registry_faults::RegistryFault;
@@ -80,7 +80,10 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator:
         fleet.find_silent(clients, 0).is_none()
     });
     fleet.silence(clients);
-    let number = fleet.rng.below(fleet.members.len());
+    let number = match fault {
+        Fault::Member(MemberFault::Step(_)) => WITH_CLOCK,
+        _ => fleet.rng.below(fleet.members.len()),
+    };
     match fault {
         Fault::Registry(fault) => fault.strike(fleet),
         Fault::Member(fault) => fault.strike(fleet, number, clients),
