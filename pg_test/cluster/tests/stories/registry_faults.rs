@@ -7,7 +7,7 @@ use mint_cluster::registry::survival::{Fault, survive};
 use mint_cluster::{Registry, Rng, count, say, short_form};
 
 /// How many faults the short form takes, at random.
-const SHORT: usize = 18;
+const SHORT: usize = 16;
 
 #[test]
 fn no_fault_mints_an_id_twice() {
