@@ -4,7 +4,7 @@ use crate::server::process::Server;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{sleep, spawn};
@@ -18,6 +18,8 @@ pub enum Passing {
     /// All but the last six bytes of each answer, which say that the server is ready for the next query. A session
     /// begins as usual.
     AllButTheEnd,
+    /// Everything, each piece of it after [`DELAY`].
+    Slowly,
     /// Nothing, in either direction. Connections are accepted, and those that there are stay open.
     Nothing,
 }
@@ -31,35 +33,40 @@ pub struct Proxy {
 struct Shared {
     server: PathBuf,
     passing: Mutex<Passing>,
-    /// Both ends of each connection that was accepted.
-    ends: Mutex<Vec<(TcpStream, UnixStream)>>,
+    connections: Mutex<Vec<Connection>>,
     /// How many connections were accepted.
     accepted: AtomicUsize,
-    /// Of how many of these, the first ones, nothing passes any more.
-    forgotten: AtomicUsize,
     is_over: AtomicBool,
 }
 
+/// A connection that was accepted: its ends, and whether nothing passes any more.
+struct Connection {
+    client: TcpStream,
+    server: UnixStream,
+    is_silent: Arc<AtomicBool>,
+}
+
+/// How long a piece of a message takes where everything passes slowly.
+pub const DELAY: Duration = Duration::from_millis(300);
 /// How often a thread looks for a change.
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The message `ReadyForQuery`, less its last byte.
 const READY: [u8; 5] = [b'Z', 0, 0, 0, 5];
 
 impl Proxy {
-    /// Starts a proxy that lets everything pass.
+    /// Starts a proxy that lets everything pass, to the server whose socket is in a folder.
     #[must_use]
-    pub fn start(server: &Server) -> Self {
+    pub fn start(folder: &Path) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port of the loopback interface");
         listener
             .set_nonblocking(true)
             .expect("a listener that does not block");
         let port = listener.local_addr().expect("its address").port();
         let shared = Arc::new(Shared {
-            server: server.socket().join(".s.PGSQL.5432"),
+            server: folder.join(".s.PGSQL.5432"),
             passing: Mutex::new(Passing::All),
-            ends: Mutex::new(Vec::new()),
+            connections: Mutex::new(Vec::new()),
             accepted: AtomicUsize::new(0),
-            forgotten: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -91,13 +98,6 @@ impl Proxy {
         self.shared.accepted.load(Ordering::Relaxed)
     }
 
-    /// Forgets the connections that there are, as a firewall does with idle ones: they stay open, and nothing passes.
-    pub fn forget(&self) {
-        self.shared
-            .forgotten
-            .store(self.accepted(), Ordering::Relaxed);
-    }
-
     /// Makes a member reach its registry by the proxy.
     pub fn lead(&self, member: &Server) {
         member.connect("postgres").run(&format!(
@@ -108,13 +108,25 @@ impl Proxy {
 
     /// Closes all connections.
     pub fn cut(&self) {
-        for (client, server) in locked(&self.shared.ends).drain(..) {
-            // Either end may be closed already.
-            let _ = (
-                client.shutdown(Shutdown::Both),
-                server.shutdown(Shutdown::Both),
-            );
+        locked(&self.shared.connections).drain(..).for_each(close);
+    }
+
+    /// Lets nothing pass any more on the connections that there are, and tells neither end, as a firewall does with idle
+    /// ones. New ones are not affected.
+    pub fn silence(&self) {
+        for connection in locked(&self.shared.connections).iter() {
+            connection.is_silent.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Closes the connections on which nothing passes, as both ends do when they find out.
+    pub fn cut_silent(&self) {
+        let mut connections = locked(&self.shared.connections);
+        let all = connections.drain(..);
+        let (silent, others): (Vec<_>, Vec<_>) =
+            all.partition(|connection| connection.is_silent.load(Ordering::Relaxed));
+        *connections = others;
+        silent.into_iter().for_each(close);
     }
 }
 
@@ -127,7 +139,7 @@ impl Drop for Proxy {
 
 impl Shared {
     fn forward(self: &Arc<Self>, client: TcpStream) {
-        let number = self.accepted.fetch_add(1, Ordering::Relaxed);
+        self.accepted.fetch_add(1, Ordering::Relaxed);
         // The server may be down: then the client is, too.
         let Ok(server) = UnixStream::connect(&self.server) else {
             return;
@@ -141,22 +153,24 @@ impl Shared {
             socket.set_read_timeout(Some(INTERVAL)).expect("a timeout");
         }
         server.set_read_timeout(Some(INTERVAL)).expect("a timeout");
-        let ends = (
-            client.try_clone().expect("a copy of a socket"),
-            server.try_clone().expect("a copy of a socket"),
-        );
-        locked(&self.ends).push(ends);
+        let is_silent = Arc::new(AtomicBool::new(false));
+        let (silent_there, silent_back) = (Arc::clone(&is_silent), Arc::clone(&is_silent));
+        locked(&self.connections).push(Connection {
+            client: client.try_clone().expect("a copy of a socket"),
+            server: server.try_clone().expect("a copy of a socket"),
+            is_silent,
+        });
         let (there, back) = (Arc::clone(self), Arc::clone(self));
-        spawn(move || there.copy(number, client, server, false));
-        spawn(move || back.copy(number, copies.1, copies.0, true));
+        spawn(move || there.copy(client, server, &silent_there, false));
+        spawn(move || back.copy(copies.1, copies.0, &silent_back, true));
     }
 
     /// Copies until either end is closed, and closes the other one.
     fn copy<From: Read, To: Write + Close>(
         &self,
-        number: usize,
         mut from: From,
         mut to: To,
+        is_silent: &AtomicBool,
         is_answer: bool,
     ) {
         let mut buffer = [0; 65_536];
@@ -164,11 +178,12 @@ impl Shared {
         let mut held: Vec<u8> = Vec::new();
         while !self.is_over.load(Ordering::Relaxed) {
             let passing = *locked(&self.passing);
-            if passing == Passing::Nothing || number < self.forgotten.load(Ordering::Relaxed) {
+            if passing == Passing::Nothing || is_silent.load(Ordering::Relaxed) {
                 sleep(INTERVAL);
                 continue;
             }
-            if passing == Passing::All && to.write_all(&std::mem::take(&mut held)).is_err() {
+            if passing != Passing::AllButTheEnd && to.write_all(&std::mem::take(&mut held)).is_err()
+            {
                 break;
             }
             let bytes = match from.read(&mut buffer) {
@@ -190,12 +205,24 @@ impl Shared {
             };
             had_begun |= is_end;
             held.extend(&bytes[passes..]);
+            if passing == Passing::Slowly {
+                sleep(DELAY);
+            }
             if to.write_all(&bytes[..passes]).is_err() {
                 break;
             }
         }
         to.close();
     }
+}
+
+fn close(connection: Connection) {
+    // Either end may be closed already.
+    let _ = (
+        connection.client.shutdown(Shutdown::Both),
+        connection.server.shutdown(Shutdown::Both),
+    );
+    connection.is_silent.store(false, Ordering::Relaxed);
 }
 
 /// A socket that can be closed for its other users as well.

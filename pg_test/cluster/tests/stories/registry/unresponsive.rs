@@ -27,7 +27,7 @@ enum Fault {
 /// server limits the time that anything takes.
 fn start(story: &str) -> Option<(Registry, Proxy, Server)> {
     let registry = Registry::start(story, 5)?;
-    let proxy = Proxy::start(&registry.server);
+    let proxy = Proxy::start(registry.socket());
     let member = registry.auto("ada");
     let mut session = member.connect("postgres");
     session.run(&format!(

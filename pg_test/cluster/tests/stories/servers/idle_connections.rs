@@ -10,7 +10,7 @@ const NEXT: &str = "SELECT snowflake_next_id()";
 /// Starts a registry with leases of `lease` seconds, and a member that reaches it by a proxy.
 fn start(story: &str, lease: u64) -> Option<(Registry, Proxy, Server)> {
     let registry = Registry::start(story, lease)?;
-    let proxy = Proxy::start(&registry.server);
+    let proxy = Proxy::start(registry.socket());
     let member = registry.auto("ada");
     proxy.lead(&member);
     Some((registry, proxy, member))
@@ -31,7 +31,7 @@ fn a_connection_that_a_firewall_forgets_costs_no_lease() {
     for _ in 0..rounds {
         let before = renewals(&mut session);
         let connections = proxy.accepted();
-        proxy.forget();
+        proxy.silence();
         // Each id is of a lease that lasts.
         let begun = Instant::now();
         while renewals(&mut session) == before {

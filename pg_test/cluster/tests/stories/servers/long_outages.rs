@@ -78,7 +78,7 @@ fn members_wait_for_a_registry_that_is_away_for_minutes() {
     let outage = Duration::from_secs(count(300, 20));
     let members = [registry.auto("ada"), registry.fixed("ben", "5")];
     let asked = [NEXT, NEXT_5];
-    let proxies = [0, 1].map(|_| Proxy::start(&registry.server));
+    let proxies = [0, 1].map(|_| Proxy::start(registry.socket()));
     let mut ids: Vec<Vec<i64>> = Vec::new();
     for ((member, proxy), sql) in members.iter().zip(&proxies).zip(asked) {
         proxy.lead(member);
