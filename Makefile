@@ -29,7 +29,7 @@ test-all: ## all tests on PostgreSQL 15, 16, 17 and 18
 programs: ## ORMs, migration tools and drivers on a server with pg_mint; installs them (PG=15)
 	@$(TOOLS)/programs.sh $(or $(PG_CONFIG),$(PG))
 
-torture: ## servers put through one fault after another (MINUTES=10, PG=15)
+torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),10) $(PG)
 
 lint: ## formatting, clippy, names in SQL, and the layout of the code

@@ -38,7 +38,9 @@ pub use crate::counter::sequence_table::{SequenceTable, SequenceTableError};
 pub use crate::counter::user_table::UserTable;
 pub use crate::monotonic::Nanos;
 pub use crate::objectid::{ObjectId, ObjectIdLane};
-pub use crate::registry::lease_rules::{Denial, Identity, LeaseTerm, LogPoint, Registry};
+pub use crate::registry::lease_rules::{
+    Denial, Identity, LeaseEnd, LeaseTerm, LogPoint, Registry, StateLoss,
+};
 pub use crate::registry::node_set::{NodesError, parse_nodes};
 pub use crate::snowflake::builtin::BUILTINS;
 pub use crate::snowflake::error::{IdError, LayoutError};

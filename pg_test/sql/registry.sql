@@ -1,27 +1,35 @@
 -- The registry of nodes, asked as members do. What members make of the answers is tested on whole servers.
 CREATE EXTENSION pg_mint;
-CREATE FUNCTION ask(id bigint, width int, first bigint, last bigint, off interval DEFAULT '0', holder text DEFAULT 'here', seen jsonb DEFAULT NULL) RETURNS TABLE (got bigint, node bigint, upto bigint, seconds numeric, why text)
+CREATE FUNCTION ask(id bigint, width int, first bigint, last bigint, off interval DEFAULT '0', holder text DEFAULT 'here', seen jsonb DEFAULT NULL, listed jsonb DEFAULT NULL) RETURNS TABLE (got bigint, node bigint, upto bigint, seconds numeric, why text)
 BEGIN ATOMIC
     WITH clock AS (SELECT (extract(epoch FROM clock_timestamp() + off) * 1000000)::bigint AS now),
     answer AS (
         SELECT now, mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', width, 'nodes', CASE WHEN first IS NOT NULL THEN jsonb_build_array(first, last) END,
             'lease', CASE WHEN id IS NOT NULL THEN jsonb_build_object('id', id, 'from', now - 1000000, 'until', now + 1000000) END,
-            'holder', holder, 'system', 1, 'clock', now, 'seen', seen, 'later', true)) AS a
+            'holder', holder, 'system', 1, 'clock', now, 'seen', seen, 'listed', listed, 'later', true)) AS a
         FROM clock
     )
     SELECT (a -> 'lease' ->> 'id')::bigint, (a -> 'nodes' ->> 0)::bigint, (a -> 'nodes' ->> 1)::bigint, round(((a -> 'lease' ->> 'until')::bigint - now)::numeric / 1000000),
-           regexp_replace(regexp_replace(a ->> 'denial', '\d{4}-\d\d-\d\dT.*Z', 'MOMENT'), '\d+\.\d s', 'SOME s')
+           regexp_replace(regexp_replace(a ->> 'denial', '\d{4}-\d\d-\d\dT[0-9:.]*Z', 'MOMENT', 'g'), '\d+\.\d s', 'SOME s')
     FROM answer;
 END;
 CREATE FUNCTION release(id bigint) RETURNS jsonb
     RETURN mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'release', 'id', id, 'until', 0));
 SELECT ask(NULL, 13, NULL, NULL);
-SELECT mint.registry_create(lease => '0.5 s');
-SELECT mint.registry_create(lease => '2 h');
+SELECT mint.registry_create(lease => '4.9 s');
+SELECT mint.registry_create(lease => '61 s');
 SELECT mint.registry_create(lease => NULL);
 SELECT mint.registry_create(lease => '10 s', max_skew => '6 s');
+SELECT mint.registry_create(lease => '60 s', max_skew => '11 s');
+SELECT mint.registry_create(leases_per_login => 0);
+SELECT mint.registry_create(nodes_per_login => NULL);
 SELECT mint.registry_create();
-SELECT lease, longest_lease, max_skew, horizon, quarantine > now() AS waits, incarnation FROM mint_registry.registry;
+SELECT lease, max_skew, leases_per_login, nodes_per_login, horizon, round(extract(epoch FROM quarantine - now()) / 10) * 10 AS waits, incarnation FROM mint_registry.registry;
+SELECT mint.registry_create('5 s');
+SELECT lease, max_skew FROM mint_registry.registry;
+SELECT mint.registry_create('60 s', max_skew => '10 s');
+SELECT lease, max_skew, incarnation FROM mint_registry.registry;
+SELECT mint.registry_create();
 -- Its tables and its view, which older servers read and which are dumped.
 SELECT c.oid::regclass AS relation, relkind AS kind, relpersistence AS persistence, reloptions AS options, relrowsecurity AS row_security, (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ') FROM aclexplode(relacl) WHERE grantee <> relowner) AS others,
        obj_description(c.oid, 'pg_class') AS comment FROM pg_class c WHERE relnamespace = 'mint_registry'::regnamespace ORDER BY relname COLLATE "C";
@@ -34,17 +42,27 @@ SELECT pg_get_indexdef(indexrelid) AS index FROM pg_index JOIN pg_class c ON c.o
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT mint.registry_end_quarantine();
 
--- The lowest free node of each width.
+-- The highest free node of each width.
 SELECT (ask(NULL, 13, NULL, NULL)).node FROM generate_series(1, 3);
 SELECT (ask(NULL, 10, NULL, NULL)).node;
 SELECT (ask(NULL, 1, NULL, NULL)).node FROM generate_series(1, 2);
 SELECT node, why FROM ask(NULL, 1, NULL, NULL);
 SELECT (ask(NULL, 0, NULL, NULL)).node;
 SELECT node, why FROM ask(NULL, 0, 0, 0);
--- Nodes and ranges by their numbers, which nobody else has.
+-- Nobody gets what a member lists without asking for it by number, of any width: neither itself nor another one.
+SELECT node, why FROM ask(NULL, 4, NULL, NULL, holder => 'lists', listed => '[[15, 15], [12, 13], [7, 6], [-5, 9], [5000000000, 9223372036854775807]]');
+SELECT (ask(NULL, 4, NULL, NULL)).node FROM generate_series(1, 2);
+SELECT node, why FROM ask(NULL, 4, 15, 15);
+SELECT node, why FROM ask(NULL, 2, NULL, NULL, listed => '[[0, 3]]');
+-- Nodes and ranges by their numbers, which nobody else has; of a range the first ones that are free.
 SELECT node, upto, seconds, why FROM ask(NULL, 13, 100, 163, holder => 'b');
-SELECT node, why FROM ask(NULL, 13, 90, 100);
+SELECT node, upto, why FROM ask(NULL, 13, 90, 100);
+SELECT node, upto, why FROM ask(NULL, 13, 95, 170);
 SELECT node, why FROM ask(NULL, 13, 120, 120);
+SELECT node, why FROM ask(NULL, 13, 85, 85, holder => 'c');
+SELECT node, upto, why FROM ask(NULL, 13, 84, 170);
+SELECT node, upto, why FROM ask(NULL, 13, 86, 170);
+SELECT node, upto, why FROM ask(NULL, 13, 84, 170);
 SELECT node, why FROM ask(NULL, 10, 120, 120);
 SELECT ask(NULL, 13, 8000, 8192);
 SELECT ask(NULL, 13, 5, 4);
@@ -65,10 +83,10 @@ SELECT ask(1, 13, NULL, NULL);
 SELECT release(id) FROM mint_registry.leases WHERE first_node = 100;
 SELECT release(1);
 SELECT held, lease_until = lease_from AS over FROM mint_registry.nodes WHERE first_node = 100;
-SELECT node, upto, why FROM ask(NULL, 13, 90, 100);
+SELECT node, upto, why FROM ask(NULL, 13, 100, 120);
 SELECT horizon > '-infinity' AS remembered FROM mint_registry.registry;
 -- Kept for servers that do not ask.
-SELECT mint.registry_reserve(10, 200, 1023, 'the old ones');
+SELECT mint.registry_reserve(10, 200, 1001, 'the old ones');
 SELECT mint.registry_reserve(10, 1000, 1000, 'too late');
 SELECT mint.registry_reserve(10, 100, 100, '');
 SELECT mint.registry_reserve(10, 100, 100, NULL);
@@ -78,16 +96,80 @@ SELECT mint.registry_reserve(10, 100, NULL, 'x');
 SELECT node, why FROM ask(NULL, 10, NULL, NULL);
 SELECT node, why FROM ask(NULL, 10, 700, 700);
 SELECT node_bits, first_node, last_node, holder, held, system_identifier, lease_until FROM mint_registry.nodes WHERE holder LIKE 'the%';
-SELECT mint.registry_unreserve(10, 200, 1022);
-SELECT mint.registry_unreserve(10, 200, 1023);
-SELECT held, lease_until < now() + interval '13 s' AS soon FROM mint_registry.nodes WHERE holder LIKE 'the%';
--- Whatever happens, no node is in two claims.
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (1, 13, 95, 95, 'me', now(), now(), now());
+SELECT mint.registry_evict(10, 200, 900);
+SELECT mint.registry_unreserve(10, 200, 1000);
+SELECT mint.registry_unreserve(10, 200, 1001);
+SELECT held, lease_until < now() + interval '71 s' AS soon FROM mint_registry.nodes WHERE holder LIKE 'the%';
+-- Whatever happens, no node is in two leases.
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (1, 13, 95, 95, 'me', now(), now(), now(), now(), '3');
+-- Names are shown on one line, in their own order, and cut.
+SELECT node FROM ask(NULL, 12, 7, 7, holder => E'a\n\x1b[31mLOG:  b\u202Ec' || repeat('d', 200));
+SELECT holder FROM mint_registry.nodes WHERE node_bits = 12;
+SELECT why FROM ask(NULL, 12, 7, 7);
+-- What one login can hold.
+SELECT mint.registry_create(leases_per_login => (SELECT count(*) + 1 FROM mint_registry.nodes WHERE login = session_user AND held));
+SELECT node, upto, why FROM ask(NULL, 12, 1, 3);
+SELECT regexp_replace(why, '".*"', '"..."') ~ '^role "..." has \d+ leases \(maximum \d+\)$' AS limited FROM ask(NULL, 12, 4, 4);
+SELECT mint.registry_create(nodes_per_login => (SELECT sum(last_node - first_node + 1)::bigint + 10 FROM mint_registry.nodes WHERE login = session_user AND held));
+SELECT regexp_replace(why, '".*"', '"..."') ~ '^role "..." has leases of \d+ nodes and requests 11 more \(maximum \d+\)$' AS limited FROM ask(NULL, 12, 10, 20);
+SELECT node, upto, why FROM ask(NULL, 12, 10, 19);
+SELECT mint.registry_create();
+-- Evicted: its holder cannot renew it, and nobody gets the nodes before it would have ended.
+SELECT id AS evicted FROM mint_registry.leases WHERE node_bits = 12 AND first_node = 10 \gset
+SELECT mint.registry_evict('nobody');
+SELECT mint.registry_evict(12, 500, 600);
+SELECT mint.registry_evict(12, 19, 30);
+SELECT got, why FROM ask(:evicted, 12, 10, 19);
+SELECT node, why FROM ask(NULL, 12, 10, 10);
+SELECT mint.registry_evict(NULL);
+-- Changes by hand, a restore of the data among them, are noticed at the next request.
+CREATE FUNCTION why() RETURNS text LANGUAGE plpgsql AS $$ DECLARE why text; BEGIN
+    why := (SELECT a.why FROM ask(NULL, 13, NULL, NULL) a);
+    PERFORM mint.registry_end_quarantine();
+    RETURN coalesce(why, 'granted') || ', then ' || coalesce((SELECT a.why FROM ask(NULL, 13, NULL, NULL) a), 'granted');
+END $$;
+SELECT why();
+CREATE TABLE old AS SELECT * FROM mint_registry.leases;
+CREATE TABLE rules AS SELECT * FROM mint_registry.registry;
+DELETE FROM mint_registry.leases WHERE node_bits = 12 AND first_node = 7;
+SELECT why();
+UPDATE mint_registry.leases SET lease_until = lease_until - interval '1 s' WHERE node_bits = 10;
+SELECT why();
+INSERT INTO mint_registry.leases SELECT * FROM old WHERE node_bits = 12 AND first_node = 7;
+SELECT why();
+UPDATE mint_registry.registry SET horizon = horizon;
+SELECT why();
+BEGIN;
+TRUNCATE mint_registry.leases, mint_registry.registry;
+INSERT INTO mint_registry.registry SELECT * FROM rules;
+INSERT INTO mint_registry.leases SELECT * FROM old;
+COMMIT;
+SELECT why();
+TRUNCATE mint_registry.leases;
+INSERT INTO mint_registry.leases SELECT * FROM old;
+SELECT why();
+-- Rows that the registry itself writes are no such changes, also in a subtransaction.
+BEGIN;
+SAVEPOINT s;
+SELECT (ask(NULL, 13, NULL, NULL)).why;
+RELEASE s;
+SELECT why();
+COMMIT;
+SELECT why();
+-- A renewal notices that its row was deleted, and writes it again.
+SELECT id AS own FROM mint_registry.leases WHERE node_bits = 12 AND first_node = 7 \gset
+DELETE FROM mint_registry.leases WHERE id = :own;
+SELECT got = :own AS renewed, why FROM ask(:own, 12, 7, 7);
+SELECT mint.registry_end_quarantine();
+DROP FUNCTION why;
+DROP TABLE old, rules;
 -- Quarantine: valid leases are renewed, also one that is forgotten; nothing else is granted.
 SELECT mint.registry_begin_quarantine();
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
-SELECT node, why FROM ask(7, 13, 500, 500);
-SELECT got, node, why FROM ask(7, 13, 500, 500, off => '2 s');
+SELECT got, node, why FROM ask(7, 13, 500, 500);
+SELECT got, node, why FROM ask(8, 13, 501, 501, off => '2 s');
+SELECT got, node, why FROM ask(9, 13, 502, 502, off => '-2 s');
+SELECT node, why FROM ask(9, 13, 500, 500);
 SELECT incarnation FROM mint_registry.registry;
 SELECT mint.registry_end_quarantine();
 SELECT (ask(NULL, 13, NULL, NULL)).node;
@@ -102,7 +184,9 @@ SELECT mint.registry_end_quarantine();
 UPDATE mint_registry.registry SET database = 1;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT mint.registry_end_quarantine();
--- A member that has seen more than there is.
+-- A member that has seen more than there is. Shortly after a quarantine, nobody is listened to.
+SELECT why FROM ask(NULL, 13, NULL, NULL, seen => '{"system": 1, "timeline": 1, "start": 1, "incarnation": 4294967295, "position": 1}');
+UPDATE mint_registry.registry SET quarantine = '-infinity', written = pg_current_xact_id()::xid;
 SELECT why ~ 'in quarantine' AS noticed FROM mint_registry.registry r, ask(NULL, 13, NULL, NULL, seen => jsonb_build_object('system', r.system_identifier,
     'timeline', 1, 'start', r.started, 'incarnation', r.incarnation, 'position', 9000000000000000000));
 SELECT incarnation FROM mint_registry.registry;
@@ -133,6 +217,8 @@ SELECT mint.registry_request('{"protocol": 1.5}');
 SELECT mint.registry_request('{"protocol": 1}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 9999999999}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "nodes": [1, 2, 3]}');
+SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "listed": [[1, 2], [3]]}');
+SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 13, 'listed', (SELECT jsonb_agg('[1, 1]'::jsonb) FROM generate_series(1, 1025))));
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "lease": [1]}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "lease": {"id": 1, "from": 1}}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "holder": 5}');
@@ -150,6 +236,8 @@ SELECT release(1);
 SELECT mint.registry_create();
 SELECT mint.registry_drop();
 SELECT mint.registry_end_quarantine();
+SELECT mint.registry_evict('here');
+SELECT mint.registry_evict(13, 1, 1);
 SELECT mint.release_leases();
 SELECT * FROM mint_registry.leases;
 SELECT * FROM mint.leases;
@@ -165,15 +253,15 @@ SELECT count(*) > 3 AS some FROM mint_registry.nodes;
 SELECT * FROM mint.leases;
 -- With USAGE on the schema, a member still inserts no rows itself.
 INSERT INTO mint_registry.nodes (node_bits, first_node, last_node, holder) VALUES (10, 0, 1022, 'squat');
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (1, 10, 0, 1022, 'squat', now(), now(), 'infinity');
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (1, 10, 0, 1022, 'squat', now(), now(), 'infinity', 'infinity', '3');
 RESET ROLE;
 SELECT is_insertable_into FROM information_schema.tables WHERE table_schema = 'mint_registry' AND table_name = 'nodes';
 -- No row is what a registry would not write.
 \set VERBOSITY terse
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 32, 0, 0, 'x', now(), now(), now());
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, 1023, 1024, 'x', now(), now(), now());
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, -1, 0, 'x', now(), now(), now());
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until) VALUES (2, 10, 5, 5, 'x', now(), now(), '-infinity');
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (2, 32, 0, 0, 'x', now(), now(), now(), now(), '3');
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (2, 10, 1023, 1024, 'x', now(), now(), now(), now(), '3');
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (2, 10, -1, 0, 'x', now(), now(), now(), now(), '3');
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (2, 10, 5, 5, 'x', now(), now(), '-infinity', now(), '3');
 \set VERBOSITY default
 SELECT mint.registry_reserve(32, 0, 0, 'x');
 
@@ -253,7 +341,7 @@ SELECT format('GRANT CREATE ON DATABASE %I TO keeper', current_database()) \gexe
 SET ROLE keeper;
 SELECT mint.registry_create(), mint.registry_create('20 s');
 SELECT mint.registry_end_quarantine(), mint.registry_reserve(10, 1, 1, 'x'), mint.registry_unreserve(10, 1, 1);
-SELECT lease, longest_lease FROM mint_registry.registry;
+SELECT lease FROM mint_registry.registry;
 RESET ROLE;
 SELECT nspowner::regrole, count(*) FILTER (WHERE relowner = nspowner) AS own FROM pg_namespace n JOIN pg_class c ON relnamespace = n.oid WHERE nspname = 'mint_registry' GROUP BY 1;
 UPDATE mint_registry.leases SET lease_until = now();

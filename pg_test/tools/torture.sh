@@ -3,8 +3,10 @@
 # tampering under load, one fault after another, for so many minutes (default: 10). Says
 # each as it is survived, and at the end how many ids were checked.
 #
-# Every second server has tenants that use up what they share with their neighbors: TORTURE=neighbors
-# runs those alone, TORTURE=oids (lanes, segments, sections, ceilings) one kind, TORTURE=faults the others.
+# Three kinds of servers take turns. TORTURE=faults runs single servers only, TORTURE=neighbors those with
+# tenants that use up what they share with their neighbors (oids, lanes, segments, sections, ceilings: one
+# kind of them), and TORTURE=fleet a registry of nodes with four members, which prints at the end for how
+# long a member got no id: a cycle of all faults takes about twenty minutes.
 # A failure prints the fault and the ids; MINT_SEED=... repeats a run's choices.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"

@@ -1,8 +1,10 @@
 -- Everybody may call these: they demand privileges on the schema mint_registry and its tables.
-COMMENT ON FUNCTION mint.registry_create(interval, interval) IS 'Makes this database a registry of nodes, or changes the rules of its registry';
+COMMENT ON FUNCTION mint.registry_create(interval, interval, bigint, bigint) IS 'Makes this database a registry of nodes, or changes the rules of its registry';
 COMMENT ON FUNCTION mint.registry_drop() IS 'Drops the registry of nodes of this database';
 COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Reserves nodes for a server that does not use the registry';
 COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
+COMMENT ON FUNCTION mint.registry_evict(text) IS 'Ends the leases of a holder at their end and returns their number';
+COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Ends the leases of nodes at their end and returns their number';
 COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
 COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
 COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';

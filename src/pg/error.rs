@@ -61,6 +61,18 @@ impl Report {
     }
 }
 
+/// Ends this process with an error, as the server does when it stops.
+#[track_caller]
+pub fn end_process(message: &str) -> ! {
+    ErrorReport::new(
+        Code::ERRCODE_ADMIN_SHUTDOWN,
+        encode_for_pgrx(message.to_owned()),
+        FUNCTION,
+    )
+    .report(PgLogLevel::FATAL);
+    unreachable!("the process has ended")
+}
+
 /// Returns an argument that must not be null, in a function that is not strict.
 #[inline]
 #[track_caller]

@@ -12,6 +12,9 @@ unsafe extern "C-unwind" {
     // miscadmin.h: reads a variable.
     pub fn GetUserId() -> pg_sys::Oid;
 
+    // storage/pmsignal.h: reads a pipe. An error of it ends the process.
+    pub fn PostmasterIsAliveInternal() -> bool;
+
     // access/xact.h: read variables.
     pub fn GetCurrentTransactionStartTimestamp() -> i64;
     pub fn GetCurrentStatementStartTimestamp() -> i64;
@@ -50,6 +53,14 @@ unsafe extern "C-unwind" {
         destination: *mut pg_sys::DestReceiver,
         completion: *mut pg_sys::QueryCompletion,
     );
+
+    // tcop/tcopprot.h: handles a signal, by its address.
+    pub fn die(signal: c_int);
+
+    // utils/timeout.h, which pgrx does not bind. The last two raise no errors.
+    pub fn RegisterTimeout(id: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
+    pub fn enable_timeout_every(id: c_int, first: pg_sys::TimestampTz, millis: c_int);
+    pub fn disable_timeout(id: c_int, keep_indicator: bool);
 
     // utils/elog.h: set parts of the current error.
     #[cfg(not(feature = "pg15"))]

@@ -4,6 +4,7 @@
 //! A page is logged as a full image. A delta would be replayed on a different page, as `nextval` logs values ahead of
 //! those in memory.
 
+use crate::pg::backend::orphan;
 use crate::pg::error::report;
 use mint_core::Rules;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -214,11 +215,14 @@ impl Sequence {
 
     /// As [`Sequence::update`]. Passes `decide` the position of the last change as well; and if it returns a row, calls
     /// `then` with the new position, still under the page's lock.
+    ///
+    /// Ends an orphan: what it would write here, another server may be issuing by now.
     pub fn update_then(
         &mut self,
         decide: impl FnOnce(Row, Position) -> Option<Row>,
         then: impl FnOnce(Position),
     ) -> (Row, Position) {
+        orphan::refuse();
         self.with_page(pg_sys::BUFFER_LOCK_EXCLUSIVE, |buffer, page| {
             // SAFETY: the page is locked and was checked.
             let (found, logged) = unsafe { (*row_of(page), position_of(page)) };

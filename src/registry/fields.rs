@@ -2,6 +2,14 @@
 
 use serde_json::{Map, Value};
 
+/// Returns two integers.
+fn pair(value: &Value) -> Option<(i64, i64)> {
+    match value.as_array().map(Vec::as_slice) {
+        Some([first, last]) => first.as_i64().zip(last.as_i64()),
+        _ => None,
+    }
+}
+
 /// The fields of an object, and its path in the message.
 pub struct Fields<'a> {
     object: &'a Map<String, Value>,
@@ -54,13 +62,22 @@ impl<'a> Fields<'a> {
         let Some(value) = self.optional(name) else {
             return Ok(None);
         };
-        let bounds = value.as_array().map(Vec::as_slice);
-        let numbers = match bounds {
-            Some([first, last]) => first.as_i64().zip(last.as_i64()),
-            _ => None,
-        };
-        let range = numbers.ok_or_else(|| self.refusal(name, "must be an array of two integers"));
+        let range = pair(value);
+        let range = range.ok_or_else(|| self.refusal(name, "must be an array of two integers"));
         range.map(Some)
+    }
+
+    /// Returns the first and the last of each of some ranges, at most so many.
+    pub fn ranges(&self, name: &str, most: usize) -> Result<Vec<(i64, i64)>, String> {
+        let Some(value) = self.optional(name) else {
+            return Ok(Vec::new());
+        };
+        let all = value.as_array().filter(|all| all.len() <= most);
+        let ranges = all.and_then(|all| all.iter().map(pair).collect());
+        ranges.ok_or_else(|| {
+            let what = format!("must be an array of at most {most} arrays of two integers");
+            self.refusal(name, &what)
+        })
     }
 
     /// Returns an object, if there is one.

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// The number of the protocol, which every message has. A new field that the other side may ignore does not change it.
 pub const PROTOCOL: u32 = 1;
 
+/// The most ranges of nodes that a member can tell that it lists, so that a request stays within 16,000 bytes.
+pub const MAX_LISTED: usize = 512;
+
 /// What a member asks.
 #[derive(Debug, Serialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
@@ -26,6 +29,8 @@ pub struct LeaseRequest {
     pub node_bits: i32,
     /// The first node and the last; none means any node.
     pub nodes: Option<(i64, i64)>,
+    /// The first and the last of all nodes that the member's settings list, which nobody gets who takes any.
+    pub listed: Vec<(i64, i64)>,
     /// The lease to renew, as its holder knows it; none means a new one.
     pub lease: Option<Term>,
     /// The name that views show.
@@ -84,11 +89,12 @@ impl From<Seen> for LogPoint {
 pub struct LeaseAnswer {
     /// The lease that is granted; of a renewal that is denied for a time, the lease as it was.
     pub lease: Option<Term>,
-    /// Its first node and its last.
+    /// Its first node and its last: some of those that were requested, or all.
     pub nodes: Option<(i64, i64)>,
     /// The length of leases.
     pub length: Micros,
-    pub seen: Seen,
+    /// None where the registry has not looked at its own state. Else a member learns it, also from a denial.
+    pub seen: Option<Seen>,
     /// The reason why nothing is granted.
     pub denial: Option<String>,
 }
@@ -178,6 +184,7 @@ impl LeaseRequest {
         let request = Self {
             node_bits: fields.integer("node_bits")?,
             nodes: fields.range("nodes")?,
+            listed: fields.ranges("listed", MAX_LISTED)?,
             lease: fields.object("lease")?.map(term).transpose()?,
             holder: fields.text("holder")?.to_owned(),
             system: fields.integer("system")?,

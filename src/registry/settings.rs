@@ -114,7 +114,7 @@ pub fn registry_database() -> Option<String> {
     text(&DATABASE)
 }
 
-/// Returns the role that connects to the registry; none means the superuser that initdb created.
+/// Returns the role that connects to the registry; none means the owner of the foreign server.
 pub fn registry_role() -> Option<String> {
     text(&ROLE)
 }
@@ -146,7 +146,7 @@ pub fn init(grantor: &'static dyn Grantor) {
     define_parsed::<Access>(
         c"pg_mint.registry_role",
         c"Sets the role whose user mapping is used to connect to the registry.",
-        c"Empty means the bootstrap superuser. A change releases all leases, and requests new ones.",
+        c"Empty means the owner of the foreign server. A change releases all leases, and requests new ones.",
         &ROLE,
         GucContext::Sighup,
     );

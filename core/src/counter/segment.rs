@@ -298,7 +298,7 @@ impl Segment {
 }
 
 /// The segments as [`Segment::state`] read them. Sessions continue meanwhile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SegmentState {
     /// The value that is drawn next, if one has been taken for it.
     pub position: Option<i64>,

@@ -53,6 +53,21 @@ impl Values {
     pub fn last(&self) -> i64 {
         self.get(self.count - 1)
     }
+
+    /// Returns true when all of them follow `end` in the direction of the sequence.
+    #[must_use]
+    pub fn are_beyond(&self, end: i64) -> bool {
+        is_beyond(self.first, end, self.increment)
+    }
+}
+
+/// Returns true when a value follows `end` in the direction of `increment`.
+#[must_use]
+pub fn is_beyond(value: i64, end: i64, increment: i64) -> bool {
+    match increment {
+        0.. => value > end,
+        _ => value < end,
+    }
 }
 
 impl Rules {

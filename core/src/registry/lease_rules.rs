@@ -1,24 +1,35 @@
 //! The rules by which a registry of nodes grants and renews leases.
 //!
-//! A lease begins now, never before, and after the last one of its nodes has ended. It ends at most one length from
-//! now. So every grant that a registry has forgotten is past one length later: after it was started, restored or
-//! failed over, it waits for that long (a *quarantine*) and can then grant again. Meanwhile leases that have not ended
-//! continue: no other member can have been granted their nodes.
+//! A lease begins now, never before, and after the last one of its nodes has ended. It ends at most
+//! [`LONGEST_LEASE`] from now. So every grant that a registry has forgotten is past that much later: after it was started,
+//! restored or failed over, it waits for [`QUARANTINE`] and can then grant again. Both are constants, as a length that is
+//! kept in tables can be forgotten with them. Meanwhile leases that have not ended continue, by the word of their
+//! holders: no other member can have been granted their nodes.
 //!
 //! Where grants are kept, and how requests reach the registry, is the caller's: in tables and by SQL, or in the
 //! memory of a simulation.
 
 use crate::clock::Micros;
-use std::cmp::Ordering;
+
+const SECOND: Micros = 1_000_000;
+
+/// The shortest lease that a registry grants.
+pub const SHORTEST_LEASE: Micros = 5 * SECOND;
+/// The longest lease that a registry grants.
+pub const LONGEST_LEASE: Micros = 60 * SECOND;
+/// How far the clocks of members, of the registry and of its copies may be from each other at most.
+pub const LARGEST_SKEW: Micros = 10 * SECOND;
+/// How long a registry that may have forgotten something grants nothing new: until all that it may have granted is past.
+pub const QUARANTINE: Micros = LONGEST_LEASE + LARGEST_SKEW;
+/// How long, after a quarantine, no word of a member begins another: the turn of those that have waited.
+pub const TURN: Micros = LONGEST_LEASE / 2;
 
 /// A registry's rules and memory, less its grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registry {
     /// How long a lease is.
     pub length: Micros,
-    /// How long the longest lease was that it ever granted.
-    pub longest: Micros,
-    /// How far a server's clock may be from the registry's.
+    /// How far a server's clock may be from the registry's, and the registry's from that of its copies.
     pub max_skew: Micros,
     /// No lease begins before it: the latest end of grants that are no longer kept.
     pub horizon: Micros,
@@ -37,8 +48,17 @@ pub struct Identity {
     pub timeline: u32,
     /// The start of its server. Another one may run on an old copy of the disk.
     pub start: Micros,
-    /// Counts quarantines, also those under earlier identities.
+    /// Counts quarantines, also those under earlier identities. It is compared as a serial number: half of all numbers
+    /// are before it, and half are after it.
     pub incarnation: u32,
+}
+
+impl Identity {
+    /// Returns whether this identity may be one that a registry with identity `now` had earlier.
+    fn is_before(self, now: Self) -> bool {
+        let behind = now.incarnation.wrapping_sub(self.incarnation);
+        behind.cast_signed() > 0 && self.system == now.system && self.timeline <= now.timeline
+    }
 }
 
 /// A point in the history of a registry.
@@ -57,6 +77,37 @@ pub struct LeaseTerm {
     pub from: Micros,
     /// The first timestamp after it.
     pub until: Micros,
+}
+
+impl LeaseTerm {
+    /// Returns whether a lease that a member tells of is one that lasts, and that a registry can have granted: by a clock
+    /// that was at most [`LARGEST_SKEW`] from `now`.
+    #[must_use]
+    pub const fn is_credible(&self, now: Micros) -> bool {
+        let begun = 0 <= self.from && self.from <= now.saturating_add(LARGEST_SKEW);
+        let lasts = now < self.until && self.from <= self.until;
+        begun && lasts && self.until <= now.saturating_add(QUARANTINE)
+    }
+}
+
+/// The end of a lease that the registry keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseEnd {
+    /// The lease's end.
+    pub until: Micros,
+    /// When its nodes can be granted again: then the lease is over by the clock of every copy of the registry.
+    pub free_from: Micros,
+}
+
+/// How a registry learned that it may have forgotten something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateLoss {
+    /// It was started, promoted, restored or copied, or its clock was set back.
+    Returned,
+    /// Its tables were changed by somebody else.
+    Changed,
+    /// A member has seen more of its history, or another one.
+    Told,
 }
 
 /// Reason why a registry grants nothing.
@@ -87,7 +138,6 @@ impl Registry {
     pub const fn new(length: Micros, max_skew: Micros, identity: Identity) -> Self {
         Self {
             length,
-            longest: length,
             max_skew,
             horizon: Micros::MIN,
             quarantine: Micros::MIN,
@@ -95,48 +145,50 @@ impl Registry {
         }
     }
 
-    /// Begins a quarantine at `now`.
-    pub fn quarantine(&mut self, now: Micros) {
-        let end = now
-            .saturating_add(self.longest.max(self.length))
-            .saturating_add(self.max_skew);
-        self.quarantine = self.quarantine.max(end);
-        self.identity.incarnation = self.identity.incarnation.saturating_add(1);
+    /// Begins a quarantine at `now`, whatever an earlier one was.
+    pub const fn quarantine(&mut self, now: Micros) {
+        self.quarantine = now.saturating_add(QUARANTINE);
+        self.identity.incarnation = self.identity.incarnation.wrapping_add(1);
     }
 
     /// Detects that the registry has forgotten something since the last request, or knows less than the requesting server
-    /// has `seen`. The first step for each request of a server whose clock agrees. Returns true when it has: the changed
-    /// registry must be stored before the next step.
+    /// has `seen`. The first step for each request of a server whose clock agrees. Returns how it learned of that: then the
+    /// changed registry must be stored before the next step.
     ///
-    /// `here` is the registry's identity now (its incarnation does not count), and where its log ends.
+    /// `here` is the registry's identity now (its incarnation does not count), and where its log ends. `is_intact` says
+    /// that its tables are as it has left them.
     pub fn detect_state_loss(
         &mut self,
         now: Micros,
         here: LogPoint,
+        is_intact: bool,
         seen: Option<LogPoint>,
-    ) -> bool {
+    ) -> Option<StateLoss> {
         let mine = self.identity;
         let is = Identity {
             incarnation: mine.incarnation,
             ..here.identity
         };
-        // A server that has seen a later incarnation, or this one with another identity or with more in its log, has
-        // seen the history of another copy.
-        let less = seen.is_some_and(|LogPoint { identity, position }| {
-            match identity.incarnation.cmp(&mine.incarnation) {
-                Ordering::Less => false,
-                Ordering::Equal => identity != mine || position > here.position,
-                Ordering::Greater => true,
-            }
-        });
-        let forgot = is != mine || less;
-        if forgot {
-            let latest = seen.map_or(0, |seen| seen.identity.incarnation);
-            let incarnation = mine.incarnation.max(latest);
-            self.identity = Identity { incarnation, ..is };
-            self.quarantine(now);
-        }
-        forgot
+        // A server that has seen this incarnation with more in its log, or an identity that this registry never had, has
+        // seen the history of another copy. A quarantine covers that history, and tells all servers the new identity: so
+        // they are not listened to until a little later, and those that lie never keep others from their turn.
+        let listens = now >= self.quarantine.saturating_add(TURN);
+        let is_more = |seen: LogPoint| match seen.identity == mine {
+            true => seen.position > here.position,
+            false => !seen.identity.is_before(mine),
+        };
+        let loss = if is != mine || self.quarantine.saturating_sub(QUARANTINE) > now {
+            StateLoss::Returned
+        } else if !is_intact {
+            StateLoss::Changed
+        } else if listens && seen.is_some_and(is_more) {
+            StateLoss::Told
+        } else {
+            return None;
+        };
+        self.identity = is;
+        self.quarantine(now);
+        Some(loss)
     }
 
     /// Checks that a server's clock and the registry's agree. If not, the registry's may be the wrong one: then it must
@@ -146,7 +198,7 @@ impl Registry {
     /// When they do not.
     pub fn check_clock(&self, now: Micros, clock: Micros) -> Result<(), Denial> {
         let ahead = clock.saturating_sub(now);
-        if ahead.saturating_abs() > self.max_skew {
+        if ahead.saturating_abs() > self.max_skew.min(LARGEST_SKEW) {
             return Err(Denial::Skew { ahead });
         }
         Ok(())
@@ -159,9 +211,7 @@ impl Registry {
     /// When it may not.
     pub fn admit(&self, now: Micros, clock: Micros, told: Option<LeaseTerm>) -> Result<(), Denial> {
         self.check_clock(now, clock)?;
-        // It has not ended by any clock that a registry may have had, so no other member has been granted its nodes.
-        let lasts = |told: LeaseTerm| told.until > now.saturating_add(self.max_skew);
-        if now < self.quarantine && !told.is_some_and(lasts) {
+        if now < self.quarantine && !told.is_some_and(|told| told.is_credible(now)) {
             let left = self.quarantine.saturating_sub(now);
             return Err(Denial::Quarantine { left });
         }
@@ -171,19 +221,20 @@ impl Registry {
     /// Returns the term of a new lease. `others` are the ends of all leases of any of its nodes.
     ///
     /// # Errors
-    /// While any of them lasts.
+    /// While any of its nodes is not free.
     pub fn grant(
         &self,
         now: Micros,
-        others: impl IntoIterator<Item = Micros>,
+        others: impl IntoIterator<Item = LeaseEnd>,
     ) -> Result<LeaseTerm, Denial> {
-        let until = others.into_iter().fold(self.horizon, Micros::max);
+        let ends = others.into_iter().map(|other| other.free_from);
+        let until = ends.fold(self.horizon, Micros::max);
         if until > now {
             return Err(Denial::Leased { until });
         }
         Ok(LeaseTerm {
             from: now,
-            until: now.saturating_add(self.length),
+            until: now.saturating_add(self.bounded_length()),
         })
     }
 
@@ -200,7 +251,7 @@ impl Registry {
         now: Micros,
         kept: Option<LeaseTerm>,
         told: LeaseTerm,
-        others: impl IntoIterator<Item = Micros>,
+        others: impl IntoIterator<Item = LeaseEnd>,
     ) -> Result<LeaseTerm, Denial> {
         let term = if now < self.quarantine {
             told
@@ -210,26 +261,35 @@ impl Registry {
         if term.until <= now {
             return self.grant(now, others);
         }
-        match others.into_iter().max() {
+        match others.into_iter().map(|other| other.until).max() {
             Some(until) if until > now => Err(Denial::Leased { until }),
             _ => Ok(LeaseTerm {
                 from: term.from,
-                until: term.until.max(now.saturating_add(self.length)),
+                until: term.until.max(now.saturating_add(self.bounded_length())),
             }),
         }
     }
+
+    /// Returns the end of a lease with this term, as the registry keeps it: for as long as the clock of one of its copies
+    /// may be behind, a holder can still renew the lease there.
+    #[must_use]
+    pub const fn end_of(&self, term: LeaseTerm) -> LeaseEnd {
+        LeaseEnd {
+            until: term.until,
+            free_from: term.until.saturating_add(self.max_skew),
+        }
+    }
+
+    /// Returns the length of leases. No quarantine covers a longer one, whatever a table says.
+    fn bounded_length(&self) -> Micros {
+        self.length.min(LONGEST_LEASE)
+    }
 }
 
-/// Returns how long a server waits before its next request: half of the lease's `length` when it was granted one, and
-/// not long when it was denied. So its traffic does not depend on how many others there are.
+/// Returns how long a server waits before its next request: a third of the lease's `length` when it was granted one, and
+/// a second when it was denied. So its traffic does not depend on how many others there are, and a registry that is away
+/// for less than half a lease is not noticed.
 #[must_use]
 pub const fn request_interval(length: Micros, granted: bool) -> Micros {
-    const SECOND: Micros = 1_000_000;
-    if granted {
-        length / 2
-    } else if length < 4 * SECOND {
-        length / 4
-    } else {
-        SECOND
-    }
+    if granted { length / 3 } else { SECOND }
 }

@@ -11,7 +11,8 @@ use crate::snowflake::lane::Lane;
 
 /// The lease of some nodes to this server, in shared memory. Zeroed memory is an empty one.
 ///
-/// Both only rise, but for [`Lease::release`]. A session that reads an end reads the beginning that belongs to it.
+/// Both only rise, but for [`Lease::release`] and [`Lease::replace`]. A session that reads an end reads the beginning
+/// that belongs to it, or a later one.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Lease {
@@ -20,11 +21,18 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes what a registry has granted: a lease that begins where this one does, or at its end or later.
+    /// Takes what a registry has granted by a renewal: a lease that begins where this one does, or at its end or later.
     pub fn extend(&self, from: Micros, until: Micros) {
         // The beginning before the end, which lets sessions mint.
         self.from.fetch_max(from, Ordering::AcqRel);
         self.until.fetch_max(until, Ordering::AcqRel);
+    }
+
+    /// Takes a new lease, which may be of another registry. **The one before has ended, or was released**; nothing is
+    /// left of it, whatever the clocks of the two registries say.
+    pub fn replace(&self, from: Micros, until: Micros) {
+        self.until.store(self.from(), Ordering::SeqCst);
+        self.extend(from, until);
     }
 
     /// Ids have ticks that start at or after it. Read after the end.

@@ -2,5 +2,7 @@
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod given;
 mod nodes;
+mod quarantine;
 mod rules;

@@ -1,39 +1,9 @@
 //! The registry's decisions on leases, case by case and at random.
 
-use mint_core::registry::lease_rules::request_interval;
-use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
+use crate::given::{HUGE, LENGTH, ME, NOW, SECOND, SKEW, ends, registry, seen, term};
+use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, request_interval};
+use mint_core::{Denial, Identity, LeaseTerm, Micros, Registry};
 use proptest::prelude::*;
-
-const SECOND: Micros = 1_000_000;
-const LENGTH: Micros = 10 * SECOND;
-const SKEW: Micros = SECOND;
-const NOW: Micros = 1_000 * SECOND;
-
-const ME: Identity = Identity {
-    system: 7,
-    timeline: 3,
-    start: 5,
-    incarnation: 0,
-};
-
-fn registry() -> Registry {
-    Registry::new(LENGTH, SKEW, ME)
-}
-
-/// Returns a registry at the start of a quarantine.
-fn quarantined() -> Registry {
-    let mut registry = registry();
-    registry.quarantine(NOW);
-    registry
-}
-
-fn term(from: Micros, until: Micros) -> LeaseTerm {
-    LeaseTerm { from, until }
-}
-
-fn seen(identity: Identity, position: u64) -> LogPoint {
-    LogPoint { identity, position }
-}
 
 #[test]
 fn a_new_registry_grants_one_length_from_now() {
@@ -61,17 +31,45 @@ fn a_clock_may_be_wrong_by_max_skew_and_no_more() {
     }
 }
 
-const HUGE: Micros = 1_000_000 * SECOND;
-
 #[test]
-fn a_node_is_leased_again_after_its_last_lease_ended() {
+fn a_node_is_leased_again_once_it_is_free() {
     let registry = registry();
     let until = NOW + 1;
-    for others in [vec![until], vec![NOW - 5, until, NOW]] {
+    for others in [ends([until; 3]), ends([NOW - 5, until, NOW])] {
         assert_eq!(registry.grant(NOW, others), Err(Denial::Leased { until }));
     }
-    assert_eq!(registry.grant(NOW, [NOW]), Ok(term(NOW, NOW + LENGTH)));
-    assert_eq!(registry.grant(NOW, [NOW - 1]), Ok(term(NOW, NOW + LENGTH)));
+    for free in [NOW, NOW - 1] {
+        let granted = registry.grant(NOW, ends([free]));
+        assert_eq!(granted, Ok(term(NOW, NOW + LENGTH)));
+    }
+    // By the clock of another copy, its holder could still renew it there.
+    let end = registry.end_of(term(0, NOW - SKEW));
+    assert_eq!(end.free_from, NOW);
+    assert!(registry.grant(NOW, [end]).is_ok());
+    let until = NOW;
+    assert_eq!(
+        registry.grant(NOW - 1, [end]),
+        Err(Denial::Leased { until })
+    );
+    // Which is no reason to take a lease that lasts from another.
+    let mine = term(NOW - SECOND, NOW + SECOND);
+    assert!(registry.renew(NOW - 1, Some(mine), mine, [end]).is_ok());
+}
+
+/// A length that was written to the table by hand is none that a quarantine covers.
+#[test]
+fn no_lease_is_longer_than_a_quarantine_covers() {
+    let registry = Registry {
+        length: HUGE,
+        max_skew: HUGE,
+        ..registry()
+    };
+    let longest = term(NOW, NOW + LONGEST_LEASE);
+    assert_eq!(registry.grant(NOW, []), Ok(longest));
+    assert_eq!(registry.renew(NOW, Some(longest), longest, []), Ok(longest));
+    let ahead = LARGEST_SKEW + 1;
+    let denied = Err(Denial::Skew { ahead });
+    assert_eq!(registry.check_clock(NOW, NOW + ahead), denied);
 }
 
 /// The registry's clock was set back after past leases were deleted.
@@ -109,7 +107,7 @@ fn a_renewal_that_comes_too_late_begins_now() {
     }
     let kept = term(NOW - 9, NOW);
     let until = NOW + 5;
-    let renewed = registry.renew(NOW, Some(kept), kept, [until]);
+    let renewed = registry.renew(NOW, Some(kept), kept, ends([until]));
     assert_eq!(renewed, Err(Denial::Leased { until }));
 }
 
@@ -118,136 +116,6 @@ fn a_lease_that_the_registry_does_not_know_is_lost() {
     let kept = term(NOW - SECOND, NOW + SECOND);
     let renewed = registry().renew(NOW, None, kept, []);
     assert_eq!(renewed, Err(Denial::Lost));
-}
-
-#[test]
-fn a_quarantine_outlasts_all_that_may_be_forgotten() {
-    let registry = quarantined();
-    let end = NOW + LENGTH + SKEW;
-    for (now, left) in [(NOW, LENGTH + SKEW), (end - 1, 1)] {
-        let denied = Err(Denial::Quarantine { left });
-        assert_eq!(registry.admit(now, now, None), denied);
-        // Its lease has ended, or may have by the clock of another registry.
-        for until in [NOW - 1, now, now + SKEW] {
-            assert_eq!(registry.admit(now, now, Some(term(0, until))), denied);
-        }
-    }
-    assert_eq!(registry.admit(end, end, None), Ok(()));
-}
-
-#[test]
-fn a_current_lease_is_renewed_during_a_quarantine() {
-    let registry = quarantined();
-    let told = term(NOW - 9 * SECOND, NOW + SKEW + 1);
-    assert_eq!(registry.admit(NOW, NOW, Some(told)), Ok(()));
-    let forgotten = [
-        None,
-        Some(term(NOW - HUGE, NOW - SECOND)),
-        Some(term(told.from, NOW + 1)),
-    ];
-    for kept in forgotten {
-        let renewed = registry.renew(NOW, kept, told, [NOW]);
-        assert_eq!(renewed, Ok(term(told.from, NOW + LENGTH)));
-        let until = NOW + 1;
-        let renewed = registry.renew(NOW, kept, told, [NOW, until]);
-        assert_eq!(renewed, Err(Denial::Leased { until }));
-    }
-}
-
-#[test]
-fn quarantines_follow_and_do_not_shorten_each_other() {
-    let mut registry = quarantined();
-    let first = registry;
-    registry.quarantine(NOW - 5 * SECOND);
-    assert_eq!(registry.quarantine, first.quarantine);
-    assert_eq!(
-        registry.identity.incarnation,
-        first.identity.incarnation + 1
-    );
-    registry.quarantine(NOW + SECOND);
-    assert_eq!(registry.quarantine, NOW + SECOND + LENGTH + SKEW);
-}
-
-#[test]
-fn a_registry_with_another_identity_has_lost_state() {
-    let others = [
-        Identity { system: 8, ..ME },
-        Identity { timeline: 2, ..ME },
-        Identity { timeline: 4, ..ME },
-        Identity { start: 6, ..ME },
-    ];
-    for other in others {
-        let mut registry = registry();
-        let here = seen(other, 100);
-        assert!(registry.detect_state_loss(NOW, here, None));
-        assert_eq!(
-            registry.identity,
-            Identity {
-                incarnation: 1,
-                ..other
-            }
-        );
-        assert_eq!(registry.quarantine, NOW + LENGTH + SKEW);
-        let before = registry;
-        assert!(
-            !registry.detect_state_loss(NOW + 1, here, None),
-            "told once"
-        );
-        // A server that has seen the registry as it was before has seen nothing new.
-        let older = Some(seen(ME, u64::MAX));
-        assert!(!registry.detect_state_loss(NOW + 1, here, older));
-        assert_eq!(registry, before);
-    }
-}
-
-#[test]
-fn a_registry_behind_the_log_that_others_have_seen_has_lost_state() {
-    let here = seen(ME, 100);
-    let later = Identity {
-        incarnation: 4,
-        ..ME
-    };
-    let fork = Identity { timeline: 2, ..ME };
-    for (witness, incarnation) in [
-        // Another copy of its disk has continued.
-        (seen(ME, 101), 1),
-        // A standby was promoted, and then the old primary came back.
-        (seen(later, 1), 5),
-        (seen(fork, 1), 1),
-    ] {
-        let mut registry = registry();
-        assert!(registry.detect_state_loss(NOW, here, Some(witness)));
-        let identity = Identity { incarnation, ..ME };
-        assert_eq!(registry.identity, identity);
-        assert_eq!(registry.quarantine, NOW + LENGTH + SKEW);
-        let before = registry;
-        assert!(
-            !registry.detect_state_loss(NOW + 1, here, Some(witness)),
-            "once"
-        );
-        assert_eq!(registry, before);
-    }
-    let mut registry = registry();
-    for known in [None, Some(seen(ME, 100)), Some(seen(ME, 0))] {
-        assert!(!registry.detect_state_loss(NOW, here, known));
-    }
-    assert_eq!(registry, self::registry());
-}
-
-/// Both causes at once are reported once.
-#[test]
-fn an_old_primary_that_comes_back_is_above_all_that_was_seen() {
-    let mut registry = registry();
-    let here = seen(Identity { start: 9, ..ME }, 50);
-    let promoted = Identity {
-        timeline: 4,
-        incarnation: 1,
-        ..ME
-    };
-    let witness = Some(seen(promoted, 60));
-    assert!(registry.detect_state_loss(NOW, here, witness));
-    assert_eq!(registry.identity.incarnation, 2);
-    assert!(!registry.detect_state_loss(NOW, here, witness));
 }
 
 #[test]
@@ -260,22 +128,21 @@ fn nothing_overflows() {
                 incarnation: u32::MAX,
                 ..ME
             };
-            registry.detect_state_loss(now, here, Some(seen(witness, 0)));
+            registry.detect_state_loss(now, here, true, Some(seen(witness, 0)));
             let told = term(other, other);
             let _ = registry.admit(now, other, Some(told));
-            let _ = registry.grant(now, [other]);
-            let _ = registry.renew(now, Some(told), told, [other]);
+            let _ = registry.grant(now, ends([other]));
+            let _ = registry.renew(now, Some(told), told, ends([other]));
         }
     }
 }
 
 #[test]
-fn servers_ask_twice_a_lease_and_after_a_second_when_denied() {
-    assert_eq!(request_interval(10 * SECOND, true), 5 * SECOND);
-    assert_eq!(request_interval(10 * SECOND, false), SECOND);
-    assert_eq!(request_interval(4 * SECOND, false), SECOND);
-    assert_eq!(request_interval(2 * SECOND, true), SECOND);
-    assert_eq!(request_interval(2 * SECOND, false), SECOND / 2);
+fn servers_ask_three_times_a_lease_and_after_a_second_when_denied() {
+    for length in [5, 30, 60].map(|seconds| seconds * SECOND) {
+        assert_eq!(request_interval(length, true), length / 3);
+        assert_eq!(request_interval(length, false), SECOND);
+    }
 }
 
 proptest! {
@@ -299,7 +166,7 @@ proptest! {
                     registry.renew(now, Some(lease), mine, [])
                 }
                 (Some(mine), _) => {
-                    let others = kept.iter().map(|(_, lease)| lease.until);
+                    let others = kept.iter().map(|(_, lease)| registry.end_of(*lease));
                     let renewed = registry.renew(now, None, mine, others);
                     prop_assert_eq!(renewed, Err(Denial::Lost));
                     told[server] = None;
@@ -310,7 +177,7 @@ proptest! {
                         registry.horizon = registry.horizon.max(lease.until);
                         kept = None;
                     }
-                    registry.grant(now, kept.iter().map(|(_, lease)| lease.until))
+                    registry.grant(now, kept.iter().map(|(_, lease)| registry.end_of(*lease)))
                 }
             };
             let Ok(lease) = grant else { continue };

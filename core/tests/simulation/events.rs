@@ -1,9 +1,10 @@
 //! The handling of events, in the order of true time.
 
 use crate::queue::{Due, Event};
-use crate::registry::{Answer, Request, RequestError, RequestKind};
-use crate::time::{MAX_SKEW, MS, SECOND, START};
+use crate::request::{Answer, Request, RequestError, RequestKind};
+use crate::time::{LEASE_LENGTH, MAX_SKEW, MS, SECOND, START};
 use crate::world::Sim;
+use mint_core::registry::lease_rules::QUARANTINE;
 use mint_core::{Denial, Micros, Run};
 use std::cmp::Reverse;
 
@@ -34,7 +35,9 @@ impl Sim {
         match due.event {
             Event::Replicate => {
                 self.registry.replicate();
-                self.schedule(200 * MS..4 * SECOND, 0, Event::Replicate);
+                // Sometimes the standby is far behind.
+                let late = self.rng.pick(&[4, 4, 4, 60]) * SECOND;
+                self.schedule(200 * MS..late, 0, Event::Replicate);
             }
             Event::BackUp => {
                 self.registry.back_up();
@@ -46,10 +49,13 @@ impl Sim {
                 self.registry.set_clock_error(clock_error);
                 self.schedule(SECOND..20 * SECOND, 0, Event::AdjustRegistryClock);
             }
+            Event::ChangeSettings => self.change_settings(),
             Event::FailMember => self.fail_member(member),
             Event::CorrectClock => {
                 self.members[member].clock_error = self.small_clock_error();
+                self.members[member].well_since = self.now;
             }
+            Event::Lie => self.lie(),
             Event::Arrive(number, request) => {
                 self.arrive(member, life, number, &request);
             }
@@ -65,15 +71,18 @@ impl Sim {
         }
         if subject.paused_until > self.now {
             let until = subject.paused_until;
+            subject.well_since = until;
             return self.schedule_at(until, member, event);
         }
         match event {
             Event::Start => {
                 subject.start();
+                subject.well_since = self.now;
                 self.schedule_work(member);
             }
             Event::Restore(ago) => {
                 subject.restore(ago);
+                subject.well_since = self.now;
                 self.schedule_work(member);
             }
             _ if !subject.alive => {}
@@ -110,14 +119,16 @@ impl Sim {
         if let Some((node, run)) = run {
             self.record(place, node, run, member);
         }
-        self.schedule(300 * MS..1_700 * MS, member, Event::Mint);
+        let pause = self.mint_interval;
+        self.schedule(pause / 3..pause * 5 / 3, member, Event::Mint);
     }
 
     /// Records a run of words, and fails if one of them was minted before.
     fn record(&mut self, place: usize, node: u64, run: Run, member: usize) {
         let life = self.members[member].life;
         let last = run.first + run.count - 1;
-        let runs = &mut self.minted[place << 10 | node as usize];
+        let place = self.place(place, node);
+        let runs = &mut self.minted[place];
         let before = runs.range(..=last).next_back();
         if let Some((&first, &(end, other, then))) = before {
             assert!(
@@ -141,6 +152,7 @@ impl Sim {
     fn ask(&mut self, member: usize) {
         self.last_number += 1;
         let number = self.last_number;
+        self.assert_served(member);
         let subject = &mut self.members[member];
         let request = subject.request(self.now);
         subject.waits_for = Some(number);
@@ -176,6 +188,27 @@ impl Sim {
         }
         if self.members[member].life == life {
             self.send(member, Event::Answer(number, answer));
+        }
+    }
+
+    /// Fails if a member that is well has had no lease for longer than a quarantine and a lease, with the registry up.
+    fn assert_served(&mut self, member: usize) {
+        let subject = &self.members[member];
+        let faults = subject.well_since.max(subject.cut_off_until);
+        let faults = faults
+            .max(self.registry.down_until)
+            .max(self.registry.failed);
+        let since = subject.last_held(self.now).max(faults);
+        let waited = self.now - since;
+        if subject.setting.is_auto() && subject.is_exact(self.now) {
+            assert!(
+                waited <= QUARANTINE + LEASE_LENGTH,
+                "seed {}, {} s: server {member} has had no lease for {} s",
+                self.seed,
+                (self.now - START) as f64 / SECOND as f64,
+                waited as f64 / SECOND as f64,
+            );
+            self.statistics.longest_wait = self.statistics.longest_wait.max(waited);
         }
     }
 

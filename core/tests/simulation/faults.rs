@@ -2,8 +2,11 @@
 
 use crate::queue::Event;
 use crate::registry::REGISTRY_FAULTS;
+use crate::request::{RegistryLease, Request, RequestKind};
 use crate::time::{MAX_SKEW, MS, SECOND};
 use crate::world::{Faults, Sim};
+use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, SHORTEST_LEASE};
+use mint_core::{Identity, LeaseTerm, LogPoint};
 use std::cmp::Reverse;
 
 impl Sim {
@@ -19,12 +22,62 @@ impl Sim {
         let back = self.now + self.rng.between(0..down);
         let clock_error = self.rng.between(-MAX_SKEW / 2..MAX_SKEW / 2);
         self.registry.fail(fault, self.now, back, clock_error);
-        self.schedule(3 * SECOND..50 * SECOND, 0, Event::FailRegistry);
+        let pause = self.peace;
+        self.schedule(pause / 15..pause, 0, Event::FailRegistry);
+    }
+
+    /// Changes the settings of the registry.
+    pub fn change_settings(&mut self) {
+        // Short ones are for few servers: they multiply the requests.
+        let lengths = [LONGEST_LEASE, LONGEST_LEASE, 30 * SECOND, SHORTEST_LEASE];
+        let some = if self.servers > 1_000 { 3 } else { 4 };
+        let length = self.rng.pick(&lengths[..some]);
+        let max_skew = self.rng.pick(&[MAX_SKEW, 2 * MAX_SKEW]);
+        self.registry.change_settings(length, max_skew);
+        self.schedule(5 * SECOND..60 * SECOND, 0, Event::ChangeSettings);
+    }
+
+    /// Sends a lie to the registry: of a lease that it never granted, and of a history that it never had.
+    pub fn lie(&mut self) {
+        let far = [SECOND, LARGEST_SKEW, LONGEST_LEASE, 3_600 * SECOND];
+        let far = [0; 2].map(|_| self.rng.pick(&far));
+        let [before, after] = far.map(|far| self.rng.between(-far..far));
+        let node = self.rng.below(self.registry.nodes());
+        let identity = Identity {
+            system: self.rng.below(4),
+            timeline: self.rng.below(9) as u32,
+            start: self.now - self.rng.between(0..SECOND),
+            incarnation: self.rng.roll() as u32,
+        };
+        let position = self.rng.roll();
+        let request = Request {
+            kind: RequestKind::Renew(RegistryLease {
+                number: self.rng.roll(),
+                nodes: node..=node,
+                term: LeaseTerm {
+                    from: self.now - before,
+                    until: self.now + after,
+                },
+            }),
+            clock: self.now,
+            seen: Some(LogPoint { identity, position }),
+        };
+        if self.registry.down_until <= self.now {
+            let answer = self.registry.ask(self.now, &mut self.rng, &request);
+            let is_granted = answer.lease.is_ok();
+            self.statistics.count(if is_granted {
+                "lies trusted"
+            } else {
+                "lies refused"
+            });
+        }
+        self.schedule(0..4 * SECOND, 0, Event::Lie);
     }
 
     /// Lets a fault happen to a member.
     pub fn fail_member(&mut self, index: usize) {
-        self.schedule(5 * SECOND..180 * SECOND, index, Event::FailMember);
+        let peace = self.peace * 18 / 5;
+        self.schedule(5 * SECOND..peace, index, Event::FailMember);
         let now = self.now;
         let room = self.members.len() < self.servers;
         let member = &mut self.members[index];
@@ -55,7 +108,8 @@ impl Sim {
             }
             6 if room => {
                 let clock_error = self.small_clock_error();
-                let clone = self.members[index].cloned(clock_error);
+                let mut clone = self.members[index].cloned(clock_error);
+                clone.well_since = now;
                 self.join(clone);
                 "members cloned"
             }
@@ -67,6 +121,7 @@ impl Sim {
             }
             _ => {
                 let release = member.release(now);
+                member.well_since = now;
                 // An answer that is under way would be taken for a new grant.
                 let waited = member.waits_for.take().is_some();
                 if let Some(request) = release {
@@ -95,6 +150,8 @@ impl Sim {
                 due.event,
                 Event::FailRegistry
                     | Event::AdjustRegistryClock
+                    | Event::ChangeSettings
+                    | Event::Lie
                     | Event::FailMember
                     | Event::CorrectClock
             ) {
@@ -106,6 +163,7 @@ impl Sim {
             let clock_error = self.small_clock_error();
             let member = &mut self.members[index];
             member.clock_error = clock_error;
+            member.well_since = now;
             member.paused_until = member.paused_until.min(now);
         }
     }

@@ -1,7 +1,7 @@
-//! A thousand servers and one registry of nodes, none of which can be relied on.
+//! A thousand servers, or ten, and one registry of nodes, none of which can be relied on.
 //!
 //! Clocks are wrong, drift and jump; messages are lost and late; servers die, sleep, are cloned and restored; the
-//! registry stops, forgets and comes back. Members mint with the real lanes, leases and ceilings, by their
+//! registry stops, forgets its leases and settings, and comes back; one member lies. Members mint with the real lanes, leases and ceilings, by their
 //! own clocks, and send requests to the real [`Registry`]. No word of a node is minted twice.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -11,18 +11,21 @@ mod faults;
 mod member;
 mod queue;
 mod registry;
+mod request;
 mod rng;
 mod statistics;
+mod tables;
 mod time;
 mod world;
 
 use mint_core::Micros;
+use mint_core::registry::lease_rules::QUARANTINE;
 use registry::REGISTRY_FAULTS;
-use time::SECOND;
+use time::{LEASE_LENGTH, SECOND};
 use world::{Faults, Sim};
 
-/// Requests per minute of a member that is always granted a lease, of ten seconds.
-const GRANTED_TRAFFIC: f64 = 12.0;
+/// Requests per minute of a member that is always granted a lease, of thirty seconds.
+const GRANTED_TRAFFIC: f64 = 6.0;
 /// Requests per minute of a member that is always refused.
 const REFUSED_TRAFFIC: f64 = 60.0;
 
@@ -48,7 +51,7 @@ fn no_word_is_minted_twice_under_faults() {
         sim.run(6 * 60 * SECOND);
         let traffic = sim.traffic();
         sim.end_faults();
-        sim.run(60 * SECOND);
+        sim.run(QUARANTINE + LEASE_LENGTH);
         println!(
             "seed {seed}: {sim}; {traffic:.2} requests per server and minute; {:.1} s",
             began.elapsed().as_secs_f64()
@@ -69,6 +72,27 @@ fn no_word_is_minted_twice_under_faults() {
         let idle = sim.idle_for(15 * SECOND);
         assert!(idle.is_empty(), "seed {seed}: {idle:?} mint no more");
     }
+}
+
+/// Nobody who is well waits for longer than a quarantine and a lease: each request asserts it.
+#[test]
+fn ten_thousand_servers_are_served_for_an_hour() {
+    let began = std::time::Instant::now();
+    let mut sim = Sim::new(1, 10_000, Faults::On);
+    let minutes = minutes();
+    sim.run(minutes * 60 * SECOND);
+    let faults: u64 = sim.statistics.registry_faults.values().sum();
+    let took = began.elapsed().as_secs_f64();
+    let wait = sim.statistics.longest_wait as f64 / SECOND as f64;
+    println!("{minutes} min: {sim}; the longest wait {wait:.1} s; {took:.1} s");
+    assert!(faults >= minutes as u64 / 10, "{faults} faults");
+    // Some had to wait for a quarantine.
+    assert!(sim.statistics.longest_wait > QUARANTINE / 2);
+}
+
+/// The minutes that ten thousand servers run: 60, or `SIMULATION_MINUTES`.
+fn minutes() -> Micros {
+    std::env::var("SIMULATION_MINUTES").map_or(60, |minutes| minutes.parse().unwrap())
 }
 
 /// The number of seeds: 3, or `SIMULATION_SEEDS`.

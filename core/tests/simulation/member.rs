@@ -1,8 +1,8 @@
 //! A server that mints: its wrong clock, its lanes and its lease.
 
-use crate::registry::{Answer, Nodes, RegistryLease, Request, RequestError, RequestKind};
+use crate::request::{Answer, Nodes, RegistryLease, Request, RequestError, RequestKind};
 use crate::rng::Rng;
-use crate::time::{SECOND, START};
+use crate::time::{LEASE_LENGTH, MAX_SKEW, SECOND, START};
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
     Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, LogPoint, Micros, Page, Policy, Run,
@@ -70,6 +70,10 @@ pub struct Member {
     pub waits_for: Option<u64>,
     pub asked: u64,
     pub minted_at: Micros,
+    /// Since when it has had no fault of its own.
+    pub well_since: Micros,
+    /// The length of leases, by the last answer.
+    pub length: Micros,
     disk: Disk,
     memory: Memory,
 }
@@ -87,6 +91,8 @@ impl Member {
             waits_for: None,
             asked: 0,
             minted_at: Micros::MIN,
+            well_since: START,
+            length: LEASE_LENGTH,
             disk: Disk(1),
             memory: Memory::default(),
         };
@@ -137,7 +143,9 @@ impl Member {
     /// Takes an answer of the registry. Returns true if it grants a lease.
     pub fn receive(&mut self, answer: Answer) -> bool {
         let memory = &mut self.memory;
-        memory.seen = Some(answer.seen);
+        self.length = answer.length;
+        // A registry whose clock does not agree has not looked at its own state.
+        memory.seen = answer.seen.or(memory.seen);
         match answer.lease {
             Ok(lease) => {
                 if memory.nodes.as_ref() != Some(&lease.nodes) {
@@ -149,12 +157,26 @@ impl Member {
                 true
             }
             Err(error) => {
-                if matches!(error, RequestError::Denied(Denial::Lost)) {
+                // Another member may have its nodes by now.
+                if matches!(
+                    error,
+                    RequestError::Denied(Denial::Lost | Denial::Leased { .. })
+                ) {
                     memory.granted = None;
                 }
                 false
             }
         }
+    }
+
+    /// Whether its clock is not so wrong that the registry refuses it.
+    pub fn is_exact(&self, now: Micros) -> bool {
+        (self.clock(now) - now).abs() < MAX_SKEW / 2
+    }
+
+    /// Returns when its lease ended, or `now` while it lasts; when it was started, if it had none since.
+    pub fn last_held(&self, now: Micros) -> Micros {
+        now.min(self.memory.lease.until())
     }
 
     /// Releases its lease, as a planned shutdown does.

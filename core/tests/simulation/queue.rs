@@ -1,9 +1,9 @@
 //! The queue of due events.
 
-use crate::registry::{Answer, Request};
+use crate::request::{Answer, Request};
 use mint_core::Micros;
 
-/// A member's events belong to one life of it, except for `FailMember` and `CorrectClock`.
+/// A member's events belong to one life of it, except for `FailMember`, `CorrectClock` and `Lie`.
 #[derive(Debug)]
 pub enum Event {
     Mint,
@@ -13,12 +13,14 @@ pub enum Event {
     Timeout(u64),
     FailMember,
     CorrectClock,
+    Lie,
     Start,
     Restore(Micros),
     Replicate,
     BackUp,
     FailRegistry,
     AdjustRegistryClock,
+    ChangeSettings,
 }
 
 #[derive(Debug)]

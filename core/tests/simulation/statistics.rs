@@ -1,6 +1,7 @@
 //! Counts of events.
 
 use crate::registry::RegistryFault;
+use mint_core::Micros;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
@@ -10,6 +11,8 @@ pub struct Statistics {
     pub ids: u128,
     pub requests: u64,
     pub events: u64,
+    /// The longest time for which a member that was well had no lease, while the registry was up.
+    pub longest_wait: Micros,
     /// Seconds that members were up.
     pub present: f64,
 }
@@ -25,6 +28,7 @@ impl Statistics {
             "clocks jumped", "members paused", "members crashed", "members restored",
             "members cloned", "members cut off", "releases", "answers too late", "leases lost",
             "denied by skew", "denied by quarantine", "denied as leased", "nodes changed hands",
+            "lies trusted", "lies refused",
         ]
         .map(|what| (what, self.counts.get(what).copied().unwrap_or(0)))
         .into_iter()

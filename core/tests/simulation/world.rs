@@ -2,9 +2,11 @@
 
 use crate::member::Member;
 use crate::queue::{Due, Event};
-use crate::registry::{RESERVED, RegistryFault, RegistryServers, RequestKind};
+use crate::registry::{RegistryFault, RegistryServers};
+use crate::request::RequestKind;
 use crate::rng::Rng;
 use crate::statistics::Statistics;
+use crate::tables::RESERVED;
 use crate::time::{LEASE_LENGTH, MAX_SKEW, MS, SECOND, START};
 use mint_core::registry::lease_rules::request_interval;
 use mint_core::{Identity, Layout, Micros, Registry};
@@ -28,6 +30,12 @@ pub struct Sim {
     /// The last number given to an event or a request.
     pub last_number: u64,
     pub servers: usize,
+    /// The width of nodes in bits.
+    width: u32,
+    /// The mean time from one call of a member to the next.
+    pub mint_interval: Micros,
+    /// The longest time from one fault of the registry to the next.
+    pub peace: Micros,
     pub members: Vec<Member>,
     pub registry: RegistryServers,
     pub layouts: Vec<Layout>,
@@ -59,16 +67,20 @@ impl fmt::Display for Sim {
 
 impl Sim {
     pub fn new(seed: Micros, servers: usize, faults: Faults) -> Self {
+        // Many servers are watched for long, so they mint and fail less often.
+        let few = servers <= 1_000;
+        let width = if few { 10 } else { 14 };
         let identity = Identity {
             system: 1,
             timeline: 1,
             ..Identity::default()
         };
         let layouts: Vec<Layout> = [
-            "time:41 node:10 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z",
-            "time:39 node:10 seq:14 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
-            "time:32 node:10 seq:21 unit:1s epoch:2020-02-03T04:05:06.789123Z",
+            ("time:41", 22, "unit:1ms epoch:2010-11-04T01:42:54.657Z"),
+            ("time:39", 24, "unit:10ms epoch:2020-02-03T04:05:06.789123Z"),
+            ("time:32", 31, "unit:1s epoch:2020-02-03T04:05:06.789123Z"),
         ]
+        .map(|(time, rest, unit)| format!("{time} node:{width} seq:{} {unit}", rest - width))
         .map(|layout| layout.parse().unwrap())
         .into();
         let mut sim = Sim {
@@ -79,11 +91,17 @@ impl Sim {
             queue: BinaryHeap::new(),
             last_number: 0,
             servers,
+            width,
+            mint_interval: if few { SECOND } else { 30 * SECOND },
+            peace: if few { 50 * SECOND } else { 600 * SECOND },
             members: Vec::new(),
-            registry: RegistryServers::new(Registry::new(LEASE_LENGTH, MAX_SKEW, identity)),
-            minted: vec![BTreeMap::new(); layouts.len() << 10],
+            registry: RegistryServers::new(
+                Registry::new(LEASE_LENGTH, MAX_SKEW, identity),
+                1 << width,
+            ),
+            minted: vec![BTreeMap::new(); layouts.len() << width],
             layouts,
-            holders: vec![None; 1 << 10],
+            holders: vec![None; 1 << width],
             faults_left: Vec::new(),
             statistics: Statistics::default(),
         };
@@ -96,7 +114,8 @@ impl Sim {
         for member in 0..first {
             let setting = sim.setting(member);
             let clock_error = sim.small_clock_error();
-            let drift = sim.rng.between(-200..200);
+            let drift = if few { 200 } else { 20 };
+            let drift = sim.rng.between(-drift..drift);
             sim.join(Member::new(setting, clock_error, drift));
         }
         if faults == Faults::On {
@@ -105,6 +124,8 @@ impl Sim {
                 Event::BackUp,
                 Event::FailRegistry,
                 Event::AdjustRegistryClock,
+                Event::ChangeSettings,
+                Event::Lie,
             ] {
                 sim.schedule(SECOND..30 * SECOND, 0, event);
             }
@@ -114,20 +135,21 @@ impl Sim {
 
     /// Every tenth server asks for nodes by number, some for several, some for the same by mistake.
     fn setting(&self, member: usize) -> RequestKind {
+        let reserved = (1 << self.width) - RESERVED;
         if member % 10 != 3 || self.faults == Faults::Off && member > 460 {
             return RequestKind::Auto;
         }
         let nth = member as u64 / 10;
-        let first = RESERVED + nth;
+        let first = reserved + nth;
         match nth {
             0..40 => RequestKind::Fixed(first..=first),
             40..46 => {
-                let first = RESERVED + 40 + (nth - 40) * 4;
+                let first = reserved + 40 + (nth - 40) * 4;
                 RequestKind::Fixed(first..=first + 3)
             }
             46..50 => RequestKind::Fixed(first - 20..=first - 20),
             50..54 => {
-                let first = RESERVED + 40 + (nth - 50) * 2;
+                let first = reserved + 40 + (nth - 50) * 2;
                 RequestKind::Fixed(first..=first + 1)
             }
             _ => RequestKind::Auto,
@@ -143,7 +165,8 @@ impl Sim {
         let index = self.members.len();
         self.members.push(member);
         if self.faults == Faults::On {
-            self.schedule(0..120 * SECOND, index, Event::FailMember);
+            let peace = self.peace * 12 / 5;
+            self.schedule(0..peace, index, Event::FailMember);
         }
         self.schedule_work(index);
     }
@@ -187,9 +210,14 @@ impl Sim {
 
     /// Schedules a member's next request, after a sleep by its monotonic clock, which only drifts.
     pub fn schedule_request(&mut self, member: usize, granted: bool) {
-        let span = request_interval(LEASE_LENGTH, granted);
+        let span = request_interval(self.members[member].length, granted);
         let span = span - span * self.members[member].drift / 1_000_000;
         self.schedule_at(self.now + span, member, Event::Ask);
+    }
+
+    /// Returns the place of the words of a layout and node.
+    pub fn place(&self, layout: usize, node: u64) -> usize {
+        layout << self.width | node as usize
     }
 
     /// Returns the requests per server and minute.

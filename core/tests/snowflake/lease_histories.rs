@@ -81,8 +81,10 @@ impl History {
                 self.extend(self.from, self.until.max(until));
             }
             Event::Grant(after, length) => {
-                let from = self.until + after;
-                self.extend(from, from + length);
+                self.from = self.until + after;
+                self.until = self.from + length;
+                self.lease().replace(self.from, self.until);
+                self.script.world.grants.clear();
             }
             Event::Promise(by) if self.from < self.until => {
                 self.script.world.grants = [Some((self.from, self.until + by))].into();

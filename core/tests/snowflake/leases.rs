@@ -349,3 +349,17 @@ fn an_old_answer_changes_nothing() {
     lease.extend(100, 210);
     assert_eq!((lease.from(), lease.until()), (300, 400));
 }
+
+/// The clocks of two registries differ: an end of the one says nothing about a lease of the other.
+#[test]
+fn nothing_of_a_lease_is_left_in_the_next_one() {
+    let lease = Lease::default();
+    lease.extend(100, 900);
+    lease.replace(300, 400);
+    assert_eq!((lease.from(), lease.until()), (300, 400));
+    lease.release([]);
+    lease.replace(200, 350);
+    assert_eq!((lease.from(), lease.until()), (300, 350));
+    lease.replace(200, 250);
+    assert!(lease.until() <= lease.from(), "{lease:?} allows an id");
+}

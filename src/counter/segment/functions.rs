@@ -116,8 +116,31 @@ pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
     )
 }
 
-/// Returns the sequences of this database that were drawn from since the server started, behind the view of the
-/// same name.
+/// What another server calls to take its next segment: up to `count` values, from the page. `taken` is the end of the
+/// values that it took before; none at first. A sequence that stands before that is refused, as it was set back.
+#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 100)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn segment_request(
+    sequence: Option<Regclass>,
+    count: Option<i64>,
+    taken: Option<i64>,
+) -> TableIterator<
+    'static,
+    (
+        name!(first, i64),
+        name!(last, i64),
+        name!(step, i64),
+        name!(cycle, bool),
+    ),
+> {
+    let sequence = required(sequence, "sequence");
+    let count = check_count(required(count, "count"));
+    let (values, cycle) = refill::take_for_server(sequence.0, count, taken);
+    TableIterator::once((values.first, values.last(), values.increment, cycle))
+}
+
+/// Returns the sequences of this database that were drawn from since the server started, or have taken values from another
+/// server before, behind the view of the same name.
 #[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn segments() -> TableIterator<
@@ -131,19 +154,21 @@ fn segments() -> TableIterator<
         name!(refills, i64),
         name!(waits, i64),
         name!(last_refill, Option<TimestampWithTimeZone>),
+        name!(trouble, Option<DecodedText>),
     ),
 > {
-    TableIterator::new(slots::list().into_iter().map(|row| {
+    TableIterator::new(slots::list(source::ends()).into_iter().map(|row| {
         let look = row.look;
         (
             Regclass(row.sequence),
             look.position,
-            look.ceiling,
+            row.end,
             look.ready,
             look.step.cast_signed(),
             look.refills.cast_signed(),
             look.waits.cast_signed(),
             timestamp(row.used),
+            source::trouble(row.sequence).map(DecodedText),
         )
     }))
 }
@@ -152,6 +177,7 @@ extension_sql_file!(
     "../../../sql/counter/segments.sql",
     name = "counter_segments",
     requires = [
-        segments, segment_next, segment_next_range, segment_last, segment_set, segment_create
+        segments, segment_next, segment_next_range, segment_last, segment_set, segment_create,
+        segment_request
     ]
 );

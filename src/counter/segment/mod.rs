@@ -7,3 +7,4 @@ pub mod refill;
 pub mod session;
 pub mod slots;
 pub mod source;
+pub mod supply;

@@ -12,13 +12,14 @@ use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
 use crate::pg::catalog::sql;
 use crate::pg::error;
+use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::{Row, Sequence};
 use crate::pg::slot_table::Key;
 use mint_core::counter::segment::LONGEST;
 use mint_core::{Rules, SequenceState, Values};
-use pgrx::pg_sys;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
@@ -129,6 +130,66 @@ pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let slot = segments.get().slot;
     warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
     values
+}
+
+/// Takes up to `count` values for another server, which has taken values up to `end` before. Returns them, and whether
+/// the sequence begins again at its end.
+///
+/// Raises an error for every server while the sequence stands before the furthest `end` that any of them has told: it
+/// was set back, and would issue values again. Always from the page, so that the values of each server follow those
+/// that it took before.
+pub fn take_for_server(oid: pg_sys::Oid, count: u64, end: Option<i64>) -> (Values, bool) {
+    let mut sequence = open(oid);
+    let (rules, cache) = sequence.definition();
+    source::refuse_change("take values of", oid, &sequence, &rules);
+    let segments = Cell::new(attach(oid, &sequence));
+    let (taken, behind) = (Cell::new(None), Cell::new(None));
+    let (found, position) = sequence.update_then(
+        |found, logged| {
+            if segments.get().slot.is_stale(found, logged, &rules, cache) {
+                segments.set(segments.get().renewed());
+            }
+            let values = rules.take(sequence_state(found), 1, count)?;
+            let end = segments.get().slot.note_end(end, rules.increment);
+            if let Some(end) = end
+                && !rules.cycle
+                && !values.are_beyond(end)
+            {
+                behind.set(Some((end, values.first)));
+                return None;
+            }
+            taken.set(Some(values));
+            Some(row(values))
+        },
+        |position| {
+            if let Some(values) = taken.get() {
+                segments.get().slot.note_page(values.last(), position);
+            }
+        },
+    );
+    if let Some((end, next)) = behind.get() {
+        refuse_behind(&sequence, end, next);
+    }
+    let Some(values) = taken.get() else {
+        exhausted::refuse(&sequence, &rules, 1)
+    };
+    sequence::flush(position);
+    let slot = segments.get().slot;
+    warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
+    (values, rules.cycle)
+}
+
+#[cold]
+fn refuse_behind(sequence: &Sequence, end: i64, next: i64) -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("sequence \"{}\" {}", sequence.name(), source::SET_BACK),
+    )
+    .detail(format!(
+        "Servers have taken values up to {end}, and the next value would be {next}."
+    ))
+    .hint(source::SET_BEYOND)
+    .raise()
 }
 
 /// Sets a sequence to a value, as issued, and drops its segments: the next draw, also in a running statement, returns

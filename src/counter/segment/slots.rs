@@ -8,10 +8,11 @@ use crate::pg::size_setting;
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
+use mint_core::counter::sequence::is_beyond;
 use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
 static STAMP: Stamp = Stamp::new(b's', 1);
 static SEGMENTS: NamedSegment<Owners, Slot> = NamedSegment::sized_by(
@@ -34,6 +35,7 @@ fn memory() -> &'static Memory<Owners, Slot> {
 ///   will be none.
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
+/// - `has_end`, `end`: the furthest value that other servers have told to have taken. Written under the page's lock.
 /// - `percent`: how much of the sequence was drawn when values were taken last; see [`Slot::is_further`].
 #[repr(C, align(64))]
 pub struct Slot {
@@ -41,10 +43,12 @@ pub struct Slot {
     tag: Tag,
     owner: AtomicU32,
     ordered: AtomicU32,
-    noted: AtomicU32,
+    noted: AtomicBool,
+    has_end: AtomicBool,
     percent: AtomicU32,
     left: AtomicI64,
     position: AtomicU64,
+    end: AtomicI64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 192);
@@ -90,10 +94,12 @@ impl Segments {
     }
 
     /// As [`Segments::fill`], for values from another server. **For the one worker of the database.**
-    pub fn supply(&self, values: Values, now: Micros) {
+    pub fn supply(&self, values: Values, position: Position, now: Micros) {
         memory().locked(|| {
             let segment = &self.slot.segment;
-            if self.is_current() && segment.lacks_next() && segment.fill(self.owner, values, 0, now)
+            if self.is_current()
+                && segment.lacks_next()
+                && segment.fill(self.owner, values, position, now)
             {
                 self.slot.tag.note_use(now);
                 self.slot.ordered.store(0, Ordering::Release);
@@ -108,7 +114,7 @@ impl Slot {
         let owner = memory().head.next();
         self.segment.reassign(owner);
         self.ordered.store(0, Ordering::Relaxed);
-        self.noted.store(0, Ordering::Relaxed);
+        self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
     }
 
@@ -118,6 +124,7 @@ impl Slot {
         fence(Ordering::Release);
         self.tag.set(key);
         self.percent.store(0, Ordering::Relaxed);
+        self.has_end.store(false, Ordering::Relaxed);
         self.renew();
     }
 
@@ -125,7 +132,7 @@ impl Slot {
     pub fn note_page(&self, left: i64, position: Position) {
         self.left.store(left, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);
-        self.noted.store(1, Ordering::Relaxed);
+        self.noted.store(true, Ordering::Relaxed);
     }
 
     /// Records how much of the sequence was drawn, in percent. Returns whether that is more than before.
@@ -139,7 +146,7 @@ impl Slot {
         let position = self.position.load(Ordering::Relaxed);
         // Each write of the page is logged, but for those in the transaction that creates the sequence, under wal_level
         // minimal.
-        position != 0 && logged == position || self.noted.load(Ordering::Relaxed) == 0
+        position != 0 && logged == position || !self.noted.load(Ordering::Relaxed)
     }
 
     /// Whether a session has set the sequence to another value since segments were taken from it: the values left in
@@ -158,6 +165,20 @@ impl Slot {
         // If nextval has taken more than is left in the segments, little is lost by dropping them.
         let most = self.segment.left().max(64).max(2 * cache);
         !rules.is_of_nextval(cache, left, found, most)
+    }
+
+    /// Notes that servers have taken values up to `end`, if that is further than what was noted before, in the direction
+    /// of `increment`. Returns what is noted. The caller holds the page's lock.
+    pub fn note_end(&self, end: Option<i64>, increment: i64) -> Option<i64> {
+        let has_end = self.has_end.load(Ordering::Relaxed);
+        let known = has_end.then(|| self.end.load(Ordering::Relaxed));
+        let furthest = match (end, known) {
+            (Some(end), Some(known)) if !is_beyond(end, known, increment) => known,
+            _ => end.or(known)?,
+        };
+        self.end.store(furthest, Ordering::Relaxed);
+        self.has_end.store(true, Ordering::Relaxed);
+        Some(furthest)
     }
 
     /// Orders a segment from another server.
@@ -247,6 +268,8 @@ pub fn drop_segments(key: Key) {
 pub struct SegmentRow {
     pub sequence: pg_sys::Oid,
     pub look: SegmentState,
+    /// The last value that was taken, also before the server started if this one still had no segment.
+    pub end: Option<i64>,
     /// When a segment was taken last, in microseconds since 1970.
     pub used: Micros,
 }
@@ -258,27 +281,34 @@ fn may_see(sequence: pg_sys::Oid) -> bool {
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into()))
 }
 
-/// Returns the sequences of this database that were drawn from since the server started, as far as the role may
-/// see them.
-pub fn list() -> Vec<SegmentRow> {
+/// Returns the sequences of this database that were drawn from since the server started, and those of which `ends` has the
+/// last value that was taken from another server, as far as the role may see them.
+pub fn list(ends: BTreeMap<u32, i64>) -> Vec<SegmentRow> {
+    let row = |sequence: u32, used, look| SegmentRow {
+        sequence: sequence.into(),
+        look,
+        end: look.ceiling.or_else(|| ends.get(&sequence).copied()),
+        used,
+    };
     let mut latest = BTreeMap::new();
     let incarnation = extension::incarnation();
     let slots = slots_of(extension::database()).filter(|slot| slot.tag.is_of(incarnation));
     let seen = slots.filter_map(|slot| {
         slot.read(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.state()))
     });
-    for (_, (sequence, used, look)) in seen {
+    for (_, (sequence, used, look)) in seen.filter(|(_, (_, _, look))| look.refills > 0) {
         if latest.get(&sequence).is_none_or(|&(at, _)| at < used) {
             latest.insert(sequence, (used, look));
         }
     }
+    for &sequence in ends.keys() {
+        latest
+            .entry(sequence)
+            .or_insert((Micros::MIN, SegmentState::default()));
+    }
     latest
         .into_iter()
-        .filter(|&(sequence, (_, look))| look.refills > 0 && may_see(sequence.into()))
-        .map(|(sequence, (used, look))| SegmentRow {
-            sequence: pg_sys::Oid::from_u32(sequence),
-            look,
-            used,
-        })
+        .filter(|&(sequence, _)| may_see(sequence.into()))
+        .map(|(sequence, (used, look))| row(sequence, used, look))
         .collect()
 }

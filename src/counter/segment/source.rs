@@ -1,26 +1,25 @@
 //! Segments from another server: Leaf's central database, from which many servers draw.
 //!
 //! Such a sequence has no values of its own; it is a name with privileges. A background worker of the database
-//! takes the next segment from the sequence of the other server while the current one is in use.
+//! ([`crate::counter::segment::supply`]) takes the next segment from the sequence of the other server while the current
+//! one is in use.
+//!
+//! The page of the name remembers the end of what was taken. So the values of an other server that has lost its last
+//! ones, as a restored one has, are refused rather than issued again.
 
-use crate::counter::segment::slots;
-use crate::counter::segment::slots::{Segments, Slot};
+use crate::counter::segment::slots::Slot;
 use crate::pg::catalog::{extension, privilege, sql};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error;
 use crate::pg::error::{OrReport, report};
-use crate::pg::machine::clock;
 use crate::pg::machine::server::max_worker_processes;
-use crate::pg::sequence::Sequence;
+use crate::pg::sequence::{Position, Row, Sequence};
 use crate::pg::shmem::{NamedSegment, Stamp};
-use crate::pg::worker::dblink::{Remote, attempt, value};
-use crate::pg::worker::lifecycle;
+use crate::pg::worker::dblink::value;
 use crate::pg::worker::request::{Kind, Requests, last_failure};
 use mint_core::uuid::version::v5;
-use mint_core::{Micros, Rules, Uuid, Values};
-use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use mint_core::{Rules, Uuid};
 use pgrx::spi::SpiClient;
-use pgrx::{PgSqlErrorCode as Code, Spi, pg_guard, pg_sys};
+use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -74,21 +73,21 @@ const COMMENT: &str = "segments of ";
 
 /// Where a sequence's segments come from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Place {
+pub struct Place {
     /// The foreign server.
-    server: String,
+    pub server: String,
     /// The name of the sequence there.
-    sequence: String,
+    pub sequence: String,
     /// The least number of values of a segment.
-    step: u64,
+    pub step: u64,
 }
 
 /// The source of a sequence's segments.
 #[derive(Debug, Clone)]
 pub struct Source {
-    place: Place,
+    pub place: Place,
     /// The owner of the sequence here, which has the user mapping.
-    owner: String,
+    pub owner: String,
 }
 
 impl Source {
@@ -136,10 +135,69 @@ pub fn refuse_change(verb: &str, oid: pg_sys::Oid, sequence: &Sequence, rules: &
             format!("cannot {verb} sequence \"{}\"", sequence.name()),
         )
         .detail("Values of the sequence come from a foreign server.")
-        .hint("Change the sequence on the foreign server.")
+        .hint("Do so on the foreign server.")
         .raise();
     }
 }
+
+/// Opens the sequence, unless a session alters it.
+fn open_name(sequence: pg_sys::Oid) -> Sequence {
+    Sequence::open_at_once(sequence).unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "sequence is being altered or dropped",
+        )
+        .raise()
+    })
+}
+
+/// Returns the end of the values that this server has taken from the source; none at first, and once it was forgotten,
+/// as by a dump or by `setval`.
+pub fn end(sequence: pg_sys::Oid) -> Option<i64> {
+    end_of(open_name(sequence).row())
+}
+
+fn end_of(row: Row) -> Option<i64> {
+    (row.log_count != 0).then_some(row.log_count ^ i64::MIN)
+}
+
+/// Returns these ends by the oids of the sequences, without those that a session alters just now.
+pub fn ends() -> BTreeMap<u32, i64> {
+    let select = "SELECT pg_catalog.array_agg(c.oid)
+         FROM pg_catalog.pg_sequence AS q
+         JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.seqrelid
+         WHERE q.seqmin OPERATOR(pg_catalog.=) 1::pg_catalog.int8
+             AND q.seqmax OPERATOR(pg_catalog.=) 2::pg_catalog.int8
+             AND c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\"";
+    let read = || Spi::get_one::<Vec<pg_sys::Oid>>(select).or_report();
+    let candidates = privilege::guarded(read).unwrap_or_default();
+    let names = candidates.into_iter().filter(|&oid| of(oid).is_some());
+    let end = |oid: pg_sys::Oid| {
+        let sequence = Sequence::open_at_once(oid)?;
+        Some((oid.to_u32(), end_of(sequence.row())?))
+    };
+    names.filter_map(end).collect()
+}
+
+/// Remembers the end of the values that this server has taken, before any of them is issued. Returns the WAL position
+/// that makes it durable once flushed.
+///
+/// The page of a name needs its value to be 2, so that `nextval` fails. `nextval` fails before it uses the number of
+/// values logged ahead, so that has the end, but for the lowest bigint: 0 is what `setval` and a dump leave.
+pub fn set_end(sequence: pg_sys::Oid, end: i64) -> Position {
+    let name_row = Row {
+        last_value: 2,
+        log_count: end ^ i64::MIN,
+        is_called: true,
+    };
+    let (_, position) = open_name(sequence).update(|_| Some(name_row));
+    position
+}
+
+/// What the source says of a sequence that was set back.
+pub const SET_BACK: &str = "was set back";
+/// What to do about it.
+pub const SET_BEYOND: &str = "Set the sequence to the furthest \"segment_end\" in mint.segments of all servers that draw from it.";
 
 /// Raises an error unless the role may use the foreign server.
 pub fn check(server: &str) {
@@ -190,6 +248,7 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
     let supplied = requests.wait_for(&kind(), || true, || slot.is_supplied().then_some(()));
     if supplied.is_none() {
         let (detail, hint) = match reason_for(sequence, requests) {
+            Some(reason) if reason.contains(SET_BACK) => (last_failure(&reason), SET_BEYOND),
             Some(reason) => (
                 last_failure(&reason),
                 "Check the foreign server, and its user mapping for the owner of the sequence.",
@@ -219,6 +278,12 @@ fn reason_for(sequence: pg_sys::Oid, requests: &Requests) -> Option<String> {
     reason.map(str::to_owned)
 }
 
+/// Returns why there is no segment of this sequence, if that is so, for showing.
+pub fn trouble(sequence: pg_sys::Oid) -> Option<String> {
+    let supplier = find_supplier(extension::database())?;
+    reason_for(sequence, &supplier.requests)
+}
+
 fn kind() -> Kind {
     Kind {
         name: "pg_mint segments",
@@ -227,18 +292,19 @@ fn kind() -> Kind {
     }
 }
 
+fn find_supplier(database: u32) -> Option<&'static Supplier> {
+    let mut suppliers = SUPPLIERS.memory().slots.iter();
+    suppliers.find(|supplier| supplier.database.load(Ordering::Acquire) == database)
+}
+
 /// Returns the requests of this database. A slot whose worker has ended is given to another database.
-fn requests() -> &'static Requests {
+pub fn requests() -> &'static Requests {
     let (memory, database) = (SUPPLIERS.memory(), extension::database());
-    let find = |wanted: u32| {
-        let mut suppliers = memory.slots.iter();
-        suppliers.find(|supplier| supplier.database.load(Ordering::Acquire) == wanted)
-    };
-    let found = find(database).or_else(|| {
+    let found = find_supplier(database).or_else(|| {
         memory.locked(|| {
-            find(database).or_else(|| {
+            find_supplier(database).or_else(|| {
                 let idle = |supplier: &&Supplier| !supplier.requests.has_worker();
-                let free = find(0).or_else(|| memory.slots.iter().find(idle))?;
+                let free = find_supplier(0).or_else(|| memory.slots.iter().find(idle))?;
                 free.database.store(database, Ordering::Release);
                 Some(free)
             })
@@ -281,114 +347,4 @@ fn refuse_worker() -> ! {
     ))
     .hint("Retry, or increase \"max_worker_processes\".")
     .raise()
-}
-
-/// Entry point of the worker, by the name in [`kind`].
-#[pg_guard]
-#[unsafe(no_mangle)]
-pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
-    /// How long a worker stays without requests, as it keeps its database from being dropped.
-    const IDLE: Micros = 30_000_000;
-    /// The same, after a failure.
-    const AFTER_FAILURE: Micros = 1_000_000;
-    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
-    let database = pg_sys::Oid::from_u32(argument.value() as u32);
-    BackgroundWorker::connect_worker_to_spi_by_oid(Some(database), None);
-    if !lifecycle::begin(requests()) {
-        return;
-    }
-    let mut worker = Worker::default();
-    let (mut busy, mut requested, mut idle) = (clock::up(), 0, IDLE);
-    while !lifecycle::is_asked_to_end() && clock::up() - busy < idle {
-        // Orders that fail keep the worker only while sessions make requests; a later session starts the next worker.
-        let before = std::mem::replace(&mut requested, requests().last());
-        let is_supplied = worker.take_ordered();
-        if is_supplied || requested != before {
-            busy = clock::up();
-            idle = if is_supplied { IDLE } else { idle };
-        }
-        if !worker.failures.is_empty() {
-            idle = AFTER_FAILURE;
-        }
-        clock::pause(1_000_000);
-        lifecycle::reload();
-    }
-}
-
-#[derive(Default)]
-struct Worker {
-    /// A connection for each server and owner.
-    remotes: BTreeMap<(String, String), Remote>,
-    /// Why there is no segment of a sequence, as it was logged.
-    failures: BTreeMap<u32, String>,
-}
-
-impl Worker {
-    /// Takes the segments that are ordered. Returns whether it got any.
-    fn take_ordered(&mut self) -> bool {
-        let requests = requests();
-        let requested = requests.last();
-        let orders = slots::orders(extension::database());
-        let mut failures = BTreeMap::new();
-        for &(sequence, segments) in &orders {
-            let oid = sequence.to_u32();
-            if let Err(why) = self.take(sequence, segments) {
-                if self.failures.get(&oid) != Some(&why) {
-                    error::log(format!(
-                        "could not obtain segment of sequence with OID {oid}: {why}"
-                    ));
-                }
-                failures.insert(oid, why);
-            }
-        }
-        // Without orders the note stays, as a session that was answered just now may still read it.
-        if !orders.is_empty() {
-            let line = |(oid, why): (&u32, &String)| format!("{oid} {}", why.replace('\n', " "));
-            let note: Vec<String> = failures.iter().map(line).collect();
-            requests.set_note(&note.join("\n"));
-        }
-        requests.answer(requested);
-        let is_any = failures.len() < orders.len();
-        self.failures = failures;
-        is_any
-    }
-
-    fn take(&mut self, sequence: pg_sys::Oid, segments: Segments) -> Result<(), String> {
-        let Some(source) = attempt(|| of(sequence))? else {
-            segments.slot.cancel();
-            return Err("sequence was dropped, or is not committed yet".to_owned());
-        };
-        let now = clock::now();
-        let count = segments.slot.next_step(now, source.place.step);
-        let name = sql::escaped(&source.place.sequence);
-        // With a transaction id, so that the commit waits for synchronous standbys: after a failover, the other server
-        // would issue again what it has forgotten.
-        let query = |mint: &str| {
-            format!(
-                "SELECT r.first, r.last, r.step, pg_catalog.pg_current_xact_id()::pg_catalog.text
-                 FROM {mint}.segment_next_range({name}::pg_catalog.regclass, {count}::pg_catalog.int8) AS r"
-            )
-        };
-        let key = (source.place.server.clone(), source.owner.clone());
-        let number = self.remotes.len();
-        let remote = self.remotes.entry(key).or_insert_with(|| {
-            Remote::new(format!("pg_mint {number}"), Some(source.owner.clone()))
-        });
-        let columns = "first pg_catalog.int8, last pg_catalog.int8, step pg_catalog.int8, xid pg_catalog.text";
-        let (first, last, increment) =
-            remote.ask(&source.place.server, &query, columns, |row| {
-                let number = |column: usize| value::<i64>(&row, column).unwrap_or(0);
-                (number(1), number(2), number(3))
-            })?;
-        if increment == 0 || last.cmp(&first) == 0.cmp(&increment) {
-            return Err("foreign server returned no values".to_owned());
-        }
-        let values = Values {
-            first,
-            increment,
-            count: (last.abs_diff(first) / increment.unsigned_abs()) + 1,
-        };
-        segments.supply(values, now);
-        Ok(())
-    }
 }

@@ -7,5 +7,6 @@ pub mod guc;
 pub mod last_used;
 pub mod local;
 pub mod lock;
+pub mod orphan;
 pub mod recovery;
 pub mod statement;

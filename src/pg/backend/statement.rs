@@ -44,6 +44,12 @@ unsafe extern "C-unwind" fn on_start(query: *mut pg_sys::QueryDesc, flags: c_int
     unsafe { PREVIOUS.get().unwrap_or(standard_ExecutorStart)(query, flags) }
 }
 
+/// Returns the number that the rows have in xmin which this transaction, or subtransaction, writes.
+pub fn transaction() -> u32 {
+    // SAFETY: within a transaction, as every call of a function is.
+    unsafe { pg_sys::GetCurrentTransactionId() }.into_inner()
+}
+
 /// Whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
 pub fn sees_commits() -> bool {
     // SAFETY: reads a number of the transaction's.

@@ -1,5 +1,5 @@
 //! Queries on another server by dblink and a foreign server, so that addresses and credentials stay where PostgreSQL
-//! keeps them. For background workers: nothing here blocks for longer than it takes to connect.
+//! keeps them. For background workers: whatever the other server does, each query ends by a deadline.
 
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
@@ -8,19 +8,31 @@ use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, relay_errors, report};
 use crate::pg::machine::clock;
-use crate::pg::worker::lifecycle;
+use crate::pg::worker::deadline;
+use crate::pg::worker::deadline::Limit;
+use crate::pg::worker::transaction::{Failure, Kind, attempt};
 use mint_core::Micros;
-use pgrx::bgworkers::BackgroundWorker;
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys::panic::CaughtError;
 use pgrx::spi::{SpiClient, SpiTupleTable};
-use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, PgTryBuilder, Spi, pg_sys};
-use std::panic::AssertUnwindSafe;
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, Spi, pg_sys};
 
-/// The longest time that another server may take for its answer.
-const TIMEOUT: Micros = 3_000_000;
 /// The interval at which a worker looks for the answer.
 const POLL: Micros = 1_000;
+/// How long a server that did not respond is left alone.
+const REST: Micros = 1_000_000;
+/// The longest query, in bytes. It fits into the buffer of a socket, so that sending it does not wait for the other
+/// server.
+const LONGEST: usize = 16_000;
+
+/// Query that sets up a new session on the other server, which ends it when this server is gone without a word: one row
+/// of four texts. The longest lease is renewed after 20 seconds.
+const SET_UP: &str = "SELECT
+    pg_catalog.set_config('idle_session_timeout'::pg_catalog.text, '2min'::pg_catalog.text, false),
+    pg_catalog.set_config('tcp_keepalives_idle'::pg_catalog.text, '20'::pg_catalog.text, false),
+    pg_catalog.set_config('tcp_keepalives_interval'::pg_catalog.text, '5'::pg_catalog.text, false),
+    pg_catalog.set_config('tcp_keepalives_count'::pg_catalog.text, '4'::pg_catalog.text, false)";
+const SET_UP_COLUMNS: &str =
+    "a pg_catalog.text, b pg_catalog.text, c pg_catalog.text, d pg_catalog.text";
 
 /// Query for the schema of the extension on the other server: one row of one text.
 ///
@@ -36,16 +48,23 @@ const HOME: &str = "SELECT (
 /// A query, given the schema that the extension has on the other server.
 pub type Query<'a> = dyn Fn(&str) -> String + 'a;
 
-/// A connection to a foreign server, made when it is needed.
+/// A connection to a foreign server, made when it is needed, and the only one. dblink's own rules apply to the role that
+/// makes it: the role needs USAGE on the foreign server and a user mapping, and a password in it unless the role is a
+/// superuser.
 pub struct Remote {
     /// The name of the connection in dblink.
     name: String,
-    /// The role that has the user mapping; none means the worker's own role.
+    /// The role that connects; none means the owner of the foreign server.
     role: Option<String>,
-    /// The foreign server, once connected.
+    /// The foreign server of the last query.
     server: Option<String>,
+    is_open: bool,
     /// The generation of foreign servers and user mappings at that time.
     generation: u64,
+    /// Whether a query was sent whose answer has not arrived.
+    is_waiting: bool,
+    /// Until when the server is left alone, and why.
+    rest: Option<(Micros, Failure)>,
 }
 
 impl Remote {
@@ -55,7 +74,10 @@ impl Remote {
             name,
             role,
             server: None,
+            is_open: false,
             generation: 0,
+            is_waiting: false,
+            rest: None,
         }
     }
 
@@ -64,7 +86,7 @@ impl Remote {
     /// The extension's schema is asked for each time: it may have changed, and another role may have taken the name.
     ///
     /// # Errors
-    /// The error of either server.
+    /// The error of either server; also when the other one takes too long. Then it is left alone for a while.
     pub fn ask<T>(
         &mut self,
         server: &str,
@@ -72,60 +94,82 @@ impl Remote {
         columns: &str,
         read: impl Fn(SpiTupleTable<'_>) -> T,
     ) -> Result<T, String> {
+        let began = clock::up();
         // The start of a transaction receives invalidations.
-        attempt(|| ())?;
+        attempt(deadline::REQUEST, || ()).map_err(|failure| failure.why)?;
         let generation = foreign_server_generation();
         if self.server.as_deref() != Some(server) || self.generation != generation {
             self.disconnect();
+            self.rest = None;
+            self.server = Some(server.to_owned());
         }
         self.generation = generation;
-        let was_open = self.server.is_some();
-        let mut answer = self.try_once(server, query, columns, &read);
-        if was_open && answer.is_err() && !lifecycle::is_asked_to_end() {
-            // The other server may have been restarted since the last query.
-            answer = self.try_once(server, query, columns, &read);
+        if let Some((until, failure)) = &self.rest
+            && clock::up() < *until
+        {
+            return Err(failure.why.clone());
         }
-        answer
+        let was_open = self.is_open;
+        let mut answer = self.try_once(began, server, query, columns, &read);
+        if was_open
+            && matches!(&answer, Err(failure) if failure.kind == Kind::Lost)
+            && !deadline::is_asked_to_end()
+        {
+            // The other server may have been restarted since the last query.
+            answer = self.try_once(began, server, query, columns, &read);
+        }
+        answer.map_err(|failure| {
+            if failure.kind != Kind::Other {
+                self.rest = Some((clock::up() + REST, failure.clone()));
+            }
+            failure.why
+        })
     }
 
     fn try_once<T>(
         &mut self,
+        began: Micros,
         server: &str,
         query: &Query<'_>,
         columns: &str,
         read: &impl Fn(SpiTupleTable<'_>) -> T,
-    ) -> Result<T, String> {
-        let is_open = self.server.is_some();
-        let answer = in_dblink(|dblink| {
-            if !is_open {
-                self.connect(dblink, server);
-            }
-            let first = |row: SpiTupleTable<'_>| value::<DecodedText>(&row, 1).map(|home| home.0);
-            self.send(dblink, HOME);
-            let home = self.receive(dblink, server, "home pg_catalog.text", first);
-            let home = home.unwrap_or_else(|| {
-                let message = format!(
-                    "extension \"pg_mint\" is not installed in the database of foreign server \"{server}\""
-                );
-                report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise()
-            });
-            self.send(dblink, &query(&home));
-            self.receive(dblink, server, columns, read)
+    ) -> Result<T, Failure> {
+        let was_open = std::mem::replace(&mut self.is_open, true);
+        let left = Limit {
+            usual: began + deadline::REQUEST.usual - clock::up(),
+            ..deadline::REQUEST
+        };
+        let answer = in_dblink(left, |dblink| {
+            privilege::as_role(self.find_role(server), || {
+                if !was_open {
+                    self.connect(dblink, server);
+                }
+                let first =
+                    |row: SpiTupleTable<'_>| value::<DecodedText>(&row, 1).map(|home| home.0);
+                self.send(dblink, server, HOME);
+                let home = self.receive(dblink, server, "home pg_catalog.text", first);
+                let home = home.unwrap_or_else(|| {
+                    let message = format!(
+                        "extension \"pg_mint\" is not installed in the database of foreign server \"{server}\""
+                    );
+                    report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise()
+                });
+                self.send(dblink, server, &query(&home));
+                self.receive(dblink, server, columns, read)
+            })
         });
-        self.server = Some(server.to_owned());
-        if answer.is_err() {
+        answer.map_err(|mut failure| {
+            if failure.kind == Kind::Expired && !deadline::is_asked_to_end() {
+                failure.why = format!("foreign server \"{server}\" did not respond");
+            }
             // The connection may be half open.
             self.disconnect();
-        }
-        answer
+            failure
+        })
     }
 
-    fn connect(&self, dblink: &str, server: &str) {
-        // A new connection could wait for the very statement that waits for this worker: DROP DATABASE.
-        if lifecycle::is_asked_to_end() {
-            ending();
-        }
-        let role = self.role.as_deref().map_or_else(privilege::user, role_oid);
+    /// Returns the role that connects.
+    fn find_role(&self, server: &str) -> pg_sys::Oid {
         // dblink takes a name that it does not know for a connection string.
         let Some(owner) = owner_of_server(server) else {
             report(
@@ -135,6 +179,7 @@ impl Remote {
             .hint("Use CREATE SERVER in this database.")
             .raise()
         };
+        let role = self.role.as_deref().map_or(owner, role_oid);
         // The owner of the server decides where it leads, and as which role. dblink requires no password of a
         // superuser: that would open any database that trusts the system user of this server.
         if is_superuser(role) && !is_superuser(owner) {
@@ -145,62 +190,85 @@ impl Remote {
             .detail("The owner decides where the connection of a superuser would go.")
             .raise();
         }
+        role
+    }
+
+    fn connect(&mut self, dblink: &str, server: &str) {
+        // A new connection could wait for the very statement that waits for this worker: DROP DATABASE.
+        if deadline::is_asked_to_end() {
+            deadline::end();
+        }
         let connect = format!("SELECT {dblink}.dblink_connect($1, $2)");
-        privilege::as_role(role, || {
-            call::<DecodedText>(&connect, &[&self.name, server])
-        });
+        deadline::opening(|| call::<DecodedText>(&connect, &[&self.name, server]));
+        self.send(dblink, server, SET_UP);
+        self.receive(dblink, server, SET_UP_COLUMNS, |_| ());
     }
 
-    fn send(&self, dblink: &str, query: &str) {
+    fn send(&mut self, dblink: &str, server: &str, query: &str) {
+        if query.len() > LONGEST {
+            report(
+                Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                format!("request to foreign server \"{server}\" is too long"),
+            )
+            .detail(format!(
+                "The request has {} bytes, but at most {LONGEST} are allowed.",
+                query.len()
+            ))
+            .raise();
+        }
         let send = format!("SELECT {dblink}.dblink_send_query($1, $2)");
-        call::<i32>(&send, &[&self.name, query]);
+        if call::<i32>(&send, &[&self.name, query]) != Some(1) {
+            report(
+                Code::ERRCODE_CONNECTION_FAILURE,
+                format!("connection to foreign server \"{server}\" was lost"),
+            )
+            .raise();
+        }
+        self.is_waiting = true;
     }
 
-    fn disconnect(&mut self) {
-        if self.server.take().is_some() {
-            // An error is ignored: then there is no connection any more.
-            let _ = in_dblink(|dblink| {
-                let is_open = format!(
-                    "SELECT $1 OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())"
-                );
-                if call(&is_open, &[&self.name]) == Some(true) {
-                    let disconnect = format!("SELECT {dblink}.dblink_disconnect($1)");
-                    call::<DecodedText>(&disconnect, &[&self.name]);
+    /// Ends the connection. A query that still runs on the other server is canceled first, as its session would not
+    /// notice.
+    pub fn disconnect(&mut self) {
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let name = self.name.clone();
+        let is_open = move |dblink: &str| {
+            let is_open =
+                format!("SELECT $1 OPERATOR(pg_catalog.=) ANY({dblink}.dblink_get_connections())");
+            call(&is_open, &[&name]) == Some(true)
+        };
+        // Errors are ignored: then there is no connection any more.
+        if std::mem::take(&mut self.is_waiting) {
+            let _ = in_dblink(deadline::CLEANUP, |dblink| {
+                if is_open(dblink) {
+                    let cancel = format!("SELECT {dblink}.dblink_cancel_query($1)");
+                    deadline::opening(|| call::<DecodedText>(&cancel, &[&self.name]));
                 }
             });
         }
+        let _ = in_dblink(deadline::CLEANUP, |dblink| {
+            if is_open(dblink) {
+                let disconnect = format!("SELECT {dblink}.dblink_disconnect($1)");
+                call::<DecodedText>(&disconnect, &[&self.name]);
+            }
+        });
     }
 
-    /// Waits for the answer by polling, as dblink's own wait cannot be interrupted.
     fn receive<T>(
-        &self,
+        &mut self,
         dblink: &str,
         server: &str,
         columns: &str,
         read: impl Fn(SpiTupleTable<'_>) -> T,
     ) -> T {
-        let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
-        let began = clock::up();
-        while call(&is_busy, &[&self.name]) == Some(1) {
-            // A worker with a role has nothing to release when it ends, and keeps its database from being dropped.
-            if self.role.is_some() && lifecycle::is_asked_to_end() {
-                ending();
-            }
-            if clock::up() - began > TIMEOUT {
-                report(
-                    Code::ERRCODE_CONNECTION_FAILURE,
-                    format!("foreign server \"{server}\" did not respond"),
-                )
-                .raise();
-            }
-            clock::pause(POLL);
-        }
         let fetch = format!("SELECT * FROM {dblink}.dblink_get_result($1) AS answer({columns})");
         let fetch = charset::encode_for_pgrx(fetch);
+        let name = self.name.clone();
         let work = |client: &mut SpiClient<'_>| {
-            let rows = client
-                .update(&fetch, None, &texts(&[&self.name]))
-                .or_report();
+            wait(dblink, &name);
+            let rows = client.update(&fetch, None, &texts(&[&name])).or_report();
             if rows.is_empty() {
                 report(
                     Code::ERRCODE_PROTOCOL_VIOLATION,
@@ -209,13 +277,23 @@ impl Remote {
                 .raise();
             }
             let answer = read(rows.first());
-            // The second result is empty, and makes the connection ready for the next query.
-            client
-                .update(&fetch, None, &texts(&[&self.name]))
-                .or_report();
+            // The second result is empty, and makes the connection ready for the next query. It may arrive later.
+            wait(dblink, &name);
+            client.update(&fetch, None, &texts(&[&name])).or_report();
             answer
         };
-        privilege::guarded(|| Spi::connect_mut(work))
+        let answer = privilege::guarded(|| Spi::connect_mut(work));
+        self.is_waiting = false;
+        answer
+    }
+}
+
+/// Waits for the next part of an answer by polling: dblink's own wait cannot be interrupted in all versions.
+fn wait(dblink: &str, name: &str) {
+    let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
+    while call(&is_busy, &[name]) == Some(1) {
+        deadline::check();
+        clock::pause(POLL);
     }
 }
 
@@ -231,51 +309,10 @@ fn texts(arguments: &[&str]) -> Vec<DatumWithOid<'static>> {
     arguments.iter().map(text).collect()
 }
 
-/// Raises the error that ends a worker.
-fn ending() -> ! {
-    report(
-        Code::ERRCODE_ADMIN_SHUTDOWN,
-        "terminating background worker due to administrator command",
-    )
-    .raise()
-}
-
-/// Runs `work` in a transaction, and returns the text of its error instead of raising it.
-pub fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    PgTryBuilder::new(AssertUnwindSafe(|| {
-        Ok(BackgroundWorker::transaction(AssertUnwindSafe(work)))
-    }))
-    .catch_others(|error| {
-        // SAFETY: ends the failed transaction that `transaction` began, as the server's own loops do.
-        unsafe { pg_sys::AbortCurrentTransaction() };
-        Err(describe(&error))
-    })
-    .execute()
-}
-
-/// Returns an error's message and detail.
-fn describe(error: &CaughtError) -> String {
-    let (CaughtError::PostgresError(report)
-    | CaughtError::ErrorReport(report)
-    | CaughtError::RustPanic {
-        ereport: report, ..
-    }) = error;
-    // A report of this library is in the encoding of the database.
-    let text = |text: &str| match error {
-        CaughtError::ErrorReport(_) => charset::decode(text.as_bytes()),
-        _ => text.to_owned(),
-    };
-    let message = text(report.message());
-    match report.detail().map(text) {
-        Some(detail) => format!("{message}: {}", detail.trim_end()),
-        None => message,
-    }
-}
-
 /// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements can call dblink's functions, and
 /// no others in a schema of that name.
-fn in_dblink<T>(work: impl FnOnce(&str) -> T) -> Result<T, String> {
-    attempt(|| {
+fn in_dblink<T>(limit: Limit, work: impl FnOnce(&str) -> T) -> Result<T, Failure> {
+    attempt(limit, || {
         let dblink = find_dblink();
         let members = "SELECT pg_catalog.array_agg(d.objid)
             FROM pg_catalog.pg_depend AS d

@@ -2,17 +2,38 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::privilege::SEARCH_PATH;
+use crate::pg::catalog::sql;
+use crate::pg::machine::clock;
+use crate::pg::ports::die;
+use crate::pg::worker::deadline;
 use crate::pg::worker::request::Requests;
-use pgrx::bgworkers::BackgroundWorker;
+use crate::pg::worker::transaction::attempt;
+use mint_core::Micros;
+use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::pg_sys;
 use std::ffi::c_int;
 
 /// The requests that this process serves.
 static SERVED: Local<Option<&'static Requests>> = Local::new(None);
 
+/// Makes this process end at once when it is asked to, as long as it has nothing to release. The first step of a worker,
+/// before it connects to a database: it may wait long for that.
+pub fn attach() {
+    // SAFETY: a handler of the server's, before signals are let in.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        pg_sys::pqsignal(libc::SIGTERM, Some(die));
+        #[cfg(feature = "pg18")]
+        pg_sys::pqsignal_be(libc::SIGTERM, Some(die));
+    }
+    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
+}
+
 /// Makes this process, which is connected to a database, the worker that serves these requests until it ends, as itself
-/// or by an error. From now on names mean the server's own. False when the requests have a worker already.
+/// or by an error. From now on names mean the server's own, and [`deadline::is_asked_to_end`] says when to end. False
+/// when the requests have a worker already.
 pub fn begin(requests: &'static Requests) -> bool {
+    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGTERM);
     // SAFETY: strings and a function of this library, which live as long as the process.
     unsafe {
         pg_sys::SetConfigOption(
@@ -24,7 +45,19 @@ pub fn begin(requests: &'static Requests) -> bool {
         SERVED.set(Some(requests));
         pg_sys::before_shmem_exit(Some(on_exit), 0_usize.into());
     }
-    requests.enter()
+    requests.enter() && attempt(deadline::REQUEST, serve_database_owner).is_ok()
+}
+
+/// Lets the owner of the database end this process, as DROP DATABASE ... WITH (FORCE) does. The server would let nobody
+/// but superusers end a process of a superuser.
+fn serve_database_owner() {
+    let owner = "SELECT datdba FROM pg_catalog.pg_database WHERE oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+    // SAFETY: a number that was set when the process connected.
+    let database = unsafe { pg_sys::MyDatabaseId };
+    if let Some(owner) = sql::ask::<pg_sys::Oid>(owner, database.into()) {
+        // SAFETY: this process's own entry. Others read the role to decide who may send signals.
+        unsafe { (*pg_sys::MyProc).roleId = owner };
+    }
 }
 
 unsafe extern "C-unwind" fn on_exit(_: c_int, _: pg_sys::Datum) {
@@ -33,10 +66,40 @@ unsafe extern "C-unwind" fn on_exit(_: c_int, _: pg_sys::Datum) {
     }
 }
 
-/// Whether the server wants the worker to end.
-pub fn is_asked_to_end() -> bool {
-    // SAFETY: a flag that the handler of a signal sets.
-    unsafe { (&raw const pg_sys::ShutdownRequestPending).read_volatile() != 0 }
+/// Whether the worker is to end, or should leave its database.
+pub fn must_leave() -> bool {
+    deadline::is_asked_to_end() || is_database_wanted()
+}
+
+/// Whether the worker should leave its database, which another session wants to itself: to drop, rename, move or copy
+/// it. The server refuses these after five seconds if somebody else is in the database.
+///
+/// Such a session holds a lock on the database that keeps others from connecting to it. So a worker stays only while it
+/// could connect.
+pub fn is_database_wanted() -> bool {
+    /// How often the worker looks.
+    const INTERVAL: Micros = 200_000;
+    static LAST: Local<Micros> = Local::new(0);
+    let now = clock::up();
+    if now - LAST.get() < INTERVAL {
+        return false;
+    }
+    LAST.set(now);
+    // SAFETY: a tag of the database, as a session locks it that connects. The end of the transaction releases the lock.
+    let lock = || unsafe {
+        let tag = pg_sys::LOCKTAG {
+            locktag_field1: pg_sys::InvalidOid.to_u32(),
+            locktag_field2: pg_sys::DatabaseRelationId.to_u32(),
+            locktag_field3: pg_sys::MyDatabaseId.to_u32(),
+            locktag_field4: 0,
+            locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
+            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+        };
+        let mode = pg_sys::RowExclusiveLock.cast_signed();
+        pg_sys::LockAcquire(&raw const tag, mode, false, true)
+    };
+    let refused = pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL;
+    attempt(deadline::CLEANUP, lock).is_ok_and(|answer| answer == refused)
 }
 
 /// Reads the settings again, if they have changed. Between transactions only.

@@ -1,5 +1,7 @@
-//! Background workers: their life cycle, the requests of sessions, and queries on other servers.
+//! Background workers: their life cycle, the requests of sessions, deadlines, and queries on other servers.
 
 pub mod dblink;
+pub mod deadline;
 pub mod lifecycle;
 pub mod request;
+pub mod transaction;

@@ -5,7 +5,7 @@
 //! the network.
 
 use crate::pg::backend::local::Local;
-use crate::pg::backend::recovery;
+use crate::pg::backend::{orphan, recovery};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::shmem::{NamedSegment, Stamp};
@@ -227,6 +227,7 @@ fn find_any_node(width: u32) -> u64 {
 #[cold]
 fn wait_for<T>(find: impl Fn() -> Option<T>) -> Option<T> {
     recovery::refuse(&IN_RECOVERY);
+    orphan::refuse();
     let head = memory();
     head.released.store(0, Ordering::Release);
     // A reload does not reach all processes at once: an answer under other settings does not count.
@@ -237,6 +238,7 @@ fn wait_for<T>(find: impl Fn() -> Option<T>) -> Option<T> {
 /// Wakes the worker, as a session has reached the end of a lease; waits a little, and returns the lease to try next.
 #[cold]
 fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
+    orphan::refuse();
     let head = memory();
     head.released.store(0, Ordering::Release);
     head.requests.wake(&WORKER);
@@ -338,6 +340,13 @@ pub fn start_worker() {
 /// Returns how much of the registry's history this server has seen. **For the worker.**
 pub fn seen() -> &'static History {
     &memory().seen
+}
+
+/// Ends all leases, as the postmaster has ended: nobody can end the sessions that mint under them. **For the worker.**
+pub fn end_all() {
+    slots().filter(|slot| slot.id().is_some()).for_each(|slot| {
+        end(slot);
+    });
 }
 
 /// Ends a lease now. Returns a timestamp that all ids minted under it are before.

@@ -2,14 +2,15 @@
 
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::report;
 use crate::pg::machine::{clock, host, server};
 use crate::pg::worker::dblink::value;
-use crate::registry::member::leases;
+use crate::pg::worker::transaction::one_line;
+use crate::registry::member::bounds;
+use crate::registry::member::bounds::Asked;
 use crate::registry::protocol;
-use crate::registry::protocol::{LeaseAnswer, LeaseRequest, Request, Seen, Term};
-use mint_core::{Lease, LeaseTerm, LogPoint, Micros};
-use pgrx::PgSqlErrorCode as Code;
+use crate::registry::protocol::{LeaseRequest, MAX_LISTED, Request, Seen, Term};
+use crate::registry::settings;
+use mint_core::{LeaseTerm, LogPoint, Micros};
 use pgrx::spi::SpiTupleTable;
 use std::ops::RangeInclusive;
 
@@ -28,25 +29,30 @@ pub struct Answer {
 /// The only column of the registry's answers.
 pub const ANSWER: &str = "answer pg_catalog.text";
 
-/// Writes the query for a new lease of these nodes, or of any node; or for the renewal of a lease.
-pub fn lease_query(
-    renewed: Option<(i64, &Lease)>,
-    width: u32,
-    wanted: Option<(u64, u64)>,
-) -> String {
+/// Writes the query for a lease.
+pub fn lease_query(asked: &Asked) -> String {
     query(&Request::Lease(LeaseRequest {
-        node_bits: width.cast_signed(),
-        nodes: wanted.map(|(first, last)| (first.cast_signed(), last.cast_signed())),
-        lease: renewed.map(|(id, lease)| Term {
-            id,
-            from: lease.from(),
-            until: lease.until(),
-        }),
+        node_bits: asked.width.cast_signed(),
+        nodes: asked
+            .nodes
+            .map(|(first, last)| (first.cast_signed(), last.cast_signed())),
+        listed: listed(),
+        lease: asked
+            .lease
+            .map(|(id, LeaseTerm { from, until })| Term { id, from, until }),
         holder: name(),
         system: server::system_identifier().cast_signed(),
         clock: clock::now(),
-        seen: leases::seen().get().map(Seen::from),
+        seen: asked.seen.map(Seen::from),
     }))
+}
+
+/// Returns the nodes that the settings list, as far as a request can tell them.
+fn listed() -> Vec<(i64, i64)> {
+    let nodes = settings::nodes().into_iter().take(MAX_LISTED);
+    let bounds = nodes.map(RangeInclusive::into_inner);
+    let signed = bounds.map(|(first, last)| (first.cast_signed(), last.cast_signed()));
+    signed.collect()
 }
 
 /// Writes the query that releases a lease, under which all ids are before `used`.
@@ -67,17 +73,19 @@ fn name() -> String {
     })
 }
 
-/// Reads a row of [`ANSWER`] to [`lease_query`].
-pub fn read(row: &SpiTupleTable<'_>) -> (Answer, LogPoint) {
-    let text = value::<DecodedText>(row, 1).map_or_else(String::new, |text| text.0);
-    let answer: LeaseAnswer = protocol::read_answer(&text).unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_PROTOCOL_VIOLATION,
-            "invalid response from the registry",
-        )
-        .raise()
-    });
-    let seen = answer.seen.into();
+/// Reads a row of [`ANSWER`].
+pub fn read(row: &SpiTupleTable<'_>) -> String {
+    value::<DecodedText>(row, 1).map_or_else(String::new, |text| text.0)
+}
+
+/// Understands what was read, which answers what was asked. Returns also how much of the registry's history it tells.
+///
+/// # Errors
+/// It is no answer that a registry may give.
+pub fn understand(asked: &Asked, text: &str) -> Result<(Answer, Option<LogPoint>), String> {
+    let answer = protocol::read_answer(text).ok_or("invalid response from the registry")?;
+    bounds::check(asked, &answer, clock::now())?;
+    let seen = answer.seen.map(LogPoint::from);
     let (first, last) = answer.nodes.unwrap_or_default();
     let (id, span) = answer
         .lease
@@ -90,7 +98,7 @@ pub fn read(row: &SpiTupleTable<'_>) -> (Answer, LogPoint) {
         nodes: first.unsigned_abs()..=last.unsigned_abs(),
         span,
         length: answer.length,
-        denial: answer.denial,
+        denial: answer.denial.as_deref().map(one_line),
     };
-    (answer, seen)
+    Ok((answer, seen))
 }

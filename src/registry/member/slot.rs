@@ -84,13 +84,17 @@ impl LeaseSlot {
         self.renewals.load(Ordering::Relaxed).into()
     }
 
-    /// Stores a lease that was granted or renewed. **For the worker.**
-    pub fn extend(&self, id: i64, span: LeaseTerm) {
-        if self.id.swap(id, Ordering::Relaxed) == id {
-            self.renewals.fetch_add(1, Ordering::Relaxed);
-        } else {
-            self.renewals.store(0, Ordering::Relaxed);
-        }
+    /// Stores a lease that was granted. **For the worker**, when the one before has ended or was released.
+    pub fn replace(&self, id: i64, span: LeaseTerm) {
+        self.id.store(id, Ordering::Relaxed);
+        self.renewals.store(0, Ordering::Relaxed);
+        self.granted.store(clock::now(), Ordering::Relaxed);
+        self.lease.replace(span.from, span.until);
+    }
+
+    /// Stores the renewed term of the lease. **For the worker.**
+    pub fn extend(&self, span: LeaseTerm) {
+        self.renewals.fetch_add(1, Ordering::Relaxed);
         self.granted.store(clock::now(), Ordering::Relaxed);
         self.lease.extend(span.from, span.until);
     }

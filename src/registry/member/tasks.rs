@@ -21,11 +21,45 @@ pub fn tasks(widths: u64, any_widths: u64) -> Vec<Task> {
         for range in settings::nodes() {
             let (first, last) = (*range.start(), most.min(*range.end()));
             if width > 0 && first <= last {
-                tasks.push((width, Some((first, last))));
+                let held = held_within(width, first, last);
+                let pieces = pieces(first, last, &held);
+                tasks.extend(pieces.map(|piece| (width, Some(piece))));
             }
         }
     }
     tasks
+}
+
+/// Returns the nodes of the leases that are held of nodes of a range, in order.
+fn held_within(width: u32, first: u64, last: u64) -> Vec<(u64, u64)> {
+    let held = leases::usable_slots().filter(|slot| slot.width() == width && slot.id().is_some());
+    let nodes = held.map(|slot| slot.nodes().into_inner());
+    let mut within: Vec<(u64, u64)> = nodes
+        .filter(|&(from, to)| first <= from && to <= last)
+        .collect();
+    within.sort_unstable();
+    within
+}
+
+/// Returns the leases to request of a range, of which the registry grants what is free: those that are held, and what
+/// lies between them.
+fn pieces(first: u64, last: u64, held: &[(u64, u64)]) -> impl Iterator<Item = (u64, u64)> + use<> {
+    let mut pieces = Vec::new();
+    let mut next = first;
+    for &(from, to) in held {
+        if from < next {
+            continue;
+        }
+        if next < from {
+            pieces.push((next, from - 1));
+        }
+        pieces.push((from, to));
+        next = to + 1;
+    }
+    if next <= last {
+        pieces.push((next, last));
+    }
+    pieces.into_iter()
 }
 
 /// Returns the slot of a task's lease, once one was granted.

@@ -1,21 +1,28 @@
 //! The background worker that requests leases from the registry, so that no statement waits for the network: new
-//! leases when sessions need them, and renewals at half of each lease.
+//! leases when sessions need them, and renewals at a third of each lease.
 //!
 //! A session that finds no worker starts one. Its state lies in shared memory, so that the next worker continues.
 
+use crate::pg::backend::orphan;
+use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::machine::clock;
 use crate::pg::worker::dblink::{Query, Remote};
-use crate::pg::worker::lifecycle;
+use crate::pg::worker::transaction::attempt;
+use crate::pg::worker::{deadline, lifecycle};
 use crate::pg::{charset, error};
+use crate::registry::member::bounds::Asked;
 use crate::registry::member::leases;
-use crate::registry::member::request::{ANSWER, Answer, lease_query, read, release_query};
+use crate::registry::member::request::{
+    ANSWER, Answer, lease_query, read, release_query, understand,
+};
 use crate::registry::member::slot::LeaseSlot;
-use crate::registry::member::tasks::{Task, describe, find_slot, tasks};
+use crate::registry::member::tasks::{Task, describe, find_slot, tasks as wanted_tasks};
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
-use mint_core::Micros;
+use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
-use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
+use mint_core::{LeaseTerm, Micros};
+use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
 use std::ptr;
@@ -24,31 +31,34 @@ use std::ptr;
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
-    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
-    let access = || (settings::registry_database(), settings::registry_role());
-    let own_access = access();
-    let (database, role) = own_access.clone();
+    lifecycle::attach();
+    let own_database = settings::registry_database();
+    let database = own_database.clone();
     let database = charset::encode_for_pgrx(database.unwrap_or_else(|| "postgres".to_owned()));
-    let role = role.map(charset::encode_for_pgrx);
-    BackgroundWorker::connect_worker_to_spi(Some(&database), role.as_deref());
+    BackgroundWorker::connect_worker_to_spi(Some(&database), None);
     if !lifecycle::begin(leases::requests()) {
         return;
     }
+    orphan::on_end(leases::end_all);
     let mut worker = Worker::new();
     while !ends() {
         let pause = worker.run_tasks();
+        if lifecycle::is_database_wanted() {
+            return hand_over();
+        }
         clock::pause(pause);
         lifecycle::reload();
         if worker.has_other_registry() {
             // At the old registry, by the old connection: its leases do not count at the new one.
             worker.release_all();
-            if access() != own_access && !ends() {
-                // The next worker connects to the other database, or as the other role.
-                leases::requests().leave();
-                leases::start_worker();
-                return;
+            if settings::registry_database() != own_database && !ends() {
+                return hand_over();
             }
-            worker = Worker::new_at(worker.remote);
+            worker.remote.disconnect();
+            worker = Worker::new();
+        }
+        if lifecycle::is_database_wanted() {
+            return hand_over();
         }
         leases::publish_settings();
     }
@@ -56,9 +66,15 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     worker.release_all();
 }
 
+/// Starts the next worker, which continues when it can connect to the database.
+fn hand_over() {
+    leases::requests().leave();
+    leases::start_worker();
+}
+
 /// Whether the worker must end, or has nothing left to do.
 fn ends() -> bool {
-    lifecycle::is_asked_to_end() || !grantor::is_there()
+    deadline::is_asked_to_end() || !grantor::is_there()
 }
 
 struct Worker {
@@ -66,6 +82,8 @@ struct Worker {
     /// The foreign server of the registry, and the key of the settings by which it was found.
     registry: Option<String>,
     key: u64,
+    /// The generation of foreign servers and user mappings at the last request.
+    generation: u64,
     /// When each task is due, by the clock since boot.
     due: BTreeMap<Task, Micros>,
     /// Why a task failed last, and when.
@@ -80,18 +98,14 @@ const MIN_RETRY: Micros = 50_000;
 const LONGEST: Micros = 1_000_000;
 
 impl Worker {
+    /// Returns a worker for the registry that the settings name now.
     fn new() -> Self {
         leases::publish_settings();
-        Self::new_at(Remote::new("pg_mint".to_owned(), None))
-    }
-
-    /// Returns a worker for the registry that the settings name now. A connection to another one ends with the first
-    /// request.
-    fn new_at(remote: Remote) -> Self {
         Self {
-            remote,
+            remote: Remote::new("pg_mint".to_owned(), settings::registry_role()),
             registry: settings::registry(),
             key: settings::registry_key(),
+            generation: foreign_server_generation(),
             due: BTreeMap::new(),
             failures: BTreeMap::new(),
             length: None,
@@ -101,6 +115,15 @@ impl Worker {
     /// Whether the settings name another registry now.
     fn has_other_registry(&self) -> bool {
         self.key != settings::registry_key()
+    }
+
+    /// Whether a foreign server or a user mapping was changed: it may lead to another registry, which does not know the
+    /// leases.
+    fn has_changed_server(&mut self) -> bool {
+        // The start of a transaction receives invalidations. If it fails, so does the next request.
+        let _ = attempt(deadline::REQUEST, || ());
+        let before = std::mem::replace(&mut self.generation, foreign_server_generation());
+        self.generation != before
     }
 
     /// Runs all tasks that are due. Returns how long there is nothing to do.
@@ -114,7 +137,10 @@ impl Worker {
             requests.answer(requested);
             return LONGEST;
         }
-        let tasks = tasks(widths, any_widths);
+        if self.has_changed_server() {
+            self.due.clear();
+        }
+        let tasks = wanted_tasks(widths, any_widths);
         self.due.retain(|task, _| tasks.contains(task));
         self.failures.retain(|task, _| tasks.contains(task));
         // First, as a new range may have nodes of an old one.
@@ -131,11 +157,17 @@ impl Worker {
                 break;
             }
         }
-        let reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
+        let mut reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
+        reasons.dedup();
         requests.set_note(&reasons.join("; "));
-        // The session that waits is answered after the retry.
+        // The session that waits is answered after the retry, and once the rest of a range was requested of which the
+        // registry has granted a part.
         if let Some(pause) = retry {
             return pause;
+        }
+        let left = wanted_tasks(widths, any_widths);
+        if !ends() && left.iter().any(|task| !self.due.contains_key(task)) {
+            return MIN_RETRY;
         }
         requests.answer(requested);
         let now = clock::up();
@@ -179,44 +211,72 @@ impl Worker {
         if let Some(slot) = slot
             && let Some(id) = slot.id()
         {
-            let nodes = slot.nodes();
+            let (nodes, lease) = (slot.nodes(), slot.lease());
             let nodes = Some((*nodes.start(), *nodes.end()));
-            let lease = Some((id, slot.lease()));
-            let answer = self.ask(&|_| lease_query(lease, width, nodes))?;
+            let (from, until) = (lease.from(), lease.until());
+            let answer = self.ask(width, nodes, Some((id, LeaseTerm { from, until })))?;
             match answer.denial {
                 None => {
-                    slot.extend(id, answer.span);
+                    slot.extend(answer.span);
                     return Ok(());
                 }
                 Some(why) if answer.id != 0 => return Err(why),
-                // The registry does not know the lease. Another member may have the nodes by now.
-                Some(_) => slot.lose(),
+                // The registry does not know the lease: it is another one, or has forgotten it. Another member may have
+                // the nodes by now.
+                Some(_) => {
+                    leases::end(slot);
+                    slot.lose();
+                }
             }
+        }
+        // Nothing of it may be merged with the next one, which may be of another registry.
+        if let Some(lease) = slot.map(LeaseSlot::lease)
+            && lease.until() > lease.from().max(clock::now())
+        {
+            let until = timestamp_text(lease.until());
+            return Err(format!(
+                "lease that could not be released lasts until {until}"
+            ));
         }
         if slot.is_none() && !leases::has_room() {
             return Err(leases::NO_ROOM.to_owned());
         }
-        let answer = self.ask(&|_| lease_query(None, width, wanted))?;
+        let answer = self.ask(width, wanted, None)?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
         let slot = leases::slot_for(width, &answer.nodes).ok_or(leases::NO_ROOM)?;
-        slot.extend(answer.id, answer.span);
+        slot.replace(answer.id, answer.span);
         if wanted.is_none() {
             leases::set_any_slot(width, slot);
         }
         Ok(())
     }
 
-    fn ask(&mut self, query: &Query<'_>) -> Result<Answer, String> {
+    /// Requests a new lease, or the renewal of one.
+    fn ask(
+        &mut self,
+        width: u32,
+        nodes: Option<(u64, u64)>,
+        lease: Option<(i64, LeaseTerm)>,
+    ) -> Result<Answer, String> {
         let server = self
             .registry
             .as_deref()
             .ok_or("parameter \"pg_mint.registry\" is not set")?;
-        let (answer, seen) = self.remote.ask(server, query, ANSWER, |row| read(&row))?;
+        let asked = Asked {
+            width,
+            nodes,
+            lease,
+            at: clock::now(),
+            seen: leases::seen().get(),
+        };
+        let query = |_: &str| lease_query(&asked);
+        let text = self.remote.ask(server, &query, ANSWER, |row| read(&row))?;
+        let (answer, seen) = understand(&asked, &text)?;
         self.length = Some(answer.length);
-        // A registry that denies a request because of its clock may not have checked for a loss of state yet.
-        if answer.denial.is_none() {
+        // Also from a denial: else this server would tell of the history that it knows again and again.
+        if let Some(seen) = seen {
             leases::seen().set(seen);
         }
         Ok(answer)

@@ -1,44 +1,66 @@
 //! The registry of nodes in SQL: its administrator's functions, and those that members call.
 
+use crate::pg::catalog::privilege;
 use crate::pg::datum::json::JsonText;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{report, required, sentence};
 use crate::registry::protocol;
 use crate::registry::protocol::{
-    LeaseAnswer, LeaseRequest, PROTOCOL, ReleaseAnswer, Request, Term, Unreadable,
+    LeaseAnswer, LeaseRequest, PROTOCOL, ReleaseAnswer, Request, Seen, Term, Unreadable,
 };
-use crate::registry::server::grant;
-use crate::registry::server::request::{Answer, Member, Nodes};
+use crate::registry::server::request::{Answer, Member, Nodes, multirange, printable};
+use crate::registry::server::tables::Limits;
+use crate::registry::server::{admin, grant};
+use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, SHORTEST_LEASE};
 use mint_core::{LeaseTerm, LogPoint, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
-/// Makes this database a registry of nodes, or changes its rules: the length of leases, and how far a member's clock
-/// may be from the registry's (a quarter of a lease, unless given). A new registry grants nothing at first, for as long
-/// as leases of an earlier one may last; `registry_end_quarantine()` ends that where there was none.
+/// Makes this database a registry of nodes, or changes its rules: the length of leases, how far a member's clock may be
+/// from the registry's (2.5 s, or a quarter of a shorter lease, unless given), and how many leases and nodes one login
+/// can hold. A new registry grants nothing at first, for as long as leases of an earlier one may last;
+/// `registry_end_quarantine()` ends that where there was none.
 #[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
 fn registry_create(
-    lease: default!(Option<Interval>, "'10 s'"),
+    lease: default!(Option<Interval>, "'30 s'"),
     max_skew: default!(Option<Interval>, "NULL"),
+    leases_per_login: default!(Option<i64>, "100000"),
+    nodes_per_login: default!(Option<i64>, "1000000"),
 ) {
-    const SECOND: Micros = 1_000_000;
+    const DEFAULT_SKEW: Micros = 2_500_000;
     let micros = |span: Interval| Micros::try_from(span.as_micros()).unwrap_or(Micros::MAX);
     let length = micros(required(lease, "lease"));
-    if !(SECOND..=3_600 * SECOND).contains(&length) {
-        refuse("lease must be between 1 s and 1 h");
+    if !(SHORTEST_LEASE..=LONGEST_LEASE).contains(&length) {
+        let [shortest, longest] = [SHORTEST_LEASE, LONGEST_LEASE].map(|span| span as f64 / 1e6);
+        refuse(&format!(
+            "lease must be between {shortest} s and {longest} s"
+        ));
     }
-    let skew = max_skew.map_or(length / 4, micros);
-    if !(1_000..=length / 2).contains(&skew) {
-        refuse("max_skew must be between 1 ms and half of lease");
+    let max_skew = max_skew.map_or(DEFAULT_SKEW.min(length / 4), micros);
+    let largest = LARGEST_SKEW.min(length / 2);
+    if !(1_000..=largest).contains(&max_skew) {
+        let largest = largest as f64 / 1e6;
+        refuse(&format!("max_skew must be between 1 ms and {largest} s"));
     }
-    grant::create(length, skew);
+    let limit = |limit: Option<i64>, name: &str| {
+        let limit = required(limit, name);
+        if limit < 1 {
+            refuse(&format!("{name} must be at least 1"));
+        }
+        limit
+    };
+    let limits = Limits {
+        leases: limit(leases_per_login, "leases_per_login"),
+        nodes: limit(nodes_per_login, "nodes_per_login"),
+    };
+    admin::create(length, max_skew, limits);
 }
 
 /// Drops the registry of this database. Its leases and reservations are forgotten, so none may be in force.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_drop() {
-    grant::drop();
+    admin::drop();
 }
 
 fn refuse(message: &str) -> ! {
@@ -62,26 +84,46 @@ fn registry_reserve(
     if holder.is_empty() {
         refuse("holder must not be empty");
     }
-    grant::reserve(nodes, holder);
+    admin::reserve(nodes, &holder);
 }
 
 /// Ends a reservation. Others can get the nodes one length of a lease later.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
-    grant::unreserve(&Nodes::new(node_bits, first_node, last_node));
+    admin::unreserve(&Nodes::new(node_bits, first_node, last_node));
+}
+
+/// Evicts a holder: it cannot renew its leases, and nobody gets their nodes before they would have ended. Returns the
+/// number of leases.
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+fn registry_evict(holder: DecodedText) -> i64 {
+    admin::evict_holder(&holder.0)
+}
+
+/// As `registry_evict(holder)`, for the holders of any of these nodes.
+#[pg_extern(
+    schema = "mint",
+    name = "registry_evict",
+    volatile,
+    strict,
+    parallel_unsafe,
+    cost = 1000
+)]
+fn registry_evict_nodes(node_bits: i32, first_node: i64, last_node: i64) -> i64 {
+    admin::evict_nodes(&Nodes::new(node_bits, first_node, last_node))
 }
 
 /// Begins a quarantine: the registry only renews leases that last, until all that it may have forgotten is past. It
 /// does so by itself when it was started, promoted or restored.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_begin_quarantine() {
-    grant::begin_quarantine();
+    admin::begin_quarantine();
 }
 
 /// Ends a quarantine early. **Only when nothing was forgotten**: else two servers get the same nodes.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_end_quarantine() {
-    grant::end_quarantine();
+    admin::end_quarantine();
 }
 
 /// Answers a request of a member: for a lease, its renewal or its release. See [`protocol`]. **For members, not for
@@ -101,10 +143,13 @@ fn registry_request(request: JsonText) -> JsonText {
 }
 
 fn lease(asked: LeaseRequest) -> LeaseAnswer {
+    let login = privilege::name_of(privilege::session_user().into());
     let member = Member {
-        name: asked.holder,
+        name: printable(&asked.holder),
+        login: Some(login),
         system: asked.system,
         clock: asked.clock,
+        listed: multirange(&asked.listed),
         seen: asked.seen.map(LogPoint::from),
     };
     let width = asked.node_bits;
@@ -154,7 +199,7 @@ impl From<Answer> for LeaseAnswer {
                 until: lease.span.until,
             }),
             length: answer.length,
-            seen: answer.seen.into(),
+            seen: answer.seen.map(Seen::from),
             denial: answer.denial,
         }
     }
@@ -164,7 +209,7 @@ extension_sql_file!(
     "../../../sql/registry/server.sql",
     name = "registry_server",
     requires = [
-        registry_create, registry_drop, registry_reserve, registry_unreserve,
-        registry_begin_quarantine, registry_end_quarantine, registry_request
+        registry_create, registry_drop, registry_reserve, registry_unreserve, registry_evict,
+        registry_evict_nodes, registry_begin_quarantine, registry_end_quarantine, registry_request
     ]
 );

@@ -100,12 +100,6 @@ impl Place {
         }
     }
 
-    /// Returns the oid of the table of the registry's state.
-    pub fn registry(&self) -> pg_sys::Oid {
-        let [registry, _] = self.0.oids;
-        registry
-    }
-
     /// Runs `work` with the rights of the tables' owner.
     pub fn as_owner<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.as_owner(work)

@@ -5,7 +5,7 @@ use crate::pg::machine::server;
 use crate::registry::identity::{bits, describe_nodes};
 use mint_core::clock::timestamp_text;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
-use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
+use mint_core::{Denial, Identity, LeaseEnd, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
@@ -54,18 +54,6 @@ impl Nodes {
         }
     }
 
-    /// Describes the nodes in a message about another holder.
-    pub fn held_by(&self, holder: &Holder) -> String {
-        let (nodes, verb, name) = (self.describe(), self.verb(), &holder.name);
-        match holder.until {
-            Some(until) => {
-                let until = timestamp_text(until);
-                format!("{nodes} {verb} leased by \"{name}\" until {until}")
-            }
-            None => format!("{nodes} {verb} reserved for \"{name}\""),
-        }
-    }
-
     /// Returns the verb of a message about the nodes.
     pub fn verb(&self) -> &'static str {
         if self.range.start() == self.range.end() {
@@ -85,20 +73,78 @@ impl Nodes {
 pub struct Holder {
     /// The name that views show.
     pub name: String,
-    /// The end of the lease; none of a reservation.
-    pub until: Option<Micros>,
+    /// The nodes, less those that nobody else wants.
+    pub nodes: Nodes,
+    pub end: LeaseEnd,
+    /// Whether the nodes are reserved.
+    pub is_reserved: bool,
+}
+
+/// Describes who has which of the nodes that another wants.
+pub fn describe_holders(holders: &[Holder]) -> String {
+    const MOST: usize = 3;
+    let each = |Holder {
+                    name,
+                    nodes,
+                    end,
+                    is_reserved,
+                }: &Holder| {
+        let (nodes, verb) = (nodes.describe(), nodes.verb());
+        if *is_reserved {
+            return format!("{nodes} {verb} reserved for \"{name}\"");
+        }
+        let until = timestamp_text(end.free_from);
+        format!("{nodes} {verb} leased by \"{name}\" until {until}")
+    };
+    let mut all: Vec<String> = holders.iter().take(MOST).map(each).collect();
+    if holders.len() > MOST {
+        all.push(format!("and {} more", holders.len() - MOST));
+    }
+    all.join("; ")
 }
 
 /// The member that makes a request.
 pub struct Member {
     /// The name that views show.
     pub name: String,
+    /// The role that it has connected as; none of a reservation.
+    pub login: Option<String>,
     /// The identifier of its database system.
     pub system: i64,
     /// The time by its clock.
     pub clock: Micros,
+    /// The nodes that its settings list, as ranges of SQL.
+    pub listed: String,
     /// How much of the registry's history it has seen, if any.
     pub seen: Option<LogPoint>,
+}
+
+/// Returns a name as views, messages and logs can show it: on one line, in its own order, and not long.
+pub fn printable(name: &str) -> String {
+    const MOST: usize = 100;
+    let is_plain = |sign: char| {
+        let reorders = matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        !sign.is_control() && !reorders && !matches!(sign, '\u{2028}' | '\u{2029}')
+    };
+    let mut shown = String::new();
+    for sign in name.chars() {
+        match is_plain(sign) {
+            true => shown.push(sign),
+            false => shown.extend(sign.escape_default()),
+        }
+    }
+    shown.chars().take(MOST).collect()
+}
+
+/// Writes ranges of nodes as a multirange of SQL.
+pub fn multirange(ranges: &[(i64, i64)]) -> String {
+    // No node has more bits; and SQL has no range that ends at the last integer.
+    let most = (1_i64 << MAX_NODE_BITS) - 1;
+    let within = ranges
+        .iter()
+        .filter(|(first, last)| 0 <= *first && first <= last && *first <= most);
+    let each = within.map(|(first, last)| format!("[{first},{}]", last.min(&most)));
+    format!("{{{}}}", each.collect::<Vec<_>>().join(","))
 }
 
 /// The registry's answer.
@@ -107,8 +153,8 @@ pub struct Answer {
     pub lease: Option<GrantedLease>,
     /// The length of leases.
     pub length: Micros,
-    /// The registry's identity, and where its log ends.
-    pub seen: LogPoint,
+    /// The registry's identity, and where its log ends; none if the registry has not looked at its own state.
+    pub seen: Option<LogPoint>,
     /// The reason why nothing is granted.
     pub denial: Option<String>,
 }
@@ -119,6 +165,8 @@ pub struct GrantedLease {
     pub id: i64,
     pub nodes: Nodes,
     pub span: LeaseTerm,
+    /// When others can be granted the nodes.
+    pub free_from: Micros,
 }
 
 /// Returns the identity of this server, and where its log ends. Outside of recovery only.

@@ -1,26 +1,46 @@
 //! The registry's tables: the leases it has granted, and its state.
+//!
+//! They are ordinary tables, which a restore or a DELETE by hand can change behind the registry's back. So each row
+//! says which transaction of the registry wrote it, and the state has a digest of the numbers of all leases.
 
 use crate::pg::backend::statement;
 use crate::pg::catalog::extension;
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
+use crate::pg::error;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::registry::identity;
 use crate::registry::server::place;
 use crate::registry::server::place::{Caller, Place};
 use crate::registry::server::request::{GrantedLease, Holder, Member, Nodes, read_log_state};
-use mint_core::{LeaseTerm, Micros, Registry};
+use mint_core::{LeaseEnd, LeaseTerm, Micros, Registry, StateLoss};
 use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
-use pgrx::spi::{SpiClient, SpiTupleTable};
-use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
+use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
+use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, Spi};
+use std::panic::AssertUnwindSafe;
 
 /// The registry's tables, open in a transaction.
 pub struct Tables<'a, 'conn> {
     client: &'a mut SpiClient<'conn>,
-    /// The table of the registry's state.
-    registry: pg_sys::Oid,
+}
+
+/// The registry's state, as its row has it.
+pub struct State {
+    pub registry: Registry,
+    pub limits: Limits,
+    /// The numbers of all leases, XORed, as the registry has left them.
+    digest: i64,
+    /// Whether the registry itself wrote the row.
+    is_intact: bool,
+}
+
+/// How much one login can hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub leases: i64,
+    pub nodes: i64,
 }
 
 /// Runs `work` with the tables of this database's registry open, if the user may.
@@ -44,16 +64,36 @@ pub fn with_tables_in<T>(
         .hint("Use SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")
         .raise();
     }
-    let registry = place.registry();
     let in_tables = |client: &mut SpiClient<'_>| {
         // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
         let durable = "SELECT pg_catalog.set_config('synchronous_commit'::pg_catalog.text, 'on'::pg_catalog.text, true)
             WHERE pg_catalog.current_setting('synchronous_commit'::pg_catalog.text)
                 OPERATOR(pg_catalog.=) ANY ('{off,local}'::pg_catalog.text[])";
         client.update(durable, None, &[]).or_report();
-        work(&mut Tables { client, registry })
+        if let Caller::Member = caller {
+            client.update(BOUNDED, None, &[]).or_report();
+        }
+        work(&mut Tables { client })
     };
-    place.as_owner(|| Spi::connect_mut(in_tables))
+    let in_place = AssertUnwindSafe(|| place.as_owner(|| Spi::connect_mut(in_tables)));
+    PgTryBuilder::new(in_place)
+        .catch_when(Code::ERRCODE_LOCK_NOT_AVAILABLE, |_| refuse_busy())
+        .execute()
+}
+
+/// Members ask again, so a request does not queue behind a lock for long.
+const BOUNDED: &str =
+    "SELECT pg_catalog.set_config('lock_timeout'::pg_catalog.text, '1s'::pg_catalog.text, true)";
+
+#[cold]
+fn refuse_busy() -> ! {
+    report(
+        Code::ERRCODE_LOCK_NOT_AVAILABLE,
+        "registry of nodes is busy",
+    )
+    .detail("Another transaction has locked its tables, or rows of them.")
+    .hint("End the transactions of other sessions that use the schema \"mint_registry\".")
+    .raise()
 }
 
 /// The arguments of a statement about nodes: `$1` is their width, `$2` the first and `$3` the last of them.
@@ -76,7 +116,7 @@ fn span_of(row: &SpiTupleTable<'_>) -> Option<LeaseTerm> {
 }
 
 /// Returns the registry's state from its row.
-fn registry_of(row: &SpiTupleTable<'_>) -> Registry {
+fn state_of(row: &SpiTupleTable<'_>) -> State {
     let interval = |column| {
         let interval = row.get::<Interval>(column).or_report();
         interval.map_or(0, |interval| interval.as_micros() as Micros)
@@ -86,18 +126,45 @@ fn registry_of(row: &SpiTupleTable<'_>) -> Registry {
         time.map_or(Micros::MIN, to_micros)
     };
     let number = |column| row.get(column).or_report().unwrap_or(0);
-    Registry {
-        length: interval(1),
-        longest: interval(2),
-        max_skew: interval(3),
-        horizon: time(4),
-        quarantine: time(5),
-        identity: identity::from_numbers([6, 7, 8, 9].map(number)),
+    State {
+        registry: Registry {
+            length: interval(1),
+            max_skew: interval(2),
+            horizon: time(3),
+            quarantine: time(4),
+            identity: identity::from_numbers([5, 6, 7, 8].map(number)),
+        },
+        limits: Limits {
+            leases: number(9),
+            nodes: number(10),
+        },
+        digest: number(11),
+        is_intact: row.get(12).or_report().unwrap_or(false),
     }
 }
 
+/// Returns whose nodes a row of leases has, as far as these nodes go.
+fn holder_of(row: &SpiHeapTupleData<'_>, wanted: &Nodes) -> Option<Holder> {
+    let number = |column| row.get::<i64>(column).or_report();
+    let time = |column| row.get(column).or_report().map(to_micros);
+    let (first, last) = (number(1)?, number(2)?);
+    let DecodedText(name) = row.get(3).or_report()?;
+    Some(Holder {
+        name,
+        nodes: Nodes {
+            range: first.max(*wanted.range.start())..=last.min(*wanted.range.end()),
+            ..wanted.clone()
+        },
+        end: LeaseEnd {
+            until: time(4)?,
+            free_from: time(5)?,
+        },
+        is_reserved: row.get(6).or_report()?,
+    })
+}
+
 impl<'conn> Tables<'_, 'conn> {
-    /// Fills oids into a statement; and for `$overlaps` the condition that a lease has any of the nodes of [`arguments`],
+    /// Fills oids into a statement; for `$transaction` what rows written now have in xmin; and for `$overlaps` the condition that a lease has any of the nodes of [`arguments`],
     /// in the form that the index serves.
     pub fn sql(&self, text: &str) -> String {
         let range = |width, first, last| {
@@ -117,9 +184,14 @@ impl<'conn> Tables<'_, 'conn> {
             range("node_bits", "first_node", "last_node"),
             range("$1", "$2", "$3")
         );
-        text.replace("$database", &oid(extension::database()))
-            .replace("$relation", &oid(self.registry.to_u32()))
-            .replace("$overlaps", &overlaps)
+        let text = text
+            .replace("$database", &oid(extension::database()))
+            .replace("$overlaps", &overlaps);
+        if !text.contains("$transaction") {
+            return text;
+        }
+        let transaction = format!("'{}'::pg_catalog.xid", statement::transaction());
+        text.replace("$transaction", &transaction)
     }
 
     /// Runs a statement, which sees all that was committed before it.
@@ -130,108 +202,147 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns the registry's state, and the time by its clock at which it was checked for a loss of state. Locks the
     /// state, if requests must wait for each other.
-    pub fn load_and_check_state(
-        &mut self,
-        lock: bool,
-        member: Option<&Member>,
-    ) -> (Registry, Micros) {
-        let mut registry = self.load_state(lock);
+    pub fn load_and_check_state(&mut self, lock: bool, member: Option<&Member>) -> (State, Micros) {
+        let mut state = self.load_state(lock);
+        // Leases are inserted and deleted under the lock.
+        let is_intact = state.is_intact && (!lock || self.are_leases_intact(state.digest));
         let now = clock::now();
+        let registry = &mut state.registry;
         let agrees = member.is_none_or(|member| registry.check_clock(now, member.clock).is_ok());
         let seen = member.and_then(|member| member.seen);
-        if agrees && registry.detect_state_loss(now, read_log_state(), seen) {
+        if agrees
+            && let Some(loss) = registry.detect_state_loss(now, read_log_state(), is_intact, seen)
+        {
             if !lock {
                 // Another request may detect it as well.
                 return self.load_and_check_state(true, member);
             }
-            self.save_state(&registry);
+            self.adopt();
+            self.save_state(&state.registry);
+            log_loss(loss, member);
         }
-        (registry, now)
+        (state, now)
     }
 
     /// Returns the registry's state, and locks it if requests must wait for each other.
-    pub fn load_state(&mut self, lock: bool) -> Registry {
-        let select = "SELECT lease, longest_lease, max_skew, horizon, quarantine,
-                CASE WHEN relation OPERATOR(pg_catalog.=) tableoid AND database OPERATOR(pg_catalog.=) $database
-                     THEN system_identifier END,
-                timeline, started, incarnation
+    pub fn load_state(&mut self, lock: bool) -> State {
+        let select = "SELECT lease, max_skew, horizon, quarantine,
+                CASE WHEN database OPERATOR(pg_catalog.=) $database THEN system_identifier END,
+                timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
+                xmin OPERATOR(pg_catalog.=) written
              FROM mint_registry.registry";
         let lock = if lock { " FOR UPDATE" } else { "" };
         let rows = self.update(&format!("{select}{lock}"), &[]);
         if rows.is_empty() {
             place::missing();
         }
-        registry_of(&rows.first())
+        state_of(&rows.first())
+    }
+
+    /// Whether the leases are those that the registry has left.
+    fn are_leases_intact(&mut self, digest: i64) -> bool {
+        let (numbers, are_written_here) = self.digest();
+        numbers == digest && are_written_here
+    }
+
+    /// Returns the numbers of all leases, XORed, and whether the registry itself wrote all of them.
+    fn digest(&mut self) -> (i64, bool) {
+        let select = "SELECT pg_catalog.bit_xor(id), pg_catalog.bool_and(xmin OPERATOR(pg_catalog.=) written)
+             FROM mint_registry.leases";
+        let row = self.update(select, &[]).first();
+        let numbers = row.get(1).or_report().unwrap_or(0);
+        (numbers, row.get(2).or_report().unwrap_or(true))
+    }
+
+    /// Accepts the leases that somebody else has written.
+    fn adopt(&mut self) {
+        let update = "UPDATE mint_registry.leases SET written = $transaction
+             WHERE xmin OPERATOR(pg_catalog.<>) written";
+        self.update(update, &[]);
     }
 
     /// Writes the registry's state. The caller has locked it.
     pub fn save_state(&mut self, registry: &Registry) {
         let update = "UPDATE mint_registry.registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
-                 relation = tableoid, database = $database";
+                 database = $database, written = $transaction, digest = $6";
         let [system, timeline, start, incarnation] =
             identity::to_numbers(registry.identity).map(DatumWithOid::from);
         let quarantine = timestamp(registry.quarantine).into();
-        self.update(update, &[quarantine, system, timeline, start, incarnation]);
+        let digest = self.digest().0.into();
+        let values = [quarantine, system, timeline, start, incarnation, digest];
+        self.update(update, &values);
     }
 
-    /// Deletes the leases of any of these nodes that have ended, and records when the last of them did.
-    pub fn delete_ended(&mut self, nodes: &Nodes, now: Micros) -> Option<Micros> {
+    /// Writes that the numbers of leases, XORed, have changed by so much, and that the last one of those that were
+    /// deleted ended then. The caller has locked the state.
+    fn save_changes(&mut self, numbers: i64, end: Micros) {
+        let update = "UPDATE mint_registry.registry
+             SET digest = digest OPERATOR(pg_catalog.#) $1::pg_catalog.int8,
+                 horizon = CASE WHEN horizon OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz
+                     THEN $2::pg_catalog.timestamptz ELSE horizon END,
+                 written = $transaction";
+        self.update(update, &[numbers.into(), timestamp(end).into()]);
+    }
+
+    /// Returns the other leases and reservations of any of these nodes whose nodes are not free.
+    pub fn holders(&mut self, nodes: &Nodes, id: i64, now: Micros) -> Vec<Holder> {
+        let select = "SELECT first_node, last_node, holder, lease_until, free_from, NOT pg_catalog.isfinite(lease_until)
+             FROM mint_registry.leases
+             WHERE $overlaps AND id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
+                 AND free_from OPERATOR(pg_catalog.>) $5::pg_catalog.timestamptz
+             ORDER BY first_node";
+        let rows = self.update(
+            select,
+            &arguments(nodes, [id.into(), timestamp(now).into()]),
+        );
+        rows.filter_map(|row| holder_of(&row, nodes)).collect()
+    }
+
+    /// Writes a new lease, in place of those of its nodes that have ended. The caller has locked the state.
+    pub fn replace(&mut self, lease: &GrantedLease, member: &Member, now: Micros) {
         let delete = "DELETE FROM mint_registry.leases
              WHERE $overlaps AND lease_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
-             RETURNING lease_until";
-        let rows = self.update(delete, &arguments(nodes, [timestamp(now).into()]));
-        let ends = rows.filter_map(|row| row.get(1).or_report().map(to_micros));
-        let end = ends.max()?;
-        let raise = "UPDATE mint_registry.registry SET horizon = $1::pg_catalog.timestamptz
-             WHERE horizon OPERATOR(pg_catalog.<) $1::pg_catalog.timestamptz";
-        self.update(raise, &[timestamp(end).into()]);
-        Some(end)
-    }
-
-    /// Returns when the other leases of any of these nodes end, and the holder of the one that ends last.
-    pub fn other_leases(&mut self, nodes: &Nodes, id: i64) -> (Vec<Micros>, Option<Holder>) {
-        let select =
-            "SELECT lease_until, holder, pg_catalog.isfinite(lease_until) FROM mint_registry.leases
-             WHERE $overlaps AND id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
-             ORDER BY lease_until DESC";
-        let rows = self.update(select, &arguments(nodes, [id.into()]));
-        let mut holder = None;
-        let ends = rows.filter_map(|row| {
-            let until = row.get(1).or_report().map(to_micros)?;
-            let DecodedText(name) = row.get(2).or_report()?;
-            let is_finite = row.get::<bool>(3).or_report()?;
-            holder.get_or_insert(Holder {
-                name,
-                until: is_finite.then_some(until),
-            });
-            Some(until)
+             RETURNING id, lease_until";
+        let rows = self.update(delete, &arguments(&lease.nodes, [timestamp(now).into()]));
+        let ended = rows.filter_map(|row| {
+            let id = row.get::<i64>(1).or_report()?;
+            Some((id, row.get(2).or_report().map(to_micros)?))
         });
-        (ends.collect(), holder)
+        let (numbers, end) = ended.fold((lease.id, Micros::MIN), |(numbers, last), (id, end)| {
+            (numbers ^ id, last.max(end))
+        });
+        self.insert(lease, member);
+        self.save_changes(numbers, end);
     }
 
-    /// Inserts a lease that is granted to a member.
-    pub fn insert(&mut self, lease: &GrantedLease, member: &Member) {
-        let insert = "INSERT INTO mint_registry.leases (node_bits, first_node, last_node, id, holder, system_identifier, address,
-                 since, lease_from, lease_until)
-             VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.inet_client_addr(), $7, $7, $8)";
+    /// Inserts a lease that is granted to a member, or a reservation.
+    fn insert(&mut self, lease: &GrantedLease, member: &Member) {
+        let insert = "INSERT INTO mint_registry.leases (node_bits, first_node, last_node, id, holder, login, system_identifier,
+                 address, since, lease_from, lease_until, free_from, listed, written)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, pg_catalog.inet_client_addr(), $8, $8, $9, $10,
+                 $11::pg_catalog.text::pg_catalog.int8multirange, $transaction)";
         let further = [
             lease.id.into(),
             DecodedText(member.name.clone()).into(),
+            member.login.clone().map(DecodedText).into(),
             member.system.into(),
             timestamp(lease.span.from).into(),
             timestamp(lease.span.until).into(),
+            timestamp(lease.free_from).into(),
+            DecodedText(member.listed.clone()).into(),
         ];
         self.update(insert, &arguments(&lease.nodes, further));
     }
 
-    /// Returns the times of a lease, and locks it.
+    /// Returns the times of a lease, and locks it; none if there is no such lease, or somebody else has changed it.
     pub fn find_and_lock(&mut self, id: i64, nodes: &Nodes) -> Option<LeaseTerm> {
         let select = "SELECT lease_from, lease_until FROM mint_registry.leases
              WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
                  AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
                  AND id OPERATOR(pg_catalog.=) $4::pg_catalog.int8
+                 AND xmin OPERATOR(pg_catalog.=) written
              FOR UPDATE";
         let rows = self.update(select, &arguments(nodes, [id.into()]));
         if rows.is_empty() {
@@ -241,11 +352,33 @@ impl<'conn> Tables<'_, 'conn> {
     }
 
     /// Writes the times of a lease that is renewed.
-    pub fn extend(&mut self, lease: &GrantedLease) {
+    pub fn extend(&mut self, lease: &GrantedLease, member: &Member) {
         let update = "UPDATE mint_registry.leases
-             SET lease_from = $2, lease_until = $3, renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8
+             SET lease_from = $2, lease_until = $3, free_from = $4, listed = $5::pg_catalog.text::pg_catalog.int8multirange,
+                 renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8, written = $transaction
              WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
-        let [from, until] = [lease.span.from, lease.span.until].map(timestamp);
-        self.update(update, &[lease.id.into(), from.into(), until.into()]);
+        let LeaseTerm { from, until } = lease.span;
+        let [from, until, free_from] = [from, until, lease.free_from].map(timestamp);
+        let listed = DecodedText(member.listed.clone());
+        let times = [from.into(), until.into(), free_from.into()];
+        let [from, until, free_from] = times;
+        self.update(
+            update,
+            &[lease.id.into(), from, until, free_from, listed.into()],
+        );
     }
+}
+
+/// Tells the operator why no new leases are granted.
+fn log_loss(loss: StateLoss, member: Option<&Member>) {
+    let why = match (loss, member) {
+        (StateLoss::Returned, _) => "it was started, promoted, restored or copied".to_owned(),
+        (StateLoss::Changed, _) => "its tables were changed by hand, or restored".to_owned(),
+        (StateLoss::Told, Some(Member { name, login, .. })) => format!(
+            "\"{name}\", connected as role \"{}\", has seen more of its history, or another one",
+            login.as_deref().unwrap_or_default()
+        ),
+        (StateLoss::Told, None) => String::new(),
+    };
+    error::log(format!("registry of nodes begins a quarantine: {why}"));
 }

@@ -1,14 +1,18 @@
 //! `torture MINUTES`: one random fault after another on a server under load. Prints a line for each and a table at the
 //! end. Fails at the first id that was issued twice.
 //!
-//! Every second server has tenants that use up what they share with their neighbors. `TORTURE=neighbors` runs those
-//! alone, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` the other servers.
-//! `MINT_SEED` repeats the choices of a run, which prints its seed.
+//! Three kinds of servers take turns: `TORTURE=neighbors` runs only those with tenants that use up what they share with
+//! their neighbors, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` single servers,
+//! `TORTURE=fleet` a registry of nodes with four members. `MINT_SEED` repeats the choices of a run, which
+//! prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the story `registry_faults`.
 
-use mint_cluster::Rng;
+use mint_cluster::registry::fleet::Fleet;
+use mint_cluster::registry::gaps::Gaps;
+use mint_cluster::registry::survival::{self, survive};
 use mint_cluster::tenants::greed::Greed;
 use mint_cluster::tenants::neighbors::Neighbors;
 use mint_cluster::torture::{Clock, Fault, Tallies, Torture};
+use mint_cluster::{Registry, Rng};
 use std::time::{Duration, Instant};
 
 /// Number of faults of a server, before the next server with other settings.
@@ -28,6 +32,28 @@ const SETTINGS: [&[&str]; 4] = [
 /// A standby may lag by half a window, which must not be too short on a busy machine.
 const WIDE: &str = "pg_mint.ceiling_window = '2s'";
 
+/// Number of faults of a fleet, before the next one.
+const FLEET_FAULTS: usize = 8;
+/// Length of a lease in seconds: the default, so that the times are those of users.
+const LEASE: u64 = 30;
+const MEMBERS: usize = 4;
+/// How long a client of a fleet rests between two calls.
+const REST: Duration = Duration::from_millis(10);
+
+/// A run, and the statistics of it so far.
+struct Run {
+    kinds: String,
+    rng: Rng,
+    begun: Instant,
+    end: Duration,
+    tallies: Tallies,
+    /// The faults that fleets have still to go through, before all of them again.
+    left: Vec<survival::Fault>,
+    gaps: Gaps,
+    /// Number of ids of fleets.
+    ids: usize,
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let minutes = arguments.next().map_or(Some(10), |text| text.parse().ok());
@@ -35,68 +61,144 @@ fn main() {
         eprintln!("usage: torture [MINUTES]");
         std::process::exit(2);
     };
-    let kinds = std::env::var("TORTURE").unwrap_or_default();
-    let mut rng = Rng::from_environment();
-    let begun = Instant::now();
-    let end = Duration::from_secs(60 * minutes);
-    let mut all = Tallies::default();
+    let mut run = Run {
+        kinds: std::env::var("TORTURE").unwrap_or_default(),
+        rng: Rng::from_environment(),
+        begun: Instant::now(),
+        end: Duration::from_secs(60 * minutes),
+        tallies: Tallies::default(),
+        left: Vec::new(),
+        gaps: Gaps::default(),
+        ids: 0,
+    };
     for (server, settings) in (1_usize..).zip(SETTINGS.iter().cycle()) {
-        if begun.elapsed() >= end {
+        if run.is_over() {
             break;
         }
-        if kinds != "faults" {
-            run_tenants(&kinds, &mut rng, server, begun, end);
+        if !["faults", "fleet"].contains(&run.kinds.as_str()) {
+            run.tenants(server);
         }
-        if !["", "faults"].contains(&kinds.as_str()) || begun.elapsed() >= end {
-            continue;
+        if run.includes("faults") {
+            run.faults(server, settings);
+        }
+        if run.includes("fleet") {
+            run.fleet(server);
+        }
+    }
+    if run.includes("faults") || run.gaps.is_empty() {
+        println!("\n{}", run.tallies);
+    }
+    if !run.gaps.is_empty() {
+        println!("\n{}\n\n{} ids of fleets", run.gaps, run.ids);
+    }
+    println!("\nno id was issued twice");
+}
+
+impl Run {
+    fn seconds(&self) -> u64 {
+        self.begun.elapsed().as_secs()
+    }
+
+    fn is_over(&self) -> bool {
+        self.begun.elapsed() >= self.end
+    }
+
+    /// Returns whether servers of this kind have a turn. `neighbors` are a kind with kinds of their own.
+    fn includes(&self, kind: &str) -> bool {
+        self.kinds.is_empty() || self.kinds == kind
+    }
+
+    /// Runs a server through one fault after another.
+    fn faults(&mut self, server: usize, settings: &[&str]) {
+        if self.is_over() {
+            return;
         }
         println!("server {server}: {}", settings.join(", "));
         let Some(mut torture) = Torture::begin("torture", settings) else {
             std::process::exit(1);
         };
         for _ in 0..FAULTS {
-            let (mut fault, clock) = (rng.pick(&Fault::ALL), rng.pick(&Clock::ALL));
+            let (mut fault, clock) = (self.rng.pick(&Fault::ALL), self.rng.pick(&Clock::ALL));
             if fault == Fault::Failover && !settings.contains(&WIDE) {
                 fault = Fault::PowerCut;
             }
             torture.survive(fault, clock);
             println!(
                 "{:>6} s  {fault:<30}clock {clock:<15}{:>12} ids",
-                begun.elapsed().as_secs(),
+                self.seconds(),
                 torture.ids()
             );
-            if begun.elapsed() >= end {
+            if self.is_over() {
                 break;
             }
         }
-        all.add(&torture.end());
+        self.tallies.add(&torture.end());
     }
-    println!("\n{all}\n\nno id was issued twice");
-}
 
-/// Runs a server of tenants and their neighbors, one round for each resource.
-fn run_tenants(kinds: &str, rng: &mut Rng, server: usize, begun: Instant, end: Duration) {
-    println!("server {server}, of neighbors");
-    let mut neighbors = Neighbors::begin(Rng::seeded(rng.below(1 << 30) as u64));
-    let is_wanted = |greed: &Greed| {
-        ["", "neighbors"].contains(&kinds) || format!("{greed:?}").eq_ignore_ascii_case(kinds)
-    };
-    for greed in Greed::ALL.into_iter().filter(is_wanted) {
-        // Using up all ceilings takes this long.
-        let time = if greed == Greed::Ceilings { 150 } else { 20 };
-        neighbors.survive(greed, Duration::from_secs(time));
-        println!(
-            "{:>6} s  {:<51}{:>12} values",
-            begun.elapsed().as_secs(),
-            format!("{greed:?}, all used up by tenants"),
-            neighbors.values()
-        );
-        if begun.elapsed() >= end {
-            break;
+    /// Runs a registry and its members through one fault after another: all of them in a random order, and again.
+    fn fleet(&mut self, server: usize) {
+        if self.is_over() {
+            return;
         }
+        println!("server {server}, of a fleet");
+        let rng = Rng::seeded(self.rng.below(1 << 30) as u64);
+        let fleet = Registry::start("a registry", LEASE)
+            .and_then(|registry| Fleet::start(registry, MEMBERS, rng));
+        let Some(mut fleet) = fleet else {
+            std::process::exit(1);
+        };
+        let clients = fleet.clients().resting(REST);
+        let answers = clients.while_minting(|| {
+            for _ in 0..FLEET_FAULTS {
+                if self.left.is_empty() {
+                    self.left = survival::Fault::all();
+                    self.rng.shuffle(&mut self.left);
+                }
+                let (fault, has_operator) = (self.left.pop(), self.rng.below(3) == 0);
+                let Some(fault) = fault else { break };
+                let survived = survive(&mut fleet, fault, &clients, has_operator);
+                self.gaps.add(fault, &survived);
+                println!(
+                    "{:>6} s  {:<90}quarantine: {:<6}{:>6.1} s{:>12} ids",
+                    self.seconds(),
+                    fault.to_string(),
+                    survived.quarantine,
+                    survived.gap.as_secs_f64(),
+                    clients.count()
+                );
+                if self.is_over() {
+                    break;
+                }
+            }
+        });
+        self.ids += fleet.assert_sound(&answers);
     }
-    println!(
-        "          errors that tenants got: {:?}",
-        neighbors.refusals
-    );
+
+    /// Runs a server of tenants and their neighbors, one round for each resource.
+    fn tenants(&mut self, server: usize) {
+        println!("server {server}, of neighbors");
+        let mut neighbors = Neighbors::begin(Rng::seeded(self.rng.below(1 << 30) as u64));
+        let is_wanted = |greed: &Greed| {
+            ["", "neighbors"].contains(&self.kinds.as_str())
+                || format!("{greed:?}").eq_ignore_ascii_case(&self.kinds)
+        };
+        for greed in Greed::ALL.into_iter().filter(is_wanted) {
+            // Using up all ceilings takes this long.
+            let time = if greed == Greed::Ceilings { 150 } else { 20 };
+            neighbors.survive(greed, Duration::from_secs(time));
+            println!(
+                "{:>6} s  {:<51}{:>12} values",
+                self.seconds(),
+                format!("{greed:?}, all used up by tenants"),
+                neighbors.values()
+            );
+            if self.is_over() {
+                break;
+            }
+        }
+        println!(
+            "          errors that tenants got: {:?}",
+            neighbors.refusals
+        );
+    }
 }

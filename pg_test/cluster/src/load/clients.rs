@@ -3,7 +3,7 @@
 use crate::load::sessions::run_then_stop;
 use crate::server::session::{Place, Refusal};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Clients of one server.
@@ -25,6 +25,9 @@ struct Client {
 pub struct Clients {
     /// One group for each server.
     pub groups: Vec<Group>,
+    /// How long a client rests after each answer with ids.
+    rest: Duration,
+    count: AtomicUsize,
     began: Instant,
     stop: AtomicBool,
 }
@@ -60,9 +63,24 @@ impl Clients {
     pub fn new(groups: Vec<Group>) -> Self {
         Self {
             groups,
+            rest: Duration::from_millis(2),
+            count: AtomicUsize::new(0),
             began: Instant::now(),
             stop: AtomicBool::new(false),
         }
+    }
+
+    /// Changes how long each client rests after an answer with ids: 2 ms without this.
+    #[must_use]
+    pub fn resting(mut self, rest: Duration) -> Self {
+        self.rest = rest;
+        self
+    }
+
+    /// Returns how many ids the clients got so far.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Runs a story while all clients mint.
@@ -105,22 +123,23 @@ impl Clients {
             // All servers share this machine, so clients pause between calls.
             let rest = match answer {
                 Ok(more) => {
+                    self.count.fetch_add(more.len(), Ordering::Relaxed);
                     ids.extend(more);
                     let now = self.now();
                     let last = client.last.swap(now, Ordering::Relaxed);
                     client.longest.fetch_max(now - last, Ordering::Relaxed);
-                    2
+                    self.rest
                 }
                 Err(refusal) if refusal.is_loss() => {
                     session = None;
-                    30
+                    Duration::from_millis(30)
                 }
                 Err(refusal) => {
                     refusals.push(refusal);
-                    20
+                    Duration::from_millis(20)
                 }
             };
-            std::thread::sleep(Duration::from_millis(rest));
+            std::thread::sleep(rest);
         }
         (ids, refusals)
     }

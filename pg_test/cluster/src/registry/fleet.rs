@@ -1,96 +1,66 @@
-//! A registry with its members, and the faults that they are put through.
+//! A registry with its members, which reach it by a proxy, and clients of each.
 
-use crate::load::clients::{Clients, Group};
+use crate::load::clients::{Answers, Clients, Group};
+use crate::load::sessions::assert_unique;
 use crate::registry::members::{AUTO, Registry};
+use crate::registry::proxy::Proxy;
 use crate::rng::Rng;
 use crate::server::process::Server;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use crate::server::session::Session;
+use std::time::Duration;
 
-/// A fault of a registry or of one of its members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// `kill -9` of a minting session.
-    KillSession,
-    /// `kill -9` of the worker that renews the leases.
-    KillWorker,
-    /// `pg_ctl stop -m immediate`.
-    StopImmediate,
-    /// A clean stop.
-    StopFast,
-    /// All processes of a member stand still for longer than a lease.
-    Freeze,
-    /// A clone is started beside its original, then one of the two is stopped.
-    Clone,
-    /// An old copy of the files takes the member's place.
-    OldCopy,
-    /// A member's standby is promoted while the member stands still, and both continue.
-    Promotion,
-    /// A member's clock steps, in milliseconds, and back again.
-    Step(i64),
-    /// The registry crashes and comes back later.
-    RegistryDown,
-    /// The registry stands still.
-    RegistryFreeze,
-    /// The registry is lost, and its standby, which has not replayed the last grants, is promoted.
-    RegistryPromotion,
-}
-
-impl Fault {
-    /// Each fault once.
-    pub const ALL: [Self; 16] = [
-        Self::KillSession,
-        Self::KillWorker,
-        Self::StopImmediate,
-        Self::StopFast,
-        Self::Freeze,
-        Self::Clone,
-        Self::OldCopy,
-        Self::Promotion,
-        Self::Step(400),
-        Self::Step(-400),
-        Self::Step(-5_000),
-        Self::Step(3_600_000),
-        Self::Step(-3_600_000),
-        Self::RegistryDown,
-        Self::RegistryFreeze,
-        Self::RegistryPromotion,
-    ];
-}
-
-/// The node that every member lists.
-pub const COMMON: &str = "SELECT snowflake_next_id(500)";
+/// Mints with the node that every member lists: many at once, so that two members hit upon the same ids.
+pub const COMMON: &str = "SELECT snowflake_next_id(500) FROM generate_series(1, 50)";
 /// Mint with any node that the registry grants.
-const ANY: [&str; 2] = [
+pub const ANY: [&str; 2] = [
     "SELECT snowflake_next_id()",
     "SELECT snowflake_next_id() FROM generate_series(1, 50)",
 ];
 
+/// The member whose clock can be set. Only one: the handler of a timer, as of a deadline, reads the clock, which with
+/// libfaketime allocates memory, and what it interrupts may be about to do the same.
+pub const WITH_CLOCK: usize = 0;
+
 /// A registry and its members. The last group of clients is for a guest: a copy of a member that runs beside it.
 pub struct Fleet {
-    registry: Registry,
-    members: Vec<Server>,
+    pub(super) registry: Registry,
+    pub(super) proxy: Proxy,
+    pub(super) members: Vec<Server>,
     /// Earlier copies of the members' files, not started.
-    copies: Vec<Server>,
-    guest: Option<Server>,
-    rng: Rng,
+    pub(super) copies: Vec<Server>,
+    pub(super) guest: Option<Server>,
+    /// The ids that sessions got which are not the clients'.
+    pub(super) others: Vec<Vec<i64>>,
+    pub(super) rng: Rng,
 }
 
 impl Fleet {
     /// Starts the members. `None`, with a message, where libfaketime is not installed.
     #[must_use]
     pub fn start(registry: Registry, members: usize, rng: Rng) -> Option<Self> {
+        let proxy = Proxy::start(registry.socket());
         let mut all = Vec::new();
         for number in 0..members {
-            let builder = Server::build_with_clock(&format!("member {number}"))?;
-            all.push(registry.admit(builder.conf(AUTO).conf("pg_mint.nodes = '500'")));
+            let name = format!("member {number}");
+            let builder = match number {
+                WITH_CLOCK => Server::build_with_clock(&name)?,
+                _ => Server::build(&name),
+            };
+            let member = registry.admit(builder.conf(AUTO).conf("pg_mint.nodes = '500'"));
+            member.connect("postgres").run(&format!(
+                "ALTER SERVER registry OPTIONS (SET host '127.0.0.1', SET port '{}')",
+                proxy.port()
+            ));
+            all.push(member);
         }
         let copies = all.iter().map(|member| member.copied("an old copy"));
         Some(Self {
             copies: copies.collect(),
             members: all,
             registry,
+            proxy,
             guest: None,
+            others: Vec::new(),
             rng,
         })
     }
@@ -108,138 +78,75 @@ impl Fleet {
         Clients::new(groups)
     }
 
-    /// Inflicts a fault on the registry or a random member and waits until all members mint again. Returns the longest
-    /// time for which a client of a member got no id.
+    /// Asserts that no id was issued twice, and that errors were for want of a lease or for a wrong clock. Returns the
+    /// number of ids.
     #[track_caller]
-    pub fn survive(&mut self, fault: Fault, clients: &Clients, limit: Duration) -> Duration {
-        let members = 0..self.members.len();
-        let silence = || {
-            let of_post = |post| (0..ANY.len()).map(move |client| clients.silence(post, client));
-            members.clone().flat_map(of_post).max()
-        };
-        silence();
-        let number = self.rng.below(self.members.len());
-        self.inflict(fault, number, clients);
-        // Leases from before the fault can last until then.
-        self.registry.wait_for_leases();
-        let (since, begun) = (clients.now(), Instant::now());
-        loop {
-            let late = members.clone().find(|&post| {
-                (0..ANY.len()).any(|client| !clients.has_minted(post, client, since))
-            });
-            // One member at a time has the lease of the node that all of them list.
-            let common = members
-                .clone()
-                .any(|post| clients.has_minted(post, ANY.len(), since));
-            if late.is_none() && common {
-                return silence().unwrap_or_default();
-            }
-            assert!(
-                begun.elapsed() < limit,
-                "{limit:?} after {fault:?} of {:?}, {late:?} does not mint (common node: {common}):\n{}\n{}",
-                self.members[number].name(),
-                late.map_or_else(String::new, |late| self.members[late].log()),
-                self.registry.server.log()
-            );
-            sleep(Duration::from_millis(20));
+    pub fn assert_sound(self, answers: &Answers) -> usize {
+        for (code, (_, first)) in &answers.refusals {
+            assert!(["55000", "58000"].contains(&code.as_str()), "{first}");
         }
+        assert_unique(answers.ids.iter().chain(&self.others));
+        let lists = answers.ids.iter().chain(&self.others);
+        lists.map(Vec::len).sum()
     }
 
-    fn inflict(&mut self, fault: Fault, number: usize, clients: &Clients) {
-        let longer =
-            self.registry.lease + Duration::from_millis(700 + self.rng.below(1_500) as u64);
-        let member = &self.members[number];
-        match fault {
-            Fault::KillSession => member.kill9_any(),
-            Fault::KillWorker => {
-                let worker =
-                    "SELECT pid FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
-                let pids: Vec<i32> = member.connect("postgres").column(worker);
-                pids.into_iter().for_each(|pid| member.kill9(pid));
-            }
-            Fault::StopImmediate => {
-                member.stop_immediate();
-                member.start_again();
-            }
-            Fault::StopFast => member.restart(),
-            Fault::Freeze => {
-                let frozen = member.freeze();
-                sleep(longer);
-                drop(frozen);
-            }
-            Fault::Clone => {
-                let clone = member.copied("a clone");
-                clone.start_again();
-                self.run_beside(clone, number, clients, longer);
-            }
-            Fault::OldCopy => self.replace_by_old_copy(number, clients),
-            Fault::Promotion => {
-                let standby = member.standby("a standby");
-                member.wait_for(&standby);
-                let frozen = member.freeze();
-                standby.promote();
-                sleep(longer / 2);
-                drop(frozen);
-                self.run_beside(standby, number, clients, longer);
-            }
-            Fault::Step(by) => {
-                member.set_clock(&format!("{:+.3}", by as f64 / 1e3));
-                sleep(longer);
-                member.set_clock("+0");
-            }
-            Fault::RegistryDown => {
-                self.registry.server.stop_immediate();
-                sleep(longer);
-                self.registry.server.start_again();
-            }
-            Fault::RegistryFreeze => {
-                let frozen = self.registry.server.freeze();
-                sleep(longer);
-                drop(frozen);
-            }
-            Fault::RegistryPromotion => self.promote_registry(),
+    /// Returns a time that is longer than a lease, at random.
+    pub(super) fn longer(&mut self) -> Duration {
+        self.registry.lease + Duration::from_millis(700 + self.rng.below(1_500) as u64)
+    }
+
+    /// Returns the longest time since the last call for which a client of a member got no id, of those that mint with
+    /// any node.
+    pub(super) fn silence(&self, clients: &Clients) -> Duration {
+        let of_post = |post| (0..ANY.len()).map(move |client| clients.silence(post, client));
+        let all = (0..self.members.len()).flat_map(of_post);
+        all.max().unwrap_or_default()
+    }
+
+    /// Returns a member of which a client got no id since then.
+    pub(super) fn find_silent(&self, clients: &Clients, since: u64) -> Option<usize> {
+        let mints = |post, client| clients.has_minted(post, client, since);
+        (0..self.members.len()).find(|&post| (0..ANY.len()).any(|client| !mints(post, client)))
+    }
+
+    /// Returns whether any member has minted with the node that all of them list since then: one at a time has its lease.
+    pub(super) fn has_common(&self, clients: &Clients, since: u64) -> bool {
+        (0..self.members.len()).any(|post| clients.has_minted(post, ANY.len(), since))
+    }
+
+    /// Returns how many members have a lease, other than that of the common node, that the registry has granted or
+    /// renewed since `then`, by its own clock and with leases of `length`.
+    pub(super) fn renewed(&self, admin: &mut Session, then: &str, length: Duration) -> usize {
+        let renewed: i64 = admin.one(&format!(
+            "SELECT count(DISTINCT holder) FROM mint_registry.nodes
+             WHERE first_node <> 500 AND lease_until >= '{then}'::timestamptz + interval '{} s'",
+            length.as_secs()
+        ));
+        usize::try_from(renewed).expect("a count")
+    }
+
+    /// Returns whether the registry knows all leases that members have, so that an operator may end its quarantine.
+    pub(super) fn is_known(&self, admin: &mut Session) -> bool {
+        let mut held: Vec<String> = Vec::new();
+        for member in &self.members {
+            held.extend(member.connect("postgres").column::<String>(
+                "SELECT format('(%s, %s, %s, %L::timestamptz)', node_bits, first_node, last_node, lease_until)
+                 FROM mint.leases WHERE held",
+            ));
         }
+        held.is_empty()
+            || admin.one(&format!(
+                "SELECT bool_and(EXISTS (
+                     SELECT FROM mint_registry.nodes AS n
+                     WHERE n.node_bits = h.bits AND n.first_node <= h.first AND n.last_node >= h.last
+                         AND n.lease_until >= h.until
+                 )) FROM (VALUES {}) AS h (bits, first, last, until)",
+                held.join(", ")
+            ))
     }
+}
 
-    fn replace_by_old_copy(&mut self, number: usize, clients: &Clients) {
-        self.members[number].stop_immediate();
-        self.copies[number].start_again();
-        clients.groups[number]
-            .place
-            .move_to(&self.copies[number].place());
-        let next = self.copies[number].copied("an old copy");
-        self.members[number] = std::mem::replace(&mut self.copies[number], next);
-    }
-
-    /// Lets a copy mint beside its original for a while, then stops one of the two at random.
-    fn run_beside(&mut self, guest: Server, number: usize, clients: &Clients, stay: Duration) {
-        let (group, since) = (&clients.groups[self.members.len()], clients.now());
-        group.place.move_to(&guest.place());
-        guest.until("the copy mints", || {
-            clients.has_minted(self.members.len(), 0, since)
-        });
-        sleep(stay);
-        if self.rng.below(2) == 0 {
-            guest.stop_immediate();
-        } else {
-            self.members[number].stop_immediate();
-            clients.groups[number].place.move_to(&guest.place());
-            let gone = std::mem::replace(&mut self.members[number], guest);
-            group.place.move_to(&gone.place());
-            self.guest = Some(gone);
-        }
-    }
-
-    fn promote_registry(&mut self) {
-        let standby = self.registry.server.standby("the registry's standby");
-        self.registry.server.wait_for(&standby);
-        let mut session = standby.connect("postgres");
-        session.set_for_server("primary_conninfo", "''");
-        drop(session);
-        // The standby does not learn of what is granted from here on.
-        sleep(self.registry.lease / 2);
-        self.registry.server.stop_immediate();
-        standby.promote();
-        self.registry.move_to(standby);
-    }
+/// Returns the clock of a registry.
+pub(super) fn now(admin: &mut Session) -> String {
+    admin.one("SELECT clock_timestamp()::text")
 }

@@ -5,6 +5,7 @@ use crate::server::builder::Builder;
 use crate::server::installation;
 use crate::server::process::Server;
 use crate::server::session::{Refusal, Session};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -12,12 +13,18 @@ use tempfile::TempDir;
 pub struct Registry {
     /// The server that is the registry now.
     pub server: Server,
-    /// The folder with the link to the server's directory, where members look for its socket.
-    link: TempDir,
+    /// The folder with the link to the server's directory.
+    folder: TempDir,
+    /// The link, where members look for the server's socket.
+    link: PathBuf,
+    /// The database that is the registry now.
+    pub database: String,
     /// Length of a lease.
     pub lease: Duration,
 }
 
+/// How long a registry that may have forgotten something grants nothing new.
+pub const QUARANTINE: Duration = Duration::from_secs(70);
 /// The setting of a member that mints with any node that the registry grants.
 pub const AUTO: &str = "pg_mint.node = 'auto'";
 
@@ -42,13 +49,15 @@ impl Registry {
         let mut session = server.connect("postgres");
         session.run("CREATE ROLE member LOGIN");
         create_registry(&mut session, lease);
-        let link = tempfile::Builder::new()
+        let folder = tempfile::Builder::new()
             .prefix("mint.link.")
             .tempdir_in(installation::temporary_directory())
             .expect("a temporary directory");
         let registry = Self {
             server,
-            link,
+            link: folder.path().join("registry"),
+            folder,
+            database: "postgres".to_owned(),
             lease: Duration::from_secs(lease),
         };
         registry.point_link();
@@ -56,10 +65,16 @@ impl Registry {
     }
 
     fn point_link(&self) {
-        let next = self.link.path().join("next");
+        let next = self.folder.path().join("next");
         std::os::unix::fs::symlink(self.server.path(), &next).expect("a link");
-        std::fs::rename(next, self.link.path().join("registry")).expect("a link can be replaced");
-        installation::give_to_server(self.link.path());
+        std::fs::rename(next, &self.link).expect("a link can be replaced");
+        installation::give_to_server(self.folder.path());
+    }
+
+    /// Returns the directory of the socket of the server that is the registry at any time.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.link
     }
 
     /// Starts a server as a member.
@@ -83,7 +98,7 @@ impl Registry {
             "CREATE SERVER {name} FOREIGN DATA WRAPPER dblink_fdw
                  OPTIONS (host '{}', port '5432', dbname '{registry}', connect_timeout '3');
              CREATE USER MAPPING FOR postgres SERVER {name} OPTIONS (user 'member')",
-            self.link.path().join("registry").display()
+            self.link.display()
         ));
     }
 
@@ -108,19 +123,48 @@ impl Registry {
     /// Opens a superuser's session on the registry.
     #[must_use]
     pub fn connect(&self) -> Session {
-        self.server.connect("postgres")
+        self.server.connect(&self.database)
     }
 
-    /// Waits until all current leases have ended.
+    /// Waits until all current leases have ended, and their nodes are free.
     pub fn wait_for_leases(&self) {
-        std::thread::sleep(self.lease + Duration::from_millis(100));
+        std::thread::sleep(self.lease * 5 / 4 + Duration::from_millis(100));
+    }
+
+    /// Returns how long it takes at most until a member gets the node of another one that is gone.
+    #[must_use]
+    pub fn takeover(&self) -> Duration {
+        self.lease * 5 / 4 + Duration::from_secs(3)
+    }
+
+    /// Returns how long it takes at most until a member that asks gets a lease, whatever the registry has forgotten.
+    #[must_use]
+    pub fn longest_wait(&self) -> Duration {
+        QUARANTINE + self.takeover() + Duration::from_secs(10)
+    }
+
+    /// Returns whether the registry is in quarantine, as far as it has noticed.
+    #[must_use]
+    pub fn is_in_quarantine(&self) -> bool {
+        self.connect()
+            .one("SELECT quarantine > clock_timestamp() FROM mint_registry.registry")
+    }
+
+    /// Ends the quarantine, as an operator does who knows that nothing was forgotten.
+    pub fn end_quarantine(&self) {
+        self.connect().run("SELECT mint.registry_end_quarantine()");
     }
 }
 
 /// Creates a registry in the session's database, for the role `member`, with leases of `lease` seconds.
 pub fn create_registry(session: &mut Session, lease: u64) {
-    session.run(&format!("SELECT mint.registry_create('{lease} s')"));
+    create_registry_in_quarantine(session, lease);
     session.run("SELECT mint.registry_end_quarantine()");
+}
+
+/// Creates a registry as [`create_registry`] does, and leaves it in the quarantine in which it begins.
+pub fn create_registry_in_quarantine(session: &mut Session, lease: u64) {
+    session.run(&format!("SELECT mint.registry_create('{lease} s')"));
     // Members need this privilege and no other.
     session.run("GRANT INSERT ON mint_registry.nodes TO member");
 }

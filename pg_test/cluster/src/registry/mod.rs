@@ -1,4 +1,9 @@
 //! A registry of nodes, its members, and their faults.
 
 pub mod fleet;
+pub mod gaps;
+pub mod member_faults;
 pub mod members;
+pub mod proxy;
+pub mod registry_faults;
+pub mod survival;

@@ -167,6 +167,19 @@ impl Server {
         config
     }
 
+    /// Asks a role for its password from now on, where others are trusted.
+    pub fn require_password(&self, role: &str) {
+        let place = self.data().join("pg_hba.conf");
+        let before = std::fs::read_to_string(&place).expect("pg_hba.conf");
+        // Written in place, which keeps the owner of the file.
+        let after = format!("local all {role} scram-sha-256\n{before}");
+        std::fs::write(&place, after).expect("pg_hba.conf can be written");
+        self.connect("postgres").run("SELECT pg_reload_conf()");
+        self.until("the role is asked for a password", || {
+            Session::open(&self.config("postgres", role)).is_err()
+        });
+    }
+
     /// Opens a session of the superuser.
     #[must_use]
     pub fn connect(&self, database: &str) -> Session {
@@ -203,13 +216,13 @@ impl Server {
 
     /// Polls `ask` until it succeeds; panics with the last refusal after 15 s.
     pub fn until_minted<T>(&self, mut ask: impl FnMut() -> Result<T, Refusal>) -> T {
-        let deadline = Instant::now() + Duration::from_secs(15);
+        let deadline = Instant::now() + Duration::from_secs(90);
         loop {
             match ask() {
                 Ok(value) => return value,
                 Err(refusal) => assert!(
                     Instant::now() < deadline,
-                    "still refused after 15 s: {refusal}"
+                    "still refused after 90 s: {refusal}"
                 ),
             }
             std::thread::sleep(Duration::from_millis(20));

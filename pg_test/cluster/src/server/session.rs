@@ -3,7 +3,8 @@
 use postgres::types::FromSqlOwned;
 use postgres::{Client, Config, NoTls};
 use std::fmt;
-use std::io::Write;
+use std::io::{BufRead, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -186,6 +187,21 @@ impl Session {
             .expect("COPY FROM");
         std::io::copy(&mut rows, &mut there).expect("the rows arrive");
         there.finish().expect("the rows are taken");
+    }
+
+    /// Returns the lines of a `COPY ... TO STDOUT` of numbers that arrive until it ends or the connection is lost, and
+    /// counts them meanwhile.
+    pub fn copy_until_lost(&mut self, sql: &str, count: &AtomicUsize) -> Vec<i64> {
+        let Ok(rows) = self.client.copy_out(sql) else {
+            return Vec::new();
+        };
+        let lines = rows.lines().map_while(Result::ok);
+        let numbers = lines.map_while(|line| line.trim().parse().ok());
+        numbers
+            .inspect(|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            })
+            .collect()
     }
 
     /// Sends data to a `COPY ... FROM STDIN`.

@@ -98,16 +98,17 @@ impl Server {
         self.until("the archive has all WAL", || session.one(&archived));
     }
 
-    /// Starts another server from a backup of this one, recovered to a restore point. Its clock is set before it starts.
+    /// Starts another server from a backup of this one, recovered to a target: a setting as in `postgresql.conf`. Its clock
+    /// is set before it starts.
     #[must_use]
-    pub fn restored(&self, name: &str, backup: Backup, point: &str, clock: &str) -> Self {
+    pub fn restored(&self, name: &str, backup: Backup, target: &str, clock: &str) -> Self {
         let mut restored = Self::in_new_directory(name, None);
         restored.clock_like(self);
         restored.set_clock(clock);
         copy(&backup.0, &restored.data());
         restored.configure(&format!(
             "archive_mode = off\nrestore_command = 'cp \"{}/%f\" \"%p\"'\n\
-             recovery_target_name = '{point}'\nrecovery_target_action = promote",
+             {target}\nrecovery_target_action = promote",
             self.archived().display()
         ));
         let signal = restored.data().join("recovery.signal");

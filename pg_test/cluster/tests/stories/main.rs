@@ -18,4 +18,5 @@ mod hostile;
 mod ids;
 mod readme;
 mod registry;
+mod servers;
 mod uuid;

@@ -4,15 +4,15 @@ use mint_cluster::load::sessions::{split, while_minting};
 use mint_cluster::registry::members::first_id;
 use mint_cluster::{Registry, Server, assert_unique, count, say};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-const NEXT: &str = "SELECT segment_next('orders')";
+pub const NEXT: &str = "SELECT segment_next('orders')";
 const UNREACHABLE: &str =
     "Check the foreign server, and its user mapping for the owner of the sequence.";
 
 /// Starts a central server with the sequence, and servers that draw from it.
-fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
-    let central = Registry::start(story, 3)?;
+pub fn start(story: &str, servers: &[&str]) -> Option<(Registry, Vec<Server>)> {
+    let central = Registry::start(story, 5)?;
     central.connect().run(
         "SELECT segment_create('orders', step => 1000);
          GRANT USAGE ON SEQUENCE orders TO member",
@@ -155,4 +155,63 @@ fn faults_on_either_side_repeat_no_value() {
             "{refusal}"
         );
     }
+}
+
+/// The central server is frozen while a worker waits for it. Neither a shutdown nor the owner of the database waits for
+/// the worker.
+#[test]
+fn a_frozen_source_holds_up_nothing() {
+    let Some((central, servers)) = start("a frozen source", &["ada"]) else {
+        return;
+    };
+    let ada = &servers[0];
+    let mut session = ada.connect("postgres");
+    session.run("CREATE ROLE owner SUPERUSER LOGIN");
+    session.run("CREATE DATABASE shop OWNER owner");
+    let mut shop = ada.connect("shop");
+    shop.run("CREATE EXTENSION dblink; CREATE EXTENSION pg_mint");
+    central.create_server(&mut shop, "registry", "postgres");
+    shop.run("ALTER SERVER registry OPTIONS (DROP connect_timeout)");
+    shop.run("SELECT segment_create('orders', step => 1000, source => 'registry')");
+    let first: i64 = shop.one(NEXT);
+    // A request that does not fit into the buffer of a socket would wait for the other server to read it.
+    shop.run(
+        "SELECT segment_create('long', source => 'registry', source_sequence => repeat('x', 20000))",
+    );
+    let refusal = shop.refusal("SELECT segment_next('long')");
+    assert!(refusal.detail.contains("is too long"), "{refusal}");
+    // Whoever owns the database ends its worker, a superuser or not.
+    session.run("ALTER ROLE owner NOSUPERUSER CREATEDB");
+    let frozen = central.server.freeze();
+    let used_up = shop.refusal("SELECT segment_next('orders') FROM generate_series(1, 3000)");
+    assert_eq!(used_up.code, "55000", "{used_up}");
+    ada.until("the reason is known", || {
+        let refusal = shop.refusal(NEXT);
+        refusal
+            .detail
+            .contains("foreign server \"registry\" did not respond")
+    });
+    drop(shop);
+    let mut owner = ada.connect_as("owner", "postgres");
+    owner.run("CREATE DATABASE copy TEMPLATE shop");
+    // The worker of another session, which waits for the central server.
+    let _ = ada.connect("shop").refusal(NEXT);
+    owner.run("ALTER DATABASE shop RENAME TO other");
+    let _ = ada.connect("other").refusal(NEXT);
+    // The session of a superuser, which the owner may not end, has to be gone; the worker stays.
+    ada.until("only the worker is in the database", || {
+        let sessions = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'other' AND backend_type = 'client backend')";
+        session.one(sessions)
+    });
+    owner.run("DROP DATABASE other WITH (FORCE)");
+    let _ = ada.connect("copy").refusal(NEXT);
+    let begun = Instant::now();
+    ada.stop_fast();
+    say(format!("a fast shutdown took {:?}", begun.elapsed()));
+    assert!(begun.elapsed() < Duration::from_secs(4));
+    drop(frozen);
+    ada.start_again();
+    let mut copy = ada.connect("copy");
+    let value: i64 = ada.until_minted(|| copy.try_one(NEXT));
+    assert!(value > first, "{value} after {first}");
 }

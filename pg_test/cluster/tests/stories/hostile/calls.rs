@@ -27,6 +27,10 @@ pub fn of_everybody(place: &str) -> Vec<String> {
         select(format!("segment_next({segment})")),
         select(format!("segment_next_range({segment}, {})", number(3))),
         select(format!("segment_last({segment})")),
+        format!(
+            "SELECT mint.segment_request({segment}, {}, NULL::pg_catalog.int8)",
+            number(3)
+        ),
         create("afar", &text("srv")),
         create("further", &text("srv")),
         format!("DROP SEQUENCE {place}.afar"),

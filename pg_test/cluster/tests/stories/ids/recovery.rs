@@ -29,7 +29,7 @@ fn a_restore_to_an_earlier_point_repeats_nothing_of_before_it() {
     // Its clock starts some seconds before the point, however long all this takes. So minting waits for the floor, and
     // starts between the two.
     let behind = format!("-{}", named.elapsed().as_secs() + 4);
-    let restored = server.restored("restored", backup, "here", &behind);
+    let restored = server.restored("restored", backup, "recovery_target_name = 'here'", &behind);
     let mut session = restored.connect("postgres");
     let again: Vec<i64> = restored.until_minted(|| session.try_column(MANY));
     let mut all = before;

@@ -27,7 +27,7 @@ fn clocked(registry: &Registry, name: &str, nodes: &str) -> Option<Server> {
 
 #[test]
 fn a_paused_member_mints_nothing_outside_its_lease() {
-    let Some(registry) = Registry::start("paused", 2) else {
+    let Some(registry) = Registry::start("paused", 5) else {
         return;
     };
     let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "5"));
@@ -36,7 +36,7 @@ fn a_paused_member_mints_nothing_outside_its_lease() {
         sleep(Duration::from_millis(500));
         let frozen = ada.freeze();
         let (id, after) = first_id(&ben, NEXT_5);
-        assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
+        assert!(after < registry.takeover(), "{after:?}");
         let mut session = ben.connect("postgres");
         let many = "SELECT snowflake_next_id(5) FROM generate_series(1, 20000)";
         all.push(vec![id]);
@@ -66,30 +66,30 @@ fn a_paused_member_mints_nothing_outside_its_lease() {
 /// A member that takes any node gets another one after a pause, and its sessions continue without an error.
 #[test]
 fn a_paused_member_with_any_node_takes_another() {
-    let Some(registry) = Registry::start("paused, any node", 2) else {
+    let Some(registry) = Registry::start("paused, any node", 5) else {
         return;
     };
     let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
     let mut session = ada.connect("postgres");
     let first: i64 = session.one(NEXT);
     let mut witness = registry.connect();
-    assert_eq!(shard(&mut witness, first), 0);
+    assert_eq!(shard(&mut witness, first), 8191);
     let frozen = ada.freeze();
     registry.wait_for_leases();
     let (id, _) = first_id(&ben, NEXT);
-    assert_eq!(shard(&mut witness, id), 0);
+    assert_eq!(shard(&mut witness, id), 8191);
     drop(frozen);
     let (next, after) = first_id(&ada, NEXT);
     say(format!("another node {after:?} after a pause"));
     assert!(after < Duration::from_secs(1), "{after:?}");
-    assert_eq!(shard(&mut witness, next), 1);
+    assert_eq!(shard(&mut witness, next), 8190);
     assert_unique([&vec![first, id, next]]);
 }
 
 /// A clone, an old copy and a promoted standby do not use the lease of their original.
 #[test]
 fn copies_of_a_member_get_leases_of_their_own() {
-    let Some(registry) = Registry::start("copies", 2) else {
+    let Some(registry) = Registry::start("copies", 5) else {
         return;
     };
     let ada = registry.admit(Server::build("ada").conf(AUTO).conf("pg_mint.nodes = '5'"));
@@ -120,7 +120,7 @@ fn copies_of_a_member_get_leases_of_their_own() {
         .iter()
         .map(|ids| shard(&mut witness, ids[0]))
         .collect();
-    assert_eq!(nodes, [0, 1, 2]);
+    assert_eq!(nodes, [8191, 8190, 8189]);
     let of_one_system: i64 =
         witness.one("SELECT count(DISTINCT system_identifier) FROM mint_registry.nodes WHERE held");
     assert_eq!(of_one_system, 1);
@@ -132,20 +132,20 @@ fn copies_of_a_member_get_leases_of_their_own() {
     old.start_again();
     all.push(old.connect("postgres").column(MANY));
     let (id, after) = first_id(&old, NEXT_5);
-    assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
+    assert!(after < registry.takeover(), "{after:?}");
     all.push(vec![id]);
     assert_unique(&all);
 }
 
 #[test]
 fn a_clock_that_is_far_off_is_refused_with_the_difference() {
-    let Some(registry) = Registry::start("clocks far off", 2) else {
+    let Some(registry) = Registry::start("clocks far off", 5) else {
         return;
     };
     for (offset, words) in [
         ("+3600", "3600.0 s ahead of the clock of the registry"),
         ("-3600", "3600.0 s behind the clock of the registry"),
-        ("+1", "1.0 s ahead of"),
+        ("+2", "2.0 s ahead of"),
     ] {
         let Some(ada) = clocked(&registry, "ada", "5") else {
             return;
@@ -154,7 +154,7 @@ fn a_clock_that_is_far_off_is_refused_with_the_difference() {
         let refusal = ada.connect("postgres").refusal(NEXT_5);
         say(format!("{offset}: {refusal}"));
         assert_refused(&refusal, words);
-        assert!(refusal.detail.contains("(maximum 0.5 s)"), "{refusal}");
+        assert!(refusal.detail.contains("(maximum 1.2 s)"), "{refusal}");
         ada.set_clock("+0.2");
         first_id(&ada, NEXT_5);
         ada.stop_fast();
@@ -164,7 +164,7 @@ fn a_clock_that_is_far_off_is_refused_with_the_difference() {
 /// One member's clock steps under load, while another gets the same node in turn.
 #[test]
 fn steps_of_a_members_clock_repeat_nothing() {
-    let Some(registry) = Registry::start("clocks that step", 2) else {
+    let Some(registry) = Registry::start("clocks that step", 5) else {
         return;
     };
     let Some(ada) = clocked(&registry, "ada", "5") else {
@@ -182,7 +182,7 @@ fn steps_of_a_members_clock_repeat_nothing() {
         }
         // An hour behind, the member is refused, and the other gets the node.
         let (id, after) = first_id(&ben, NEXT_5);
-        assert!(after < registry.lease + Duration::from_secs(1), "{after:?}");
+        assert!(after < registry.takeover(), "{after:?}");
         others.push(id);
         ada.set_clock("+0");
         sleep(Duration::from_millis(500));
@@ -207,7 +207,7 @@ fn steps_of_a_members_clock_repeat_nothing() {
 /// member that had it before goes back to that time.
 #[test]
 fn a_renewed_lease_of_a_restored_registry_does_not_cover_the_past() {
-    let Some(mut registry) = Registry::start("an old lease", 2) else {
+    let Some(mut registry) = Registry::start("an old lease", 5) else {
         return;
     };
     let Some(ada) = clocked(&registry, "ada", "5") else {
@@ -229,9 +229,9 @@ fn a_renewed_lease_of_a_restored_registry_does_not_cover_the_past() {
     ben.stop_immediate();
     registry.server.stop_immediate();
     copy.start_again();
-    copy.connect("postgres")
-        .run("SELECT mint.registry_begin_quarantine()");
+    // All leases have ended, or their holder is gone.
     registry.move_to(copy);
+    registry.end_quarantine();
     drop(frozen);
     ada.until("the old lease is renewed", || {
         session.one("SELECT lease_until > clock_timestamp() FROM mint.leases")

@@ -18,7 +18,7 @@ fn leases(server: &Server) -> Vec<String> {
 
 #[test]
 fn each_member_mints_as_a_node_of_its_own() {
-    let Some(registry) = Registry::start("nodes of their own", 2) else {
+    let Some(registry) = Registry::start("nodes of their own", 5) else {
         return;
     };
     let members = ["ada", "ben", "eve"].map(|name| registry.auto(name));
@@ -39,11 +39,11 @@ fn each_member_mints_as_a_node_of_its_own() {
         session.column::<String>(
             "SELECT format('%s: %s', holder, first_node) FROM mint_registry.nodes WHERE held"
         ),
-        ["ada: 0", "ben: 1", "eve: 2"]
+        ["eve: 8189", "ben: 8190", "ada: 8191"]
     );
-    for (node, ids) in (0..3).cycle().zip(&all) {
+    for (node, ids) in [8191, 8190, 8189].iter().cycle().zip(&all) {
         let shard: i32 = session.one(&format!("SELECT snowflake_shard({})", ids[0]));
-        assert_eq!(shard, node);
+        assert_eq!(shard, *node);
     }
     let renewals: Vec<i64> = session.column("SELECT renewals FROM mint_registry.nodes");
     assert!(
@@ -58,7 +58,7 @@ fn each_member_mints_as_a_node_of_its_own() {
 
 #[test]
 fn a_node_that_two_members_list_is_granted_to_one() {
-    let Some(registry) = Registry::start("listed twice", 2) else {
+    let Some(registry) = Registry::start("listed twice", 5) else {
         return;
     };
     let (ada, ben) = (registry.fixed("ada", "5"), registry.fixed("ben", "4-6"));
@@ -75,12 +75,12 @@ fn a_node_that_two_members_list_is_granted_to_one() {
     ada.stop_immediate();
     let until: String = registry
         .connect()
-        .one("SELECT lease_until::text FROM mint_registry.nodes");
+        .one("SELECT lease_until::text FROM mint_registry.nodes WHERE holder = 'ada'");
     let (id, after) = first_id(&ben, NEXT_5);
     say(format!(
         "a node whose holder is gone is granted after {after:?}"
     ));
-    assert!(after < registry.lease + Duration::from_secs(2), "{after:?}");
+    assert!(after < registry.takeover(), "{after:?}");
     let is_past: bool = registry.connect().one(&format!(
         "SELECT snowflake_time({id}) >= '{until}'::timestamptz - interval '1 ms'"
     ));
@@ -105,7 +105,7 @@ fn a_node_that_two_members_list_is_granted_to_one() {
 
 #[test]
 fn a_member_mints_no_shard_without_a_lease() {
-    let Some(registry) = Registry::start("unlisted", 2) else {
+    let Some(registry) = Registry::start("unlisted", 5) else {
         return;
     };
     let ada = registry.fixed("ada", "5, 100-163");
@@ -152,7 +152,7 @@ fn a_member_mints_no_shard_without_a_lease() {
 /// A change of the settings overrides what a session has cached about a node's lease.
 #[test]
 fn a_change_of_settings_reaches_minting_sessions() {
-    let Some(registry) = Registry::start("nodes change", 2) else {
+    let Some(registry) = Registry::start("nodes change", 5) else {
         return;
     };
     let ada = registry.fixed("ada", "5");
@@ -162,7 +162,7 @@ fn a_change_of_settings_reaches_minting_sessions() {
     for nodes in ["4-6", "5-9", "3, 5"] {
         other.set_for_server("pg_mint.nodes", &format!("'{nodes}'"));
         for _ in 0..30 {
-            std::thread::sleep(registry.lease / 15);
+            std::thread::sleep(registry.lease / 40);
             match session.try_one(NEXT_5) {
                 Ok(id) => ids.push(id),
                 Err(refusal) => panic!("{nodes}: {refusal}"),
@@ -176,7 +176,7 @@ fn a_change_of_settings_reaches_minting_sessions() {
 #[test]
 fn a_layout_without_a_node_is_leased_to_one_server() {
     const MASTODON: &str = "SELECT snowflake_next('mastodon')";
-    let Some(registry) = Registry::start("no node", 2) else {
+    let Some(registry) = Registry::start("no node", 5) else {
         return;
     };
     let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
@@ -192,7 +192,7 @@ fn a_layout_without_a_node_is_leased_to_one_server() {
 
 #[test]
 fn when_all_nodes_are_in_use_the_next_member_waits_for_one() {
-    let Some(registry) = Registry::start("all in use", 2) else {
+    let Some(registry) = Registry::start("all in use", 5) else {
         return;
     };
     let next = format!("SELECT snowflake_next('{SMALL}')");
@@ -221,10 +221,7 @@ fn when_all_nodes_are_in_use_the_next_member_waits_for_one() {
     );
     members[3].stop_immediate();
     let (id, after) = first_id(&members[0], &next);
-    assert!(
-        after < registry.lease + Duration::from_secs(2),
-        "after a crash: {after:?}"
-    );
+    assert!(after < registry.takeover(), "after a crash: {after:?}");
     ids.push(id);
     // A crashed member does not wait for its own old lease but gets another free node.
     members[1].stop_fast();
@@ -239,31 +236,39 @@ fn when_all_nodes_are_in_use_the_next_member_waits_for_one() {
 /// Nodes of servers without a registry can be reserved.
 #[test]
 fn reserved_nodes_are_not_granted() {
-    let Some(registry) = Registry::start("reserved", 2) else {
+    let Some(registry) = Registry::start("reserved", 5) else {
         return;
     };
     let mut session = registry.connect();
-    session.run("SELECT mint.registry_reserve(13, 0, 4, 'the old master')");
-    session.run("SELECT mint.registry_reserve(13, 6, 6, 'another')");
-    let refusal = session.refusal("SELECT mint.registry_reserve(13, 4, 5, 'third')");
+    session.run("SELECT mint.registry_reserve(13, 8187, 8191, 'the old master')");
+    session.run("SELECT mint.registry_reserve(13, 8185, 8185, 'another')");
+    let refusal = session.refusal("SELECT mint.registry_reserve(13, 8186, 8187, 'third')");
     assert_eq!(refusal.code, "55006", "{refusal}");
     assert!(
         refusal.message.contains("reserved for \"the old master\""),
         "{refusal}"
     );
-    let (ada, ben) = (registry.auto("ada"), registry.fixed("ben", "3"));
+    let (ada, ben) = (registry.auto("ada"), registry.fixed("ben", "8190"));
     let (first, _) = first_id(&ada, NEXT);
     assert_eq!(
         session.one::<i32>(&format!("SELECT snowflake_shard({first})")),
-        5
+        8186
     );
     let refusal = ben
         .connect("postgres")
-        .refusal("SELECT snowflake_next_id(3)");
+        .refusal("SELECT snowflake_next_id(8190)");
     assert_refused(&refusal, "reserved for \"the old master\"");
-    session.run("SELECT mint.registry_unreserve(13, 0, 4)");
-    first_id(&ben, "SELECT snowflake_next_id(3)");
-    let refusal = session.refusal("SELECT mint.registry_unreserve(13, 0, 4)");
+    // The server may have minted ahead, or longer than it should.
+    session.run("SELECT mint.registry_unreserve(13, 8187, 8191)");
+    ben.until("the reservation has an end", || {
+        let refusal = ben
+            .connect("postgres")
+            .refusal("SELECT snowflake_next_id(8190)");
+        refusal
+            .detail
+            .contains("leased by \"the old master\" until")
+    });
+    let refusal = session.refusal("SELECT mint.registry_unreserve(13, 8187, 8191)");
     assert_eq!(refusal.code, "42704", "{refusal}");
 }
 

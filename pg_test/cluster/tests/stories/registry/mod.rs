@@ -2,10 +2,15 @@
 
 mod access;
 mod copies;
+mod malice;
 mod members;
+mod moves;
+mod orphans;
 mod outages;
 mod replication;
 mod settings;
+mod trust;
+mod unresponsive;
 
 use mint_cluster::Session;
 

@@ -1,4 +1,5 @@
-//! Two servers that replicate a table to each other, whose keys are minted on each side with nodes of a registry.
+//! Two servers that replicate a table to each other, whose keys are minted on each side: with nodes of a registry, at
+//! random, and as tickets of one of two servers.
 
 use mint_cluster::registry::members::AUTO;
 use mint_cluster::{Registry, Server, count, say};
@@ -8,7 +9,7 @@ const ROWS: usize = 50;
 
 #[test]
 fn keys_minted_on_both_sides_never_conflict() {
-    let Some(registry) = Registry::start("logical replication", 3) else {
+    let Some(registry) = Registry::start("logical replication", 5) else {
         return;
     };
     if registry.server.major() < 16 {
@@ -39,14 +40,22 @@ fn keys_minted_on_both_sides_never_conflict() {
         assert!(!log.contains("duplicate key"), "{log}");
         assert!(!log.contains("ERROR"), "{log}");
     }
+    assert_that_segments_conflict(&sides);
 }
 
 fn subscribe_to_each_other(sides: &[Server; 2]) {
-    for side in sides {
-        side.connect("postgres").run(
-            "CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_next_id(), side text NOT NULL, n bigint NOT NULL);
-             CREATE PUBLICATION mine FOR TABLE t",
-        );
+    for (number, side) in sides.iter().enumerate() {
+        let server = number + 1;
+        side.connect("postgres").run(&format!(
+            "SELECT ticket_create('photos', server => {server}, servers => 2), segment_create('orders');
+             CREATE TABLE t (
+                 id bigint PRIMARY KEY DEFAULT snowflake_next_id(), side text NOT NULL, n bigint NOT NULL,
+                 u uuid NOT NULL UNIQUE DEFAULT uuid_v7(), o objectid NOT NULL UNIQUE DEFAULT objectid(),
+                 ticket bigint NOT NULL UNIQUE DEFAULT ticket_next('photos')
+             );
+             CREATE TABLE invoice (id bigint PRIMARY KEY DEFAULT segment_next('orders'), side text NOT NULL);
+             CREATE PUBLICATION mine FOR TABLE t, invoice"
+        ));
     }
     for (here, there) in [(0, 1), (1, 0)] {
         let other = sides[there].socket();
@@ -85,7 +94,7 @@ fn await_rows(sides: &[Server; 2], total: i64) {
 
 /// Asserts that both sides have the same rows, minted with one node on each side.
 fn assert_same_rows(sides: &[Server; 2], total: usize) {
-    let contents = "SELECT format('%s %s', count(*), md5(string_agg(format('%s %s %s', id, side, n), ',' ORDER BY id)))
+    let contents = "SELECT format('%s %s', count(*), md5(string_agg(format('%s %s %s %s %s %s', id, side, n, u, o, ticket), ',' ORDER BY id)))
         FROM t";
     let [left, right] = [0, 1].map(|side| sides[side].connect("postgres").one::<String>(contents));
     assert_eq!(left, right);
@@ -97,4 +106,23 @@ fn assert_same_rows(sides: &[Server; 2], total: usize) {
         shards, 2,
         "each side mints as one node, and not as the other's"
     );
+}
+
+/// Each side has its own sequence, so both draw the same values from segments, and the first row stops replication.
+fn assert_that_segments_conflict(sides: &[Server; 2]) {
+    let mut sessions = sides.each_ref().map(|side| side.connect("postgres"));
+    for session in &mut sessions {
+        session.run("BEGIN");
+        let insert = "INSERT INTO invoice (side) VALUES ('either') RETURNING id";
+        assert_eq!(session.one::<i64>(insert), 1);
+    }
+    for session in &mut sessions {
+        session.run("COMMIT");
+    }
+    for side in sides {
+        side.until("replication stops", || {
+            let log = side.log();
+            log.contains("duplicate key") || log.contains("conflict=insert_exists")
+        });
+    }
 }

@@ -1,22 +1,22 @@
 //! Changes of a member's settings while it mints, each of which takes effect with the next statement.
 
 use super::shard;
-use mint_cluster::registry::members::{assert_refused, create_registry};
+use mint_cluster::registry::members::{AUTO, assert_refused, create_registry};
 use mint_cluster::{Registry, Server, Session, assert_ascending};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
-/// `auto` gets node 0 of the first registry and node 10 of the second.
-const FIRST: &str = "SELECT snowflake_next_id(0)";
+/// `auto` gets node 8191 of the first registry and node 8181 of the second.
+const FIRST: &str = "SELECT snowflake_next_id(8191)";
 const UNLISTED: &str = "is not leased by this server";
 
 /// Creates a second registry, in another database of the registry's server.
 fn create_second(registry: &Registry) {
     registry.server.create_database("second");
     let mut session = registry.server.connect("second");
-    create_registry(&mut session, 2);
-    session.run("SELECT mint.registry_reserve(13, 0, 9, 'others')");
+    create_registry(&mut session, 5);
+    session.run("SELECT mint.registry_reserve(13, 8182, 8191, 'others')");
 }
 
 /// Changes a setting and waits until every session has reloaded it.
@@ -68,6 +68,47 @@ fn without_a_registry_auto_is_no_node() {
     assert_ascending(&[before, after]);
 }
 
+/// ALTER SYSTEM RESET of the registry, and not of `auto`: no session mints as a node that is not leased any more, neither
+/// while the lease would have lasted nor after it.
+#[test]
+fn auto_mints_nothing_once_the_registry_is_reset() {
+    let Some(registry) = Registry::start("registry reset by ALTER SYSTEM", 5) else {
+        return;
+    };
+    let member = Server::build("ada")
+        .conf(AUTO)
+        .distinct()
+        .start_beside(&registry.server);
+    let mut session = member.connect("postgres");
+    session.run("CREATE EXTENSION dblink");
+    registry.create_server(&mut session, "registry", "postgres");
+    set(&mut session, "pg_mint.registry", "'registry'");
+    let mut other = member.connect("postgres");
+    for each in [&mut session, &mut other] {
+        member.until_minted(|| each.try_one::<i64>(NEXT));
+    }
+    session.run("ALTER SYSTEM RESET pg_mint.registry");
+    session.run("SELECT pg_reload_conf()");
+    for each in [&mut session, &mut other] {
+        member.until("the session hears of it", || {
+            each.one::<String>("SHOW pg_mint.registry").is_empty()
+        });
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < registry.lease + Duration::from_secs(1) {
+        let mut late = member.connect("postgres");
+        for each in [&mut session, &mut other, &mut late] {
+            for next in [NEXT, "SELECT snowflake_next('twitter')"] {
+                assert_refused(&each.refusal(next), "\"pg_mint.registry\" is not set");
+            }
+        }
+        session.run("SELECT mint.release_leases()");
+        sleep(Duration::from_millis(200));
+    }
+    let held: i64 = session.one("SELECT count(*) FROM mint.leases WHERE held");
+    assert_eq!(held, 0);
+}
+
 #[test]
 fn another_registry_grants_other_nodes() {
     let Some(registry) = Registry::start("another registry", 10) else {
@@ -79,13 +120,13 @@ fn another_registry_grants_other_nodes() {
     let mut session = member.connect("postgres");
     let mut other = member.connect("postgres");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 0);
+    assert_eq!(shard(&mut session, id), 8191);
     other.one::<i64>(FIRST);
     set(&mut session, "pg_mint.registry", "'another'");
     assert_moved(&registry, &member, &mut session, &mut other);
     set(&mut session, "pg_mint.registry", "'registry'");
     let id = member.until_minted(|| other.try_one(NEXT));
-    assert_eq!(shard(&mut other, id), 0);
+    assert_eq!(shard(&mut other, id), 8191);
 }
 
 #[test]
@@ -113,9 +154,9 @@ fn a_registry_of_another_database_grants_other_nodes() {
 fn assert_moved(registry: &Registry, member: &Server, session: &mut Session, other: &mut Session) {
     assert_refused(&other.refusal(FIRST), UNLISTED);
     let id = member.until_minted(|| session.try_one(NEXT));
-    assert_eq!(shard(session, id), 10);
+    assert_eq!(shard(session, id), 8181);
     assert_refused(&session.refusal(FIRST), UNLISTED);
-    other.one::<i64>("SELECT snowflake_next_id(10)");
+    other.one::<i64>("SELECT snowflake_next_id(8181)");
     assert_released(registry);
 }
 
@@ -173,7 +214,7 @@ fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     );
     let mut session = member.connect("postgres");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 0);
+    assert_eq!(shard(&mut session, id), 8191);
     // The number of the same node.
     session.one::<i64>(FIRST);
 
@@ -196,7 +237,7 @@ fn the_node_of_a_session_is_one_that_the_server_has_leased() {
     assert_refused(&session.refusal(NEXT), UNLISTED);
     session.run("RESET pg_mint.node");
     let id = session.one(NEXT);
-    assert_eq!(shard(&mut session, id), 0);
+    assert_eq!(shard(&mut session, id), 8191);
 
     // By ALTER ROLE and ALTER DATABASE, for new sessions.
     session.run("CREATE ROLE app LOGIN; ALTER ROLE app SET pg_mint.node = 23");

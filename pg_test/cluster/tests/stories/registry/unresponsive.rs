@@ -1,0 +1,235 @@
+//! Registries that are frozen, half open, slow, or answer half. None of them holds up a member's shutdown, or gets more
+//! than one connection of it.
+
+use mint_cluster::registry::members::first_id;
+use mint_cluster::registry::proxy::{Passing, Proxy};
+use mint_cluster::{Registry, Server, Session, assert_ascending, say};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const NEXT: &str = "SELECT snowflake_next_id()";
+const UNRESPONSIVE: &str = "foreign server \"registry\" did not respond";
+
+/// A fault of the registry, or on the way to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// Connections are lost; new ones are accepted, and never answered.
+    Listener,
+    /// No packet passes, and no connection is closed.
+    HalfOpen,
+    /// All of an answer passes but its end.
+    HalfAnswer,
+    /// All processes of the registry stand still.
+    Frozen,
+}
+
+/// Starts a registry with a member that holds a lease, which it has requested by a proxy. No setting of the foreign
+/// server limits the time that anything takes.
+fn start(story: &str) -> Option<(Registry, Proxy, Server)> {
+    let registry = Registry::start(story, 5)?;
+    let proxy = Proxy::start(registry.socket());
+    let member = registry.auto("ada");
+    let mut session = member.connect("postgres");
+    session.run(&format!(
+        "ALTER SERVER registry OPTIONS (SET host '127.0.0.1', SET port '{}', DROP connect_timeout)",
+        proxy.port()
+    ));
+    session.one::<i64>(NEXT);
+    Some((registry, proxy, member))
+}
+
+/// Returns how many sessions members have on the registry.
+fn sessions(registry: &mut Session) -> i64 {
+    registry.one("SELECT count(*) FROM pg_stat_activity WHERE usename = 'member'")
+}
+
+/// Asserts that members have at most `limit` sessions on the registry for a while. One that was canceled may end beside
+/// the next one.
+#[track_caller]
+fn assert_few_sessions(registry: &Registry, limit: i64, during: Duration) {
+    let mut session = registry.connect();
+    let begun = Instant::now();
+    let mut most = 0;
+    while begun.elapsed() < during {
+        most = most.max(sessions(&mut session));
+        sleep(Duration::from_millis(20));
+    }
+    say(format!("at most {most} sessions of members"));
+    assert!(most <= limit, "{most} sessions of members");
+}
+
+#[track_caller]
+fn assert_within(limit: Duration, what: &str, work: impl FnOnce()) {
+    let begun = Instant::now();
+    work();
+    say(format!("{what} took {:?}", begun.elapsed()));
+    assert!(begun.elapsed() < limit, "{what}: {:?}", begun.elapsed());
+}
+
+fn a_member_survives(fault: Fault) {
+    let Some((registry, proxy, member)) = start(&format!("{fault:?}")) else {
+        return;
+    };
+    let mut session = member.connect("postgres");
+    let before: i64 = session.one(NEXT);
+    let frozen = (fault == Fault::Frozen).then(|| registry.server.freeze());
+    match fault {
+        Fault::Listener => {
+            proxy.let_pass(Passing::Nothing);
+            proxy.cut();
+        }
+        Fault::HalfOpen => proxy.let_pass(Passing::Nothing),
+        Fault::HalfAnswer => proxy.let_pass(Passing::AllButTheEnd),
+        Fault::Frozen => {}
+    }
+    member.until("the view says what is wrong", || {
+        let trouble: Option<String> = session.one("SELECT max(trouble) FROM mint.leases");
+        trouble.is_some_and(|trouble| trouble.contains(UNRESPONSIVE))
+    });
+    // Wherever the worker is at this time: connecting, waiting for an answer, or canceling.
+    for round in 0..3 {
+        sleep(Duration::from_millis(700 * round));
+        assert_within(Duration::from_secs(3), "pg_terminate_backend", || {
+            let ended: bool = session.one(
+                "SELECT coalesce(bool_and(pg_terminate_backend(pid, 10000)), true) FROM pg_stat_activity
+                 WHERE backend_type = 'pg_mint registry'",
+            );
+            assert!(ended, "the worker does not end");
+        });
+        // The lease may last. Otherwise the session starts the next worker.
+        let _ = session.try_one::<i64>(NEXT);
+    }
+    if fault != Fault::Frozen {
+        assert_few_sessions(&registry, 2, Duration::from_secs(5));
+    }
+    session.refusal(NEXT);
+    drop(session);
+    assert_within(Duration::from_secs(4), "a fast shutdown", || {
+        member.stop_fast()
+    });
+
+    member.start_again();
+    let mut session = member.connect("postgres");
+    // The session waits, and the worker retries.
+    for _ in 0..3 {
+        session.refusal(NEXT);
+    }
+    drop(frozen);
+    proxy.let_pass(Passing::All);
+    assert_few_sessions(&registry, 2, Duration::from_secs(1));
+    let (id, _) = first_id(&member, NEXT);
+    assert_ascending(&[before, id]);
+    registry.server.until("one session is left", || {
+        sessions(&mut registry.connect()) == 1
+    });
+}
+
+#[test]
+fn a_listener_that_never_answers_holds_up_nothing() {
+    a_member_survives(Fault::Listener);
+}
+
+#[test]
+fn a_half_open_connection_holds_up_nothing() {
+    a_member_survives(Fault::HalfOpen);
+}
+
+#[test]
+fn an_answer_without_its_end_holds_up_nothing() {
+    a_member_survives(Fault::HalfAnswer);
+}
+
+#[test]
+fn a_frozen_registry_holds_up_nothing() {
+    a_member_survives(Fault::Frozen);
+}
+
+/// A session on the registry that was ended costs no request.
+#[test]
+fn a_lost_connection_is_made_again_at_once() {
+    let Some((registry, proxy, member)) = start("a lost connection") else {
+        return;
+    };
+    let mut session = member.connect("postgres");
+    // Widths that the server has no lease of.
+    proxy.cut();
+    session.one::<i64>("SELECT snowflake_next('twitter')");
+    registry.connect().run(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'member'",
+    );
+    session.one::<i64>("SELECT snowflake_next('sonyflake')");
+    assert_eq!(sessions(&mut registry.connect()), 1);
+    let log = member.log();
+    assert!(!log.contains("could not obtain lease"), "{log}");
+}
+
+/// A member gives up a request, not only its own end of it.
+#[test]
+fn a_slow_registry_gets_one_connection_of_a_member() {
+    let Some((registry, _proxy, ada)) = start("a slow registry") else {
+        return;
+    };
+    let ben = registry.auto("ben");
+    let mut admin = registry.connect();
+    admin.run("BEGIN; LOCK TABLE mint_registry.registry, mint_registry.leases");
+    let mut session = ben.connect("postgres");
+    session.run("SET pg_mint.max_wait = '0'");
+    session.refusal(NEXT);
+    // Two members, and a session of each that is being canceled.
+    assert_few_sessions(&registry, 4, Duration::from_secs(15));
+    assert_within(Duration::from_secs(4), "a fast shutdown", || {
+        ada.stop_fast()
+    });
+    admin.run("ROLLBACK");
+    // It waits for a synchronous standby when it commits. Of this width the server has no lease yet.
+    admin.set_for_server("synchronous_standby_names", "'gone'");
+    session.refusal("SELECT snowflake_next('twitter')");
+    assert_few_sessions(&registry, 2, Duration::from_secs(10));
+    assert_within(Duration::from_secs(4), "a fast shutdown", || {
+        ben.stop_fast()
+    });
+}
+
+/// The worker is in the database of the foreign server, and leaves it to a session that wants it.
+#[test]
+fn the_database_of_the_worker_can_be_copied_renamed_and_dropped() {
+    let Some(registry) = Registry::start("a wanted database", 5) else {
+        return;
+    };
+    let member = registry.admit(
+        Server::build("ada")
+            .conf("pg_mint.node = 'auto'")
+            .conf("pg_mint.registry_database = 'app'"),
+    );
+    let mut session = member.connect("postgres");
+    session.run("CREATE ROLE owner LOGIN CREATEDB");
+    session.run("CREATE DATABASE app OWNER owner");
+    let mut app = member.connect("app");
+    app.run("CREATE EXTENSION dblink; CREATE EXTENSION pg_mint");
+    registry.create_server(&mut app, "registry", "postgres");
+    drop(app);
+    let mut owner = member.connect_as("owner", "postgres");
+    let mut ids: Vec<i64> = Vec::new();
+    for (round, frozen) in [false, true].into_iter().enumerate() {
+        ids.push(first_id(&member, NEXT).0);
+        let frozen = frozen.then(|| registry.server.freeze());
+        // The worker waits for an answer by now, if the registry is frozen.
+        sleep(Duration::from_secs(2));
+        assert_within(Duration::from_secs(30), "a copy", || {
+            owner.run(&format!("CREATE DATABASE copy{round} TEMPLATE app"));
+        });
+        let _ = session.try_one::<i64>(NEXT);
+        sleep(Duration::from_secs(2));
+        assert_within(Duration::from_secs(30), "renaming", || {
+            owner.run("ALTER DATABASE app RENAME TO other");
+        });
+        owner.run("ALTER DATABASE other RENAME TO app");
+        let _ = session.try_one::<i64>(NEXT);
+        drop(frozen);
+    }
+    ids.push(first_id(&member, NEXT).0);
+    assert_ascending(&ids);
+    assert_within(Duration::from_secs(10), "dropping", || {
+        owner.run("DROP DATABASE app WITH (FORCE)");
+    });
+}

@@ -1,0 +1,135 @@
+//! A registry that is away for much longer than a lease: members say why they stop, ask for it quietly, and continue.
+
+use mint_cluster::registry::members::first_id;
+use mint_cluster::registry::proxy::Proxy;
+use mint_cluster::{Registry, Server, assert_ascending, assert_unique, count, say};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const NEXT: &str = "SELECT snowflake_next_id()";
+const NEXT_5: &str = "SELECT snowflake_next_id(5)";
+/// How long after the end of the quarantine a member mints at the latest.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// What a member did in the outage.
+struct Outage {
+    /// What it minted until its lease ended, and when that was.
+    ids: Vec<i64>,
+    minted: Duration,
+    refused: usize,
+    /// How many connections to the registry it has tried, and how many lines it has logged, less those of statements that
+    /// were refused.
+    connections: usize,
+    lines: usize,
+}
+
+/// Mints until the registry is back, and asserts that there is one end to it, with the reason.
+fn mint_through(
+    member: &Server,
+    sql: &str,
+    proxy: &Proxy,
+    begun: Instant,
+    outage: Duration,
+) -> Outage {
+    let own_lines = || {
+        let log = member.log();
+        let own = |line: &&str| line.contains("LOG:") || line.contains("WARNING:");
+        log.lines().filter(own).count()
+    };
+    let (connections, lines) = (proxy.accepted(), own_lines());
+    let mut session = member.connect("postgres");
+    let (mut ids, mut minted, mut refused) = (Vec::new(), Duration::ZERO, 0);
+    while begun.elapsed() < outage {
+        match session.try_one(sql) {
+            Ok(id) => {
+                assert_eq!(refused, 0, "{} minted after its lease", member.name());
+                ids.push(id);
+                minted = begun.elapsed();
+            }
+            Err(refusal) => {
+                refused += 1;
+                assert!(
+                    refusal.message.starts_with("node lease ended at "),
+                    "{refusal}"
+                );
+                assert!(
+                    refusal.detail.contains("could not establish connection"),
+                    "{refusal}"
+                );
+                assert_eq!(refusal.code, "55000", "{refusal}");
+            }
+        }
+        sleep(Duration::from_millis(100));
+    }
+    Outage {
+        ids,
+        minted,
+        refused,
+        connections: proxy.accepted() - connections,
+        lines: own_lines() - lines,
+    }
+}
+
+#[test]
+fn members_wait_for_a_registry_that_is_away_for_minutes() {
+    let Some(registry) = Registry::start("away for minutes", 5) else {
+        return;
+    };
+    let outage = Duration::from_secs(count(300, 20));
+    let members = [registry.auto("ada"), registry.fixed("ben", "5")];
+    let asked = [NEXT, NEXT_5];
+    let proxies = [0, 1].map(|_| Proxy::start(registry.socket()));
+    let mut ids: Vec<Vec<i64>> = Vec::new();
+    for ((member, proxy), sql) in members.iter().zip(&proxies).zip(asked) {
+        proxy.lead(member);
+        ids.push(vec![first_id(member, sql).0]);
+    }
+    registry.server.stop_immediate();
+    let begun = Instant::now();
+    let outages: Vec<Outage> = std::thread::scope(|scope| {
+        let all = members.iter().zip(&proxies).zip(asked);
+        let threads: Vec<_> = all
+            .map(|((member, proxy), sql)| {
+                scope.spawn(move || mint_through(member, sql, proxy, begun, outage))
+            })
+            .collect();
+        let ends = threads.into_iter();
+        ends.map(|thread| thread.join().expect("a member"))
+            .collect()
+    });
+    for (outage_of, ids) in outages.iter().zip(&mut ids) {
+        let Outage {
+            minted,
+            refused,
+            connections,
+            lines,
+            ..
+        } = outage_of;
+        say(format!(
+            "away for {outage:?}: minted for {minted:.1?}, then {refused} refusals, {connections} connections, {lines} lines"
+        ));
+        assert!(*refused > 0, "the outage had no effect");
+        let most = registry.lease + Duration::from_secs(2);
+        assert!(*minted < most, "{minted:?}");
+        // One a second, and some at once when the connection was lost.
+        let limit = outage.as_secs() as usize * 5 / 4 + 5;
+        assert!(*connections <= limit, "{connections} connections");
+        assert!(*lines <= 10, "{lines} lines");
+        ids.extend(&outage_of.ids);
+    }
+    registry.server.start_again();
+    let mut session = members[1].connect("postgres");
+    members[1].until("the registry answers that it waits", || {
+        let refusal = session.refusal(NEXT_5);
+        refusal.detail.contains("registry is in quarantine")
+    });
+    registry.end_quarantine();
+    for ((member, sql), ids) in members.iter().zip(asked).zip(&mut ids) {
+        let (id, after) = first_id(member, sql);
+        say(format!("minted {after:?} after the quarantine"));
+        assert!(after < AGAIN, "{after:?}");
+        ids.push(id);
+        assert_ascending(ids);
+    }
+    assert_unique(&ids);
+}

@@ -1,0 +1,17 @@
+//! Many servers: their counters, and a registry that is far away, away for long, recovered from a backup, or large.
+
+mod idle_connections;
+mod long_outages;
+mod many_leases;
+mod point_in_time;
+mod promoted_counters;
+mod short_outages;
+mod tickets;
+
+use mint_cluster::Session;
+
+/// Returns the node of an id.
+#[track_caller]
+fn shard(session: &mut Session, id: i64) -> i32 {
+    session.one(&format!("SELECT snowflake_shard({id})"))
+}

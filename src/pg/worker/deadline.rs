@@ -1,0 +1,212 @@
+//! Deadlines of a worker, which end whatever it waits for: locks, latches, and libraries that repeat what a signal
+//! interrupts.
+//!
+//! While there is a deadline, a timer looks at it ten times a second. Once it has passed, the next check for interrupts
+//! raises an error. Some waits never check: dblink connects without a check until PostgreSQL 15, and cancels without one
+//! until 16; libpq looks up names without one in all versions. What such a call waits for is a socket that it has
+//! opened. So the timer replaces the sockets that were opened [`opening`] by `/dev/null`, on which the call fails.
+
+use crate::pg::backend::local::Local;
+use crate::pg::error::report;
+use crate::pg::machine::clock;
+use crate::pg::ports::{RegisterTimeout, disable_timeout, enable_timeout_every};
+use mint_core::Micros;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering::Relaxed};
+
+/// How long work may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// From its beginning.
+    pub usual: Micros,
+    /// From when the server wants the worker to end, all work together.
+    pub ending: Micros,
+}
+
+/// The limit of a request, with the connection that it may need.
+pub const REQUEST: Limit = Limit {
+    usual: 3_000_000,
+    ending: 500_000,
+};
+/// The limit of what has to follow a request that failed.
+pub const CLEANUP: Limit = Limit {
+    usual: 500_000,
+    ending: 700_000,
+};
+
+/// How often the timer looks.
+const TICK: Micros = 100_000;
+/// The descriptors from 0 on that may be sockets. Those that the server opens for itself are far fewer.
+const DESCRIPTORS: usize = 4_096;
+
+/// The limit of the current work. A handler of a signal reads these, hence atomics.
+///
+/// - `until`: the deadline by the clock since boot.
+/// - `ending`: as in [`Limit`].
+/// - `asked`: when the worker noticed that it is to end; 0 before.
+/// - `is_opening`, `sockets`: whether sockets are taken away, and those that stay, a bit for each.
+/// - `nowhere`: a descriptor of `/dev/null`; 0 before.
+struct Current {
+    until: AtomicI64,
+    ending: AtomicI64,
+    asked: AtomicI64,
+    is_opening: AtomicBool,
+    sockets: [AtomicU64; DESCRIPTORS / 64],
+    nowhere: AtomicI32,
+}
+
+static CURRENT: Current = Current {
+    until: AtomicI64::new(Micros::MAX),
+    ending: AtomicI64::new(0),
+    asked: AtomicI64::new(0),
+    is_opening: AtomicBool::new(false),
+    sockets: [const { AtomicU64::new(0) }; DESCRIPTORS / 64],
+    nowhere: AtomicI32::new(0),
+};
+
+/// Whether the server wants the worker to end.
+pub fn is_asked_to_end() -> bool {
+    // SAFETY: a flag that the handler of a signal sets.
+    unsafe { (&raw const pg_sys::ShutdownRequestPending).read_volatile() != 0 }
+}
+
+/// Whether the deadline of the last work has passed.
+pub fn has_passed() -> bool {
+    let now = clock::up();
+    now >= CURRENT.until.load(Relaxed) || is_asked_to_end() && now >= last_moment(now)
+}
+
+/// Returns when the current work must end because the worker must.
+fn last_moment(now: Micros) -> Micros {
+    let asked = CURRENT.asked.compare_exchange(0, now, Relaxed, Relaxed);
+    asked.err().unwrap_or(now) + CURRENT.ending.load(Relaxed)
+}
+
+/// Raises an error once the deadline has passed. For work that waits in short steps: the timer is late when the wall clock
+/// is set back.
+pub fn check() {
+    if has_passed() {
+        report(Code::ERRCODE_QUERY_CANCELED, "request took too long").raise();
+    }
+}
+
+/// Raises the error that ends a worker.
+pub fn end() -> ! {
+    report(
+        Code::ERRCODE_ADMIN_SHUTDOWN,
+        "terminating background worker due to administrator command",
+    )
+    .raise()
+}
+
+/// Runs `work`. Past the limit, the next check for interrupts in it raises an error. Limits are not nested.
+pub fn within<T>(limit: Limit, work: impl FnOnce() -> T) -> T {
+    CURRENT.until.store(clock::up() + limit.usual, Relaxed);
+    CURRENT.ending.store(limit.ending, Relaxed);
+    if is_asked_to_end() && has_passed() {
+        end();
+    }
+    let _timer = Timer::start();
+    work()
+}
+
+/// A timer that runs; dropped also when an error unwinds.
+struct Timer(c_int);
+
+impl Timer {
+    fn start() -> Self {
+        static OWN: Local<Option<c_int>> = Local::new(None);
+        /// Any number that no version gives a meaning to asks for a free one.
+        const FREE: c_int = 100;
+        // SAFETY: the handler lives as long as the process, and does what a handler may.
+        unsafe {
+            let own = OWN.get().unwrap_or_else(|| RegisterTimeout(FREE, tick));
+            OWN.set(Some(own));
+            let first = pg_sys::GetCurrentTimestamp() + TICK;
+            enable_timeout_every(own, first, (TICK / 1_000) as c_int);
+            Self(own)
+        }
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: the timer is registered. An interrupt that nobody saw is not one of what follows.
+        unsafe {
+            disable_timeout(self.0, false);
+            (&raw mut pg_sys::QueryCancelPending).write_volatile(0);
+        }
+    }
+}
+
+/// Called by the handler of the alarm, which sets the latch as well.
+unsafe extern "C-unwind" fn tick() {
+    if !has_passed() {
+        return;
+    }
+    // SAFETY: flags for the handlers of signals.
+    unsafe {
+        (&raw mut pg_sys::QueryCancelPending).write_volatile(1);
+        (&raw mut pg_sys::InterruptPending).write_volatile(1);
+    }
+    if CURRENT.is_opening.load(Relaxed) {
+        let new =
+            (0..DESCRIPTORS).filter(|&descriptor| is_socket(descriptor) && !stays(descriptor));
+        for descriptor in new {
+            // SAFETY: a handler may call it. The library that has opened the descriptor closes it, as it would the
+            // socket.
+            unsafe { libc::dup2(CURRENT.nowhere.load(Relaxed), descriptor as c_int) };
+        }
+    }
+}
+
+/// Runs `work`, which opens sockets and waits for them without a look at interrupts. Past the limit of [`within`], they
+/// fail.
+pub fn opening<T>(work: impl FnOnce() -> T) -> T {
+    if CURRENT.nowhere.load(Relaxed) == 0 {
+        let flags = libc::O_RDWR | libc::O_CLOEXEC;
+        // SAFETY: a string; the descriptor stays as long as the process.
+        let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), flags) };
+        if nowhere < 0 {
+            report(Code::ERRCODE_IO_ERROR, "could not open file \"/dev/null\"").raise();
+        }
+        CURRENT.nowhere.store(nowhere, Relaxed);
+    }
+    for (word, bits) in CURRENT.sockets.iter().enumerate() {
+        let bit = |bit: usize| u64::from(is_socket(word * 64 + bit)) << bit;
+        bits.store((0..64).map(bit).sum(), Relaxed);
+    }
+    let _opening = Opening::begin();
+    work()
+}
+
+/// Guard of [`opening`]; dropped also when an error unwinds.
+struct Opening;
+
+impl Opening {
+    fn begin() -> Self {
+        CURRENT.is_opening.store(true, Relaxed);
+        Self
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        CURRENT.is_opening.store(false, Relaxed);
+    }
+}
+
+/// Whether a socket was open before [`opening`].
+fn stays(descriptor: usize) -> bool {
+    CURRENT.sockets[descriptor / 64].load(Relaxed) >> (descriptor % 64) & 1 == 1
+}
+
+fn is_socket(descriptor: usize) -> bool {
+    // SAFETY: zeroes are a valid `stat` to write to; a handler may call it.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        let found = libc::fstat(descriptor as c_int, &raw mut stat) == 0;
+        found && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK
+    }
+}

@@ -1,0 +1,100 @@
+//! Transactions of a worker, which outlives their errors and never waits in one without a limit.
+
+use crate::pg::charset;
+use crate::pg::worker::deadline;
+use crate::pg::worker::deadline::Limit;
+use pgrx::bgworkers::BackgroundWorker;
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
+use std::panic::AssertUnwindSafe;
+
+/// Why a transaction failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The error's message and detail, on one line.
+    pub why: String,
+    pub kind: Kind,
+}
+
+/// What kind of error ended a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It took too long.
+    Expired,
+    /// Another server could not be reached, or has closed the connection.
+    Lost,
+    /// Any other.
+    Other,
+}
+
+/// The longest text of a failure, in bytes. It may come from another server.
+const LONGEST: usize = 400;
+
+/// Runs `work` in a transaction, and returns its error instead of raising it.
+///
+/// # Errors
+/// The error; also when it takes longer than the limit.
+pub fn attempt<T>(limit: Limit, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    PgTryBuilder::new(AssertUnwindSafe(|| {
+        Ok(deadline::within(limit, || {
+            BackgroundWorker::transaction(AssertUnwindSafe(work))
+        }))
+    }))
+    .catch_others(|error| {
+        let kind = kind(&error);
+        // SAFETY: ends the failed transaction that `transaction` began, as the server's own loops do.
+        unsafe { pg_sys::AbortCurrentTransaction() };
+        let why = one_line(&describe(&error));
+        Err(Failure { why, kind })
+    })
+    .execute()
+}
+
+fn kind(error: &CaughtError) -> Kind {
+    /// The part of an SQLSTATE that is its class.
+    const CLASS: i32 = 0xfff;
+    let class = |code: Code| code as i32 & CLASS;
+    let lost = [
+        Code::ERRCODE_CONNECTION_EXCEPTION,
+        Code::ERRCODE_OPERATOR_INTERVENTION,
+    ];
+    let (CaughtError::PostgresError(report)
+    | CaughtError::ErrorReport(report)
+    | CaughtError::RustPanic {
+        ereport: report, ..
+    }) = error;
+    let code = report.sql_error_code();
+    if deadline::has_passed() {
+        Kind::Expired
+    } else if lost.map(class).contains(&class(code)) {
+        Kind::Lost
+    } else {
+        Kind::Other
+    }
+}
+
+/// Returns an error's message and detail.
+fn describe(error: &CaughtError) -> String {
+    let (CaughtError::PostgresError(report)
+    | CaughtError::ErrorReport(report)
+    | CaughtError::RustPanic {
+        ereport: report, ..
+    }) = error;
+    // A report of this library is in the encoding of the database.
+    let text = |text: &str| match error {
+        CaughtError::ErrorReport(_) => charset::decode(text.as_bytes()),
+        _ => text.to_owned(),
+    };
+    let message = text(report.message());
+    match report.detail().map(text) {
+        Some(detail) => format!("{message}: {}", detail.trim_end()),
+        None => message,
+    }
+}
+
+/// Returns a text of another server as the log and views may show it: on one line, and not longer than theirs.
+pub fn one_line(text: &str) -> String {
+    let end = text.floor_char_boundary(LONGEST);
+    let space = |sign: char| if sign.is_control() { ' ' } else { sign };
+    text[..end].chars().map(space).collect()
+}

@@ -1,0 +1,225 @@
+//! The registry of nodes: commands of its administrator.
+
+use crate::pg::datum::text::DecodedText;
+use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
+use crate::pg::error::{OrReport, report};
+use crate::pg::machine::clock;
+use crate::registry::identity;
+use crate::registry::server::grant::{grant_lease, random_id};
+use crate::registry::server::place;
+use crate::registry::server::place::Caller;
+use crate::registry::server::request::{
+    GrantedLease, Member, Nodes, describe_denial, printable, read_log_state,
+};
+use crate::registry::server::tables::{
+    Limits, State, Tables, arguments, with_tables, with_tables_in,
+};
+use mint_core::clock::timestamp_text;
+use mint_core::registry::lease_rules::QUARANTINE;
+use mint_core::{Micros, Registry};
+use pgrx::PgSqlErrorCode as Code;
+use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
+
+/// Makes this database a registry, or changes its rules. A new registry begins in quarantine, as there may have been
+/// another one before it.
+pub fn create(length: Micros, max_skew: Micros, limits: Limits) {
+    let place = place::find_or_create();
+    with_tables_in(&place, Caller::Owner, |tables| {
+        let insert = "INSERT INTO mint_registry.registry (lease, max_skew, leases_per_login, nodes_per_login, system_identifier,
+                 timeline, started, incarnation, quarantine, database, written)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $database, $transaction)
+             ON CONFLICT (one) DO NOTHING RETURNING 1";
+        let rules = || {
+            let [length, max_skew] = [length, max_skew].map(interval);
+            let Limits { leases, nodes } = limits;
+            [length.into(), max_skew.into(), leases.into(), nodes.into()]
+        };
+        let identity = identity::to_numbers(read_log_state().identity).map(DatumWithOid::from);
+        let end = timestamp(clock::now() + QUARANTINE).into();
+        let values: Vec<_> = rules().into_iter().chain(identity).chain([end]).collect();
+        if tables.update(insert, &values).is_empty() {
+            // What was changed by hand is noticed before it is written over.
+            tables.load_and_check_state(true, None);
+            let update = "UPDATE mint_registry.registry
+                 SET lease = $1, max_skew = $2, leases_per_login = $3, nodes_per_login = $4, written = $transaction";
+            tables.update(update, &rules());
+        }
+    });
+}
+
+/// Drops the registry, in which no lease or reservation lasts: another registry would not know of it.
+pub fn drop() {
+    with_tables(Caller::Owner, |tables| {
+        tables.load_state(true);
+        // Renewals lock their own row only.
+        let lock = "LOCK TABLE mint_registry.leases IN SHARE ROW EXCLUSIVE MODE";
+        tables.update(lock, &[]);
+        refuse_while_in_force(tables);
+    });
+    place::drop();
+}
+
+/// Raises an error while nodes are leased or reserved.
+fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
+    let select =
+        "SELECT pg_catalog.max(CASE WHEN pg_catalog.isfinite(lease_until) THEN lease_until END),
+             pg_catalog.count(CASE WHEN NOT pg_catalog.isfinite(lease_until) THEN id END)
+         FROM mint_registry.leases
+         WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz";
+    let row = tables
+        .update(select, &[timestamp(clock::now()).into()])
+        .first();
+    let last = row.get::<TimestampWithTimeZone>(1).or_report();
+    if let Some(last) = last.map(to_micros) {
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "cannot drop the registry while leases are in force",
+        )
+        .detail(format!("The last lease ends at {}.", timestamp_text(last)))
+        .hint("Use mint.release_leases() on each member, or wait until the leases end.")
+        .raise();
+    }
+    let reserved = row.get::<i64>(2).or_report().unwrap_or(0);
+    if reserved > 0 {
+        report(
+            Code::ERRCODE_OBJECT_IN_USE,
+            "cannot drop the registry while nodes are reserved",
+        )
+        .detail(match reserved {
+            1 => "There is 1 reservation.".to_owned(),
+            _ => format!("There are {reserved} reservations."),
+        })
+        .hint("Use mint.registry_unreserve().")
+        .raise();
+    }
+}
+
+/// Begins a quarantine.
+pub fn begin_quarantine() {
+    with_state(|registry, now| registry.quarantine(now));
+}
+
+/// Ends a quarantine early.
+pub fn end_quarantine() {
+    with_state(|registry, now| registry.quarantine = now);
+}
+
+/// Changes the state of the registry.
+fn with_state(change: impl FnOnce(&mut Registry, Micros)) {
+    with_tables(Caller::Owner, |tables| {
+        let (State { mut registry, .. }, _) = tables.load_and_check_state(true, None);
+        change(&mut registry, clock::now());
+        tables.save_state(&registry);
+    });
+}
+
+/// Reserves nodes for a server that makes no requests.
+pub fn reserve(nodes: Nodes, holder: &str) {
+    let member = Member {
+        name: printable(holder),
+        login: None,
+        system: 0,
+        clock: clock::now(),
+        listed: "{}".to_owned(),
+        seen: None,
+    };
+    with_tables(Caller::Owner, |tables| {
+        let (state, now) = tables.load_and_check_state(true, None);
+        let admitted = state.registry.admit(now, now, None);
+        let admitted = admitted.map_err(|denial| describe_denial(&state.registry, denial));
+        match admitted.and_then(|()| grant_lease(tables, &state, now, nodes, &member)) {
+            Ok(GrantedLease { id, .. }) => {
+                let update = "UPDATE mint_registry.leases
+                     SET lease_until = 'infinity'::pg_catalog.timestamptz, free_from = 'infinity'::pg_catalog.timestamptz,
+                         system_identifier = NULL, address = NULL, written = $transaction
+                     WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+                tables.update(update, &[id.into()]);
+            }
+            Err(denial) => report(Code::ERRCODE_OBJECT_IN_USE, denial).raise(),
+        }
+    });
+}
+
+/// Ends a reservation. Others get the nodes after the time for which the server may have minted ahead.
+pub fn unreserve(nodes: &Nodes) {
+    with_tables(Caller::Owner, |tables| {
+        let (_, now) = tables.load_and_check_state(true, None);
+        let update = "UPDATE mint_registry.leases SET lease_until = $4, free_from = $4, written = $transaction
+             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
+                 AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
+                 AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
+                 AND lease_until OPERATOR(pg_catalog.=) 'infinity'::pg_catalog.timestamptz
+             RETURNING 1";
+        let until = timestamp(now + QUARANTINE).into();
+        let rows = tables.update(update, &arguments(nodes, [until]));
+        if rows.is_empty() {
+            report(
+                Code::ERRCODE_UNDEFINED_OBJECT,
+                format!("{} {} not reserved", nodes.describe(), nodes.verb()),
+            )
+            .raise();
+        }
+    });
+}
+
+/// Evicts the holder of this name.
+pub fn evict_holder(holder: &str) -> i64 {
+    let condition = "holder OPERATOR(pg_catalog.=) $2::pg_catalog.text";
+    let evicted = evict(condition, |now| {
+        vec![now, DecodedText(holder.to_owned()).into()]
+    });
+    if evicted == 0 {
+        let message = format!("\"{}\" has no lease", printable(holder));
+        report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise();
+    }
+    evicted
+}
+
+/// Evicts the holders of any of these nodes.
+pub fn evict_nodes(nodes: &Nodes) -> i64 {
+    let condition = "node_bits OPERATOR(pg_catalog.=) $2::pg_catalog.int4
+        AND first_node OPERATOR(pg_catalog.<=) $4::pg_catalog.int8
+        AND last_node OPERATOR(pg_catalog.>=) $3::pg_catalog.int8";
+    let evicted = evict(condition, |now| {
+        [now].into_iter().chain(arguments(nodes, [])).collect()
+    });
+    if evicted == 0 {
+        let message = format!("{} {} not leased", nodes.describe(), nodes.verb());
+        report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise();
+    }
+    evicted
+}
+
+/// Gives leases that last, by a condition, other numbers, by which nobody can renew them. Returns how many.
+fn evict(
+    condition: &str,
+    values: impl Fn(DatumWithOid<'static>) -> Vec<DatumWithOid<'static>>,
+) -> i64 {
+    with_tables(Caller::Owner, |tables| {
+        let (State { registry, .. }, now) = tables.load_and_check_state(true, None);
+        let select = format!(
+            "SELECT id FROM mint_registry.leases
+             WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz
+                 AND pg_catalog.isfinite(lease_until) AND {condition}"
+        );
+        let rows = tables.update(&select, &values(timestamp(now).into()));
+        let ids: Vec<i64> = rows.filter_map(|row| row.get(1).or_report()).collect();
+        // A registry in quarantine may have forgotten that a lease was renewed.
+        let update = "UPDATE mint_registry.leases
+             SET id = $2, written = $transaction,
+                 lease_until = CASE WHEN lease_until OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz
+                     THEN $3::pg_catalog.timestamptz ELSE lease_until END,
+                 free_from = CASE WHEN free_from OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz
+                     THEN $3::pg_catalog.timestamptz ELSE free_from END
+             WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+        let quarantine = timestamp(registry.quarantine);
+        for id in &ids {
+            tables.update(
+                update,
+                &[(*id).into(), random_id().into(), quarantine.into()],
+            );
+        }
+        tables.save_state(&registry);
+        i64::try_from(ids.len()).unwrap_or(i64::MAX)
+    })
+}

@@ -1,0 +1,121 @@
+//! The nodes that a member can be granted: which are free, and how many its login can still hold.
+
+use crate::pg::datum::text::DecodedText;
+use crate::pg::datum::timestamp::timestamp;
+use crate::pg::error::OrReport;
+use crate::registry::identity;
+use crate::registry::server::request::{Member, Nodes};
+use crate::registry::server::tables::{Limits, Tables, arguments};
+use mint_core::Micros;
+
+/// Finds the highest node of a width that is free and that no member lists. People number nodes from below.
+pub fn find_any(
+    tables: &mut Tables<'_, '_>,
+    width: i32,
+    member: &Member,
+    now: Micros,
+) -> Result<Nodes, String> {
+    let all = Nodes::of_width(width);
+    let count = all.range.end() + 1;
+    let select = "SELECT pg_catalog.upper(
+             pg_catalog.int8multirange(pg_catalog.int8range(0::pg_catalog.int8, $2::pg_catalog.int8))
+                 OPERATOR(pg_catalog.-) pg_catalog.range_agg(nodes)
+         ) OPERATOR(pg_catalog.-) 1::pg_catalog.int8
+         FROM (
+             SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS nodes
+             FROM mint_registry.leases
+             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
+                 AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+             UNION ALL SELECT 'empty'::pg_catalog.int8range
+             UNION ALL
+             SELECT pg_catalog.unnest(listed) FROM (
+                 SELECT DISTINCT listed FROM mint_registry.leases
+                 WHERE NOT pg_catalog.isempty(listed)
+                     AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+             ) AS others
+             UNION ALL
+             SELECT pg_catalog.unnest($4::pg_catalog.text::pg_catalog.int8multirange)
+         ) AS taken";
+    let own = DecodedText(member.listed.clone());
+    let values = [
+        width.into(),
+        count.into(),
+        timestamp(now).into(),
+        own.into(),
+    ];
+    let highest = tables.update(select, &values).first().get::<i64>(1);
+    match highest.or_report() {
+        Some(node) => Ok(Nodes {
+            range: node..=node,
+            ..all
+        }),
+        None => Err(format!(
+            "all {count} nodes ({}) are in use, or listed by members",
+            identity::bits(width.unsigned_abs())
+        )),
+    }
+}
+
+/// Finds the first of these nodes that are free, up to the next one that is not.
+pub fn find_among(tables: &mut Tables<'_, '_>, wanted: &Nodes, now: Micros) -> Option<Nodes> {
+    let select = "SELECT pg_catalog.lower(nodes), pg_catalog.upper(nodes) OPERATOR(pg_catalog.-) 1::pg_catalog.int8
+         FROM (
+             SELECT pg_catalog.unnest(
+                 pg_catalog.int8multirange(pg_catalog.int8range($2, $3, '[]'::pg_catalog.text))
+                     OPERATOR(pg_catalog.-) pg_catalog.range_agg(taken)
+             ) AS nodes
+             FROM (
+                 SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS taken
+                 FROM mint_registry.leases
+                 WHERE $overlaps AND free_from OPERATOR(pg_catalog.>) $4::pg_catalog.timestamptz
+                 UNION ALL SELECT 'empty'::pg_catalog.int8range
+             ) AS leased
+         ) AS free
+         ORDER BY nodes LIMIT 1";
+    let rows = tables.update(select, &arguments(wanted, [timestamp(now).into()]));
+    if rows.is_empty() {
+        return None;
+    }
+    let row = rows.first();
+    let [first, last] = [1, 2].map(|column| row.get::<i64>(column).or_report());
+    Some(Nodes {
+        range: first?..=last?,
+        ..wanted.clone()
+    })
+}
+
+/// Checks that a member's login can hold these nodes as well.
+pub fn check_limits(
+    tables: &mut Tables<'_, '_>,
+    limits: Limits,
+    member: &Member,
+    nodes: &Nodes,
+    now: Micros,
+) -> Result<(), String> {
+    let Some(login) = &member.login else {
+        return Ok(());
+    };
+    let select = "SELECT pg_catalog.count(id), pg_catalog.sum(
+             last_node OPERATOR(pg_catalog.-) first_node OPERATOR(pg_catalog.+) 1::pg_catalog.int8
+         )::pg_catalog.int8
+         FROM mint_registry.leases
+         WHERE login OPERATOR(pg_catalog.=) $1::pg_catalog.text
+             AND lease_until OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz";
+    let values = [DecodedText(login.clone()).into(), timestamp(now).into()];
+    let row = tables.update(select, &values).first();
+    let [leases, held] = [1, 2].map(|column| row.get::<i64>(column).or_report().unwrap_or(0));
+    let more = nodes.range.end() - nodes.range.start() + 1;
+    if leases >= limits.leases {
+        return Err(format!(
+            "role \"{login}\" has {leases} leases (maximum {})",
+            limits.leases
+        ));
+    }
+    if more > limits.nodes.saturating_sub(held) {
+        return Err(format!(
+            "role \"{login}\" has leases of {held} nodes and requests {more} more (maximum {})",
+            limits.nodes
+        ));
+    }
+    Ok(())
+}
