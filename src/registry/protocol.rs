@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// The number of the protocol, which every message has. A new field that the other side may ignore does not change it.
 pub const PROTOCOL: u32 = 1;
 
-/// The most ranges of nodes that a member can tell that it lists, so that a request stays within 16,000 bytes.
-pub const MAX_LISTED: usize = 512;
+/// The most ranges of nodes that a member can tell that it lists.
+pub const MAX_LISTED: usize = 64;
 
 /// What a member asks.
 #[derive(Debug, Serialize)]

@@ -228,19 +228,23 @@ impl Segment {
         true
     }
 
-    /// Returns how many values to take next, and notes it. **Under the page's lock.** `own` is the sequence's own
-    /// step, `most` what it may grow to.
+    /// Returns how many values to take next. **Under the page's lock.** `own` is the sequence's own step, `most` what it may
+    /// grow to. [`Segment::note_step`] follows if they are taken.
+    #[must_use]
     pub fn next_step(&self, now: Micros, own: u64, most: u64) -> u64 {
         let own = own.clamp(1, LONGEST);
         let before = self.step.load(Ordering::Relaxed);
         let refilled = self.refilled.load(Ordering::Relaxed);
-        let step = if refilled == 0 {
+        if refilled == 0 {
             own
         } else {
             sequence::adapt(before, now.saturating_sub(refilled), own, most.min(LONGEST))
-        };
+        }
+    }
+
+    /// Notes how many values were to be taken. **Under the page's lock.**
+    pub fn note_step(&self, step: u64) {
         self.step.store(step, Ordering::Relaxed);
-        step
     }
 
     /// Gives the memory to another owner, with nothing in it; remaining values are lost. **The caller

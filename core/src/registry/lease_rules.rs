@@ -281,8 +281,9 @@ impl Registry {
     }
 
     /// Returns the length of leases. No quarantine covers a longer one, whatever a table says.
-    fn bounded_length(&self) -> Micros {
-        self.length.min(LONGEST_LEASE)
+    #[must_use]
+    pub fn bounded_length(&self) -> Micros {
+        self.length.clamp(SHORTEST_LEASE, LONGEST_LEASE)
     }
 }
 

@@ -198,6 +198,7 @@ fn a_busy_segment_grows_to_512_000_and_an_idle_one_shrinks_to_its_own_step() {
     ] {
         now += minutes * MINUTE;
         let step = segment.next_step(now, 2_000, 1_000_000);
+        segment.note_step(step);
         steps.push(step);
         let values = Values {
             first: 1,

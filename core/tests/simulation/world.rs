@@ -119,18 +119,23 @@ impl Sim {
             sim.join(Member::new(setting, clock_error, drift));
         }
         if faults == Faults::On {
-            for event in [
-                Event::Replicate,
-                Event::BackUp,
-                Event::FailRegistry,
-                Event::AdjustRegistryClock,
-                Event::ChangeSettings,
-                Event::Lie,
-            ] {
-                sim.schedule(SECOND..30 * SECOND, 0, event);
-            }
+            sim.schedule_faults();
         }
         sim
+    }
+
+    /// Schedules the first event of each kind that is not of a member.
+    fn schedule_faults(&mut self) {
+        for event in [
+            Event::Replicate,
+            Event::BackUp,
+            Event::FailRegistry,
+            Event::AdjustRegistryClock,
+            Event::ChangeSettings,
+            Event::Lie,
+        ] {
+            self.schedule(SECOND..30 * SECOND, 0, event);
+        }
     }
 
     /// Every tenth server asks for nodes by number, some for several, some for the same by mistake.

@@ -79,6 +79,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
             is_tried.set(true);
             let step = slot.segment.next_step(now, own, most);
             let values = rules.take(sequence_state(found), 1, step)?;
+            slot.segment.note_step(step);
             taken.set(Some(values));
             Some(row(values))
         },

@@ -103,6 +103,8 @@ impl Worker {
             source::set_end(sequence, values.last())
         })
         .map_err(|failure| failure.why)?;
+        // A source that is away does not make the step grow.
+        segments.slot.segment.note_step(count);
         segments.supply(values, position, now);
         flush_soon(position);
         Ok(())

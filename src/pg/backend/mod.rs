@@ -4,6 +4,7 @@ pub mod callbacks;
 pub mod direct_mapped;
 pub mod discard;
 pub mod guc;
+pub mod hurry;
 pub mod last_used;
 pub mod local;
 pub mod lock;

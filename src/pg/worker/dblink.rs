@@ -20,9 +20,11 @@ use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, Spi, pg_sys};
 const POLL: Micros = 1_000;
 /// How long a server that did not respond is left alone.
 const REST: Micros = 1_000_000;
+/// How long a connection is not used at most. Later the other server may have ended it.
+const IDLE: Micros = 60_000_000;
 /// The longest query, in bytes. It fits into the buffer of a socket, so that sending it does not wait for the other
 /// server.
-const LONGEST: usize = 16_000;
+const LONGEST: usize = 4_000;
 
 /// Query that sets up a new session on the other server, which ends it when this server is gone without a word: one row
 /// of four texts. The longest lease is renewed after 20 seconds.
@@ -59,6 +61,8 @@ pub struct Remote {
     /// The foreign server of the last query.
     server: Option<String>,
     is_open: bool,
+    /// The time of the last query, by the clock since boot.
+    used: Micros,
     /// The generation of foreign servers and user mappings at that time.
     generation: u64,
     /// Whether a query was sent whose answer has not arrived.
@@ -75,6 +79,7 @@ impl Remote {
             role,
             server: None,
             is_open: false,
+            used: 0,
             generation: 0,
             is_waiting: false,
             rest: None,
@@ -104,6 +109,9 @@ impl Remote {
             self.server = Some(server.to_owned());
         }
         self.generation = generation;
+        if clock::up() - std::mem::replace(&mut self.used, clock::up()) > IDLE {
+            self.disconnect();
+        }
         if let Some((until, failure)) = &self.rest
             && clock::up() < *until
         {

@@ -3,7 +3,7 @@
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::error::{OrReport, report};
-use crate::pg::machine::clock;
+use crate::pg::machine::{clock, random};
 use crate::registry::identity;
 use crate::registry::server::grant::{grant_lease, random_id};
 use crate::registry::server::place;
@@ -16,7 +16,7 @@ use crate::registry::server::tables::{
 };
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::QUARANTINE;
-use mint_core::{Micros, Registry};
+use mint_core::{Identity, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 
@@ -34,7 +34,12 @@ pub fn create(length: Micros, max_skew: Micros, limits: Limits) {
             let Limits { leases, nodes } = limits;
             [length.into(), max_skew.into(), leases.into(), nodes.into()]
         };
-        let identity = identity::to_numbers(read_log_state().identity).map(DatumWithOid::from);
+        // Random, so that members tell it from another registry, which they may have used before.
+        let identity = Identity {
+            incarnation: (random::bits() >> 33) as u32,
+            ..read_log_state().identity
+        };
+        let identity = identity::to_numbers(identity).map(DatumWithOid::from);
         let end = timestamp(clock::now() + QUARANTINE).into();
         let values: Vec<_> = rules().into_iter().chain(identity).chain([end]).collect();
         if tables.update(insert, &values).is_empty() {

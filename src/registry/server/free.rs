@@ -8,7 +8,8 @@ use crate::registry::server::request::{Member, Nodes};
 use crate::registry::server::tables::{Limits, Tables, arguments};
 use mint_core::Micros;
 
-/// Finds the highest node of a width that is free and that no member lists. People number nodes from below.
+/// Finds the highest node of a width that is free, one that no member lists if there is any. People number nodes from
+/// below.
 pub fn find_any(
     tables: &mut Tables<'_, '_>,
     width: i32,
@@ -17,40 +18,47 @@ pub fn find_any(
 ) -> Result<Nodes, String> {
     let all = Nodes::of_width(width);
     let count = all.range.end() + 1;
-    let select = "SELECT pg_catalog.upper(
-             pg_catalog.int8multirange(pg_catalog.int8range(0::pg_catalog.int8, $2::pg_catalog.int8))
-                 OPERATOR(pg_catalog.-) pg_catalog.range_agg(nodes)
-         ) OPERATOR(pg_catalog.-) 1::pg_catalog.int8
-         FROM (
-             SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS nodes
-             FROM mint_registry.leases
-             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-                 AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
-             UNION ALL SELECT 'empty'::pg_catalog.int8range
-             UNION ALL
+    let listed = "UNION ALL
              SELECT pg_catalog.unnest(listed) FROM (
                  SELECT DISTINCT listed FROM mint_registry.leases
                  WHERE NOT pg_catalog.isempty(listed)
                      AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
-             ) AS others
-             UNION ALL
-             SELECT pg_catalog.unnest($4::pg_catalog.text::pg_catalog.int8multirange)
-         ) AS taken";
-    let own = DecodedText(member.listed.clone());
-    let values = [
-        width.into(),
-        count.into(),
-        timestamp(now).into(),
-        own.into(),
-    ];
-    let highest = tables.update(select, &values).first().get::<i64>(1);
-    match highest.or_report() {
+             ) AS others";
+    let mut highest = |taken: &str| {
+        let select = format!(
+            "SELECT pg_catalog.upper(
+                 pg_catalog.int8multirange(pg_catalog.int8range(0::pg_catalog.int8, $2::pg_catalog.int8))
+                     OPERATOR(pg_catalog.-) pg_catalog.range_agg(nodes)
+             ) OPERATOR(pg_catalog.-) 1::pg_catalog.int8
+             FROM (
+                 SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS nodes
+                 FROM mint_registry.leases
+                 WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
+                     AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+                 UNION ALL
+                 SELECT pg_catalog.unnest($4::pg_catalog.text::pg_catalog.int8multirange)
+                 UNION ALL SELECT 'empty'::pg_catalog.int8range
+                 {taken}
+             ) AS taken"
+        );
+        let own = DecodedText(member.listed.clone());
+        let values = [
+            width.into(),
+            count.into(),
+            timestamp(now).into(),
+            own.into(),
+        ];
+        let row = tables.update(&select, &values).first();
+        row.get::<i64>(1).or_report()
+    };
+    // What others list is their wish, not their lease: it does not use up the nodes.
+    match highest(listed).or_else(|| highest("")) {
         Some(node) => Ok(Nodes {
             range: node..=node,
             ..all
         }),
         None => Err(format!(
-            "all {count} nodes ({}) are in use, or listed by members",
+            "all {count} nodes ({}) are in use, or listed by this server",
             identity::bits(width.unsigned_abs())
         )),
     }

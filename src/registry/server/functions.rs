@@ -1,5 +1,6 @@
 //! The registry of nodes in SQL: its administrator's functions, and those that members call.
 
+use crate::pg::backend::hurry;
 use crate::pg::catalog::privilege;
 use crate::pg::datum::json::JsonText;
 use crate::pg::datum::text::DecodedText;
@@ -130,16 +131,21 @@ fn registry_end_quarantine() {
 /// people.**
 ///
 /// # Errors
-/// 0A000 when the registry does not know the protocol, 22023 when it cannot read the request.
+/// 0A000 when the registry does not know the protocol, 22023 when it cannot read the request, 25001 in a transaction block.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_request(request: JsonText) -> JsonText {
+    /// Milliseconds. The registry's row stays locked from the answer to the commit.
+    const COMMIT_WITHIN: i32 = 300;
+    hurry::refuse_block(c"mint.registry_request()");
     let request = protocol::read_request(&request.0).unwrap_or_else(|why| refuse_request(why));
-    JsonText(match request {
+    let answer = JsonText(match request {
         Request::Lease(asked) => protocol::write(&lease(asked)),
         Request::Release { id, until } => protocol::write(&ReleaseAnswer {
             released: grant::release(id, until),
         }),
-    })
+    });
+    hurry::commit_within(COMMIT_WITHIN);
+    answer
 }
 
 fn lease(asked: LeaseRequest) -> LeaseAnswer {

@@ -114,7 +114,7 @@ fn answer(
 ) -> Answer {
     Answer {
         lease,
-        length: registry.length,
+        length: registry.bounded_length(),
         seen: agrees.then(|| LogPoint {
             identity: registry.identity,
             position: read_log_state().position,

@@ -3,6 +3,7 @@
 use super::shard;
 use mint_cluster::registry::members::{assert_refused, first_id};
 use mint_cluster::{Registry, Session, assert_ascending, assert_unique, say};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
@@ -150,4 +151,55 @@ fn of_a_range_each_member_gets_what_is_free() {
     ada.stop_immediate();
     let (_, after) = first_id(&ben, "SELECT snowflake_next_id(3)");
     assert!(after < registry.takeover(), "{after:?}");
+}
+
+/// A login that keeps the registry's locks, as long as it can, ends no lease and keeps no node from others.
+#[test]
+fn a_login_that_keeps_locks_holds_up_nobody() {
+    let Some(registry) = Registry::start("kept locks", 5) else {
+        return;
+    };
+    let (ada, ben) = (registry.auto("ada"), registry.auto("ben"));
+    let mut session = ada.connect("postgres");
+    let mut ids: Vec<i64> = vec![session.one(NEXT)];
+    let request = "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 13, 'holder', 'eve',
+        'nodes', '[7, 7]'::jsonb, 'system', 1, 'clock', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint))";
+    let mut eve = registry.server.connect_as("member", "postgres");
+    eve.run("BEGIN");
+    assert_eq!(eve.refusal(request).code, "25001");
+    eve.run("ROLLBACK");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Whatever the statement does after the request, its session ends.
+        let hold = "DO $$ BEGIN PERFORM $request$; LOOP BEGIN PERFORM pg_sleep(70); EXCEPTION WHEN OTHERS OR query_canceled THEN END; END LOOP; END $$";
+        let hold = hold.replace("$request$", request.trim_start_matches("SELECT "));
+        for _ in 0..2 {
+            let (hold, is_over, registry) = (hold.clone(), &is_over, &registry);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let config = registry.server.config("postgres", "member");
+                    if let Ok(mut session) = Session::open(&config) {
+                        let begun = Instant::now();
+                        session.try_run(&hold).expect_err("the end of the session");
+                        assert!(begun.elapsed() < Duration::from_secs(5), "it holds locks");
+                    }
+                }
+            });
+        }
+        let mut mint_for = |time: Duration| {
+            let begun = Instant::now();
+            while begun.elapsed() < time {
+                ids.push(session.one(NEXT));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        };
+        mint_for(registry.lease);
+        first_id(&ben, NEXT);
+        // The first request after a restart writes what the registry has noticed.
+        registry.server.stop_immediate();
+        registry.server.start_again();
+        mint_for(registry.lease * 2);
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_ascending(&ids);
 }
