@@ -88,7 +88,7 @@ fn registry_reserve(
     admin::reserve(nodes, &holder);
 }
 
-/// Ends a reservation. Others can get the nodes one length of a lease later.
+/// Ends a reservation. Others can get the nodes one quarantine later: the server may have minted ahead.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
     admin::unreserve(&Nodes::new(node_bits, first_node, last_node));

@@ -164,8 +164,8 @@ fn holder_of(row: &SpiHeapTupleData<'_>, wanted: &Nodes) -> Option<Holder> {
 }
 
 impl<'conn> Tables<'_, 'conn> {
-    /// Fills oids into a statement; for `$transaction` what rows written now have in xmin; and for `$overlaps` the condition that a lease has any of the nodes of [`arguments`],
-    /// in the form that the index serves.
+    /// Fills oids into a statement; for `$transaction` what rows written now have in xmin; and for `$overlaps` the condition
+    /// that a lease has any of the nodes of [`arguments`], in the form that the index serves.
     pub fn sql(&self, text: &str) -> String {
         let range = |width, first, last| {
             // As in sql/registry/tables.sql: else the index does not serve.

@@ -81,8 +81,8 @@ fn no_other_function_answers_for_the_source_of_a_sequence() {
     assert_untouched(&central.server, "drawing");
 }
 
-/// The worker acts as the owner of a foreign server. dblink requires a password of one who is not a superuser, so that he
-/// does not connect as whoever this server runs as.
+/// The worker acts as the owner of a foreign server. dblink requires a password of an ordinary role, so peer authentication
+/// as the server's own system user is out of its reach.
 #[test]
 fn a_foreign_server_of_an_ordinary_role_is_not_followed() {
     let builder = Server::build("a deputy")
