@@ -1,15 +1,28 @@
 # Each target is a script of pg_test/tools; this file is their index.
 #
-# PG=15|16|17|18 chooses the PostgreSQL (default: 15, or what the system offers),
-# SHORT=1 the short form of the long tests. Servers, builds and logs are kept in
+# PG=15|16|17|18|19 chooses the PostgreSQL (default: 15, or what the system offers),
+# FULL=1 the long form of the tests that have one. Servers, builds and logs are kept in
 # /var/cache/pg_mint as root, ~/.cache/pg_mint otherwise (PG_MINT_CACHE changes it).
 MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export SHORT QUICK BENCH
+export FULL QUICK BENCH DESTDIR
 
-.PHONY: help run stop test test-all programs torture lint bench instructions docs expected install
+.PHONY: all install installcheck clean help run stop test test-all programs torture lint bench instructions docs \
+	expected script package dist chroot
+
+all: ## build the library for a server of yours: make PG_CONFIG=/path/to/pg_config
+	@$(TOOLS)/build.sh $(PG_CONFIG) >/dev/null
+
+install: ## build, and install into that server, or below DESTDIR
+	@$(TOOLS)/install.sh $(PG_CONFIG)
+
+installcheck: ## test what is installed in a running server (PGHOST, PGPORT ...)
+	@$(TOOLS)/installcheck.sh $(PG_CONFIG)
+
+clean: ## remove what make built; servers and tests keep theirs
+	@$(TOOLS)/build.sh --clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,10 +33,10 @@ run: ## from nothing to a running server with pg_mint, and a tour of it
 stop: ## stop the server that make run started
 	@$(TOOLS)/run.sh --stop
 
-test: ## all tests on one PostgreSQL (PG=15, SHORT=1)
+test: ## all tests on one PostgreSQL (PG=15, FULL=1)
 	@$(TOOLS)/test.sh $(PG)
 
-test-all: ## all tests on PostgreSQL 15, 16, 17 and 18
+test-all: ## all tests on PostgreSQL 15, 16, 17, 18 and 19
 	@$(TOOLS)/test_all.sh
 
 programs: ## ORMs, migration tools and drivers on a server with pg_mint; installs them (PG=15)
@@ -48,5 +61,14 @@ expected: ## accept what pg_regress and pg_isolation_regress printed as expected
 	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \
 		$(TOOLS)/regress.sh --accept $$pg_config && $(TOOLS)/isolation.sh --accept $$pg_config
 
-install: ## install into a server of yours: make install PG_CONFIG=/path/to/pg_config
-	@$(TOOLS)/install.sh $(PG_CONFIG)
+script: ## accept the install script that the code makes (PG=15)
+	@$(TOOLS)/script.sh --accept $$($(TOOLS)/postgres.sh $(or $(PG),15))
+
+package: ## Debian packages for the servers of this Debian
+	@$(TOOLS)/package.sh
+
+dist: ## the archive for PGXN, installed once by its client
+	@$(TOOLS)/dist.sh
+
+chroot: ## packages, make run and make test in a clean Debian stable, as an ordinary user; takes an hour, needs root
+	@$(TOOLS)/chroot.sh

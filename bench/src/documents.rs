@@ -19,6 +19,23 @@ const KEYS: [(&str, &str); 7] = [
     ("gen_random_uuid", "gen_random_uuid"),
 ];
 
+/// What users of TiDB compare: keys in order, scattered by digits, as text, and in partitions.
+const SCATTERING: [(&str, &str); 7] = [
+    ("serial", "nextval"),
+    ("snowflake", "snowflake_next_id"),
+    ("snowflake, scattered", "snowflake_next_id, scattered"),
+    (
+        "snowflake, 2 digits scattered",
+        "snowflake_next_id, scattered",
+    ),
+    (
+        "snowflake, 3 digits scattered",
+        "snowflake_next_id, scattered",
+    ),
+    ("snowflake as text", "snowflake_next_id"),
+    ("snowflake, 16 hash partitions", "snowflake_next_id"),
+];
+
 /// Rewrites the text between the marks of every document.
 pub fn refresh(results: &Path) {
     let repository = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -48,8 +65,8 @@ fn filled(document: &str, results: &Path) -> String {
         let (_, after) = rest.split_once(END).expect("a mark is closed");
         let figures = match name {
             "machine" => machine(results),
-            "keys" => keys(results, &KEYS),
-            "scattering" => keys(results, &KEYS[..3]),
+            "keys" => keys(results, &KEYS, true),
+            "scattering" => keys(results, &SCATTERING, false),
             other => panic!("there is no bench {other}"),
         };
         let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
@@ -95,22 +112,31 @@ impl Results {
     }
 }
 
-fn keys(results: &Path, keys: &[(&str, &str)]) -> String {
+fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
     let calls = Results::read(results, "per_call.csv");
     let tables = Results::read(results, "tables.csv");
     let scans = Results::read(results, "scans.csv");
     let rows = tables.cell(&[keys[0].0], "rows");
+    let [calls_title, calls_line] = if with_calls {
+        [" a call, ns |", "---:|"]
+    } else {
+        ["", ""]
+    };
     let mut text = format!(
-        "| Key | a call, ns | INSERT of {rows} rows, s | index, MB | WAL, MB | newest 1 % by the key, ms | by time, ms |\n\
-         |---|---:|---:|---:|---:|---:|---:|\n"
+        "| Key |{calls_title} INSERT of {rows} rows, s | index, MB | WAL, MB | newest 1 % by the key, ms | by time, ms |\n\
+         |---|{calls_line}---:|---:|---:|---:|---:|\n"
     );
     for (key, generator) in keys {
         let table = |column| tables.cell(&[key], column);
         let scan = |by| scans.cell(&[key, by], "ms");
+        let call = if with_calls {
+            format!(" {} |", calls.cell(&[generator], "ns"))
+        } else {
+            String::new()
+        };
         let _ = writeln!(
             text,
-            "| {key} | {} | {} | {} | {} | {} | {} |",
-            calls.cell(&[generator], "ns"),
+            "| {key} |{call} {} | {} | {} | {} | {} |",
             table("seconds"),
             table("key's index MB"),
             table("WAL MB"),

@@ -15,6 +15,8 @@ struct Key {
     /// Whether a range of time is a range of the key.
     in_time: bool,
     ours: bool,
+    /// Whether the table is 16 partitions by the hash of the key.
+    partitioned: bool,
 }
 
 const fn ours(name: &'static str, column: &'static str, call: &'static str, in_time: bool) -> Key {
@@ -24,6 +26,16 @@ const fn ours(name: &'static str, column: &'static str, call: &'static str, in_t
         call,
         in_time,
         ours: true,
+        partitioned: false,
+    }
+}
+
+/// The same in 16 partitions by the hash of the key, as TiDB's regions that are split beforehand.
+const fn partitioned(key: Key) -> Key {
+    Key {
+        name: "snowflake, 16 hash partitions",
+        partitioned: true,
+        ..key
     }
 }
 
@@ -34,15 +46,20 @@ const fn theirs(name: &'static str, column: &'static str, call: &'static str) ->
         call,
         in_time: false,
         ours: false,
+        partitioned: false,
     }
 }
 
 #[rustfmt::skip]
-const KEYS: [Key; 8] = [
+const KEYS: [Key; 12] = [
     theirs("serial", "bigint", "nextval('bench_plain')"),
     ours("snowflake", "bigint", "snowflake_next_id(1, 'twitter')", true),
     ours("snowflake, 8 shards", "bigint", "snowflake_next_id(i & 7, 'twitter')", true),
     ours("snowflake, scattered", "bigint", "snowflake_scatter(snowflake_next_id(1, 'twitter'))", false),
+    ours("snowflake, 2 digits scattered", "bigint", "snowflake_scatter(snowflake_next_id(1, 'twitter'), 2)", false),
+    ours("snowflake, 3 digits scattered", "bigint", "snowflake_scatter(snowflake_next_id(1, 'twitter'), 3)", false),
+    ours("snowflake as text", "text", "snowflake_next_id(1, 'twitter')::text", false),
+    partitioned(ours("", "bigint", "snowflake_next_id(1, 'twitter')", true)),
     ours("uuid_v7", "uuid", "uuid_v7()", true),
     ours("objectid", "objectid", "objectid()", true),
     ours("uuid_v4", "uuid", "uuid_v4()", false),
@@ -127,11 +144,34 @@ fn megabytes(session: &mut Session, what: &str) -> f64 {
     session.one::<f64>(&format!("SELECT ({what})::float8 / 1e6"))
 }
 
-fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
+/// Returns the expression of a relation's size, with that of its partitions.
+fn size_of(relation: &str) -> String {
+    format!(
+        "SELECT coalesce(sum(pg_relation_size(relid)), pg_relation_size('{relation}')) FROM pg_partition_tree('{relation}')"
+    )
+}
+
+fn create(session: &mut Session, key: &Key) {
+    let partitions = if key.partitioned {
+        "PARTITION BY HASH (id)"
+    } else {
+        ""
+    };
     session.run(&format!(
-        "CREATE TABLE bench_rows (id {} PRIMARY KEY, at timestamptz NOT NULL, body text)",
+        "CREATE TABLE bench_rows (id {} PRIMARY KEY, at timestamptz NOT NULL, body text) {partitions}",
         key.column
     ));
+    if key.partitioned {
+        for part in 0..16 {
+            session.run(&format!(
+                "CREATE TABLE bench_rows_{part} PARTITION OF bench_rows FOR VALUES WITH (MODULUS 16, REMAINDER {part})"
+            ));
+        }
+    }
+}
+
+fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
+    create(session, key);
     session.run("CHECKPOINT");
     let before: String = session.one("SELECT pg_current_wal_insert_lsn()::text");
     let insert = format!(
@@ -159,7 +199,7 @@ fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
             &format!("pg_current_wal_insert_lsn() - '{before}'"),
         ),
         buffers: session
-            .one("SELECT idx_blks_read FROM pg_statio_user_tables WHERE relname = 'bench_rows'"),
+            .one("SELECT sum(idx_blks_read)::bigint FROM pg_statio_user_tables WHERE relname ~ '^bench_rows'"),
     }
 }
 
@@ -177,14 +217,14 @@ fn conclude(
     };
     let seconds = spread(|fill| fill.seconds);
     let wal_mb = spread(|fill| fill.wal_mb).median;
-    let index_mb = megabytes(session, "pg_relation_size('bench_rows_pkey')");
+    let index_mb = megabytes(session, &size_of("bench_rows_pkey"));
     let full = "SELECT avg_leaf_density FROM pgstatindex('bench_rows_pkey')";
     table.row(&[
         key.name.to_owned(),
         rows.to_string(),
         number(seconds.median),
         number(seconds.noise()),
-        number(megabytes(session, "pg_relation_size('bench_rows')")),
+        number(megabytes(session, &size_of("bench_rows"))),
         number(index_mb),
         // The extension pgstattuple may be missing.
         session
@@ -221,7 +261,7 @@ fn scans_table(rows: u32) -> Table {
 fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut Table) {
     session.run("CREATE INDEX bench_rows_at ON bench_rows (at)");
     session.run("VACUUM ANALYZE bench_rows");
-    let size = megabytes(session, "pg_relation_size('bench_rows_at')");
+    let size = megabytes(session, &size_of("bench_rows_at"));
     let newest = rows / 100;
     for (column, by, size) in [
         ("id", "the key", String::new()),

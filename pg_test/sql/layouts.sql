@@ -7,6 +7,12 @@ SELECT name, bits, unit, epoch, nodes, ids_per_second, first_invalid, expired FR
 SELECT name, encode(mint.snowflake_layout_send(layout), 'hex') AS bytes, definition FROM snowflake_layouts();
 SELECT bool_and(definition::snowflake_layout = layout AND layout::text = name) FROM snowflake_layouts();
 
+-- The same row for any layout.
+SELECT * FROM snowflake_layouts('twitter') EXCEPT SELECT * FROM snowflake_layouts();
+SELECT name, bits, unit, nodes, ids_per_second, first_invalid, expired, definition FROM snowflake_layouts('time:42 node:8 seq:13 epoch:2026-01-01T00:00:00Z');
+SELECT name, nodes, first_invalid FROM snowflake_layouts('time:62 seq:1 unit:3600s epoch:2020-01-01T00:00:00Z');
+SELECT count(*) FROM snowflake_layouts(NULL);
+
 -- The free form.
 SELECT 'time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z'::snowflake_layout;
 SELECT 'time:39 node:5+5 seq:12 epoch:2025-01-01T00:00:00Z'::snowflake_layout;
@@ -87,10 +93,12 @@ SELECT snowflake_shard(:id, t) FROM (VALUES ('no such'::text)) v (t);
 SELECT t = 'twitter'::snowflake_layout FROM (VALUES ('twitter'), ('odd')) v (t);
 SELECT snowflake_shard(:id, NULL::text) IS NULL AS "null";
 -- char(n) and name have no such cast; PostgreSQL casts char(n) to text by itself, and one cast is all that it adds.
+\set VERBOSITY terse
 SELECT snowflake_shard(:id, c) FROM kind;
 SELECT snowflake_shard(:id, n) FROM kind;
 -- A layout becomes text on assignment only, as ever.
 SELECT length('twitter'::snowflake_layout);
+\set VERBOSITY default
 DROP TABLE kind;
 
 -- Sorting, grouping, hashing, indexing, COPY.

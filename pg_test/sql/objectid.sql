@@ -22,8 +22,10 @@ SELECT castsource::regtype, casttarget::regtype, castcontext FROM pg_cast
 WHERE 'objectid'::regtype IN (castsource, casttarget) ORDER BY 1, 2;
 SELECT objectid '507f1f77bcf86cd799439011'::text, objectid '507f1f77bcf86cd799439011'::bytea,
        text '507F1F77bcf86cd799439011'::objectid, varchar '507f1f77bcf86cd799439011'::objectid, bytea '\x507f1f77bcf86cd799439011'::objectid;
+\set VERBOSITY terse
 SELECT objectid '507f1f77bcf86cd799439011' = text '507f1f77bcf86cd799439011';
 SELECT length(objectid '507f1f77bcf86cd799439011');
+\set VERBOSITY default
 -- A BSON document, {a: ObjectId(...)}: there and back.
 SELECT substring(doc FROM 8 FOR 12)::objectid, '\x14000000076100'::bytea || substring(doc FROM 8 FOR 12)::objectid::bytea || '\x00' = doc AS same
 FROM (SELECT '\x1400000007610056E1FC72E0C917E9C471416100'::bytea AS doc) t;
@@ -112,6 +114,7 @@ SELECT count(*), (SELECT count(*) FROM part0) BETWEEN 4500 AND 5500 AS even FROM
 SELECT mint.objectid_hash('507f1f77bcf86cd799439011'), mint.objectid_hash_extended('507f1f77bcf86cd799439011', 0), mint.objectid_hash_extended('507f1f77bcf86cd799439011', 1);
 CREATE TABLE months (id objectid PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE january PARTITION OF months FOR VALUES FROM (objectid_min('2026-01-01')) TO (objectid_min('2026-02-01'));
+CREATE TABLE february PARTITION OF months FOR VALUES FROM (objectid_min('2026-02-01')) TO (objectid_min('2026-03-01'));
 EXPLAIN (COSTS OFF) SELECT * FROM months WHERE id >= objectid_min('2026-02-01');
 
 -- Parallel aggregates.

@@ -101,6 +101,62 @@ SELECT mint.registry_evict(10, 200, 900);
 SELECT mint.registry_unreserve(10, 200, 1000);
 SELECT mint.registry_unreserve(10, 200, 1001);
 SELECT held, lease_until < now() + interval '71 s' AS soon FROM mint_registry.nodes WHERE holder LIKE 'the%';
+-- Nodes that stay: one for each holder and width, leased by the holder at one place only, by its key.
+SELECT mint.registry_assign(9, 'ada'), mint.registry_assign(9, 'ben'), mint.registry_assign(9, 'ada') AS again, mint.registry_assign(8, 'ada') AS of_another_width;
+SELECT mint.registry_assign(9, 'eve', 7), mint.registry_assign(9, 'eve', 7) AS again;
+SELECT mint.registry_assign(9, 'eve', 8);
+SELECT mint.registry_assign(9, 'zoe', 7);
+SELECT mint.registry_assign(9, 'zoe', 512);
+SELECT mint.registry_assign(32, 'ada');
+SELECT mint.registry_assign(9, '');
+SELECT mint.registry_assign(9, NULL);
+SELECT mint.registry_assign(NULL, 'ada');
+CREATE FUNCTION lease(holder text, assignee jsonb, term jsonb DEFAULT NULL) RETURNS jsonb
+BEGIN ATOMIC
+    WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now)
+    SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 9, 'lease', term,
+        'holder', holder, 'system', 1, 'clock', now, 'assignee', assignee)) FROM clock;
+END;
+SELECT lease('zoe', '{"place": "here", "key": 5}') - '{seen,length}'::text[];
+SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": 3600000000}') AS first \gset
+SELECT :'first'::jsonb -> 'nodes' AS nodes, max_outage, assigned, place FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
+-- Neither another place nor another key, also after the lease has ended.
+SELECT lease('ada', '{"place": "there", "key": 5}') -> 'denial' AS denial;
+SELECT lease('ada', '{"place": "here", "key": 6, "max_outage": 0}', :'first'::jsonb -> 'lease') -> 'denial' AS denial;
+SELECT regexp_replace(lease('ada', '{"place": "here", "key": 5}') ->> 'denial', 'until .*', 'until SOON') AS denial;
+-- What the server has once said of its outages counts.
+SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": 1}', :'first'::jsonb -> 'lease') -> 'lease' -> 'id' = :'first'::jsonb -> 'lease' -> 'id' AS renewed;
+SELECT max_outage, renewals FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
+SELECT lease('ada', '{"place": "here", "key": 5}', :'first'::jsonb -> 'lease') -> 'denial' AS denial;
+SELECT max_outage IS NULL AS without_a_limit, held FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
+SELECT lease('ada', '{"key": 5}');
+SELECT lease('ada', '{"place": "here"}');
+SELECT lease('ada', '"here"');
+SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": "1 d"}');
+SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": -1}');
+SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": 9223372036854775807}');
+-- It is renewed by its assignee only.
+SELECT node, why FROM ask((:'first'::jsonb -> 'lease' ->> 'id')::bigint, 9, 511, 511);
+SELECT release((:'first'::jsonb -> 'lease' ->> 'id')::bigint);
+SELECT node, why FROM ask(NULL, 9, 511, 511);
+-- Taken away: reserved for as long as the server may use it, here without a limit; or until somebody knows better.
+SELECT mint.registry_unassign(9, 'ada'), round(extract(epoch FROM mint.registry_unassign(9, 'ben') - now()) / 10) * 10 AS soon;
+SELECT mint.registry_unassign(9, 'ada');
+SELECT mint.registry_unassign(32, 'ada');
+SELECT lease('eve', '{"place": "here", "key": 5, "max_outage": 3600000000}') -> 'denial' AS denial;
+SELECT round(extract(epoch FROM mint.registry_unassign(9, 'eve') - now()) / 100) * 100 AS later;
+SELECT first_node, holder, assigned, place, held, isfinite(lease_until) AS ends FROM mint_registry.nodes WHERE node_bits = 9 ORDER BY 1;
+SELECT mint.registry_assign(9, 'ada') AS another;
+SELECT mint.registry_unreserve(9, 511, 511), mint.registry_unreserve(9, 7, 7), mint.registry_unassign(9, 'ada') > now(), mint.registry_unassign(8, 'ada') > now();
+-- In a quarantine only by number.
+SELECT mint.registry_begin_quarantine();
+\set VERBOSITY terse
+SELECT mint.registry_assign(9, 'ada', 99);
+SELECT regexp_replace(lease('ada', '{"place": "here", "key": 5}') ->> 'denial', '\d+\.\d s', 'SOME s') AS denial;
+SELECT mint.registry_unassign(9, 'ada') > now();
+DO $$ BEGIN PERFORM mint.registry_assign(9, 'ada'); EXCEPTION WHEN object_in_use THEN RAISE INFO '%', regexp_replace(SQLERRM, '\d+\.\d s', 'SOME s'); END $$;
+\set VERBOSITY default
+SELECT mint.registry_end_quarantine();
 -- Whatever happens, no node is in two leases.
 INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (1, 13, 95, 95, 'me', now(), now(), now(), now(), '3');
 -- Names are shown on one line, in their own order, and cut.
@@ -271,7 +327,7 @@ SELECT mint.registry_reserve(32, 0, 0, 'x');
 
 -- The tables are no part of the extension, which comes and goes without them.
 SELECT mint.registry_reserve(13, 4000, 4000, 'static');
-DROP FUNCTION ask, release;
+DROP FUNCTION ask, release, lease;
 DROP EXTENSION pg_mint;
 SELECT count(*) > 3 AS some FROM mint_registry.nodes;
 CREATE EXTENSION pg_mint;
@@ -367,6 +423,17 @@ SET pg_mint.node = -1;
 SELECT snowflake_next_id();
 SET pg_mint.node = 'some';
 SET pg_mint.node = '99999999999';
+SET pg_mint.node = '4/';
+SET pg_mint.node = '4/8/1';
+SET pg_mint.node = '4/-8';
+-- The parts of a split node.
+SET pg_mint.node = '4/8';
+SELECT parts FROM snowflake_decode(snowflake_next('twitter'), 'twitter');
+SELECT parts FROM snowflake_decode(snowflake_next('time:41 node:3+4 seq:12 epoch:2020-01-01T00:00:00Z'), 'time:41 node:3+4 seq:12 epoch:2020-01-01T00:00:00Z');
+SELECT snowflake_next_id();
+SELECT snowflake_next('mastodon') > 0 AS has_no_node;
+SET pg_mint.node = '4/40';
+SELECT snowflake_next('twitter');
 SET pg_mint.node = -2;
 RESET pg_mint.node;
 SET pg_mint.nodes = '1';
@@ -378,9 +445,17 @@ ALTER SYSTEM SET pg_mint.nodes = '99999999999999999999';
 ALTER SYSTEM RESET pg_mint.nodes;
 SELECT mint.release_leases();
 
+-- Nodes of parts.
+SELECT snowflake_node('{4,8}', 'twitter'), snowflake_node('{5}', 'instagram'), snowflake_node('{}', 'tso'), snowflake_node(NULL, 'tso') IS NULL AS strict;
+SELECT snowflake_node('{3,40}', 'twitter');
+SELECT snowflake_node('{-1,8}', 'twitter');
+SELECT snowflake_node('{104}', 'twitter');
+SELECT snowflake_node('{1,2}', 'instagram');
+SELECT snowflake_node('{1}', 'tso');
+SELECT snowflake_node('{1,NULL}', 'twitter');
+
 -- Nodes of Java's SequenceGenerator.
 SELECT mac, snowflake_node_from_mac(mac) FROM unnest('{0242AC110002, 02:42:ac:11:00:02, 005056219395, ""}'::text[]) mac;
-SELECT snowflake_node_from_mac() BETWEEN 0 AND 1023 AS in_range;
 SELECT snowflake_node_from_mac(NULL) IS NULL AS strict;
 
 -- Sequences of other servers.

@@ -195,6 +195,44 @@ SELECT segment_last('last');
 SELECT segment_next('last');
 SELECT segment_last('pg_class');
 
+-- The value that any session drew last. nextval() and long ranges take values past the segments.
+CREATE SEQUENCE shown INCREMENT 2;
+SELECT segment_current('shown');
+SELECT segment_next('shown'), segment_next('shown'), segment_current('shown');
+SELECT max(segment_next('shown')) FROM generate_series(1, 1998);
+SELECT segment_current('shown');
+SELECT max(segment_next('shown')) FROM generate_series(1, 2000);
+SELECT segment_current('shown'), nextval('shown') > 0 AS nextval, segment_current('shown');
+SELECT setval('shown', 50001);
+SELECT segment_current('shown');
+SELECT segment_set('shown', 60001), segment_current('shown');
+CREATE SEQUENCE reset START 7;
+SELECT segment_current('reset'), setval('reset', 5, false), segment_current('reset'), nextval('reset'), segment_current('reset');
+SELECT segment_current('pg_class'), segment_current(NULL);
+SELECT segment_current(NULL) IS NULL AS none;
+-- What currval() and lastval() answer: the values of nextval() alone.
+DISCARD SEQUENCES;
+SELECT segment_next('reset'), segment_last('reset');
+SELECT currval('reset');
+SELECT lastval();
+SELECT nextval('reset') = lastval() AS of_nextval, segment_next('reset') <> currval('reset') AS differs;
+CREATE ROLE regress_reader;
+GRANT USAGE ON SCHEMA segments_test TO regress_reader;
+SET ROLE regress_reader;
+SELECT segment_current('reset');
+RESET ROLE;
+GRANT SELECT ON SEQUENCE reset TO regress_reader;
+SET ROLE regress_reader;
+SELECT segment_current('reset') IS NOT NULL AS shown;
+RESET ROLE;
+DROP OWNED BY regress_reader;
+DROP ROLE regress_reader;
+-- The step of a sequence with as few values as an integer has does not grow, that of a longer one does.
+CREATE SEQUENCE few AS integer CACHE 10;
+CREATE SEQUENCE many CACHE 10;
+SELECT count(segment_next('few')), count(segment_next('many')) FROM generate_series(1, 1000);
+SELECT sequence, step FROM mint.segments WHERE sequence IN ('few'::regclass, 'many'::regclass) ORDER BY 1;
+
 -- Leaf's table.
 INSERT INTO mint.leaf_alloc VALUES ('leaf-segment-test', 1, 2000, 'Test leaf Segment Mode Get Id', '2020-01-01'), ('late', 70001, 500, NULL, NULL);
 INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('new', 10) RETURNING biz_tag, step;
@@ -204,6 +242,14 @@ INSERT INTO mint.leaf_alloc VALUES ('late', 1, 10);
 INSERT INTO mint.leaf_alloc VALUES ('null', 1, NULL);
 INSERT INTO mint.leaf_alloc VALUES ('zero', 1, 0);
 \d "leaf-segment-test"
+UPDATE mint.leaf_alloc SET max_id = max_id + step WHERE biz_tag = 'late';
+UPDATE mint.leaf_alloc SET step = 700 WHERE biz_tag = 'late';
+UPDATE mint.leaf_alloc SET description = 'x' WHERE biz_tag = 'late';
+DELETE FROM mint.leaf_alloc WHERE biz_tag = 'late';
+SET ROLE regress_drawer;
+DELETE FROM mint.leaf_alloc WHERE biz_tag = 'late';
+RESET ROLE;
+SELECT count(*) FROM mint.leaf_alloc WHERE biz_tag IN ('many', 'own', 'tag');
 
 DROP OWNED BY regress_drawer, regress_drawers;
 DROP ROLE regress_drawer, regress_drawers;

@@ -17,7 +17,9 @@ SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'photos'::reg
 SELECT snowflake_shard(snowflake_next_id(7::smallint)) AS small,
        snowflake_shard(snowflake_next_id(7)) AS int,
        snowflake_shard(snowflake_next_id('7')) AS text;
+\set VERBOSITY terse
 SELECT snowflake_next_id(7::bigint);
+\set VERBOSITY default
 SELECT snowflake_shard(snowflake_next_id((user_id % 2000)::int)) FROM (VALUES (31341::bigint)) u (user_id);
 SELECT pg_typeof(snowflake_shard(1)), pg_typeof(shard), pg_typeof(parts) FROM snowflake_decode(1);
 -- The widest node has 31 bits.
@@ -67,6 +69,23 @@ SET timezone = 'UTC';
 -- A sequence that starts at random spreads over a power of two.
 SELECT bool_and(snowflake_sequence(id, 'leaf') < 128), count(DISTINCT snowflake_sequence(id, 'leaf')) > 20 AS spread
 FROM (SELECT snowflake_next_id(n % 1000, 'leaf') AS id FROM generate_series(1, 1000) n) ids;
+
+-- So it does in any layout.
+SELECT count(DISTINCT snowflake_sequence(id, 'twitter start:random') & 7) AS ends FROM (SELECT snowflake_next_id(n, 'twitter start:random') AS id FROM generate_series(0, 199) n) ids;
+
+-- A shard starts above an id.
+SELECT snowflake_encode(clock_timestamp() + '1 s', 70, 500) AS imported \gset
+SELECT snowflake_start_above(:imported) = snowflake_time(:imported) AS starts_there;
+SELECT snowflake_next_id(70) > :imported AS above;
+SELECT snowflake_start_above(snowflake_encode('2020-01-01Z', 70, 0)) >= snowflake_time(:imported) AS older;
+BEGIN READ ONLY;
+SELECT snowflake_start_above(:imported + 100) >= snowflake_time(:imported) AS read_only;
+ROLLBACK;
+SELECT snowflake_next_id(70) > :imported + 100 AS above;
+SELECT snowflake_start_above(max(id)) IS NULL AS of_an_empty_table FROM (SELECT 1::bigint AS id) t WHERE false;
+SELECT snowflake_start_above(-1);
+SELECT snowflake_start_above(1::bigint << 53, 'javascript');
+SELECT snowflake_start_above(5, 'no layout');
 
 -- In one transaction with CREATE EXTENSION, whether it ends well or not.
 DROP EXTENSION pg_mint CASCADE;

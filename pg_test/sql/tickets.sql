@@ -14,6 +14,16 @@ DISCARD SEQUENCES;
 SELECT ticket_last('accounts');
 SELECT ticket_last('nobodys');
 
+-- The ticket that any session drew last.
+SELECT ticket_create('seen', server => 2, servers => 3, step => 50);
+SELECT ticket_current('seen'), ticket_next('seen'), ticket_next('seen'), ticket_current('seen');
+SELECT cache_size, last_value FROM pg_sequences WHERE sequencename = 'seen';
+SELECT ticket_current('nobodys');
+SELECT ticket_create('none', step => 1);
+SELECT ticket_create('none', step => 1000001);
+SELECT ticket_create('none', above => 18446744073709551615);
+SELECT ticket_create('none', above => 'NaN');
+
 -- 32 bits end where an integer does, with a warning well before.
 SELECT ticket_create('small', bits => 32, above => 2147483646);
 SELECT ticket_next('small');
@@ -115,10 +125,11 @@ SELECT r.*, ticket_last('ends') FROM ticket_next_range('ends', 7) r;
 SELECT ticket_next('ends');
 
 -- A look-alike of Flickr's own table.
-CREATE VIEW tickets64 AS SELECT last_value AS id, 'a'::char AS stub FROM accounts;
+CREATE VIEW tickets64 AS SELECT ticket_current('accounts') AS id, 'a'::char AS stub;
 CREATE FUNCTION next_ticket() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := ticket_next('accounts'); RETURN NEW; END $$;
 CREATE TRIGGER next_ticket INSTEAD OF INSERT ON tickets64 FOR EACH ROW EXECUTE FUNCTION next_ticket();
 INSERT INTO tickets64 (stub) VALUES ('a') RETURNING id;
+SELECT * FROM tickets64;
 DROP VIEW tickets64;
 DROP FUNCTION next_ticket;
 SET client_min_messages = warning;

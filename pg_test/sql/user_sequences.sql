@@ -17,6 +17,16 @@ BEGIN READ ONLY;
 SELECT user_sequence_next('messages', 1), user_sequence_current('messages', 1);
 COMMIT;
 
+-- Users of another system continue above their numbers.
+SELECT user_sequence_create('later', sections => 3, above => 1000000);
+SELECT min(user_sequence_current('later', uid)), max(user_sequence_current('later', uid)), min(user_sequence_next('later', uid)), max(user_sequence_next('later', uid)) FROM generate_series(1, 100) uid;
+SELECT user_sequence_create('latest', sections => 1, above => 9223372036854775804);
+SELECT user_sequence_next('latest', 1);
+SELECT user_sequence_next('latest', 1);
+SELECT user_sequence_create('none', above => 9223372036854775805);
+SELECT user_sequence_create('none', above => -1);
+SELECT user_sequence_create('none', above => NULL);
+
 -- A family is a table: sections are its columns, the step is their CACHE.
 SELECT count(*), min(attname), max(attidentity) FROM pg_attribute WHERE attrelid = 'messages'::regclass AND attnum > 0;
 SELECT DISTINCT seqcache FROM pg_sequence JOIN pg_depend ON objid = seqrelid WHERE refobjid = 'messages'::regclass;

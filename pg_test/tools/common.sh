@@ -7,8 +7,10 @@
 umask 022
 TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPO=$(cd "$TOOLS/../.." && pwd)
-MAJORS="15 16 17 18"
-PGRX_VERSION=0.18.1
+MAJORS="15 16 17 18 19"
+CANNOT_BE_HAD=77    # the status of postgres.sh, and so of each script that wants that server
+PGRX_VERSION=0.19.3
+RUST_VERSION=1.96    # that pgrx asks for; it compiles with 1.95 as well
 
 if [ "$(id -u)" = 0 ]; then
     CACHE=${PG_MINT_CACHE:-/var/cache/pg_mint}
@@ -32,6 +34,40 @@ target_of() { echo "$CARGO_TARGET_DIR/pg$1"; }
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "pg_mint: $*"; exit 1; }
+
+# Whether rustc is that version or newer: rust_is VERSION [+TOOLCHAIN].
+rust_is() {
+    local found; found=$(rustc ${2:-} --version 2>/dev/null | cut -d ' ' -f 2)
+    [ -n "$found" ] && printf '%s\n' "$1" "$found" | sort -C -V
+}
+
+# Where the default toolchain is older than pgrx asks for: another that is installed
+# and new enough, a release before a nightly, or else a program named cargo that
+# tells cargo not to compare versions. A toolchain that the caller has chosen with
+# RUSTUP_TOOLCHAIN stays.
+use_rust() {
+    local name before=$CACHE/cargo/before
+    rust_is "$RUST_VERSION" && return
+    if [ -z "${RUSTUP_TOOLCHAIN:-}" ]; then
+        for name in $(rustup toolchain list -q 2>/dev/null | sed 's/^nightly/~&/' | LC_ALL=C sort | tr -d '~'); do
+            if rust_is "$RUST_VERSION" "+$name"; then export RUSTUP_TOOLCHAIN=$name; return; fi
+        done
+    fi
+    rust_is 1.95 || return 0    # cargo says what is wrong
+    [ "$(command -v cargo)" != "$before/cargo" ] || return 0
+    mkdir -p "$before"
+    cat >"$before/cargo.$$" <<END
+#!/bin/sh
+export CARGO=$before/cargo
+case \$1 in
+    build|check|clippy|test|rustc|run|bench|install) verb=\$1; shift; set -- "\$verb" --ignore-rust-version "\$@" ;;
+    pgrx) exec cargo-pgrx "\$@" ;;    # cargo would tell it to call itself
+esac
+exec $(command -v cargo) "\$@"
+END
+    chmod +x "$before/cargo.$$" && mv "$before/cargo.$$" "$before/cargo"
+    PATH=$before:$PATH
+}
 
 # step TEXT LOG COMMAND...: runs COMMAND with its output in a log file. Prints TEXT,
 # the last line of the log every half minute, and the log's tail if it fails.
@@ -108,11 +144,33 @@ install_packages() {
 # include those of OpenSSL and Kerberos where it was built with them.
 BUILD_PACKAGES="build-essential pkg-config libclang-dev libssl-dev libkrb5-dev zlib1g-dev"
 
+# What a build needs.
+need_rust() {
+    need $BUILD_PACKAGES
+    command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs ($RUST_VERSION or newer)"
+}
+
+# The full path of a pg_config; by default the first of PATH.
+find_pg_config() {
+    local path
+    path=$(type -P "${1:-pg_config}") || die "there is no program ${1:-pg_config}: name yours, as in make PG_CONFIG=/path/to/pg_config (make help lists more)"
+    realpath "$path"
+}
+
+# The major version of a server, which must be one of those that pg_mint supports.
+major_of() {
+    local major; major=$("$1" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
+    [[ " $MAJORS " == *" $major "* ]] || die "PostgreSQL $major: supported are $MAJORS"
+    echo "$major"
+}
+
+# The version of pg_mint.
+version() { sed -n 's/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml" | head -n 1; }
+
 # cargo-pgrx must have the version of the crate pgrx. Another version that is
 # installed already stays where it is.
 need_cargo_pgrx() {
-    need $BUILD_PACKAGES
-    command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs (1.95 is known to work)"
+    need_rust
     [ "$(cargo pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ] ||
         step "installing cargo-pgrx $PGRX_VERSION, about 4 minutes" cargo_pgrx env -u CARGO_TARGET_DIR \
             cargo install cargo-pgrx --version "$PGRX_VERSION" --locked --root "$CACHE/cargo"
@@ -122,7 +180,7 @@ need_cargo_pgrx() {
 # build, or else 15.
 default_major() {
     local m
-    for m in 15 17 18 16; do
+    for m in 15 17 18 19 16; do
         if [ -e "$CACHE/pg$m/done" ] || [ -x "/usr/lib/postgresql/$m/bin/postgres" ] ||
             apt-cache show "postgresql-server-dev-$m" >/dev/null 2>&1; then
             echo "$m"
@@ -141,3 +199,5 @@ stop_demo() {
         as_server_user "$(cat "$dir/bindir")/pg_ctl" -D "$dir/data" -m fast -w stop >/dev/null 2>&1 || true
     fi
 }
+
+use_rust

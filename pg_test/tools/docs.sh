@@ -8,7 +8,7 @@ set -euo pipefail
 MDBOOK_VERSION=0.5.4
 stage=$CACHE/docs
 
-command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs (1.95 is known to work)"
+command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs ($RUST_VERSION or newer)"
 [ "$(mdbook --version 2>/dev/null)" = "mdbook v$MDBOOK_VERSION" ] ||
     step "installing mdBook $MDBOOK_VERSION, about 3 minutes" mdbook env -u CARGO_TARGET_DIR \
         cargo install mdbook --version "$MDBOOK_VERSION" --locked --root "$CACHE/cargo"
@@ -17,7 +17,7 @@ rm -rf "$stage"
 mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
 (cd "$REPO/docs" && find . -name '*.md' -exec cp --parents {} "$stage/src/" \;)
-sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g' \
+sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g; s|\[\([A-Za-z.]*\)\](\(CONTRIBUTING\|RELEASE\|SECURITY\).md)|\1|g' \
     "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
 mkdir -p "$stage/src/bench/results"

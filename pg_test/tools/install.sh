@@ -1,36 +1,36 @@
 #!/usr/bin/env bash
-# install.sh PG_CONFIG: builds pg_mint for release and installs it into that server.
+# install.sh [PG_CONFIG]: builds pg_mint as build.sh does and installs it into that
+# server, or below DESTDIR.
 #
 # Not by `cargo pgrx install`: that overwrites the library in place, which kills
 # the sessions of a running server that have it mapped. Here the old file is
-# unlinked first, and root's rights are used for the copy alone.
+# unlinked first. Root's rights are used for the copy alone: what is built as root
+# would be out of reach of the user's next build.
 set -euo pipefail
+if [ "$(id -u)" = 0 ] && [ "${SUDO_USER:-root}" != root ]; then
+    exec runuser -u "$SUDO_USER" -- env -u SUDO_USER HOME="$(getent passwd "$SUDO_USER" | cut -d : -f 6)" "$0" "$@"
+fi
 . "$(dirname "$0")/common.sh"
 
-pg_config=${1:-}
-[ -n "$pg_config" ] || die "usage: install.sh PG_CONFIG (make install PG_CONFIG=/path/to/pg_config)"
-[ -x "$(command -v "$pg_config")" ] || die "there is no program $pg_config"
-pg_config=$(realpath "$(command -v "$pg_config")")
-major=$("$pg_config" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
-[[ " $MAJORS " == *" $major "* ]] || die "PostgreSQL $major: supported are $MAJORS"
-libdir=$("$pg_config" --pkglibdir)
-sharedir=$("$pg_config" --sharedir)
-stage=$CACHE/stage$major
+pg_config=$(find_pg_config "${1:-}")
+library=$("$TOOLS/build.sh" "$pg_config")
+libdir=${DESTDIR:-}$("$pg_config" --pkglibdir)
+extension=${DESTDIR:-}$("$pg_config" --sharedir)/extension
+suffix=so    # of modules: on macOS the libraries' only since 16
+if [ "$(major_of "$pg_config")" -ge 16 ]; then suffix=${library##*.}; fi
 
-need_cargo_pgrx
-[ -e "$PGRX_HOME/config.toml" ] || echo '[configs]' >"$PGRX_HOME/config.toml"
-[ -e "$("$pg_config" --includedir-server)/postgres.h" ] ||
-    die "no headers for $("$pg_config" --version): on Debian install postgresql-server-dev-$major"
-
-cd "$REPO"
-export PGRX_PG_CONFIG_PATH=$pg_config    # a caller's may be of another server
-rm -rf "$stage"
-step "building pg_mint for PostgreSQL $major" "build$major" env CARGO_TARGET_DIR="$(target_of "$major")" \
-    cargo pgrx package --no-default-features --features "pg$major" --pg-config "$pg_config" --out-dir "$stage"
+version=$(version)
+control=$(mktemp)
+trap 'rm -f "$control"' EXIT
+sed "s/@CARGO_VERSION@/$version/" "$REPO/pg_mint.control" >"$control"
 
 copy() {
-    $1 cp --remove-destination "$stage$libdir/pg_mint.so" "$libdir/"
-    $1 cp --remove-destination "$stage$sharedir"/extension/pg_mint* "$sharedir/extension/"
+    $1 mkdir -p "$libdir" "$extension"
+    $1 rm -f "$libdir/pg_mint.$suffix" "$extension/pg_mint.control"
+    $1 install -m 755 "$library" "$libdir/pg_mint.$suffix"
+    $1 install -m 644 "$control" "$extension/pg_mint.control"
+    $1 install -m 644 "$REPO"/sql/pg_mint--*.sql "$extension/"
 }
-if [ -w "$libdir" ] && [ -w "$sharedir/extension" ]; then copy ""; else copy sudo; fi
-say "installed pg_mint into $libdir and $sharedir/extension"
+writable() { [ -w "$1" ] || { [ ! -e "$1" ] && writable "$(dirname "$1")"; }; }
+if writable "$libdir" && writable "$extension"; then copy ""; else copy sudo; fi
+say "installed pg_mint into $libdir and $extension"

@@ -5,13 +5,14 @@ set -euo pipefail
 
 major=$(default_major)
 pg_config=$("$TOOLS/postgres.sh" "$major")
-need_cargo_pgrx
+need_rust
 cd "$REPO"
 # As cargo-pgrx sets it: the bindings are rebuilt each time that it changes.
 export PGRX_PG_CONFIG_PATH=$pg_config
 
 step "cargo fmt --check" fmt cargo fmt --all --check
 step "names in SQL" sql_names "$TOOLS/sql_names.sh"
+step "versions" versions "$TOOLS/versions.sh"
 step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings
 step "clippy, the extension's tests" clippy_tests \

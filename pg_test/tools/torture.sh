@@ -15,7 +15,7 @@ minutes=${1:-10}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || die "usage: torture.sh [MINUTES [MAJOR]]"
 major=${2:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
-need_cargo_pgrx
+need_rust
 need sudo faketime procps
 cd "$REPO"
 "$TOOLS/install.sh" "$pg_config"

@@ -4,7 +4,7 @@ GRANT SELECT ON mint.user_sequences TO PUBLIC;
 COMMENT ON FUNCTION mint.user_sequences() IS 'Returns the sections of the user sequences of this database that are in shared memory';
 ALTER FUNCTION mint.user_sequences() ROWS 64;
 
-COMMENT ON FUNCTION user_sequence_create(text, integer, bigint) IS 'Creates a family of user sequences';
+COMMENT ON FUNCTION user_sequence_create(text, integer, bigint, bigint) IS 'Creates a family of user sequences';
 COMMENT ON FUNCTION user_sequence_drop(regclass) IS 'Drops a family of user sequences';
 COMMENT ON FUNCTION user_sequence_next(regclass, bigint) IS 'Returns the next number of a user';
 COMMENT ON FUNCTION user_sequence_next_range(regclass, bigint, bigint) IS 'Returns the next numbers of a user as one range; call it in FROM';

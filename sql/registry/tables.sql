@@ -42,11 +42,20 @@ CREATE TABLE mint_registry.leases (
     listed pg_catalog.int8multirange NOT NULL DEFAULT '{}'::pg_catalog.int8multirange,
     -- As in the table of the registry.
     written pg_catalog.xid NOT NULL,
+    -- Whether the node is the holder's for good: then it is never free.
+    assigned pg_catalog.bool NOT NULL DEFAULT false,
+    -- The machine and the directory of the server that uses an assigned node, from its first lease on.
+    place pg_catalog.text,
+    -- What only that server knows.
+    key pg_catalog.int8,
+    -- For how long at most that server has ever said that it uses the node without the registry; null is without a limit.
+    max_outage pg_catalog.interval,
     CHECK (node_bits OPERATOR(pg_catalog.>=) 0 AND node_bits OPERATOR(pg_catalog.<=) 31),
     CHECK (first_node OPERATOR(pg_catalog.>=) 0::pg_catalog.int8 AND first_node OPERATOR(pg_catalog.<=) last_node
         AND last_node OPERATOR(pg_catalog.>>) node_bits OPERATOR(pg_catalog.=) 0::pg_catalog.int8),
     CHECK (pg_catalog.isfinite(lease_from) AND lease_until OPERATOR(pg_catalog.>=) lease_from
         AND free_from OPERATOR(pg_catalog.>=) lease_until),
+    CHECK (NOT assigned OR first_node OPERATOR(pg_catalog.=) last_node AND NOT pg_catalog.isfinite(free_from)),
     -- No node is in two leases.
     EXCLUDE USING gist (pg_catalog.numrange(
         node_bits::pg_catalog.numeric OPERATOR(pg_catalog.*) 18446744073709551616::pg_catalog.numeric
@@ -56,12 +65,14 @@ CREATE TABLE mint_registry.leases (
         '[]'::pg_catalog.text
     ) WITH OPERATOR(pg_catalog.&&))
 ) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX ON mint_registry.leases (holder pg_catalog.text_ops, node_bits pg_catalog.int4_ops) WHERE assigned;
 COMMENT ON TABLE mint_registry.leases IS 'Leases and reservations of nodes';
 
 -- INSERT on this view is the privilege to request leases. With OFFSET it is not updatable, so this inserts nothing.
 CREATE VIEW mint_registry.nodes AS
 SELECT node_bits, first_node, last_node, holder,
-    lease_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, lease_from, lease_until, since, renewals, login
+    lease_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, lease_from, lease_until, since, renewals, login, assigned, place,
+    max_outage
 FROM mint_registry.leases
 ORDER BY node_bits, first_node OFFSET 0::pg_catalog.int8;
 COMMENT ON VIEW mint_registry.nodes IS 'Shows the nodes that this registry has leased or reserved; INSERT is the privilege to request leases';

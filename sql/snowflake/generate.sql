@@ -4,3 +4,4 @@ COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for pg_
 COMMENT ON FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
 ALTER FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) ROWS 1000;
 COMMENT ON FUNCTION snowflake_last_id() IS 'Returns the id that this session generated last';
+COMMENT ON FUNCTION snowflake_start_above(bigint, snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the timestamp of its last id';

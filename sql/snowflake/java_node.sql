@@ -1,2 +1,1 @@
 COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'Returns the node that Java''s SequenceGenerator computes from MAC addresses';
-COMMENT ON FUNCTION snowflake_node_from_mac() IS 'Returns the node that Java''s SequenceGenerator computes on this machine';

@@ -1,6 +1,7 @@
 //! Tickets: numbers of several servers that never collide, as Flickr's ticket servers issue them.
 
 use crate::counter::common::{check_count, create, range_row};
+use crate::counter::segment::functions::check_step;
 use crate::counter::segment::{draw, source};
 use crate::pg::catalog::{privilege, sql};
 use crate::pg::datum::regclass::Regclass;
@@ -12,18 +13,20 @@ use pgrx::prelude::*;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
-/// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are.
+/// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are. It is
+/// drawn from in steps of `step`, its CACHE, or of `pg_mint.segment_step`.
 #[pg_extern(volatile, parallel_unsafe, cost = 1000)]
 fn ticket_create(
     name: Option<DecodedText>,
     server: default!(Option<i32>, 1),
     servers: default!(Option<i32>, 1),
     bits: default!(Option<i32>, 64),
-    above: default!(Option<i64>, 0),
+    above: default!(Option<AnyNumeric>, "0"),
+    step: default!(Option<i64>, "NULL"),
 ) -> Regclass {
     let DecodedText(name) = required(name, "name");
     let (server, servers) = (required(server, "server"), required(servers, "servers"));
-    let (bits, above) = (required(bits, "bits"), required(above, "above"));
+    let (bits, above) = (required(bits, "bits"), bigint(required(above, "above")));
     let max = match bits {
         32 => i64::from(i32::MAX),
         64 => i64::MAX,
@@ -34,10 +37,27 @@ fn ticket_create(
         .raise(),
     };
     let start = first_ticket(server, servers, above, max);
+    step.iter().copied().for_each(check_step);
+    let cache = step.unwrap_or(1);
     create(
         &name,
-        &format!("INCREMENT {servers} MINVALUE {server} MAXVALUE {max} START {start}"),
+        &format!(
+            "INCREMENT {servers} MINVALUE {server} MAXVALUE {max} START {start} CACHE {cache}"
+        ),
     )
+}
+
+/// Returns `above` as a bigint. It is taken as numeric, which ids of an unsigned column are when written as numbers.
+fn bigint(above: AnyNumeric) -> i64 {
+    i64::try_from(above).unwrap_or_else(|_| {
+        report(
+            Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            "above is out of range for type bigint",
+        )
+        .detail(format!("Tickets must be at most {}.", i64::MAX))
+        .hint("Keep greater unsigned ids in a column of type numeric, and start the tickets below them.")
+        .raise()
+    })
 }
 
 /// Returns the first ticket of a server above `above` in a sequence up to `max`, and checks the arguments.
@@ -66,6 +86,7 @@ fn first_ticket(server: i32, servers: i32, above: i64, max: i64) -> i64 {
             format!("first ticket above {above} is out of range"),
         )
         .detail(format!("Tickets of the sequence must be at most {max}."))
+        .hint_if((max < i64::MAX).then(|| "Use tickets of 64 bits.".to_owned()))
         .raise()
     })
 }
@@ -97,6 +118,14 @@ fn ticket_next_range(
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn ticket_last(ticket: Regclass) -> i64 {
     draw::last(ticket.0, "ticket_last")
+}
+
+/// Returns the ticket that any session drew last; NULL before the first. Without tickets in the memory of this server, as
+/// after a restart and on a standby, it is the sequence's own last value: no ticket above it was issued. A role without
+/// the privilege to read the tickets is refused.
+#[pg_extern(volatile, strict, parallel_safe, cost = 10)]
+fn ticket_current(ticket: Regclass) -> Option<i64> {
+    draw::current(ticket.0)
 }
 
 /// Changes the number of servers, or which one this is: the new series begins above `above`, which must be
@@ -137,6 +166,6 @@ extension_sql_file!(
     "../../sql/counter/tickets.sql",
     name = "counter_tickets",
     requires = [
-        ticket_create, ticket_next, ticket_next_range, ticket_last, ticket_alter
+        ticket_create, ticket_next, ticket_next_range, ticket_last, ticket_current, ticket_alter
     ]
 );

@@ -251,12 +251,16 @@ fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     true
 }
 
-/// Runs `work`, which may raise an error of the server's own. pgrx reads the texts of such an error as UTF-8 and
-/// replaces what is not. So other bytes are escaped before pgrx reads them, and the error is raised again with the
-/// original texts.
+/// Runs `work`, which may raise an error of the server's own, and raises that again without its context: it quotes the
+/// statement, which this library wrote and not the caller.
+///
+/// pgrx reads the texts of an error as UTF-8 and replaces what is not. So other bytes are escaped before pgrx reads them,
+/// and the error is raised again with the original texts.
 pub fn relay_errors<T>(work: impl FnOnce() -> T) -> T {
     if encoding() == UTF8 {
-        return work();
+        return PgTryBuilder::new(AssertUnwindSafe(work))
+            .catch_others(rethrow)
+            .execute();
     }
     // SAFETY: pushed and popped as the server's own code does; popped below, with or without an error.
     let before = unsafe { pg_sys::error_context_stack };
@@ -281,9 +285,14 @@ pub fn relay_errors<T>(work: impl FnOnce() -> T) -> T {
 
 fn rethrow<T>(error: pg_sys::panic::CaughtError) -> T {
     use pg_sys::panic::CaughtError;
-    let CaughtError::PostgresError(raised) = &error else {
+    let CaughtError::PostgresError(raised) = error else {
         error.rethrow()
     };
+    // SAFETY: the error was copied, and the server is to raise the copy.
+    unsafe { pg_sys::FlushErrorState() };
+    if encoding() == UTF8 {
+        CaughtError::ErrorReport(raised).rethrow()
+    }
     let text = |text: Option<&str>| text.map(str::to_owned);
     report(raised.sql_error_code(), raised.message().to_owned())
         .detail_if(text(raised.detail()))

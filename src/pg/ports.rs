@@ -55,11 +55,15 @@ unsafe extern "C-unwind" {
     );
 
     // tcop/tcopprot.h: handles a signal, by its address.
-    pub fn die(signal: c_int);
+    pub fn die(signal: c_int, #[cfg(feature = "pg19")] info: *const pg_sys::pg_signal_info);
+
+    // storage/latch.h: a handler of a signal may call it.
+    pub fn SetLatch(latch: *mut pg_sys::Latch);
 
     // utils/timeout.h, which pgrx does not bind. All but the first raise no errors.
     pub fn RegisterTimeout(id: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
     pub fn enable_timeout_after(id: c_int, millis: c_int);
+    #[cfg(not(target_os = "linux"))]
     pub fn enable_timeout_every(id: c_int, first: pg_sys::TimestampTz, millis: c_int);
     pub fn disable_timeout(id: c_int, keep_indicator: bool);
 

@@ -6,13 +6,14 @@
 
 use crate::pg::backend::orphan;
 use crate::pg::error::report;
+pub use crate::pg::machine::log::{Position, flush, flush_soon, is_before_checkpoint};
 use mint_core::Rules;
+#[cfg(feature = "pg19")]
+use pgrx::pg_sys::BufferLockMode::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};
+#[cfg(not(feature = "pg19"))]
+use pgrx::pg_sys::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ops::RangeInclusive;
-
-/// The WAL position (LSN) of the last change to a page; 0 when its file is not logged yet, as in the transaction that
-/// creates it under wal_level minimal, whose commit syncs the file.
-pub type Position = pg_sys::XLogRecPtr;
 
 /// The only row of a sequence; see `FormData_pg_sequence_data`.
 #[derive(Debug, Clone, Copy)]
@@ -46,12 +47,23 @@ const MAGIC: u32 = 0x1717;
 /// A permanent sequence, open and locked. Closed and unlocked when dropped, before the transaction ends.
 pub struct Sequence {
     relation: pg_sys::Relation,
-    lock: Lock,
+    /// None of one that was opened as a file.
+    lock: Option<Lock>,
+}
+
+/// The file of a sequence's page.
+#[derive(Debug, Clone, Copy)]
+pub struct File {
+    pub tablespace: u32,
+    pub database: u32,
+    pub number: u32,
 }
 
 /// Lock modes of a sequence.
 #[derive(Debug, Clone, Copy)]
 pub enum Lock {
+    /// Conflicts with ALTER and DROP in part only, and is possible during recovery.
+    Read,
     /// As of `nextval`: conflicts with ALTER and DROP, not with other writers.
     Write,
     /// Conflicts with other writers too.
@@ -61,6 +73,7 @@ pub enum Lock {
 impl Lock {
     fn mode(self) -> pg_sys::LOCKMODE {
         match self {
+            Lock::Read => pg_sys::AccessShareLock.cast_signed(),
             Lock::Write => pg_sys::RowExclusiveLock.cast_signed(),
             Lock::Alone => pg_sys::ShareRowExclusiveLock.cast_signed(),
         }
@@ -81,7 +94,10 @@ impl Sequence {
         if relation.is_null() {
             return None;
         }
-        let sequence = Self { relation, lock };
+        let sequence = Self {
+            relation,
+            lock: Some(lock),
+        };
         // SAFETY: an open relation has its row of pg_class.
         let class = unsafe { &*(*relation).rd_rel };
         if class.relkind.cast_unsigned() != pg_sys::RELKIND_SEQUENCE {
@@ -129,6 +145,54 @@ impl Sequence {
         Self::open(oid, Lock::Alone)
     }
 
+    /// Opens the page in a file of any database, if it is there and was changed last at `position`: so it is the page of a
+    /// sequence of which the caller knows that. Without a lock: **no session may be altering or dropping it**.
+    pub fn of_file(file: File, position: Position) -> Option<Self> {
+        #[cfg(feature = "pg15")]
+        let place = pg_sys::RelFileNode {
+            spcNode: file.tablespace.into(),
+            dbNode: file.database.into(),
+            relNode: file.number.into(),
+        };
+        #[cfg(not(feature = "pg15"))]
+        let place = pg_sys::RelFileLocator {
+            spcOid: file.tablespace.into(),
+            dbOid: file.database.into(),
+            relNumber: file.number.into(),
+        };
+        /// `InvalidBackendId`: the file is not of a temporary relation.
+        const NOBODYS: i32 = -1;
+        // SAFETY: looks for the file, and at how long it is. An entry without a catalog behind it serves to read and to log
+        // the page of a permanent relation; the server makes such for itself. It is freed when the value is dropped.
+        unsafe {
+            let storage = pg_sys::smgropen(place, NOBODYS);
+            let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+            if !pg_sys::smgrexists(storage, main) || pg_sys::smgrnblocks(storage, main) == 0 {
+                return None;
+            }
+            let sequence = Self {
+                relation: pg_sys::CreateFakeRelcacheEntry(place),
+                lock: None,
+            };
+            let buffer = pg_sys::ReadBuffer(sequence.relation, 0);
+            pg_sys::LockBuffer(buffer, BUFFER_LOCK_SHARE as _);
+            let is_it = position_of(pg_sys::BufferGetPage(buffer)) == position;
+            pg_sys::UnlockReleaseBuffer(buffer);
+            is_it.then_some(sequence)
+        }
+    }
+
+    /// Returns the tablespace of the page's file.
+    pub fn tablespace(&self) -> u32 {
+        // SAFETY: an open relation has the place of its file.
+        #[cfg(feature = "pg15")]
+        let tablespace = unsafe { (*self.relation).rd_node.spcNode };
+        // SAFETY: the same.
+        #[cfg(not(feature = "pg15"))]
+        let tablespace = unsafe { (*self.relation).rd_locator.spcOid };
+        tablespace.to_u32()
+    }
+
     /// Returns the name, without its schema.
     pub fn name(&self) -> String {
         // SAFETY: an open relation has its row of pg_class, whose name ends with a zero byte.
@@ -148,7 +212,7 @@ impl Sequence {
 
     /// Reads the row.
     pub fn row(&self) -> Row {
-        self.with_page(pg_sys::BUFFER_LOCK_SHARE, |_, page| {
+        self.with_page(BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
             unsafe { *row_of(page) }
         })
@@ -156,7 +220,7 @@ impl Sequence {
 
     /// Returns what `test` says of the row and the position of its last change. Both stay so until it returns.
     pub fn is_at(&self, test: impl FnOnce(Row, Position) -> bool) -> bool {
-        self.with_page(pg_sys::BUFFER_LOCK_SHARE, |_, page| {
+        self.with_page(BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
             let (row, position) = unsafe { (*row_of(page), position_of(page)) };
             test(row, position)
@@ -165,7 +229,7 @@ impl Sequence {
 
     /// Reads the row of pg_sequence. The lock keeps it.
     fn catalog_row(&self) -> Definition {
-        let cache = pg_sys::SysCacheIdentifier::SEQRELID.cast_signed();
+        let cache = pg_sys::SysCacheIdentifier::SEQRELID as _;
         // SAFETY: a lookup in the catalogs by oid; the row is copied before it is released.
         let row = unsafe {
             let tuple = pg_sys::SearchSysCache1(cache, self.identity().0.into());
@@ -223,7 +287,7 @@ impl Sequence {
         then: impl FnOnce(Position),
     ) -> (Row, Position) {
         orphan::refuse();
-        self.with_page(pg_sys::BUFFER_LOCK_EXCLUSIVE, |buffer, page| {
+        self.with_page(BUFFER_LOCK_EXCLUSIVE, |buffer, page| {
             // SAFETY: the page is locked and was checked.
             let (found, logged) = unsafe { (*row_of(page), position_of(page)) };
             match decide(found, logged) {
@@ -263,7 +327,7 @@ impl Sequence {
         // error ends the transaction.
         unsafe {
             let buffer = pg_sys::ReadBuffer(self.relation, 0);
-            pg_sys::LockBuffer(buffer, lock.cast_signed());
+            pg_sys::LockBuffer(buffer, lock as _);
             let page = pg_sys::BufferGetPage(buffer);
             if pg_sys::PageGetSpecialPointer(page).cast::<u32>().read() != MAGIC {
                 report(
@@ -283,25 +347,14 @@ impl Drop for Sequence {
     fn drop(&mut self) {
         // After an error the server closes it with the transaction.
         if !std::thread::panicking() {
-            // SAFETY: opened with this lock.
-            unsafe { pg_sys::relation_close(self.relation, self.lock.mode()) };
+            // SAFETY: opened with this lock, or made as a file.
+            unsafe {
+                match self.lock {
+                    Some(lock) => pg_sys::relation_close(self.relation, lock.mode()),
+                    None => pg_sys::FreeFakeRelcacheEntry(self.relation),
+                }
+            }
         }
-    }
-}
-
-/// Flushes the WAL up to `position`.
-pub fn flush(position: Position) {
-    if position != 0 {
-        // SAFETY: a position that this server has written.
-        unsafe { pg_sys::XLogFlush(position) };
-    }
-}
-
-/// Makes the WAL writer flush up to `position` soon.
-pub fn flush_soon(position: Position) {
-    if position != 0 {
-        // SAFETY: a position that this server has written.
-        unsafe { pg_sys::XLogSetAsyncXactLSN(position) };
     }
 }
 
@@ -324,13 +377,7 @@ unsafe fn row_of(page: pg_sys::Page) -> *mut Row {
 /// # Safety
 /// `page` is locked.
 unsafe fn position_of(page: pg_sys::Page) -> Position {
-    // SAFETY: every page begins with this header.
-    let at = unsafe { (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn };
-    u64::from(at.xlogid) << 32 | u64::from(at.xrecoff)
-}
-
-/// Whether a page that was logged at `position` may be logged anew, as a checkpoint has begun since.
-pub fn is_before_checkpoint(position: Position) -> bool {
-    // SAFETY: a call without preconditions.
-    position <= unsafe { pg_sys::GetRedoRecPtr() }
+    // SAFETY: every page begins with the position, its upper half first.
+    let [upper, lower] = unsafe { page.cast::<[u32; 2]>().read() };
+    u64::from(upper) << 32 | u64::from(lower)
 }

@@ -118,7 +118,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock with
         // the transaction.
         unsafe {
-            pg_sys::LWLockRegisterTranche((*rendezvous).tranche, self.name.as_ptr());
+            name_tranche((*rendezvous).tranche, self.name);
             let lock = addr_of_mut!((*rendezvous).lock);
             pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
             let place = &mut *rendezvous;
@@ -246,11 +246,11 @@ pub struct Resize {
 }
 
 /// Compares the segment of a name with a value of its setting, of which the log is told if it `tells`.
-pub fn compare(name: &CStr, value: i32, tells: bool) -> Resize {
+pub fn compare(name: &'static CStr, value: i32, tells: bool) -> Resize {
     let rendezvous = rendezvous(name);
     // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock.
     unsafe {
-        pg_sys::LWLockRegisterTranche((*rendezvous).tranche, name.as_ptr());
+        name_tranche((*rendezvous).tranche, name);
         let lock = addr_of_mut!((*rendezvous).lock);
         pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
         let place = &mut *rendezvous;
@@ -280,12 +280,32 @@ fn rendezvous(name: &CStr) -> *mut Rendezvous {
             ptr::write_bytes(rendezvous, 0, 1);
         }
         if (*rendezvous).tranche == 0 {
-            let tranche = pg_sys::LWLockNewTrancheId();
+            let tranche = new_tranche(name);
             pg_sys::LWLockInitialize(addr_of_mut!((*rendezvous).lock), tranche);
             (*rendezvous).tranche = tranche;
         }
         pg_sys::LWLockRelease(addin_lock);
         rendezvous
+    }
+}
+
+/// Returns a new number for locks that are shown by a name.
+fn new_tranche(_name: &CStr) -> c_int {
+    // SAFETY: takes the next number. 19 keeps the name beside it, in shared memory.
+    unsafe {
+        #[cfg(feature = "pg19")]
+        return pg_sys::LWLockNewTrancheId(_name.as_ptr());
+        #[cfg(not(feature = "pg19"))]
+        pg_sys::LWLockNewTrancheId()
+    }
+}
+
+/// Tells this process the name of that number, as it has to know before 19.
+fn name_tranche(_tranche: c_int, _name: &'static CStr) {
+    // SAFETY: the process keeps a pointer to the name.
+    #[cfg(not(feature = "pg19"))]
+    unsafe {
+        pg_sys::LWLockRegisterTranche(_tranche, _name.as_ptr());
     }
 }
 

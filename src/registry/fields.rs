@@ -57,6 +57,11 @@ impl<'a> Fields<'a> {
         self.required(name, "a string", Value::as_str)
     }
 
+    /// Returns a number, if there is one.
+    pub fn optional_integer(&self, name: &str) -> Result<Option<i64>, String> {
+        self.optional(name).map(|_| self.integer(name)).transpose()
+    }
+
     /// Returns the first and the last of a range, if there is one.
     pub fn range(&self, name: &str) -> Result<Option<(i64, i64)>, String> {
         let Some(value) = self.optional(name) else {

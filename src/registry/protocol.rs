@@ -17,7 +17,7 @@ pub const MAX_LISTED: usize = 64;
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
     /// A new lease, or the renewal of one.
-    Lease(LeaseRequest),
+    Lease(Box<LeaseRequest>),
     /// The end of a lease, under which the member has minted nothing at or after `until`.
     Release { id: i64, until: Micros },
 }
@@ -41,6 +41,22 @@ pub struct LeaseRequest {
     pub clock: Micros,
     /// How much of the registry's history the member has seen.
     pub seen: Option<Seen>,
+    /// Of a member that requests the node which was assigned to it; none of others.
+    pub assignee: Option<Assignee>,
+}
+
+/// The longest limit of [`Assignee::max_outage`]: as many seconds as a setting has.
+const LONGEST_OUTAGE: Micros = i32::MAX as Micros * 1_000_000;
+
+/// A member with an assigned node.
+#[derive(Debug, Clone, Serialize)]
+pub struct Assignee {
+    /// Its machine and its directory.
+    pub place: String,
+    /// What nobody else knows: a random number that the member has chosen.
+    pub key: i64,
+    /// For how long it uses the node without the registry; none means without a limit.
+    pub max_outage: Option<Micros>,
 }
 
 /// A lease without its nodes.
@@ -97,6 +113,12 @@ pub struct LeaseAnswer {
     pub seen: Option<Seen>,
     /// The reason why nothing is granted.
     pub denial: Option<String>,
+    /// Whether that is because no node is assigned to the member, at its place.
+    #[serde(default)]
+    pub is_unassigned: bool,
+    /// Whether that is because the registry grants nothing for now.
+    #[serde(default)]
+    pub is_quarantined: bool,
 }
 
 /// The answer to [`Request::Release`].
@@ -154,7 +176,7 @@ pub fn read_request(text: &str) -> Result<Request, Unreadable> {
         return Err(Unreadable::Protocol(protocol));
     }
     Ok(match fields.text("request")? {
-        "lease" => Request::Lease(LeaseRequest::of(&fields)?),
+        "lease" => Request::Lease(Box::new(LeaseRequest::of(&fields)?)),
         "release" => Request::Release {
             id: fields.integer("id")?,
             until: fields.integer("until")?,
@@ -181,6 +203,13 @@ impl LeaseRequest {
                 position: fields.integer("position")?,
             })
         };
+        let assignee = |fields: Fields<'_>| {
+            Ok::<_, String>(Assignee {
+                place: fields.text("place")?.to_owned(),
+                key: fields.integer("key")?,
+                max_outage: fields.optional_integer("max_outage")?,
+            })
+        };
         let request = Self {
             node_bits: fields.integer("node_bits")?,
             nodes: fields.range("nodes")?,
@@ -190,9 +219,16 @@ impl LeaseRequest {
             system: fields.integer("system")?,
             clock: fields.integer("clock")?,
             seen: fields.object("seen")?.map(seen).transpose()?,
+            assignee: fields.object("assignee")?.map(assignee).transpose()?,
         };
+        let outage = request.assignee.as_ref().and_then(|own| own.max_outage);
+        if outage.is_some_and(|outage| !(0..=LONGEST_OUTAGE).contains(&outage)) {
+            return Err(fields.refusal("assignee.max_outage", "is out of range"));
+        }
         match (&request.lease, request.nodes) {
-            (Some(_), None) => Err(fields.refusal("nodes", "is missing")),
+            (Some(_), None) if request.assignee.is_none() => {
+                Err(fields.refusal("nodes", "is missing"))
+            }
             _ => Ok(request),
         }
     }

@@ -7,9 +7,9 @@ use crate::pg::error::sentence;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node};
-use mint_core::{NodesError, parse_nodes};
-use pgrx::{GucContext, GucSetting};
-use std::ffi::{CStr, CString};
+use mint_core::{Micros, NodesError, parse_nodes};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+use std::ffi::CString;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
@@ -18,6 +18,8 @@ static NODES: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(S
 static REGISTRY: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 static DATABASE: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"postgres"));
+/// In seconds.
+static MAX_OUTAGE: GucSetting<i32> = GucSetting::<i32>::new(86_400);
 static ROLE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
 /// The settings, parsed and hashed.
@@ -77,23 +79,27 @@ fn summary() -> Rc<Summary> {
     SUMMARY.get_or(|| {
         let nodes = NODES.get().unwrap_or_default();
         let access = [&REGISTRY, &DATABASE, &ROLE].map(|setting| setting.get().unwrap_or_default());
-        let registry = access.iter().fold(FNV_BASIS, |hash, text| fnv(hash, text));
+        let registry = hash(access.iter().map(|text| text.to_bytes()));
         Summary {
             // Checked when the setting was assigned.
             nodes: parse_nodes(&nodes.to_string_lossy()).unwrap_or_default(),
             registry,
-            all: fnv(registry, &nodes),
+            all: fnv(registry, nodes.to_bytes_with_nul()),
         }
     })
 }
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Returns a hash by FNV-1a, the same in all builds of this library. Includes the zero at the end, so that different
-/// lists of texts differ.
-fn fnv(hash: u64, text: &CStr) -> u64 {
-    let bytes = text.to_bytes_with_nul().iter();
-    bytes.fold(hash, |hash, &byte| {
+/// Returns a hash of texts, the same in all builds of this library.
+pub fn hash<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
+    let texts = texts.into_iter().map(|text| [text, b"\0"].concat());
+    texts.fold(FNV_BASIS, |hash, text| fnv(hash, &text))
+}
+
+/// Returns a hash by FNV-1a. Texts end in a zero, so that different lists of them differ.
+fn fnv(hash: u64, text: &[u8]) -> u64 {
+    text.iter().fold(hash, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
@@ -117,6 +123,18 @@ pub fn registry_database() -> Option<String> {
 /// Returns the role that connects to the registry; none means the owner of the foreign server.
 pub fn registry_role() -> Option<String> {
     text(&ROLE)
+}
+
+/// Returns for how long this server mints as the node that is assigned to it while the registry is away; none means
+/// without a limit.
+pub fn max_outage() -> Option<Micros> {
+    let seconds = MAX_OUTAGE.get();
+    (seconds >= 0).then(|| Micros::from(seconds) * 1_000_000)
+}
+
+/// Returns whether the node of this server is the one that is assigned to it.
+pub fn is_assigned() -> bool {
+    node() == Node::Assigned
 }
 
 /// Defines the settings; with a registry set, nodes are leased through `grantor`. Called once, when the library is loaded.
@@ -149,6 +167,16 @@ pub fn init(grantor: &'static dyn Grantor) {
         c"Empty means the owner of the foreign server. A change releases all leases, and requests new ones.",
         &ROLE,
         GucContext::Sighup,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_mint.registry_max_outage",
+        c"Sets how long this server generates ids as its assigned node while it cannot reach the registry.",
+        c"It counts from the last lease. 0 means not at all, -1 without a limit. Applies where \"pg_mint.node\" is \"assigned\"; a longer time counts once the registry knows it.",
+        &MAX_OUTAGE,
+        -1,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
     );
 }
 

@@ -1,11 +1,12 @@
 //! The parts of an id, and ids made of given parts.
 
 use crate::pg::datum::timestamp::{timestamp_or_report, to_micros};
-use crate::pg::error::OrReport;
+use crate::pg::error::{OrReport, report};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Parts};
 use pgrx::JsonB;
+use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
@@ -21,6 +22,22 @@ fn snowflake_encode(
         .layout()
         .encode(to_micros(at), shard.into(), sequence)
         .or_report()
+}
+
+/// Returns the node that has these parts, from the upper one down, each checked against its width: for layouts whose
+/// node is split, as in `node:5+5`.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn snowflake_node(parts: Vec<Option<i32>>, layout: SnowflakeLayout) -> i32 {
+    let parts: Option<Vec<i64>> = parts.into_iter().map(|part| part.map(i64::from)).collect();
+    let parts = parts.unwrap_or_else(|| {
+        report(
+            Code::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            "parts must not contain nulls",
+        )
+        .raise()
+    });
+    // At most 31 bits.
+    layout.layout().node_of_parts(&parts).or_report() as i32
 }
 
 /// Returns the parts of an id; of a split node also its two parts.
@@ -128,6 +145,6 @@ extension_sql_file!(
     name = "snowflake_decode",
     requires = [
         snowflake_encode, snowflake_decode, snowflake_time, snowflake_shard, snowflake_sequence,
-        snowflake_to_jsonb, snowflake_is_valid, snowflake_convert
+        snowflake_to_jsonb, snowflake_is_valid, snowflake_convert, snowflake_node
     ]
 );

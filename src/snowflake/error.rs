@@ -11,11 +11,12 @@ use pgrx::PgSqlErrorCode as Code;
 impl ToReport for IdError {
     fn code(&self) -> Code {
         match self {
-            Self::Node { .. } | Self::Sequence { .. } | Self::NotAnId { .. } => {
-                Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE
-            }
+            Self::Node { .. }
+            | Self::Part { .. }
+            | Self::Sequence { .. }
+            | Self::NotAnId { .. } => Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             Self::Timestamp { .. } | Self::NotATick { .. } => Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
-            Self::TimeNotOnTop(_) => Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            Self::PartCount { .. } | Self::TimeNotOnTop(_) => Code::ERRCODE_INVALID_PARAMETER_VALUE,
         }
     }
 
@@ -24,6 +25,13 @@ impl ToReport for IdError {
             Self::Node { max: 0, .. } => report.detail("The layout has no node field, so its only shard is 0."),
             Self::Node { max, .. } => {
                 report.detail(format!("Shards of this layout must be between 0 and {max}."))
+            }
+            Self::PartCount { count, wanted: 1, .. } => report.detail(format!("Expected 1 part, got {count}.")),
+            Self::PartCount { count, wanted, .. } => {
+                report.detail(format!("Expected {wanted} parts, got {count}."))
+            }
+            Self::Part { place, max, .. } => {
+                report.detail(format!("Part {place} of a node of this layout must be between 0 and {max}."))
             }
             Self::Sequence { max, .. } => {
                 report.detail(format!(
@@ -96,6 +104,7 @@ pub fn bad_layout_bytes(error: &LayoutError) -> Report {
 pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) -> ! {
     let code = match error {
         MintError::Exhausted => Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+        MintError::BeyondReach { .. } => Code::ERRCODE_INVALID_PARAMETER_VALUE,
         _ => Code::ERRCODE_SYSTEM_ERROR,
     };
     let report = report(code, error.message(layout, node));
@@ -152,6 +161,9 @@ fn explain(
             .detail(too_far(need))
             .hint("Wait, or check the system clock."),
         MintError::LeaseEnded { until } => grantor::ended(*until),
+        MintError::BeyondReach { reach, .. } => report
+            .detail(reach_detail(*reach))
+            .hint("Wait, or correct the system clock."),
         MintError::ClockJumped { .. } => report
             .detail(format!(
                 "Minting on {} is suspended. \
@@ -163,6 +175,14 @@ fn explain(
                  Otherwise, correct the clock.",
             ),
     }
+}
+
+fn reach_detail(reach: Micros) -> String {
+    format!(
+        "A shard can start at most {} ahead of the clock. The limit is \"pg_mint.max_ahead\", \
+         and \"pg_mint.max_jump\" for superusers where no registry leases nodes.",
+        duration_text(reach)
+    )
 }
 
 /// Logs a step of the clock.

@@ -1,12 +1,14 @@
 //! The generators of 64-bit ids.
 
+use crate::pg::datum::timestamp::timestamp_or_report;
 use crate::pg::error;
-use crate::pg::error::{OrReport, required};
+use crate::pg::error::{OrReport, ToReport, required};
 use crate::snowflake::lane::{mint, session};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::node::setting::Node;
 use crate::snowflake::node::{grantor, setting};
-use mint_core::{BUILTINS, Layout, Run};
+use mint_core::{BUILTINS, IdError, Layout, Run};
+use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
 /// Mints an id of a shard.
@@ -49,7 +51,8 @@ fn mint_as_node(layout: &Layout) -> i64 {
         // A layout without a node needs none to be set.
         _ if layout.node.width == 0 => 0,
         Node::Fixed(node) => check_own_node(layout, node.into()),
-        Node::Auto => grantor::node(layout),
+        Node::Parts(parts) => node_of_own_parts(layout, parts),
+        Node::Auto | Node::Assigned => grantor::node(layout),
         Node::Unset => error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "parameter \"pg_mint.node\" is not set",
@@ -83,6 +86,17 @@ fn refuse_own_node(layout: &Layout, node: u64) -> ! {
     .raise()
 }
 
+/// Returns the node of the parts of the setting, which the caller has not passed.
+fn node_of_own_parts(layout: &Layout, parts: [u32; 2]) -> u64 {
+    let refuse = |error: IdError| -> ! {
+        let hint = format!("Set \"pg_mint.node\" to a node of layout \"{layout}\".");
+        error.to_report().hint(hint).raise()
+    };
+    layout
+        .node_of_parts(&parts.map(i64::from))
+        .unwrap_or_else(|error| refuse(error))
+}
+
 /// The most ids that one swap takes: enough to make the cost of the swap negligible, few enough to lose little when a
 /// query stops early.
 const CHUNK: u64 = 4_096;
@@ -110,6 +124,7 @@ fn snowflake_next_ids(
         node,
         left: count,
         run: Run { first: 0, count: 0 },
+        starts: 0,
     })
 }
 
@@ -121,6 +136,8 @@ struct Chunks {
     left: u64,
     /// Ids minted and not yet returned.
     run: Run,
+    /// The number of [`mint::starts`] before they were minted.
+    starts: u64,
 }
 
 impl Iterator for Chunks {
@@ -129,8 +146,9 @@ impl Iterator for Chunks {
     #[inline]
     fn next(&mut self) -> Option<i64> {
         self.left = self.left.checked_sub(1)?;
-        if self.run.count == 0 {
-            self.run = mint::next_run(&self.layout, self.node, (self.left + 1).min(CHUNK));
+        if self.run.count == 0 || self.starts != mint::starts() {
+            (self.run, self.starts) =
+                mint::next_run(&self.layout, self.node, (self.left + 1).min(CHUNK));
         }
         let word = self.run.first;
         self.run = Run {
@@ -141,6 +159,24 @@ impl Iterator for Chunks {
         session::set_last_id(id);
         Some(id)
     }
+}
+
+/// Lets a shard mint nothing at or below an id from now on, in any session: for a shard that moves here, and for ids
+/// that were imported. Returns the timestamp of the last id of the shard; new ones are of that tick or later.
+///
+/// - **Crash and restart**, **failover**: a ceiling above the id is on disk when it returns, in this database.
+/// - **Far ahead**: an id more than `pg_mint.max_ahead` ahead of the clock is an error (22023); for a superuser, and
+///   without a registry, more than `pg_mint.max_jump`.
+/// - **An older id** changes nothing.
+/// - **Standby**: refused during recovery (25006).
+#[pg_extern(volatile, strict, parallel_restricted, cost = 100)]
+fn snowflake_start_above(
+    id: i64,
+    layout: default!(SnowflakeLayout, "'instagram'"),
+) -> TimestampWithTimeZone {
+    let layout = *layout.layout();
+    let (node, word) = layout.node_and_word(id).or_report();
+    timestamp_or_report(mint::start_lane_above(&layout, node, word))
 }
 
 /// Returns the id that this session minted last, as `lastval()` does. Ids minted by parallel workers do not count.
@@ -160,6 +196,6 @@ extension_sql_file!(
     name = "snowflake_generate",
     requires = [
         snowflake_next_id, snowflake_next_id_of_node, snowflake_next, snowflake_next_ids,
-        snowflake_last_id
+        snowflake_last_id, snowflake_start_above
     ]
 );

@@ -15,7 +15,7 @@
 use crate::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::clock::Micros;
 use crate::counter::sequence;
-use crate::counter::sequence::Values;
+use crate::counter::sequence::{Unissued, Values};
 
 /// The bits of an offset. The generation has the other 43.
 const OFFSET: u32 = 21;
@@ -247,10 +247,12 @@ impl Segment {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Gives the memory to another owner, with nothing in it; remaining values are lost. **The caller
-    /// keeps others from filling meanwhile.**
-    pub fn reassign(&self, owner: Owner) {
-        let next = self.filled.load(Ordering::Relaxed) + 1;
+    /// Gives the memory to another owner, with nothing in it, and returns the remaining values: none of them was issued,
+    /// and none will be. **The caller keeps others from filling meanwhile.**
+    pub fn reassign(&self, owner: Owner) -> Option<Unissued> {
+        let filled = self.filled.load(Ordering::Relaxed);
+        let (newest, before) = (self.values(filled), self.values(filled.wrapping_sub(1)));
+        let next = filled + 1;
         // Of a half that may be in use only the head is changed, before the word leaves it: a draw from it
         // meanwhile gets values that were taken, or sees the other owner.
         self.half(next)
@@ -258,11 +260,26 @@ impl Segment {
             .store(head(owner, 0), Ordering::Relaxed);
         self.filled.store(next, Ordering::Release);
         // By a swap, as every move of the word must be seen by those that follow.
-        self.word.swap(next << OFFSET, Ordering::AcqRel);
+        let word = self.word.swap(next << OFFSET, Ordering::AcqRel);
         for note in [&self.step, &self.refills, &self.waits] {
             note.store(0, Ordering::Relaxed);
         }
         self.refilled.store(0, Ordering::Relaxed);
+        if generation(word) == filled {
+            Unissued::of(newest, offset(word), None)
+        } else {
+            Unissued::of(before, offset(word), Some(newest))
+        }
+    }
+
+    /// Returns the values of a generation that has its half.
+    fn values(&self, generation: u64) -> Values {
+        let half = self.half(generation);
+        Values {
+            first: half.first.load(Ordering::Relaxed),
+            increment: half.increment.load(Ordering::Relaxed),
+            count: count_of(half.head.load(Ordering::Relaxed)),
+        }
     }
 
     /// Notes that a session had to fetch a segment before it could continue.
@@ -276,18 +293,21 @@ impl Segment {
         let word = self.word.load(Ordering::Acquire);
         let now = generation(word);
         let filled = self.filled.load(Ordering::Acquire);
-        let of = |generation| {
-            let half = self.half(generation);
-            Values {
-                first: half.first.load(Ordering::Relaxed),
-                increment: half.increment.load(Ordering::Relaxed),
-                count: count_of(half.head.load(Ordering::Relaxed)),
-            }
-        };
-        let current = of(now);
+        let current = self.values(now);
         let ready = filled > now;
-        let end = if ready { of(filled) } else { current };
+        let end = if ready { self.values(filled) } else { current };
+        // The values before are in the other half until the next ones are: of the same owner, unless it is new.
+        let before = now.wrapping_sub(1);
+        let is_same = owner_of(self.half(before).head.load(Ordering::Relaxed))
+            == owner_of(self.half(now).head.load(Ordering::Relaxed));
+        let drawn_before = (!ready && is_same).then(|| self.values(before));
         SegmentState {
+            last: match offset(word) {
+                0 => drawn_before
+                    .filter(|all| all.count > 0)
+                    .map(|all| all.last()),
+                drawn => Some(current.get(drawn - 1)),
+            },
             position: match offset(word) {
                 drawn if drawn < current.count => Some(current.get(drawn)),
                 _ => ready.then_some(end.first),
@@ -304,6 +324,8 @@ impl Segment {
 /// The segments as [`Segment::state`] read them. Sessions continue meanwhile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SegmentState {
+    /// The value that was drawn last, if it is known.
+    pub last: Option<i64>,
     /// The value that is drawn next, if one has been taken for it.
     pub position: Option<i64>,
     /// The last value that was taken from the sequence.

@@ -66,6 +66,19 @@ pub enum IdError {
         max: u64,
         layout: String,
     },
+    #[error("wrong number of node parts for layout \"{layout}\"")]
+    PartCount {
+        count: usize,
+        wanted: usize,
+        layout: String,
+    },
+    #[error("node part {part} is out of range for layout \"{layout}\"")]
+    Part {
+        place: usize,
+        part: i64,
+        max: u64,
+        layout: String,
+    },
     #[error("timestamp out of range for layout \"{layout}\"")]
     Timestamp {
         layout: String,

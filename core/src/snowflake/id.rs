@@ -99,6 +99,16 @@ impl Layout {
         Ok(Parts { at, node, sequence })
     }
 
+    /// Returns the node of an id, and its word in the lane of the node.
+    ///
+    /// # Errors
+    /// As [`Layout::decode`].
+    pub fn node_and_word(&self, id: i64) -> Result<(u64, u64), IdError> {
+        let Parts { node, sequence, .. } = self.decode(id)?;
+        let tick = self.time.take(id.cast_unsigned());
+        Ok((node, tick << self.seq.width | sequence))
+    }
+
     /// Returns the id of the same time, node and sequence in another layout.
     ///
     /// # Errors

@@ -106,6 +106,11 @@ impl Lane {
         self.largest_step.load(Ordering::Relaxed).cast_signed()
     }
 
+    /// Moves the lane so that the next word is above `word`.
+    pub(crate) fn advance(&self, word: u64) {
+        self.word.fetch_max(word, Ordering::AcqRel);
+    }
+
     /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns the start
     /// of the last tick that was issued, if any was.
     pub(crate) fn close(&self) -> Option<Micros> {

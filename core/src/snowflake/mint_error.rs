@@ -39,6 +39,13 @@ pub enum MintError {
         /// Where it ended.
         until: Micros,
     },
+    /// A lane is to start above an id that is `ahead` of the clock, more than `reach`.
+    BeyondReach {
+        /// How far the id is ahead of the clock.
+        ahead: Micros,
+        /// How far it may be.
+        reach: Micros,
+    },
     /// The clock went forward by `by` more than the time that passed.
     ClockJumped {
         /// The surplus.
@@ -88,6 +95,10 @@ impl MintError {
                 format!("node lease does not start until {from}")
             }
             Self::LeaseEnded { until } => lease_ended(*until),
+            Self::BeyondReach { ahead, .. } => {
+                let ahead = duration_text(*ahead);
+                format!("id is {ahead} ahead of the system clock")
+            }
             Self::ClockJumped { by } => {
                 let by = duration_text(*by);
                 format!("system clock jumped forward by {by}")

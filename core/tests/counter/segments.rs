@@ -130,6 +130,19 @@ impl Server {
         Some(values.first)
     }
 
+    /// A clean stop: what was not drawn goes back to the page, if nobody has taken values since.
+    pub fn stop(&mut self) {
+        if let Some(unissued) = self.segment.reassign(MINE)
+            && (unissued.end, true) == (self.page.last, self.page.called)
+        {
+            self.page = SequenceState {
+                last: unissued.issued.unwrap_or(unissued.next),
+                called: unissued.issued.is_some(),
+            };
+        }
+        self.crash(false);
+    }
+
     pub fn crash(&mut self, lost: bool) {
         if lost {
             self.page = self.durable;

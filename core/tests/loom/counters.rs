@@ -113,7 +113,7 @@ fn a_claim_ends_drawing_and_mixes_no_values() {
             let world = Arc::clone(&world);
             thread::spawn(move || {
                 let page = world.page.lock().unwrap();
-                world.segment.reassign(2);
+                let unissued = world.segment.reassign(2);
                 let values = Values {
                     first: 900,
                     increment: 1,
@@ -123,7 +123,7 @@ fn a_claim_ends_drawing_and_mixes_no_values() {
                 drop(page);
                 assert_eq!(world.segment.switch(2, |_| ()), Switch::Done);
                 match world.segment.draw(2, 1) {
-                    Draw::Got { first, .. } => first,
+                    Draw::Got { first, .. } => (first, unissued),
                     draw => panic!("{draw:?}"),
                 }
             })
@@ -132,7 +132,15 @@ fn a_claim_ends_drawing_and_mixes_no_values() {
         drawn.extend([world.draw(), world.draw()]);
         let drawn: Vec<i64> = drawn.into_iter().flatten().collect();
         assert!(drawn.iter().all(|&value| value < 900), "{drawn:?}");
+        let (first, unissued) = other.join().unwrap();
+        assert_eq!(first, 900);
+        // What is said not to be issued is all that was taken and not drawn.
+        let drawn_last = drawn.iter().max().copied().unwrap();
+        let page = *world.page.lock().unwrap();
+        match unissued {
+            Some(unissued) => assert_eq!((unissued.next, unissued.end), (drawn_last + 1, page)),
+            None => assert_eq!(drawn_last, page),
+        }
         assert_unique(drawn);
-        assert_eq!(other.join().unwrap(), 900);
     });
 }

@@ -3,7 +3,8 @@
 use crate::common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
 use crate::leases::{IMPATIENT, LAYOUTS};
 use mint_core::MintError::{
-    BeforeEpoch, BeforeLease, BelowFloor, ClockBehind, ClockJumped, Exhausted, LeaseEnded,
+    BeforeEpoch, BeforeLease, BelowFloor, BeyondReach, ClockBehind, ClockJumped, Exhausted,
+    LeaseEnded,
 };
 use mint_core::{Lease, Micros, Policy};
 use proptest::prelude::*;
@@ -151,6 +152,7 @@ impl History {
                 | BeforeLease { .. }
                 | BeforeEpoch,
             ) => {}
+            Err(BeyondReach { .. }) => prop_assert!(false, "no lane was started"),
             Err(Exhausted) => prop_assert!(false, "the layout is exhausted"),
         }
         Ok(())

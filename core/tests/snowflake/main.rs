@@ -13,3 +13,4 @@ mod layouts;
 mod lease_histories;
 mod leases;
 mod scripted_clock;
+mod start_above;

@@ -87,7 +87,8 @@ fn files_have_under_400_lines_and_folders_about_ten_entries() {
 }
 
 /// Files outside src/pg with unsafe code, and how often: the entry points of workers, which must not be mangled.
-const UNSAFE_OUTSIDE_OF_PG: [(&str, usize); 2] = [
+const UNSAFE_OUTSIDE_OF_PG: [(&str, usize); 3] = [
+    ("counter/segment/give_back.rs", 1),
     ("counter/segment/supply.rs", 1),
     ("registry/member/worker.rs", 1),
 ];

@@ -2,13 +2,16 @@
 
 use crate::counter::segment::refill::{prefetch, refill, take};
 use crate::counter::segment::session::{
-    find_segments, forget, last_of, open, open_for, recent, set_last,
+    find_segments, forget, last_of, open, open_for, open_with, recent, set_last,
 };
-use crate::counter::segment::slots::Segments;
-use crate::counter::segment::source;
+use crate::counter::segment::slots::{Segments, Slot};
+use crate::counter::segment::{slots, source};
+use crate::pg::backend::recovery;
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::sequence;
+use crate::pg::sequence::Lock;
+use crate::pg::slot_table::Key;
 use mint_core::counter::segment::Switch;
 use mint_core::{Draw, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -49,6 +52,29 @@ pub fn last(oid: pg_sys::Oid, function: &str) -> i64 {
             format!("{function} of sequence \"{name}\" is not yet defined in this session"),
         )
         .raise()
+    })
+}
+
+/// Returns the value that any session drew last from the segments of a sequence, if the role may read it. Without segments,
+/// as after a restart and during recovery, the last value that was taken from it; none before the first.
+pub fn current(oid: pg_sys::Oid) -> Option<i64> {
+    let privileges = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
+    let sequence = open_with(oid, Lock::Read, privileges);
+    let (rules, cache) = sequence.definition();
+    let is_stale =
+        |slot: &Slot| sequence.is_at(|row, logged| slot.is_stale(row, logged, &rules, cache));
+    // The segments are in the memory of the primary.
+    let drawn = if recovery::is_in_progress() {
+        None
+    } else {
+        slots::state(Key::new(sequence.identity()), is_stale).and_then(|state| state.last)
+    };
+    drawn.or_else(|| {
+        let row = sequence.row();
+        if source::may_be_name(&rules) && source::of(oid).is_some() {
+            return source::end_of(row);
+        }
+        row.is_called.then_some(row.last_value)
     })
 }
 

@@ -1,7 +1,7 @@
 //! Segments: any sequence, drawn faster.
 
 use crate::counter::common::{check_count, create, create_quoted, range_row};
-use crate::counter::segment::{draw, refill, slots, source};
+use crate::counter::segment::{draw, refill, rows, source};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
@@ -42,6 +42,14 @@ fn segment_next_range(
 #[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
 fn segment_last(sequence: Regclass) -> i64 {
     draw::last(sequence.0, "segment_last")
+}
+
+/// Returns the value that any session drew last from the segments of a sequence; NULL before the first. Without segments on
+/// this server, as after a restart and on a standby, it is the sequence's own last value: no value above it was issued.
+/// A role without the privilege to read the sequence is refused.
+#[pg_extern(volatile, strict, parallel_safe, cost = 10)]
+fn segment_current(sequence: Regclass) -> Option<i64> {
+    draw::current(sequence.0)
 }
 
 /// Sets a sequence to a value, which counts as issued, and returns it: `setval` that drops the segments at once. After
@@ -97,7 +105,8 @@ fn refuse(message: &str, hint: Option<&str>) -> ! {
         .raise()
 }
 
-fn check_step(step: i64) {
+/// Raises an error unless a sequence can be drawn from in such steps.
+pub fn check_step(step: i64) {
     if !(2..=LONGEST).contains(&step) {
         refuse(
             &format!("step must be between 2 and {LONGEST}"),
@@ -157,7 +166,7 @@ fn segments() -> TableIterator<
         name!(trouble, Option<DecodedText>),
     ),
 > {
-    TableIterator::new(slots::list(source::ends()).into_iter().map(|row| {
+    TableIterator::new(rows::list(source::ends()).into_iter().map(|row| {
         let look = row.look;
         (
             Regclass(row.sequence),
@@ -177,7 +186,7 @@ extension_sql_file!(
     "../../../sql/counter/segments.sql",
     name = "counter_segments",
     requires = [
-        segments, segment_next, segment_next_range, segment_last, segment_set, segment_create,
-        segment_request
+        segments, segment_next, segment_next_range, segment_last, segment_current, segment_set,
+        segment_create, segment_request
     ]
 );

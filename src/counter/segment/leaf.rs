@@ -1,4 +1,5 @@
-//! Leaf's table `leaf_alloc`, as a view of the sequences that are drawn from in steps.
+//! Leaf's table `leaf_alloc`, as a view of the sequences that were created through it. Their comments say so: a dump
+//! keeps them.
 
 use crate::counter::segment::functions::create_exactly;
 use crate::pg::catalog::sql;
@@ -38,16 +39,54 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     let step = step.unwrap_or_else(|| missing("step"));
     let name = sql::quoted_exactly(&tag);
     let sequence = create_exactly(&name, step.into(), number("max_id").unwrap_or(1));
-    if let Some(DecodedText(description)) = text("description").filter(|text| !text.0.is_empty()) {
-        let text = sql::literal(&description);
-        let name = sql::exact_name_of(sequence.0);
-        sql::run(&format!("COMMENT ON SEQUENCE {name} IS {text}"));
-    }
+    let comment = match text("description").filter(|text| !text.0.is_empty()) {
+        Some(DecodedText(description)) => format!("Leaf tag: {description}"),
+        None => "Leaf tag".to_owned(),
+    };
+    let (name, comment) = (sql::exact_name_of(sequence.0), sql::literal(&comment));
+    sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));
     Some(row.into_owned())
+}
+
+/// Refuses to change a row of the view: says by which command its sequence is changed. Declared by hand as above.
+#[pg_extern(
+    sql = "CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
+)]
+fn leaf_alloc_refuse(call: pg_sys::FunctionCallInfo) -> Internal {
+    let trigger = trigger::of_call(call, "leaf_alloc_refuse");
+    let column = |row: &PgHeapTuple<'_, _>, name| row.get_by_name::<i64>(name).ok().flatten();
+    let step = |row: &PgHeapTuple<'_, _>| row.get_by_name::<i32>("step").ok().flatten();
+    let (old, new) = (trigger.old(), trigger.new());
+    let tag = old
+        .as_ref()
+        .and_then(|row| row.get_by_name::<DecodedText>("biz_tag").ok().flatten());
+    let tag = tag.map_or_else(String::new, |tag| tag.0);
+    let (verb, hint) = match (&old, &new) {
+        (Some(old), Some(new)) if step(old) != step(new) => {
+            let step = step(new).unwrap_or_default();
+            ("update", format!("Use ALTER SEQUENCE ... CACHE {step}."))
+        }
+        (Some(old), Some(new)) if column(old, "max_id") != column(new, "max_id") => (
+            "update",
+            "Use segment_next_range() to take values, or ALTER SEQUENCE ... RESTART.".to_owned(),
+        ),
+        (_, Some(_)) => (
+            "update",
+            "Use ALTER SEQUENCE, or COMMENT ON SEQUENCE.".to_owned(),
+        ),
+        (_, None) => ("delete", "Use DROP SEQUENCE.".to_owned()),
+    };
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        format!("cannot {verb} tag \"{tag}\" of view \"mint.leaf_alloc\""),
+    )
+    .detail("A tag is a sequence.")
+    .hint(hint)
+    .raise()
 }
 
 extension_sql_file!(
     "../../../sql/counter/leaf_alloc.sql",
     name = "counter_leaf_alloc",
-    requires = ["counter_segments", leaf_alloc_insert]
+    requires = ["counter_segments", leaf_alloc_insert, leaf_alloc_refuse]
 );

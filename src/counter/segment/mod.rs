@@ -2,8 +2,10 @@
 
 pub mod draw;
 pub mod functions;
+pub mod give_back;
 pub mod leaf;
 pub mod refill;
+pub mod rows;
 pub mod session;
 pub mod slots;
 pub mod source;

@@ -7,7 +7,7 @@
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
 use crate::counter::segment::slots::{Slot, sequence_state};
-use crate::counter::segment::{slots, source};
+use crate::counter::segment::{give_back, slots, source};
 use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
 use crate::pg::catalog::sql;
@@ -40,18 +40,21 @@ pub fn prefetch(sequence: pg_sys::Oid) {
 }
 
 /// Returns how many values a segment has, and how many it may have at most. A sequence of few values must not lose many
-/// of them at each restart.
+/// of them at a crash: a step does not grow where an integer has all of them.
 fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
+    const FEW: u64 = 1 << 32;
     let total = rules.total();
+    let most = if total > FEW {
+        settings::segment_max_step()
+    } else {
+        1
+    };
     let own = if cache > 1 {
         cache
     } else {
         settings::segment_step().min((total / 1_000).max(1))
     };
-    (
-        own.min(LONGEST),
-        settings::segment_max_step().min(total / 10_000),
-    )
+    (own.min(LONGEST), most)
 }
 
 /// Takes the next segment from the page, unless another session has done so. `needed`: raises an error when there is
@@ -92,6 +95,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     );
     match taken.get() {
         Some(_) => {
+            give_back::keep();
             let slot = segments.get().slot;
             warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
         }

@@ -156,8 +156,13 @@ pub fn open(oid: pg_sys::Oid) -> Sequence {
 
 /// Opens a sequence to write it, if the role has any of these privileges.
 pub fn open_for(oid: pg_sys::Oid, privileges: u32) -> Sequence {
+    open_with(oid, Lock::Write, privileges)
+}
+
+/// Opens a sequence, if the role has any of these privileges.
+pub fn open_with(oid: pg_sys::Oid, lock: Lock, privileges: u32) -> Sequence {
     invalidation::begin();
-    let Some(sequence) = Sequence::open(oid, Lock::Write) else {
+    let Some(sequence) = Sequence::open(oid, lock) else {
         sql::missing(oid)
     };
     let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
@@ -194,7 +199,7 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
 }
 
 fn slot_for(sequence: &Sequence) -> Segments {
-    slots::slot_for(Key::new(sequence.identity())).unwrap_or_else(|| {
+    let segments = slots::slot_for(Key::new(sequence.identity())).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!(
@@ -205,5 +210,7 @@ fn slot_for(sequence: &Sequence) -> Segments {
         .detail("All slots in shared memory are in use.")
         .hint("Increase \"pg_mint.max_segments\" and restart the server.")
         .raise()
-    })
+    });
+    segments.slot.note_tablespace(sequence.tablespace());
+    segments
 }

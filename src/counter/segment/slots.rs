@@ -1,21 +1,23 @@
 //! The segments of sequences in shared memory, each sequence's in a slot.
 
 use crate::counter::settings;
-use crate::pg::catalog::{extension, privilege, relation};
-use crate::pg::sequence::{Position, Row, is_before_checkpoint};
+use crate::pg::backend::local::Local;
+use crate::pg::catalog::extension;
+use crate::pg::sequence::{File, Position, Row, is_before_checkpoint};
 use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::size_setting;
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
+use crate::pg::worker::lifecycle::on_exit;
+use crate::pg::worker::request::Requests;
 use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
-use mint_core::counter::sequence::is_beyond;
+use mint_core::counter::sequence::{Unissued, is_beyond};
 use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
-static STAMP: Stamp = Stamp::new(b's', 1);
-static SEGMENTS: NamedSegment<Owners, Slot> = NamedSegment::sized_by(
+static STAMP: Stamp = Stamp::new(b's', 2);
+static SEGMENTS: NamedSegment<Head, Slot> = NamedSegment::sized_by(
     size_setting::value::<settings::MaxSegments>,
     settings::SEGMENTS,
     &STAMP,
@@ -23,8 +25,40 @@ static SEGMENTS: NamedSegment<Owners, Slot> = NamedSegment::sized_by(
     |_, _| (),
 );
 
-fn memory() -> &'static Memory<Owners, Slot> {
+fn memory() -> &'static Memory<Head, Slot> {
     SEGMENTS.memory()
+}
+
+/// The head of the segment.
+///
+/// - `drawers`: how many processes may draw.
+/// - `keeper`: the requests of the server's [`crate::counter::segment::give_back`].
+#[repr(C)]
+struct Head {
+    owners: Owners,
+    drawers: AtomicU32,
+    keeper: Requests,
+}
+
+/// Returns the requests of the worker that gives values back.
+pub fn keeper() -> &'static Requests {
+    &memory().head.keeper
+}
+
+/// Returns how many processes may draw.
+pub fn drawers() -> u32 {
+    memory().head.drawers.load(Ordering::Acquire)
+}
+
+/// Counts this process among those that may draw, until it ends.
+fn count_drawer() {
+    static COUNTED: Local<bool> = Local::new(false);
+    if !COUNTED.replace(true) {
+        memory().head.drawers.fetch_add(1, Ordering::AcqRel);
+        on_exit(|| {
+            memory().head.drawers.fetch_sub(1, Ordering::AcqRel);
+        });
+    }
 }
 
 /// The slot of a sequence: its segments in shared memory.
@@ -36,6 +70,7 @@ fn memory() -> &'static Memory<Owners, Slot> {
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
 /// - `has_end`, `end`: the furthest value that other servers have told to have taken. Written under the page's lock.
+/// - `tablespace`: of the file that has the page. A hint: who uses it compares the position of the page.
 /// - `percent`: how much of the sequence was drawn when values were taken last; see [`Slot::is_further`].
 #[repr(C, align(64))]
 pub struct Slot {
@@ -45,7 +80,8 @@ pub struct Slot {
     ordered: AtomicU32,
     noted: AtomicBool,
     has_end: AtomicBool,
-    percent: AtomicU32,
+    percent: AtomicU8,
+    tablespace: AtomicU32,
     left: AtomicI64,
     position: AtomicU64,
     end: AtomicI64,
@@ -109,13 +145,14 @@ impl Segments {
 }
 
 impl Slot {
-    /// Drops the segments, and sets another owner. The caller holds the lock.
-    fn renew(&self) {
-        let owner = memory().head.next();
-        self.segment.reassign(owner);
+    /// Drops the segments, and sets another owner. Returns what was not drawn. The caller holds the lock.
+    fn renew(&self) -> Option<Unissued> {
+        let owner = memory().head.owners.next();
+        let unissued = self.segment.reassign(owner);
         self.ordered.store(0, Ordering::Relaxed);
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
+        unissued
     }
 
     /// Gives the slot to a sequence. The caller holds the lock.
@@ -135,8 +172,14 @@ impl Slot {
         self.noted.store(true, Ordering::Relaxed);
     }
 
+    /// Records the tablespace of the page's file.
+    pub fn note_tablespace(&self, tablespace: u32) {
+        self.tablespace.store(tablespace, Ordering::Relaxed);
+    }
+
     /// Records how much of the sequence was drawn, in percent. Returns whether that is more than before.
     pub fn is_further(&self, percent: u32) -> bool {
+        let percent = percent.min(100) as u8;
         percent > self.percent.swap(percent, Ordering::Relaxed)
     }
 
@@ -236,8 +279,67 @@ pub fn orders(database: u32) -> Vec<(pg_sys::Oid, Segments)> {
         .collect()
 }
 
+/// The page that the segments of a slot were taken from, as it was left.
+pub struct LeftPage {
+    segments: Segments,
+    /// Where the page is.
+    pub file: File,
+    /// The position of its last change.
+    pub position: Position,
+    /// The last value on it.
+    value: i64,
+}
+
+/// Returns the pages that all segments of the server were taken from.
+pub fn left_pages() -> Vec<LeftPage> {
+    let page = |slot: &'static Slot| {
+        let (owner, page) = slot.read(|slot| {
+            let noted = slot.noted.load(Ordering::Relaxed);
+            let position = slot.position.load(Ordering::Relaxed);
+            let file = slot.tag.file(slot.tablespace.load(Ordering::Relaxed));
+            (noted && position != 0).then(|| (file, position, slot.left.load(Ordering::Relaxed)))
+        })?;
+        let (file, position, value) = page?;
+        let segments = Segments { slot, owner };
+        Some(LeftPage {
+            segments,
+            file,
+            position,
+            value,
+        })
+    };
+    memory().slots.iter().filter_map(page).collect()
+}
+
+impl LeftPage {
+    /// Closes the segments if the page is still as it was left, and returns the row that gives what was not drawn from them
+    /// back to the sequence. Nobody draws from them any more. **Under the page's lock.**
+    pub fn without_unissued(&self, found: Row, logged: Position) -> Option<Row> {
+        let is_as_left = found.is_called && found.log_count == 0 && found.last_value == self.value;
+        if logged != self.position || !is_as_left {
+            return None;
+        }
+        let close = || {
+            self.segments
+                .is_current()
+                .then(|| self.segments.slot.renew())
+        };
+        let unissued = memory().locked(close).flatten()?;
+        // Others have taken values since.
+        if unissued.end != self.value {
+            return None;
+        }
+        Some(Row {
+            last_value: unissued.issued.unwrap_or(unissued.next),
+            log_count: 0,
+            is_called: unissued.issued.is_some(),
+        })
+    }
+}
+
 /// Returns the slot of a sequence, or gives it one, if need be that of another sequence.
 pub fn slot_for(key: Key) -> Option<Segments> {
+    count_drawer();
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
     memory.locked(|| {
@@ -257,58 +359,28 @@ pub fn slot_for(key: Key) -> Option<Segments> {
     })
 }
 
+/// Returns the state of the segments of a sequence, unless there are none or `is_stale` says so of their slot.
+pub fn state(key: Key, is_stale: impl FnOnce(&Slot) -> bool) -> Option<SegmentState> {
+    let memory = memory();
+    let set = slot_table::set_of(memory.slots, key);
+    let slot = memory.locked(|| slot_table::find(set, key))?;
+    let (_, state) = slot.read(|slot| (!is_stale(slot)).then(|| slot.segment.state()))?;
+    state
+}
+
 /// Drops the segments of a sequence, also the one in use.
 pub fn drop_segments(key: Key) {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
-    memory.locked(|| slot_table::find(set, key).inspect(|slot| slot.renew()));
+    memory.locked(|| slot_table::find(set, key).map(Slot::renew));
 }
 
-/// A row of the view `mint.segments`.
-pub struct SegmentRow {
-    pub sequence: pg_sys::Oid,
-    pub look: SegmentState,
-    /// The last value that was taken, also before the server started if this one still had no segment.
-    pub end: Option<i64>,
-    /// When a segment was taken last, in microseconds since 1970.
-    pub used: Micros,
-}
-
-/// Whether there is such a sequence, and the role may see its values.
-fn may_see(sequence: pg_sys::Oid) -> bool {
-    relation::is_sequence(sequence)
-        && (privilege::any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
-            || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into()))
-}
-
-/// Returns the sequences of this database that were drawn from since the server started, and those of which `ends` has the
-/// last value that was taken from another server, as far as the role may see them.
-pub fn list(ends: BTreeMap<u32, i64>) -> Vec<SegmentRow> {
-    let row = |sequence: u32, used, look| SegmentRow {
-        sequence: sequence.into(),
-        look,
-        end: look.ceiling.or_else(|| ends.get(&sequence).copied()),
-        used,
-    };
-    let mut latest = BTreeMap::new();
+/// Returns the sequence, the time of the last refill and the state of the segments of each slot of this database.
+pub fn states() -> Vec<(u32, Micros, SegmentState)> {
     let incarnation = extension::incarnation();
     let slots = slots_of(extension::database()).filter(|slot| slot.tag.is_of(incarnation));
-    let seen = slots.filter_map(|slot| {
+    let state = |slot: &'static Slot| {
         slot.read(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.state()))
-    });
-    for (_, (sequence, used, look)) in seen.filter(|(_, (_, _, look))| look.refills > 0) {
-        if latest.get(&sequence).is_none_or(|&(at, _)| at < used) {
-            latest.insert(sequence, (used, look));
-        }
-    }
-    for &sequence in ends.keys() {
-        latest
-            .entry(sequence)
-            .or_insert((Micros::MIN, SegmentState::default()));
-    }
-    latest
-        .into_iter()
-        .filter(|&(sequence, _)| may_see(sequence.into()))
-        .map(|(sequence, (used, look))| row(sequence, used, look))
-        .collect()
+    };
+    slots.filter_map(|slot| Some(state(slot)?.1)).collect()
 }

@@ -157,7 +157,8 @@ pub fn end(sequence: pg_sys::Oid) -> Option<i64> {
     end_of(open_name(sequence).row())
 }
 
-fn end_of(row: Row) -> Option<i64> {
+/// Returns the same by the row of the sequence.
+pub fn end_of(row: Row) -> Option<i64> {
     (row.log_count != 0).then_some(row.log_count ^ i64::MIN)
 }
 

@@ -16,21 +16,28 @@ use pgrx::prelude::*;
 /// The longest step.
 const LONGEST: i64 = 1_000_000_000;
 
-/// Creates a family of user sequences: a table of that name, without rows, whose columns are its sections.
+/// Creates a family of user sequences: a table of that name, without rows, whose columns are its sections. The numbers of
+/// its users begin above `above`.
 #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
 fn user_sequence_create(
     name: Option<DecodedText>,
     sections: default!(Option<i32>, 64),
     step: default!(Option<i64>, 10000),
+    above: default!(Option<i64>, 0),
 ) -> Regclass {
     let DecodedText(name) = required(name, "name");
     let (sections, step) = (required(sections, "sections"), required(step, "step"));
     check_range("sections", sections.into(), 1..=MOST_SECTIONS as i64);
     check_range("step", step, 2..=LONGEST);
+    let above = required(above, "above");
+    check_range("above", above, 0..=i64::MAX - 3);
+    let start = above + 1;
     let sections = sections.unsigned_abs() as usize;
     let column = |section| {
         let name = section_name(section);
-        format!("{name} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (CACHE {step}), ")
+        format!(
+            "{name} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (START {start} CACHE {step}), "
+        )
     };
     let columns: String = (0..sections).map(column).collect();
     let name = sql::with_schema(&sql::quoted(&name));

@@ -18,6 +18,12 @@ pub struct Bound<'a> {
     pub functions: &'a [pg_sys::Oid],
 }
 
+/// What the server counts statements by.
+#[cfg(feature = "pg19")]
+type Jumble = *const pg_sys::JumbleState;
+#[cfg(not(feature = "pg19"))]
+type Jumble = *mut pg_sys::JumbleState;
+
 /// The current restriction, if there is one.
 static NOW: Local<Option<Bound<'static>>> = Local::new(None);
 /// The hook of another library.
@@ -53,7 +59,7 @@ pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
 unsafe extern "C-unwind" fn on_statement(
     state: *mut pg_sys::ParseState,
     query: *mut pg_sys::Query,
-    jumble: *mut pg_sys::JumbleState,
+    jumble: Jumble,
 ) {
     // SAFETY: the arguments are the server's, and are passed on unchanged.
     unsafe {
@@ -94,7 +100,7 @@ unsafe fn is_within(bound: Bound<'_>, query: *mut pg_sys::Query) -> bool {
         let items = cells(items)
             .iter()
             .map(|cell| &*cell.ptr_value.cast::<pg_sys::PlanInvalItem>());
-        let functions = pg_sys::SysCacheIdentifier::PROCOID.cast_signed();
+        let functions = pg_sys::SysCacheIdentifier::PROCOID as _;
         let none = pg_sys::Datum::from(0);
         let is_known = |item: &pg_sys::PlanInvalItem| {
             let is_it = |&oid: &pg_sys::Oid| {

@@ -38,6 +38,11 @@ pub fn begin() {
         ],
         role_changed,
     );
+    // Logical replication sets sequences without a word about them, and then notes in here that it has.
+    register(
+        [pg_sys::SysCacheIdentifier::SUBSCRIPTIONRELMAP],
+        subscription_changed,
+    );
 }
 
 /// Returns how often foreign servers and user mappings have changed, so that a connection made by older ones is closed.
@@ -61,17 +66,19 @@ fn register<const N: usize>(caches: [pg_sys::SysCacheIdentifier::Type; N], callb
     for cache in caches {
         // SAFETY: the function is of the type that the server calls.
         unsafe {
-            pg_sys::CacheRegisterSyscacheCallback(
-                cache.cast_signed(),
-                Some(callback),
-                0_usize.into(),
-            );
+            pg_sys::CacheRegisterSyscacheCallback(cache as _, Some(callback), 0_usize.into());
         }
     }
 }
 
 unsafe extern "C-unwind" fn relation_changed(_: pg_sys::Datum, relation: pg_sys::Oid) {
     ON_RELATION.all().for_each(|callback| callback(relation));
+}
+
+unsafe extern "C-unwind" fn subscription_changed(_: pg_sys::Datum, _: c_int, _: u32) {
+    ON_RELATION
+        .all()
+        .for_each(|callback| callback(pg_sys::InvalidOid));
 }
 
 unsafe extern "C-unwind" fn role_changed(_: pg_sys::Datum, _: c_int, _: u32) {

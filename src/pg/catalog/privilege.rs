@@ -40,6 +40,12 @@ pub fn is_member(role: pg_sys::Oid) -> bool {
     unsafe { pg_sys::has_privs_of_role(user(), role) }
 }
 
+/// Whether the user is a superuser.
+pub fn is_superuser() -> bool {
+    // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
+    unsafe { pg_sys::superuser_arg(user()) }
+}
+
 /// Returns the name of a role.
 pub fn name_of(role: pg_sys::Oid) -> String {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.

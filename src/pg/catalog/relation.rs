@@ -19,7 +19,7 @@ pub fn schema_and_owner(name: &str) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
     let name = charset::c_string(name);
     // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
     unsafe {
-        let cache = pg_sys::SysCacheIdentifier::NAMESPACENAME.cast_signed();
+        let cache = pg_sys::SysCacheIdentifier::NAMESPACENAME as _;
         let row = pg_sys::SearchSysCache1(cache, name.as_ptr().into());
         if row.is_null() {
             return None;
@@ -86,7 +86,7 @@ pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
 fn class_of(relation: pg_sys::Oid) -> Option<pg_sys::FormData_pg_class> {
     // SAFETY: a lookup in the catalogs, inside a transaction; the row is copied before it is released.
     unsafe {
-        let cache = pg_sys::SysCacheIdentifier::RELOID.cast_signed();
+        let cache = pg_sys::SysCacheIdentifier::RELOID as _;
         let row = pg_sys::SearchSysCache1(cache, relation.into());
         if row.is_null() {
             return None;

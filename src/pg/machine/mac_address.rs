@@ -13,19 +13,6 @@ pub fn first_address(interfaces: &Path) -> Option<[u8; 6]> {
         .find_map(|interface| parse_mac(&address(interface)?).filter(|&node| node != [0; 6]))
 }
 
-/// Returns the addresses of this machine's network interfaces, in the order in which the system numbers them.
-pub fn addresses() -> Vec<String> {
-    let mut interfaces = interfaces_in(Path::new("/sys/class/net"));
-    let number = |interface: &PathBuf| -> Option<u32> {
-        let text = fs::read_to_string(interface.join("ifindex")).ok()?;
-        text.trim().parse().ok()
-    };
-    interfaces.sort_by_key(number);
-    let all = interfaces.iter().filter_map(|interface| address(interface));
-    all.filter(|address| parse_mac(address).is_some_and(|node| node != [0; 6]))
-        .collect()
-}
-
 fn interfaces_in(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()

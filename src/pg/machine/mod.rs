@@ -2,6 +2,8 @@
 
 pub mod clock;
 pub mod host;
+pub mod log;
 pub mod mac_address;
 pub mod random;
 pub mod server;
+pub mod state_file;

@@ -1,15 +1,15 @@
 //! Deadlines of a worker, which end whatever it waits for: locks, latches, and libraries that repeat what a signal
 //! interrupts.
 //!
-//! While there is a deadline, a timer looks at it ten times a second. Once it has passed, the next check for interrupts
+//! While there is a deadline, a timer counts towards it ten times a second. Once it has passed, the next check for interrupts
 //! raises an error. Some waits never check: dblink connects without a check until PostgreSQL 15, and cancels without one
 //! until 16; libpq looks up names without one in all versions. What such a call waits for is a socket that it has
 //! opened. So the timer replaces the sockets that were opened [`opening`] by `/dev/null`, on which the call fails.
 
-use crate::pg::backend::local::Local;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
-use crate::pg::ports::{RegisterTimeout, disable_timeout, enable_timeout_every};
+use crate::pg::ports::SetLatch;
+use crate::pg::worker::ticker::Ticker;
 use mint_core::Micros;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ffi::c_int;
@@ -35,7 +35,7 @@ pub const CLEANUP: Limit = Limit {
     ending: 700_000,
 };
 
-/// How often the timer looks.
+/// How often the timer counts.
 const TICK: Micros = 100_000;
 /// The descriptors from 0 on that may be sockets. Those that the server opens for itself are far fewer.
 const DESCRIPTORS: usize = 4_096;
@@ -45,12 +45,15 @@ const DESCRIPTORS: usize = 4_096;
 /// - `until`: the deadline by the clock since boot.
 /// - `ending`: as in [`Limit`].
 /// - `asked`: when the worker noticed that it is to end; 0 before.
+/// - `left`, `left_ending`: ticks until the timer ends the work, and from when the worker is to end.
 /// - `is_opening`, `sockets`: whether sockets are taken away, and those that stay, a bit for each.
 /// - `nowhere`: a descriptor of `/dev/null`; 0 before.
 struct Current {
     until: AtomicI64,
     ending: AtomicI64,
     asked: AtomicI64,
+    left: AtomicI64,
+    left_ending: AtomicI64,
     is_opening: AtomicBool,
     sockets: [AtomicU64; DESCRIPTORS / 64],
     nowhere: AtomicI32,
@@ -60,6 +63,8 @@ static CURRENT: Current = Current {
     until: AtomicI64::new(Micros::MAX),
     ending: AtomicI64::new(0),
     asked: AtomicI64::new(0),
+    left: AtomicI64::new(i64::MAX),
+    left_ending: AtomicI64::new(i64::MAX),
     is_opening: AtomicBool::new(false),
     sockets: [const { AtomicU64::new(0) }; DESCRIPTORS / 64],
     nowhere: AtomicI32::new(0),
@@ -83,8 +88,7 @@ fn last_moment(now: Micros) -> Micros {
     asked.err().unwrap_or(now) + CURRENT.ending.load(Relaxed)
 }
 
-/// Raises an error once the deadline has passed. For work that waits in short steps: the timer is late when the wall clock
-/// is set back.
+/// Raises an error once the deadline has passed. For work that waits in short steps.
 pub fn check() {
     if has_passed() {
         report(Code::ERRCODE_QUERY_CANCELED, "request took too long").raise();
@@ -107,48 +111,59 @@ pub fn within<T>(limit: Limit, work: impl FnOnce() -> T) -> T {
     if is_asked_to_end() && has_passed() {
         end();
     }
-    let _timer = Timer::start();
+    let _counting = Counting::begin(limit);
     work()
 }
 
-/// A timer that runs; dropped also when an error unwinds.
-struct Timer(c_int);
+/// Guard of [`within`]: the timer counts. Dropped also when an error unwinds.
+struct Counting {
+    _ticker: Ticker,
+}
 
-impl Timer {
-    fn start() -> Self {
-        static OWN: Local<Option<c_int>> = Local::new(None);
-        /// Any number that no version gives a meaning to asks for a free one.
-        const FREE: c_int = 100;
-        // SAFETY: the handler lives as long as the process, and does what a handler may.
-        unsafe {
-            let own = OWN.get().unwrap_or_else(|| RegisterTimeout(FREE, tick));
-            OWN.set(Some(own));
-            let first = pg_sys::GetCurrentTimestamp() + TICK;
-            enable_timeout_every(own, first, (TICK / 1_000) as c_int);
-            Self(own)
+impl Counting {
+    fn begin(limit: Limit) -> Self {
+        let now = clock::up();
+        let ending = match CURRENT.asked.load(Relaxed) {
+            0 => limit.ending,
+            asked => asked + limit.ending - now,
+        };
+        CURRENT.left.store(ticks(limit.usual), Relaxed);
+        CURRENT.left_ending.store(ticks(ending), Relaxed);
+        Self {
+            _ticker: Ticker::start((TICK / 1_000) as u32, tick),
         }
     }
 }
 
-impl Drop for Timer {
+impl Drop for Counting {
     fn drop(&mut self) {
-        // SAFETY: the timer is registered. An interrupt that nobody saw is not one of what follows.
-        unsafe {
-            disable_timeout(self.0, false);
-            (&raw mut pg_sys::QueryCancelPending).write_volatile(0);
-        }
+        // No tick may end what follows: the timer is stopped after this.
+        CURRENT.left.store(i64::MAX, Relaxed);
+        CURRENT.left_ending.store(i64::MAX, Relaxed);
+        // SAFETY: an interrupt that nobody saw is not one of what follows.
+        unsafe { (&raw mut pg_sys::QueryCancelPending).write_volatile(0) };
     }
 }
 
-/// Called by the handler of the alarm, which sets the latch as well.
-unsafe extern "C-unwind" fn tick() {
-    if !has_passed() {
+/// Returns how many ticks a time takes, rounded up.
+fn ticks(time: Micros) -> i64 {
+    (time + TICK - 1) / TICK
+}
+
+/// Counts. The handler of a signal: it reads no clock.
+fn tick() {
+    let mut left = CURRENT.left.fetch_sub(1, Relaxed);
+    if is_asked_to_end() {
+        left = left.min(CURRENT.left_ending.fetch_sub(1, Relaxed));
+    }
+    if left > 1 {
         return;
     }
-    // SAFETY: flags for the handlers of signals.
+    // SAFETY: flags for the handlers of signals, and what every one of them calls.
     unsafe {
         (&raw mut pg_sys::QueryCancelPending).write_volatile(1);
         (&raw mut pg_sys::InterruptPending).write_volatile(1);
+        SetLatch(pg_sys::MyLatch);
     }
     if CURRENT.is_opening.load(Relaxed) {
         let new =

@@ -21,9 +21,9 @@ static SERVED: Local<Option<&'static Requests>> = Local::new(None);
 pub fn attach() {
     // SAFETY: a handler of the server's, before signals are let in.
     unsafe {
-        #[cfg(not(feature = "pg18"))]
+        #[cfg(not(any(feature = "pg18", feature = "pg19")))]
         pg_sys::pqsignal(libc::SIGTERM, Some(die));
-        #[cfg(feature = "pg18")]
+        #[cfg(any(feature = "pg18", feature = "pg19"))]
         pg_sys::pqsignal_be(libc::SIGTERM, Some(die));
     }
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
@@ -33,6 +33,11 @@ pub fn attach() {
 /// or by an error. From now on names mean the server's own, and [`deadline::is_asked_to_end`] says when to end. False
 /// when the requests have a worker already.
 pub fn begin(requests: &'static Requests) -> bool {
+    begin_for_server(requests) && attempt(deadline::REQUEST, serve_database_owner).is_ok()
+}
+
+/// As [`begin`], of a process that will be connected to no database.
+pub fn begin_for_server(requests: &'static Requests) -> bool {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGTERM);
     // SAFETY: strings and a function of this library, which live as long as the process.
     unsafe {
@@ -43,9 +48,13 @@ pub fn begin(requests: &'static Requests) -> bool {
             pg_sys::GucSource::PGC_S_OVERRIDE,
         );
         SERVED.set(Some(requests));
-        pg_sys::before_shmem_exit(Some(on_exit), 0_usize.into());
     }
-    requests.enter() && attempt(deadline::REQUEST, serve_database_owner).is_ok()
+    on_exit(|| {
+        if let Some(requests) = SERVED.get() {
+            requests.leave();
+        }
+    });
+    requests.enter()
 }
 
 /// Lets the owner of the database end this process, as DROP DATABASE ... WITH (FORCE) does. The server would let nobody
@@ -60,10 +69,17 @@ fn serve_database_owner() {
     }
 }
 
-unsafe extern "C-unwind" fn on_exit(_: c_int, _: pg_sys::Datum) {
-    if let Some(requests) = SERVED.get() {
-        requests.leave();
-    }
+/// Runs `work` when this process ends, while it still has shared memory.
+pub fn on_exit(work: fn()) {
+    // SAFETY: a function of this library, which lives as long as the process.
+    unsafe { pg_sys::before_shmem_exit(Some(run), (work as usize).into()) };
+}
+
+/// Callback of [`on_exit`].
+unsafe extern "C-unwind" fn run(_: c_int, work: pg_sys::Datum) {
+    // SAFETY: the address of a function, as it was registered.
+    let work: fn() = unsafe { std::mem::transmute(work.value()) };
+    work();
 }
 
 /// Whether the worker is to end, or should leave its database.

@@ -4,4 +4,5 @@ pub mod dblink;
 pub mod deadline;
 pub mod lifecycle;
 pub mod request;
+pub mod ticker;
 pub mod transaction;

@@ -76,19 +76,39 @@ impl Requests {
         self.is_served() || last != 0 && clock::up() - last <= WHILE
     }
 
+    /// Starts a worker if there is none and one can be started.
+    pub fn start_if_possible(&self, kind: &Kind) {
+        if !self.is_served() {
+            self.try_start(kind);
+        }
+    }
+
     #[cold]
     fn start(&self, kind: &Kind) {
+        if !self.try_start(kind) {
+            report(
+                Code::ERRCODE_INSUFFICIENT_RESOURCES,
+                format!("could not start background worker \"{}\"", kind.name),
+            )
+            .detail("All background workers are in use.")
+            .hint("Increase \"max_worker_processes\".")
+            .raise();
+        }
+    }
+
+    /// Starts a worker, unless there is one or another session has started one. False when none can be started.
+    fn try_start(&self, kind: &Kind) -> bool {
         let now = clock::up();
         let last = self.started.load(Ordering::Relaxed);
         if self.is_served_or_started() {
-            return;
+            return true;
         }
         // Of sessions that get here at once, one starts a worker. If there is one by then, the second worker ends.
         let swap = self
             .started
             .compare_exchange(last, now, Ordering::AcqRel, Ordering::Relaxed);
         if swap.is_err() {
-            return;
+            return true;
         }
         let worker = BackgroundWorkerBuilder::new(kind.name)
             .set_type(kind.name)
@@ -101,14 +121,8 @@ impl Requests {
             .load_dynamic();
         if worker.is_err() {
             self.started.store(0, Ordering::Relaxed);
-            report(
-                Code::ERRCODE_INSUFFICIENT_RESOURCES,
-                format!("could not start background worker \"{}\"", kind.name),
-            )
-            .detail("All background workers are in use.")
-            .hint("Increase \"max_worker_processes\".")
-            .raise();
         }
+        worker.is_ok()
     }
 
     /// Whether there is a worker.

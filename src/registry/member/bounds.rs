@@ -17,6 +17,8 @@ pub struct Asked {
     pub nodes: Option<(u64, u64)>,
     /// The lease to renew; none means a new one.
     pub lease: Option<(i64, LeaseTerm)>,
+    /// Whether it is the assigned node that is asked for, of which a lease may be replaced by another.
+    pub is_assigned: bool,
     /// When it was asked.
     pub at: Micros,
     /// How much of the registry's history the member had seen.
@@ -78,7 +80,9 @@ fn check_term(asked: &Asked, lease: &Term, now: Micros) -> Option<&'static str> 
         Some((_, told)) => earliest.min(told.from),
         None => earliest,
     };
-    let is_other = asked.lease.is_some_and(|(id, _)| id != lease.id);
+    let is_other = asked
+        .lease
+        .is_some_and(|(id, _)| id != lease.id && !asked.is_assigned);
     if lease.id == 0 || is_other {
         Some("the lease has another number")
     } else if lease.from > now + LARGEST_SKEW {

@@ -162,8 +162,8 @@ fn permitted(width: u32, node: u64) -> Option<RangeInclusive<u64>> {
         return Some(0..=0);
     }
     settings::range_of(node).or_else(|| {
-        let is_chosen =
-            node_setting() == Node::Auto && any_slot(width).is_some_and(|any| any.first() == node);
+        let is_chosen = matches!(node_setting(), Node::Auto | Node::Assigned)
+            && any_slot(width).is_some_and(|any| any.first() == node);
         is_chosen.then_some(node..=node)
     })
 }

@@ -1,5 +1,6 @@
 //! A server that requests leases of nodes from a registry.
 
+pub mod assigned;
 pub mod bounds;
 pub mod functions;
 pub mod leases;

@@ -8,7 +8,7 @@ use crate::pg::worker::transaction::one_line;
 use crate::registry::member::bounds;
 use crate::registry::member::bounds::Asked;
 use crate::registry::protocol;
-use crate::registry::protocol::{LeaseRequest, MAX_LISTED, Request, Seen, Term};
+use crate::registry::protocol::{Assignee, LeaseRequest, MAX_LISTED, Request, Seen, Term};
 use crate::registry::settings;
 use mint_core::{LeaseTerm, LogPoint, Micros};
 use pgrx::spi::SpiTupleTable;
@@ -24,14 +24,18 @@ pub struct Answer {
     pub length: Micros,
     /// The reason why nothing was granted.
     pub denial: Option<String>,
+    /// Whether that is because no node is assigned to this server.
+    pub is_unassigned: bool,
+    /// Whether that is because the registry is in quarantine.
+    pub is_quarantined: bool,
 }
 
 /// The only column of the registry's answers.
 pub const ANSWER: &str = "answer pg_catalog.text";
 
-/// Writes the query for a lease.
-pub fn lease_query(asked: &Asked) -> String {
-    query(&Request::Lease(LeaseRequest {
+/// Writes the query for a lease, of an assigned node by its assignee.
+pub fn lease_query(asked: &Asked, assignee: Option<Assignee>) -> String {
+    query(&Request::Lease(Box::new(LeaseRequest {
         node_bits: asked.width.cast_signed(),
         nodes: asked
             .nodes
@@ -44,7 +48,8 @@ pub fn lease_query(asked: &Asked) -> String {
         system: server::system_identifier().cast_signed(),
         clock: clock::now(),
         seen: asked.seen.map(Seen::from),
-    }))
+        assignee,
+    })))
 }
 
 /// Returns the nodes that the settings list, as far as a request can tell them.
@@ -99,6 +104,8 @@ pub fn understand(asked: &Asked, text: &str) -> Result<(Answer, Option<LogPoint>
         span,
         length: answer.length,
         denial: answer.denial.as_deref().map(one_line),
+        is_unassigned: answer.is_unassigned,
+        is_quarantined: answer.is_quarantined,
     };
     Ok((answer, seen))
 }

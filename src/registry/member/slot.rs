@@ -99,6 +99,19 @@ impl LeaseSlot {
         self.lease.extend(span.from, span.until);
     }
 
+    /// Stores a lease that follows the one before without a gap, or replaces one that has ended. **For the worker**, and for
+    /// nodes that nobody else is granted in between.
+    pub fn continue_as(&self, id: i64, span: LeaseTerm) {
+        if self.id() == Some(id) {
+            self.extend(span);
+        } else if self.lease.until() > clock::now() {
+            self.id.store(id, Ordering::Relaxed);
+            self.extend(span);
+        } else {
+            self.replace(id, span);
+        }
+    }
+
     /// Forgets the lease's number, as it can be renewed no more; the lease lasts until its end. **For the worker.**
     pub fn lose(&self) {
         self.id.store(0, Ordering::Relaxed);

@@ -10,6 +10,7 @@ use crate::pg::worker::dblink::{Query, Remote};
 use crate::pg::worker::transaction::attempt;
 use crate::pg::worker::{deadline, lifecycle};
 use crate::pg::{charset, error};
+use crate::registry::member::assigned;
 use crate::registry::member::bounds::Asked;
 use crate::registry::member::leases;
 use crate::registry::member::request::{
@@ -21,6 +22,7 @@ use crate::registry::settings;
 use crate::snowflake::node::grantor;
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
+use mint_core::snowflake::definition::MAX_NODE_BITS;
 use mint_core::{LeaseTerm, Micros};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
@@ -90,6 +92,8 @@ struct Worker {
     failures: BTreeMap<Task, (String, Micros)>,
     /// The length of leases, by the last answer.
     length: Option<Micros>,
+    /// Whether the chosen node is the one that is assigned to this server.
+    is_assigned: bool,
 }
 
 /// The shortest time from one request for the same nodes to the next, however many sessions want them.
@@ -109,6 +113,7 @@ impl Worker {
             due: BTreeMap::new(),
             failures: BTreeMap::new(),
             length: None,
+            is_assigned: settings::is_assigned(),
         }
     }
 
@@ -139,6 +144,11 @@ impl Worker {
         }
         if self.has_changed_server() {
             self.due.clear();
+        }
+        let is_assigned = settings::is_assigned();
+        if std::mem::replace(&mut self.is_assigned, is_assigned) != is_assigned {
+            let chosen = (0..=MAX_NODE_BITS).filter_map(leases::any_slot);
+            self.release(chosen.collect());
         }
         let tasks = wanted_tasks(widths, any_widths);
         self.due.retain(|task, _| tasks.contains(task));
@@ -207,6 +217,9 @@ impl Worker {
 
     fn request_or_renew(&mut self, task: Task) -> Result<(), String> {
         let (width, wanted) = task;
+        if wanted.is_none() && settings::is_assigned() {
+            return self.lease_assigned(width);
+        }
         let slot = find_slot(task);
         if let Some(slot) = slot
             && let Some(id) = slot.id()
@@ -253,6 +266,16 @@ impl Worker {
         Ok(())
     }
 
+    /// Leases the node that is assigned to this server, or mints as it without a lease.
+    fn lease_assigned(&mut self, width: u32) -> Result<(), String> {
+        let lease = leases::any_slot(width).and_then(|slot| {
+            let (from, until) = (slot.lease().from(), slot.lease().until());
+            Some((slot.id()?, LeaseTerm { from, until }))
+        });
+        let answer = self.ask(width, None, lease);
+        assigned::settle(width, answer)
+    }
+
     /// Requests a new lease, or the renewal of one.
     fn ask(
         &mut self,
@@ -268,10 +291,12 @@ impl Worker {
             width,
             nodes,
             lease,
+            is_assigned: nodes.is_none() && settings::is_assigned(),
             at: clock::now(),
             seen: leases::seen().get(),
         };
-        let query = |_: &str| lease_query(&asked);
+        let assignee = asked.is_assigned.then(assigned::describe).transpose()?;
+        let query = |_: &str| lease_query(&asked, assignee.clone());
         let text = self.remote.ask(server, &query, ANSWER, |row| read(&row))?;
         let (answer, seen) = understand(&asked, &text)?;
         self.length = Some(answer.length);

@@ -67,10 +67,11 @@ pub fn drop() {
 /// Raises an error while nodes are leased or reserved.
 fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
     let select =
-        "SELECT pg_catalog.max(CASE WHEN pg_catalog.isfinite(lease_until) THEN lease_until END),
-             pg_catalog.count(CASE WHEN NOT pg_catalog.isfinite(lease_until) THEN id END)
+        "SELECT pg_catalog.max(CASE WHEN system_identifier IS NOT NULL
+                 AND lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz THEN lease_until END),
+             pg_catalog.count(CASE WHEN assigned OR system_identifier IS NULL THEN id END)
          FROM mint_registry.leases
-         WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz";
+         WHERE assigned OR lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz";
     let row = tables
         .update(select, &[timestamp(clock::now()).into()])
         .first();
@@ -88,13 +89,13 @@ fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
     if reserved > 0 {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
-            "cannot drop the registry while nodes are reserved",
+            "cannot drop the registry while nodes are reserved or assigned",
         )
         .detail(match reserved {
-            1 => "There is 1 reservation.".to_owned(),
-            _ => format!("There are {reserved} reservations."),
+            1 => "1 node, or range of nodes, is reserved or assigned.".to_owned(),
+            _ => format!("{reserved} nodes, or ranges of nodes, are reserved or assigned."),
         })
-        .hint("Use mint.registry_unreserve().")
+        .hint("Use mint.registry_unreserve() and mint.registry_unassign().")
         .raise();
     }
 }
@@ -120,32 +121,54 @@ fn with_state(change: impl FnOnce(&mut Registry, Micros)) {
 
 /// Reserves nodes for a server that makes no requests.
 pub fn reserve(nodes: Nodes, holder: &str) {
+    with_tables(Caller::Owner, |tables| {
+        let holder = printable(holder);
+        reserve_as(tables, false, &holder, |_, state, _, now| {
+            admit(state, now).map(|()| nodes)
+        });
+    });
+}
+
+/// Returns why the registry grants nothing new, if so.
+pub fn admit(state: &State, now: Micros) -> Result<(), String> {
+    let admitted = state.registry.admit(now, now, None);
+    admitted.map_err(|denial| describe_denial(&state.registry, denial))
+}
+
+/// Grants nodes that `find` returns to a holder for good: as a lease that lasts, or as nodes that are assigned to the
+/// holder, who leases them. Returns the nodes.
+pub fn reserve_as(
+    tables: &mut Tables<'_, '_>,
+    is_assigned: bool,
+    holder: &str,
+    find: impl FnOnce(&mut Tables<'_, '_>, &State, &Member, Micros) -> Result<Nodes, String>,
+) -> Nodes {
     let member = Member {
-        name: printable(holder),
+        name: holder.to_owned(),
         login: None,
         system: 0,
         clock: clock::now(),
         listed: "{}".to_owned(),
         seen: None,
     };
-    with_tables(Caller::Owner, |tables| {
-        let (state, now) = tables.load_and_check_state(true, None);
-        let admitted = state.registry.admit(now, now, None);
-        let admitted = admitted.map_err(|denial| describe_denial(&state.registry, denial));
-        match admitted.and_then(|()| grant_lease(tables, &state, now, nodes, &member)) {
-            Ok(GrantedLease { id, .. }) => {
-                let update = "UPDATE mint_registry.leases
-                     SET lease_until = 'infinity'::pg_catalog.timestamptz, free_from = 'infinity'::pg_catalog.timestamptz,
-                         system_identifier = NULL, address = NULL, written = $transaction
-                     WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
-                tables.update(update, &[id.into()]);
-            }
-            Err(denial) => report(Code::ERRCODE_OBJECT_IN_USE, denial).raise(),
+    let (state, now) = tables.load_and_check_state(true, None);
+    let nodes = find(tables, &state, &member, now);
+    match nodes.and_then(|nodes| grant_lease(tables, &state, now, nodes, &member)) {
+        Ok(GrantedLease { id, nodes, .. }) => {
+            let update = "UPDATE mint_registry.leases
+                 SET assigned = $2, lease_until = CASE WHEN $2 THEN lease_from ELSE 'infinity'::pg_catalog.timestamptz END,
+                     free_from = 'infinity'::pg_catalog.timestamptz,
+                     system_identifier = NULL, address = NULL, written = $transaction
+                 WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+            tables.update(update, &[id.into(), is_assigned.into()]);
+            nodes
         }
-    });
+        Err(denial) => report(Code::ERRCODE_OBJECT_IN_USE, denial).raise(),
+    }
 }
 
-/// Ends a reservation. Others get the nodes after the time for which the server may have minted ahead.
+/// Ends a reservation, also of a node that was assigned before. Others get the nodes after the time for which the server may
+/// have minted ahead.
 pub fn unreserve(nodes: &Nodes) {
     with_tables(Caller::Owner, |tables| {
         let (_, now) = tables.load_and_check_state(true, None);
@@ -153,7 +176,8 @@ pub fn unreserve(nodes: &Nodes) {
              WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
                  AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
-                 AND lease_until OPERATOR(pg_catalog.=) 'infinity'::pg_catalog.timestamptz
+                 AND free_from OPERATOR(pg_catalog.>) $4::pg_catalog.timestamptz
+                 AND NOT assigned AND system_identifier IS NULL
              RETURNING 1";
         let until = timestamp(now + QUARANTINE).into();
         let rows = tables.update(update, &arguments(nodes, [until]));

@@ -11,7 +11,7 @@ use crate::registry::protocol::{
 };
 use crate::registry::server::request::{Answer, Member, Nodes, multirange, printable};
 use crate::registry::server::tables::Limits;
-use crate::registry::server::{admin, grant};
+use crate::registry::server::{admin, assign, grant};
 use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, SHORTEST_LEASE};
 use mint_core::{LeaseTerm, LogPoint, Micros};
 use pgrx::PgSqlErrorCode as Code;
@@ -94,6 +94,32 @@ fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
     admin::unreserve(&Nodes::new(node_bits, first_node, last_node));
 }
 
+/// Assigns any free node, or this one, to a holder for good: the server of that name, with `pg_mint.node` = 'assigned'.
+/// Returns the node, and the same at the next call.
+#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
+fn registry_assign(
+    node_bits: Option<i32>,
+    holder: Option<DecodedText>,
+    node: default!(Option<i64>, "NULL"),
+) -> i64 {
+    let node_bits = required(node_bits, "node_bits");
+    let holder = required(holder, "holder").0;
+    Nodes::of_width(node_bits);
+    if holder.is_empty() {
+        refuse("holder must not be empty");
+    }
+    let node = node.map(|node| Nodes::new(node_bits, node, node));
+    assign::assign(node_bits, &holder, node)
+}
+
+/// Takes the node away from its holder. Returns when others can get it: the server may mint as that node until then, as
+/// it may not be able to reach the registry. If that is never, the node stays reserved.
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+fn registry_unassign(node_bits: i32, holder: DecodedText) -> Option<TimestampWithTimeZone> {
+    Nodes::of_width(node_bits);
+    assign::unassign(node_bits, &holder.0)
+}
+
 /// Evicts a holder: it cannot renew its leases, and nobody gets their nodes before they would have ended. Returns the
 /// number of leases.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
@@ -139,7 +165,7 @@ fn registry_request(request: JsonText) -> JsonText {
     hurry::refuse_block(c"mint.registry_request()");
     let request = protocol::read_request(&request.0).unwrap_or_else(|why| refuse_request(why));
     let answer = JsonText(match request {
-        Request::Lease(asked) => protocol::write(&lease(asked)),
+        Request::Lease(asked) => protocol::write(&lease(*asked)),
         Request::Release { id, until } => protocol::write(&ReleaseAnswer {
             released: grant::release(id, until),
         }),
@@ -159,6 +185,11 @@ fn lease(asked: LeaseRequest) -> LeaseAnswer {
         seen: asked.seen.map(LogPoint::from),
     };
     let width = asked.node_bits;
+    if let Some(assignee) = &asked.assignee {
+        let told = asked.lease;
+        let told = told.map(|Term { id, from, until }| (id, LeaseTerm { from, until }));
+        return assign::lease(width, assignee, told, &member).into();
+    }
     let nodes = asked
         .nodes
         .map(|(first, last)| Nodes::new(width, first, last));
@@ -207,6 +238,8 @@ impl From<Answer> for LeaseAnswer {
             length: answer.length,
             seen: answer.seen.map(Seen::from),
             denial: answer.denial,
+            is_unassigned: answer.is_unassigned,
+            is_quarantined: answer.is_quarantined,
         }
     }
 }
@@ -216,6 +249,7 @@ extension_sql_file!(
     name = "registry_server",
     requires = [
         registry_create, registry_drop, registry_reserve, registry_unreserve, registry_evict,
-        registry_evict_nodes, registry_begin_quarantine, registry_end_quarantine, registry_request
+        registry_assign, registry_unassign, registry_evict_nodes, registry_begin_quarantine,
+        registry_end_quarantine, registry_request
     ]
 );

@@ -9,10 +9,10 @@ use crate::pg::machine::random;
 use crate::registry::server::free;
 use crate::registry::server::place::Caller;
 use crate::registry::server::request::{
-    Answer, GrantedLease, Member, Nodes, describe_denial, describe_holders, read_log_state,
+    Answer, GrantedLease, Member, Nodes, describe_denial, describe_holders,
 };
 use crate::registry::server::tables::{State, Tables, with_tables};
-use mint_core::{Denial, LeaseTerm, LogPoint, Micros, Registry};
+use mint_core::{Denial, LeaseTerm, Micros, Registry};
 
 /// Grants a new lease of any free node of a width, or of the first of these nodes that are free.
 pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> Answer {
@@ -30,8 +30,8 @@ pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> Answer {
         });
         let agrees = registry.check_clock(now, member.clock).is_ok();
         match lease {
-            Ok(lease) => answer(registry, agrees, Some(lease), None),
-            Err(denial) => answer(registry, agrees, None, Some(denial)),
+            Ok(lease) => Answer::of(registry, agrees, Some(lease), None),
+            Err(denial) => Answer::of(registry, agrees, None, Some(denial)),
         }
     })
 }
@@ -52,11 +52,11 @@ pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> Answer 
             let lease = lease_of(registry, id, nodes, kept.unwrap_or(told));
             let agrees = !matches!(denial, Denial::Skew { .. });
             let denial = describe_denial(registry, denial);
-            return answer(registry, agrees, Some(lease), Some(denial));
+            return Answer::of(registry, agrees, Some(lease), Some(denial));
         }
         match renew_lease(tables, &state, now, (id, nodes), (kept, told), member) {
-            Ok(lease) => answer(registry, true, Some(lease), None),
-            Err(denial) => answer(registry, true, None, Some(denial)),
+            Ok(lease) => Answer::of(registry, true, Some(lease), None),
+            Err(denial) => Answer::of(registry, true, None, Some(denial)),
         }
     })
 }
@@ -93,7 +93,7 @@ fn renew_lease(
 pub fn release(id: i64, until: Micros) -> bool {
     with_tables(Caller::Member, |tables| {
         let update = "UPDATE mint_registry.leases
-             SET lease_until = $end, free_from = $end, written = $transaction
+             SET lease_until = $end, free_from = CASE WHEN assigned THEN free_from ELSE $end END, written = $transaction
              WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8 AND xmin OPERATOR(pg_catalog.=) written
              RETURNING 1";
         let end =
@@ -104,23 +104,6 @@ pub fn release(id: i64, until: Micros) -> bool {
         let rows = tables.update(&update, &[id.into(), timestamp(until).into()]);
         !rows.is_empty()
     })
-}
-
-fn answer(
-    registry: &Registry,
-    agrees: bool,
-    lease: Option<GrantedLease>,
-    denial: Option<String>,
-) -> Answer {
-    Answer {
-        lease,
-        length: registry.bounded_length(),
-        seen: agrees.then(|| LogPoint {
-            identity: registry.identity,
-            position: read_log_state().position,
-        }),
-        denial,
-    }
 }
 
 /// Grants a new lease of nodes, or returns why it is denied. The caller has locked the registry.

@@ -1,6 +1,7 @@
 //! The registry of nodes: what members request, and what it grants.
 
 pub mod admin;
+pub mod assign;
 pub mod free;
 pub mod functions;
 pub mod grant;

@@ -157,6 +157,32 @@ pub struct Answer {
     pub seen: Option<LogPoint>,
     /// The reason why nothing is granted.
     pub denial: Option<String>,
+    /// Whether that is because no node is assigned to the member, at its place.
+    pub is_unassigned: bool,
+    /// Whether that is because the registry is in quarantine.
+    pub is_quarantined: bool,
+}
+
+impl Answer {
+    /// Returns an answer; `agrees` says whether the member's clock does.
+    pub fn of(
+        registry: &Registry,
+        agrees: bool,
+        lease: Option<GrantedLease>,
+        denial: Option<String>,
+    ) -> Self {
+        Self {
+            lease,
+            length: registry.bounded_length(),
+            seen: agrees.then(|| LogPoint {
+                identity: registry.identity,
+                position: read_log_state().position,
+            }),
+            denial,
+            is_unassigned: false,
+            is_quarantined: false,
+        }
+    }
 }
 
 /// A lease that the registry has granted.

@@ -276,7 +276,7 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Writes that the numbers of leases, XORed, have changed by so much, and that the last one of those that were
     /// deleted ended then. The caller has locked the state.
-    fn save_changes(&mut self, numbers: i64, end: Micros) {
+    pub fn save_changes(&mut self, numbers: i64, end: Micros) {
         let update = "UPDATE mint_registry.registry
              SET digest = digest OPERATOR(pg_catalog.#) $1::pg_catalog.int8,
                  horizon = CASE WHEN horizon OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz
@@ -287,9 +287,9 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns the other leases and reservations of any of these nodes whose nodes are not free.
     pub fn holders(&mut self, nodes: &Nodes, id: i64, now: Micros) -> Vec<Holder> {
-        let select = "SELECT first_node, last_node, holder, lease_until, free_from, NOT pg_catalog.isfinite(lease_until)
+        let select = "SELECT first_node, last_node, holder, lease_until, free_from, NOT pg_catalog.isfinite(free_from)
              FROM mint_registry.leases
-             WHERE $overlaps AND id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8
+             WHERE $overlaps AND (assigned OR id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8)
                  AND free_from OPERATOR(pg_catalog.>) $5::pg_catalog.timestamptz
              ORDER BY first_node";
         let rows = self.update(
@@ -342,7 +342,7 @@ impl<'conn> Tables<'_, 'conn> {
                  AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
                  AND id OPERATOR(pg_catalog.=) $4::pg_catalog.int8
-                 AND xmin OPERATOR(pg_catalog.=) written
+                 AND xmin OPERATOR(pg_catalog.=) written AND NOT assigned
              FOR UPDATE";
         let rows = self.update(select, &arguments(nodes, [id.into()]));
         if rows.is_empty() {

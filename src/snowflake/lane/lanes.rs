@@ -13,7 +13,7 @@ use mint_core::{
 use pgrx::PgSqlErrorCode as Code;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The head of the segment of lanes. All but `count` and `anchor` is written before another session can see it.
+/// The head of the segment of lanes. All but `count`, `starts` and `anchor` is written before another session can see it.
 #[repr(C, align(64))]
 struct Head {
     count: TableCount,
@@ -21,6 +21,8 @@ struct Head {
     limit: AtomicU32,
     /// The keys of the hash function.
     secret: [AtomicU64; 2],
+    /// How often a lane was started above an id.
+    starts: AtomicU64,
     anchor: ClockAnchor,
 }
 
@@ -61,6 +63,8 @@ pub struct Shared {
     memory: &'static Memory<Head, Lane>,
     /// The state that detects steps of the clock.
     pub anchor: &'static ClockAnchor,
+    /// How often a lane was started above an id. Ids that a session took before that, and has not issued, are dropped.
+    pub starts: &'static AtomicU64,
     table: LaneTable<'static>,
 }
 
@@ -73,6 +77,7 @@ pub fn shared() -> &'static Shared {
         Shared {
             memory,
             anchor: &memory.head.anchor,
+            starts: &memory.head.starts,
             table: table(memory.head, memory.slots),
         }
     })

@@ -1,6 +1,7 @@
 //! Minting with the clock, latch, shared memory and settings of the server.
 
 use crate::pg::backend::recovery;
+use crate::pg::catalog::privilege;
 use crate::pg::machine::{clock, random};
 use crate::snowflake::error::{IN_RECOVERY, log_step, refuse};
 use crate::snowflake::lane::lanes::Shared;
@@ -8,8 +9,11 @@ use crate::snowflake::lane::{ceiling, lanes, session};
 use crate::snowflake::node::grantor;
 use crate::snowflake::settings;
 use mint_core::snowflake::mint::Refusal;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Run, mint};
+use mint_core::{
+    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, mint, start_above,
+};
 use std::convert::Infallible;
+use std::sync::atomic::Ordering;
 
 /// The host of the algorithm in a backend. An interrupt is an error of PostgreSQL's own.
 struct Backend {
@@ -73,6 +77,15 @@ impl Host for Backend {
 }
 
 impl Backend {
+    #[inline(always)]
+    fn new(shared: &Shared, layout: &Layout, node: u64) -> Self {
+        Self {
+            anchor: shared.anchor,
+            lease: grantor::lease(layout, node),
+            node: (layout.node.width, node),
+        }
+    }
+
     /// Logs a step of the clock, once for the whole server.
     fn watch_steps(&self) {
         if let Some(by) = self.anchor.step(clock::now(), clock::up()) {
@@ -95,15 +108,42 @@ pub fn next_id(layout: &Layout, node: u64) -> i64 {
     id
 }
 
-/// Mints up to `want` ids in one swap.
-pub fn next_run(layout: &Layout, node: u64, want: u64) -> Run {
+/// Mints up to `want` ids in one swap. Returns them with the number of [`starts`] before.
+pub fn next_run(layout: &Layout, node: u64, want: u64) -> (Run, u64) {
     let shared = memory();
+    let starts = shared.starts.load(Ordering::Acquire);
     let lane = lanes::lane(shared, layout, node);
     // Ids that the session has reserved are below the run: issued later, they would be out of order.
     session::reserve(lane, None);
     let run = run(shared, lane, layout, node, want);
     session::set_last_id(layout.id(node, run.first + (run.count - 1)));
-    run
+    (run, starts)
+}
+
+/// Returns how often a lane was started above an id. Ids that were taken before the last time must not be issued.
+#[inline]
+pub fn starts() -> u64 {
+    lanes::shared().starts.load(Ordering::Acquire)
+}
+
+/// Lets the lane of a node issue nothing at or below `word` from now on. Returns the start of the tick that it
+/// continues in, or after.
+pub fn start_lane_above(layout: &Layout, node: u64, word: u64) -> Micros {
+    let shared = memory();
+    let policy = settings::policy();
+    let mut host = Backend::new(shared, layout, node);
+    // Before a lane is made, which lasts.
+    let reach = if privilege::is_superuser() && host.lease.is_none() {
+        policy.max_jump
+    } else {
+        policy.max_ahead
+    };
+    let lane = lanes::lane(shared, layout, node);
+    let started = start_above(lane, layout, word, &policy, reach, &mut host);
+    accept(started, layout, node, &policy);
+    // After the lane has moved, so that what was taken from it before is dropped.
+    shared.starts.fetch_add(1, Ordering::AcqRel);
+    layout.word_start_saturating(lane.last())
 }
 
 /// Returns the shared memory. Raises an error in recovery, where ids would repeat the primary's.
@@ -117,13 +157,21 @@ fn memory() -> &'static Shared {
 #[inline(always)]
 fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> Run {
     let policy = settings::policy();
-    let mut host = Backend {
-        anchor: shared.anchor,
-        lease: grantor::lease(layout, node),
-        node: (layout.node.width, node),
-    };
-    match mint(lane, layout, want, &policy, &mut host) {
-        Ok(run) => run,
+    let mut host = Backend::new(shared, layout, node);
+    let minted = mint(lane, layout, want, &policy, &mut host);
+    accept(minted, layout, node, &policy)
+}
+
+/// Returns what core returns, or raises its error.
+#[inline(always)]
+fn accept<T>(
+    result: Result<T, Refusal<Infallible>>,
+    layout: &Layout,
+    node: u64,
+    policy: &Policy,
+) -> T {
+    match result {
+        Ok(value) => value,
         Err(Refusal::Refused(error)) => refuse(&error, layout, node, policy.max_ahead),
         Err(Refusal::Interrupted(never)) => match never {},
     }
@@ -132,6 +180,7 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
 /// Returns the next id of the session's reservation. Remaining ids are dropped when their tick is past, or when they
 /// are beyond this layout's end, taken by another layout of the lane with more bits of time.
 fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, reserve: u64) -> u64 {
+    session::notice_starts(shared.starts.load(Ordering::Acquire));
     let current = session::reservation(lane).filter(|left| {
         let tick = left.first >> layout.seq.width;
         let start = layout.tick_start(tick);

@@ -9,13 +9,30 @@ use std::ptr;
 /// Ids taken at once and issued one by one, direct-mapped by lane.
 static RESERVED: [Local<Option<(&Lane, Run)>>; 64] = [const { Local::new(None) }; 64];
 
+/// The number of starts of lanes above an id, as last noticed.
+static STARTS: Local<u64> = Local::new(0);
+
 static LAST_ID: Local<Option<i64>> = Local::new(None);
 
 /// Registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     on_discard(|| LAST_ID.set(None));
     // Reserved ids were taken under the old settings.
-    grantor::on_change(|| RESERVED.iter().for_each(|slot| slot.set(None)));
+    grantor::on_change(drop_reserved);
+}
+
+fn drop_reserved() {
+    RESERVED.iter().for_each(|slot| slot.set(None));
+}
+
+/// Drops all reserved ids if a lane was started above an id since they were taken, which may be one of that lane.
+/// `starts` was read before ids are taken.
+#[inline]
+pub fn notice_starts(starts: u64) {
+    if STARTS.get() != starts {
+        drop_reserved();
+        STARTS.set(starts);
+    }
 }
 
 fn slot(lane: &Lane) -> &'static Local<Option<(&'static Lane, Run)>> {

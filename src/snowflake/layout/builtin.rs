@@ -1,9 +1,10 @@
-//! The built-in layouts as a table.
+//! Layouts as rows of a table, with their capacity.
 
 use crate::pg::datum::timestamp::{interval, timestamp, timestamp_or_report};
 use crate::pg::machine::clock;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
-use mint_core::BUILTINS;
+use mint_core::snowflake::builtin::name_of;
+use mint_core::{BUILTINS, Layout};
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
@@ -16,7 +17,7 @@ use pgrx::prelude::*;
 fn snowflake_layouts() -> TableIterator<
     'static,
     (
-        name!(name, &'static str),
+        name!(name, Option<&'static str>),
         name!(layout, SnowflakeLayout),
         name!(bits, String),
         name!(unit, Interval),
@@ -28,26 +29,63 @@ fn snowflake_layouts() -> TableIterator<
         name!(definition, String),
     ),
 > {
-    TableIterator::new(BUILTINS.iter().map(|builtin| {
-        let layout = &builtin.layout;
-        let definition = layout.fields();
-        (
-            builtin.name,
-            SnowflakeLayout::from(layout),
-            layout.bits(),
-            interval(layout.unit()),
-            timestamp_or_report(layout.epoch()),
-            layout.node.max().cast_signed() + 1,
-            layout.ids_per_second(),
-            layout.end().and_then(timestamp),
-            layout.end().is_some_and(|end| end <= clock::now()),
-            definition,
-        )
-    }))
+    TableIterator::new(BUILTINS.iter().map(|builtin| row(&builtin.layout)))
+}
+
+/// Returns the same of one layout, whose name is null unless it is built in.
+#[pg_extern(name = "snowflake_layouts", stable, strict, parallel_safe, cost = 1)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn snowflake_layout_row(
+    layout: SnowflakeLayout,
+) -> TableIterator<
+    'static,
+    (
+        name!(name, Option<&'static str>),
+        name!(layout, SnowflakeLayout),
+        name!(bits, String),
+        name!(unit, Interval),
+        name!(epoch, TimestampWithTimeZone),
+        name!(nodes, i64),
+        name!(ids_per_second, f64),
+        name!(first_invalid, Option<TimestampWithTimeZone>),
+        name!(expired, bool),
+        name!(definition, String),
+    ),
+> {
+    TableIterator::once(row(layout.layout()))
+}
+
+type Row = (
+    Option<&'static str>,
+    SnowflakeLayout,
+    String,
+    Interval,
+    TimestampWithTimeZone,
+    i64,
+    f64,
+    Option<TimestampWithTimeZone>,
+    bool,
+    String,
+);
+
+fn row(layout: &Layout) -> Row {
+    let end = layout.end();
+    (
+        name_of(layout),
+        SnowflakeLayout::from(layout),
+        layout.bits(),
+        interval(layout.unit()),
+        timestamp_or_report(layout.epoch()),
+        layout.node.max().cast_signed() + 1,
+        layout.ids_per_second(),
+        end.and_then(timestamp),
+        end.is_some_and(|end| end <= clock::now()),
+        layout.fields(),
+    )
 }
 
 extension_sql_file!(
     "../../../sql/snowflake/layouts.sql",
     name = "snowflake_layouts",
-    requires = [snowflake_layouts]
+    requires = ["layout_type", snowflake_layouts, snowflake_layout_row]
 );

@@ -117,6 +117,6 @@ fn no_grantor() -> Report {
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         "parameter \"pg_mint.registry\" is not set",
     )
-    .detail("Parameter \"pg_mint.node\" is \"auto\", so a registry chooses the node of this server.")
+    .detail("Parameter \"pg_mint.node\" is \"auto\" or \"assigned\", so a registry chooses the node of this server.")
     .hint("Set \"pg_mint.registry\" to the name of a foreign server, or \"pg_mint.node\" to a number.")
 }

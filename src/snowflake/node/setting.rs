@@ -12,10 +12,14 @@ pub enum Node {
     /// -1: ids without a shard are refused.
     #[default]
     Unset,
-    /// The node that the registry chooses for this server.
+    /// Any node that the registry chooses for this server.
     Auto,
+    /// The node that the registry's administrator has assigned to this server.
+    Assigned,
     /// A node by its number.
     Fixed(u32),
+    /// A split node by its parts, from the upper one down.
+    Parts([u32; 2]),
 }
 
 static NODE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"-1"));
@@ -29,13 +33,24 @@ impl ParsedGuc for Node {
         if text.eq_ignore_ascii_case("auto") {
             return Ok(Node::Auto);
         }
-        match text.parse::<i32>() {
-            Ok(-1) => Ok(Node::Unset),
-            Ok(node @ 0..) => Ok(Node::Fixed(node.unsigned_abs())),
-            _ => Err(
-                "The value must be a number between 0 and 2147483647, \"auto\", or -1.".to_owned(),
-            ),
+        if text.eq_ignore_ascii_case("assigned") {
+            return Ok(Node::Assigned);
         }
+        let number = |text: &str| text.trim().parse::<i32>().ok();
+        let part = |text: &str| number(text).and_then(|part| u32::try_from(part).ok());
+        let choice = match text.split_once('/') {
+            Some((upper, lower)) => part(upper)
+                .zip(part(lower))
+                .map(|(upper, lower)| Node::Parts([upper, lower])),
+            None => match number(text) {
+                Some(-1) => Some(Node::Unset),
+                _ => part(text).map(Node::Fixed),
+            },
+        };
+        choice.ok_or_else(|| {
+            "The value must be a number between 0 and 2147483647, two such numbers like 4/8, \"auto\", \"assigned\", or -1."
+                .to_owned()
+        })
     }
 
     fn assign(self) {
@@ -55,7 +70,7 @@ pub fn init() {
     guc::define_parsed::<Node>(
         c"pg_mint.node",
         c"Sets the node of ids that are generated without a shard.",
-        c"-1 means unset: such calls fail, so that no server uses the node of another by accident. \"auto\" means a node leased from the registry.",
+        c"-1 means unset: such calls fail, so that no server uses the node of another by accident. \"auto\" means any node leased from the registry, and \"assigned\" the one assigned to this server there. 4/8 means the parts of a split node.",
         &NODE,
         GucContext::Suset,
     );

@@ -48,10 +48,15 @@ pub fn library() -> Vec<u8> {
     std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
 }
 
+/// Returns the folder of the extensions' scripts in the tree.
+#[must_use]
+pub fn extension_folder() -> PathBuf {
+    directory(&pg_config(), "--sharedir").join("extension")
+}
+
 /// Returns whether the tree has an extension of this name.
 pub fn has_extension(name: &str) -> bool {
-    let control = format!("extension/{name}.control");
-    directory(&pg_config(), "--sharedir").join(control).exists()
+    extension_folder().join(format!("{name}.control")).exists()
 }
 
 /// Returns whether this is root. PostgreSQL refuses to run as root, so root runs servers as the user `postgres`.

@@ -146,7 +146,13 @@ impl Server {
     /// Returns where clients of database `postgres` connect.
     #[must_use]
     pub fn place(&self) -> Place {
-        Place::new(self.config("postgres", "postgres"))
+        self.place_of("postgres")
+    }
+
+    /// Returns where clients of a role connect to database `postgres`.
+    #[must_use]
+    pub fn place_of(&self, role: &str) -> Place {
+        Place::new(self.config("postgres", role))
     }
 
     fn end_of_log(&self) -> String {

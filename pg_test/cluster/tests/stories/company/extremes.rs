@@ -12,7 +12,7 @@ pub(crate) struct Function {
 
 /// Texts of the types' values: an ordinary one, then the extremes, with a bar between them.
 #[rustfmt::skip]
-const VALUES: [(&str, &str); 14] = [
+const VALUES: [(&str, &str); 15] = [
     ("smallint", "1|0|-1|2|16|63|64|65|2147483647|-2147483648"),
     ("integer", "1|0|-1|2|16|63|64|65|2147483647|-2147483648"),
     ("bigint", "1|0|-1|63|64|1024|4294967296|9007199254740993|9223372036854775807|9223372036854775806|-9223372036854775808"),
@@ -33,6 +33,7 @@ const VALUES: [(&str, &str); 14] = [
         |time:41 node:10 seq:12 unit:1ms epoch:99999999999999999999|time:-1|"),
     ("regclass", "plain|tag|ticket|family|pg_class|0|4294967295|pg_class_oid_index|pg_stats|down|mint.time_ceiling\
         |nothing.like.this|short"),
+    ("integer[]", "{1,2}|{}|{NULL}|{1}|{{1,2},{3,4}}|[-5:-4]={7,8}|[2147483646:2147483647]={1,2}|{2147483647,-2147483648}|{1,2,3}"),
     ("bigint[]", "{1}|{}|{NULL}|{{1,2},{3,4}}|[-5:-3]={7,7,8}|[2147483646:2147483646]={1}\
         |{9223372036854775807,-9223372036854775808}"),
 ];

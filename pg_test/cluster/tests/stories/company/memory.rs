@@ -16,6 +16,8 @@ const CALLS: &[(&str, i64)] = &[
         "(SELECT count(*) FROM snowflake_next_ids(6, 3 + (g & 1)))",
         40,
     ),
+    ("snowflake_start_above(snowflake_last_id())", 4),
+    ("snowflake_node(ARRAY[3, (g & 31)::int], 'twitter')", 2),
     ("snowflake_time(g)", 1),
     ("snowflake_shard(g)", 1),
     ("snowflake_sequence(g, 'twitter')", 1),
@@ -64,6 +66,10 @@ const CALLS: &[(&str, i64)] = &[
     (
         "(SELECT count(*) FROM snowflake_layouts() WHERE g > 0)",
         400,
+    ),
+    (
+        "(SELECT nodes FROM snowflake_layouts((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout))",
+        40,
     ),
     ("uuid_v1()", 1),
     ("uuid_v3('dns', g::text)", 4),
@@ -116,8 +122,10 @@ const CALLS: &[(&str, i64)] = &[
         40,
     ),
     ("segment_last('tag')", 1),
+    ("segment_current('tag')", 4),
     ("ticket_next('ticket')", 4),
     ("ticket_last('ticket')", 1),
+    ("ticket_current('ticket')", 4),
     ("user_sequence_next('family', g & 65535)", 2),
     (
         "(SELECT r.last FROM user_sequence_next_range('family', g & 1023, 2) r)",

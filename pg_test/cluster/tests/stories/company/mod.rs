@@ -7,5 +7,7 @@ mod extremes;
 mod held;
 mod held_sql;
 mod memory;
+mod moved_shard;
 pub mod schema;
 mod tenants;
+mod updates;

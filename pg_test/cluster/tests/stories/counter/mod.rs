@@ -3,6 +3,7 @@
 mod commit_order;
 mod ddl;
 mod draws;
+mod restarts;
 mod set_back;
 mod set_sequences;
 mod sources;

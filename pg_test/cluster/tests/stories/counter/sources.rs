@@ -215,3 +215,46 @@ fn a_frozen_source_holds_up_nothing() {
     let value: i64 = ada.until_minted(|| copy.try_one(NEXT));
     assert!(value > first, "{value} after {first}");
 }
+
+/// Flickr's shards: a name for the tickets of each of two ticket servers, here two sequences of one. While one cannot be
+/// had, those of the other are drawn.
+#[test]
+fn a_shard_draws_from_two_ticket_servers() {
+    let Some((central, servers)) = start("tickets of two servers", &["shard"]) else {
+        return;
+    };
+    central.connect().run(
+        "SELECT ticket_create('even', server => 2, servers => 2), ticket_create('odd', server => 1, servers => 2);
+         GRANT USAGE ON SEQUENCE even, odd TO member",
+    );
+    let mut shard = servers[0].connect("postgres");
+    shard.run(
+        "SELECT segment_create('photos_1', step => 30, source => 'registry', source_sequence => 'even'),
+             segment_create('photos_2', step => 30, source => 'registry', source_sequence => 'odd');
+         CREATE FUNCTION next_photo() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+         BEGIN
+             RETURN segment_next('photos_1');
+         EXCEPTION WHEN object_not_in_prerequisite_state THEN
+             RETURN segment_next('photos_2');
+         END $$",
+    );
+    assert_eq!(shard.one::<i64>("SELECT next_photo()"), 2);
+    assert_eq!(
+        shard.one::<Option<i64>>("SELECT ticket_current('photos_1')"),
+        Some(2)
+    );
+    central.connect().run("DROP SEQUENCE even");
+    let mut drawn: Vec<i64> = shard.column("SELECT next_photo() FROM generate_series(1, 29)");
+    assert_eq!(drawn, (2..=30).map(|n| 2 * n).collect::<Vec<i64>>());
+    drawn = (0..3).map(|_| shard.one("SELECT next_photo()")).collect();
+    assert_eq!(drawn, [1, 3, 5]);
+    // After a restart it remembers what it took.
+    drop(shard);
+    servers[0].restart();
+    let mut shard = servers[0].connect("postgres");
+    assert_eq!(
+        shard.one::<Option<i64>>("SELECT segment_current('photos_1')"),
+        Some(60)
+    );
+    assert_eq!(shard.one::<i64>("SELECT next_photo()"), 61);
+}

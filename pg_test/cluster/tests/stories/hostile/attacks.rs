@@ -174,7 +174,8 @@ fn views_are_bound_to_no_object_of_the_installing_role() {
         mal.run(&operator("evil", name, function, types, result));
     }
     mal.run("CREATE EXTENSION pg_mint SCHEMA evil");
-    mal.run("CREATE SCHEMA hidden; SELECT evil.segment_create('hidden.orders')");
+    mal.run("CREATE SCHEMA hidden; SET search_path = hidden");
+    mal.run("INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('orders', 10)");
     let mut session = server.connect("mal");
     let tags: Vec<String> = session.column("SELECT biz_tag FROM mint.leaf_alloc");
     assert_eq!(tags, ["hidden.orders"]);

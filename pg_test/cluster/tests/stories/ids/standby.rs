@@ -17,6 +17,7 @@ fn a_standby_refuses_until_promoted() {
     for sql in [
         "SELECT snowflake_next_id(5)",
         "SELECT count(*) FROM snowflake_next_ids(5, 10)",
+        "SELECT snowflake_start_above(5)",
     ] {
         let refusal = replica.refusal(sql);
         assert_eq!(refusal.code, "25006", "{refusal}");

@@ -171,7 +171,7 @@ fn a_login_that_keeps_locks_holds_up_nobody() {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // Whatever the statement does after the request, its session ends.
-        let hold = "DO $$ BEGIN PERFORM $request$; LOOP BEGIN PERFORM pg_sleep(70); EXCEPTION WHEN OTHERS OR query_canceled THEN END; END LOOP; END $$";
+        let hold = "DO $$ BEGIN PERFORM $request$; FOR pause IN 1..10 LOOP BEGIN PERFORM pg_sleep(2); EXCEPTION WHEN OTHERS OR query_canceled THEN END; END LOOP; END $$";
         let hold = hold.replace("$request$", request.trim_start_matches("SELECT "));
         for _ in 0..2 {
             let (hold, is_over, registry) = (hold.clone(), &is_over, &registry);

@@ -1,6 +1,7 @@
 //! Leases of nodes that a registry grants.
 
 mod access;
+mod assigned;
 mod copies;
 mod malice;
 mod members;

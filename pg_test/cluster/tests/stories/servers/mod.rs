@@ -5,6 +5,7 @@ mod long_outages;
 mod many_leases;
 mod point_in_time;
 mod promoted_counters;
+mod replicated_sequences;
 mod short_outages;
 mod tickets;
 

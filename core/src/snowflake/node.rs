@@ -1,0 +1,57 @@
+//! Nodes made of other numbers: of the parts of a split node, and of a machine's addresses.
+
+use crate::snowflake::error::IdError;
+use crate::snowflake::layout::Layout;
+
+impl Layout {
+    /// Returns the node that has these parts, from the upper one down: two where it is split, one where it is in one
+    /// piece, and none in a layout without a node.
+    ///
+    /// # Errors
+    /// When the node has another number of parts, or one is negative or too large.
+    pub fn node_of_parts(&self, parts: &[i64]) -> Result<u64, IdError> {
+        let (upper, lower) = self.definition().node;
+        let widths = [upper, lower];
+        let wanted = widths.iter().filter(|&&width| width > 0).count();
+        if parts.len() != wanted {
+            return Err(IdError::PartCount {
+                count: parts.len(),
+                wanted,
+                layout: self.to_string(),
+            });
+        }
+        let mut node = 0;
+        for (place, (&part, width)) in parts.iter().zip(widths).enumerate() {
+            let max = (1 << width) - 1;
+            match u64::try_from(part) {
+                Ok(part) if part <= max => node = node << width | part,
+                _ => {
+                    return Err(IdError::Part {
+                        place: place + 1,
+                        part,
+                        max,
+                        layout: self.to_string(),
+                    });
+                }
+            }
+        }
+        Ok(node)
+    }
+}
+
+/// The node of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
+/// hexadecimal digits, in upper case and one behind the other.
+///
+/// For compatibility with such ids. Of 38 machines, two have the same node with a probability of one half.
+#[must_use]
+pub fn node_of_addresses(addresses: &str) -> u32 {
+    let digits = addresses
+        .bytes()
+        .filter(u8::is_ascii_hexdigit)
+        .map(|digit| digit.to_ascii_uppercase());
+    // java.lang.String.hashCode.
+    let hash = digits.fold(0_u32, |hash, digit| {
+        hash.wrapping_mul(31).wrapping_add(u32::from(digit))
+    });
+    hash & 1_023
+}

@@ -1,0 +1,66 @@
+//! Starting a lane above an id that another server issued, or that was imported.
+
+use crate::clock::Micros;
+use crate::snowflake::lane::Lane;
+use crate::snowflake::layout::Layout;
+use crate::snowflake::lease::Lease;
+use crate::snowflake::mint::{Host, Policy, Refusal};
+use crate::snowflake::mint_error::MintError;
+
+/// Lets a lane issue nothing at or below `word` from now on, also after a crash: a ceiling above it is on disk before
+/// the lane moves.
+///
+/// - **Bounded**: a word whose tick starts more than `reach` ahead of the clock is refused, as the lane could issue
+///   nothing until then, and after a crash no lane of the database.
+/// - **Clock**: a clock that jumped forward is refused, as it is by minting.
+/// - **Lease**: the word lies before its end, as what comes after it can be another server's.
+///
+/// # Errors
+/// [`MintError`], or what interrupted the wait for a renewal.
+pub fn start_above<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    word: u64,
+    policy: &Policy,
+    reach: Micros,
+    host: &mut H,
+) -> Result<(), Refusal<H::Interrupt>> {
+    let start = layout.word_start_saturating(word);
+    // Without its floor there is no telling whether the clock can be trusted.
+    if !host.ceiling().is_attached() {
+        host.raise(Micros::MIN)?;
+    }
+    check_clock(start, policy, reach, host).map_err(Refusal::Refused)?;
+    let began = host.up();
+    while let Some(until) = host.lease().map(Lease::until).filter(|&end| end <= start) {
+        if host.up().saturating_sub(began) > policy.max_wait {
+            return Err(Refusal::Refused(MintError::LeaseEnded { until }));
+        }
+        host.renew()?;
+    }
+    if host.ceiling().limit() <= start {
+        host.raise(start)?;
+    }
+    lane.advance(word);
+    Ok(())
+}
+
+/// Checks that the clock is right, and near enough.
+fn check_clock<H: Host>(
+    start: Micros,
+    policy: &Policy,
+    reach: Micros,
+    host: &mut H,
+) -> Result<(), MintError> {
+    let (now, up) = (host.now(), host.up());
+    // A clock too far below the floor to mint by is not checked, as in minting; it reaches no further for that.
+    if host.ceiling().floor().saturating_sub(now) <= policy.max_ahead {
+        let checked = host.anchor().check(now, up, policy.max_jump);
+        checked.map_err(|by| MintError::ClockJumped { by })?;
+    }
+    let ahead = start.saturating_sub(now);
+    if ahead > reach {
+        return Err(MintError::BeyondReach { ahead, reach });
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# build.sh [PG_CONFIG]: builds the library of pg_mint for that server, which is the
+# first pg_config of PATH if none is named, and prints its path. Needs cargo, a C
+# compiler, libclang and the server's headers.
+# build.sh --clean removes what it built, for every version.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+if [ "${1:-}" = --clean ]; then
+    for major in $MAJORS; do rm -rf "$(target_of "$major")"; done
+    exit
+fi
+
+pg_config=$(find_pg_config "${1:-}")
+major=$(major_of "$pg_config")
+need_rust
+[ -e "$("$pg_config" --includedir-server)/postgres.h" ] ||
+    die "no headers for $("$pg_config" --version): on Debian install postgresql-server-dev-$major"
+
+cd "$REPO"
+# Without this file, which pgrx does not read here, cargo would build the bindings each time.
+[ -e "$PGRX_HOME/config.toml" ] || echo '[configs]' >"$PGRX_HOME/config.toml"
+# A caller's PGRX_PG_CONFIG_PATH may be of another server.
+step "building pg_mint for PostgreSQL $major" "build$major" \
+    env PGRX_PG_CONFIG_PATH="$pg_config" CARGO_TARGET_DIR="$(target_of "$major")" \
+    cargo build --locked --release --lib --package pg_mint --no-default-features --features "pg$major"
+for library in "$(target_of "$major")"/release/libpg_mint.{so,dylib}; do
+    if [ -e "$library" ]; then echo "$library"; fi
+done

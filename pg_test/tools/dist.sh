@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# dist.sh: the sources of the last commit as an archive for PGXN, and prints its path.
+# It is tested: pgxnclient reads its META.json, builds it for the system's PostgreSQL
+# and installs it below a folder.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+name=pg_mint-$(version)
+archive=$CACHE/dist/$name.zip
+major=$(default_major)
+pg_config=$("$TOOLS/postgres.sh" "$major")
+
+# As `pgxn install` does with a file that it is given.
+install_as_users_do() {
+    local stage=$CACHE/dist/stage
+    rm -rf "$stage"
+    DESTDIR=$stage pgxn install --yes --nosudo --pg_config "$pg_config" "$archive"
+    find "$stage" -name "$name.sql" -o -name "pg_mint--$(version).sql" -o -name pg_mint.so -o -name pg_mint.control |
+        sort | tee "$CACHE/dist/installed"
+    [ "$(wc -l <"$CACHE/dist/installed")" = 3 ] || die "not all of the extension was installed"
+}
+
+need git pgxnclient zip
+need_rust
+mkdir -p "$CACHE/dist"
+rm -f "$archive"
+git -C "$REPO" archive --format=zip --prefix="$name/" --output="$archive" HEAD
+step "installing $name.zip by pgxnclient" dist install_as_users_do
+echo "$archive"

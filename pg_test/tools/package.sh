@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# package.sh: builds the Debian packages of pg_mint, for the versions of PostgreSQL of
+# this Debian, out of what git tracks (or all of an unpacked tarball), and checks them:
+# lintian has no error and no warning, and the library asks for no newer GLIBC than the
+# one here (GLIBC=2.36 for another). Prints the folder that has them.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+need $BUILD_PACKAGES debhelper dpkg-dev lintian postgresql-server-dev-all
+need_rust
+name=pg-mint-$(version)
+release=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$REPO/debian/changelog")
+[ "${release%-*}" = "$(version)" ] || die "debian/changelog is of version $release, Cargo.toml of $(version)"
+out=$CACHE/package
+
+# The sources as they are now, without what is not part of them.
+sources() {
+    cd "$REPO"
+    if [ -e .git ]; then
+        local now; now=$(git stash create)
+        git archive --prefix="$name/" "${now:-HEAD}" | tar -x -C "$out"
+    else
+        mkdir "$out/$name"
+        tar -c --exclude=./target . | tar -x -C "$out/$name"
+    fi
+    cd "$out"
+    tar -czf "pg-mint_$(version).orig.tar.gz" --exclude="$name/debian" "$name"
+}
+
+build() {
+    cd "$out/$name"
+    # chroot.sh tests what is installed, so that no server is needed here.
+    PG_UPDATECONTROL=yes DEB_BUILD_OPTIONS=nocheck DEB_BUILD_PROFILES=nocheck dpkg-buildpackage --no-sign
+}
+
+check() {
+    # The tag is for uploads to Debian's own archive.
+    lintian --display-info --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs --tag-display-limit 0 \
+        "$out"/*.changes
+}
+
+rm -rf "$out" && mkdir -p "$out"
+step "collecting the sources" package_sources sources
+step "building the packages" package build
+step "lintian" lintian check
+
+allowed=${GLIBC:-$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)}
+for package in "$out"/postgresql-*-pg-mint_*.deb; do
+    rm -rf "$out/content" && dpkg-deb -x "$package" "$out/content"
+    library=$(find "$out/content" -name pg_mint.so)
+    newest=$(objdump -T "$library" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+    [ -n "$newest" ] || die "$package: objdump finds no symbol of GLIBC"
+    printf '%s\n' "${newest#GLIBC_}" "$allowed" | sort -CV ||
+        die "$package asks for $newest, newer than $allowed: $(objdump -T "$library" | grep "$newest" | sed 's/.* //' | xargs)"
+    say "$(basename "$package"): needs $newest of $allowed"
+done
+echo "$out"

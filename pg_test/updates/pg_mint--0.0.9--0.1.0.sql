@@ -1,0 +1,32 @@
+-- What the practice of updates.rs has to reach from its version 0.0.9: a function that is new, others with other
+-- properties, arguments, privileges and comments, an operator and a view with more.
+\echo Use "ALTER EXTENSION pg_mint UPDATE" to load this file. \quit
+
+CREATE FUNCTION "max_uuid"() RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'max_uuid_wrapper';
+COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';
+
+CREATE OR REPLACE FUNCTION "nil_uuid"() RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'nil_uuid_wrapper';
+
+CREATE OR REPLACE FUNCTION "id_to_text"(
+    "id" bigint,
+    "encoding" text DEFAULT 'base58'
+) RETURNS text
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
+
+ALTER OPERATOR = (objectid, objectid) SET (RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel);
+
+CREATE OR REPLACE VIEW mint.lanes AS SELECT * FROM mint.lanes();
+GRANT SELECT ON mint.lanes TO pg_monitor;
+COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';
+
+REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
+GRANT SELECT ON mint.segments TO PUBLIC;
+ALTER FUNCTION mint.ceilings() ROWS 10;

@@ -1,0 +1,1652 @@
+-- The install script of pg_mint: made of src and sql by make script.
+\echo Use "CREATE EXTENSION pg_mint" to load this file. \quit
+
+-- The schema mint: every relation of the extension, and what its operators, types and views use. It is made here, and so
+-- nobody has left an owner, a privilege or an object in it. Some programs create all schemas before the extensions: one
+-- that is empty, and of the role that installs or of the database's owner, is replaced.
+DO LANGUAGE plpgsql $mint$
+DECLARE
+    target pg_catalog.oid;
+    installer pg_catalog.oid;
+    present pg_catalog.oid;
+    keeper pg_catalog.oid;
+    dependents pg_catalog.text;
+BEGIN
+    SELECT e.extnamespace, e.extowner INTO STRICT target, installer
+    FROM pg_catalog.pg_extension AS e WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name;
+    SELECT n.oid, n.nspowner INTO present, keeper
+    FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'mint'::pg_catalog.name;
+    IF target OPERATOR(pg_catalog.=) present THEN
+        RAISE EXCEPTION 'extension "pg_mint" cannot be installed in schema "mint"'
+            USING ERRCODE = 'feature_not_supported',
+            DETAIL = 'The extension creates a schema of this name itself.',
+            HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
+    END IF;
+    IF target OPERATOR(pg_catalog.=) ANY (
+        SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+    ) THEN
+        RAISE EXCEPTION 'extension "pg_mint" cannot be installed in schema "mint_registry"'
+            USING ERRCODE = 'feature_not_supported',
+            DETAIL = 'The schema is for the tables of a registry.',
+            HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
+    END IF;
+    IF present IS NOT NULL THEN
+        IF keeper OPERATOR(pg_catalog.<>) installer AND NOT EXISTS (
+            SELECT FROM pg_catalog.pg_database AS d
+            WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+                AND d.datdba OPERATOR(pg_catalog.=) keeper
+        ) THEN
+            RAISE EXCEPTION 'schema "mint" already exists'
+                USING ERRCODE = 'duplicate_schema',
+                DETAIL = pg_catalog.format('The owner of the schema is role "%s". The extension creates a schema of this name itself.'::pg_catalog.text, pg_catalog.pg_get_userbyid(keeper)),
+                HINT = 'Drop or rename the schema.';
+        END IF;
+        BEGIN
+            DROP SCHEMA mint RESTRICT;
+        EXCEPTION WHEN dependent_objects_still_exist THEN
+            GET STACKED DIAGNOSTICS dependents = PG_EXCEPTION_DETAIL;
+            RAISE EXCEPTION 'schema "mint" already exists and is not empty'
+                USING ERRCODE = 'duplicate_schema', DETAIL = dependents,
+                HINT = 'Drop or rename the schema.';
+        END;
+    END IF;
+    CREATE SCHEMA mint;
+END
+$mint$;
+COMMENT ON SCHEMA mint IS 'Views, administration and internals of pg_mint';
+GRANT USAGE ON SCHEMA mint TO PUBLIC;
+
+CREATE TYPE snowflake_layout;
+CREATE TYPE objectid;
+
+CREATE FUNCTION "auto_random"(
+    "value" bigint,
+    "shard_bits" INT DEFAULT 5,
+    "range_bits" INT DEFAULT 64
+) RETURNS bigint
+STRICT STABLE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'auto_random_wrapper';
+
+CREATE FUNCTION "auto_random_shard"(
+    "id" bigint,
+    "shard_bits" INT DEFAULT 5,
+    "range_bits" INT DEFAULT 64
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'auto_random_shard_wrapper';
+
+CREATE FUNCTION "auto_random_value"(
+    "id" bigint,
+    "shard_bits" INT DEFAULT 5,
+    "range_bits" INT DEFAULT 64
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'auto_random_value_wrapper';
+
+CREATE FUNCTION "bin_to_uuid"(
+    "bytes" bytea,
+    "swap" INT
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'bin_to_uuid_by_number_wrapper';
+
+CREATE FUNCTION "bin_to_uuid"(
+    "bytes" bytea,
+    "swap" bool DEFAULT false
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'bin_to_uuid_wrapper';
+
+CREATE FUNCTION "id_conceal"(
+    "id" bigint,
+    "key" bytea,
+    "bits" INT DEFAULT 63,
+    "tweak" bytea DEFAULT ''
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 5
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_conceal_wrapper';
+
+CREATE FUNCTION "id_from_text"(
+    "id" text,
+    "encoding" text DEFAULT 'base58'
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_from_text_wrapper';
+
+CREATE FUNCTION "id_reveal"(
+    "id" bigint,
+    "key" bytea,
+    "bits" INT DEFAULT 63,
+    "tweak" bytea DEFAULT ''
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 5
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_reveal_wrapper';
+
+COMMENT ON FUNCTION id_conceal(bigint, bytea, integer, bytea) IS 'Returns the public id of an id, encrypted by FF1 with a key';
+COMMENT ON FUNCTION id_reveal(bigint, bytea, integer, bytea) IS 'Returns the id of a public id, decrypted by FF1 with a key';
+
+CREATE FUNCTION "id_to_text"(
+    "id" bigint,
+    "encoding" text DEFAULT 'base58'
+) RETURNS text
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
+
+COMMENT ON FUNCTION id_to_text(bigint, text) IS 'Returns an id as short text';
+COMMENT ON FUNCTION id_from_text(text, text) IS 'Returns the id that a short text stands for';
+
+CREATE FUNCTION "is_uuid"(
+    "id" text
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'is_uuid_wrapper';
+
+CREATE FUNCTION "max_uuid"() RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'max_uuid_wrapper';
+
+CREATE FUNCTION "nil_uuid"() RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'nil_uuid_wrapper';
+
+CREATE FUNCTION "segment_create"(
+    "name" text,
+    "step" bigint DEFAULT 2000,
+    "start" bigint DEFAULT NULL,
+    "source" text DEFAULT NULL,
+    "source_sequence" text DEFAULT NULL
+) RETURNS regclass
+VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segment_create_wrapper';
+
+CREATE FUNCTION "segment_current"(
+    "sequence" regclass
+) RETURNS bigint
+STRICT VOLATILE PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segment_current_wrapper';
+
+CREATE FUNCTION "segment_last"(
+    "sequence" regclass
+) RETURNS bigint
+STRICT VOLATILE PARALLEL RESTRICTED COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segment_last_wrapper';
+
+CREATE FUNCTION "segment_next"(
+    "sequence" regclass
+) RETURNS bigint
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segment_next_wrapper';
+
+CREATE FUNCTION "segment_next_range"(
+    "sequence" regclass,
+    "count" bigint
+) RETURNS TABLE (
+    "first" bigint,
+    "last" bigint,
+    "step" bigint
+)
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segment_next_range_wrapper';
+
+CREATE FUNCTION "segment_set"(
+    "sequence" regclass,
+    "value" bigint
+) RETURNS bigint
+STRICT VOLATILE PARALLEL UNSAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segment_set_wrapper';
+
+CREATE FUNCTION "snowflake_last_id"() RETURNS bigint
+STRICT VOLATILE PARALLEL RESTRICTED COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_last_id_wrapper';
+
+CREATE FUNCTION "snowflake_next_id"() RETURNS bigint
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_next_id_of_node_wrapper';
+
+CREATE FUNCTION "snowflake_node_from_mac"(
+    "addresses" text
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_node_from_mac_wrapper';
+
+COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'Returns the node that Java''s SequenceGenerator computes from MAC addresses';
+
+CREATE FUNCTION "snowflake_scatter"(
+    "id" bigint,
+    "digits" INT DEFAULT 1
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_scatter_wrapper';
+
+CREATE FUNCTION "snowflake_unscatter"(
+    "id" bigint,
+    "digits" INT DEFAULT 1
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_unscatter_wrapper';
+
+COMMENT ON FUNCTION snowflake_scatter(bigint, integer) IS 'Moves the last decimal digits of an id behind its first digit';
+COMMENT ON FUNCTION snowflake_unscatter(bigint, integer) IS 'Returns the id that snowflake_scatter was given';
+COMMENT ON FUNCTION auto_random(bigint, integer, integer) IS 'Returns a value with a shard of this transaction in front, as TiDB''s AUTO_RANDOM does';
+COMMENT ON FUNCTION auto_random_value(bigint, integer, integer) IS 'Returns the value that auto_random was given';
+COMMENT ON FUNCTION auto_random_shard(bigint, integer, integer) IS 'Returns the shard that auto_random drew for an id';
+
+CREATE FUNCTION "ticket_alter"(
+    "ticket" regclass,
+    "server" INT,
+    "servers" INT,
+    "above" bigint
+) RETURNS bigint
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ticket_alter_wrapper';
+
+CREATE FUNCTION "ticket_create"(
+    "name" text,
+    "server" INT DEFAULT 1,
+    "servers" INT DEFAULT 1,
+    "bits" INT DEFAULT 64,
+    "above" NUMERIC DEFAULT 0,
+    "step" bigint DEFAULT NULL
+) RETURNS regclass
+VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ticket_create_wrapper';
+
+CREATE FUNCTION "ticket_current"(
+    "ticket" regclass
+) RETURNS bigint
+STRICT VOLATILE PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ticket_current_wrapper';
+
+CREATE FUNCTION "ticket_last"(
+    "ticket" regclass
+) RETURNS bigint
+STRICT VOLATILE PARALLEL RESTRICTED COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ticket_last_wrapper';
+
+CREATE FUNCTION "ticket_next"(
+    "ticket" regclass
+) RETURNS bigint
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ticket_next_wrapper';
+
+CREATE FUNCTION "ticket_next_range"(
+    "ticket" regclass,
+    "count" bigint
+) RETURNS TABLE (
+    "first" bigint,
+    "last" bigint,
+    "step" bigint
+)
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ticket_next_range_wrapper';
+
+COMMENT ON FUNCTION ticket_create(text, integer, integer, integer, numeric, bigint) IS 'Creates a ticket sequence of one of several servers';
+COMMENT ON FUNCTION ticket_next(regclass) IS 'Returns the next ticket';
+COMMENT ON FUNCTION ticket_next_range(regclass, bigint) IS 'Returns the next tickets as one range; call it in FROM';
+ALTER FUNCTION ticket_next_range(regclass, bigint) ROWS 1;
+COMMENT ON FUNCTION ticket_last(regclass) IS 'Returns the ticket that this session drew last';
+COMMENT ON FUNCTION ticket_current(regclass) IS 'Returns the ticket that any session drew last';
+COMMENT ON FUNCTION ticket_alter(regclass, integer, integer, bigint) IS 'Changes the number of ticket servers and returns the next ticket';
+
+CREATE FUNCTION "user_sequence_create"(
+    "name" text,
+    "sections" INT DEFAULT 64,
+    "step" bigint DEFAULT 10000,
+    "above" bigint DEFAULT 0
+) RETURNS regclass
+VOLATILE PARALLEL UNSAFE COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequence_create_wrapper';
+
+CREATE FUNCTION "user_sequence_current"(
+    "family" regclass,
+    "uid" bigint
+) RETURNS bigint
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequence_current_wrapper';
+
+CREATE FUNCTION "user_sequence_drop"(
+    "family" regclass
+) RETURNS void
+STRICT VOLATILE PARALLEL UNSAFE COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequence_drop_wrapper';
+
+CREATE FUNCTION "user_sequence_next"(
+    "family" regclass,
+    "uid" bigint
+) RETURNS bigint
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequence_next_wrapper';
+
+CREATE FUNCTION "user_sequence_next_for_commit"(
+    "family" regclass,
+    "uid" bigint
+) RETURNS bigint
+STRICT VOLATILE PARALLEL UNSAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequence_next_for_commit_wrapper';
+
+CREATE FUNCTION "user_sequence_next_for_commit"(
+    "family" regclass,
+    "uids" bigint[]
+) RETURNS bigint[]
+STRICT VOLATILE PARALLEL UNSAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequences_next_for_commit_wrapper';
+
+CREATE FUNCTION "user_sequence_next_range"(
+    "family" regclass,
+    "uid" bigint,
+    "count" bigint
+) RETURNS TABLE (
+    "first" bigint,
+    "last" bigint,
+    "step" bigint
+)
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequence_next_range_wrapper';
+
+CREATE FUNCTION "uuid_clock_sequence"(
+    "id" uuid
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_clock_sequence_wrapper';
+
+CREATE FUNCTION "uuid_domain"(
+    "id" uuid
+) RETURNS TEXT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_domain_wrapper';
+
+CREATE FUNCTION "uuid_local_id"(
+    "id" uuid
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_local_id_wrapper';
+
+CREATE FUNCTION "uuid_node"(
+    "id" uuid
+) RETURNS macaddr
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_node_wrapper';
+
+CREATE FUNCTION "uuid_time"(
+    "id" uuid
+) RETURNS timestamp with time zone
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_time_wrapper';
+
+CREATE FUNCTION "uuid_to_bin"(
+    "id" text,
+    "swap" INT
+) RETURNS bytea
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_to_bin_by_number_wrapper';
+
+CREATE FUNCTION "uuid_to_bin"(
+    "id" text,
+    "swap" bool DEFAULT false
+) RETURNS bytea
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_to_bin_wrapper';
+
+CREATE FUNCTION "uuid_to_bin"(
+    "id" uuid,
+    "swap" INT
+) RETURNS bytea
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_value_to_bin_by_number_wrapper';
+
+CREATE FUNCTION "uuid_to_bin"(
+    "id" uuid,
+    "swap" bool DEFAULT false
+) RETURNS bytea
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_value_to_bin_wrapper';
+
+COMMENT ON FUNCTION uuid_to_bin(text, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION uuid_to_bin(text, integer) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION uuid_to_bin(uuid, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION uuid_to_bin(uuid, integer) IS 'Returns the bytes of a UUID, as in MySQL';
+COMMENT ON FUNCTION bin_to_uuid(bytea, boolean) IS 'Returns the UUID of its bytes, as in MySQL';
+COMMENT ON FUNCTION bin_to_uuid(bytea, integer) IS 'Returns the UUID of its bytes, as in MySQL';
+COMMENT ON FUNCTION is_uuid(text) IS 'Returns whether a text is a UUID, as in MySQL';
+
+CREATE FUNCTION "uuid_v1"() RETURNS uuid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v1_wrapper';
+
+CREATE FUNCTION "uuid_v1_to_v6"(
+    "id" uuid
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v1_to_v6_wrapper';
+
+CREATE FUNCTION "uuid_v2"(
+    "domain" INT,
+    "local_id" bigint
+) RETURNS uuid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v2_of_number_wrapper';
+
+CREATE FUNCTION "uuid_v2"(
+    "domain" text,
+    "local_id" bigint
+) RETURNS uuid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v2_wrapper';
+
+CREATE FUNCTION "uuid_v3"(
+    "namespace" text,
+    "name" text
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v3_wrapper';
+
+CREATE FUNCTION "uuid_v3"(
+    "namespace" uuid,
+    "name" text
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v3_of_uuid_wrapper';
+
+CREATE FUNCTION "uuid_v4"() RETURNS uuid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v4_wrapper';
+
+CREATE FUNCTION "uuid_v5"(
+    "namespace" text,
+    "name" text
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v5_wrapper';
+
+CREATE FUNCTION "uuid_v5"(
+    "namespace" uuid,
+    "name" text
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v5_of_uuid_wrapper';
+
+CREATE FUNCTION "uuid_v6"() RETURNS uuid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v6_wrapper';
+
+CREATE FUNCTION "uuid_v6_to_v1"(
+    "id" uuid
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v6_to_v1_wrapper';
+
+CREATE FUNCTION "uuid_v7"() RETURNS uuid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_wrapper';
+
+CREATE FUNCTION "uuid_v7"(
+    "at" timestamp with time zone
+) RETURNS uuid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_at_wrapper';
+
+CREATE FUNCTION "uuid_v7_max"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_max_wrapper';
+
+CREATE FUNCTION "uuid_v7_max_before"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_max_before_wrapper';
+
+CREATE FUNCTION "uuid_v7_min"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_min_wrapper';
+
+CREATE FUNCTION "uuid_v7_min_after"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_min_after_wrapper';
+
+CREATE FUNCTION "uuid_v7_time"(
+    "id" uuid
+) RETURNS timestamp with time zone
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_time_wrapper';
+
+CREATE FUNCTION "uuid_v8"(
+    "bytes" bytea
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v8_wrapper';
+
+COMMENT ON FUNCTION uuid_v1() IS 'Generates a UUID of version 1, of time and node';
+COMMENT ON FUNCTION uuid_v2(text, bigint) IS 'Generates a UUID of version 2, for a domain by name and a local id';
+COMMENT ON FUNCTION uuid_v2(integer, bigint) IS 'Generates a UUID of version 2, for a domain by number and a local id';
+COMMENT ON FUNCTION uuid_v3(text, text) IS 'Computes the UUID of a name, version 3, by MD5';
+COMMENT ON FUNCTION uuid_v3(uuid, text) IS 'Computes the UUID of a name, version 3, by MD5';
+COMMENT ON FUNCTION uuid_v4() IS 'Generates a UUID of version 4, random';
+COMMENT ON FUNCTION uuid_v5(text, text) IS 'Computes the UUID of a name, version 5, by SHA-1';
+COMMENT ON FUNCTION uuid_v5(uuid, text) IS 'Computes the UUID of a name, version 5, by SHA-1';
+COMMENT ON FUNCTION uuid_v6() IS 'Generates a UUID of version 6, of time and node, which sorts by time';
+COMMENT ON FUNCTION uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
+COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
+COMMENT ON FUNCTION uuid_v8(bytea) IS 'Returns a UUID of version 8 made of 16 bytes, of which 6 bits are overwritten';
+COMMENT ON FUNCTION nil_uuid() IS 'Returns the UUID whose bits are all zero';
+COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';
+
+CREATE FUNCTION "uuid_variant"(
+    "id" uuid
+) RETURNS TEXT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_variant_wrapper';
+
+CREATE FUNCTION "uuid_version"(
+    "id" uuid
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_version_wrapper';
+
+COMMENT ON FUNCTION uuid_version(uuid) IS 'Returns the version of a UUID';
+COMMENT ON FUNCTION uuid_variant(uuid) IS 'Returns the variant of a UUID';
+COMMENT ON FUNCTION uuid_time(uuid) IS 'Returns when a UUID was generated; NULL for versions without a time';
+COMMENT ON FUNCTION uuid_v7_time(uuid) IS 'Returns when a UUID of version 7 was generated; NULL for other versions';
+COMMENT ON FUNCTION uuid_node(uuid) IS 'Returns the node of a UUID; NULL for versions without one';
+COMMENT ON FUNCTION uuid_clock_sequence(uuid) IS 'Returns the clock sequence of a UUID; NULL for versions without one';
+COMMENT ON FUNCTION uuid_domain(uuid) IS 'Returns the domain of a UUID of version 2; NULL for other versions';
+COMMENT ON FUNCTION uuid_local_id(uuid) IS 'Returns the local id of a UUID of version 2; NULL for other versions';
+COMMENT ON FUNCTION uuid_v1_to_v6(uuid) IS 'Converts a UUID of version 1 to version 6';
+COMMENT ON FUNCTION uuid_v6_to_v1(uuid) IS 'Converts a UUID of version 6 to version 1';
+
+CREATE FUNCTION mint."accept_clock"() RETURNS interval
+STRICT VOLATILE PARALLEL RESTRICTED COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'accept_clock_wrapper';
+
+CREATE FUNCTION mint."ceilings"() RETURNS TABLE (
+    "database" text,
+    "name" TEXT,
+    "value" timestamp with time zone,
+    "ahead" interval,
+    "floor" timestamp with time zone,
+    "writes" bigint,
+    "last_write" timestamp with time zone
+)
+STRICT VOLATILE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ceilings_wrapper';
+
+CREATE FUNCTION mint."highest_ceiling"() RETURNS bigint
+STRICT VOLATILE PARALLEL RESTRICTED COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'highest_ceiling_wrapper';
+
+CREATE FUNCTION mint."leases"() RETURNS TABLE (
+    "node_bits" INT,
+    "first_node" bigint,
+    "last_node" bigint,
+    "held" bool,
+    "lease_from" timestamp with time zone,
+    "lease_until" timestamp with time zone,
+    "time_left" interval,
+    "renewed" timestamp with time zone,
+    "renewals" bigint,
+    "trouble" text
+)
+STRICT VOLATILE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'leases_wrapper';
+
+CREATE FUNCTION mint."objectid_in"(
+    "text" cstring
+) RETURNS objectid
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_in_wrapper';
+
+CREATE FUNCTION mint."objectid_out"(
+    "id" objectid
+) RETURNS cstring
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_out_wrapper';
+
+CREATE FUNCTION mint."objectid_recv"(
+    "message" internal
+) RETURNS objectid
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_recv_wrapper';
+
+CREATE FUNCTION mint."objectid_send"(
+    "id" objectid
+) RETURNS bytea
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_send_wrapper';
+
+CREATE TYPE objectid (
+    INPUT = mint.objectid_in,
+    OUTPUT = mint.objectid_out,
+    RECEIVE = mint.objectid_recv,
+    SEND = mint.objectid_send,
+    INTERNALLENGTH = 12,
+    ALIGNMENT = char,
+    STORAGE = plain
+);
+COMMENT ON TYPE objectid IS 'MongoDB''s 12-byte id: seconds, process and counter';
+COMMENT ON FUNCTION mint.objectid_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION mint.objectid_out(objectid) IS 'I/O';
+COMMENT ON FUNCTION mint.objectid_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION mint.objectid_send(objectid) IS 'I/O';
+
+CREATE FUNCTION "objectid"() RETURNS objectid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_wrapper';
+
+CREATE FUNCTION "objectid_counter"(
+    "id" objectid
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_counter_wrapper';
+
+CREATE FUNCTION "objectid_legacy"() RETURNS objectid
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_legacy_wrapper';
+
+CREATE FUNCTION "objectid_legacy_machine"(
+    "id" objectid
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_legacy_machine_wrapper';
+
+CREATE FUNCTION "objectid_legacy_pid"(
+    "id" objectid
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_legacy_pid_wrapper';
+
+CREATE FUNCTION "objectid_max"(
+    "at" timestamp with time zone
+) RETURNS objectid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_max_wrapper';
+
+CREATE FUNCTION "objectid_max_before"(
+    "at" timestamp with time zone
+) RETURNS objectid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_max_before_wrapper';
+
+CREATE FUNCTION "objectid_min"(
+    "at" timestamp with time zone
+) RETURNS objectid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_min_wrapper';
+
+CREATE FUNCTION "objectid_min_after"(
+    "at" timestamp with time zone
+) RETURNS objectid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_min_after_wrapper';
+
+CREATE FUNCTION "objectid_time"(
+    "id" objectid
+) RETURNS timestamp with time zone
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_time_wrapper';
+
+CREATE FUNCTION mint."objectid_from_bytea"(
+    "bytes" bytea
+) RETURNS objectid
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_from_bytea_wrapper';
+
+CREATE FUNCTION mint."objectid_to_bytea"(
+    "id" objectid
+) RETURNS bytea
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_to_bytea_wrapper';
+
+COMMENT ON FUNCTION objectid() IS 'Generates an ObjectID';
+COMMENT ON FUNCTION objectid_legacy() IS 'Generates an ObjectID that contains machine and process';
+COMMENT ON FUNCTION objectid_time(objectid) IS 'Returns when an ObjectID was generated, in whole seconds';
+COMMENT ON FUNCTION objectid_counter(objectid) IS 'Returns the counter of an ObjectID';
+COMMENT ON FUNCTION objectid_legacy_machine(objectid) IS 'Returns the machine of a legacy ObjectID';
+COMMENT ON FUNCTION objectid_legacy_pid(objectid) IS 'Returns the process of a legacy ObjectID';
+COMMENT ON FUNCTION mint.objectid_to_bytea(objectid) IS 'implementation of the cast to bytea';
+COMMENT ON FUNCTION mint.objectid_from_bytea(bytea) IS 'implementation of the cast from bytea';
+
+-- None is implicit: a comparison of text with an objectid must stay an error. On assignment PostgreSQL itself casts to text;
+-- the casts from text let parameters of ORMs, which are sent as text, into columns.
+CREATE CAST (text AS objectid) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (varchar AS objectid) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (objectid AS bytea) WITH FUNCTION mint.objectid_to_bytea(objectid) AS ASSIGNMENT;
+CREATE CAST (bytea AS objectid) WITH FUNCTION mint.objectid_from_bytea(bytea) AS ASSIGNMENT;
+
+CREATE FUNCTION mint."registry_assign"(
+    "node_bits" INT,
+    "holder" text,
+    "node" bigint DEFAULT NULL
+) RETURNS bigint
+VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_assign_wrapper';
+
+CREATE FUNCTION mint."registry_begin_quarantine"() RETURNS void
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_begin_quarantine_wrapper';
+
+CREATE FUNCTION mint."registry_create"(
+    "lease" interval DEFAULT '30 s',
+    "max_skew" interval DEFAULT NULL,
+    "leases_per_login" bigint DEFAULT 100000,
+    "nodes_per_login" bigint DEFAULT 1000000
+) RETURNS void
+VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_create_wrapper';
+
+CREATE FUNCTION mint."registry_drop"() RETURNS void
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_drop_wrapper';
+
+CREATE FUNCTION mint."registry_end_quarantine"() RETURNS void
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_end_quarantine_wrapper';
+
+CREATE FUNCTION mint."registry_evict"(
+    "holder" text
+) RETURNS bigint
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_evict_wrapper';
+
+CREATE FUNCTION mint."registry_evict"(
+    "node_bits" INT,
+    "first_node" bigint,
+    "last_node" bigint
+) RETURNS bigint
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_evict_nodes_wrapper';
+
+CREATE FUNCTION mint."registry_request"(
+    "request" jsonb
+) RETURNS jsonb
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_request_wrapper';
+
+CREATE FUNCTION mint."registry_reserve"(
+    "node_bits" INT,
+    "first_node" bigint,
+    "last_node" bigint,
+    "holder" text
+) RETURNS void
+VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_reserve_wrapper';
+
+CREATE FUNCTION mint."registry_unassign"(
+    "node_bits" INT,
+    "holder" text
+) RETURNS timestamp with time zone
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_unassign_wrapper';
+
+CREATE FUNCTION mint."registry_unreserve"(
+    "node_bits" INT,
+    "first_node" bigint,
+    "last_node" bigint
+) RETURNS void
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_unreserve_wrapper';
+
+-- Everybody may call these: they demand privileges on the schema mint_registry and its tables.
+COMMENT ON FUNCTION mint.registry_create(interval, interval, bigint, bigint) IS 'Makes this database a registry of nodes, or changes the rules of its registry';
+COMMENT ON FUNCTION mint.registry_drop() IS 'Drops the registry of nodes of this database';
+COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Reserves nodes for a server that does not use the registry';
+COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
+COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint) IS 'Assigns a free node to a server for good and returns it';
+COMMENT ON FUNCTION mint.registry_unassign(integer, text) IS 'Takes an assigned node away from a server and returns when others can get it';
+COMMENT ON FUNCTION mint.registry_evict(text) IS 'Ends the leases of a holder at their end and returns their number';
+COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Ends the leases of nodes at their end and returns their number';
+COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
+COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
+COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';
+
+CREATE FUNCTION mint."release_leases"() RETURNS bigint
+STRICT VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'release_leases_wrapper';
+
+COMMENT ON FUNCTION mint.leases() IS 'Returns the leases that this server holds';
+REVOKE ALL ON FUNCTION mint.leases() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.leases() TO pg_monitor;
+CREATE VIEW mint.leases AS SELECT * FROM mint.leases();
+COMMENT ON VIEW mint.leases IS 'Shows the leases that this server holds';
+GRANT SELECT ON mint.leases TO pg_monitor;
+COMMENT ON FUNCTION mint.release_leases() IS 'Releases all leases of this server and returns their number';
+REVOKE ALL ON FUNCTION mint.release_leases() FROM PUBLIC;
+
+CREATE FUNCTION mint."reset_ceiling"(
+    "at" timestamp with time zone
+) RETURNS timestamp with time zone
+STRICT VOLATILE PARALLEL UNSAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'reset_ceiling_wrapper';
+
+CREATE FUNCTION mint."segment_request"(
+    "sequence" regclass,
+    "count" bigint,
+    "taken" bigint
+) RETURNS TABLE (
+    "first" bigint,
+    "last" bigint,
+    "step" bigint,
+    "cycle" bool
+)
+VOLATILE PARALLEL UNSAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segment_request_wrapper';
+
+CREATE FUNCTION mint."segments"() RETURNS TABLE (
+    "sequence" regclass,
+    "position" bigint,
+    "segment_end" bigint,
+    "next_ready" bool,
+    "step" bigint,
+    "refills" bigint,
+    "waits" bigint,
+    "last_refill" timestamp with time zone,
+    "trouble" text
+)
+STRICT VOLATILE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'segments_wrapper';
+
+CREATE FUNCTION mint."sequence_table_bounds"(
+    "name" text
+) RETURNS bigint[]
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'sequence_table_bounds_named_wrapper';
+
+CREATE FUNCTION mint."sequence_table_bounds"(
+    "start" bigint,
+    "stop" bigint,
+    "step" bigint
+) RETURNS bigint[]
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'sequence_table_bounds_wrapper';
+
+CREATE FUNCTION mint."sequence_table_support"(
+    "request" internal
+) RETURNS internal
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'sequence_table_support_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_in"(
+    "text" cstring
+) RETURNS snowflake_layout
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_in_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_out"(
+    "layout" snowflake_layout
+) RETURNS cstring
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_out_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_recv"(
+    "message" internal
+) RETURNS snowflake_layout
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_recv_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_send"(
+    "layout" snowflake_layout
+) RETURNS bytea
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_send_wrapper';
+
+CREATE TYPE snowflake_layout (
+    INPUT = mint.snowflake_layout_in,
+    OUTPUT = mint.snowflake_layout_out,
+    RECEIVE = mint.snowflake_layout_recv,
+    SEND = mint.snowflake_layout_send,
+    INTERNALLENGTH = 20,
+    ALIGNMENT = char,
+    STORAGE = plain
+);
+COMMENT ON TYPE snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, node and sequence';
+COMMENT ON FUNCTION mint.snowflake_layout_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION mint.snowflake_layout_out(snowflake_layout) IS 'I/O';
+COMMENT ON FUNCTION mint.snowflake_layout_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION mint.snowflake_layout_send(snowflake_layout) IS 'I/O';
+
+CREATE FUNCTION "snowflake_convert"(
+    "id" bigint,
+    "from_layout" snowflake_layout,
+    "to_layout" snowflake_layout
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_convert_wrapper';
+
+CREATE FUNCTION "snowflake_decode"(
+    "id" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS TABLE (
+    "at" timestamp with time zone,
+    "shard" INT,
+    "sequence" bigint,
+    "parts" INT[]
+)
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_decode_wrapper';
+
+CREATE FUNCTION "snowflake_encode"(
+    "at" timestamp with time zone,
+    "shard" INT,
+    "sequence" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_encode_wrapper';
+
+CREATE FUNCTION "snowflake_is_valid"(
+    "id" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_is_valid_wrapper';
+
+CREATE FUNCTION "snowflake_layouts"() RETURNS TABLE (
+    "name" TEXT,
+    "layout" snowflake_layout,
+    "bits" TEXT,
+    "unit" interval,
+    "epoch" timestamp with time zone,
+    "nodes" bigint,
+    "ids_per_second" double precision,
+    "first_invalid" timestamp with time zone,
+    "expired" bool,
+    "definition" TEXT
+)
+STRICT STABLE PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layouts_wrapper';
+
+CREATE FUNCTION "snowflake_layouts"(
+    "layout" snowflake_layout
+) RETURNS TABLE (
+    "name" TEXT,
+    "layout" snowflake_layout,
+    "bits" TEXT,
+    "unit" interval,
+    "epoch" timestamp with time zone,
+    "nodes" bigint,
+    "ids_per_second" double precision,
+    "first_invalid" timestamp with time zone,
+    "expired" bool,
+    "definition" TEXT
+)
+STRICT STABLE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_row_wrapper';
+
+COMMENT ON FUNCTION snowflake_layouts() IS 'Returns the built-in layouts';
+ALTER FUNCTION snowflake_layouts() ROWS 15;
+COMMENT ON FUNCTION snowflake_layouts(snowflake_layout) IS 'Returns how long a layout lasts, how many nodes it has, and how many ids a second';
+ALTER FUNCTION snowflake_layouts(snowflake_layout) ROWS 1;
+
+CREATE FUNCTION "snowflake_max"(
+    "at" timestamp with time zone,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_max_wrapper';
+
+CREATE FUNCTION "snowflake_max_before"(
+    "at" timestamp with time zone,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_max_before_wrapper';
+
+CREATE FUNCTION "snowflake_min"(
+    "at" timestamp with time zone,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_min_wrapper';
+
+CREATE FUNCTION "snowflake_min_after"(
+    "at" timestamp with time zone,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_min_after_wrapper';
+
+CREATE FUNCTION "snowflake_next"(
+    "layout" snowflake_layout
+) RETURNS bigint
+VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_next_wrapper';
+
+CREATE FUNCTION "snowflake_next_id"(
+    "shard" INT,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_next_id_wrapper';
+
+CREATE FUNCTION "snowflake_next_ids"(
+    "shard" INT,
+    "count" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS SETOF bigint
+VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_next_ids_wrapper';
+
+CREATE FUNCTION "snowflake_node"(
+    "parts" INT[],
+    "layout" snowflake_layout
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_node_wrapper';
+
+CREATE FUNCTION "snowflake_sequence"(
+    "id" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_sequence_wrapper';
+
+CREATE FUNCTION "snowflake_shard"(
+    "id" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_shard_wrapper';
+
+CREATE FUNCTION "snowflake_start_above"(
+    "id" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS timestamp with time zone
+STRICT VOLATILE PARALLEL RESTRICTED COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_start_above_wrapper';
+
+COMMENT ON FUNCTION snowflake_next_id(integer, snowflake_layout) IS 'Generates an id for a shard';
+COMMENT ON FUNCTION snowflake_next_id() IS 'Generates an id of the layout instagram for pg_mint.node';
+COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for pg_mint.node';
+COMMENT ON FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
+ALTER FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) ROWS 1000;
+COMMENT ON FUNCTION snowflake_last_id() IS 'Returns the id that this session generated last';
+COMMENT ON FUNCTION snowflake_start_above(bigint, snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the timestamp of its last id';
+
+CREATE FUNCTION "snowflake_time"(
+    "id" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS timestamp with time zone
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_time_wrapper';
+
+CREATE FUNCTION "snowflake_to_jsonb"(
+    "id" bigint,
+    "layout" snowflake_layout DEFAULT 'instagram'
+) RETURNS jsonb
+IMMUTABLE STRICT PARALLEL SAFE COST 10
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_to_jsonb_wrapper';
+
+COMMENT ON FUNCTION snowflake_encode(timestamptz, integer, bigint, snowflake_layout) IS 'Returns the id of a timestamp, a shard and a sequence';
+COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'Returns the timestamp, the shard and the sequence of an id';
+ALTER FUNCTION snowflake_decode(bigint, snowflake_layout) ROWS 1;
+COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'Returns the start of an id''s tick: when it was generated, or up to pg_mint.max_ahead later';
+COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'Returns the shard of an id';
+COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'Returns the sequence of an id within its tick';
+COMMENT ON FUNCTION snowflake_to_jsonb(bigint, snowflake_layout) IS 'Returns all parts of an id; the id itself as a string';
+COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can be of a layout';
+COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
+COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';
+
+CREATE FUNCTION mint."lanes"() RETURNS TABLE (
+    "layout" snowflake_layout,
+    "node" bigint,
+    "last_id" bigint,
+    "at" timestamp with time zone,
+    "ahead" interval,
+    "waits" bigint,
+    "largest_step" interval
+)
+STRICT VOLATILE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'lanes_wrapper';
+
+COMMENT ON FUNCTION mint.lanes() IS 'Returns the lanes that this server has used since it started';
+ALTER FUNCTION mint.lanes() ROWS 100;
+REVOKE ALL ON FUNCTION mint.lanes() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.lanes() TO pg_monitor;
+CREATE VIEW mint.lanes AS SELECT * FROM mint.lanes();
+COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';
+GRANT SELECT ON mint.lanes TO pg_monitor;
+COMMENT ON FUNCTION mint.ceilings() IS 'Returns the durable ceilings of the databases that have generated ids since the server started';
+ALTER FUNCTION mint.ceilings() ROWS 10;
+REVOKE ALL ON FUNCTION mint.ceilings() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.ceilings() TO pg_monitor;
+CREATE VIEW mint.ceilings AS SELECT * FROM mint.ceilings();
+COMMENT ON VIEW mint.ceilings IS 'Shows the durable ceilings of the databases that have generated ids since the server started';
+GRANT SELECT ON mint.ceilings TO pg_monitor;
+COMMENT ON FUNCTION mint.accept_clock() IS 'Confirms the clock after it jumped forward, and returns the jump';
+REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
+COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after a clock that was ahead';
+REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
+COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
+REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
+
+CREATE FUNCTION mint."snowflake_layout_cmp"(
+    "a" snowflake_layout,
+    "b" snowflake_layout
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_cmp_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_eq"(
+    "a" snowflake_layout,
+    "b" snowflake_layout
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_eq_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_from_text"(
+    "text" text
+) RETURNS snowflake_layout
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_from_text_wrapper';
+
+-- Implicit, so that parameters, variables and columns of type text are layouts. By a function, as a cast by I/O would be
+-- shown in dumps of views.
+CREATE CAST (text AS snowflake_layout) WITH FUNCTION mint.snowflake_layout_from_text(text) AS IMPLICIT;
+CREATE CAST (varchar AS snowflake_layout) WITH FUNCTION mint.snowflake_layout_from_text(text) AS IMPLICIT;
+
+COMMENT ON FUNCTION mint.snowflake_layout_from_text(text) IS 'implementation of the casts from text and varchar';
+COMMENT ON CAST (text AS snowflake_layout) IS 'Reads a layout from its name or its fields';
+COMMENT ON CAST (varchar AS snowflake_layout) IS 'Reads a layout from its name or its fields';
+
+CREATE FUNCTION mint."snowflake_layout_ge"(
+    "a" snowflake_layout,
+    "b" snowflake_layout
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_ge_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_gt"(
+    "a" snowflake_layout,
+    "b" snowflake_layout
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_gt_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_hash"(
+    "layout" snowflake_layout
+) RETURNS INT
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_hash_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_hash_extended"(
+    "layout" snowflake_layout,
+    "seed" bigint
+) RETURNS bigint
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_hash_extended_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_le"(
+    "a" snowflake_layout,
+    "b" snowflake_layout
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_le_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_lt"(
+    "a" snowflake_layout,
+    "b" snowflake_layout
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_lt_wrapper';
+
+CREATE FUNCTION mint."snowflake_layout_ne"(
+    "a" snowflake_layout,
+    "b" snowflake_layout
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_layout_ne_wrapper';
+
+CREATE FUNCTION mint."user_sequences"() RETURNS TABLE (
+    "family" regclass,
+    "section" INT,
+    "floor" bigint,
+    "ceiling" bigint,
+    "users" bigint,
+    "memory" bigint,
+    "last_raise" timestamp with time zone
+)
+STRICT VOLATILE PARALLEL SAFE COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'user_sequences_wrapper';
+
+CREATE FUNCTION mint."version"() RETURNS TEXT
+STRICT STABLE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'version_wrapper';
+
+COMMENT ON FUNCTION mint.version() IS 'Returns the version of the pg_mint library that this session has loaded';
+
+CREATE FUNCTION mint.leaf_alloc_insert() RETURNS trigger LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_insert_wrapper';
+
+CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_refuse_wrapper';
+
+-- ObjectIDs are ordered by bytes, and so by time. The functions are in src/objectid/order.rs.
+CREATE FUNCTION mint.objectid_eq(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_eq';
+CREATE FUNCTION mint.objectid_ne(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ne';
+CREATE FUNCTION mint.objectid_lt(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_lt';
+CREATE FUNCTION mint.objectid_le(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_le';
+CREATE FUNCTION mint.objectid_gt(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_gt';
+CREATE FUNCTION mint.objectid_ge(a objectid, b objectid) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ge';
+CREATE FUNCTION mint.objectid_cmp(a objectid, b objectid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_cmp';
+CREATE FUNCTION mint.objectid_sortsupport(internal) RETURNS void
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_sortsupport';
+CREATE FUNCTION mint.objectid_hash(id objectid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash';
+CREATE FUNCTION mint.objectid_hash_extended(id objectid, seed bigint) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash_extended';
+CREATE FUNCTION mint.objectid_smaller(a objectid, b objectid) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_smaller';
+CREATE FUNCTION mint.objectid_larger(a objectid, b objectid) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_larger';
+
+CREATE OPERATOR = (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = mint.objectid_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = mint.objectid_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = mint.objectid_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = mint.objectid_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = mint.objectid_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = mint.objectid_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
+);
+
+CREATE OPERATOR CLASS objectid_ops DEFAULT FOR TYPE objectid USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 mint.objectid_cmp(objectid, objectid),
+    FUNCTION 2 mint.objectid_sortsupport(internal),
+    FUNCTION 4 pg_catalog.btequalimage(oid);
+
+CREATE OPERATOR CLASS objectid_ops DEFAULT FOR TYPE objectid USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 mint.objectid_hash(objectid),
+    FUNCTION 2 mint.objectid_hash_extended(objectid, bigint);
+
+CREATE OPERATOR CLASS objectid_minmax_ops DEFAULT FOR TYPE objectid USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 pg_catalog.brin_minmax_opcinfo(internal),
+    FUNCTION 2 pg_catalog.brin_minmax_add_value(internal, internal, internal, internal),
+    FUNCTION 3 pg_catalog.brin_minmax_consistent(internal, internal, internal),
+    FUNCTION 4 pg_catalog.brin_minmax_union(internal, internal, internal);
+
+CREATE AGGREGATE min(objectid) (
+    SFUNC = mint.objectid_smaller, STYPE = objectid, COMBINEFUNC = mint.objectid_smaller, SORTOP = <, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(objectid) (
+    SFUNC = mint.objectid_larger, STYPE = objectid, COMBINEFUNC = mint.objectid_larger, SORTOP = >, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION mint.objectid_eq(objectid, objectid) IS 'implementation of = operator';
+COMMENT ON FUNCTION mint.objectid_ne(objectid, objectid) IS 'implementation of <> operator';
+COMMENT ON FUNCTION mint.objectid_lt(objectid, objectid) IS 'implementation of < operator';
+COMMENT ON FUNCTION mint.objectid_le(objectid, objectid) IS 'implementation of <= operator';
+COMMENT ON FUNCTION mint.objectid_gt(objectid, objectid) IS 'implementation of > operator';
+COMMENT ON FUNCTION mint.objectid_ge(objectid, objectid) IS 'implementation of >= operator';
+COMMENT ON FUNCTION mint.objectid_cmp(objectid, objectid) IS 'less-equal-greater';
+COMMENT ON FUNCTION mint.objectid_sortsupport(internal) IS 'sort support';
+COMMENT ON FUNCTION mint.objectid_hash(objectid) IS 'hash';
+COMMENT ON FUNCTION mint.objectid_hash_extended(objectid, bigint) IS 'hash';
+COMMENT ON FUNCTION mint.objectid_smaller(objectid, objectid) IS 'smaller of two';
+COMMENT ON FUNCTION mint.objectid_larger(objectid, objectid) IS 'larger of two';
+COMMENT ON AGGREGATE min(objectid) IS 'minimum value of all objectid input values';
+COMMENT ON AGGREGATE max(objectid) IS 'maximum value of all objectid input values';
+
+-- In SQL and not STRICT, so that the planner inlines the calls.
+CREATE FUNCTION sequence_table(start pg_catalog.int8, stop pg_catalog.int8, step pg_catalog.int8 DEFAULT 1)
+    RETURNS TABLE (seq pg_catalog.int8)
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
+BEGIN ATOMIC
+    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(start, stop, step))[1],
+                                      (mint.sequence_table_bounds(start, stop, step))[2],
+                                      (mint.sequence_table_bounds(start, stop, step))[3]);
+END;
+
+CREATE FUNCTION sequence_table(name pg_catalog.text) RETURNS TABLE (seq pg_catalog.int8)
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
+BEGIN ATOMIC
+    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(name))[1],
+                                      (mint.sequence_table_bounds(name))[2],
+                                      (mint.sequence_table_bounds(name))[3]);
+END;
+
+COMMENT ON FUNCTION sequence_table(bigint, bigint, bigint) IS 'Returns the numbers from start to stop by step, as a sequence table of MariaDB';
+COMMENT ON FUNCTION sequence_table(text) IS 'Returns the numbers of the MariaDB sequence table of that name';
+
+COMMENT ON FUNCTION mint.sequence_table_bounds(bigint, bigint, bigint) IS 'Internal: returns the first value, the last value and the step of a sequence table';
+COMMENT ON FUNCTION mint.sequence_table_bounds(text) IS 'Internal: returns the first value, the last value and the step of a sequence table';
+COMMENT ON FUNCTION mint.sequence_table_support(internal) IS 'Internal: planner support for sequence_table';
+REVOKE ALL ON FUNCTION mint.sequence_table_support(internal) FROM PUBLIC;
+
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
+CREATE FUNCTION snowflake_between(
+    id pg_catalog.int8, since pg_catalog.timestamptz, until pg_catalog.timestamptz,
+    layout snowflake_layout DEFAULT 'instagram'
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
+        AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);
+
+COMMENT ON FUNCTION snowflake_min(timestamptz, snowflake_layout) IS 'Returns the smallest id at or after a timestamp';
+COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'Returns the largest id at or before a timestamp';
+COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
+COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
+
+COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id is of a time span; the end of the span is excluded';
+
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
+CREATE FUNCTION uuid_v7_between(
+    id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(pg_catalog.>=) uuid_v7_min(since) AND id OPERATOR(pg_catalog.<=) uuid_v7_max_before(until);
+
+COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'Returns the smallest UUID of version 7 at or after a timestamp';
+COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'Returns the largest UUID of version 7 at or before a timestamp';
+COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
+COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
+COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 is of a time span; the end of the span is excluded';
+
+CREATE OPERATOR = (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
+);
+
+CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 mint.snowflake_layout_cmp(snowflake_layout, snowflake_layout);
+
+CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 mint.snowflake_layout_hash(snowflake_layout),
+    FUNCTION 2 mint.snowflake_layout_hash_extended(snowflake_layout, bigint);
+
+COMMENT ON FUNCTION mint.snowflake_layout_eq(snowflake_layout, snowflake_layout) IS 'implementation of = operator';
+COMMENT ON FUNCTION mint.snowflake_layout_ne(snowflake_layout, snowflake_layout) IS 'implementation of <> operator';
+COMMENT ON FUNCTION mint.snowflake_layout_lt(snowflake_layout, snowflake_layout) IS 'implementation of < operator';
+COMMENT ON FUNCTION mint.snowflake_layout_le(snowflake_layout, snowflake_layout) IS 'implementation of <= operator';
+COMMENT ON FUNCTION mint.snowflake_layout_gt(snowflake_layout, snowflake_layout) IS 'implementation of > operator';
+COMMENT ON FUNCTION mint.snowflake_layout_ge(snowflake_layout, snowflake_layout) IS 'implementation of >= operator';
+COMMENT ON FUNCTION mint.snowflake_layout_cmp(snowflake_layout, snowflake_layout) IS 'less-equal-greater';
+COMMENT ON FUNCTION mint.snowflake_layout_hash(snowflake_layout) IS 'hash';
+COMMENT ON FUNCTION mint.snowflake_layout_hash_extended(snowflake_layout, bigint) IS 'hash';
+
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
+CREATE FUNCTION objectid_between(
+    id objectid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(@extschema@.>=) objectid_min(since)
+        AND id OPERATOR(@extschema@.<=) objectid_max_before(until);
+
+COMMENT ON FUNCTION objectid_min(timestamptz) IS 'Returns the smallest ObjectID at or after a timestamp';
+COMMENT ON FUNCTION objectid_max(timestamptz) IS 'Returns the largest ObjectID at or before a timestamp';
+COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
+COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
+COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Returns whether an ObjectID is of a time span; the end of the span is excluded';
+
+CREATE SCHEMA IF NOT EXISTS mint;
+
+-- The durable ceiling, in microseconds since 1970. It begins above all ids that were issued in this database, so that no id
+-- repeats after DROP EXTENSION and CREATE EXTENSION.
+CREATE SEQUENCE mint.time_ceiling;
+COMMENT ON SEQUENCE mint.time_ceiling IS 'Ceiling of this database, in microseconds since 1970: every id is of an earlier time';
+SELECT pg_catalog.setval('mint.time_ceiling'::pg_catalog.regclass, mint.highest_ceiling());
+
+-- It is part of a dump, and the owner of the database can make and restore dumps.
+SELECT pg_catalog.pg_extension_config_dump('mint.time_ceiling'::pg_catalog.regclass, ''::pg_catalog.text);
+GRANT SELECT, UPDATE ON SEQUENCE mint.time_ceiling TO pg_database_owner;
+
+CREATE VIEW mint.segments AS SELECT * FROM mint.segments();
+COMMENT ON VIEW mint.segments IS 'Shows the sequences of this database that were drawn from in segments since the server started, or that have taken values from another server';
+GRANT SELECT ON mint.segments TO PUBLIC;
+
+COMMENT ON FUNCTION segment_next(regclass) IS 'Returns the next value of a sequence, from a segment that all sessions share';
+COMMENT ON FUNCTION segment_next_range(regclass, bigint) IS 'Returns the next values of a sequence as one range; call it in FROM';
+ALTER FUNCTION segment_next_range(regclass, bigint) ROWS 1;
+COMMENT ON FUNCTION segment_last(regclass) IS 'Returns the value of a sequence that this session drew last';
+COMMENT ON FUNCTION segment_current(regclass) IS 'Returns the value of a sequence that any session drew last';
+COMMENT ON FUNCTION segment_set(regclass, bigint) IS 'Sets a sequence to a value, as setval does, and drops the segments taken from it';
+COMMENT ON FUNCTION segment_create(text, bigint, bigint, text, text) IS 'Creates a sequence whose values are taken in segments';
+COMMENT ON FUNCTION mint.segment_request(regclass, bigint, bigint) IS 'Internal: takes values of a sequence for another server, which has taken values before';
+ALTER FUNCTION mint.segment_request(regclass, bigint, bigint) ROWS 1;
+COMMENT ON FUNCTION mint.segments() IS 'Returns the sequences of this database that were drawn from in segments since the server started, or that have taken values from another server';
+ALTER FUNCTION mint.segments() ROWS 100;
+
+-- Leaf's table: the sequences that were made through it, which their comments say.
+CREATE VIEW mint.leaf_alloc AS
+SELECT
+    CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
+         ELSE c.relnamespace::pg_catalog.regnamespace::pg_catalog.text OPERATOR(pg_catalog.||) '.'::pg_catalog.text
+             OPERATOR(pg_catalog.||) c.relname::pg_catalog.text END AS biz_tag,
+    CASE WHEN NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text) THEN NULL
+         WHEN last IS NULL THEN s.seqstart
+         -- The next value may be beyond the type.
+         WHEN last OPERATOR(pg_catalog.>=) s.seqmin AND last OPERATOR(pg_catalog.<) s.seqmax
+             THEN last OPERATOR(pg_catalog.+) s.seqincrement
+         ELSE last END AS max_id,
+    CASE WHEN s.seqcache OPERATOR(pg_catalog.<) 2147483647::pg_catalog.int8 THEN s.seqcache
+         ELSE 2147483647::pg_catalog.int8 END::pg_catalog.int4 AS step,
+    CASE WHEN pg_catalog.starts_with(tag, 'Leaf tag: '::pg_catalog.text)
+         THEN pg_catalog.substr(tag, 11::pg_catalog.int4) END AS description,
+    g.last_refill AS update_time
+FROM pg_catalog.pg_sequence AS s
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.seqrelid
+CROSS JOIN LATERAL pg_catalog.pg_sequence_last_value(
+    CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text)
+         THEN c.oid::pg_catalog.regclass END
+) AS last
+CROSS JOIN LATERAL pg_catalog.obj_description(c.oid, 'pg_class'::pg_catalog.name) AS tag
+LEFT JOIN mint.segments() AS g ON g.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
+WHERE c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog."char"
+    AND (tag OPERATOR(pg_catalog.=) 'Leaf tag'::pg_catalog.text
+        OR pg_catalog.starts_with(tag, 'Leaf tag: '::pg_catalog.text));
+COMMENT ON VIEW mint.leaf_alloc IS 'Shows the sequences that were created through it, with the columns of Leaf''s table; INSERT creates a sequence';
+CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON mint.leaf_alloc
+    FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_insert();
+CREATE TRIGGER leaf_alloc_refuse INSTEAD OF UPDATE OR DELETE ON mint.leaf_alloc
+    FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_refuse();
+-- The trigger refuses both, and says what to use.
+GRANT SELECT, INSERT, UPDATE, DELETE ON mint.leaf_alloc TO PUBLIC;
+
+COMMENT ON FUNCTION mint.leaf_alloc_insert() IS 'Internal: creates the sequence of a row that is inserted into mint.leaf_alloc';
+REVOKE ALL ON FUNCTION mint.leaf_alloc_insert() FROM PUBLIC;
+COMMENT ON FUNCTION mint.leaf_alloc_refuse() IS 'Internal: refuses to change a row of mint.leaf_alloc';
+REVOKE ALL ON FUNCTION mint.leaf_alloc_refuse() FROM PUBLIC;
+
+CREATE VIEW mint.user_sequences AS SELECT * FROM mint.user_sequences();
+COMMENT ON VIEW mint.user_sequences IS 'Shows the sections of the user sequences of this database that are in shared memory';
+GRANT SELECT ON mint.user_sequences TO PUBLIC;
+COMMENT ON FUNCTION mint.user_sequences() IS 'Returns the sections of the user sequences of this database that are in shared memory';
+ALTER FUNCTION mint.user_sequences() ROWS 64;
+
+COMMENT ON FUNCTION user_sequence_create(text, integer, bigint, bigint) IS 'Creates a family of user sequences';
+COMMENT ON FUNCTION user_sequence_drop(regclass) IS 'Drops a family of user sequences';
+COMMENT ON FUNCTION user_sequence_next(regclass, bigint) IS 'Returns the next number of a user';
+COMMENT ON FUNCTION user_sequence_next_range(regclass, bigint, bigint) IS 'Returns the next numbers of a user as one range; call it in FROM';
+ALTER FUNCTION user_sequence_next_range(regclass, bigint, bigint) ROWS 1;
+COMMENT ON FUNCTION user_sequence_current(regclass, bigint) IS 'Returns an upper bound of the numbers of a user; the last number while the user is in memory';
+COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint) IS 'Returns the next number of a user, so that numbers become visible in ascending order';
+COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint[]) IS 'Returns the next numbers of many users, so that numbers become visible in ascending order';
