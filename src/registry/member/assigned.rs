@@ -47,7 +47,7 @@ struct Known {
     node: u64,
     /// When it did so last, by this server's clock.
     at: Micros,
-    /// [`settings::max_outage`] as the registry was told it then, which keeps the node for so long.
+    /// [`Assignee::max_outage`] as the registry was told it then, which keeps the node for so long.
     max_outage: Option<Micros>,
 }
 
@@ -104,18 +104,18 @@ fn write(memory: &Memory) -> Result<(), String> {
 }
 
 /// Follows what the registry has answered about the node that is assigned to this server. If that was nothing, the server
-/// mints as the node that it knows.
+/// mints as the node that it knows. `told`: the longest outage that the request named.
 ///
 /// # Errors
 /// Why there is no lease.
-pub fn settle(width: u32, answer: Result<Answer, String>) -> Result<(), String> {
+pub fn settle(width: u32, told: Option<Micros>, answer: Result<Answer, String>) -> Result<(), String> {
     let why = match answer {
         Err(why) => why,
         Ok(answer) => match answer.denial {
             None => {
                 let node = *answer.nodes.start();
                 // The file comes before the first id, so that the server can start again by it.
-                remember(width, node, clock::now())?;
+                remember(width, told, node)?;
                 slot_for(width, node)?.continue_as(answer.id, answer.span);
                 return Ok(());
             }
@@ -163,14 +163,13 @@ fn recall(width: u32, now: Micros) -> Option<u64> {
     (is_allowed && age >= -LARGEST_SKEW).then_some(known.node)
 }
 
-/// Remembers that the registry has leased the node that is assigned to this server.
+/// Remembers that the registry has leased the node that is assigned to this server, and keeps it for so long.
 ///
 /// # Errors
 /// When the file could not be written.
-fn remember(width: u32, node: u64, now: Micros) -> Result<(), String> {
+fn remember(width: u32, max_outage: Option<Micros>, node: u64) -> Result<(), String> {
     let mut memory = read();
-    let max_outage = settings::max_outage();
-    let at = now;
+    let at = clock::now();
     let known = Known {
         node,
         at,

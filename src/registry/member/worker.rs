@@ -18,6 +18,7 @@ use crate::registry::member::request::{
 };
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::member::tasks::{Task, describe, find_slot, tasks as wanted_tasks};
+use crate::registry::protocol::Assignee;
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
 use mint_core::clock::timestamp_text;
@@ -227,7 +228,7 @@ impl Worker {
             let (nodes, lease) = (slot.nodes(), slot.lease());
             let nodes = Some((*nodes.start(), *nodes.end()));
             let (from, until) = (lease.from(), lease.until());
-            let answer = self.ask(width, nodes, Some((id, LeaseTerm { from, until })))?;
+            let answer = self.ask(width, nodes, Some((id, LeaseTerm { from, until })), None)?;
             match answer.denial {
                 None => {
                     slot.extend(answer.span);
@@ -254,7 +255,7 @@ impl Worker {
         if slot.is_none() && !leases::has_room() {
             return Err(leases::NO_ROOM.to_owned());
         }
-        let answer = self.ask(width, wanted, None)?;
+        let answer = self.ask(width, wanted, None, None)?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
@@ -272,16 +273,23 @@ impl Worker {
             let (from, until) = (slot.lease().from(), slot.lease().until());
             Some((slot.id()?, LeaseTerm { from, until }))
         });
-        let answer = self.ask(width, None, lease);
-        assigned::settle(width, answer)
+        let (told, answer) = match assigned::describe() {
+            Ok(assignee) => {
+                let told = assignee.max_outage;
+                (told, self.ask(width, None, lease, Some(assignee)))
+            }
+            Err(why) => (None, Err(why)),
+        };
+        assigned::settle(width, told, answer)
     }
 
-    /// Requests a new lease, or the renewal of one.
+    /// Requests a new lease, or the renewal of one; of the node that is assigned to this server by its assignee.
     fn ask(
         &mut self,
         width: u32,
         nodes: Option<(u64, u64)>,
         lease: Option<(i64, LeaseTerm)>,
+        assignee: Option<Assignee>,
     ) -> Result<Answer, String> {
         let server = self
             .registry
@@ -291,11 +299,10 @@ impl Worker {
             width,
             nodes,
             lease,
-            is_assigned: nodes.is_none() && settings::is_assigned(),
+            is_assigned: assignee.is_some(),
             at: clock::now(),
             seen: leases::seen().get(),
         };
-        let assignee = asked.is_assigned.then(assigned::describe).transpose()?;
         let query = |_: &str| lease_query(&asked, assignee.clone());
         let text = self.remote.ask(server, &query, ANSWER, |row| read(&row))?;
         let (answer, seen) = understand(&asked, &text)?;
