@@ -141,8 +141,8 @@ install_packages() {
 }
 
 # Packages to build the extension: bindgen needs libclang, and PostgreSQL's headers
-# include those of OpenSSL and Kerberos where it was built with them.
-BUILD_PACKAGES="build-essential pkg-config libclang-dev libssl-dev libkrb5-dev zlib1g-dev"
+# include those of ICU, OpenSSL and Kerberos where it was built with them.
+BUILD_PACKAGES="build-essential pkg-config libclang-dev libicu-dev libkrb5-dev libssl-dev zlib1g-dev"
 
 # What a build needs.
 need_rust() {
