@@ -135,6 +135,7 @@ cycle() {
         inside apt-get purge -y "postgresql-$major-pg-mint"
         [ -z "$(files)" ] || die "left behind: $(files | xargs)"
         [ "$(sql shop 'SELECT count(*) FROM message')" = 4000 ] || die "rows are missing after DROP EXTENSION"
+        inside pg_ctlcluster "$major" main stop
     done
 }
 
