@@ -14,6 +14,8 @@ pg_config=$("$TOOLS/postgres.sh" "$major")
 install_as_users_do() {
     local stage=$CACHE/dist/stage
     rm -rf "$stage"
+    # The client wants this folder to be there, and installs nothing into it.
+    mkdir -p "$("$pg_config" --libdir)"
     DESTDIR=$stage pgxn install --yes --nosudo --pg_config "$pg_config" "$archive"
     find "$stage" -name "$name.sql" -o -name "pg_mint--$(version).sql" -o -name pg_mint.so -o -name pg_mint.control |
         sort | tee "$CACHE/dist/installed"
