@@ -9,7 +9,7 @@
 //! can script it.
 //!
 //! Beside them are pure functions: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
-//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
+//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`]. [`mod@inspect`] says what an unknown id can be.
 
 #![forbid(unsafe_code)]
 
@@ -19,6 +19,7 @@ pub mod clock;
 pub mod codec;
 pub mod counter;
 pub mod hash;
+pub mod inspect;
 pub mod monotonic;
 pub mod objectid;
 pub mod registry;

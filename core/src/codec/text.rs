@@ -204,6 +204,13 @@ impl Encoding {
         start
     }
 
+    /// The value of one digit.
+    #[must_use]
+    pub fn digit(&self, digit: u8) -> Option<u8> {
+        let value = self.values[usize::from(digit)];
+        (value < IGNORED).then_some(value)
+    }
+
     /// The id of a text.
     ///
     /// # Errors
