@@ -230,7 +230,7 @@ impl Encoding {
         let is_read = |&byte: &u8| self.values[usize::from(byte)] != IGNORED;
         let place = text.iter().rposition(is_read).ok_or(EncodingError::Empty)?;
         if check::value(text[place]).is_none() {
-            return Err(self.bad_digit(&text[place..]));
+            return Err(self.bad_digit(text));
         }
         Ok((&text[..place], text[place]))
     }
