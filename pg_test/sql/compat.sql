@@ -4,8 +4,8 @@ SET TimeZone = 'UTC';
 SELECT setting || '/extension/pg_mint/' AS compat FROM pg_config WHERE name = 'SHAREDIR' \gset
 
 -- pg_uuidv7: its tests 002 to 006.
-CREATE SCHEMA pg_uuidv7;
-SET search_path = pg_uuidv7, public;
+CREATE SCHEMA uuidv7;
+SET search_path = uuidv7, public;
 \set ECHO none
 \set file :compat pg_uuidv7.sql
 \i :file
@@ -117,7 +117,7 @@ SELECT array_agg(id ORDER BY guid_field) FROM guid3;
 WITH uuidts AS (
      SELECT y, ts as ts, lag(ts) OVER (ORDER BY y) AS prev_ts
      FROM (SELECT y, uuid_extract_timestamp(uuidv7((y || ' years')::interval)) AS ts
-           FROM generate_series(1970 - extract(year from now())::int, 10888 - extract(year from now())::int) y)
+           FROM generate_series(1970 - extract(year from now())::int, 10888 - extract(year from now())::int) y) AS ids
 )
 SELECT y, ts, prev_ts FROM uuidts WHERE ts < prev_ts;
 -- version
@@ -199,11 +199,12 @@ SET TimeZone = 'Asia/Seoul';
 SELECT ulid_to_timestamp(timestamp_to_ulid('2023-03-10 12:00:49.111')) = '2023-03-10 12:00:49.111';
 RESET TimeZone;
 
--- Each has a comment, and what it promises.
+-- Each has a comment, and what it promises. Those of pg_catalog keep theirs.
 RESET search_path;
 SELECT p.oid::regprocedure AS function, provolatile, proisstrict, proparallel, procost
 FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
-WHERE nspname IN ('pg_uuidv7', 'uuid_ossp', 'uuid_18', 'snowflake', 'pgx_ulid') AND obj_description(p.oid) ~ '^(As|Refused)' ORDER BY nspname, proname, p.oid::regprocedure::text;
+WHERE nspname IN ('uuidv7', 'uuid_ossp', 'uuid_18', 'snowflake', 'pgx_ulid') AND obj_description(p.oid) ~ '^(As|Refused)' ORDER BY nspname, proname, p.oid::regprocedure::text;
+SELECT oid::regprocedure, obj_description(oid) FROM pg_proc WHERE oid IN ('pg_catalog.nextval(regclass)'::regprocedure, 'pg_catalog.currval(regclass)'::regprocedure);
 SET client_min_messages = warning;
-DROP SCHEMA pg_uuidv7, uuid_ossp, uuid_18, snowflake, pgx_ulid CASCADE;
+DROP SCHEMA uuidv7, uuid_ossp, uuid_18, snowflake, pgx_ulid CASCADE;
 DROP EXTENSION pg_mint;

@@ -10,22 +10,18 @@
 CREATE FUNCTION nextval(sequence pg_catalog.regclass DEFAULT NULL) RETURNS pg_catalog.int8
     LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     RETURN snowflake_next('pgedge');
-COMMENT ON FUNCTION nextval(regclass) IS 'As pgEdge: generates an id; the sequence is not used';
 
 CREATE FUNCTION get_epoch(id pg_catalog.int8) RETURNS pg_catalog.numeric
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
     RETURN pg_catalog.round(pg_catalog.extract('epoch', pg_catalog.timezone('UTC', snowflake_time(id, 'pgedge'))), 3);
-COMMENT ON FUNCTION get_epoch(bigint) IS 'As pgEdge: returns the time of an id as seconds since 1970';
 
 CREATE FUNCTION get_count(id pg_catalog.int8) RETURNS pg_catalog.int4
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
     RETURN pg_catalog.int4(snowflake_sequence(id, 'pgedge'));
-COMMENT ON FUNCTION get_count(bigint) IS 'As pgEdge: returns the count of an id within its millisecond';
 
 CREATE FUNCTION get_node(id pg_catalog.int8) RETURNS pg_catalog.int4
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
     RETURN snowflake_shard(id, 'pgedge');
-COMMENT ON FUNCTION get_node(bigint) IS 'As pgEdge: returns the node of an id';
 
 CREATE FUNCTION format(id pg_catalog.int8) RETURNS pg_catalog.jsonb
     LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10
@@ -34,7 +30,6 @@ CREATE FUNCTION format(id pg_catalog.int8) RETURNS pg_catalog.jsonb
         'count', snowflake_sequence(id, 'pgedge'),
         'id', snowflake_shard(id, 'pgedge')
     );
-COMMENT ON FUNCTION format(bigint) IS 'As pgEdge: returns the parts of an id; "id" is the node';
 
 CREATE FUNCTION currval(sequence pg_catalog.regclass DEFAULT NULL) RETURNS pg_catalog.int8
     LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1
@@ -44,7 +39,6 @@ BEGIN
         USING ERRCODE = 'feature_not_supported', HINT = 'Use INSERT ... RETURNING, or snowflake_last_id().';
 END
 $$;
-COMMENT ON FUNCTION currval(regclass) IS 'Refused, in place of pgEdge''s';
 
 CREATE FUNCTION setval(sequence pg_catalog.regclass, value pg_catalog.int8, is_called pg_catalog.bool DEFAULT true)
     RETURNS pg_catalog.int8
@@ -55,7 +49,6 @@ BEGIN
         USING ERRCODE = 'feature_not_supported', HINT = 'Use snowflake_start_above() to generate ids above a given one.';
 END
 $$;
-COMMENT ON FUNCTION setval(regclass, bigint, boolean) IS 'Refused: ids are not of a sequence';
 
 CREATE FUNCTION convert_sequence_to_snowflake(sequence pg_catalog.regclass) RETURNS pg_catalog.int4
     LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1
@@ -65,4 +58,26 @@ BEGIN
         USING ERRCODE = 'feature_not_supported', HINT = 'Use ALTER TABLE ... ALTER COLUMN ... SET DEFAULT snowflake_next(''pgedge'').';
 END
 $$;
-COMMENT ON FUNCTION convert_sequence_to_snowflake(regclass) IS 'Refused: ids are not of a sequence';
+
+-- With the schema, as pg_catalog has functions of these names.
+DO $$
+DECLARE
+    schema text := pg_catalog.current_schema();
+    function text;
+    comment text;
+BEGIN
+    FOR function, comment IN
+        VALUES
+            ('nextval(regclass)', 'As pgEdge: generates an id; the sequence is not used'),
+            ('get_epoch(bigint)', 'As pgEdge: returns the time of an id as seconds since 1970'),
+            ('get_count(bigint)', 'As pgEdge: returns the count of an id within its millisecond'),
+            ('get_node(bigint)', 'As pgEdge: returns the node of an id'),
+            ('format(bigint)', 'As pgEdge: returns the parts of an id; "id" is the node'),
+            ('currval(regclass)', 'Refused, in place of pgEdge''s'),
+            ('setval(regclass, bigint, boolean)', 'Refused: ids are not of a sequence'),
+            ('convert_sequence_to_snowflake(regclass)', 'Refused: ids are not of a sequence')
+    LOOP
+        EXECUTE pg_catalog.format('COMMENT ON FUNCTION %I.%s IS %L', schema, function, comment);
+    END LOOP;
+END
+$$;
