@@ -4,8 +4,8 @@
 --     DROP EXTENSION snowflake CASCADE; CREATE SCHEMA snowflake; SET search_path = snowflake, public;
 --     \i pgedge.sql
 --
--- pg_mint.node has what snowflake.node had. An id is of the server and not of a sequence, so what asks for the state of a
--- sequence is refused by name.
+-- CASCADE takes the defaults of columns along: set them again. pg_mint.node has what snowflake.node had. An id is of the
+-- server and not of a sequence, so what asks for the state of a sequence is refused by name.
 
 CREATE FUNCTION nextval(sequence pg_catalog.regclass DEFAULT NULL) RETURNS pg_catalog.int8
     LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL SAFE COST 1
