@@ -2,6 +2,7 @@
 
 pub mod auto_random;
 pub mod check;
+#[cfg(feature = "conceal")]
 pub mod conceal;
 pub mod scatter;
 pub mod text;
