@@ -34,10 +34,16 @@ const READERS: [Reader; 10] = [
     text::encoded,
 ];
 
+/// The longest text that is read, in bytes: a TypeID has up to 90.
+const LONGEST: usize = 128;
+
 /// Returns every reading of an id, the most likely one first.
 #[must_use]
 pub fn inspect(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let id = &id.trimmed();
+    if id.text().is_some_and(|text| text.len() > LONGEST) {
+        return Vec::new();
+    }
     let mut readings: Vec<Reading> = READERS.iter().flat_map(|read| read(id, context)).collect();
     let sum: f64 = NONE
         + readings

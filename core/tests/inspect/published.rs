@@ -249,4 +249,6 @@ fn likelihoods_are_shares() {
         assert!(all(&text(nothing), &[]).is_empty(), "{nothing}");
     }
     assert!(all(&Input::Text(b"\xff\xfe"), &[]).is_empty());
+    let long = format!("{}{}", "a_".repeat(1 << 20), "4jgmnx8Js8A");
+    assert!(all(&text(&long), &[]).is_empty());
 }
