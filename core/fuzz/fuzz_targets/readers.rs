@@ -20,7 +20,10 @@ fuzz_target!(|data: &[u8]| {
     }
     let _ = version::namespace(data);
     if let Ok(id) = ulid::parse(data) {
-        assert_eq!(ulid::to_text(&id, &mut [0; MAX_WIDE]), data.to_ascii_uppercase());
+        assert_eq!(
+            ulid::to_text(&id, &mut [0; MAX_WIDE]),
+            data.to_ascii_uppercase()
+        );
     }
     if let Ok((prefix, id)) = typeid::parse(data) {
         let text = typeid::to_text(prefix.as_bytes(), &id).map(String::into_bytes);
@@ -32,8 +35,16 @@ fuzz_target!(|data: &[u8]| {
             assert_eq!(encoding.decode_wide(&text), Ok(id));
         }
     }
-    let context = Context { now: 1_795_392_000_000_000, nodes: &[5] };
-    let sum = |id| inspect(&id, &context).iter().map(|it| it.likelihood).sum::<f64>();
+    let context = Context {
+        now: 1_795_392_000_000_000,
+        nodes: &[5],
+    };
+    let sum = |id| {
+        inspect(&id, &context)
+            .iter()
+            .map(|it| it.likelihood)
+            .sum::<f64>()
+    };
     assert!(sum(Input::Text(data)) < 1.0);
     if let Ok(bytes) = data.try_into() {
         decode(Uuid::from_bytes(bytes));
