@@ -120,6 +120,57 @@ IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'id_from_text_wrapper';
 
+CREATE FUNCTION "id_inspect"(
+    "id" bigint,
+    "nodes" INT[] DEFAULT '{}'
+) RETURNS TABLE (
+    "format" TEXT,
+    "version" TEXT,
+    "time" timestamp with time zone,
+    "node" TEXT,
+    "sequence" bigint,
+    "parts" jsonb,
+    "canonical" TEXT,
+    "likelihood" double precision
+)
+STRICT STABLE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_inspect_bigint_wrapper';
+
+CREATE FUNCTION "id_inspect"(
+    "id" text,
+    "nodes" INT[] DEFAULT '{}'
+) RETURNS TABLE (
+    "format" TEXT,
+    "version" TEXT,
+    "time" timestamp with time zone,
+    "node" TEXT,
+    "sequence" bigint,
+    "parts" jsonb,
+    "canonical" TEXT,
+    "likelihood" double precision
+)
+STRICT STABLE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_inspect_text_wrapper';
+
+CREATE FUNCTION "id_inspect"(
+    "id" uuid,
+    "nodes" INT[] DEFAULT '{}'
+) RETURNS TABLE (
+    "format" TEXT,
+    "version" TEXT,
+    "time" timestamp with time zone,
+    "node" TEXT,
+    "sequence" bigint,
+    "parts" jsonb,
+    "canonical" TEXT,
+    "likelihood" double precision
+)
+STRICT STABLE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_inspect_uuid_wrapper';
+
 CREATE FUNCTION "id_reveal"(
     "id" bigint,
     "key" bytea,
@@ -140,9 +191,6 @@ CREATE FUNCTION "id_to_text"(
 IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
-
-COMMENT ON FUNCTION id_to_text(bigint, text) IS 'Returns an id as short text';
-COMMENT ON FUNCTION id_from_text(text, text) IS 'Returns the id that a short text stands for';
 
 CREATE FUNCTION "is_uuid"(
     "id" text
@@ -317,6 +365,95 @@ COMMENT ON FUNCTION ticket_last(regclass) IS 'Returns the ticket that this sessi
 COMMENT ON FUNCTION ticket_current(regclass) IS 'Returns the ticket that any session drew last';
 COMMENT ON FUNCTION ticket_alter(regclass, integer, integer, bigint) IS 'Changes the number of ticket servers and returns the next ticket';
 
+CREATE FUNCTION "typeid"(
+    "prefix" text,
+    "id" uuid
+) RETURNS text
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'typeid_of_wrapper';
+
+CREATE FUNCTION "typeid_check"(
+    "id" text,
+    "prefix" text
+) RETURNS bool
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'typeid_check_wrapper';
+
+CREATE FUNCTION "typeid_prefix"(
+    "id" text
+) RETURNS text
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'typeid_prefix_wrapper';
+
+CREATE FUNCTION "typeid_uuid"(
+    "id" text
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'typeid_uuid_wrapper';
+
+COMMENT ON FUNCTION typeid(text, uuid) IS 'Returns the TypeID of a prefix and a UUID';
+COMMENT ON FUNCTION typeid_uuid(text) IS 'Returns the UUID of a TypeID';
+COMMENT ON FUNCTION typeid_prefix(text) IS 'Returns the prefix of a TypeID';
+COMMENT ON FUNCTION typeid_check(text, text) IS 'Returns whether a text is a TypeID with a prefix';
+
+CREATE FUNCTION "ulid"() RETURNS text
+STRICT VOLATILE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_wrapper';
+
+CREATE FUNCTION "ulid_max"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_max_wrapper';
+
+CREATE FUNCTION "ulid_max_before"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_max_before_wrapper';
+
+CREATE FUNCTION "ulid_min"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_min_wrapper';
+
+CREATE FUNCTION "ulid_min_after"(
+    "at" timestamp with time zone
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_min_after_wrapper';
+
+CREATE FUNCTION "ulid_time"(
+    "id" text
+) RETURNS timestamp with time zone
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_time_wrapper';
+
+CREATE FUNCTION "ulid_time"(
+    "id" uuid
+) RETURNS timestamp with time zone
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_time_of_uuid_wrapper';
+
+CREATE FUNCTION "ulid_to_uuid"(
+    "id" text
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'ulid_to_uuid_wrapper';
+
 CREATE FUNCTION "user_sequence_create"(
     "name" text,
     "sections" INT DEFAULT 64,
@@ -393,6 +530,14 @@ IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'uuid_domain_wrapper';
 
+CREATE FUNCTION "uuid_from_text"(
+    "id" text,
+    "encoding" text DEFAULT 'base58'
+) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_from_text_wrapper';
+
 CREATE FUNCTION "uuid_local_id"(
     "id" uuid
 ) RETURNS bigint
@@ -453,6 +598,26 @@ COMMENT ON FUNCTION uuid_to_bin(uuid, integer) IS 'Returns the bytes of a UUID, 
 COMMENT ON FUNCTION bin_to_uuid(bytea, boolean) IS 'Returns the UUID of its bytes, as in MySQL';
 COMMENT ON FUNCTION bin_to_uuid(bytea, integer) IS 'Returns the UUID of its bytes, as in MySQL';
 COMMENT ON FUNCTION is_uuid(text) IS 'Returns whether a text is a UUID, as in MySQL';
+
+CREATE FUNCTION "uuid_to_text"(
+    "id" uuid,
+    "encoding" text DEFAULT 'base58'
+) RETURNS text
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_to_text_wrapper';
+
+COMMENT ON FUNCTION id_to_text(bigint, text) IS 'Returns an id as short text';
+COMMENT ON FUNCTION id_from_text(text, text) IS 'Returns the id that a short text stands for';
+COMMENT ON FUNCTION uuid_to_text(uuid, text) IS 'Returns a UUID as short text';
+COMMENT ON FUNCTION uuid_from_text(text, text) IS 'Returns the UUID that a short text stands for';
+
+CREATE FUNCTION "uuid_to_ulid"(
+    "id" uuid
+) RETURNS text
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_to_ulid_wrapper';
 
 CREATE FUNCTION "uuid_v1"() RETURNS uuid
 STRICT VOLATILE PARALLEL SAFE COST 1
@@ -599,6 +764,7 @@ COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a
 COMMENT ON FUNCTION uuid_v8(bytea) IS 'Returns a UUID of version 8 made of 16 bytes, of which 6 bits are overwritten';
 COMMENT ON FUNCTION nil_uuid() IS 'Returns the UUID whose bits are all zero';
 COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';
+COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
 
 CREATE FUNCTION "uuid_variant"(
     "id" uuid
@@ -706,6 +872,32 @@ COMMENT ON FUNCTION mint.objectid_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION mint.objectid_out(objectid) IS 'I/O';
 COMMENT ON FUNCTION mint.objectid_recv(internal) IS 'I/O';
 COMMENT ON FUNCTION mint.objectid_send(objectid) IS 'I/O';
+
+CREATE FUNCTION "id_inspect"(
+    "id" objectid,
+    "nodes" INT[] DEFAULT '{}'
+) RETURNS TABLE (
+    "format" TEXT,
+    "version" TEXT,
+    "time" timestamp with time zone,
+    "node" TEXT,
+    "sequence" bigint,
+    "parts" jsonb,
+    "canonical" TEXT,
+    "likelihood" double precision
+)
+STRICT STABLE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'id_inspect_objectid_wrapper';
+
+COMMENT ON FUNCTION id_inspect(text, integer[]) IS 'Returns the formats that an id can be of, and what it contains in each, the most likely first';
+ALTER FUNCTION id_inspect(text, integer[]) ROWS 10;
+COMMENT ON FUNCTION id_inspect(bigint, integer[]) IS 'Returns the layouts that an id can be of, and what it contains in each, the most likely first';
+ALTER FUNCTION id_inspect(bigint, integer[]) ROWS 18;
+COMMENT ON FUNCTION id_inspect(uuid, integer[]) IS 'Returns the formats that an id can be of, and what it contains in each, the most likely first';
+ALTER FUNCTION id_inspect(uuid, integer[]) ROWS 2;
+COMMENT ON FUNCTION id_inspect(objectid, integer[]) IS 'Returns what an ObjectID contains';
+ALTER FUNCTION id_inspect(objectid, integer[]) ROWS 1;
 
 CREATE FUNCTION "objectid"() RETURNS objectid
 STRICT VOLATILE PARALLEL SAFE COST 1
@@ -1495,6 +1687,23 @@ COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Retur
 COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
 
 COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id is of a time span; the end of the span is excluded';
+
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
+CREATE FUNCTION ulid_between(
+    id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(pg_catalog.>=) ulid_min(since) AND id OPERATOR(pg_catalog.<=) ulid_max_before(until);
+
+COMMENT ON FUNCTION ulid_to_uuid(text) IS 'Returns the UUID of the bits of a ULID';
+COMMENT ON FUNCTION uuid_to_ulid(uuid) IS 'Returns the ULID of the bits of a UUID';
+COMMENT ON FUNCTION ulid_time(text) IS 'Returns when a ULID was generated';
+COMMENT ON FUNCTION ulid_time(uuid) IS 'Returns when a ULID that is stored as a UUID was generated';
+COMMENT ON FUNCTION ulid_min(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, as a UUID';
+COMMENT ON FUNCTION ulid_max(timestamptz) IS 'Returns the largest ULID at or before a timestamp, as a UUID';
+COMMENT ON FUNCTION ulid_min_after(timestamptz) IS 'Returns the smallest ULID after a timestamp, as a UUID';
+COMMENT ON FUNCTION ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
+COMMENT ON FUNCTION ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID is of a time span; the end of the span is excluded';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION uuid_v7_between(

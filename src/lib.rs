@@ -1,12 +1,13 @@
 //! pg_mint: unique ids, minted inside PostgreSQL.
 //!
 //! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
-//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers.
+//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers; `inspect` says what an unknown id can be.
 
 use std::ffi::CStr;
 
 mod codec;
 mod counter;
+mod inspect;
 mod objectid;
 mod pg;
 mod registry;

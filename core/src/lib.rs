@@ -8,10 +8,11 @@
 //! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
 //! can script it.
 //!
-//! Beside them are pure functions: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
-//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
+//! Beside them are pure functions: ids as text ([`encoding`]), hidden ([`conceal`], with the feature of that name), scattered
+//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`]. [`mod@inspect`] says what an unknown id can be.
 
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod atomic;
 pub mod ceiling;
@@ -19,6 +20,7 @@ pub mod clock;
 pub mod codec;
 pub mod counter;
 pub mod hash;
+pub mod inspect;
 pub mod monotonic;
 pub mod objectid;
 pub mod registry;
@@ -28,6 +30,7 @@ pub mod uuid;
 pub use crate::ceiling::{Ceiling, Page};
 pub use crate::clock::{ClockAnchor, Micros};
 pub use crate::codec::auto_random::{AutoRandom, AutoRandomError};
+#[cfg(feature = "conceal")]
 pub use crate::codec::conceal::{ConcealError, Concealer};
 pub use crate::codec::scatter::{ScatterError, scatter, unscatter};
 pub use crate::codec::text::{Encoding, EncodingError};
@@ -55,3 +58,8 @@ pub use crate::snowflake::node::node_of_addresses;
 pub use crate::snowflake::start_above::start_above;
 pub use crate::uuid::lanes::UuidLanes;
 pub use crate::uuid::version::Uuid;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

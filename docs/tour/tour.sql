@@ -31,5 +31,13 @@ FROM insta5.our_table, snowflake_decode(id) part;
 \set ECHO none
 
 \echo
+\echo '== What is this id? A tweet, one of MongoDB, a TypeID, a photo of Instagram'
+\set ECHO queries
+SELECT id, it.format, it.version, it.time, it.node
+FROM unnest(ARRAY['850007368138018817', '507f1f77bcf86cd799439011', 'user_01h455vb4pex5vsknk084sn02q', 'BsOGulcndj-']) id,
+     LATERAL (SELECT * FROM id_inspect(id) LIMIT 1) it;
+\set ECHO none
+
+\echo
 \echo '== What an id costs: fastest of 7 rounds of 300000 calls each, one session'
 \ir speed.sql

@@ -4,12 +4,12 @@ CREATE EXTENSION pg_mint;
 SELECT encoding, id_to_text(1428076403798048768, encoding) AS text, id_to_text(0, encoding) AS zero,
        id_to_text(9223372036854775807, encoding) AS last,
        id_from_text(id_to_text(1428076403798048768, encoding), encoding) = 1428076403798048768 AS back
-FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'zbase32', 'hex']) encoding;
+FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'crockford-check', 'zbase32', 'hex']) encoding;
 SELECT id_to_text(1428076403798048768), id_from_text('4jgmnx8Js8A');
 SELECT id_from_text('BsOGulcndj-', 'base64url') AS instagram, snowflake_time(id_from_text('BsOGulcndj-', 'base64url')) AT TIME ZONE 'UTC' AS at;
 SELECT id_from_text('7zzz-zzzz-zzzzz', 'crockford'), id_from_text('oIl', 'crockford'), id_from_text('00Ff', 'hex');
 SELECT encoding, count(*), bool_and(id_from_text(id_to_text(id, encoding), encoding) = id) AS back, count(DISTINCT id_to_text(id, encoding)) AS texts
-FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'zbase32', 'hex']) encoding,
+FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'crockford-check', 'zbase32', 'hex']) encoding,
      (SELECT (1::bigint << s) + d AS id FROM generate_series(1, 62) s, generate_series(-1, 0) d) ids GROUP BY encoding ORDER BY encoding;
 
 -- What is no id.

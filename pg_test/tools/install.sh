@@ -25,11 +25,13 @@ trap 'rm -f "$control"' EXIT
 sed "s/@CARGO_VERSION@/$version/" "$REPO/pg_mint.control" >"$control"
 
 copy() {
-    $1 mkdir -p "$libdir" "$extension"
+    $1 mkdir -p "$libdir" "$extension/pg_mint"
     $1 rm -f "$libdir/pg_mint.$suffix" "$extension/pg_mint.control"
     $1 install -m 755 "$library" "$libdir/pg_mint.$suffix"
     $1 install -m 644 "$control" "$extension/pg_mint.control"
     $1 install -m 644 "$REPO"/sql/pg_mint--*.sql "$extension/"
+    # Names of other extensions, for users to run.
+    $1 install -m 644 "$REPO"/sql/compat/*.sql "$extension/pg_mint/"
 }
 writable() { [ -w "$1" ] || { [ ! -e "$1" ] && writable "$(dirname "$1")"; }; }
 if writable "$libdir" && writable "$extension"; then copy ""; else copy sudo; fi

@@ -46,5 +46,6 @@ for text in "${bad_definitions[@]}"; do
 done
 
 cd "$REPO"
-# The install script has nothing but these, and what pgrx makes.
-find sql src -name "pg_mint--*" -prune -o -name "*.sql" -print -o -name "*.rs" -print | sort | xargs awk -f "$TOOLS/sql_names.awk" || die "name these with their schema, and cast both sides to exact types"
+# The install script has nothing but these, and what pgrx makes. Those of sql/compat are run by a user, with that user's
+# rights and search path.
+find sql src -name "pg_mint--*" -prune -o -path sql/compat -prune -o -name "*.sql" -print -o -name "*.rs" -print | sort | xargs awk -f "$TOOLS/sql_names.awk" || die "name these with their schema, and cast both sides to exact types"

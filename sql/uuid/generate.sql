@@ -12,3 +12,4 @@ COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a
 COMMENT ON FUNCTION uuid_v8(bytea) IS 'Returns a UUID of version 8 made of 16 bytes, of which 6 bits are overwritten';
 COMMENT ON FUNCTION nil_uuid() IS 'Returns the UUID whose bits are all zero';
 COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';
+COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';

@@ -3,9 +3,8 @@
 use crate::pg::charset::decode;
 use crate::pg::error::{Report, ToReport, report, sentence};
 use mint_core::codec::text::ENCODINGS;
-use mint_core::{
-    AutoRandomError, ConcealError, Encoding, EncodingError, ScatterError, SequenceTableError,
-};
+use mint_core::codec::typeid::TypeIdError;
+use mint_core::{AutoRandomError, ConcealError, EncodingError, ScatterError, SequenceTableError};
 use pgrx::PgSqlErrorCode as Code;
 
 const OUT_OF_RANGE: Code = Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
@@ -130,27 +129,65 @@ pub fn bad_id(error: &EncodingError) -> Report {
     report(OUT_OF_RANGE, error.to_string())
 }
 
-/// Begins the error of a text that is not an id.
+/// Begins the error of a text that is not valid, such as a "base58 id". `again` says what is wrong with the text when it is
+/// decoded to UTF-8, so that a digit is named as a character, and not as bytes of the database's encoding.
 #[cold]
 #[track_caller]
-pub fn bad_id_text(encoding: &Encoding, text: &[u8], error: &EncodingError) -> Report {
-    // Names the digit as a character, not as bytes of the database's encoding.
-    let decoded = encoding.decode(decode(text).as_bytes()).err();
-    let (text, error) = (shown(text), decoded.as_ref().unwrap_or(error));
-    let name = encoding.name;
-    let (code, hint) = match error {
-        EncodingError::OutOfRange => (OUT_OF_RANGE, None),
-        EncodingError::WrongCase { .. } => (
-            BAD_TEXT,
-            Some("Keep the case of each digit as it was written.".to_owned()),
-        ),
-        EncodingError::LeadingZero(_) => (
-            BAD_TEXT,
-            Some("Remove the leading digits whose value is zero.".to_owned()),
-        ),
-        _ => (BAD_TEXT, None),
-    };
-    report(code, format!("invalid {name} id: \"{text}\""))
+pub fn bad_text<E>(name: &str, text: &[u8], error: E, again: impl Fn(&[u8]) -> Option<E>) -> Report
+where
+    E: Explained,
+{
+    let error = again(decode(text).as_bytes()).unwrap_or(error);
+    let (code, hint) = error.code_and_hint();
+    report(code, format!("invalid {name}: \"{}\"", shown(text)))
         .detail(sentence(&error.to_string()))
-        .hint_if(hint)
+        .hint_if(hint.map(str::to_owned))
+}
+
+/// What is wrong with a text, as PostgreSQL reports it.
+pub trait Explained: std::fmt::Display {
+    /// Returns the SQLSTATE, and what to do about it.
+    fn code_and_hint(&self) -> (Code, Option<&'static str>);
+}
+
+impl Explained for EncodingError {
+    fn code_and_hint(&self) -> (Code, Option<&'static str>) {
+        match self {
+            Self::OutOfRange | Self::TooWide => (OUT_OF_RANGE, None),
+            Self::WrongCase { .. } => (
+                BAD_TEXT,
+                Some("Keep the case of each digit as it was written."),
+            ),
+            Self::LeadingZero(_) => (
+                BAD_TEXT,
+                Some("Remove the leading digits whose value is zero."),
+            ),
+            Self::Check(_) => (
+                BAD_TEXT,
+                Some("A character is wrong or missing, or two have changed places."),
+            ),
+            _ => (BAD_TEXT, None),
+        }
+    }
+}
+
+impl Explained for TypeIdError {
+    fn code_and_hint(&self) -> (Code, Option<&'static str>) {
+        match self {
+            Self::Suffix(error) => error.code_and_hint(),
+            _ => (BAD_TEXT, None),
+        }
+    }
+}
+
+/// Begins the error of a prefix that no TypeID has.
+#[cold]
+#[track_caller]
+pub fn bad_prefix(prefix: &[u8], error: &TypeIdError) -> Report {
+    report(
+        BAD_PARAMETER,
+        format!("invalid TypeID prefix: \"{}\"", shown(prefix)),
+    )
+    .detail(sentence(&error.to_string()))
+    .hint("Use up to 63 lower case letters and underscores, with a letter at both ends, or an empty prefix.")
 }

@@ -5,3 +5,5 @@ pub mod error;
 pub mod key_cache;
 pub mod scatter;
 pub mod text;
+pub mod typeid;
+pub mod ulid;

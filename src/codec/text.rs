@@ -1,9 +1,11 @@
-//! Ids as short text.
+//! Ids and UUIDs as short text.
 
-use crate::codec::error::{bad_encoding, bad_id, bad_id_text};
+use crate::codec::error::{bad_encoding, bad_id, bad_text};
 use crate::pg::datum::text::{NewText, Text};
-use mint_core::Encoding;
+use crate::pg::datum::uuid::UuidValue;
 use mint_core::codec::text::{MAX_LENGTH, by_name};
+use mint_core::codec::wide::MAX_WIDE;
+use mint_core::{Encoding, Uuid};
 use pgrx::prelude::*;
 
 #[inline]
@@ -11,7 +13,7 @@ fn encoding_of(name: Text<'_>) -> &'static Encoding {
     by_name(name.0).unwrap_or_else(|| bad_encoding(name.0).raise())
 }
 
-/// Returns an id as text in base58, base58btc, base62, base64url, crockford, zbase32 or hex.
+/// Returns an id as text in base58, base58btc, base62, base64url, crockford, crockford-check, zbase32 or hex.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn id_to_text(id: i64, encoding: default!(Text<'_>, "'base58'")) -> NewText {
     let mut room = [0; MAX_LENGTH];
@@ -25,13 +27,35 @@ fn id_to_text(id: i64, encoding: default!(Text<'_>, "'base58'")) -> NewText {
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn id_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> i64 {
     let encoding = encoding_of(encoding);
-    encoding
-        .decode(id.0)
-        .unwrap_or_else(|error| bad_id_text(encoding, id.0, &error).raise())
+    encoding.decode(id.0).unwrap_or_else(|error| {
+        let name = format!("{} id", encoding.name);
+        bad_text(&name, id.0, error, |text| encoding.decode(text).err()).raise()
+    })
+}
+
+/// Returns a UUID as text in the encodings of `id_to_text`. All texts of an encoding have one length; those in base58btc,
+/// base62, crockford and hex sort as the UUIDs do, in the collation "C".
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_to_text(id: UuidValue, encoding: default!(Text<'_>, "'base58'")) -> NewText {
+    let id = Uuid::from(id).as_u128();
+    NewText::new(encoding_of(encoding).encode_wide(id, &mut [0; MAX_WIDE]))
+}
+
+/// Returns the UUID of a text that `uuid_to_text` returned; any other text is an error.
+#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+fn uuid_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> UuidValue {
+    let encoding = encoding_of(encoding);
+    match encoding.decode_wide(id.0) {
+        Ok(id) => Uuid::from_u128(id).into(),
+        Err(error) => {
+            let name = format!("{} UUID", encoding.name);
+            bad_text(&name, id.0, error, |text| encoding.decode_wide(text).err()).raise()
+        }
+    }
 }
 
 extension_sql_file!(
     "../../sql/codec/text.sql",
     name = "codec_text",
-    requires = [id_to_text, id_from_text]
+    requires = [id_to_text, id_from_text, uuid_to_text, uuid_from_text]
 );

@@ -10,7 +10,7 @@ use std::ffi::{CStr, CString};
 
 /// A value of the type `objectid`: its 12 bytes and nothing else.
 #[derive(Debug, Clone, Copy)]
-struct ObjectIdValue([u8; ObjectId::BYTES]);
+pub struct ObjectIdValue(pub [u8; ObjectId::BYTES]);
 
 fixed::fixed_type!(ObjectIdValue, ObjectId::BYTES, "objectid", ThisExtension);
 

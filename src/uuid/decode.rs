@@ -2,9 +2,10 @@
 //!
 //! The functions return NULL for a part that a UUID does not have, as PostgreSQL 18's own `uuid_extract_` functions do.
 
+use crate::pg::datum::uuid::UuidValue;
 use crate::pg::datum::{fixed, timestamp};
 use crate::pg::error::report;
-use crate::uuid::generate::{DOMAINS, UuidValue};
+use crate::uuid::generate::DOMAINS;
 use mint_core::uuid::version;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;

@@ -1,34 +1,18 @@
 //! Generators of UUIDs of every version (RFC 9562), of the server's own type.
 
 use crate::pg::charset::decode;
-use crate::pg::datum::text::Text;
-use crate::pg::datum::{fixed, timestamp};
+use crate::pg::datum::text::{NewText, Text};
+use crate::pg::datum::timestamp;
+use crate::pg::datum::uuid::UuidValue;
 use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::machine::random;
 use crate::uuid::lanes;
+use mint_core::codec::ulid as ulid_text;
+use mint_core::codec::wide::MAX_WIDE;
 use mint_core::uuid::version;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
-
-/// A value of the type `uuid`.
-#[derive(Debug, Clone, Copy)]
-pub struct UuidValue(pub [u8; 16]);
-
-fixed::fixed_type!(UuidValue, 16, "uuid", External);
-
-impl From<version::Uuid> for UuidValue {
-    #[inline]
-    fn from(id: version::Uuid) -> Self {
-        UuidValue(id.into_bytes())
-    }
-}
-
-impl From<UuidValue> for version::Uuid {
-    fn from(id: UuidValue) -> Self {
-        version::Uuid::from_bytes(id.0)
-    }
-}
 
 /// Mints a UUID of version 1: time, clock sequence and node. It can be guessed from others of its time.
 ///
@@ -67,6 +51,16 @@ fn uuid_v6() -> UuidValue {
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v7() -> UuidValue {
     lanes::v7().into()
+}
+
+/// Mints a UUID of version 7 and returns it as a ULID: 26 characters, of which 10 are time.
+///
+/// - **Unique**, **Ordered**, and all else as `uuid_v7()`, of the same lane. So ULIDs ascend over all sessions, within a
+///   millisecond too, and never run out within one.
+/// - 62 bits are random; 12 are the part of the millisecond, and 6 say that it is of version 7.
+#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+fn ulid() -> NewText {
+    NewText::new(ulid_text::to_text(&lanes::v7(), &mut [0; MAX_WIDE]))
 }
 
 /// Makes a UUID of version 7 for another timestamp, to migrate old rows. It sorts by that timestamp, to the
@@ -215,7 +209,7 @@ extension_sql_file!(
     "../../sql/uuid/generate.sql",
     name = "uuid_generate",
     requires = [
-        uuid_v1, uuid_v6, uuid_v7, uuid_v7_at, uuid_v4, uuid_v2, uuid_v2_of_number, uuid_v3,
+        uuid_v1, uuid_v6, uuid_v7, ulid, uuid_v7_at, uuid_v4, uuid_v2, uuid_v2_of_number, uuid_v3,
         uuid_v3_of_uuid, uuid_v5, uuid_v5_of_uuid, uuid_v8, nil_uuid, max_uuid
     ]
 );

@@ -1,8 +1,8 @@
 //! MySQL 8's functions for UUIDs, by the same names. As in MySQL, the second argument may be a number.
 
 use crate::pg::datum::text::Text;
+use crate::pg::datum::uuid::UuidValue;
 use crate::pg::error;
-use crate::uuid::generate::UuidValue;
 use mint_core::uuid::mysql;
 use pgrx::prelude::*;
 

@@ -2,6 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mint_core::codec::text::ENCODINGS;
+use mint_core::codec::wide::MAX_WIDE;
+use mint_core::codec::{typeid, ulid};
+use mint_core::inspect::{Context, Input, inspect};
 use mint_core::uuid::{mysql, version};
 use mint_core::{Layout, ObjectId, Uuid};
 
@@ -15,6 +19,33 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let _ = version::namespace(data);
+    if let Ok(id) = ulid::parse(data) {
+        assert_eq!(
+            ulid::to_text(&id, &mut [0; MAX_WIDE]),
+            data.to_ascii_uppercase()
+        );
+    }
+    if let Ok((prefix, id)) = typeid::parse(data) {
+        let text = typeid::to_text(prefix.as_bytes(), &id).map(String::into_bytes);
+        assert_eq!(text.as_deref(), Ok(data));
+    }
+    for encoding in &ENCODINGS {
+        if let Ok(id) = encoding.decode_wide(data) {
+            let text = encoding.encode_wide(id, &mut [0; MAX_WIDE]).to_vec();
+            assert_eq!(encoding.decode_wide(&text), Ok(id));
+        }
+    }
+    let context = Context {
+        now: 1_795_392_000_000_000,
+        nodes: &[5],
+    };
+    let sum = |id| {
+        inspect(&id, &context)
+            .iter()
+            .map(|it| it.likelihood)
+            .sum::<f64>()
+    };
+    assert!(sum(Input::Text(data)) < 1.0);
     if let Ok(bytes) = data.try_into() {
         decode(Uuid::from_bytes(bytes));
     }

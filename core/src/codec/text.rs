@@ -1,8 +1,9 @@
-//! Ids as short text: digits of a radix, the first one never zero.
+//! Ids as short text: digits of a radix, the first one never zero. UUIDs in the same encodings are in [`super::wide`].
 //!
 //! JavaScript's numbers end at 2^53; text of any of these encodings keeps every digit. Decoding is
 //! strict: what is accepted is an id, and where an encoding is for machines, one id has one text.
 
+use crate::codec::check;
 use thiserror::Error;
 
 /// Reason why an id has no text, or a text is no id.
@@ -27,6 +28,14 @@ pub enum EncodingError {
     LeadingZero(char),
     #[error("the value is out of range for type bigint")]
     OutOfRange,
+    #[error("the check character \"{0}\" does not belong to the digits")]
+    Check(char),
+    #[error("the text has {found} digits, and {expected} were expected")]
+    Length { found: usize, expected: usize },
+    #[error("the value is out of range for type uuid")]
+    TooWide,
+    #[error("the last digit \"{0}\" has bits that no UUID has")]
+    UnusedBits(char),
 }
 
 /// A way to write ids.
@@ -35,15 +44,22 @@ pub struct Encoding {
     /// The name, in lower case.
     pub name: &'static str,
     /// The digits by their value.
-    digits: &'static [u8],
+    pub(super) digits: &'static [u8],
     /// The value of each byte; [`NOT_A_DIGIT`] or [`IGNORED`] where it has none.
-    values: [u8; 256],
+    pub(super) values: [u8; 256],
     /// For reading by eye: either case, zeros in front.
     lenient: bool,
+    /// A check character follows the digits.
+    pub(super) checked: bool,
+    /// The bits of bytes are divided into digits from the left, as the encoding's specification has it, and those of
+    /// numbers from the right.
+    pub(super) of_bytes: bool,
 }
 
-const NOT_A_DIGIT: u8 = 255;
-const IGNORED: u8 = 254;
+/// The value of a byte that is no digit.
+pub(super) const NOT_A_DIGIT: u8 = 255;
+/// The value of a byte that is read over.
+pub(super) const IGNORED: u8 = 254;
 
 /// The longest text: hex, 63 bits.
 pub const MAX_LENGTH: usize = 16;
@@ -65,12 +81,24 @@ const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> E
         digits,
         values,
         lenient,
+        checked: false,
+        of_bytes: false,
     }
 }
 
+/// Douglas Crockford's digits, in the order of ASCII.
+const CROCKFORD: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// The digits of ULIDs: either case, and no other character stands for one.
+pub(super) static ULID: Encoding = encoding("ULID", CROCKFORD, true);
+
+/// The digits of TypeIDs: lower case alone.
+pub(super) static TYPEID: Encoding = encoding("TypeID", b"0123456789abcdefghjkmnpqrstvwxyz", false);
+
 /// Crockford's reading rules: O is 0, I and L are 1, and hyphens only help the eye.
-const fn crockford() -> Encoding {
-    let mut it = encoding("crockford", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ", true);
+const fn crockford(name: &'static str, checked: bool) -> Encoding {
+    let mut it = encoding(name, CROCKFORD, true);
+    it.checked = checked;
     it.values[b'O' as usize] = 0;
     it.values[b'o' as usize] = 0;
     it.values[b'I' as usize] = 1;
@@ -81,8 +109,14 @@ const fn crockford() -> Encoding {
     it
 }
 
+/// An encoding whose specification is about bytes.
+const fn of_bytes(mut encoding: Encoding) -> Encoding {
+    encoding.of_bytes = true;
+    encoding
+}
+
 /// Every encoding.
-pub static ENCODINGS: [Encoding; 7] = [
+pub static ENCODINGS: [Encoding; 8] = [
     // Flickr's short links and bwmarrin/snowflake: lower case first.
     encoding(
         "base58",
@@ -102,15 +136,21 @@ pub static ENCODINGS: [Encoding; 7] = [
         false,
     ),
     // RFC 4648 section 5, as digits and without padding: Instagram's short codes.
-    encoding(
+    of_bytes(encoding(
         "base64url",
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
         false,
-    ),
+    )),
     // Douglas Crockford, "Base 32", without check symbols.
-    crockford(),
+    crockford("crockford", false),
+    // The same with its check symbol.
+    crockford("crockford-check", true),
     // Zooko's human-oriented base 32, lower case only; as digits, as bwmarrin/snowflake has it.
-    encoding("zbase32", b"ybndrfg8ejkmcpqxot1uwisza345h769", false),
+    of_bytes(encoding(
+        "zbase32",
+        b"ybndrfg8ejkmcpqxot1uwisza345h769",
+        false,
+    )),
     encoding("hex", b"0123456789abcdef", true),
 ];
 
@@ -134,28 +174,41 @@ impl Encoding {
         room: &'a mut [u8; MAX_LENGTH],
     ) -> Result<&'a [u8], EncodingError> {
         let id = u64::try_from(id).map_err(|_| EncodingError::Negative(id))?;
+        let mut end = MAX_LENGTH;
+        if self.checked {
+            end -= 1;
+            room[end] = check::symbol(id.into());
+        }
         let start = match self.digits.len() {
-            58 => self.write::<58>(id, room),
-            62 => self.write::<62>(id, room),
-            64 => self.write::<64>(id, room),
-            32 => self.write::<32>(id, room),
-            _ => self.write::<16>(id, room),
+            58 => self.write::<58>(id, &mut room[..end]),
+            62 => self.write::<62>(id, &mut room[..end]),
+            64 => self.write::<64>(id, &mut room[..end]),
+            32 => self.write::<32>(id, &mut room[..end]),
+            _ => self.write::<16>(id, &mut room[..end]),
         };
         Ok(&room[start..])
     }
 
     /// With the radix as a constant, so that no division is one.
     #[inline]
-    fn write<const RADIX: u64>(&self, mut id: u64, room: &mut [u8; MAX_LENGTH]) -> usize {
-        let mut start = MAX_LENGTH;
-        loop {
+    fn write<const RADIX: u64>(&self, mut id: u64, room: &mut [u8]) -> usize {
+        let mut start = room.len();
+        while start > 0 {
             start -= 1;
             room[start] = self.digits[(id % RADIX) as usize];
             id /= RADIX;
             if id == 0 {
-                return start;
+                break;
             }
         }
+        start
+    }
+
+    /// The value of one digit.
+    #[must_use]
+    pub fn digit(&self, digit: u8) -> Option<u8> {
+        let value = self.values[usize::from(digit)];
+        (value < IGNORED).then_some(value)
     }
 
     /// The id of a text.
@@ -164,6 +217,26 @@ impl Encoding {
     /// What is wrong with it.
     #[inline]
     pub fn decode(&self, text: &[u8]) -> Result<i64, EncodingError> {
+        if self.checked {
+            let (digits, symbol) = self.split_check(text)?;
+            let id = self.decode_digits(digits)?;
+            return check::verify(id.unsigned_abs().into(), symbol).map(|()| id);
+        }
+        self.decode_digits(text)
+    }
+
+    /// The digits of a text, and the check character behind them.
+    pub(super) fn split_check<'a>(&self, text: &'a [u8]) -> Result<(&'a [u8], u8), EncodingError> {
+        let is_read = |&byte: &u8| self.values[usize::from(byte)] != IGNORED;
+        let place = text.iter().rposition(is_read).ok_or(EncodingError::Empty)?;
+        if check::value(text[place]).is_none() {
+            return Err(self.bad_digit(text));
+        }
+        Ok((&text[..place], text[place]))
+    }
+
+    #[inline]
+    fn decode_digits(&self, text: &[u8]) -> Result<i64, EncodingError> {
         let radix = self.digits.len() as u64;
         let (mut id, mut count) = (0_u64, 0_usize);
         for &byte in text {
@@ -204,7 +277,7 @@ impl Encoding {
 
     /// What is wrong with the first byte that is no digit.
     #[cold]
-    fn bad_digit(&self, text: &[u8]) -> EncodingError {
+    pub(super) fn bad_digit(&self, text: &[u8]) -> EncodingError {
         let is_digit = |byte: u8| self.values[usize::from(byte)] != NOT_A_DIGIT;
         let place = text.iter().position(|&byte| !is_digit(byte)).unwrap_or(0);
         // What is no text in the server's encoding is shown as the mark for that.

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
 use std::fs;
 
@@ -11,13 +12,18 @@ const VECTORS: &str = concat!(
     "/../pg_test/vectors/known_ids.json"
 );
 
-/// The one row of the group and kind whose text contains `mark`.
-pub fn row(group: &str, kind: &str, mark: &str) -> Value {
+/// All rows of a group.
+pub fn rows(group: &str) -> Vec<Value> {
     let all: Value = serde_json::from_str(&fs::read_to_string(VECTORS).unwrap()).unwrap();
     let mut rows: Vec<Value> = all.as_array().unwrap().to_vec();
-    rows.retain(|row| {
-        row["group"] == group && row["kind"] == kind && row.to_string().contains(mark)
-    });
+    rows.retain(|row| row["group"] == group);
+    rows
+}
+
+/// The one row of the group and kind whose text contains `mark`.
+pub fn row(group: &str, kind: &str, mark: &str) -> Value {
+    let mut rows = rows(group);
+    rows.retain(|row| row["kind"] == kind && row.to_string().contains(mark));
     assert_eq!(rows.len(), 1, "{group} {kind} {mark}");
     rows.remove(0)
 }
@@ -38,4 +44,10 @@ pub fn ids() -> impl Strategy<Value = i64> {
         2 => (0..19_u32, -2..=2_i64).prop_map(|(place, by)| (10_i64.pow(place) + by).max(0)),
         1 => select(&[0, 1, i64::MAX][..]),
     ]
+}
+
+/// Random numbers, the same in every run.
+pub fn random() -> impl Iterator<Item = u64> {
+    let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    std::iter::repeat_with(move || rng.next_u64())
 }

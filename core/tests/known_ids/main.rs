@@ -7,9 +7,13 @@ mod common;
 #[path = "../common/known.rs"]
 mod known;
 
+mod check;
 mod conceal;
 mod public;
 mod sequence_table;
 mod snowflake;
 mod tidb;
+mod typeid;
+mod ulid;
 mod uuid;
+mod wide;

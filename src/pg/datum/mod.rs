@@ -9,3 +9,4 @@ pub mod row_estimate;
 pub mod text;
 pub mod timestamp;
 pub mod trigger;
+pub mod uuid;

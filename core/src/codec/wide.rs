@@ -1,0 +1,129 @@
+//! UUIDs in the encodings of ids, all texts of an encoding of one length.
+//!
+//! So texts sort as the UUIDs do where the digits are in the order of ASCII: base58btc, base62, crockford and hex, in the
+//! collation "C". Those that are specified for bytes, base64url and zbase32, divide the 128 bits from the left, as libraries
+//! do; the others write the digits of a number, and crockford writes that of a ULID.
+
+use crate::codec::check;
+use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT};
+
+/// The longest text: hex.
+pub const MAX_WIDE: usize = 32;
+
+/// Digits that are computed in 64 bits at a time: 64^10 is 2^60.
+const CHUNK: u32 = 10;
+
+impl Encoding {
+    /// The number of digits of a UUID, without the check character.
+    #[must_use]
+    #[inline]
+    pub fn wide_digits(&self) -> usize {
+        match self.digits.len() {
+            16 => 32,
+            32 => 26,
+            _ => 22,
+        }
+    }
+
+    /// Whether texts of UUIDs sort as the UUIDs do, in the collation "C".
+    #[must_use]
+    pub fn wide_keeps_order(&self) -> bool {
+        !self.checked && self.digits.is_sorted()
+    }
+
+    /// The bits of the last digit that are not of the UUID.
+    #[inline]
+    fn unused_bits(&self) -> u32 {
+        match self.digits.len() {
+            64 if self.of_bytes => 4,
+            32 if self.of_bytes => 2,
+            _ => 0,
+        }
+    }
+
+    /// Writes a UUID as text at the start of `room`, and returns it.
+    #[inline]
+    pub fn encode_wide<'a>(&self, id: u128, room: &'a mut [u8; MAX_WIDE]) -> &'a [u8] {
+        let length = self.wide_digits();
+        let digits = &mut room[..length];
+        match self.digits.len() {
+            58 => self.write_wide::<58>(id, digits),
+            62 => self.write_wide::<62>(id, digits),
+            64 => self.write_wide::<64>(id, digits),
+            32 => self.write_wide::<32>(id, digits),
+            _ => self.write_wide::<16>(id, digits),
+        }
+        if self.checked {
+            room[length] = check::symbol(id);
+        }
+        &room[..length + usize::from(self.checked)]
+    }
+
+    #[inline]
+    fn write_wide<const RADIX: u64>(&self, mut id: u128, digits: &mut [u8]) {
+        let unused = self.unused_bits();
+        let mut end = digits.len();
+        if unused > 0 {
+            end -= 1;
+            digits[end] = self.digits[((id as u64) << unused & (RADIX - 1)) as usize];
+            id >>= RADIX.trailing_zeros() - unused;
+        }
+        let radix = u128::from(const { RADIX.pow(CHUNK) });
+        for chunk in digits[..end].rchunks_mut(CHUNK as usize) {
+            let mut part = (id % radix) as u64;
+            id /= radix;
+            for digit in chunk.iter_mut().rev() {
+                *digit = self.digits[(part % RADIX) as usize];
+                part /= RADIX;
+            }
+        }
+    }
+
+    /// The UUID of a text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn decode_wide(&self, text: &[u8]) -> Result<u128, EncodingError> {
+        if self.checked {
+            let (digits, symbol) = self.split_check(text)?;
+            let id = self.read_wide(digits)?;
+            return check::verify(id, symbol).map(|()| id);
+        }
+        self.read_wide(text)
+    }
+
+    fn read_wide(&self, text: &[u8]) -> Result<u128, EncodingError> {
+        let value_of = |byte: u8| self.values[usize::from(byte)];
+        let (mut found, mut last) = (0_usize, b'0');
+        for &byte in text {
+            match value_of(byte) {
+                NOT_A_DIGIT => return Err(self.bad_digit(text)),
+                IGNORED => {}
+                _ => (found, last) = (found + 1, byte),
+            }
+        }
+        let expected = self.wide_digits();
+        if found != expected {
+            return Err(EncodingError::Length { found, expected });
+        }
+        let (radix, unused) = (self.digits.len() as u128, self.unused_bits());
+        let values = text.iter().map(|&byte| value_of(byte));
+        let mut id = 0_u128;
+        for (place, value) in values.filter(|&value| value != IGNORED).enumerate() {
+            let (radix, value) = match unused {
+                1.. if place + 1 == expected => {
+                    if value & ((1 << unused) - 1) != 0 {
+                        return Err(EncodingError::UnusedBits(char::from(last)));
+                    }
+                    (radix >> unused, value >> unused)
+                }
+                _ => (radix, value),
+            };
+            id = id
+                .checked_mul(radix)
+                .and_then(|id| id.checked_add(value.into()))
+                .ok_or(EncodingError::TooWide)?;
+        }
+        Ok(id)
+    }
+}

@@ -1,0 +1,216 @@
+//! What is asked, and one answer.
+
+use crate::clock::Micros;
+use crate::objectid::ObjectId;
+use ::uuid::Uuid;
+
+/// An id of an unknown format.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// Any text. Spaces around it are no part of it.
+    Text(&'a [u8]),
+    /// A number.
+    Number(i64),
+    /// A UUID, or 16 bytes that are stored as one.
+    Uuid(Uuid),
+    /// An ObjectID.
+    ObjectId(ObjectId),
+}
+
+impl<'a> Input<'a> {
+    /// Returns the same without spaces around a text.
+    pub(super) fn trimmed(&self) -> Input<'a> {
+        match *self {
+            Input::Text(text) => Input::Text(text.trim_ascii()),
+            other => other,
+        }
+    }
+
+    /// Returns the text, if it is one.
+    pub(super) fn text(&self) -> Option<&'a [u8]> {
+        match *self {
+            Input::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the number, also of its decimal digits as they are written of a number: without signs or zeros in front.
+    pub(super) fn number(&self) -> Option<i64> {
+        match *self {
+            Input::Number(number) => Some(number),
+            Input::Text(text) => {
+                let number: i64 = str::from_utf8(text).ok()?.parse().ok()?;
+                (number.to_string().as_bytes() == text).then_some(number)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is known besides the id.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The time now.
+    pub now: Micros,
+    /// The nodes of the caller's snowflakes; empty if they are not known.
+    pub nodes: &'a [i64],
+}
+
+const DAY: Micros = 86_400_000_000;
+/// 2005-01-01T00:00:00Z. Hardly an id with a time in it is older.
+const OLDEST: Micros = 1_104_537_600_000_000;
+
+/// The weight of a time that no id of today has.
+const WRONG_TIME: f64 = 0.01;
+/// The weight of a node that is not the caller's.
+const WRONG_NODE: f64 = 0.1;
+/// The weight of "none of these", and of a number that is only a number.
+pub(super) const NONE: f64 = 0.05;
+/// The weight of what is no id of its format's generators, though the format allows it.
+const ODD: f64 = 0.01;
+
+impl Context<'_> {
+    /// Returns whether a time is between 2005 and tomorrow.
+    #[must_use]
+    pub fn is_plausible(&self, at: Micros) -> bool {
+        (OLDEST..=self.now.saturating_add(DAY)).contains(&at)
+    }
+
+    /// The same of an id that counts from an epoch of its own. Small numbers look as if they were of its first days, so
+    /// a month counts as too early.
+    pub(super) fn is_plausible_since(&self, epoch: Micros, at: Micros) -> bool {
+        self.is_plausible(at) && at >= epoch.saturating_add(30 * DAY)
+    }
+}
+
+/// A part of an id that has no column of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// A number.
+    Number(i64),
+    /// Numbers, as the parts of a split node.
+    Numbers(Vec<i64>),
+}
+
+impl From<String> for Part {
+    fn from(text: String) -> Part {
+        Part::Text(text)
+    }
+}
+
+impl From<&str> for Part {
+    fn from(text: &str) -> Part {
+        Part::Text(text.to_owned())
+    }
+}
+
+impl From<i64> for Part {
+    fn from(number: i64) -> Part {
+        Part::Number(number)
+    }
+}
+
+/// One format that an id can be of, and what the id says in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The format: `snowflake`, `uuid`, `ulid`, `typeid`, `objectid`, `ksuid`, `xid`, `unix` or `integer`.
+    pub format: &'static str,
+    /// The layout of a snowflake, the version of a UUID, the unit of a time.
+    pub version: Option<String>,
+    /// When the id was made.
+    pub time: Option<Micros>,
+    /// Who made it: the node of a snowflake, the address in a UUID, the random bytes of an ObjectID.
+    pub node: Option<String>,
+    /// The count within the time.
+    pub sequence: Option<i64>,
+    /// Everything else.
+    pub parts: Vec<(&'static str, Part)>,
+    /// The id as its format writes it.
+    pub canonical: String,
+    /// How likely this reading is, from 0 to 1. All readings of an id and "none of these" make 1.
+    pub likelihood: f64,
+}
+
+impl Reading {
+    /// Begins a reading that nothing speaks against.
+    pub(super) fn new(format: &'static str, canonical: impl Into<String>) -> Self {
+        Self {
+            format,
+            version: None,
+            time: None,
+            node: None,
+            sequence: None,
+            parts: Vec::new(),
+            canonical: canonical.into(),
+            likelihood: 1.0,
+        }
+    }
+
+    /// Sets the version.
+    pub(super) fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// Sets the time, and weighs whether it is plausible.
+    pub(super) fn time(mut self, at: Micros, is_plausible: bool) -> Self {
+        self.time = Some(at);
+        if !is_plausible {
+            self.likelihood *= WRONG_TIME;
+        }
+        self
+    }
+
+    /// Sets the node, if the id has one.
+    pub(super) fn node(mut self, node: Option<String>) -> Self {
+        self.node = node;
+        self
+    }
+
+    /// Weighs that a node is none of the caller's.
+    pub(super) fn with_wrong_node(mut self) -> Self {
+        self.likelihood *= WRONG_NODE;
+        self
+    }
+
+    /// Sets the sequence.
+    pub(super) fn sequence(mut self, sequence: i64) -> Self {
+        self.sequence = Some(sequence);
+        self
+    }
+
+    /// Adds a part.
+    pub(super) fn part(mut self, name: &'static str, part: impl Into<Part>) -> Self {
+        self.parts.push((name, part.into()));
+        self
+    }
+
+    /// Returns whether the reading has that part.
+    pub(super) fn has_part(&self, name: &str, part: &str) -> bool {
+        self.parts.contains(&(name, part.into()))
+    }
+
+    /// Weighs that the format says nothing about the id.
+    pub(super) fn saying_nothing(mut self) -> Self {
+        self.likelihood *= NONE;
+        self
+    }
+
+    /// Weighs that no generator of the format makes such an id.
+    pub(super) fn odd(mut self) -> Self {
+        self.likelihood *= ODD;
+        self
+    }
+
+    /// Returns whether nothing but a node speaks against the reading.
+    pub(super) fn is_worth_showing(&self) -> bool {
+        self.likelihood >= WRONG_NODE
+    }
+
+    /// Returns whether nothing speaks against the reading.
+    pub(super) fn is_plausible(&self) -> bool {
+        self.likelihood >= 1.0
+    }
+}

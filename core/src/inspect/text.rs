@@ -1,0 +1,74 @@
+//! Snowflakes and UUIDs as `id_to_text` and `uuid_to_text` write them, in each encoding, also behind a prefix such as `cus_`.
+
+use crate::codec::text::{ENCODINGS, Encoding};
+use crate::codec::typeid;
+use crate::inspect::number::{plain, snowflakes, unix};
+use crate::inspect::reading::{Context, Input, Reading};
+use crate::inspect::uuid::of_uuid;
+use ::uuid::Uuid;
+
+/// Reads a text by each encoding. Almost any word is some number, so a number that is no id of today is not read further.
+pub fn encoded(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
+    let Some(text) = id.text() else {
+        return Vec::new();
+    };
+    let mut readings = by_encodings(text, context);
+    let underscores = text.iter().enumerate().filter(|(_, byte)| **byte == b'_');
+    for (place, _) in underscores.skip_while(|(place, _)| *place == 0) {
+        let Ok(prefix) = typeid::check_prefix(&text[..place]) else {
+            continue;
+        };
+        // A UUID behind a prefix in Crockford's digits is a TypeID.
+        let is_typeid = |reading: &Reading| {
+            reading.format == "uuid" && reading.has_part("encoding", "crockford")
+        };
+        let ids = by_encodings(&text[place + 1..], context).into_iter();
+        let ids = ids.filter(|reading| reading.format != "integer" && !is_typeid(reading));
+        readings.extend(ids.map(|reading| reading.part("prefix", prefix)));
+    }
+    readings
+}
+
+fn by_encodings(text: &[u8], context: &Context<'_>) -> Vec<Reading> {
+    let readings = ENCODINGS.iter().flat_map(|encoding| {
+        let readings = by_encoding(encoding, text, context);
+        readings.map(|reading| reading.part("encoding", encoding.name))
+    });
+    readings.collect()
+}
+
+/// The layout whose ids are usually written in an encoding: Instagram's short codes.
+const USUAL: [(&str, &str); 1] = [("base64url", "instagram")];
+
+fn by_encoding(
+    encoding: &Encoding,
+    text: &[u8],
+    context: &Context<'_>,
+) -> impl Iterator<Item = Reading> {
+    let number = encoding.decode(text).ok();
+    let number = number.filter(|_| !is_rather_decimal(encoding, text, context));
+    let mut readings = number.map_or_else(Vec::new, |number| snowflakes(number, context));
+    readings.retain(Reading::is_worth_showing);
+    readings.sort_by_key(|reading| {
+        let layout = reading.version.as_deref().unwrap_or_default();
+        !USUAL.contains(&(encoding.name, layout))
+    });
+    if let (true, Some(number)) = (readings.is_empty(), number) {
+        readings.push(plain(number).odd());
+    }
+    let id = encoding.decode_wide(text).ok().map(Uuid::from_u128);
+    let uuid = id.map(|id| of_uuid(&id, context));
+    // A UUID in its usual form is read as one already.
+    let uuid = uuid.filter(|reading| encoding.name != "hex" && reading.is_plausible());
+    readings.into_iter().chain(uuid)
+}
+
+/// Returns whether a text is rather a decimal number: it has its digits alone. That hardly happens among 58 digits. Among
+/// those of hex it happens to one id of some hundred, so there it is one only if it is a time.
+fn is_rather_decimal(encoding: &Encoding, text: &[u8], context: &Context<'_>) -> bool {
+    if !text.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
+    let times = unix(&Input::Text(text), context);
+    encoding.name != "hex" || times.iter().any(Reading::is_plausible)
+}
