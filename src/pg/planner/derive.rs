@@ -109,7 +109,7 @@ impl Planning {
                             extended = pg_sys::lappend(extended, bound.cast());
                         }
                     }
-                    estimate::note(&mut *candidate.comparison);
+                    estimate::note(self.root, candidate.comparison);
                 }
                 extended = pg_sys::lappend(extended, condition.cast());
             }

@@ -17,6 +17,8 @@ use std::ffi::c_int;
 /// A position that no text has. As any negative number, it is an unknown position for the server.
 const REDUNDANT: c_int = -0x6d69_6e74;
 
+/// The planning in which a condition has a note.
+static PLANNING: Local<*mut pg_sys::PlannerGlobal> = Local::new(std::ptr::null_mut());
 static PREVIOUS: Local<pg_sys::get_relation_stats_hook_type> = Local::new(None);
 
 /// Hooks into the planner's requests for statistics. Called once.
@@ -29,8 +31,15 @@ pub fn install() {
 }
 
 /// Notes that bounds which stand before a condition have its share of the rows.
-pub fn note(condition: &mut pg_sys::OpExpr) {
-    condition.location = REDUNDANT;
+///
+/// # Safety
+/// Made by the planner.
+pub unsafe fn note(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::OpExpr) {
+    // SAFETY: as the caller says.
+    unsafe {
+        (*condition).location = REDUNDANT;
+        PLANNING.set((*root).glob);
+    }
 }
 
 /// Errors of another library's hook jump over this function, as over the server's own. So it is not guarded, owns
@@ -43,12 +52,36 @@ unsafe extern "C-unwind" fn on_statistics(
 ) -> bool {
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
-        if let Some(table) = (*statistics).rel.as_ref() {
-            mark(table);
+        if (*root).glob == PLANNING.get()
+            && let Some(table) = table_of(root, entry)
+        {
+            mark(&*table);
         }
         PREVIOUS
             .get()
             .is_some_and(|previous| previous(root, entry, column, statistics))
+    }
+}
+
+/// Returns the table of an entry: not all callers of the hook say it. Tables are mostly asked for in their order.
+///
+/// # Safety
+/// Made by the planner.
+unsafe fn table_of(
+    root: *mut pg_sys::PlannerInfo,
+    entry: *mut pg_sys::RangeTblEntry,
+) -> Option<*mut pg_sys::RelOptInfo> {
+    static LAST: Local<usize> = Local::new(0);
+    // SAFETY: both arrays have as many elements, of which the first is not used.
+    unsafe {
+        let count = (*root).simple_rel_array_size.unsigned_abs() as usize;
+        let last = if LAST.get() < count { LAST.get() } else { 0 };
+        let place = (last..count)
+            .chain(0..last)
+            .find(|&place| *(*root).simple_rte_array.add(place) == entry)?;
+        LAST.set(place);
+        let table = *(*root).simple_rel_array.add(place);
+        (!table.is_null()).then_some(table)
     }
 }
 
