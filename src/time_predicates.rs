@@ -13,6 +13,7 @@ static SNOWFLAKE_TIME: TimeFunction = TimeFunction::new(
         c"snowflake_min", c"snowflake_min_after", c"snowflake_max", c"snowflake_max_before",
     ],
     has_time_on_top,
+    true,
     None,
 );
 
@@ -21,15 +22,17 @@ const UUID_BOUNDS: [&std::ffi::CStr; 4] = [
 ];
 
 /// The time of version 1 is not where order begins, so there must be no other version than 7.
-static UUID_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS, always, Some((c"uuid_version", 7)));
+static UUID_TIME: TimeFunction =
+    TimeFunction::new(UUID_BOUNDS, always, false, Some((c"uuid_version", 7)));
 
-static UUID_V7_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS, always, None);
+static UUID_V7_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS, always, false, None);
 
 static OBJECTID_TIME: TimeFunction = TimeFunction::new(
     [
         c"objectid_min", c"objectid_min_after", c"objectid_max", c"objectid_max_before",
     ],
     always,
+    false,
     None,
 );
 

@@ -20,11 +20,32 @@ const EQUAL: u32 = pg_sys::BTEqualStrategyNumber;
 const GREATER_EQUAL: u32 = pg_sys::BTGreaterEqualStrategyNumber;
 const GREATER: u32 = pg_sys::BTGreaterStrategyNumber;
 
+/// MIN_TIMESTAMP, and the one before END_TIMESTAMP: see datatype/timestamp.h.
+const FIRST_TIMESTAMP: pg_sys::TimestampTz = -211_813_488_000_000_000;
+const LAST_TIMESTAMP: pg_sys::TimestampTz = 9_223_371_331_200_000_000 - 1;
+
 /// What is being planned.
 #[derive(Clone, Copy)]
 struct Planning {
     root: *mut pg_sys::PlannerInfo,
     table: Table,
+}
+
+/// A bound of an id.
+struct Derived {
+    comparison: *mut pg_sys::Node,
+    /// Of which column, and whether from below or from above.
+    side: (pg_sys::AttrNumber, u32),
+    /// It is that of all times.
+    is_end: bool,
+    is_constant: bool,
+}
+
+impl Derived {
+    /// Whether another one says this and more.
+    fn follows_from(&self, other: &Self) -> bool {
+        self.is_end && !other.is_end && other.is_constant && self.side == other.side
+    }
 }
 
 /// Adds to the conditions of a query what follows from those on the time of an id of the table.
@@ -98,18 +119,26 @@ impl Planning {
     unsafe fn extend(self, conditions: *mut pg_sys::List) -> *mut pg_sys::List {
         // SAFETY: a list of conditions of the planner's, in whose memory this runs.
         unsafe {
+            let own = (*self.table.planned).relid;
+            let found: Vec<(*mut pg_sys::Node, Vec<Derived>)> = nodes(conditions)
+                .map(|condition| {
+                    let derived = candidate(condition, own).and_then(|found| self.bounds(&found));
+                    (condition, derived.unwrap_or_default())
+                })
+                .collect();
+            let all = || found.iter().flat_map(|(_, derived)| derived);
             let mut extended = std::ptr::null_mut();
-            for condition in nodes(conditions) {
-                if let Some(candidate) = candidate(condition, (*self.table.planned).relid)
-                    && let Some(bounds) = self.bounds(&candidate)
-                {
-                    for bound in bounds {
-                        // A copy of the query, as for min() and max(), may have them.
-                        if !pg_sys::list_member(conditions, bound.cast()) {
-                            extended = pg_sys::lappend(extended, bound.cast());
-                        }
+            for (condition, derived) in &found {
+                for bound in derived {
+                    // A copy of the query, as for min() and max(), may have it.
+                    if !all().any(|other| bound.follows_from(other))
+                        && !pg_sys::list_member(conditions, bound.comparison.cast())
+                    {
+                        extended = pg_sys::lappend(extended, bound.comparison.cast());
                     }
-                    estimate::note(self.root, candidate.comparison);
+                }
+                if !derived.is_empty() {
+                    estimate::note(self.root, condition.cast());
                 }
                 extended = pg_sys::lappend(extended, condition.cast());
             }
@@ -118,7 +147,7 @@ impl Planning {
     }
 
     /// Returns the bounds that follow from a condition, if that is right and of use.
-    unsafe fn bounds(self, found: &Candidate) -> Option<Vec<*mut pg_sys::Node>> {
+    unsafe fn bounds(self, found: &Candidate) -> Option<Vec<Derived>> {
         // SAFETY: nodes of the planner's.
         unsafe {
             let bounds = Bounds::of(found.function)?;
@@ -137,24 +166,60 @@ impl Planning {
             {
                 return None;
             }
-            let both: &[(Bound, u32)] = match strategy {
-                LESS => &[(Bound::Before, LESS_EQUAL)],
-                LESS_EQUAL => &[(Bound::AtOrBefore, LESS_EQUAL)],
-                EQUAL => &[
-                    (Bound::AtOrAfter, GREATER_EQUAL),
-                    (Bound::AtOrBefore, LESS_EQUAL),
-                ],
-                GREATER_EQUAL => &[(Bound::AtOrAfter, GREATER_EQUAL)],
-                GREATER => &[(Bound::After, GREATER_EQUAL)],
+            let (lower, upper) = match strategy {
+                LESS => (None, Some(Bound::Before)),
+                LESS_EQUAL => (None, Some(Bound::AtOrBefore)),
+                EQUAL => (Some(Bound::AtOrAfter), Some(Bound::AtOrBefore)),
+                GREATER_EQUAL => (Some(Bound::AtOrAfter), None),
+                GREATER => (Some(Bound::After), None),
                 _ => return None,
             };
-            both.iter()
-                .map(|&(bound, strategy)| {
-                    let operator = self.operator(found, strategy)?;
-                    let value = self.call(found, bounds.function(bound), conversion)?;
-                    Some(compare(operator, copy(found.id), value))
-                })
-                .collect()
+            let lower = self.side(found, bounds, GREATER_EQUAL, lower, conversion)?;
+            let upper = self.side(found, bounds, LESS_EQUAL, upper, conversion)?;
+            Some(lower.into_iter().chain(upper).collect())
+        }
+    }
+
+    /// Returns the bounds of one side; none if they may not be made.
+    ///
+    /// An end of all times is a bound as well, where the function refuses ids beyond it. So it is never called with such
+    /// an id, and no plan fails that did not before. A bound that the condition gives does the same if it is tested
+    /// before the condition: if it costs no more.
+    unsafe fn side(
+        self,
+        found: &Candidate,
+        bounds: Bounds,
+        strategy: u32,
+        bound: Option<Bound>,
+        conversion: Option<pg_sys::Oid>,
+    ) -> Option<Vec<Derived>> {
+        // SAFETY: nodes of the planner's.
+        unsafe {
+            let operator = self.operator(found, strategy)?;
+            let derived = |value, is_end| Derived {
+                comparison: compare(operator, copy(found.id), value),
+                side: (found.column, strategy),
+                is_end,
+                is_constant: as_node::<pg_sys::Const>(value, NodeTag::T_Const).is_some(),
+            };
+            let mut side = Vec::new();
+            if found.function.is_partial && (bound.is_none() || conversion.is_some()) {
+                let (end, at) = if strategy == LESS_EQUAL {
+                    (Bound::AtOrBefore, LAST_TIMESTAMP)
+                } else {
+                    (Bound::AtOrAfter, FIRST_TIMESTAMP)
+                };
+                let value = self.call(found, bounds.function(end), timestamptz(at))?;
+                if !is_largest(value) {
+                    side.push(derived(value, true));
+                }
+            }
+            if let Some(bound) = bound {
+                let at = self.converted(copy(found.with), conversion)?;
+                let value = self.call(found, bounds.function(bound), at)?;
+                side.push(derived(value, false));
+            }
+            Some(side)
         }
     }
 
@@ -178,32 +243,47 @@ impl Planning {
         }
     }
 
+    /// Returns a timestamptz of what a time is compared with; none if the user may not convert it.
+    unsafe fn converted(
+        self,
+        at: *mut pg_sys::Node,
+        conversion: Option<pg_sys::Oid>,
+    ) -> Option<*mut pg_sys::Node> {
+        let Some(conversion) = conversion else {
+            return Some(at);
+        };
+        // SAFETY: a node of the planner's.
+        self.may_call(conversion)
+            .then(|| unsafe { call(conversion, pg_sys::TIMESTAMPTZOID, list([at])) })
+    }
+
     /// Returns the call of a bound, or its value if that is constant; none if the user may not call it.
     unsafe fn call(
         self,
         found: &Candidate,
         bound: pg_sys::Oid,
-        conversion: Option<pg_sys::Oid>,
+        at: *mut pg_sys::Node,
     ) -> Option<*mut pg_sys::Node> {
+        if !self.may_call(bound) {
+            return None;
+        }
         // SAFETY: nodes and memory of the planner's.
         unsafe {
-            for function in [Some(bound), conversion].into_iter().flatten() {
-                match function::executable(function) {
-                    Executable::ByAll => {}
-                    // Another role must make a plan of its own.
-                    Executable::ByUser => (*(*self.root).glob).dependsOnRole = true,
-                    Executable::No => return None,
-                }
-            }
-            let mut at = copy(found.with);
-            if let Some(conversion) = conversion {
-                at = call(conversion, pg_sys::TIMESTAMPTZOID, list([at]));
-            }
             let others = found.others.iter().map(|&node| copy(node));
             let arguments = list([at].into_iter().chain(others));
             let value = call(bound, pg_sys::exprType(found.id), arguments);
             Some(pg_sys::eval_const_expressions(self.root, value))
         }
+    }
+
+    /// Returns whether the user may call a function. If not all may, another role makes a plan of its own.
+    fn may_call(self, called: pg_sys::Oid) -> bool {
+        let executable = function::executable(called);
+        if executable == Executable::ByUser {
+            // SAFETY: the planner's own structure.
+            unsafe { (*(*self.root).glob).dependsOnRole = true };
+        }
+        executable != Executable::No
     }
 }
 
@@ -241,6 +321,27 @@ unsafe fn constant<'a>(node: *mut pg_sys::Node) -> Option<&'a [u8]> {
         let length = usize::try_from(constant.constlen).ok()?;
         is_fixed.then(|| slice::from_raw_parts(constant.constvalue.cast_mut_ptr(), length))
     }
+}
+
+/// Makes a constant.
+unsafe fn timestamptz(at: pg_sys::TimestampTz) -> *mut pg_sys::Node {
+    // SAFETY: a timestamptz has 8 bytes, is passed by value and has no collation.
+    unsafe {
+        let (id, none) = (pg_sys::TIMESTAMPTZOID, pg_sys::InvalidOid);
+        pg_sys::makeConst(id, -1, none, 8, at.into(), false, true).cast()
+    }
+}
+
+/// Returns whether a value is the largest of its type, so that nothing is above it.
+unsafe fn is_largest(value: *mut pg_sys::Node) -> bool {
+    // SAFETY: the tag says that it is a constant.
+    unsafe { as_node::<pg_sys::Const>(value, NodeTag::T_Const) }.is_some_and(|constant| {
+        // SAFETY: as above.
+        let constant = unsafe { &*constant };
+        constant.consttype == pg_sys::INT8OID
+            && !constant.constisnull
+            && constant.constvalue.value() as i64 == i64::MAX
+    })
 }
 
 /// Makes the call of a function.

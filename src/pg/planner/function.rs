@@ -14,6 +14,8 @@ pub struct TimeFunction {
     pub bounds: [&'static CStr; 4],
     /// Whether ids are in the order of their time, by the bytes of the other arguments, which are constants.
     pub is_ordered: fn(&[&[u8]]) -> bool,
+    /// Whether it raises an error for some ids: those below the first or above the last of its times.
+    pub is_partial: bool,
     /// The order holds only among ids of which that function of the extension, of an id alone, has that value.
     pub only_where: Option<(&'static CStr, i32)>,
     /// This function and its support function, once that was called.
@@ -28,11 +30,13 @@ impl TimeFunction {
     pub const fn new(
         bounds: [&'static CStr; 4],
         is_ordered: fn(&[&[u8]]) -> bool,
+        is_partial: bool,
         only_where: Option<(&'static CStr, i32)>,
     ) -> Self {
         Self {
             bounds,
             is_ordered,
+            is_partial,
             only_where,
             known: Local::new((pg_sys::InvalidOid, pg_sys::InvalidOid)),
             found: Local::new(None),
