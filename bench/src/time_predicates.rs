@@ -75,7 +75,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             } else {
                 "SET pg_mint.time_predicates = off"
             });
-            let query = format!("SELECT sum(amount) FROM bench_year WHERE {}", form.condition);
+            let query = format!(
+                "SELECT sum(amount) FROM bench_year WHERE {}",
+                form.condition
+            );
             let begun = Instant::now();
             session.one::<Option<f64>>(&query);
             let took = begun.elapsed().as_secs_f64() * 1e3;
@@ -98,7 +101,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             "Milliseconds of `SELECT sum(amount)` of the last of 365 days in a table of {rows} rows, and microseconds of its \
              `EXPLAIN`. Median of the rounds, with the caches as full as they get."
         ),
-        &["condition", "ms", "lower quartile", "upper quartile", "of the range by hand", "us to plan"],
+        &[
+            "condition", "ms", "lower quartile", "upper quartile", "of the range by hand",
+            "us to plan",
+        ],
     );
     let spreads = times.map(|times| Spread::of(&times));
     let hand = spreads[2].median;

@@ -52,7 +52,7 @@ SELECT count(*) FROM events WHERE snowflake_time(id) < timestamp '294276-12-31 2
 SET timezone = 'UTC';
 
 -- Subqueries that are evaluated once; parameters, in plans for a value and in those for all values.
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) > (SELECT max(at) FROM (VALUES (timestamptz '2026-01-03')) t (at));
+SELECT count(*) FROM events WHERE snowflake_time(id) > (SELECT max(at) FROM (VALUES (timestamptz '2026-01-03')) t (at));
 PREPARE since(timestamptz) AS SELECT count(*) FROM events WHERE snowflake_time(id) >= $1;
 EXPLAIN (COSTS OFF) EXECUTE since('2026-01-03');
 SET plan_cache_mode = force_generic_plan;

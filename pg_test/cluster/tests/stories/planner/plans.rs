@@ -56,6 +56,14 @@ fn a_cached_plan_stays_until_it_is_made_again() {
     let new = plan(&mut session, "EXECUTE last");
     assert!(new.contains("Index Cond"), "{new}");
     assert_eq!(session.one::<i64>("EXECUTE last"), 60);
+    // A subquery that is evaluated once.
+    let once = "SELECT count(*) FROM event WHERE snowflake_time(id) > (SELECT max(at) FROM (VALUES (timestamptz '2026-01-14 20:20Z')) t (at))";
+    let once_plan = plan(&mut session, once);
+    assert!(
+        once_plan.contains("Index Cond: (id >= snowflake_min_after("),
+        "{once_plan}"
+    );
+    assert_eq!(session.one::<i64>(once), 60);
 }
 
 /// Parallel workers scan the range, and a standby plans as its primary.
