@@ -6,10 +6,10 @@ use std::slice;
 /// Returns the nodes of a list; none for the empty list, which is null.
 ///
 /// # Safety
-/// It is null or a list of nodes, which outlives `'a`.
-pub unsafe fn nodes<'a>(list: *const pg_sys::List) -> impl Iterator<Item = *mut pg_sys::Node> {
+/// It is null or a list of nodes, which outlives the iterator.
+pub unsafe fn nodes(list: *const pg_sys::List) -> impl Iterator<Item = *mut pg_sys::Node> {
     // SAFETY: a list has as many elements as it says, all of one kind.
-    let cells: &'a [pg_sys::ListCell] = unsafe {
+    let cells: &[pg_sys::ListCell] = unsafe {
         match list.as_ref() {
             Some(list) => slice::from_raw_parts(list.elements, list.length.unsigned_abs() as usize),
             None => &[],
