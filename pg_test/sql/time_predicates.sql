@@ -2,8 +2,20 @@
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 SHOW pg_mint.time_predicates;
-SET enable_seqscan = off;
+-- A scan of a whole table is what is left without an index; it is not shown as disabled.
+SET seq_page_cost = 1000;
 SET enable_bitmapscan = off;
+
+-- The bounds in a plan. Versions write subplans differently.
+CREATE FUNCTION bounds(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        IF line ~ 'Index Cond|Seq Scan' THEN
+            RETURN NEXT regexp_replace(replace(trim(line), '(id IS NOT NULL) AND ', ''), '\(InitPlan[^)]*\)[.]col1|[$]\d', '(InitPlan)');
+        END IF;
+    END LOOP;
+END $$;
 
 CREATE TABLE events (id bigint PRIMARY KEY, n int);
 INSERT INTO events SELECT snowflake_encode(timestamptz '2026-01-01' + n * interval '1 minute', 5, 0), n
@@ -52,7 +64,7 @@ SELECT count(*) FROM events WHERE snowflake_time(id) < timestamp '294276-12-31 2
 SET timezone = 'UTC';
 
 -- Subqueries that are evaluated once; parameters, in plans for a value and in those for all values.
-SELECT count(*) FROM events WHERE snowflake_time(id) > (SELECT max(at) FROM (VALUES (timestamptz '2026-01-03')) t (at));
+SELECT bounds($$SELECT * FROM events WHERE snowflake_time(id) > (SELECT max(at) FROM (VALUES (timestamptz '2026-01-03')) t (at))$$);
 PREPARE since(timestamptz) AS SELECT count(*) FROM events WHERE snowflake_time(id) >= $1;
 EXPLAIN (COSTS OFF) EXECUTE since('2026-01-03');
 SET plan_cache_mode = force_generic_plan;
@@ -64,7 +76,7 @@ EXECUTE since(NULL);
 RESET plan_cache_mode;
 DEALLOCATE since;
 -- Of an outer query it is a parameter as well.
-EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM events WHERE snowflake_time(id) >= at) FROM (VALUES (timestamptz '2026-01-03'), ('2026-01-04')) t (at);
+SELECT bounds($$SELECT (SELECT count(*) FROM events WHERE snowflake_time(id) >= at) FROM (VALUES (timestamptz '2026-01-03'), ('2026-01-04')) t (at)$$);
 SELECT (SELECT count(*) FROM events WHERE snowflake_time(id) >= at) FROM (VALUES (timestamptz '2026-01-03'), ('2026-01-04')) t (at);
 
 -- Layouts: constants with the time on top.
@@ -83,13 +95,13 @@ CREATE TABLE other (id bigint PRIMARY KEY, at timestamptz, event bigint);
 INSERT INTO other SELECT snowflake_encode(timestamptz '2026-01-01' + n * interval '1 minute', 5, 0), timestamptz '2026-01-01' + n * interval '1 minute', n FROM generate_series(0, 100) n;
 VACUUM ANALYZE other;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) > clock_timestamp();
-EXPLAIN (COSTS OFF) SELECT * FROM events e JOIN other o ON snowflake_time(e.id) = o.at;
+SELECT bounds($$SELECT * FROM events e JOIN other o ON snowflake_time(e.id) = o.at$$);
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) < '2026-01-03' OR n = 5;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id + 1) < '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id)::date = '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) <> '2026-01-03';
 EXPLAIN (COSTS OFF) SELECT * FROM other WHERE snowflake_time(event) < '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM events e WHERE snowflake_time(id) = (SELECT at FROM other WHERE event = e.n);
+SELECT bounds($$SELECT * FROM events e WHERE snowflake_time(id) = (SELECT at FROM other WHERE event = e.n)$$);
 CREATE INDEX second ON other (at, event);
 CREATE INDEX hashed ON other USING hash (event);
 EXPLAIN (COSTS OFF) SELECT * FROM other WHERE snowflake_time(event) < '2026-01-03';
@@ -114,27 +126,27 @@ CREATE TABLE named (id event_id PRIMARY KEY, live boolean);
 EXPLAIN (COSTS OFF) SELECT * FROM named WHERE snowflake_time(id) < '2026-01-03';
 
 -- Joins: on the sides where a condition is tested on rows of the table alone.
-EXPLAIN (COSTS OFF) SELECT * FROM other o LEFT JOIN events e ON e.id = o.event AND snowflake_time(e.id) > '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM other o LEFT JOIN events e ON e.id = o.event AND snowflake_time(o.id) > '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM other o LEFT JOIN events e ON e.id = o.event WHERE snowflake_time(e.id) > '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM other o LEFT JOIN events e ON e.id = o.event WHERE snowflake_time(o.id) > '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM other o FULL JOIN events e ON e.id = o.event AND snowflake_time(e.id) > '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM other o WHERE EXISTS (SELECT FROM events e WHERE e.id = o.event AND snowflake_time(e.id) > '2026-01-03');
-EXPLAIN (COSTS OFF) SELECT * FROM other o WHERE NOT EXISTS (SELECT FROM events e WHERE e.id = o.event AND snowflake_time(e.id) > '2026-01-03');
+SELECT bounds($$SELECT * FROM other o LEFT JOIN events e ON e.id = o.event AND snowflake_time(e.id) > '2026-01-03'$$);
+SELECT bounds($$SELECT * FROM other o LEFT JOIN events e ON e.id = o.event AND snowflake_time(o.id) > '2026-01-03'$$);
+SELECT bounds($$SELECT * FROM other o LEFT JOIN events e ON e.id = o.event WHERE snowflake_time(e.id) > '2026-01-03'$$);
+SELECT bounds($$SELECT * FROM other o LEFT JOIN events e ON e.id = o.event WHERE snowflake_time(o.id) > '2026-01-03'$$);
+SELECT bounds($$SELECT * FROM other o FULL JOIN events e ON e.id = o.event AND snowflake_time(e.id) > '2026-01-03'$$);
+SELECT bounds($$SELECT * FROM other o WHERE EXISTS (SELECT FROM events e WHERE e.id = o.event AND snowflake_time(e.id) > '2026-01-03')$$);
+SELECT bounds($$SELECT * FROM other o WHERE NOT EXISTS (SELECT FROM events e WHERE e.id = o.event AND snowflake_time(e.id) > '2026-01-03')$$);
 
 -- Views, CTEs, subqueries, aggregates that read one row.
 CREATE VIEW timed AS SELECT *, snowflake_time(id) AS at FROM events;
 EXPLAIN (COSTS OFF) SELECT * FROM timed WHERE at > '2026-01-03';
-EXPLAIN (COSTS OFF) WITH c AS MATERIALIZED (SELECT * FROM events WHERE snowflake_time(id) > '2026-01-03') SELECT * FROM c;
+SELECT bounds($$WITH c AS MATERIALIZED (SELECT * FROM events WHERE snowflake_time(id) > '2026-01-03') SELECT * FROM c$$);
 EXPLAIN (COSTS OFF) SELECT * FROM (SELECT * FROM timed LIMIT 10) t WHERE at > '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT max(id) FROM events WHERE snowflake_time(id) < '2026-01-03';
+SELECT bounds($$SELECT max(id) FROM events WHERE snowflake_time(id) < '2026-01-03'$$);
 EXPLAIN (COSTS OFF) DECLARE c CURSOR FOR SELECT * FROM events WHERE snowflake_time(id) > '2026-01-03';
 
 -- UPDATE, DELETE and MERGE.
 EXPLAIN (COSTS OFF) UPDATE events SET n = -n WHERE snowflake_time(id) < '2026-01-01 01:00';
 EXPLAIN (COSTS OFF) DELETE FROM events WHERE snowflake_time(id) < '2026-01-01 01:00';
-EXPLAIN (COSTS OFF) MERGE INTO events e USING other o ON e.id = o.event AND snowflake_time(e.id) > '2026-01-03'
-    WHEN MATCHED THEN UPDATE SET n = 0;
+SELECT bounds($$MERGE INTO events e USING other o ON e.id = o.event AND snowflake_time(e.id) > '2026-01-03'
+    WHEN MATCHED THEN UPDATE SET n = 0$$);
 BEGIN;
 DELETE FROM events WHERE snowflake_time(id) < '2026-01-01 01:00';
 SELECT min(snowflake_time(id)) FROM events;
@@ -245,5 +257,6 @@ CREATE EXTENSION pg_mint;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) >= '2026-01-03';
 DROP TABLE events, other, named, parts, hashed, mother, child, documents, secret CASCADE;
 DROP SCHEMA elsewhere CASCADE;
+DROP FUNCTION bounds;
 DROP DOMAIN event_id;
 DROP EXTENSION pg_mint;
