@@ -76,13 +76,13 @@ DECLARE
     op text := differ.pick('<', '<=', '=', '>=', '>');
     made text;
 BEGIN
-    -- Nothing is derived of an OR, so it may meet foreign ids in one plan and not in another.
+    -- Nothing is derived of an OR or of <>, so they may meet foreign ids in one plan and not in another.
     CASE differ.below(CASE WHEN foreign_ids THEN 9 ELSE 10 END)
         WHEN 0, 1, 2, 3 THEN made := format('%s %s %s', time_of, op, a);
         WHEN 4, 5 THEN made := format('%s %s %s', a, op, time_of);
         WHEN 6 THEN made := format('%s BETWEEN %s AND %s', time_of, a, b);
         WHEN 7 THEN made := format('%s >= %s AND %s < %s', time_of, a, time_of, b);
-        WHEN 8 THEN made := format('NOT %s %s %s', time_of, op, a);
+        WHEN 8 THEN made := format('NOT %s %s %s', time_of, CASE WHEN foreign_ids AND op = '=' THEN '<' ELSE op END, a);
         ELSE made := format('(%s %s %s OR %s IS NULL)', time_of, op, a, b);
     END CASE;
     RETURN CASE WHEN random() < 0.15 THEN made || format(' AND %%1$s.n %s %s', differ.pick('<', '>', '='), differ.below(30)) ELSE made END;
