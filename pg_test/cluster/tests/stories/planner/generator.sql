@@ -88,6 +88,14 @@ BEGIN
     RETURN CASE WHEN random() < 0.15 THEN made || format(' AND %%1$s.n %s %s', differ.pick('<', '>', '='), differ.below(30)) ELSE made END;
 END $$;
 
+-- Whether the time of an id can be told.
+CREATE FUNCTION differ.has_time(time_of text, id text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'SELECT ' || format(time_of, id);
+    RETURN true;
+EXCEPTION WHEN OTHERS THEN RETURN false;
+END $$;
+
 -- Makes the table differ.NAME of random ids, and returns how the time of its id is written, and times of its ids.
 CREATE FUNCTION differ.make_table(name text, OUT time_of text, OUT known timestamptz[], OUT foreign_ids boolean) LANGUAGE plpgsql AS $$
 DECLARE
@@ -141,6 +149,10 @@ BEGIN
             WHEN 'objectid' THEN $q$ARRAY['000000000000000000000000', 'ffffffffffffffffffffffff']::objectid[]$q$
             ELSE $q$ARRAY[-1, -9223372036854775808, 9223372036854775807, 0, 1, (random() * 9e18)::bigint, -(random() * 9e18)::bigint]$q$
             END || ') i';
+    END IF;
+    -- Some ends of a layout are beyond the last timestamp.
+    IF NOT foreign_ids THEN
+        EXECUTE format('DELETE FROM made WHERE NOT differ.has_time(%L, id::text)', replace(time_of, '%1$s.id', '%L::' || typ));
     END IF;
     EXECUTE 'DELETE FROM made a USING made b WHERE a.id = b.id AND a.ctid > b.ctid';
     EXECUTE format('CREATE TABLE differ.%I (id %s, n int) %s', name, typ,
