@@ -43,7 +43,7 @@ pub extern "C-unwind" fn _PG_init() {
     pg::backend::discard::init();
     pg::backend::statement::init();
     pg::backend::guc::init();
-    pg::planner::init();
+    pg::planner::setting::init();
     snowflake::init();
     uuid::node::init();
     counter::init();

@@ -2,14 +2,15 @@
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
-use crate::pg::planner::bounds::{Bound, Bounds};
+use crate::pg::planner::function::{Bound, Bounds};
 use crate::pg::planner::key::Table;
-use crate::pg::planner::node::{as_node, copy, list, nodes};
+use crate::pg::planner::node::{
+    as_node, call, compare, constant, copy, is_largest, list, nodes, timestamptz,
+};
 use crate::pg::planner::predicate::{Candidate, candidate};
-use crate::pg::planner::{estimate, is_on, key, proof};
+use crate::pg::planner::{estimate, key, proof, setting};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
-use std::slice;
 
 /// The operators of dates and timestamps: see pg_opfamily.dat.
 const DATETIME_OPERATORS: pg_sys::Oid = pg_sys::Oid::from_u32(434);
@@ -58,7 +59,7 @@ pub unsafe fn derive(
     relation: pg_sys::Oid,
     has_children: bool,
 ) {
-    if !is_on() {
+    if !setting::is_on() {
         return;
     }
     let table = Table {
@@ -309,74 +310,5 @@ unsafe fn strategy(found: &Candidate) -> Option<(u32, pg_sys::Oid)> {
             (strategy, _) => strategy,
         };
         (time == pg_sys::TIMESTAMPTZOID).then_some((strategy, with))
-    }
-}
-
-/// Returns the bytes of a constant of fixed length that is passed by reference, and is not NULL.
-unsafe fn constant<'a>(node: *mut pg_sys::Node) -> Option<&'a [u8]> {
-    // SAFETY: the tag says that it is a constant, which has as many bytes as it says.
-    unsafe {
-        let constant = &*as_node::<pg_sys::Const>(node, NodeTag::T_Const)?;
-        let is_fixed = constant.constlen > 0 && !constant.constbyval && !constant.constisnull;
-        let length = usize::try_from(constant.constlen).ok()?;
-        is_fixed.then(|| slice::from_raw_parts(constant.constvalue.cast_mut_ptr(), length))
-    }
-}
-
-/// Makes a constant.
-unsafe fn timestamptz(at: pg_sys::TimestampTz) -> *mut pg_sys::Node {
-    // SAFETY: a timestamptz has 8 bytes, is passed by value and has no collation.
-    unsafe {
-        let (id, none) = (pg_sys::TIMESTAMPTZOID, pg_sys::InvalidOid);
-        pg_sys::makeConst(id, -1, none, 8, at.into(), false, true).cast()
-    }
-}
-
-/// Returns whether a value is the largest of its type, so that nothing is above it.
-unsafe fn is_largest(value: *mut pg_sys::Node) -> bool {
-    // SAFETY: the tag says that it is a constant.
-    unsafe { as_node::<pg_sys::Const>(value, NodeTag::T_Const) }.is_some_and(|constant| {
-        // SAFETY: as above.
-        let constant = unsafe { &*constant };
-        constant.consttype == pg_sys::INT8OID
-            && !constant.constisnull
-            && constant.constvalue.value() as i64 == i64::MAX
-    })
-}
-
-/// Makes the call of a function.
-unsafe fn call(
-    function: pg_sys::Oid,
-    result: pg_sys::Oid,
-    arguments: *mut pg_sys::List,
-) -> *mut pg_sys::Node {
-    // SAFETY: as the caller says; ids and timestamps have no collation.
-    unsafe {
-        let none = pg_sys::InvalidOid;
-        let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
-        pg_sys::makeFuncExpr(function, result, arguments, none, none, form).cast()
-    }
-}
-
-/// Makes a comparison.
-unsafe fn compare(
-    operator: pg_sys::Oid,
-    left: *mut pg_sys::Node,
-    right: *mut pg_sys::Node,
-) -> *mut pg_sys::Node {
-    // SAFETY: as the caller says; ids have no collation.
-    unsafe {
-        let none = pg_sys::InvalidOid;
-        let comparison = pg_sys::make_opclause(
-            operator,
-            pg_sys::BOOLOID,
-            false,
-            left.cast(),
-            right.cast(),
-            none,
-            none,
-        );
-        pg_sys::set_opfuncid(comparison.cast());
-        comparison.cast()
     }
 }

@@ -6,14 +6,14 @@
 //! conditions are distributed to the tables. It adds the bounds next to the conditions, which stay as they are: what
 //! is added follows from the condition, and rows are the same with and without it.
 //!
-//! - `function` knows the functions of a time, by the oid that their support functions were called for.
+//! - `function` knows the functions of a time, by the oid that their support functions were called for, and those of
+//!   their bounds.
 //! - `predicate` recognizes a comparison of such a function, reading nothing but the query.
 //! - `derive` decides whether bounds are right and useful, makes them and adds them.
 //! - `key` and `proof` say whether an index or a partition key leads with the id, and whether a table has only ids of
 //!   one version.
 //! - `estimate` keeps the planner from counting the condition and its bounds twice.
 
-mod bounds;
 mod derive;
 mod estimate;
 pub mod function;
@@ -22,25 +22,5 @@ mod key;
 mod node;
 mod predicate;
 mod proof;
+pub mod setting;
 pub mod support;
-
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
-
-static TIME_PREDICATES: GucSetting<bool> = GucSetting::<bool>::new(true);
-
-/// Returns whether bounds are derived.
-fn is_on() -> bool {
-    TIME_PREDICATES.get()
-}
-
-/// Defines the setting. Called once, when the library is loaded.
-pub fn init() {
-    GucRegistry::define_bool_guc(
-        c"pg_mint.time_predicates",
-        c"Lets conditions on the time of an id use indexes and partitions of the id.",
-        c"The planner adds bounds of the id to a condition such as snowflake_time(id) >= now() - '1 day'.",
-        &TIME_PREDICATES,
-        GucContext::Userset,
-        GucFlags::EXPLAIN,
-    );
-}
