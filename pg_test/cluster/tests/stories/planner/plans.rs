@@ -15,11 +15,21 @@ fn plan(session: &mut Session, sql: &str) -> String {
         .join("\n")
 }
 
+/// Starts a server that derives bounds.
+fn derives(name: &str) -> Server {
+    Server::build(name)
+        .conf("pg_mint.time_predicates = on")
+        .start()
+}
+
 /// The first statement of a session already has the bounds, with and without preloading.
 #[test]
 fn the_first_statement_of_a_session_uses_the_index() {
     for preload in [false, true] {
-        let server = Server::build("first statement").preload(preload).start();
+        let server = Server::build("first statement")
+            .preload(preload)
+            .conf("pg_mint.time_predicates = on")
+            .start();
         server.connect("postgres").run(TABLE);
         let first = plan(&mut server.connect("postgres"), LAST_HOUR);
         assert!(first.contains("Index Cond: (id >= "), "{first}");
@@ -40,7 +50,7 @@ fn the_first_statement_of_a_session_uses_the_index() {
 /// A plan in the cache stays as it is until the server makes a new one, and is right meanwhile.
 #[test]
 fn a_cached_plan_stays_until_it_is_made_again() {
-    let server = Server::start("cached plans");
+    let server = derives("cached plans");
     let mut session = server.connect("postgres");
     session.run(TABLE);
     session.run(&format!(
@@ -69,7 +79,7 @@ fn a_cached_plan_stays_until_it_is_made_again() {
 /// Parallel workers scan the range, and a standby plans as its primary.
 #[test]
 fn parallel_workers_and_standbys_use_the_index() {
-    let primary = Server::start("primary of plans");
+    let primary = derives("primary of plans");
     let mut session = primary.connect("postgres");
     session.run(TABLE);
     let standby = primary.standby("standby of plans");
@@ -102,7 +112,7 @@ fn parallel_workers_and_standbys_use_the_index() {
 /// The planner's guess of one-sided and two-sided ranges is within a factor of two, where the ids crowd at the end.
 #[test]
 fn estimates_are_within_a_factor_of_two() {
-    let server = Server::start("estimates");
+    let server = derives("estimates");
     let mut session = server.connect("postgres");
     session.run(
         "SET timezone = 'UTC';
