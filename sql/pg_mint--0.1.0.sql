@@ -972,6 +972,13 @@ IMMUTABLE STRICT PARALLEL SAFE
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'objectid_from_bytea_wrapper';
 
+CREATE FUNCTION mint."objectid_time_support"(
+    "request" internal
+) RETURNS internal
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'objectid_time_support_wrapper';
+
 CREATE FUNCTION mint."objectid_to_bytea"(
     "id" objectid
 ) RETURNS bytea
@@ -1531,6 +1538,27 @@ IMMUTABLE STRICT PARALLEL SAFE
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'snowflake_layout_ne_wrapper';
 
+CREATE FUNCTION mint."snowflake_time_support"(
+    "request" internal
+) RETURNS internal
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'snowflake_time_support_wrapper';
+
+CREATE FUNCTION mint."timestamptz_of"(
+    "at" timestamp
+) RETURNS timestamp with time zone
+STRICT STABLE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'timestamptz_of_timestamp_wrapper';
+
+CREATE FUNCTION mint."timestamptz_of"(
+    "day" date
+) RETURNS timestamp with time zone
+STRICT STABLE PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'timestamptz_of_wrapper';
+
 CREATE FUNCTION mint."user_sequences"() RETURNS TABLE (
     "family" regclass,
     "section" INT,
@@ -1543,6 +1571,38 @@ CREATE FUNCTION mint."user_sequences"() RETURNS TABLE (
 STRICT VOLATILE PARALLEL SAFE COST 10000
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'user_sequences_wrapper';
+
+CREATE FUNCTION mint."uuid_time_support"(
+    "request" internal
+) RETURNS internal
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_time_support_wrapper';
+
+CREATE FUNCTION mint."uuid_v7_time_support"(
+    "request" internal
+) RETURNS internal
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_v7_time_support_wrapper';
+
+-- The planner adds bounds of the id to conditions on these functions: see src/pg/planner.
+ALTER FUNCTION snowflake_time(bigint, snowflake_layout) SUPPORT mint.snowflake_time_support;
+ALTER FUNCTION uuid_time(uuid) SUPPORT mint.uuid_time_support;
+ALTER FUNCTION uuid_v7_time(uuid) SUPPORT mint.uuid_v7_time_support;
+ALTER FUNCTION objectid_time(objectid) SUPPORT mint.objectid_time_support;
+
+COMMENT ON FUNCTION mint.snowflake_time_support(internal) IS 'Internal: planner support for snowflake_time';
+COMMENT ON FUNCTION mint.uuid_time_support(internal) IS 'Internal: planner support for uuid_time';
+COMMENT ON FUNCTION mint.uuid_v7_time_support(internal) IS 'Internal: planner support for uuid_v7_time';
+COMMENT ON FUNCTION mint.objectid_time_support(internal) IS 'Internal: planner support for objectid_time';
+REVOKE ALL ON FUNCTION mint.snowflake_time_support(internal) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint.uuid_time_support(internal) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint.uuid_v7_time_support(internal) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint.objectid_time_support(internal) FROM PUBLIC;
+
+COMMENT ON FUNCTION mint.timestamptz_of(date) IS 'Internal: returns the start of a day as comparisons of timestamptz and date take it';
+COMMENT ON FUNCTION mint.timestamptz_of(timestamp) IS 'Internal: returns a timestamp as comparisons of timestamptz and timestamp take it';
 
 CREATE FUNCTION mint."version"() RETURNS TEXT
 STRICT STABLE PARALLEL SAFE COST 1

@@ -12,6 +12,7 @@ mod objectid;
 mod pg;
 mod registry;
 mod snowflake;
+mod time_predicates;
 mod uuid;
 
 pgrx::pg_module_magic!(name = c"pg_mint", version = VERSION);
@@ -43,6 +44,7 @@ pub extern "C-unwind" fn _PG_init() {
     pg::backend::discard::init();
     pg::backend::statement::init();
     pg::backend::guc::init();
+    pg::planner::setting::init();
     snowflake::init();
     uuid::node::init();
     counter::init();

@@ -17,6 +17,7 @@ mod scale;
 mod sessions;
 mod stats;
 mod tables;
+mod time_predicates;
 
 use mint_cluster::Server;
 use report::Report;
@@ -57,12 +58,13 @@ fn main() {
     candidates::prepare(&server);
 
     let mut report = Report::begin(&server, scale, results);
-    let sections: [(&str, Section); 5] = [
+    let sections: [(&str, Section); 6] = [
         ("per_call", per_call::measure),
         ("sessions", sessions::measure),
         ("tables", tables::measure),
         ("growth", growth::measure),
         ("ceiling", ceiling::measure),
+        ("time_predicates", time_predicates::measure),
     ];
     for (name, measure) in sections {
         if wanted(name) {

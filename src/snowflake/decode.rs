@@ -86,7 +86,7 @@ fn snowflake_time(
     id: i64,
     layout: default!(SnowflakeLayout, "'instagram'"),
 ) -> TimestampWithTimeZone {
-    timestamp_or_report(layout.layout().decode(id).or_report().at)
+    timestamp_or_report(layout.layout().time_of(id).or_report())
 }
 
 /// Returns the shard of an id.

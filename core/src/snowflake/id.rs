@@ -99,6 +99,25 @@ impl Layout {
         Ok(Parts { at, node, sequence })
     }
 
+    /// Returns the start of an id's tick: the time of [`Layout::decode`] alone, for conditions on many rows.
+    ///
+    /// # Errors
+    /// As [`Layout::decode`].
+    #[inline]
+    pub fn time_of(&self, id: i64) -> Result<Micros, IdError> {
+        let ones = u64::MAX;
+        let fields = self.time.put(ones) | self.node.put(ones) | self.seq.put(ones);
+        let tick = self.time.take(id.cast_unsigned()).cast_signed();
+        let at = tick
+            .checked_mul(self.unit())
+            .and_then(|age| age.checked_add(self.epoch()));
+        match at {
+            Some(at) if id >= 0 && id.cast_unsigned() & !fields == 0 => Ok(at),
+            // Refused, or an age that needs more than 64 bits.
+            _ => self.decode(id).map(|parts| parts.at),
+        }
+    }
+
     /// Returns the node of an id, and its word in the lane of the node.
     ///
     /// # Errors

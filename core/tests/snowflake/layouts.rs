@@ -193,6 +193,9 @@ proptest! {
             }
         }
         prop_assert_eq!(layout.decode(id | i64::MIN).is_err(), true);
+        for id in [id, id | i64::MIN] {
+            prop_assert_eq!(layout.time_of(id), layout.decode(id).map(|parts| parts.at));
+        }
     }
 
     /// Against the definition itself, applied to each of the layout's ids.

@@ -20,7 +20,7 @@ pub fn find(name: &CStr) -> Option<pg_sys::Oid> {
 }
 
 /// Returns the oid of the schema that the extension has made; none where it is not installed, whatever else has the name.
-fn namespace() -> Option<pg_sys::Oid> {
+pub fn namespace() -> Option<pg_sys::Oid> {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
     unsafe {
         let extension = pg_sys::get_extension_oid(c"pg_mint".as_ptr(), true);

@@ -2,6 +2,7 @@
 
 pub mod binding;
 pub mod extension;
+pub mod function;
 pub mod invalidation;
 pub mod privilege;
 pub mod relation;

@@ -2,8 +2,8 @@
 
 use crate::pg::error::report;
 use mint_core::Micros;
-use pgrx::datum::{Interval, TimestampWithTimeZone};
-use pgrx::{PgSqlErrorCode, pg_sys};
+use pgrx::datum::{Date, Interval, Timestamp, TimestampWithTimeZone};
+use pgrx::{FromDatum, PgSqlErrorCode, pg_sys};
 
 /// 2000-01-01T00:00:00Z in Unix microseconds.
 const Y2K: Micros = 946_684_800_000_000;
@@ -36,4 +36,58 @@ pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
 /// Converts microseconds to an interval of hours, minutes and seconds.
 pub fn interval(span: Micros) -> Interval {
     Interval::from_micros(span)
+}
+
+/// Returns the start of a day in the session's time zone. Beyond the ends of timestamptz it is infinity.
+pub fn of_date_saturating(day: Date) -> TimestampWithTimeZone {
+    let day = pg_sys::DateADT::from(day);
+    // SAFETY: computes only, with the session's time zone.
+    saturating(|overflow| unsafe {
+        #[cfg(not(feature = "pg19"))]
+        let at = pg_sys::date2timestamptz_opt_overflow(day, overflow);
+        #[cfg(feature = "pg19")]
+        let at = pg_sys::date2timestamptz_safe(day, overflow);
+        at
+    })
+}
+
+/// Returns a timestamp of the session's time zone. Beyond the ends of timestamptz it is infinity.
+pub fn of_timestamp_saturating(at: Timestamp) -> TimestampWithTimeZone {
+    let at = pg_sys::Timestamp::from(at);
+    // SAFETY: computes only, with the session's time zone.
+    saturating(|overflow| unsafe {
+        #[cfg(not(feature = "pg19"))]
+        let at = pg_sys::timestamp2timestamptz_opt_overflow(at, overflow);
+        #[cfg(feature = "pg19")]
+        let at = pg_sys::timestamp2timestamptz_safe(at, overflow);
+        at
+    })
+}
+
+/// Converts with a place for the word that the result is out of range; it is infinity then.
+#[cfg(not(feature = "pg19"))]
+fn saturating(
+    convert: impl FnOnce(*mut std::ffi::c_int) -> pg_sys::TimestampTz,
+) -> TimestampWithTimeZone {
+    let mut overflow = 0;
+    from_datum(convert(&raw mut overflow))
+}
+
+/// As on versions before, where the word was a number.
+#[cfg(feature = "pg19")]
+fn saturating(
+    convert: impl FnOnce(*mut pg_sys::Node) -> pg_sys::TimestampTz,
+) -> TimestampWithTimeZone {
+    let mut overflow = pg_sys::ErrorSaveContext {
+        type_: pg_sys::NodeTag::T_ErrorSaveContext,
+        ..Default::default()
+    };
+    from_datum(convert((&raw mut overflow).cast()))
+}
+
+/// Returns a timestamptz of the server, infinity too.
+fn from_datum(at: pg_sys::TimestampTz) -> TimestampWithTimeZone {
+    // SAFETY: every number is a timestamptz in which the server trusts.
+    unsafe { TimestampWithTimeZone::from_datum(at.into(), false) }
+        .unwrap_or_else(TimestampWithTimeZone::positive_infinity)
 }

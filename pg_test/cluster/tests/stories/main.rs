@@ -16,6 +16,7 @@ mod company;
 mod counter;
 mod hostile;
 mod ids;
+mod planner;
 mod readme;
 mod registry;
 mod servers;

@@ -1,0 +1,315 @@
+-- Random tables, ids, conditions and queries, each query run with pg_mint.time_predicates off and on. Every choice is
+-- by random(), so that a seed repeats a run.
+CREATE SCHEMA differ;
+CREATE TABLE differ.difference (seed float8, query text, settings text, off_result text, on_result text);
+CREATE TABLE differ.tally (outcome text PRIMARY KEY, n bigint);
+INSERT INTO differ.tally VALUES ('queries', 0), ('same rows', 0), ('both refused', 0), ('refused off only', 0),
+    ('compared plans', 0), ('other plans', 0), ('with rows', 0);
+
+CREATE FUNCTION differ.pick(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE
+    RETURN choices[1 + floor(random() * array_length(choices, 1))::int];
+CREATE FUNCTION differ.below(n int) RETURNS int LANGUAGE sql VOLATILE RETURN floor(random() * n)::int;
+
+-- A built-in layout or one of random fields, with the time mostly on top.
+CREATE FUNCTION differ.layout() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    made text;
+    fields text[];
+    node int; seq int;
+BEGIN
+    LOOP
+        IF random() < 0.4 THEN
+            RETURN differ.pick('instagram', 'twitter', 'discord', 'mastodon', 'sonyflake', 'baidu', 'leaf', 'tso', 'yitter', 'pgedge', 'javascript');
+        END IF;
+        node := differ.below(20);
+        seq := 1 + differ.below(20);
+        fields := ARRAY['time:' || (63 - node - seq - (differ.below(3) * differ.below(15))),
+            CASE WHEN node > 0 THEN 'node:' || node END, 'seq:' || seq];
+        IF random() < 0.3 THEN fields := ARRAY[fields[1], fields[3], fields[2]]; END IF;
+        IF random() < 0.1 THEN fields := ARRAY[fields[3], fields[1], fields[2]]; END IF;
+        made := array_to_string(fields, ' ') || ' unit:' || differ.pick('1us', '7us', '1ms', '1ms', '3ms', '10ms', '1s', '1h')
+            || ' epoch:' || differ.pick('1970-01-01T00:00:00Z', '2020-01-01T00:00:00Z', '2015-01-01T00:00:00.000001Z',
+                '2026-01-01T00:00:00.5Z', '1601-01-01T00:00:00Z', '1582-10-15T00:00:00Z', '9999-12-31T23:59:59Z');
+        BEGIN
+            RETURN made::snowflake_layout::text;
+        EXCEPTION WHEN OTHERS THEN NULL;    -- Of no valid layout: another one.
+        END;
+    END LOOP;
+END $$;
+
+-- Timestamps where rounding, ends and infinities matter. `known` are times of ids.
+CREATE FUNCTION differ.instant(known timestamptz[]) RETURNS timestamptz LANGUAGE plpgsql AS $$
+DECLARE at timestamptz := known[1 + differ.below(coalesce(array_length(known, 1), 0))];
+BEGIN
+    IF at IS NULL OR random() < 0.1 THEN
+        RETURN differ.pick('-infinity', 'infinity', '1970-01-01 00:00Z', '1969-12-31 23:59:59.999999Z', '2106-02-07 06:28:15Z',
+            '2106-02-07 06:28:16Z', '2026-01-01 00:00Z', '2300-01-01 00:00Z', '4713-01-01 00:00Z BC', '294276-12-31 23:59:59Z',
+            '10889-08-02 05:31:50.655Z', '0001-01-01 00:00Z')::timestamptz;
+    END IF;
+    IF NOT isfinite(at) OR extract(year FROM at) > 290000 THEN RETURN at; END IF;
+    RETURN at + (differ.pick('0', '0', '1', '-1', '499', '500', '1000', '-1000', '10000', '-3600000000', '1000000',
+        (differ.below(2000000) - 1000000)::text) || ' us')::interval;
+END $$;
+
+-- What a time is compared with: each kind of expression of the same value.
+CREATE FUNCTION differ.expression(at timestamptz) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF at IS NULL OR random() < 0.01 THEN RETURN 'NULL::timestamptz'; END IF;
+    CASE differ.below(CASE WHEN isfinite(at) AND at BETWEEN '2000-01-01 BC' AND '200000-01-01' THEN 9 ELSE 5 END)
+        WHEN 0, 1 THEN RETURN format('%L::timestamptz', at);
+        WHEN 2 THEN RETURN format('(SELECT %L::timestamptz)', at);
+        WHEN 3 THEN RETURN format('(SELECT max(v) FROM (VALUES (%L::timestamptz), (NULL)) v(v))', at);
+        WHEN 4 THEN RETURN format('differ.same(%L::timestamptz)', at);
+        WHEN 5 THEN RETURN format('(now() - (now() - %L::timestamptz))', at);
+        WHEN 6 THEN RETURN format('%L::date', (at AT TIME ZONE current_setting('timezone'))::date);
+        WHEN 7 THEN RETURN format('%L::timestamp', at AT TIME ZONE current_setting('timezone'));
+        ELSE RETURN format('(%L::timestamptz + age(now(), now()))', at);
+    END CASE;
+END $$;
+CREATE FUNCTION differ.same(at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN at; END $$;
+
+-- Conditions on the time of one table's id. %s is the name of the table.
+CREATE FUNCTION differ.condition(time_of text, known timestamptz[], foreign_ids boolean) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    a text := differ.expression(differ.instant(known));
+    b text := differ.expression(differ.instant(known));
+    op text := differ.pick('<', '<=', '=', '>=', '>');
+    made text;
+BEGIN
+    -- Nothing is derived of an OR or of <>, so they may meet foreign ids in one plan and not in another.
+    CASE differ.below(CASE WHEN foreign_ids THEN 9 ELSE 10 END)
+        WHEN 0, 1, 2, 3 THEN made := format('%s %s %s', time_of, op, a);
+        WHEN 4, 5 THEN made := format('%s %s %s', a, op, time_of);
+        WHEN 6 THEN made := format('%s BETWEEN %s AND %s', time_of, a, b);
+        WHEN 7 THEN made := format('%s >= %s AND %s < %s', time_of, a, time_of, b);
+        WHEN 8 THEN made := format('NOT %s %s %s', time_of, CASE WHEN foreign_ids AND op = '=' THEN '<' ELSE op END, a);
+        ELSE made := format('(%s %s %s OR %s IS NULL)', time_of, op, a, b);
+    END CASE;
+    RETURN CASE WHEN random() < 0.15 THEN made || format(' AND %%1$s.n %s %s', differ.pick('<', '>', '='), differ.below(30)) ELSE made END;
+END $$;
+
+-- Whether the time of an id can be told.
+CREATE FUNCTION differ.has_time(time_of text, id text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'SELECT ' || format(time_of, id);
+    RETURN true;
+EXCEPTION WHEN OTHERS THEN RETURN false;
+END $$;
+
+-- Makes the table differ.NAME of random ids, and returns how the time of its id is written, and times of its ids.
+CREATE FUNCTION differ.make_table(name text, OUT time_of text, OUT known timestamptz[], OUT foreign_ids boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    family text := differ.pick('snowflake', 'snowflake', 'snowflake', 'snowflake', 'uuid_v7', 'uuid', 'objectid');
+    layout text := differ.layout();
+    typ text; own text; minimum text; maximum text;
+    rows int := 20 + differ.below(150);
+    kind text := differ.pick('key', 'key', 'unique', 'brin', 'two', 'partial', 'range', 'range', 'hash', 'children', 'none');
+    at timestamptz; cut text[];
+BEGIN
+    -- A table that nothing is derived for may be read where it was not before, as another one is read in another order.
+    -- A foreign id in it is an error then.
+    foreign_ids := kind <> 'none' AND layout NOT LIKE 'seq%' AND random() < 0.15;
+    EXECUTE format('DROP TABLE IF EXISTS differ.%I CASCADE', name);
+    IF family = 'snowflake' THEN
+        typ := differ.pick('bigint', 'bigint', 'bigint', 'differ.id');
+        time_of := CASE WHEN layout = 'instagram' THEN 'snowflake_time(%1$s.id)' ELSE format('snowflake_time(%%1$s.id, %L)', layout) END;
+        minimum := format('snowflake_min(%%L, %L)', layout);
+        maximum := format('snowflake_max(%%L, %L)', layout);
+        own := format('(SELECT CASE WHEN snowflake_is_valid(i, %L) THEN i END FROM (SELECT (random() * 9e18)::bigint >> differ.below(10)) v(i))', layout);
+    ELSIF family LIKE 'uuid%' THEN
+        typ := 'uuid';
+        time_of := format('%s_time(%%1$s.id)', family);
+        minimum := 'uuid_v7_min(%L)';
+        maximum := 'uuid_v7_max(%L)';
+        own := $q$uuid_v7(timestamptz '2026-01-01' + random() * interval '1 hour')$q$;
+    ELSE
+        typ := 'objectid';
+        time_of := 'objectid_time(%1$s.id)';
+        minimum := 'objectid_min(%L)';
+        maximum := 'objectid_max(%L)';
+        own := $q$(SELECT string_agg(substr('0123456789abcdef', 1 + differ.below(16), 1), '') FROM generate_series(1, 24))::objectid$q$;
+    END IF;
+    EXECUTE format('CREATE TEMP TABLE made (id %s, n int)', typ);
+    FOR i IN 1..rows LOOP
+        at := CASE WHEN random() < 0.05 THEN differ.instant(NULL)
+            ELSE timestamptz '2026-01-01' + differ.below(7200000) * interval '1 us' * differ.pick('1', '1000', '1000000')::int END;
+        BEGIN
+            EXECUTE format('INSERT INTO made VALUES (' ||
+                differ.pick(own, 'NULL', format(maximum, at), format(maximum, at), format(maximum, at), format(minimum, at),
+                    format(minimum, at), format(minimum, at), format(minimum, at)) || ', %s)', differ.below(30));
+        EXCEPTION WHEN OTHERS THEN      -- A layout without bounds.
+            EXECUTE format('INSERT INTO made VALUES (%s, %s)', own, differ.below(30));
+        END;
+    END LOOP;
+    IF foreign_ids THEN
+        EXECUTE 'INSERT INTO made SELECT i, differ.below(30) FROM unnest(' || CASE typ
+            WHEN 'uuid' THEN $q$ARRAY[uuid_v1(), uuid_v6(), uuid_v4(), uuid_v6_to_v1(uuid_v6()), '00000000-0000-0000-0000-000000000000',
+                'ffffffff-ffff-ffff-ffff-ffffffffffff', '019b7711-967f-7fff-4fff-ffffffffffff', '019b7711-967f-7fff-ffff-ffffffffffff',
+                'fffffffe-967f-7fff-bfff-ffffffffffff']::uuid[]$q$
+            WHEN 'objectid' THEN $q$ARRAY['000000000000000000000000', 'ffffffffffffffffffffffff']::objectid[]$q$
+            ELSE $q$ARRAY[-1, -9223372036854775808, 9223372036854775807, 0, 1, (random() * 9e18)::bigint, -(random() * 9e18)::bigint]$q$
+            END || ') i';
+    END IF;
+    -- Some ends of a layout are beyond the last timestamp.
+    IF NOT foreign_ids THEN
+        EXECUTE format('DELETE FROM made WHERE NOT differ.has_time(%L, id::text)', replace(time_of, '%1$s.id', '%L::' || typ));
+    END IF;
+    EXECUTE 'DELETE FROM made a USING made b WHERE a.id = b.id AND a.ctid > b.ctid';
+    EXECUTE format('CREATE TABLE differ.%I (id %s, n int) %s', name, typ,
+        CASE kind WHEN 'range' THEN 'PARTITION BY RANGE (id)' WHEN 'hash' THEN 'PARTITION BY HASH (n)' ELSE '' END);
+    IF kind = 'range' THEN
+        EXECUTE 'SELECT array_agg(v::text) FROM (SELECT id AS v FROM (SELECT id FROM made WHERE id IS NOT NULL ORDER BY random() LIMIT 3) s ORDER BY id) s' INTO cut;
+        FOR i IN 2..coalesce(array_length(cut, 1), 0) LOOP
+            EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I FOR VALUES FROM (%L) TO (%L)', name || i, name, cut[i - 1], cut[i]);
+        END LOOP;
+        EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I DEFAULT', name || '_rest', name);
+    ELSIF kind = 'hash' THEN
+        FOR i IN 0..1 LOOP
+            EXECUTE format('CREATE TABLE differ.%I PARTITION OF differ.%I FOR VALUES WITH (MODULUS 2, REMAINDER %s)', name || i, name, i);
+        END LOOP;
+    ELSIF kind = 'children' THEN
+        EXECUTE format('CREATE TABLE differ.%I () INHERITS (differ.%I)', name || '_child', name);
+        EXECUTE format('CREATE INDEX ON differ.%I (id)', name || '_child');
+        EXECUTE format('INSERT INTO differ.%I SELECT * FROM made WHERE n > 20', name || '_child');
+        EXECUTE 'DELETE FROM made WHERE n > 20';
+    END IF;
+    EXECUTE format('INSERT INTO differ.%I SELECT * FROM made', name);
+    -- What says that there are no others: a UUID of no version passes.
+    IF family = 'uuid' AND random() < 0.7 THEN
+        EXECUTE format('DELETE FROM differ.%I WHERE uuid_version(id) <> 7', name);
+        EXECUTE format('ALTER TABLE differ.%I ADD CHECK (uuid_version(id) = 7)', name);
+    END IF;
+    DROP TABLE made;
+    CASE kind
+        WHEN 'key', 'hash', 'children', 'unique' THEN EXECUTE format('CREATE INDEX ON differ.%I (id%s)', name, differ.pick('', ' DESC', ', n', ' NULLS FIRST'));
+        WHEN 'brin' THEN EXECUTE format('CREATE INDEX ON differ.%I USING brin (n, %s) WITH (pages_per_range = 1)', name, CASE WHEN typ = 'objectid' THEN 'n' ELSE 'id' END);
+        WHEN 'two' THEN EXECUTE format('CREATE INDEX ON differ.%I (n, id)', name); EXECUTE format('CREATE INDEX ON differ.%I (id, n)', name);
+        WHEN 'partial' THEN EXECUTE format('CREATE INDEX ON differ.%I (id) WHERE n > 10', name);
+        ELSE NULL;
+    END CASE;
+    IF random() < 0.8 THEN EXECUTE format('ANALYZE differ.%I', name); END IF;
+    -- Times of ids that have one.
+    known := '{}';
+    DECLARE one timestamptz; ids text[];
+    BEGIN
+        EXECUTE format('SELECT array_agg(id::text) FROM differ.%I', name) INTO ids;
+        FOR i IN 1..coalesce(array_length(ids, 1), 0) LOOP
+            BEGIN
+                EXECUTE 'SELECT ' || format(replace(time_of, '%1$s.id', '%L::' || typ), ids[i]) INTO one;
+                IF one IS NOT NULL THEN known := known || one; END IF;
+            EXCEPTION WHEN OTHERS THEN NULL;    -- Of another layout.
+            END;
+        END LOOP;
+    END;
+END $$;
+CREATE DOMAIN differ.id AS bigint;
+
+-- A query of two tables, which returns one text.
+CREATE FUNCTION differ.query(a text, known_a timestamptz[], foreign_a boolean, b text, known_b timestamptz[], foreign_b boolean) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    on_a text := format(differ.condition(a, known_a, foreign_a), 'a');
+    more_a text := format(differ.condition(a, known_a, foreign_a), 'a');
+    on_b text := format(differ.condition(b, known_b, foreign_b), 'b');
+    plain_a text := format(differ.condition(a, known_a, foreign_a), 'alpha');
+    rows text := $q$SELECT count(*) || ' ' || coalesce(sum(hashtext(r::text)), 0) FROM ($q$;
+    sides text := differ.pick('JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN');
+    join_on text := CASE sides WHEN 'FULL JOIN' THEN 'b.n = a.n' ELSE differ.pick('b.n = a.n', 'b.n = a.n AND ' || on_b, 'b.n = a.n AND ' || on_a) END;
+BEGIN
+    CASE differ.below(16)
+        WHEN 0, 1, 2, 3 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s) r', on_a);
+        WHEN 4 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s AND %s) r', on_a, more_a);
+        WHEN 5 THEN RETURN rows || format('SELECT a.*, b.n AS m FROM differ.alpha a %s differ.beta b ON %s WHERE %s) r', sides, join_on, on_a);
+        WHEN 6 THEN RETURN rows || format('SELECT a.*, b.n AS m FROM differ.alpha a %s differ.beta b ON %s WHERE %s) r', sides, join_on, on_b);
+        WHEN 7 THEN RETURN rows || format('SELECT a.*, b.n AS m FROM differ.alpha a %s differ.beta b ON %s) r', sides, join_on);
+        WHEN 8 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s (SELECT FROM differ.beta b WHERE b.n = a.n AND %s) AND %s) r', differ.pick('EXISTS', 'NOT EXISTS'), on_b, on_a);
+        WHEN 9 THEN RETURN rows || format('SELECT a.*, (SELECT count(*) FROM differ.beta b WHERE b.n >= a.n AND %s) FROM differ.alpha a WHERE %s) r', on_b, on_a);
+        WHEN 10 THEN RETURN format('WITH d AS (DELETE FROM differ.alpha WHERE %s RETURNING *) ', plain_a) || rows || 'TABLE d) r';
+        WHEN 11 THEN RETURN format('WITH d AS (UPDATE differ.alpha SET n = n + 1 WHERE %s RETURNING *) ', plain_a) || rows || 'TABLE d) r';
+        WHEN 12 THEN RETURN format('WITH c AS %s (SELECT * FROM differ.alpha a WHERE %s) ', differ.pick('MATERIALIZED', 'NOT MATERIALIZED'), on_a) || rows || format('SELECT * FROM c a WHERE %s) r', more_a);
+        WHEN 13 THEN RETURN format('SELECT n::text FROM differ.alpha a WHERE %s ORDER BY id, n LIMIT 1', on_a);
+        WHEN 14 THEN RETURN rows || format('SELECT a.n, count(*) FROM (SELECT * FROM differ.alpha UNION ALL SELECT * FROM differ.alpha) a WHERE %s GROUP BY a.n) r', on_a);
+        ELSE RETURN rows || format('SELECT a.*, b.n AS m FROM differ.alpha a %s (SELECT b.* FROM differ.beta b WHERE %s) b ON b.n = a.n) r',
+            differ.pick('JOIN', 'LEFT JOIN'), on_b);
+    END CASE;
+END $$;
+
+-- Runs a query and undoes what it did.
+CREATE FUNCTION differ.result(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE found text; code text; message text;
+BEGIN
+    BEGIN
+        EXECUTE query INTO found;
+        RAISE EXCEPTION USING ERRCODE = 'DF000', MESSAGE = coalesce(found, 'NULL');
+    EXCEPTION WHEN OTHERS THEN
+        GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
+    END;
+    RETURN CASE code WHEN 'DF000' THEN message ELSE 'ERROR ' || code || ' ' || message END;
+END $$;
+
+CREATE FUNCTION differ.count(what text) RETURNS void LANGUAGE sql AS $$ UPDATE differ.tally SET n = n + 1 WHERE outcome = what $$;
+
+-- Runs so many queries on the same two tables, and returns how many differed.
+CREATE FUNCTION differ.run(seed float8, queries int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    a record; b record;
+    query text; prepared text; off_result text; on_result text; settings text[]; one text; value text;
+    off_plan text; on_plan text; bad int := 0; tally int[] := '{0,0,0,0,0,0,0}';
+BEGIN
+    PERFORM setseed(seed);
+    -- The cost of a plan that is switched off would have it compiled.
+    PERFORM set_config('jit', 'off', false);
+    PERFORM set_config('timezone', differ.pick('UTC', 'Asia/Tokyo', 'America/Los_Angeles', 'Asia/Kolkata', 'Europe/Berlin'), false);
+    SELECT * INTO a FROM differ.make_table('alpha');
+    SELECT * INTO b FROM differ.make_table('beta');
+    FOR i IN 1..queries LOOP
+        settings := '{}';
+        FOREACH one IN ARRAY ARRAY['enable_seqscan', 'enable_seqscan', 'enable_indexscan', 'enable_bitmapscan', 'enable_hashjoin',
+            'enable_mergejoin', 'enable_nestloop', 'enable_partition_pruning', 'enable_indexonlyscan'] LOOP
+            value := CASE WHEN random() < 0.3 THEN 'off' ELSE 'on' END;
+            PERFORM set_config(one, value, false);
+            settings := settings || (one || '=' || value);
+        END LOOP;
+        query := differ.query(a.time_of, a.known, a.foreign_ids, b.time_of, b.known, b.foreign_ids);
+        -- As a prepared statement for all values, with one of the timestamps as a parameter.
+        prepared := NULL;
+        IF random() < 0.2 AND query ~ $q$'[^']*'::timestamptz$q$ THEN
+            value := (regexp_match(query, $q$('[^']*'::timestamptz)$q$))[1];
+            PERFORM set_config('plan_cache_mode', differ.pick('force_generic_plan', 'force_generic_plan', 'force_custom_plan'), false);
+            prepared := format('PREPARE it(timestamptz) AS %s', replace(query, value, '$1'));
+            query := format('EXECUTE it(%s)', value);
+        END IF;
+        PERFORM set_config('pg_mint.time_predicates', 'off', false);
+        IF prepared IS NOT NULL THEN EXECUTE prepared; END IF;
+        off_result := differ.result(query);
+        IF i % 10 = 0 THEN EXECUTE 'EXPLAIN (FORMAT JSON, COSTS OFF) ' || query INTO off_plan; END IF;
+        IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
+        PERFORM set_config('pg_mint.time_predicates', 'on', false);
+        IF prepared IS NOT NULL THEN EXECUTE prepared; END IF;
+        on_result := differ.result(query);
+        IF i % 10 = 0 THEN
+            EXECUTE 'EXPLAIN (FORMAT JSON, COSTS OFF) ' || query INTO on_plan;
+            tally[5] := tally[5] + 1;
+            IF on_plan <> off_plan THEN tally[6] := tally[6] + 1; END IF;
+        END IF;
+        IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
+        tally[1] := tally[1] + 1;
+        -- Of several foreign ids another one may be the first.
+        IF on_result = off_result OR (off_result LIKE 'ERROR 22%' AND left(on_result, 11) = left(off_result, 11)) THEN
+            IF on_result LIKE 'ERROR%' THEN
+                tally[3] := tally[3] + 1;
+                IF on_result NOT LIKE 'ERROR 22%' THEN RAISE WARNING 'no valid query: % %', on_result, query; END IF;
+            ELSE tally[2] := tally[2] + 1;
+            END IF;
+            IF on_result NOT LIKE 'ERROR%' AND on_result NOT LIKE '0 %' AND on_result <> 'NULL' THEN tally[7] := tally[7] + 1; END IF;
+        ELSIF off_result LIKE 'ERROR 22%' AND on_result NOT LIKE 'ERROR%' THEN
+            -- An id that is not one of the layout was not looked at.
+            tally[4] := tally[4] + 1;
+        ELSE
+            bad := bad + 1;
+            INSERT INTO differ.difference VALUES (seed, coalesce(prepared || '; ', '') || query, array_to_string(settings, ' '), off_result, on_result);
+        END IF;
+    END LOOP;
+    UPDATE differ.tally t SET n = t.n + tally[v.place] FROM (VALUES ('queries', 1), ('same rows', 2), ('both refused', 3),
+        ('refused off only', 4), ('compared plans', 5), ('other plans', 6), ('with rows', 7)) v (outcome, place) WHERE t.outcome = v.outcome;
+    RETURN bad;
+END $$;

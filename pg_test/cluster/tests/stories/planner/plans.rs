@@ -1,0 +1,157 @@
+//! Where plans are made: fresh sessions, preloaded libraries, standbys, parallel workers, cached plans.
+
+use mint_cluster::{Server, Session};
+
+const TABLE: &str = "CREATE TABLE event (id bigint PRIMARY KEY, n int);
+    INSERT INTO event SELECT snowflake_encode(timestamptz '2026-01-01Z' + n * interval '1 minute', 5, 0), n
+    FROM generate_series(0, 20000) n;
+    ANALYZE event";
+const LAST_HOUR: &str =
+    "SELECT count(*) FROM event WHERE snowflake_time(id) > timestamptz '2026-01-14 20:20Z'";
+
+fn plan(session: &mut Session, sql: &str) -> String {
+    session
+        .column::<String>(&format!("EXPLAIN (COSTS OFF) {sql}"))
+        .join("\n")
+}
+
+/// Starts a server that derives bounds.
+fn derives(name: &str) -> Server {
+    Server::build(name)
+        .conf("pg_mint.time_predicates = on")
+        .start()
+}
+
+/// The first statement of a session already has the bounds, with and without preloading.
+#[test]
+fn the_first_statement_of_a_session_uses_the_index() {
+    for preload in [false, true] {
+        let server = Server::build("first statement")
+            .preload(preload)
+            .conf("pg_mint.time_predicates = on")
+            .start();
+        server.connect("postgres").run(TABLE);
+        let first = plan(&mut server.connect("postgres"), LAST_HOUR);
+        assert!(first.contains("Index Cond: (id >= "), "{first}");
+        let rows: i64 = server.connect("postgres").one(LAST_HOUR);
+        assert_eq!(rows, 60);
+        // The default of all sessions; a session has its own.
+        let mut admin = server.connect("postgres");
+        admin.set_for_server("pg_mint.time_predicates", "off");
+        let without = plan(&mut server.connect("postgres"), LAST_HOUR);
+        assert!(!without.contains("Index Cond"), "{without}");
+        let mut session = server.connect("postgres");
+        session.run("SET pg_mint.time_predicates = on");
+        let with = plan(&mut session, LAST_HOUR);
+        assert!(with.contains("Index Cond"), "{with}");
+    }
+}
+
+/// A plan in the cache stays as it is until the server makes a new one, and is right meanwhile.
+#[test]
+fn a_cached_plan_stays_until_it_is_made_again() {
+    let server = derives("cached plans");
+    let mut session = server.connect("postgres");
+    session.run(TABLE);
+    session.run(&format!(
+        "SET plan_cache_mode = force_generic_plan; SET pg_mint.time_predicates = off;
+        PREPARE last AS {LAST_HOUR}"
+    ));
+    assert_eq!(session.one::<i64>("EXECUTE last"), 60);
+    session.run("SET pg_mint.time_predicates = on");
+    let old = plan(&mut session, "EXECUTE last");
+    assert!(!old.contains("Index Cond"), "{old}");
+    assert_eq!(session.one::<i64>("EXECUTE last"), 60);
+    session.run("CREATE INDEX ON event (n)");
+    let new = plan(&mut session, "EXECUTE last");
+    assert!(new.contains("Index Cond"), "{new}");
+    assert_eq!(session.one::<i64>("EXECUTE last"), 60);
+    // A subquery that is evaluated once.
+    let once = "SELECT count(*) FROM event WHERE snowflake_time(id) > (SELECT max(at) FROM (VALUES (timestamptz '2026-01-14 20:20Z')) t (at))";
+    let once_plan = plan(&mut session, once);
+    assert!(
+        once_plan.contains("Index Cond: (id >= snowflake_min_after("),
+        "{once_plan}"
+    );
+    assert_eq!(session.one::<i64>(once), 60);
+}
+
+/// Parallel workers scan the range, and a standby plans as its primary.
+#[test]
+fn parallel_workers_and_standbys_use_the_index() {
+    let primary = derives("primary of plans");
+    let mut session = primary.connect("postgres");
+    session.run(TABLE);
+    let standby = primary.standby("standby of plans");
+    primary.wait_for(&standby);
+    let mut there = standby.connect("postgres");
+    for session in [&mut session, &mut there] {
+        session.run(
+            "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+             SET min_parallel_index_scan_size = 0; SET enable_seqscan = off; SET enable_bitmapscan = off;
+             SET max_parallel_workers_per_gather = 2; SET plan_cache_mode = force_generic_plan;
+             PREPARE since(timestamptz) AS SELECT count(n) FROM event WHERE snowflake_time(id) > $1",
+        );
+        let since = "EXECUTE since('2026-01-02Z')";
+        let parallel = plan(session, since);
+        assert!(parallel.contains("Parallel Index Scan"), "{parallel}");
+        assert!(
+            parallel.contains("Index Cond: (id >= snowflake_min_after($1"),
+            "{parallel}"
+        );
+        assert_eq!(session.one::<i64>(since), 20_000 - 1_440);
+        session.run("RESET ALL");
+        let last = plan(session, LAST_HOUR);
+        assert!(last.contains("Index Cond: (id >= "), "{last}");
+    }
+    // A cursor fetches from the range.
+    there.run("BEGIN; DECLARE c CURSOR FOR SELECT id FROM event WHERE snowflake_time(id) > timestamptz '2026-01-14 20:20Z'; MOVE 50 IN c");
+    assert_eq!(there.column::<i64>("FETCH ALL FROM c").len(), 10);
+}
+
+/// The planner's guess of one-sided and two-sided ranges is within a factor of two, where the ids crowd at the end.
+#[test]
+fn estimates_are_within_a_factor_of_two() {
+    let server = derives("estimates");
+    let mut session = server.connect("postgres");
+    session.run(
+        "SET timezone = 'UTC';
+         CREATE TABLE skewed AS
+         SELECT snowflake_encode(at, n % 1000, n / 1000) AS id, uuid_v7(at) AS v7, objectid_min(at) AS object
+         FROM (SELECT n, timestamptz '2025-01-01' + interval '365 days' * ((n / 100000.0) ^ 0.2) AS at FROM generate_series(1, 100000) n) s;
+         CREATE UNIQUE INDEX ON skewed (id); CREATE INDEX ON skewed (v7); CREATE INDEX ON skewed (object); ANALYZE skewed",
+    );
+    for (time, between) in [
+        ("snowflake_time(id)", "snowflake_between(id, "),
+        ("uuid_v7_time(v7)", "uuid_v7_between(v7, "),
+        ("objectid_time(object)", "objectid_between(object, "),
+    ] {
+        for condition in [
+            format!("{time} >= '2025-12-01'"),
+            format!("{time} < '2025-09-01'"),
+            format!("{time} >= date '2025-12-01' + 5"),
+            format!("{time} >= '2025-11-01' AND {time} < '2025-11-20'"),
+            format!(
+                "'2025-12-01' < {time} AND {time} <= timestamptz '2025-12-10' + age(now(), now())"
+            ),
+            format!("{time} BETWEEN '2025-12-01' AND '2025-12-03'"),
+            format!("{between}'2025-12-01', '2025-12-03')"),
+        ] {
+            let query = format!("SELECT * FROM skewed WHERE {condition}");
+            let line: String = session.column(&format!("EXPLAIN {query}")).swap_remove(0);
+            let guess = line
+                .split("rows=")
+                .nth(1)
+                .and_then(|rest| rest.split(' ').next());
+            let guess: f64 = guess
+                .and_then(|rows| rows.parse().ok())
+                .expect("a guess of rows");
+            let rows: i64 = session.one(&format!("SELECT count(*) FROM ({query}) s"));
+            let ratio = guess / rows as f64;
+            assert!(
+                (0.5..2.0).contains(&ratio),
+                "{condition}: {guess} for {rows}"
+            );
+        }
+    }
+}

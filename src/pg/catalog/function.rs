@@ -1,0 +1,89 @@
+//! What the catalogs say of functions.
+
+use crate::pg::catalog::privilege;
+use pgrx::pg_sys;
+use std::ffi::CStr;
+use std::slice;
+
+/// Who may call a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executable {
+    ByAll,
+    ByUser,
+    No,
+}
+
+/// Returns the schema of a function.
+pub fn schema(function: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    unsafe { pg_sys::get_func_namespace(function) }
+}
+
+/// Returns the extension that a function belongs to.
+pub fn extension(function: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: a scan of the catalogs, inside a transaction.
+    let oid = unsafe { pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function) };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// Returns the types of a function's arguments.
+pub fn arguments(function: pg_sys::Oid) -> Vec<pg_sys::Oid> {
+    let (mut types, mut count) = (std::ptr::null_mut(), 0);
+    // SAFETY: a lookup in the catalogs, inside a transaction, which writes as many types as it says.
+    unsafe {
+        pg_sys::get_func_signature(function, &raw mut types, &raw mut count);
+        if types.is_null() {
+            return Vec::new();
+        }
+        slice::from_raw_parts(types, count.unsigned_abs() as usize).to_vec()
+    }
+}
+
+/// Returns the oid of the function of this name and these arguments.
+pub fn find(schema: pg_sys::Oid, name: &CStr, arguments: &[pg_sys::Oid]) -> Option<pg_sys::Oid> {
+    // SAFETY: a lookup in the catalogs, inside a transaction; the vector is a copy of the types.
+    let oid = unsafe {
+        let types = pg_sys::buildoidvector(arguments.as_ptr(), arguments.len() as i32);
+        pg_sys::GetSysCacheOid(
+            pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as _,
+            pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
+            name.as_ptr().into(),
+            types.into(),
+            schema.into(),
+            pg_sys::Datum::null(),
+        )
+    };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// Returns who may call a function; nobody if it is gone.
+pub fn executable(function: pg_sys::Oid) -> Executable {
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    let exists = unsafe {
+        let cache = pg_sys::SysCacheIdentifier::PROCOID as _;
+        let [oid, none] = [function.into(), pg_sys::Datum::null()];
+        pg_sys::SearchSysCacheExists(cache, oid, none, none, none)
+    };
+    if !exists {
+        Executable::No
+    } else if may_execute(function, pg_sys::Oid::from_u32(pg_sys::ACL_ID_PUBLIC)) {
+        Executable::ByAll
+    } else if may_execute(function, privilege::user()) {
+        Executable::ByUser
+    } else {
+        Executable::No
+    }
+}
+
+fn may_execute(function: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    let execute = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
+    // SAFETY: lookups in the catalogs, inside a transaction; the function exists.
+    let result = unsafe {
+        #[cfg(feature = "pg15")]
+        let result = pg_sys::pg_proc_aclcheck(function, role, execute);
+        #[cfg(not(feature = "pg15"))]
+        let result = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, role, execute);
+        result
+    };
+    result == pg_sys::AclResult::ACLCHECK_OK
+}

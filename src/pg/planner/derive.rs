@@ -1,0 +1,314 @@
+//! Adds bounds of an id to conditions on its time.
+
+use crate::pg::catalog::function;
+use crate::pg::catalog::function::Executable;
+use crate::pg::planner::function::{Bound, Bounds};
+use crate::pg::planner::key::Table;
+use crate::pg::planner::node::{
+    as_node, call, compare, constant, copy, is_largest, list, nodes, timestamptz,
+};
+use crate::pg::planner::predicate::{Candidate, candidate};
+use crate::pg::planner::{estimate, key, proof, setting};
+use pgrx::pg_sys;
+use pgrx::pg_sys::NodeTag;
+
+/// The operators of dates and timestamps: see pg_opfamily.dat.
+const DATETIME_OPERATORS: pg_sys::Oid = pg_sys::Oid::from_u32(434);
+/// Strategies of a B-tree.
+const LESS: u32 = pg_sys::BTLessStrategyNumber;
+const LESS_EQUAL: u32 = pg_sys::BTLessEqualStrategyNumber;
+const EQUAL: u32 = pg_sys::BTEqualStrategyNumber;
+const GREATER_EQUAL: u32 = pg_sys::BTGreaterEqualStrategyNumber;
+const GREATER: u32 = pg_sys::BTGreaterStrategyNumber;
+
+/// MIN_TIMESTAMP, and the one before END_TIMESTAMP: see datatype/timestamp.h.
+const FIRST_TIMESTAMP: pg_sys::TimestampTz = -211_813_488_000_000_000;
+const LAST_TIMESTAMP: pg_sys::TimestampTz = 9_223_371_331_200_000_000 - 1;
+
+/// What is being planned.
+#[derive(Clone, Copy)]
+struct Planning {
+    root: *mut pg_sys::PlannerInfo,
+    table: Table,
+}
+
+/// A bound of an id.
+struct Derived {
+    comparison: *mut pg_sys::Node,
+    /// Of which column, and whether from below or from above.
+    side: (pg_sys::AttrNumber, u32),
+    /// It is that of all times.
+    is_end: bool,
+    is_constant: bool,
+}
+
+impl Derived {
+    /// Whether another one says this and more.
+    fn follows_from(&self, other: &Self) -> bool {
+        self.is_end && !other.is_end && other.is_constant && self.side == other.side
+    }
+}
+
+/// Adds to the conditions of a query what follows from those on the time of an id of the table.
+///
+/// # Safety
+/// The planner has called its hook for the table.
+pub unsafe fn derive(
+    root: *mut pg_sys::PlannerInfo,
+    planned: *mut pg_sys::RelOptInfo,
+    relation: pg_sys::Oid,
+    has_children: bool,
+) {
+    if !setting::is_on() {
+        return;
+    }
+    let table = Table {
+        planned,
+        relation,
+        has_children,
+    };
+    // SAFETY: as the caller says.
+    unsafe {
+        Planning { root, table }.visit((*(*root).parse).jointree.cast());
+    }
+}
+
+impl Planning {
+    /// Visits a part of the join tree, and returns whether the table is in it.
+    ///
+    /// A bound stands beside its condition, and is true wherever that is. So it is right in every kind of join. But it
+    /// is of use only where the planner tests it on rows of the table alone.
+    unsafe fn visit(self, tree: *mut pg_sys::Node) -> bool {
+        // SAFETY: the tag says what a node is. Conditions are lists by now.
+        unsafe {
+            let own = (*self.table.planned).relid;
+            match tree.as_ref().map(|node| node.type_) {
+                Some(NodeTag::T_RangeTblRef) => {
+                    (*tree.cast::<pg_sys::RangeTblRef>()).rtindex as pg_sys::Index == own
+                }
+                Some(NodeTag::T_FromExpr) => {
+                    let from = &mut *tree.cast::<pg_sys::FromExpr>();
+                    let mut is_in = false;
+                    for part in nodes(from.fromlist) {
+                        is_in |= self.visit(part);
+                    }
+                    if is_in {
+                        from.quals = self.extend(from.quals.cast()).cast();
+                    }
+                    is_in
+                }
+                Some(NodeTag::T_JoinExpr) => {
+                    let join = &mut *tree.cast::<pg_sys::JoinExpr>();
+                    let (left, right) = (self.visit(join.larg), self.visit(join.rarg));
+                    let tests_alone = match join.jointype {
+                        pg_sys::JoinType::JOIN_INNER | pg_sys::JoinType::JOIN_SEMI => left || right,
+                        // Rows of the left side are kept whether or not a condition is true.
+                        pg_sys::JoinType::JOIN_LEFT | pg_sys::JoinType::JOIN_ANTI => right,
+                        _ => false,
+                    };
+                    if tests_alone {
+                        join.quals = self.extend(join.quals.cast()).cast();
+                    }
+                    left || right
+                }
+                _ => false,
+            }
+        }
+    }
+
+    /// Returns conditions with their bounds before them.
+    unsafe fn extend(self, conditions: *mut pg_sys::List) -> *mut pg_sys::List {
+        // SAFETY: a list of conditions of the planner's, in whose memory this runs.
+        unsafe {
+            let own = (*self.table.planned).relid;
+            let found: Vec<(*mut pg_sys::Node, Vec<Derived>)> = nodes(conditions)
+                .map(|condition| {
+                    let derived = candidate(condition, own).and_then(|found| self.bounds(&found));
+                    (condition, derived.unwrap_or_default())
+                })
+                .collect();
+            let all = || found.iter().flat_map(|(_, derived)| derived);
+            let mut extended = std::ptr::null_mut();
+            for (condition, derived) in &found {
+                for bound in derived {
+                    // A copy of the query, as for min() and max(), may have it.
+                    if !all().any(|other| bound.follows_from(other))
+                        && !pg_sys::list_member(conditions, bound.comparison.cast())
+                    {
+                        extended = pg_sys::lappend(extended, bound.comparison.cast());
+                    }
+                }
+                if !derived.is_empty() {
+                    estimate::note(self.root, condition.cast());
+                }
+                extended = pg_sys::lappend(extended, condition.cast());
+            }
+            extended
+        }
+    }
+
+    /// Returns the bounds that follow from a condition, if that is right and of use.
+    unsafe fn bounds(self, found: &Candidate) -> Option<Vec<Derived>> {
+        // SAFETY: nodes of the planner's.
+        unsafe {
+            let bounds = Bounds::of(found.function)?;
+            let (strategy, with_type) = strategy(found)?;
+            let conversion = bounds.conversion(with_type)?;
+            let is_fixed = !pg_sys::contain_var_clause(found.with)
+                && !pg_sys::contain_subplans(found.with)
+                && !pg_sys::contain_volatile_functions(found.with);
+            let settings: Option<Vec<&[u8]>> =
+                found.others.iter().map(|&node| constant(node)).collect();
+            if !is_fixed || !(found.function.is_ordered)(&settings?) {
+                return None;
+            }
+            if let Some((_, value)) = found.function.only_where
+                && !proof::says(self.table, found.column, bounds.only_where, value)
+            {
+                return None;
+            }
+            let (lower, upper) = match strategy {
+                LESS => (None, Some(Bound::Before)),
+                LESS_EQUAL => (None, Some(Bound::AtOrBefore)),
+                EQUAL => (Some(Bound::AtOrAfter), Some(Bound::AtOrBefore)),
+                GREATER_EQUAL => (Some(Bound::AtOrAfter), None),
+                GREATER => (Some(Bound::After), None),
+                _ => return None,
+            };
+            let lower = self.side(found, bounds, GREATER_EQUAL, lower, conversion)?;
+            let upper = self.side(found, bounds, LESS_EQUAL, upper, conversion)?;
+            Some(lower.into_iter().chain(upper).collect())
+        }
+    }
+
+    /// Returns the bounds of one side; none if they may not be made.
+    ///
+    /// An end of all times is a bound as well, where the function refuses ids beyond it. So it is never called with such
+    /// an id, and no plan fails that did not before. A bound that the condition gives does the same if it is tested
+    /// before the condition: if it costs no more.
+    unsafe fn side(
+        self,
+        found: &Candidate,
+        bounds: Bounds,
+        strategy: u32,
+        bound: Option<Bound>,
+        conversion: Option<pg_sys::Oid>,
+    ) -> Option<Vec<Derived>> {
+        // SAFETY: nodes of the planner's.
+        unsafe {
+            let operator = self.operator(found, strategy)?;
+            let derived = |value, is_end| Derived {
+                comparison: compare(operator, copy(found.id), value),
+                side: (found.column, strategy),
+                is_end,
+                is_constant: as_node::<pg_sys::Const>(value, NodeTag::T_Const).is_some(),
+            };
+            let mut side = Vec::new();
+            if found.function.is_partial && (bound.is_none() || conversion.is_some()) {
+                let (end, at) = if strategy == LESS_EQUAL {
+                    (Bound::AtOrBefore, LAST_TIMESTAMP)
+                } else {
+                    (Bound::AtOrAfter, FIRST_TIMESTAMP)
+                };
+                let value = self.call(found, bounds.function(end), timestamptz(at))?;
+                if !is_largest(value) {
+                    side.push(derived(value, true));
+                }
+            }
+            if let Some(bound) = bound {
+                let at = self.converted(copy(found.with), conversion)?;
+                let value = self.call(found, bounds.function(bound), at)?;
+                side.push(derived(value, false));
+            }
+            Some(side)
+        }
+    }
+
+    /// Returns the operator that compares ids, if it is of use and may be used.
+    unsafe fn operator(self, found: &Candidate, strategy: u32) -> Option<pg_sys::Oid> {
+        // SAFETY: lookups in the catalogs, inside a transaction; the table has its entry.
+        unsafe {
+            let id = pg_sys::exprType(found.id);
+            let order = pg_sys::lookup_type_cache(id, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
+            let operator = pg_sys::get_opfamily_member((*order).btree_opf, id, id, strategy as i16);
+            if operator == pg_sys::InvalidOid || !key::leads(self.table, found.column, operator) {
+                return None;
+            }
+            // Under row security an index is searched only by what cannot leak.
+            let entry = *(*self.root)
+                .simple_rte_array
+                .add((*self.table.planned).relid as usize);
+            let is_free = (*entry).securityQuals.is_null()
+                || pg_sys::get_func_leakproof(pg_sys::get_opcode(operator));
+            is_free.then_some(operator)
+        }
+    }
+
+    /// Returns a timestamptz of what a time is compared with; none if the user may not convert it.
+    unsafe fn converted(
+        self,
+        at: *mut pg_sys::Node,
+        conversion: Option<pg_sys::Oid>,
+    ) -> Option<*mut pg_sys::Node> {
+        let Some(conversion) = conversion else {
+            return Some(at);
+        };
+        // SAFETY: a node of the planner's.
+        self.may_call(conversion)
+            .then(|| unsafe { call(conversion, pg_sys::TIMESTAMPTZOID, list([at])) })
+    }
+
+    /// Returns the call of a bound, or its value if that is constant; none if the user may not call it.
+    unsafe fn call(
+        self,
+        found: &Candidate,
+        bound: pg_sys::Oid,
+        at: *mut pg_sys::Node,
+    ) -> Option<*mut pg_sys::Node> {
+        if !self.may_call(bound) {
+            return None;
+        }
+        // SAFETY: nodes and memory of the planner's.
+        unsafe {
+            let others = found.others.iter().map(|&node| copy(node));
+            let arguments = list([at].into_iter().chain(others));
+            let value = call(bound, pg_sys::exprType(found.id), arguments);
+            Some(pg_sys::eval_const_expressions(self.root, value))
+        }
+    }
+
+    /// Returns whether the user may call a function. If not all may, another role makes a plan of its own.
+    fn may_call(self, called: pg_sys::Oid) -> bool {
+        let executable = function::executable(called);
+        if executable == Executable::ByUser {
+            // SAFETY: the planner's own structure.
+            unsafe { (*(*self.root).glob).dependsOnRole = true };
+        }
+        executable != Executable::No
+    }
+}
+
+/// Returns which comparison of a time a condition is, as seen from the time, and the type that the time is compared
+/// with.
+unsafe fn strategy(found: &Candidate) -> Option<(u32, pg_sys::Oid)> {
+    // SAFETY: lookups in the catalogs, inside a transaction; types are written by the call.
+    unsafe {
+        let operator = (*found.comparison).opno;
+        let strategy = pg_sys::get_op_opfamily_strategy(operator, DATETIME_OPERATORS);
+        let (mut left, mut right) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::op_input_types(operator, &raw mut left, &raw mut right);
+        let (time, with) = if found.commuted {
+            (right, left)
+        } else {
+            (left, right)
+        };
+        let strategy = match (strategy.unsigned_abs(), found.commuted) {
+            (LESS, true) => GREATER,
+            (LESS_EQUAL, true) => GREATER_EQUAL,
+            (GREATER_EQUAL, true) => LESS_EQUAL,
+            (GREATER, true) => LESS,
+            (strategy, _) => strategy,
+        };
+        (time == pg_sys::TIMESTAMPTZOID).then_some((strategy, with))
+    }
+}

@@ -1,0 +1,150 @@
+//! The functions of an id's time, and those whose calls are bounds of an id.
+
+use crate::pg::backend::callbacks::Callbacks;
+use crate::pg::backend::local::Local;
+use crate::pg::catalog::{extension, function};
+use pgrx::pg_sys;
+use std::ffi::CStr;
+
+/// A strict, immutable function of an id, and of other arguments that say how to read it, which returns a timestamptz
+/// in whose order the ids are.
+pub struct TimeFunction {
+    /// Functions of a timestamp and of those other arguments, in the schema of this one: the smallest id at or after
+    /// it, the smallest after it, the largest at or before it, the largest before it; NULL where there is no such id.
+    pub bounds: [&'static CStr; 4],
+    /// Whether ids are in the order of their time, by the bytes of the other arguments, which are constants.
+    pub is_ordered: fn(&[&[u8]]) -> bool,
+    /// Whether it raises an error for some ids: those below the first or above the last of its times.
+    pub is_partial: bool,
+    /// The order holds only among ids of which that function of the extension, of an id alone, has that value.
+    pub only_where: Option<(&'static CStr, i32)>,
+    /// This function and its support function, once that was called.
+    known: Local<(pg_sys::Oid, pg_sys::Oid)>,
+    /// The functions of the bounds, once they were looked up.
+    found: Local<Option<Bounds>>,
+}
+
+static KNOWN: Callbacks<&'static TimeFunction> = Callbacks::new();
+
+impl TimeFunction {
+    pub const fn new(
+        bounds: [&'static CStr; 4],
+        is_ordered: fn(&[&[u8]]) -> bool,
+        is_partial: bool,
+        only_where: Option<(&'static CStr, i32)>,
+    ) -> Self {
+        Self {
+            bounds,
+            is_ordered,
+            is_partial,
+            only_where,
+            known: Local::new((pg_sys::InvalidOid, pg_sys::InvalidOid)),
+            found: Local::new(None),
+        }
+    }
+
+    /// Notes the oids that a support function was called with.
+    pub(super) fn note(&'static self, function: pg_sys::Oid, support: pg_sys::Oid) {
+        if self.known.replace((function, support)).0 == pg_sys::InvalidOid {
+            KNOWN.add(self);
+        }
+    }
+
+    /// Returns which of the functions has this oid.
+    pub(super) fn of(function: pg_sys::Oid) -> Option<&'static Self> {
+        KNOWN.all().find(|known| known.known.get().0 == function)
+    }
+
+    /// Returns the oid of this function, unless it has meanwhile become another one.
+    pub(super) fn oid(&self) -> Option<pg_sys::Oid> {
+        let (function, support) = self.known.get();
+        // SAFETY: a lookup in the catalogs, inside a transaction.
+        let current = unsafe { pg_sys::get_func_support(function) };
+        (current == support).then_some(function)
+    }
+}
+
+/// Oids of functions of the extension.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// The function of a time that they are for.
+    time: pg_sys::Oid,
+    /// As of [`TimeFunction::bounds`].
+    functions: [pg_sys::Oid; 4],
+    /// Conversions of a date and of a timestamp without time zone, without an error where they are out of range.
+    of_date: pg_sys::Oid,
+    of_timestamp: pg_sys::Oid,
+    /// That of [`TimeFunction::only_where`].
+    pub only_where: pg_sys::Oid,
+}
+
+/// One of the four bounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Bound {
+    AtOrAfter,
+    After,
+    AtOrBefore,
+    Before,
+}
+
+impl Bounds {
+    /// Looks the functions up, once for an oid of the function of a time. None if one of them is not there.
+    pub(super) fn of(time: &TimeFunction) -> Option<Self> {
+        let oid = time.oid()?;
+        let known = time.found.get().filter(|known| known.time == oid);
+        let bounds = match known {
+            Some(known) => known,
+            None => {
+                let bounds = Self::find(time, oid)?;
+                time.found.set(Some(bounds));
+                bounds
+            }
+        };
+        Some(bounds)
+    }
+
+    /// Functions of the same extension alone count, whatever else has their names.
+    #[cold]
+    fn find(time: &TimeFunction, oid: pg_sys::Oid) -> Option<Self> {
+        let (schema, owner) = (function::schema(oid), function::extension(oid)?);
+        let own = |schema, name: &CStr, arguments: &[pg_sys::Oid]| {
+            function::find(schema, name, arguments)
+                .filter(|found| function::extension(*found) == Some(owner))
+        };
+        let given = function::arguments(oid);
+        let (id, others) = given.split_first()?;
+        let mut arguments = vec![pg_sys::TIMESTAMPTZOID];
+        arguments.extend_from_slice(others);
+        let internal = extension::namespace()?;
+        let converted = |of| own(internal, c"timestamptz_of", &[of]);
+        let mut functions = [pg_sys::InvalidOid; 4];
+        for (found, name) in functions.iter_mut().zip(time.bounds) {
+            *found = own(schema, name, &arguments)?;
+        }
+        Some(Self {
+            time: oid,
+            functions,
+            of_date: converted(pg_sys::DATEOID)?,
+            of_timestamp: converted(pg_sys::TIMESTAMPOID)?,
+            only_where: match time.only_where {
+                Some((name, _)) => own(schema, name, &[*id])?,
+                None => pg_sys::InvalidOid,
+            },
+        })
+    }
+
+    /// Returns the function of a bound.
+    pub const fn function(&self, bound: Bound) -> pg_sys::Oid {
+        self.functions[bound as usize]
+    }
+
+    /// Returns the function that converts a type to timestamptz, or that none is needed; none for other types.
+    pub fn conversion(&self, from: pg_sys::Oid) -> Option<Option<pg_sys::Oid>> {
+        match from {
+            pg_sys::TIMESTAMPTZOID => Some(None),
+            pg_sys::DATEOID => Some(Some(self.of_date)),
+            pg_sys::TIMESTAMPOID => Some(Some(self.of_timestamp)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether a bound of a column helps to find its rows.
+
+use crate::pg::planner::node::{column, nodes};
+use pgrx::pg_sys;
+
+/// A table that is being planned.
+#[derive(Clone, Copy)]
+pub struct Table {
+    pub planned: *mut pg_sys::RelOptInfo,
+    pub relation: pg_sys::Oid,
+    /// It has partitions or other children, which are planned by themselves.
+    pub has_children: bool,
+}
+
+/// Returns whether a column leads an index or the partition key in the order of an operator.
+///
+/// # Safety
+/// The planner has called its hook for the table.
+pub unsafe fn leads(table: Table, id: pg_sys::AttrNumber, operator: pg_sys::Oid) -> bool {
+    // SAFETY: as the caller says.
+    unsafe {
+        leads_partitions(&*table.planned, id, operator)
+            || nodes((*table.planned).indexlist)
+                .any(|index| leads_index(&*index.cast::<pg_sys::IndexOptInfo>(), id, operator))
+            || (table.has_children && leads_parent_index(table.relation, id, operator))
+    }
+}
+
+/// # Safety
+/// Made by the planner.
+unsafe fn leads_partitions(
+    table: &pg_sys::RelOptInfo,
+    id: pg_sys::AttrNumber,
+    operator: pg_sys::Oid,
+) -> bool {
+    // SAFETY: the two arrays have an element for each column of the key, of which there is at least one.
+    unsafe {
+        let Some(scheme) = table.part_scheme.as_ref() else {
+            return false;
+        };
+        pg_sys::op_in_opfamily(operator, *scheme.partopfamily)
+            && nodes(*table.partexprs)
+                .any(|key| column(key).is_some_and(|column| column.varattno == id))
+    }
+}
+
+/// # Safety
+/// Made by the planner.
+unsafe fn leads_index(
+    index: &pg_sys::IndexOptInfo,
+    id: pg_sys::AttrNumber,
+    operator: pg_sys::Oid,
+) -> bool {
+    // A BRIN index is as good for its other columns.
+    let count = if index.relam == pg_sys::BRIN_AM_OID {
+        index.nkeycolumns
+    } else {
+        1
+    };
+    // SAFETY: the two arrays have an element for each column of the key, of which there is at least one.
+    (0..count as usize).any(|place| unsafe {
+        *index.indexkeys.add(place) == i32::from(id)
+            && pg_sys::op_in_opfamily(operator, *index.opfamily.add(place))
+    })
+}
+
+/// The planner does not say which indexes a table with children has. Its children usually have the same.
+///
+/// # Safety
+/// The relation is locked.
+#[cold]
+unsafe fn leads_parent_index(
+    relation: pg_sys::Oid,
+    id: pg_sys::AttrNumber,
+    operator: pg_sys::Oid,
+) -> bool {
+    // SAFETY: the relation and its indexes are read before they are closed; locks stay, as the planner's own do. The
+    // arrays have an element for each column of the key, of which there is at least one.
+    unsafe {
+        let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
+        let table = pg_sys::table_open(relation, no_lock);
+        let list = pg_sys::RelationGetIndexList(table);
+        let count = list
+            .as_ref()
+            .map_or(0, |list| list.length.unsigned_abs() as usize);
+        let found = (0..count).any(|place| {
+            let oid = (*(*list).elements.add(place)).oid_value;
+            let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+            let key = (*(*index).rd_index).indkey.values.as_ptr();
+            let leads = *key == id && pg_sys::op_in_opfamily(operator, *(*index).rd_opfamily);
+            pg_sys::index_close(index, no_lock);
+            leads
+        });
+        pg_sys::table_close(table, no_lock);
+        found
+    }
+}

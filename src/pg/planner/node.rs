@@ -1,0 +1,168 @@
+//! Reading and making nodes of the planner's trees.
+
+use pgrx::pg_sys;
+use pgrx::pg_sys::NodeTag;
+use std::slice;
+
+/// Returns the nodes of a list; none for the empty list, which is null.
+///
+/// # Safety
+/// It is null or a list of nodes, which outlives the iterator.
+pub unsafe fn nodes(list: *const pg_sys::List) -> impl Iterator<Item = *mut pg_sys::Node> {
+    // SAFETY: a list has as many elements as it says, all of one kind.
+    let cells: &[pg_sys::ListCell] = unsafe {
+        match list.as_ref() {
+            Some(list) => slice::from_raw_parts(list.elements, list.length.unsigned_abs() as usize),
+            None => &[],
+        }
+    };
+    // SAFETY: the elements are nodes, as the caller says.
+    cells.iter().map(|cell| unsafe { cell.ptr_value }.cast())
+}
+
+/// Returns a node as the struct that its tag stands for; none if it has another tag or is null.
+///
+/// # Safety
+/// It is null or a node, and the tag is that of `T`.
+pub unsafe fn as_node<T>(node: *mut pg_sys::Node, tag: NodeTag) -> Option<*mut T> {
+    // SAFETY: as the caller says.
+    let is_it = unsafe { node.as_ref() }.is_some_and(|node| node.type_ == tag);
+    is_it.then_some(node.cast())
+}
+
+/// Returns the two arguments of an operator.
+///
+/// # Safety
+/// It is null or a node, which outlives `'a`.
+pub unsafe fn binary<'a>(
+    node: *mut pg_sys::Node,
+) -> Option<(&'a mut pg_sys::OpExpr, [*mut pg_sys::Node; 2])> {
+    // SAFETY: as the caller says; the tag says that it is an operator.
+    unsafe {
+        let operator: *mut pg_sys::OpExpr = as_node(node, NodeTag::T_OpExpr)?;
+        let mut arguments = nodes((*operator).args);
+        let both = [arguments.next()?, arguments.next()?];
+        Some((&mut *operator, both))
+    }
+}
+
+/// Returns what a column is, under casts that change nothing but the type's name.
+///
+/// # Safety
+/// It is null or a node, which outlives `'a`.
+pub unsafe fn column<'a>(mut node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
+    // SAFETY: as the caller says; the tags say what the nodes are.
+    unsafe {
+        while let Some(cast) = as_node::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
+            node = (*cast).arg.cast();
+        }
+        let column: *mut pg_sys::Var = as_node(node, NodeTag::T_Var)?;
+        Some(&*column)
+    }
+}
+
+/// Makes a list of nodes.
+///
+/// # Safety
+/// They are nodes of the planner's memory, in which this runs.
+pub unsafe fn list(of: impl IntoIterator<Item = *mut pg_sys::Node>) -> *mut pg_sys::List {
+    let mut list = std::ptr::null_mut();
+    for node in of {
+        // SAFETY: as the caller says; null is the empty list.
+        list = unsafe { pg_sys::lappend(list, node.cast()) };
+    }
+    list
+}
+
+/// Copies a node.
+///
+/// # Safety
+/// It is a node, and this runs in the planner's memory.
+pub unsafe fn copy(node: *const pg_sys::Node) -> *mut pg_sys::Node {
+    // SAFETY: as the caller says.
+    unsafe { pg_sys::copyObjectImpl(node.cast()).cast() }
+}
+
+/// Returns the bytes of a constant of fixed length that is passed by reference, and is not NULL.
+///
+/// # Safety
+/// It is null or a node, which outlives `'a`.
+pub unsafe fn constant<'a>(node: *mut pg_sys::Node) -> Option<&'a [u8]> {
+    // SAFETY: the tag says that it is a constant, which has as many bytes as it says.
+    unsafe {
+        let constant = &*as_node::<pg_sys::Const>(node, NodeTag::T_Const)?;
+        let is_fixed = constant.constlen > 0 && !constant.constbyval && !constant.constisnull;
+        let length = usize::try_from(constant.constlen).ok()?;
+        is_fixed.then(|| slice::from_raw_parts(constant.constvalue.cast_mut_ptr(), length))
+    }
+}
+
+/// Makes a constant.
+///
+/// # Safety
+/// This runs in the planner's memory.
+pub unsafe fn timestamptz(at: pg_sys::TimestampTz) -> *mut pg_sys::Node {
+    // SAFETY: a timestamptz has 8 bytes, is passed by value and has no collation.
+    unsafe {
+        let (id, none) = (pg_sys::TIMESTAMPTZOID, pg_sys::InvalidOid);
+        pg_sys::makeConst(id, -1, none, 8, at.into(), false, true).cast()
+    }
+}
+
+/// Returns whether a value is the largest of its type, so that nothing is above it.
+///
+/// # Safety
+/// It is null or a node.
+pub unsafe fn is_largest(value: *mut pg_sys::Node) -> bool {
+    // SAFETY: the tag says that it is a constant.
+    unsafe { as_node::<pg_sys::Const>(value, NodeTag::T_Const) }.is_some_and(|constant| {
+        // SAFETY: as above.
+        let constant = unsafe { &*constant };
+        constant.consttype == pg_sys::INT8OID
+            && !constant.constisnull
+            && constant.constvalue.value() as i64 == i64::MAX
+    })
+}
+
+/// Makes the call of a function of values without a collation.
+///
+/// # Safety
+/// They are nodes of the planner's memory, in which this runs.
+pub unsafe fn call(
+    function: pg_sys::Oid,
+    result: pg_sys::Oid,
+    arguments: *mut pg_sys::List,
+) -> *mut pg_sys::Node {
+    // SAFETY: as the caller says; ids and timestamps have no collation.
+    unsafe {
+        let none = pg_sys::InvalidOid;
+        let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
+        pg_sys::makeFuncExpr(function, result, arguments, none, none, form).cast()
+    }
+}
+
+/// Makes a comparison of values without a collation.
+///
+/// # Safety
+/// They are nodes of the planner's memory, in which this runs.
+pub unsafe fn compare(
+    operator: pg_sys::Oid,
+    left: *mut pg_sys::Node,
+    right: *mut pg_sys::Node,
+) -> *mut pg_sys::Node {
+    // SAFETY: as the caller says; ids have no collation.
+    unsafe {
+        let none = pg_sys::InvalidOid;
+        let comparison = pg_sys::make_opclause(
+            operator,
+            pg_sys::BOOLOID,
+            false,
+            left.cast(),
+            right.cast(),
+            none,
+            none,
+        );
+        pg_sys::set_opfuncid(comparison.cast());
+        comparison.cast()
+    }
+}

@@ -1,0 +1,83 @@
+//! What a table's CHECK constraints say of an id.
+
+use crate::pg::planner::key::Table;
+use crate::pg::planner::node::{as_node, binary, column, nodes};
+use pgrx::pg_sys;
+use pgrx::pg_sys::NodeTag;
+
+/// Returns whether a CHECK constraint says that a function of a column has a value: `uuid_version(id) = 7`. It may be
+/// NULL as well.
+///
+/// # Safety
+/// The planner has called its hook for the table.
+pub unsafe fn says(
+    table: Table,
+    id: pg_sys::AttrNumber,
+    function: pg_sys::Oid,
+    value: i32,
+) -> bool {
+    // SAFETY: the relation is locked, and read before it is closed.
+    unsafe {
+        let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
+        let relation = pg_sys::table_open(table.relation, no_lock);
+        let all = (*(*relation).rd_att).constr.as_ref();
+        let says = all.is_some_and(|all| {
+            (0..usize::from(all.num_check)).any(|place| {
+                let check = &*all.check.add(place);
+                holds(check, table) && {
+                    let condition = pg_sys::stringToNode(check.ccbin).cast();
+                    implies(condition, id, function, value)
+                }
+            })
+        });
+        pg_sys::table_close(relation, no_lock);
+        says
+    }
+}
+
+/// Whether a constraint is true of every row of a table, and of its children if these are read as well.
+fn holds(check: &pg_sys::ConstrCheck, table: Table) -> bool {
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+    let enforced = true;
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
+    let enforced = check.ccenforced;
+    enforced && check.ccvalid && !(check.ccnoinherit && table.has_children)
+}
+
+/// # Safety
+/// A node.
+unsafe fn implies(
+    condition: *mut pg_sys::Node,
+    id: pg_sys::AttrNumber,
+    function: pg_sys::Oid,
+    value: i32,
+) -> bool {
+    // SAFETY: a node, whose tag says what it is.
+    unsafe {
+        if let Some(all) = as_node::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) {
+            return (*all).boolop == pg_sys::BoolExprType::AND_EXPR
+                && nodes((*all).args).any(|part| implies(part, id, function, value));
+        }
+        let Some((equality, [left, right])) = binary(condition) else {
+            return false;
+        };
+        let is_call = |node| {
+            as_node::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr).is_some_and(|call| {
+                (*call).funcid == function
+                    && nodes((*call).args)
+                        .next()
+                        .and_then(|id| column(id))
+                        .is_some_and(|column| column.varattno == id)
+            })
+        };
+        let is_value = |node| {
+            as_node::<pg_sys::Const>(node, NodeTag::T_Const).is_some_and(|constant| {
+                (*constant).consttype == pg_sys::INT4OID
+                    && !(*constant).constisnull
+                    && (*constant).constvalue.value() as i32 == value
+            })
+        };
+        equality.opno == pg_sys::Oid::from_u32(pg_sys::Int4EqualOperator)
+            && ((is_call(left) && is_value(right)) || (is_call(right) && is_value(left)))
+    }
+}
