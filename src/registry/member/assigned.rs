@@ -108,7 +108,11 @@ fn write(memory: &Memory) -> Result<(), String> {
 ///
 /// # Errors
 /// Why there is no lease.
-pub fn settle(width: u32, told: Option<Micros>, answer: Result<Answer, String>) -> Result<(), String> {
+pub fn settle(
+    width: u32,
+    told: Option<Micros>,
+    answer: Result<Answer, String>,
+) -> Result<(), String> {
     let why = match answer {
         Err(why) => why,
         Ok(answer) => match answer.denial {

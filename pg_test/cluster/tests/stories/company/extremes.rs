@@ -22,6 +22,8 @@ const VALUES: [(&str, &str); 15] = [
     ("bytea", r"\x000102030405060708090a0b0c0d0e0f||\x00|\xffffffffffffffffffffffff|\xffffffffffffffffffffffffffffffff"),
     ("timestamp with time zone", "2026-01-01 00:00Z|infinity|-infinity|epoch|4713-01-01 00:00Z BC|294276-12-31 23:59:59.999999Z\
         |1582-10-14 23:59Z|2106-02-07 06:28:16Z|10889-08-02 05:31:50.655Z"),
+    ("timestamp without time zone", "2026-01-01 00:00|infinity|-infinity|epoch|4713-01-01 00:00 BC|294276-12-31 23:59:59.999999"),
+    ("date", "2026-01-01|infinity|-infinity|4713-01-01 BC|5874897-12-31"),
     ("interval", "10 s|0|-1 s|1 us|178000000 years|-178000000 years|2147483647 days|-2562047788 hours|infinity|1 month"),
     ("uuid", "01890f0c-7e4a-7cc3-98c4-dc0c0c07398f|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff\
         |c232ab00-9414-11ec-b3c8-9f6bdeced846|000003e8-cbb9-21ea-b201-00045a86c8a1"),

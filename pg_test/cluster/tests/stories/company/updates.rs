@@ -26,8 +26,8 @@ const CHANGES: [(&str, &str); 10] = [
         "\"nil_uuid\"() RETURNS uuid\nSTABLE\n",
     ),
     (
-        "\"encoding\" text DEFAULT 'base58'\n) RETURNS text\n",
-        "\"encoding\" text\n) RETURNS text\n",
+        "\"id\" bigint,\n    \"encoding\" text DEFAULT 'base58'\n) RETURNS text\n",
+        "\"id\" bigint,\n    \"encoding\" text\n) RETURNS text\n",
     ),
     (
         "FUNCTION = mint.objectid_eq,\n    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel,",
