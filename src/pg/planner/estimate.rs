@@ -6,7 +6,7 @@
 //!
 //! The mark belongs into a structure that is made after the hook has derived, of each child of a table once more. So
 //! the condition itself has a note, where the position in the query's text was, which every copy keeps. When the
-//! planner asks for statistics of the bounds' column, conditions with a note get the mark.
+//! planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
 use crate::pg::planner::node::{as_node, nodes};
@@ -95,9 +95,9 @@ unsafe fn mark(table: &pg_sys::RelOptInfo) {
             let condition = &mut *condition.cast::<pg_sys::RestrictInfo>();
             let clause = as_node::<pg_sys::OpExpr>(condition.clause.cast(), NodeTag::T_OpExpr);
             if clause.is_some_and(|clause| (*clause).location == REDUNDANT) {
-                // More than 1 stands for "redundant": see RestrictInfo in pathnodes.h.
-                condition.norm_selec = 2.0;
-                condition.outer_selec = 2.0;
+                // As a share that is known already. Before 19, more than 1 would say redundant as well.
+                condition.norm_selec = 1.0;
+                condition.outer_selec = 1.0;
             }
         }
     }
