@@ -1,12 +1,13 @@
 //! How many rows a condition and the bounds derived from it have.
 //!
 //! The planner would multiply the shares of both, and it has no statistics of the condition, so that its guess would
-//! be a third of the bounds' share, or less. But it has statistics of the id. So the bounds alone count: the condition
-//! is marked as redundant, by the same means by which the planner keeps what it derives from an OR from counting twice.
+//! be a third of the bounds' share, or less. But it has statistics of the id. So the bounds alone count: the share of
+//! the condition is set to 1, as the planner itself sets that of a condition from which it has derived another one (see
+//! orclauses.c).
 //!
-//! The mark belongs into a structure that is made after the hook has derived, of each child of a table once more. So
+//! The share belongs into a structure that is made after the hook has derived, of each child of a table once more. So
 //! the condition itself has a note, where the position in the query's text was, which every copy keeps. When the
-//! planner asks for statistics of the bounds' column, conditions with a note get the mark.
+//! planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
 use crate::pg::planner::node::{as_node, nodes};
@@ -15,7 +16,7 @@ use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;
 
 /// A position that no text has. As any negative number, it is an unknown position for the server.
-const REDUNDANT: c_int = -0x6d69_6e74;
+const COUNTED: c_int = -0x6d69_6e74;
 
 /// The planning in which a condition has a note.
 static PLANNING: Local<*mut pg_sys::PlannerGlobal> = Local::new(std::ptr::null_mut());
@@ -37,7 +38,7 @@ pub fn install() {
 pub unsafe fn note(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::OpExpr) {
     // SAFETY: as the caller says.
     unsafe {
-        (*condition).location = REDUNDANT;
+        (*condition).location = COUNTED;
         PLANNING.set((*root).glob);
     }
 }
@@ -94,10 +95,10 @@ unsafe fn mark(table: &pg_sys::RelOptInfo) {
         for condition in nodes(table.baserestrictinfo) {
             let condition = &mut *condition.cast::<pg_sys::RestrictInfo>();
             let clause = as_node::<pg_sys::OpExpr>(condition.clause.cast(), NodeTag::T_OpExpr);
-            if clause.is_some_and(|clause| (*clause).location == REDUNDANT) {
-                // More than 1 stands for "redundant": see RestrictInfo in pathnodes.h.
-                condition.norm_selec = 2.0;
-                condition.outer_selec = 2.0;
+            if clause.is_some_and(|clause| (*clause).location == COUNTED) {
+                // As a share that is known already. Before 19, more than 1 would say redundant as well.
+                condition.norm_selec = 1.0;
+                condition.outer_selec = 1.0;
             }
         }
     }
