@@ -1,0 +1,1 @@
+//! Conversion of a table's id column from a sequence to a generator of pg_mint, and back.
