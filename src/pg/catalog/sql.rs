@@ -16,7 +16,16 @@ pub fn ask<T: pgrx::FromDatum + pgrx::IntoDatum>(
     query: &str,
     argument: pgrx::datum::DatumWithOid<'_>,
 ) -> Option<T> {
-    guarded(|| relay_errors(|| Spi::get_one_with_args::<T>(query, &[argument])).or_report())
+    ask_with(query, &[argument])
+}
+
+/// As [`ask`], with any number of arguments. It sees all that was committed before, also while this statement waited for
+/// a lock.
+pub fn ask_with<T: pgrx::FromDatum + pgrx::IntoDatum>(
+    query: &str,
+    arguments: &[pgrx::datum::DatumWithOid<'_>],
+) -> Option<T> {
+    guarded(|| relay_errors(|| Spi::get_one_with_args::<T>(query, arguments)).or_report())
 }
 
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`.

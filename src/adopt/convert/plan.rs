@@ -1,0 +1,92 @@
+//! The plan: every statement of a conversion in order, and what is to be known before.
+
+use crate::adopt::convert::checks;
+use crate::adopt::convert::checks::Blocker;
+use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::record::Record;
+use crate::adopt::convert::run;
+use crate::adopt::convert::steps;
+use crate::adopt::convert::table::Table;
+use crate::pg::catalog::{privilege, sql};
+
+/// A row of the plan.
+#[derive(Debug, Default)]
+pub struct Row {
+    pub phase: &'static str,
+    /// None in a row that only says something.
+    pub command: Option<String>,
+    pub object: Option<String>,
+    pub lock: Option<String>,
+    pub rewrites: bool,
+    /// How much is read or written.
+    pub bytes: i64,
+    /// Microseconds.
+    pub estimate: i64,
+    pub note: Option<String>,
+}
+
+/// What a short statement takes, in microseconds, once it has its lock.
+const SHORT: i64 = 1_000;
+
+impl Row {
+    pub fn says(phase: &'static str, note: String) -> Self {
+        Self { phase, note: Some(note), ..Self::default() }
+    }
+
+    pub fn runs(phase: &'static str, command: String) -> Self {
+        Self { phase, command: Some(command), estimate: SHORT, ..Self::default() }
+    }
+
+    pub fn locking(self, object: &str, lock: &str) -> Self {
+        Self { object: Some(object.to_owned()), lock: (!lock.is_empty()).then(|| lock.to_owned()), ..self }
+    }
+
+    pub fn noting(self, note: &str) -> Self {
+        Self { note: Some(note.to_owned()), ..self }
+    }
+}
+
+/// Plans a conversion. Nothing is changed, and no id is minted.
+pub fn plan(table: &Table, generator: &Generator) -> Vec<Row> {
+    if run::is_converted(table, generator) {
+        return vec![Row::says("check", "The column is converted already: there is nothing to do.".to_owned())];
+    }
+    let mut found = checks::blockers(table);
+    found.extend(checks::draws_from_itself(table, generator));
+    if found.is_empty() {
+        found.extend(blocking_ids(table, generator));
+    }
+    if !found.is_empty() {
+        return found.iter().map(|blocker| Row::says("check", blocker.note())).collect();
+    }
+    let notes = checks::notes(table);
+    let mut rows: Vec<Row> = notes.into_iter().map(|note| Row::says("check", note)).collect();
+    rows.extend(statements(table, generator));
+    rows
+}
+
+/// Whether ids of the table are at or above the smallest new one, as far as that is known without minting.
+fn blocking_ids(table: &Table, generator: &Generator) -> Option<Blocker> {
+    match generator.floor(table) {
+        Floor::Any | Floor::Unknown => None,
+        floor => checks::meets(table, floor),
+    }
+}
+
+fn statements(table: &Table, generator: &Generator) -> Vec<Row> {
+    let record = privilege::as_role(table.owner.into(), || Record::of(table));
+    let name = table.quoted();
+    let [literal, column, text] = [&name, &table.column().name, &generator.text].map(|text| sql::literal(text));
+    let call = format!("SELECT mint.convert({literal}, {column}, {text})");
+    let mut rows = vec![
+        Row::runs("swap", "BEGIN".to_owned()).noting(&format!("In place of all that follows: {call}. It checks the ids under the lock, and tries again for a lock that it does not get.")),
+        Row::runs("swap", "SET LOCAL lock_timeout TO '1s'".to_owned()),
+        Row::runs("swap", format!("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE"))
+            .locking(&name, "ACCESS EXCLUSIVE")
+            .noting("Waits for transactions that use the table, and others wait behind it."),
+    ];
+    let steps = steps::convert(table, &generator.text, record.as_ref());
+    rows.extend(steps.into_iter().map(|step| Row::runs("swap", step.command).locking(&step.object, step.lock)));
+    rows.push(Row::runs("swap", "COMMIT".to_owned()));
+    rows
+}
