@@ -126,7 +126,7 @@ fn options(rules: &Rules) -> String {
 fn set_value(name: &str, value: i64, is_called: bool) -> Step {
     let sequence = sql::literal(name);
     let command = format!(
-        "SELECT pg_catalog.setval({sequence}::pg_catalog.regclass, {value}::pg_catalog.int8, {is_called})"
+        "SELECT pg_catalog.setval({sequence}::pg_catalog.regclass, '{value}'::pg_catalog.int8, {is_called})"
     );
     step(name, ROW, command)
 }
