@@ -93,6 +93,7 @@ REVOKE ALL ON SEQUENCE by_default_id_seq FROM PUBLIC;
 CREATE TEMP TABLE before AS SELECT s.*, a.*, (SELECT row(last_value, is_called)::text FROM always_id_seq) AS state, (SELECT row(last_value, is_called)::text FROM by_default_id_seq) AS state2 FROM sequences_now s, columns_now a;
 SELECT phase, command, object, lock, note FROM mint.convert_plan('always', 'id', 'snowflake_next_id(5)') ORDER BY step;
 SELECT mint.convert('always', 'id', 'snowflake_next_id(5)');
+SET pg_mint.node = 3;
 SELECT mint.convert('by_default', 'id', $$snowflake_next('twitter')$$);
 SELECT * FROM columns_now;
 SELECT * FROM sequences_now;

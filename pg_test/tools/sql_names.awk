@@ -105,7 +105,7 @@ function check(text, place,    rest, word) {
         call = substr(word, RSTART, RLENGTH - 1)
         sub(/ +$/, "", call)
         if (call !~ /^(pg_catalog\.|_\.|mint\.|mint_registry\.|snowflake_|sequence_table|objectid_|uuid_v7_)/ &&
-            call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|AND|OR|NOT|WITH|AS|ON|FROM|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
+            call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|ARRAY|AND|OR|NOT|WITH|AS|ON|FROM|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
             call !~ /^_/)
             say(place, "function", call, text)
         word = substr(word, RSTART + RLENGTH)

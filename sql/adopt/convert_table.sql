@@ -45,9 +45,8 @@ SELECT pg_catalog.jsonb_build_object(
   'column', CASE WHEN t.attnum IS NOT NULL THEN pg_catalog.jsonb_build_object(
     'number', t.attnum, 'name', t.attname, 'type', (SELECT b.type::pg_catalog.regtype::pg_catalog.text FROM base AS b JOIN pg_catalog.pg_type AS y ON y.oid OPERATOR(pg_catalog.=) b.type AND y.typtype OPERATOR(pg_catalog.<>) 'd'::pg_catalog."char"),
     'type_name', pg_catalog.format_type(t.atttypid, t.atttypmod), 'type_oid', t.atttypid::pg_catalog.int8, 'type_modifier', t.atttypmod,
-    'not_null', t.attnotnull, 'identity', t.attidentity::pg_catalog.text, 'generated', t.attgenerated::pg_catalog.text,
-    'default', (SELECT x.expression FROM columns AS x WHERE x.depth OPERATOR(pg_catalog.=) 0::pg_catalog.int4),
-    'writable', pg_catalog.has_column_privilege(t.relowner, t.oid, t.attnum, 'SELECT'::pg_catalog.text)) END,
+    'identity', t.attidentity::pg_catalog.text, 'generated', t.attgenerated::pg_catalog.text,
+    'default', (SELECT x.expression FROM columns AS x WHERE x.depth OPERATOR(pg_catalog.=) 0::pg_catalog.int4)) END,
   'below', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
       'oid', x.oid::pg_catalog.int8, 'schema', y.nspname, 'name', x.relname, 'kind', x.relkind::pg_catalog.text, 'owner', x.relowner::pg_catalog.int8,
       'identity', x.attidentity::pg_catalog.text, 'default', x.expression) ORDER BY x.depth, y.nspname, x.relname)
@@ -56,7 +55,6 @@ SELECT pg_catalog.jsonb_build_object(
   'unindexed', (SELECT pg_catalog.jsonb_agg(x.oid::pg_catalog.regclass::pg_catalog.text ORDER BY x.oid::pg_catalog.regclass::pg_catalog.text) FROM columns AS x
     WHERE x.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog."char" AND NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS ic ON ic.oid OPERATOR(pg_catalog.=) i.indexrelid JOIN pg_catalog.pg_am AS am ON am.oid OPERATOR(pg_catalog.=) ic.relam
       WHERE i.indrelid OPERATOR(pg_catalog.=) x.oid AND i.indisvalid AND i.indpred IS NULL AND i.indkey[0] OPERATOR(pg_catalog.=) x.attnum AND am.amname OPERATOR(pg_catalog.=) 'btree'::pg_catalog.name)),
-  'bytes', (SELECT pg_catalog.sum(pg_catalog.pg_relation_size(x.oid::pg_catalog.regclass))::pg_catalog.int8 FROM columns AS x),
   'narrow', (SELECT pg_catalog.jsonb_agg(DISTINCT pg_catalog.format('%s.%I'::pg_catalog.text, r.relation::pg_catalog.regclass, a.attname)) FROM referring AS r
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.=) r.number
     WHERE a.atttypid OPERATOR(pg_catalog.=) ANY (ARRAY['int4'::pg_catalog.regtype::pg_catalog.oid, 'int2'::pg_catalog.regtype::pg_catalog.oid])),

@@ -52,9 +52,7 @@ pub fn blockers(table: &Table) -> Vec<Blocker> {
     let mut found = Vec::new();
     of_tables(table, &mut found);
     of_column(table, &mut found);
-    for sequence in &table.sequences {
-        of_sequence(table, sequence, &mut found);
-    }
+    found.extend(of_sequences(table));
     if !table.narrow.is_empty() {
         let list = table.narrow.join(", ");
         found.push(Blocker::state(
@@ -70,6 +68,15 @@ pub fn blockers(table: &Table) -> Vec<Blocker> {
             Some(format!("It has none on {list}: the largest id could not be read under a lock.")),
             "Make it the primary key, or use CREATE UNIQUE INDEX CONCURRENTLY.",
         ));
+    }
+    found
+}
+
+/// What stands in the way in the sequences of a column.
+pub fn of_sequences(table: &Table) -> Vec<Blocker> {
+    let mut found = Vec::new();
+    for sequence in &table.sequences {
+        of_sequence(table, sequence, &mut found);
     }
     found
 }
@@ -164,7 +171,10 @@ fn of_column(table: &Table, found: &mut Vec<Blocker>) {
         };
         found.push(Blocker::state(
             format!("default of {} does not name one sequence", table.what()),
-            Some(format!("It is {default}. A text is looked up anew by each session, so the sequence is not known.")),
+            Some(match table.sequences.first() {
+                Some(_) => format!("It is {default}."),
+                None => format!("It is {default}: each session looks the text up anew, so the sequence is not known."),
+            }),
             hint,
         ));
     }

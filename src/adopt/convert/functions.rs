@@ -16,7 +16,7 @@ use pgrx::prelude::*;
 ///
 /// A column of type bigint or uuid is converted in one short transaction, as [`convert`] does. For one of type integer the
 /// statements are a script for psql's `\gexec`, which makes it a bigint while it is in use; after a failure or a break, the
-/// plan is what is left. Nothing is changed.
+/// plan is what is left. With a new default of NULL it is the way back, until the cleanup. Nothing is changed.
 #[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 10000)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn convert_plan(
@@ -37,8 +37,8 @@ fn convert_plan(
         name!(note, Option<DecodedText>),
     ),
 > {
-    let (table, new_default) = found(table_name, column_name, new_default);
-    let rows = plan::plan(&table, &Generator::parse(&new_default, &table));
+    let table = find(table_name, column_name);
+    let rows = plan::plan(&table, new_default.map(|text| text.0).as_deref());
     TableIterator::new((1..).zip(rows).map(|(number, row)| {
         (
             number,
@@ -78,6 +78,7 @@ fn convert(
     run::refuse_unless_possible();
     let patience = patience(lock_timeout, retries);
     let (table, new_default) = found(table_name, column_name, new_default);
+    run::refuse_blocked(&table);
     let generator = Generator::parse(&new_default, &table);
     let way_back = run::convert(&table, &generator, patience);
     if way_back.is_none() {

@@ -6,7 +6,7 @@ use crate::pg::catalog::{extension, privilege, sql};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use mint_core::Layout;
-use pgrx::PgSqlErrorCode as Code;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// The functions that return an id that none of them has returned before, for a column.
 const GENERATORS: [&str; 9] = [
@@ -46,10 +46,12 @@ impl Generator {
     /// Parses the new default of a column, with the caller's names and rights.
     pub fn parse(text: &str, table: &Table) -> Self {
         let column = table.column();
+        // What becomes a bigint is parsed as one.
+        let is_narrow = ["integer", "smallint"].contains(&column.base_type.as_str());
         let target = Target {
             name: column.name.clone(),
-            type_oid: column.type_oid.into(),
-            type_modifier: column.type_modifier,
+            type_oid: if is_narrow { pg_sys::INT8OID } else { column.type_oid.into() },
+            type_modifier: if is_narrow { -1 } else { column.type_modifier },
         };
         let default = parse_default(text, &target);
         let name = |call: &Call| extension::own_function(call.function);

@@ -7,6 +7,7 @@
 mod checks;
 mod functions;
 mod generator;
+mod online;
 mod plan;
 mod record;
 mod revert;

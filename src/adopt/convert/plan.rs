@@ -3,6 +3,9 @@
 use crate::adopt::convert::checks;
 use crate::adopt::convert::checks::Blocker;
 use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::online::closure::Closure;
+use crate::adopt::convert::online::script;
+use crate::adopt::convert::record;
 use crate::adopt::convert::record::Record;
 use crate::adopt::convert::run;
 use crate::adopt::convert::steps;
@@ -46,23 +49,46 @@ impl Row {
     }
 }
 
-/// Plans a conversion. Nothing is changed, and no id is minted.
-pub fn plan(table: &Table, generator: &Generator) -> Vec<Row> {
-    if run::is_converted(table, generator) {
+/// Plans a conversion, or without a new default the way back. Nothing is changed, and no id is minted.
+pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
+    let closure = Closure::of(table);
+    let Some(new_default) = new_default else {
+        return if closure.is_needed() {
+            script::back(table, &closure)
+        } else {
+            revert(table)
+        };
+    };
+    let generator = Generator::parse(new_default, table);
+    if closure.is_needed() {
+        return script::there(table, &closure, &generator.text);
+    }
+    if run::is_converted(table, &generator) {
         return vec![Row::says("check", "The column is converted already: there is nothing to do.".to_owned())];
     }
     let mut found = checks::blockers(table);
-    found.extend(checks::draws_from_itself(table, generator));
+    found.extend(checks::draws_from_itself(table, &generator));
     if found.is_empty() {
-        found.extend(blocking_ids(table, generator));
+        found.extend(blocking_ids(table, &generator));
     }
     if !found.is_empty() {
         return found.iter().map(|blocker| Row::says("check", blocker.note())).collect();
     }
     let notes = checks::notes(table);
     let mut rows: Vec<Row> = notes.into_iter().map(|note| Row::says("check", note)).collect();
-    rows.extend(statements(table, generator));
+    rows.extend(statements(table, &generator));
     rows
+}
+
+/// The way back of a column that is no integer.
+fn revert(table: &Table) -> Vec<Row> {
+    if record::find(table).is_none() {
+        return vec![Row::says("check", "The column has no record of a conversion: see mint.conversions.".to_owned())];
+    }
+    let name = table.quoted();
+    let [literal, column] = [&name, &table.column().name].map(|text| sql::literal(text));
+    let call = format!("SELECT mint.convert_revert({literal}, {column})");
+    vec![Row::runs("swap", call).locking(&name, "ACCESS EXCLUSIVE")]
 }
 
 /// Whether ids of the table are at or above the smallest new one, as far as that is known without minting.

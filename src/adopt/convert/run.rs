@@ -44,9 +44,11 @@ pub fn refuse_unless_possible() {
 
 /// Converts a column. Returns the statement that reverts it, or nothing if it is converted already.
 pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Option<String> {
-    refuse_blocked(table, generator);
     if is_converted(table, generator) {
         return None;
+    }
+    if let Some(blocker) = checks::draws_from_itself(table, generator) {
+        blocker.to_report().raise();
     }
     let floor = generator.try_out(table);
     let oid = table.oid.into();
@@ -54,7 +56,10 @@ pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Opti
     Some(retried(table, patience, |order| {
         take_locks(table, table.sequence().map(|sequence| sequence.rules.oid), order, patience);
         let table = Table::find(oid, &name);
-        refuse_blocked(&table, generator);
+        refuse_blocked(&table);
+        if let Some(blocker) = checks::draws_from_itself(&table, generator) {
+            blocker.to_report().raise();
+        }
         if let Some(blocker) = checks::meets(&table, floor) {
             blocker.to_report().raise();
         }
@@ -88,9 +93,9 @@ pub fn is_converted(table: &Table, generator: &Generator) -> bool {
     table.column().default.as_ref() == Some(&generator.text) && table.sequences.is_empty()
 }
 
-fn refuse_blocked(table: &Table, generator: &Generator) {
-    let first = checks::blockers(table).into_iter().next();
-    if let Some(blocker) = first.or_else(|| checks::draws_from_itself(table, generator)) {
+/// Raises the error of the first thing that stands in the way.
+pub fn refuse_blocked(table: &Table) {
+    if let Some(blocker) = checks::blockers(table).first() {
         blocker.to_report().raise();
     }
 }

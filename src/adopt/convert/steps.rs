@@ -116,7 +116,7 @@ fn data_type(rules: &Rules) -> &'static str {
     }
 }
 
-fn options(rules: &Rules) -> String {
+pub fn options(rules: &Rules) -> String {
     format!(
         "INCREMENT BY {} MINVALUE {} MAXVALUE {} START WITH {} CACHE {}",
         rules.increment, rules.min, rules.max, rules.start, rules.cache
@@ -137,7 +137,7 @@ fn comment(name: &str, text: Option<&str>) -> Step {
 }
 
 /// Gives a new sequence the privileges of another, whatever the default privileges are.
-fn grants(table: &Table, rules: &Rules) -> Vec<Step> {
+pub fn grants(table: &Table, rules: &Rules) -> Vec<Step> {
     let name = &rules.quoted();
     let run = |command| step(name, SHARE_UPDATE, command);
     let name_of = |role: &Option<String>| role.as_ref().map_or_else(|| "PUBLIC".to_owned(), |role| sql::quoted_exactly(role));

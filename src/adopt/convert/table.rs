@@ -37,7 +37,6 @@ pub struct Table {
     /// The tables without an index that begins with the column.
     #[serde(deserialize_with = "list")]
     pub unindexed: Vec<String>,
-    pub bytes: Option<i64>,
     /// Columns that refer to this one, and cannot hold a bigint.
     #[serde(deserialize_with = "list")]
     pub narrow: Vec<String>,
@@ -64,7 +63,6 @@ pub struct Column {
     pub type_name: String,
     pub type_oid: u32,
     pub type_modifier: i32,
-    pub not_null: bool,
     /// `attidentity`.
     pub identity: String,
     /// `attgenerated`.

@@ -25,7 +25,13 @@ pub fn ask_with<T: pgrx::FromDatum + pgrx::IntoDatum>(
     query: &str,
     arguments: &[pgrx::datum::DatumWithOid<'_>],
 ) -> Option<T> {
-    guarded(|| relay_errors(|| Spi::get_one_with_args::<T>(query, arguments)).or_report())
+    guarded(
+        || match relay_errors(|| Spi::get_one_with_args::<T>(query, arguments)) {
+            // No row.
+            Err(pgrx::spi::Error::InvalidPosition) => None,
+            answer => answer.or_report(),
+        },
+    )
 }
 
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`.
