@@ -82,6 +82,7 @@ function check(text, place,    rest, word) {
     gsub(/OPERATOR[(](pg_catalog|@extschema@)\.[-+*\/<>=~!@#%^&|?]+[)]/, " ", rest)
     gsub(/SELECT [*]/, "SELECT", rest)
     gsub(/fillfactor = /, "", rest)
+    gsub(/:=/, "", rest)
     # Parts of an error of PL/pgSQL.
     gsub(/(ERRCODE|DETAIL|HINT|DIAGNOSTICS [a-z_]+) = /, "", rest)
     if (rest ~ /UPDATE/)

@@ -37,13 +37,21 @@ pub fn block(text: &str) -> String {
     format!("DO {tag}\n{text}\n{tag}")
 }
 
+/// What a block keeps of a sequence.
+pub const STATE: &str = "last_value, is_called INTO STRICT last, called";
+
 /// Statements in one transaction that is short and gives up its locks early, again and again.
 pub fn retried(statements: &str) -> String {
-    block(&format!(
+    let variables = if statements.contains(STATE) {
         "DECLARE
   last pg_catalog.int8;
   called pg_catalog.bool;
-BEGIN
+"
+    } else {
+        ""
+    };
+    block(&format!(
+        "{variables}BEGIN
   FOR attempt IN 1..120 LOOP
     BEGIN
       PERFORM pg_catalog.set_config('lock_timeout', '500ms', true);
@@ -108,7 +116,7 @@ pub fn backfill(member: &Member) -> String {
     let shown = table.replace('\'', "''").replace('%', "%%");
     block(&format!(
         "DECLARE
-  pages pg_catalog.int8 := pg_catalog.pg_relation_size({literal}::pg_catalog.regclass) OPERATOR(pg_catalog./) 8192::pg_catalog.int8;
+  pages pg_catalog.int8 := pg_catalog.pg_relation_size({literal}::pg_catalog.regclass) OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size'::pg_catalog.text)::pg_catalog.int8;
   tenth pg_catalog.int8 := pages OPERATOR(pg_catalog./) 10::pg_catalog.int8;
   page pg_catalog.int8;
   shown pg_catalog.int8;

@@ -35,7 +35,7 @@ pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
         rows.push(rewriting("backfill", member, columns::backfill(member)));
     }
     build(closure, Way::There, &mut rows);
-    rows.push(swapping(closure, &parts, Way::There));
+    rows.push(swapping(closure, &parts, Way::There, &plan_of(table, &sql::literal(new_default))));
     rows.extend(cleanup(&parts));
     rows.push(to_default(table, new_default));
     rows
@@ -53,7 +53,7 @@ pub fn back(table: &Table, closure: &Closure) -> Vec<Row> {
     }
     let mut rows = vec![Row::says("check", "Ids beyond the type of before have no way back: the check of the filled column fails on them.".to_owned())];
     build(closure, Way::Back, &mut rows);
-    rows.push(swapping(closure, &parts, Way::Back));
+    rows.push(swapping(closure, &parts, Way::Back, &plan_of(table, "NULL")));
     rows.push(Row::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows.".to_owned()));
     rows
 }
@@ -153,18 +153,22 @@ fn bytes_of(closure: &Closure, relation: u32) -> i64 {
     own.map_or(0, |member| member.bytes)
 }
 
-fn swapping(closure: &Closure, parts: &[Part<'_>], way: Way) -> Row {
-    exclusive("swap", &swap::tables(closure).join(", "), swap::swap(closure, parts, way))
+/// The call that returns this plan.
+fn plan_of(table: &Table, new_default: &str) -> String {
+    let [name, column] = [&table.quoted(), &table.column().name].map(|text| sql::literal(text));
+    format!("mint.convert_plan({name}::pg_catalog.regclass, {column}::pg_catalog.text, {new_default}::pg_catalog.text)")
+}
+
+fn swapping(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Row {
+    exclusive("swap", &swap::tables(closure).join(", "), swap::swap(closure, parts, way, plan))
         .noting("One transaction, which takes its locks at once or lets go of them and tries again.")
 }
 
 /// Ends the way back.
 fn cleanup(parts: &[Part<'_>]) -> Vec<Row> {
     let mut rows = Vec::new();
+    // What a break would lose sight of comes first.
     for (member, of) in parts {
-        let kept = Way::There.kept(member);
-        rows.push(drop_shadow(member, &kept));
-        rows.push(Row::runs("cleanup", format!("DROP FUNCTION IF EXISTS {}()", member.function())));
         for sequence in of.sequences.iter().filter(|sequence| sequence.is_owned || sequence.is_identity) {
             let rules = &sequence.rules;
             if [i64::from(i16::MAX), i64::from(i32::MAX)].contains(&rules.max) {
@@ -173,6 +177,7 @@ fn cleanup(parts: &[Part<'_>]) -> Vec<Row> {
                 rows.push(Row::runs("cleanup", alter).locking(&name, "SHARE ROW EXCLUSIVE"));
             }
         }
+        rows.push(drop_shadow(member, &Way::There.kept(member)));
     }
     rows
 }
@@ -181,8 +186,10 @@ fn drop_shadow(member: &Member, shadow: &str) -> Row {
     let table = member.quoted_table();
     let drop = format!(
         "      DROP TRIGGER IF EXISTS {} ON {table};
+      DROP FUNCTION IF EXISTS {}();
       ALTER TABLE {table} DROP COLUMN IF EXISTS {shadow};",
-        member.trigger()
+        member.trigger(),
+        member.function()
     );
     exclusive("cleanup", &table, columns::retried(&drop)).noting("There is no way back afterwards.")
 }
@@ -197,7 +204,6 @@ fn abandon(closure: &Closure) -> Vec<Row> {
     }
     for member in closure.changed().filter(|member| member.new_type.is_some()) {
         rows.push(drop_shadow(member, &member.new_name()));
-        rows.push(Row::runs("cleanup", format!("DROP FUNCTION IF EXISTS {}()", member.function())));
     }
     if rows.is_empty() {
         rows.push(Row::says("check", "Nothing has been begun: there is nothing to take back.".to_owned()));

@@ -10,8 +10,14 @@ use crate::pg::catalog::sql;
 pub type Part<'a> = (&'a Member, Table);
 
 /// The swap, which is tried again until it has all its locks at once.
-pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way) -> String {
-    let mut lines = vec![format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", tables(closure).join(", "))];
+///
+/// Under the locks it asks for the plan again: nothing but the swap may be left, as somebody may have created an index or a
+/// foreign key since, or an earlier step may have failed.
+pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> String {
+    let mut lines = vec![
+        format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", tables(closure).join(", ")),
+        format!("IF EXISTS (SELECT FROM {plan} AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF"),
+    ];
     for key in &closure.keys {
         let name = sql::quoted_exactly(&key.name);
         lines.push(format!("ALTER TABLE {} DROP CONSTRAINT {name}", closure.table(key.relation)));
@@ -92,7 +98,7 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
     lines.push(format!("DROP TRIGGER {} ON {table}", member.trigger()));
     if let Some(sequence) = identity {
         let name = sequence.rules.quoted();
-        lines.push(format!("SELECT last_value, is_called INTO STRICT last, called FROM {name}"));
+        lines.push(format!("SELECT {} FROM {name}", columns::STATE));
         lines.push(format!("{alter} ALTER COLUMN {column} DROP IDENTITY"));
     }
     if member.default.is_some() {
