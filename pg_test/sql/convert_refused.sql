@@ -146,6 +146,7 @@ DROP TABLE granted;
 
 -- 18. Ids at or above the first new one: of another layout, of the future.
 INSERT INTO t (id) VALUES (9000000000000000000);
+\set VERBOSITY terse
 SELECT mint.convert('t', 'id', $$snowflake_next_id(5, 'time:41 node:10 seq:12 epoch:2025-01-01T00:00:00Z')$$);
 \set VERBOSITY sqlstate
 SELECT mint.convert('t', 'id', 'snowflake_next_id((random() * 5)::int)');

@@ -43,7 +43,7 @@ pub enum Floor {
 }
 
 impl Generator {
-    /// Parses the new default of a column, with the caller's names and rights.
+    /// Parses the new default of a column, with the caller's names.
     pub fn parse(text: &str, table: &Table) -> Self {
         let column = table.column();
         // What becomes a bigint is parsed as one.
@@ -53,7 +53,7 @@ impl Generator {
             type_oid: if is_narrow { pg_sys::INT8OID } else { column.type_oid.into() },
             type_modifier: if is_narrow { -1 } else { column.type_modifier },
         };
-        let default = parse_default(text, &target);
+        let default = parse_default(text, &target, table.owner.into());
         let name = |call: &Call| extension::own_function(call.function);
         let Some((call, name)) = default
             .call

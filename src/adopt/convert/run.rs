@@ -123,7 +123,8 @@ pub enum Order {
 }
 
 /// Locks the table, all below, and its sequence. Nobody gets a deadlock from it: whoever has one of them and waits for the
-/// other has waited for less than the time after which the server looks for deadlocks.
+/// other has waited for less than the time after which the server looks for deadlocks. Where programs of both orders are
+/// always at work, it may not get the locks at all: one kind or the other always holds what it waits for.
 pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: Patience) {
     const POLL: Duration = Duration::from_millis(200);
     const SHORT: i32 = 400;
@@ -174,7 +175,7 @@ pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Ord
         patience.retries.saturating_add(1),
         patience.lock_timeout
     ))
-    .hint("Wait for long transactions on the table to end: pg_stat_activity shows them by xact_start.")
+    .hint("Wait for long transactions on the table to end: pg_stat_activity shows them by xact_start. If some programs call nextval() before they insert while others insert with the default, pause one kind.")
     .raise()
 }
 

@@ -1,7 +1,7 @@
 //! Expressions that a user wrote, for the default of a column: parsed as one expression, never as a statement, and printed
 //! with exact names.
 
-use crate::pg::catalog::privilege::{guarded, restricted};
+use crate::pg::catalog::privilege::{as_role, restricted};
 use crate::pg::charset;
 use crate::pg::error::{relay_errors, report};
 use pgrx::{PgSqlErrorCode as Code, is_a, pg_sys};
@@ -42,11 +42,13 @@ pub struct Argument {
     pub is_constant: bool,
 }
 
-/// Parses a text as the default of a column, with the caller's names and rights.
-pub fn parse_default(text: &str, target: &Target) -> Default {
+/// Parses a text as the default of a column: with the names of the caller, whose text it is, and nothing of it or of the
+/// column's type runs with more rights than those of `owner`, the owner of the table. (The server plans the constraints of a
+/// domain as soon as it folds constants, and so calls their functions.)
+pub fn parse_default(text: &str, target: &Target, owner: pg_sys::Oid) -> Default {
     let source = charset::c_string(text);
     let name = charset::c_string(&target.name);
-    let (cooked, folded) = restricted(|| {
+    let cooked = restricted(|| {
         relay_errors(|| {
             let raw = expression_of(&source);
             // SAFETY: the parser's own steps for a default, which return trees in the current memory context.
@@ -62,12 +64,11 @@ pub fn parse_default(text: &str, target: &Target) -> Default {
                     0,
                 );
                 pg_sys::free_parsestate(state);
-                let copy = pg_sys::copyObjectImpl(cooked.cast()).cast();
-                (cooked, pg_sys::eval_const_expressions(ptr::null_mut(), copy))
+                cooked
             }
         })
     });
-    guarded(|| Default {
+    as_role(owner, || Default {
         // SAFETY: a tree of the parser; the text is a copy.
         text: relay_errors(|| unsafe {
             charset::decode_c(pg_sys::deparse_expression(
@@ -77,8 +78,11 @@ pub fn parse_default(text: &str, target: &Target) -> Default {
                 false,
             ))
         }),
-        // SAFETY: a tree of the planner.
-        call: unsafe { call(folded) },
+        // SAFETY: trees of the planner; constants are folded in a copy.
+        call: relay_errors(|| unsafe {
+            let copy = pg_sys::copyObjectImpl(cooked.cast()).cast();
+            call(pg_sys::eval_const_expressions(ptr::null_mut(), copy))
+        }),
     })
 }
 

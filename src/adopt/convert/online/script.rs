@@ -100,8 +100,8 @@ fn prepare(member: &Member) -> Vec<Row> {
         rows.push(exclusive("prepare", &table, columns::retried(&add)));
     }
     if !member.has_trigger {
-        rows.push(Row::runs("prepare", columns::function(member, Way::Back)));
-        let trigger = columns::retried(&columns::trigger(member));
+        let create = format!("      {};\n{}", columns::function(member, Way::Back), columns::trigger(member));
+        let trigger = columns::retried(&create);
         rows.push(exclusive("prepare", &table, trigger).noting("From now on each row that is written has its shadow."));
     }
     rows
