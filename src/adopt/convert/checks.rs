@@ -31,7 +31,12 @@ impl Blocker {
 
     fn new(code: Code, message: String, detail: Option<String>, hint: impl Into<String>) -> Self {
         let hint = hint.into();
-        Self { code, message, detail, hint }
+        Self {
+            code,
+            message,
+            detail,
+            hint,
+        }
     }
 
     pub fn to_report(&self) -> Report {
@@ -42,7 +47,10 @@ impl Blocker {
 
     /// As a line of the plan.
     pub fn note(&self) -> String {
-        let detail = self.detail.as_ref().map_or_else(String::new, |detail| format!(" {detail}"));
+        let detail = self
+            .detail
+            .as_ref()
+            .map_or_else(String::new, |detail| format!(" {detail}"));
         format!("blocker: {}.{detail} {}", self.message, self.hint)
     }
 }
@@ -56,7 +64,10 @@ pub fn blockers(table: &Table) -> Vec<Blocker> {
     if !table.narrow.is_empty() {
         let list = table.narrow.join(", ");
         found.push(Blocker::state(
-            format!("{} is referred to by columns that cannot hold a bigint", table.what()),
+            format!(
+                "{} is referred to by columns that cannot hold a bigint",
+                table.what()
+            ),
             Some(format!("They are {list}.")),
             "Change their types first: mint.convert_plan() prints how, without an outage.",
         ));
@@ -65,7 +76,9 @@ pub fn blockers(table: &Table) -> Vec<Blocker> {
         let list = table.unindexed.join(", ");
         found.push(Blocker::state(
             format!("{} has no index that begins with it", table.what()),
-            Some(format!("It has none on {list}: the largest id could not be read under a lock.")),
+            Some(format!(
+                "It has none on {list}: the largest id could not be read under a lock."
+            )),
             "Make it the primary key, or use CREATE UNIQUE INDEX CONCURRENTLY.",
         ));
     }
@@ -84,7 +97,10 @@ pub fn of_sequences(table: &Table) -> Vec<Blocker> {
 fn of_tables(table: &Table, found: &mut Vec<Blocker>) {
     if let Some(parent) = &table.parent {
         found.push(Blocker::unsupported(
-            format!("table \"{}\" is a partition or a child of table {parent}", table.name),
+            format!(
+                "table \"{}\" is a partition or a child of table {parent}",
+                table.name
+            ),
             None,
             "Convert the root: its default reaches all tables below.",
         ));
@@ -98,7 +114,10 @@ fn of_tables(table: &Table, found: &mut Vec<Blocker>) {
     }
     if table.force_row_security {
         found.push(Blocker::state(
-            format!("table \"{}\" has row security that is forced on its owner", table.name),
+            format!(
+                "table \"{}\" has row security that is forced on its owner",
+                table.name
+            ),
             Some("The largest id may be in a row that the owner cannot see.".to_owned()),
             "Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY for the time of the conversion.",
         ));
@@ -112,24 +131,40 @@ fn of_tables(table: &Table, found: &mut Vec<Blocker>) {
     }
     if let Some(below) = table.below.iter().find(|below| below.owner != table.owner) {
         found.push(Blocker::state(
-            format!("partition \"{}\" has another owner than table \"{}\"", below.name, table.name),
+            format!(
+                "partition \"{}\" has another owner than table \"{}\"",
+                below.name, table.name
+            ),
             None,
-            format!("Use ALTER TABLE ... OWNER TO {}.", sql::quoted_exactly(&table.owner_name)),
+            format!(
+                "Use ALTER TABLE ... OWNER TO {}.",
+                sql::quoted_exactly(&table.owner_name)
+            ),
         ));
     }
     let default = table.column().default.as_ref();
     let odd = table.below.iter().find(|below| {
-        below.default.as_ref().is_some_and(|own| Some(own) != default)
+        below
+            .default
+            .as_ref()
+            .is_some_and(|own| Some(own) != default)
     });
     if let Some(below) = odd {
         found.push(Blocker::state(
             format!("partition \"{}\" has a default of its own", below.name),
             None,
-            format!("Use ALTER TABLE {} ALTER COLUMN {} DROP DEFAULT, or give it that of its root.", sql::quoted_exactly(&below.name), table.quoted_column()),
+            format!(
+                "Use ALTER TABLE {} ALTER COLUMN {} DROP DEFAULT, or give it that of its root.",
+                sql::quoted_exactly(&below.name),
+                table.quoted_column()
+            ),
         ));
     }
     let inherits = |own: &String| own.is_empty() || *own == table.column().identity;
-    let odd = table.below.iter().find(|below| !below.identity.as_ref().is_none_or(inherits));
+    let odd = table
+        .below
+        .iter()
+        .find(|below| !below.identity.as_ref().is_none_or(inherits));
     if let Some(below) = odd {
         found.push(Blocker::state(
             format!("partition \"{}\" has an identity of its own", below.name),
@@ -162,12 +197,25 @@ fn of_column(table: &Table, found: &mut Vec<Blocker>) {
             "Use ALTER TABLE ... SET DEFAULT.",
         )),
     }
-    let Some(default) = &column.default else { return };
-    let is_known = table.sequence().is_some_and(|sequence| *default == sequence.rules.default());
+    let Some(default) = &column.default else {
+        return;
+    };
+    let is_known = table
+        .sequence()
+        .is_some_and(|sequence| *default == sequence.rules.default());
     if default.contains("nextval(") && !is_known {
         let hint = match table.sequences.first() {
-            Some(sequence) => format!("Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT {} first.", table.quoted(), table.quoted_column(), sequence.rules.default()),
-            None => format!("Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT nextval('...'::regclass) first, with the schema of the sequence.", table.quoted(), table.quoted_column()),
+            Some(sequence) => format!(
+                "Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT {} first.",
+                table.quoted(),
+                table.quoted_column(),
+                sequence.rules.default()
+            ),
+            None => format!(
+                "Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT nextval('...'::regclass) first, with the schema of the sequence.",
+                table.quoted(),
+                table.quoted_column()
+            ),
         };
         found.push(Blocker::state(
             format!("default of {} does not name one sequence", table.what()),
@@ -184,9 +232,15 @@ fn of_sequence(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
     let name = &sequence.rules.name;
     if !sequence.is_identity && !sequence.in_default {
         found.push(Blocker::state(
-            format!("{} owns sequence \"{name}\" without drawing from it", table.what()),
+            format!(
+                "{} owns sequence \"{name}\" without drawing from it",
+                table.what()
+            ),
             None,
-            format!("Use ALTER SEQUENCE {} OWNED BY NONE, or set a default of it.", sequence.rules.quoted()),
+            format!(
+                "Use ALTER SEQUENCE {} OWNED BY NONE, or set a default of it.",
+                sequence.rules.quoted()
+            ),
         ));
         return;
     }
@@ -199,18 +253,35 @@ fn of_sequence(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
         ));
     }
     let own = format!("{}.{}", table.name, table.column().name);
-    if let Some(owner) = sequence.owned_by.as_ref().filter(|_| !sequence.is_owned && !sequence.is_identity) {
+    if let Some(owner) = sequence
+        .owned_by
+        .as_ref()
+        .filter(|_| !sequence.is_owned && !sequence.is_identity)
+    {
         found.push(Blocker::state(
             format!("sequence \"{name}\" is owned by another column"),
             Some(format!("It is owned by {owner}, and {own} draws from it.")),
-            format!("Use ALTER SEQUENCE {} OWNED BY NONE first.", sequence.rules.quoted()),
+            format!(
+                "Use ALTER SEQUENCE {} OWNED BY NONE first.",
+                sequence.rules.quoted()
+            ),
         ));
     }
     if sequence.rules.owner != table.owner {
         found.push(Blocker::state(
-            format!("sequence \"{name}\" has another owner than table \"{}\"", table.name),
-            Some("The record of the conversion is trusted only from the owner of the table.".to_owned()),
-            format!("Use ALTER SEQUENCE {} OWNER TO {}.", sequence.rules.quoted(), sql::quoted_exactly(&table.owner_name)),
+            format!(
+                "sequence \"{name}\" has another owner than table \"{}\"",
+                table.name
+            ),
+            Some(
+                "The record of the conversion is trusted only from the owner of the table."
+                    .to_owned(),
+            ),
+            format!(
+                "Use ALTER SEQUENCE {} OWNER TO {}.",
+                sequence.rules.quoted(),
+                sql::quoted_exactly(&table.owner_name)
+            ),
         ));
     }
     if !sequence.is_identity {
@@ -220,18 +291,33 @@ fn of_sequence(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
         let list = sequence.dependents.join(", ");
         found.push(Blocker::state(
             format!("other objects depend on sequence \"{name}\" of an identity column"),
-            Some(format!("The sequence is dropped and created anew, and would take these with it: {list}.")),
+            Some(format!(
+                "The sequence is dropped and created anew, and would take these with it: {list}."
+            )),
             "Drop them, convert, and create them again: the new sequence has the same name.",
         ));
     }
     if !table.can_create {
         found.push(Blocker::state(
-            format!("owner of table \"{}\" cannot create relations in schema \"{}\"", table.name, table.schema),
+            format!(
+                "owner of table \"{}\" cannot create relations in schema \"{}\"",
+                table.name, table.schema
+            ),
             Some("The sequence of an identity column is created anew.".to_owned()),
-            format!("Use GRANT CREATE ON SCHEMA {} TO {} for the time of the conversion.", sql::quoted_exactly(&table.schema), sql::quoted_exactly(&table.owner_name)),
+            format!(
+                "Use GRANT CREATE ON SCHEMA {} TO {} for the time of the conversion.",
+                sql::quoted_exactly(&table.schema),
+                sql::quoted_exactly(&table.owner_name)
+            ),
         ));
     }
-    if sequence.rules.acl.iter().flatten().any(|grant| !grant.is_owners) {
+    if sequence
+        .rules
+        .acl
+        .iter()
+        .flatten()
+        .any(|grant| !grant.is_owners)
+    {
         found.push(Blocker::state(
             format!("privileges on sequence \"{name}\" were granted by others than its owner"),
             None,
@@ -246,32 +332,58 @@ pub fn draws_from_itself(table: &Table, generator: &Generator) -> Option<Blocker
     let literal = sql::literal(&sequence.rules.quoted());
     generator.text.contains(&literal).then(|| {
         Blocker::state(
-            format!("the new default draws from sequence \"{}\", as the old one does", sequence.rules.name),
+            format!(
+                "the new default draws from sequence \"{}\", as the old one does",
+                sequence.rules.name
+            ),
             Some("A conversion ends the sequence of before.".to_owned()),
-            format!("Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT {}.", table.quoted(), table.quoted_column(), generator.text),
+            format!(
+                "Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT {}.",
+                table.quoted(),
+                table.quoted_column(),
+                generator.text
+            ),
         )
     })
 }
 
 /// The largest id of the table, read by its indexes.
 pub fn largest(table: &Table) -> Option<i64> {
-    let query = format!("SELECT pg_catalog.max({}::pg_catalog.int8) FROM {}", table.quoted_column(), table.quoted());
+    let query = format!(
+        "SELECT pg_catalog.max({}::pg_catalog.int8) FROM {}",
+        table.quoted_column(),
+        table.quoted()
+    );
     let oids = table.oids();
-    let bound = Bound { relations: &oids, ..Bound::default() };
+    let bound = Bound {
+        relations: &oids,
+        ..Bound::default()
+    };
     privilege::as_role(table.owner.into(), || {
-        restrict_to(bound, || guc::with(&[(c"row_security", 0)], || sql::ask_with::<i64>(&query, &[])))
+        restrict_to(bound, || {
+            guc::with(&[(c"row_security", 0)], || {
+                sql::ask_with::<i64>(&query, &[])
+            })
+        })
     })
 }
 
 /// Ids of the table that new ones would meet.
 pub fn meets(table: &Table, floor: Floor) -> Option<Blocker> {
-    let Floor::Above(floor) = floor else { return None };
+    let Floor::Above(floor) = floor else {
+        return None;
+    };
     let largest = largest(table).filter(|&largest| largest > floor)?;
     Some(Blocker::state(
         format!("{} has ids that new ones could meet", table.what()),
-        Some(format!("The largest id is {largest}, and new ones may be as small as {}.", floor.saturating_add(1))),
-        format!("If it is of the same layout, wait until its time has come, or use snowflake_start_above({largest}, ...) for a default of one shard. \
-             If it is of another layout or epoch, use that one, or one whose ids are larger."),
+        Some(format!(
+            "The largest id is {largest}, and new ones may be as small as {}.",
+            floor.saturating_add(1)
+        )),
+        format!(
+            "If it is of the same layout, wait until its time has come, or use snowflake_start_above({largest}, ...) for a default of one shard. \
+             If it is of another layout or epoch, use that one, or one whose ids are larger."
+        ),
     ))
 }
 
@@ -283,7 +395,10 @@ pub fn notes(table: &Table) -> Vec<String> {
         let name = &sequence.rules.name;
         notes.push(format!("Sequence \"{name}\" stays at its end: nextval() of it is an error, and currval() and lastval() return nothing new. Its comment is the record from which mint.convert_revert() puts back what was."));
         if !table.mentions.is_empty() {
-            notes.push(format!("These functions mention the sequence: {}.", table.mentions.join(", ")));
+            notes.push(format!(
+                "These functions mention the sequence: {}.",
+                table.mentions.join(", ")
+            ));
         }
     } else {
         notes.push("There is no sequence to keep a record in: mint.convert() returns the statement that reverts it.".to_owned());
@@ -292,10 +407,16 @@ pub fn notes(table: &Table) -> Vec<String> {
         notes.push(format!("GENERATED ALWAYS refused ids of an INSERT, and a default does not: REVOKE INSERT on the table and GRANT it on the other columns than \"{column}\", where that matters."));
     }
     if !table.below.is_empty() {
-        notes.push(format!("{} tables below get the default as well.", table.below.len()));
+        notes.push(format!(
+            "{} tables below get the default as well.",
+            table.below.len()
+        ));
     }
     if table.persistence == "u" {
-        notes.push("The table is unlogged: after a crash it is empty, and its sequence begins again.".to_owned());
+        notes.push(
+            "The table is unlogged: after a crash it is empty, and its sequence begins again."
+                .to_owned(),
+        );
     }
     if !table.publications.is_empty() {
         notes.push(format!("The table is published by {}: defaults are not replicated, so convert the subscribers as well, with another shard.", table.publications.join(", ")));

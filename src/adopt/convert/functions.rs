@@ -82,7 +82,10 @@ fn convert(
     let generator = Generator::parse(&new_default, &table);
     let way_back = run::convert(&table, &generator, patience);
     if way_back.is_none() {
-        inform(format!("{} has this default already, skipping", table.what()));
+        inform(format!(
+            "{} has this default already, skipping",
+            table.what()
+        ));
     }
     way_back.map(DecodedText)
 }
@@ -152,7 +155,8 @@ fn find(table_name: Option<Regclass>, column_name: Option<DecodedText>) -> Table
 }
 
 fn patience(lock_timeout: Option<Interval>, retries: Option<i32>) -> Patience {
-    let refuse = |message: &str| -> ! { report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message).raise() };
+    let refuse =
+        |message: &str| -> ! { report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message).raise() };
     let micros = required(lock_timeout, "lock_timeout").as_micros();
     let lock_timeout = i32::try_from(micros / 1_000).unwrap_or(-1);
     if micros < 0 || lock_timeout < 0 {
@@ -165,7 +169,10 @@ fn patience(lock_timeout: Option<Interval>, retries: Option<i32>) -> Patience {
     if !(0..=1000).contains(&retries) {
         refuse("retries must be between 0 and 1000");
     }
-    Patience { lock_timeout, retries }
+    Patience {
+        lock_timeout,
+        retries,
+    }
 }
 
 extension_sql_file!(

@@ -10,15 +10,8 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// The functions that return an id that none of them has returned before, for a column.
 const GENERATORS: [&str; 9] = [
-    "snowflake_next_id",
-    "snowflake_next",
-    "segment_next",
-    "ticket_next",
-    "uuid_v1",
-    "uuid_v2",
-    "uuid_v4",
-    "uuid_v6",
-    "uuid_v7",
+    "snowflake_next_id", "snowflake_next", "segment_next", "ticket_next", "uuid_v1", "uuid_v2",
+    "uuid_v4", "uuid_v6", "uuid_v7",
 ];
 
 /// A default that mints ids.
@@ -50,7 +43,11 @@ impl Generator {
         let is_narrow = ["integer", "smallint"].contains(&column.base_type.as_str());
         let target = Target {
             name: column.name.clone(),
-            type_oid: if is_narrow { pg_sys::INT8OID } else { column.type_oid.into() },
+            type_oid: if is_narrow {
+                pg_sys::INT8OID
+            } else {
+                column.type_oid.into()
+            },
             type_modifier: if is_narrow { -1 } else { column.type_modifier },
         };
         let default = parse_default(text, &target, table.owner.into());
@@ -111,14 +108,20 @@ impl Generator {
 
     /// Whether each call mints in the same lane.
     fn is_one_lane(&self) -> bool {
-        self.call.arguments.iter().all(|argument| argument.is_constant)
+        self.call
+            .arguments
+            .iter()
+            .all(|argument| argument.is_constant)
     }
 }
 
 /// The layout that a call has, or the default one.
 fn layout_of(call: &Call) -> Layout {
     let is_layout = |name: &str| name == "snowflake_layout" || name.ends_with(".snowflake_layout");
-    let argument = call.arguments.iter().find(|argument| is_layout(&argument.type_name));
+    let argument = call
+        .arguments
+        .iter()
+        .find(|argument| is_layout(&argument.type_name));
     let text = match argument {
         None => "instagram",
         Some(argument) => match &argument.constant {

@@ -33,19 +33,35 @@ const SHORT: i64 = 1_000;
 
 impl Row {
     pub fn says(phase: &'static str, note: String) -> Self {
-        Self { phase, note: Some(note), ..Self::default() }
+        Self {
+            phase,
+            note: Some(note),
+            ..Self::default()
+        }
     }
 
     pub fn runs(phase: &'static str, command: String) -> Self {
-        Self { phase, command: Some(command), estimate: SHORT, ..Self::default() }
+        Self {
+            phase,
+            command: Some(command),
+            estimate: SHORT,
+            ..Self::default()
+        }
     }
 
     pub fn locking(self, object: &str, lock: &str) -> Self {
-        Self { object: Some(object.to_owned()), lock: (!lock.is_empty()).then(|| lock.to_owned()), ..self }
+        Self {
+            object: Some(object.to_owned()),
+            lock: (!lock.is_empty()).then(|| lock.to_owned()),
+            ..self
+        }
     }
 
     pub fn noting(self, note: &str) -> Self {
-        Self { note: Some(note.to_owned()), ..self }
+        Self {
+            note: Some(note.to_owned()),
+            ..self
+        }
     }
 }
 
@@ -64,7 +80,10 @@ pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
         return script::there(table, &closure, &generator.text);
     }
     if run::is_converted(table, &generator) {
-        return vec![Row::says("check", "The column is converted already: there is nothing to do.".to_owned())];
+        return vec![Row::says(
+            "check",
+            "The column is converted already: there is nothing to do.".to_owned(),
+        )];
     }
     let mut found = checks::blockers(table);
     found.extend(checks::draws_from_itself(table, &generator));
@@ -72,10 +91,16 @@ pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
         found.extend(blocking_ids(table, &generator));
     }
     if !found.is_empty() {
-        return found.iter().map(|blocker| Row::says("check", blocker.note())).collect();
+        return found
+            .iter()
+            .map(|blocker| Row::says("check", blocker.note()))
+            .collect();
     }
     let notes = checks::notes(table);
-    let mut rows: Vec<Row> = notes.into_iter().map(|note| Row::says("check", note)).collect();
+    let mut rows: Vec<Row> = notes
+        .into_iter()
+        .map(|note| Row::says("check", note))
+        .collect();
     rows.extend(statements(table, &generator));
     rows
 }
@@ -83,7 +108,10 @@ pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
 /// The way back of a column that is no integer.
 fn revert(table: &Table) -> Vec<Row> {
     if record::find(table).is_none() {
-        return vec![Row::says("check", "The column has no record of a conversion: see mint.conversions.".to_owned())];
+        return vec![Row::says(
+            "check",
+            "The column has no record of a conversion: see mint.conversions.".to_owned(),
+        )];
     }
     let name = table.quoted();
     let [literal, column] = [&name, &table.column().name].map(|text| sql::literal(text));
@@ -102,7 +130,8 @@ fn blocking_ids(table: &Table, generator: &Generator) -> Option<Blocker> {
 fn statements(table: &Table, generator: &Generator) -> Vec<Row> {
     let record = privilege::as_role(table.owner.into(), || Record::of(table));
     let name = table.quoted();
-    let [literal, column, text] = [&name, &table.column().name, &generator.text].map(|text| sql::literal(text));
+    let [literal, column, text] =
+        [&name, &table.column().name, &generator.text].map(|text| sql::literal(text));
     let call = format!("SELECT mint.convert({literal}, {column}, {text})");
     let mut rows = vec![
         Row::runs("swap", "BEGIN".to_owned()).noting(&format!("In place of all that follows: {call}. It checks the ids under the lock, and tries again for a lock that it does not get.")),
@@ -112,7 +141,11 @@ fn statements(table: &Table, generator: &Generator) -> Vec<Row> {
             .noting("Waits for transactions that use the table, and others wait behind it."),
     ];
     let steps = steps::convert(table, &generator.text, record.as_ref());
-    rows.extend(steps.into_iter().map(|step| Row::runs("swap", step.command).locking(&step.object, step.lock)));
+    rows.extend(
+        steps
+            .into_iter()
+            .map(|step| Row::runs("swap", step.command).locking(&step.object, step.lock)),
+    );
     rows.push(Row::runs("swap", "COMMIT".to_owned()));
     rows
 }

@@ -83,7 +83,9 @@ impl Record {
             last_value,
             is_called,
             comment: sequence.rules.comment.clone(),
-            bare: bare.map(|below| (below.schema.clone(), below.name.clone())).collect(),
+            bare: bare
+                .map(|below| (below.schema.clone(), below.name.clone()))
+                .collect(),
         })
     }
 
@@ -92,7 +94,9 @@ impl Record {
     }
 
     pub fn is_bare(&self, schema: &str, name: &str) -> bool {
-        self.bare.iter().any(|(of, bare)| of == schema && bare == name)
+        self.bare
+            .iter()
+            .any(|(of, bare)| of == schema && bare == name)
     }
 
     /// Whether the sequence could have had that last value.
@@ -106,8 +110,11 @@ pub fn all() -> Vec<Found> {
     #[derive(Deserialize)]
     struct Rows(#[serde(deserialize_with = "list")] Vec<Rules>);
 
-    let text = sql::ask_with::<JsonText>(include_str!("../../../sql/adopt/convert_records.sql"), &[]);
-    let Some(JsonText(text)) = text else { return Vec::new() };
+    let text =
+        sql::ask_with::<JsonText>(include_str!("../../../sql/adopt/convert_records.sql"), &[]);
+    let Some(JsonText(text)) = text else {
+        return Vec::new();
+    };
     let Rows(rows) = read(&text);
     let found = rows.into_iter().filter_map(|rules| {
         let record: Record = serde_json::from_str(rules.comment.as_deref()?).ok()?;
@@ -120,7 +127,12 @@ pub fn all() -> Vec<Found> {
 /// Returns the record of a table's column, if there is one that counts: on a sequence of the table's owner.
 pub fn find(table: &Table) -> Option<Found> {
     let is_of = |found: &Found| {
-        let Record { schema, table: name, column, .. } = &found.record;
+        let Record {
+            schema,
+            table: name,
+            column,
+            ..
+        } = &found.record;
         found.rules.owner == table.owner
             && (schema, name, column) == (&table.schema, &table.name, &table.column().name)
     };
@@ -131,7 +143,11 @@ pub fn find(table: &Table) -> Option<Found> {
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!("two sequences have the record of {}", table.what()),
         )
-        .detail(format!("They are {} and {}.", first.rules.quoted(), second.rules.quoted()))
+        .detail(format!(
+            "They are {} and {}.",
+            first.rules.quoted(),
+            second.rules.quoted()
+        ))
         .hint("Remove the comment of the one that the column has not drawn from.")
         .raise();
     }
@@ -140,7 +156,12 @@ pub fn find(table: &Table) -> Option<Found> {
 
 /// The oid of the table of a record, if it has the column and the same owner as the sequence.
 pub fn table_of(found: &Found) -> Option<pg_sys::Oid> {
-    let Record { schema, table, column, .. } = &found.record;
+    let Record {
+        schema,
+        table,
+        column,
+        ..
+    } = &found.record;
     let query = "SELECT c.oid FROM pg_catalog.pg_class AS c
         JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
         JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND NOT a.attisdropped
@@ -149,5 +170,8 @@ pub fn table_of(found: &Found) -> Option<pg_sys::Oid> {
             AND (c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\" OR c.relkind OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\")";
     let text = |text: &String| crate::pg::datum::text::DecodedText(text.clone()).into();
     let owner = pg_sys::Oid::from_u32(found.rules.owner);
-    sql::ask_with::<pg_sys::Oid>(query, &[text(schema), text(table), text(column), owner.into()])
+    sql::ask_with::<pg_sys::Oid>(
+        query,
+        &[text(schema), text(table), text(column), owner.into()],
+    )
 }

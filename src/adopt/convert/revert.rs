@@ -22,7 +22,15 @@ pub fn revert(table: &Table, patience: Patience) -> bool {
         let Some(Found { rules, record }) = record::find(&table) else {
             run::changed_meanwhile(&table)
         };
-        privilege::as_role(table.owner.into(), || refuse_unless_ended(&table, &Found { rules: rules.clone(), record: record.clone() }));
+        privilege::as_role(table.owner.into(), || {
+            refuse_unless_ended(
+                &table,
+                &Found {
+                    rules: rules.clone(),
+                    record: record.clone(),
+                },
+            )
+        });
         run::execute(&table, &steps::revert(&table, &rules, &record));
         let after = Table::find(oid, &name);
         let is_back = match record.kind {
@@ -53,11 +61,19 @@ fn refuse_unless_drawing(table: &Table) {
 /// The sequence must be as the conversion left it: somebody else may have drawn from it since.
 fn refuse_unless_ended(table: &Table, found: &Found) {
     let rules = &found.rules;
-    let has_other_type = table.is_identity() || !matches!(table.column().base_type.as_str(), "bigint" | "integer" | "smallint");
+    let has_other_type = table.is_identity()
+        || !matches!(
+            table.column().base_type.as_str(),
+            "bigint" | "integer" | "smallint"
+        );
     if has_other_type {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!("{} cannot draw from sequence \"{}\" again", table.what(), rules.name),
+            format!(
+                "{} cannot draw from sequence \"{}\" again",
+                table.what(),
+                rules.name
+            ),
         )
         .detail("It is an identity column, or of another type.")
         .hint("Remove the comment of the sequence if its conversion is not to be reverted.")

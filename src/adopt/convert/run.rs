@@ -54,7 +54,12 @@ pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Opti
     let oid = table.oid.into();
     let name = table.column().name.clone();
     Some(retried(table, patience, |order| {
-        take_locks(table, table.sequence().map(|sequence| sequence.rules.oid), order, patience);
+        take_locks(
+            table,
+            table.sequence().map(|sequence| sequence.rules.oid),
+            order,
+            patience,
+        );
         let table = Table::find(oid, &name);
         refuse_blocked(&table);
         if let Some(blocker) = checks::draws_from_itself(&table, generator) {
@@ -137,7 +142,11 @@ pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: 
         Order::TableFirst => {
             lock::lock_tables(oid, patience.lock_timeout);
             if !lock::poll_sequence(sequence, POLL) {
-                report(Code::ERRCODE_LOCK_NOT_AVAILABLE, "could not obtain lock on sequence").raise();
+                report(
+                    Code::ERRCODE_LOCK_NOT_AVAILABLE,
+                    "could not obtain lock on sequence",
+                )
+                .raise();
             }
         }
         Order::SequenceFirst => {
@@ -156,13 +165,20 @@ pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Ord
     const LONGEST_PAUSE: i32 = 10_000;
     let mut pause = patience.lock_timeout.clamp(50, 1_000);
     for turn in 0..=patience.retries {
-        let order = if turn % 2 == 0 { Order::TableFirst } else { Order::SequenceFirst };
+        let order = if turn % 2 == 0 {
+            Order::TableFirst
+        } else {
+            Order::SequenceFirst
+        };
         if let Some(answer) = subtransaction::attempt(|| attempt(order)) {
             return answer;
         }
         if turn < patience.retries {
             let seconds = f64::from(pause) / 1_000.0;
-            sql::ask_with::<DecodedText>("SELECT pg_catalog.pg_sleep($1::pg_catalog.float8)::pg_catalog.text", &[seconds.into()]);
+            sql::ask_with::<DecodedText>(
+                "SELECT pg_catalog.pg_sleep($1::pg_catalog.float8)::pg_catalog.text",
+                &[seconds.into()],
+            );
             pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
     }

@@ -20,7 +20,11 @@ const ROW: &str = "ROW EXCLUSIVE";
 
 fn step(object: &str, lock: &'static str, command: String) -> Step {
     let object = object.to_owned();
-    Step { command, object, lock }
+    Step {
+        command,
+        object,
+        lock,
+    }
 }
 
 fn alter(table: &Table, rest: &str) -> Step {
@@ -40,10 +44,17 @@ pub fn convert(table: &Table, default: &str, record: Option<&Record>) -> Vec<Ste
     let end = rules.end();
     let mut steps = Vec::new();
     if sequence.is_identity {
-        steps.push(alter(table, &format!("ALTER COLUMN {column} DROP IDENTITY, {set}")));
+        steps.push(alter(
+            table,
+            &format!("ALTER COLUMN {column} DROP IDENTITY, {set}"),
+        ));
         steps.push(step(&name, "", create(rules)));
         let owner = sql::quoted_exactly(&table.owner_name);
-        steps.push(step(&name, EXCLUSIVE, format!("ALTER SEQUENCE {name} OWNER TO {owner}")));
+        steps.push(step(
+            &name,
+            EXCLUSIVE,
+            format!("ALTER SEQUENCE {name} OWNER TO {owner}"),
+        ));
     } else {
         steps.push(alter(table, &set));
         // With a file of its own, so that a rollback undoes what setval does.
@@ -69,19 +80,42 @@ pub fn revert(table: &Table, rules: &Rules, record: &Record) -> Vec<Step> {
     if record.kind == Kind::Serial {
         let set = format!("ALTER COLUMN {column} SET DEFAULT {}", exact_default(rules));
         steps.push(alter(table, &set));
-        let bare = table.below.iter().filter(|below| record.is_bare(&below.schema, &below.name));
+        let bare = table
+            .below
+            .iter()
+            .filter(|below| record.is_bare(&below.schema, &below.name));
         for below in bare {
             let below = quoted(&below.schema, &below.name);
-            steps.push(step(&below, EXCLUSIVE, format!("ALTER TABLE {below} ALTER COLUMN {column} DROP DEFAULT")));
+            steps.push(step(
+                &below,
+                EXCLUSIVE,
+                format!("ALTER TABLE {below} ALTER COLUMN {column} DROP DEFAULT"),
+            ));
         }
         let cycle = if record.cycle { "CYCLE" } else { "NO CYCLE" };
-        let owner = if record.is_owned { format!(" OWNED BY {}.{column}", table.quoted()) } else { String::new() };
+        let owner = if record.is_owned {
+            format!(" OWNED BY {}.{column}", table.quoted())
+        } else {
+            String::new()
+        };
         let last = record.last_value;
-        steps.push(step(&name, SHARE_ROW, format!("ALTER SEQUENCE {name} {cycle}{owner} RESTART WITH {last}")));
+        steps.push(step(
+            &name,
+            SHARE_ROW,
+            format!("ALTER SEQUENCE {name} {cycle}{owner} RESTART WITH {last}"),
+        ));
     } else {
         steps.push(alter(table, &format!("ALTER COLUMN {column} DROP DEFAULT")));
-        steps.push(step(&name, EXCLUSIVE, format!("DROP SEQUENCE {name} RESTRICT")));
-        let always = if record.kind == Kind::Always { "ALWAYS" } else { "BY DEFAULT" };
+        steps.push(step(
+            &name,
+            EXCLUSIVE,
+            format!("DROP SEQUENCE {name} RESTRICT"),
+        ));
+        let always = if record.kind == Kind::Always {
+            "ALWAYS"
+        } else {
+            "BY DEFAULT"
+        };
         let cycle = if record.cycle { "CYCLE" } else { "NO CYCLE" };
         let options = options(rules);
         steps.push(alter(table, &format!(
@@ -103,8 +137,17 @@ fn exact_default(rules: &Rules) -> String {
 }
 
 fn create(rules: &Rules) -> String {
-    let kind = if rules.persistence == "u" { "UNLOGGED SEQUENCE" } else { "SEQUENCE" };
-    format!("CREATE {kind} {} AS pg_catalog.{} {} NO CYCLE", rules.quoted(), data_type(rules), options(rules))
+    let kind = if rules.persistence == "u" {
+        "UNLOGGED SEQUENCE"
+    } else {
+        "SEQUENCE"
+    };
+    format!(
+        "CREATE {kind} {} AS pg_catalog.{} {} NO CYCLE",
+        rules.quoted(),
+        data_type(rules),
+        options(rules)
+    )
 }
 
 /// A type that a sequence can have, by its name in the catalogs.
@@ -133,24 +176,47 @@ fn set_value(name: &str, value: i64, is_called: bool) -> Step {
 
 fn comment(name: &str, text: Option<&str>) -> Step {
     let text = text.map_or_else(|| "NULL".to_owned(), sql::literal);
-    step(name, SHARE_UPDATE, format!("COMMENT ON SEQUENCE {name} IS {text}"))
+    step(
+        name,
+        SHARE_UPDATE,
+        format!("COMMENT ON SEQUENCE {name} IS {text}"),
+    )
 }
 
 /// Gives a new sequence the privileges of another, whatever the default privileges are.
 pub fn grants(table: &Table, rules: &Rules) -> Vec<Step> {
     let name = &rules.quoted();
     let run = |command| step(name, SHARE_UPDATE, command);
-    let name_of = |role: &Option<String>| role.as_ref().map_or_else(|| "PUBLIC".to_owned(), |role| sql::quoted_exactly(role));
-    let revoke = |role| run(format!("REVOKE ALL ON SEQUENCE {name} FROM {}", name_of(role)));
+    let name_of = |role: &Option<String>| {
+        role.as_ref()
+            .map_or_else(|| "PUBLIC".to_owned(), |role| sql::quoted_exactly(role))
+    };
+    let revoke = |role| {
+        run(format!(
+            "REVOKE ALL ON SEQUENCE {name} FROM {}",
+            name_of(role)
+        ))
+    };
     let mut steps: Vec<Step> = table.default_roles.iter().map(revoke).collect();
     let Some(acl) = &rules.acl else { return steps };
     let owner = sql::quoted_exactly(&table.owner_name);
     steps.push(run(format!("REVOKE ALL ON SEQUENCE {name} FROM {owner}")));
     for grant in acl {
-        let Some(privilege) = ["USAGE", "SELECT", "UPDATE"].into_iter().find(|known| grant.privilege == *known) else { continue };
+        let Some(privilege) = ["USAGE", "SELECT", "UPDATE"]
+            .into_iter()
+            .find(|known| grant.privilege == *known)
+        else {
+            continue;
+        };
         let role = name_of(&grant.role);
-        let option = if grant.is_grantable { " WITH GRANT OPTION" } else { "" };
-        steps.push(run(format!("GRANT {privilege} ON SEQUENCE {name} TO {role}{option}")));
+        let option = if grant.is_grantable {
+            " WITH GRANT OPTION"
+        } else {
+            ""
+        };
+        steps.push(run(format!(
+            "GRANT {privilege} ON SEQUENCE {name} TO {role}{option}"
+        )));
     }
     steps
 }

@@ -210,7 +210,11 @@ impl Table {
 
     /// The name of the column for a message.
     pub fn what(&self) -> String {
-        format!("column \"{}\" of table \"{}\"", self.column().name, self.name)
+        format!(
+            "column \"{}\" of table \"{}\"",
+            self.column().name,
+            self.name
+        )
     }
 
     /// The oids of the table and of all below.
@@ -232,7 +236,11 @@ impl Rules {
 
     /// The value after which it returns no more.
     pub fn end(&self) -> i64 {
-        if self.increment > 0 { self.max } else { self.min }
+        if self.increment > 0 {
+            self.max
+        } else {
+            self.min
+        }
     }
 
     /// Its last value, and whether that was returned.
@@ -242,7 +250,13 @@ impl Rules {
             self.quoted()
         );
         let text = sql::ask_with::<JsonText>(&query, &[]);
-        let state: State = text.map_or(State { last_value: self.start, is_called: false }, |text| read(&text.0));
+        let state: State = text.map_or(
+            State {
+                last_value: self.start,
+                is_called: false,
+            },
+            |text| read(&text.0),
+        );
         (state.last_value, state.is_called)
     }
 }
@@ -262,5 +276,9 @@ pub fn read<T: for<'a> Deserialize<'a>>(text: &str) -> T {
 }
 
 pub fn internal(why: &str) -> Report {
-    report(Code::ERRCODE_INTERNAL_ERROR, "unexpected answer of the catalogs").detail(why.to_owned())
+    report(
+        Code::ERRCODE_INTERNAL_ERROR,
+        "unexpected answer of the catalogs",
+    )
+    .detail(why.to_owned())
 }

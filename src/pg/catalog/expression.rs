@@ -101,19 +101,11 @@ fn expression_of(source: &CString) -> *mut pg_sys::Node {
     };
     let Some(select) = select else { refuse() };
     let lists = [
-        select.distinctClause,
-        select.fromClause,
-        select.groupClause,
-        select.windowClause,
-        select.valuesLists,
-        select.sortClause,
-        select.lockingClause,
+        select.distinctClause, select.fromClause, select.groupClause, select.windowClause,
+        select.valuesLists, select.sortClause, select.lockingClause,
     ];
     let nodes = [
-        select.whereClause,
-        select.havingClause,
-        select.limitOffset,
-        select.limitCount,
+        select.whereClause, select.havingClause, select.limitOffset, select.limitCount,
     ];
     let is_plain = lists.iter().all(|list| list.is_null())
         && nodes.iter().all(|node| node.is_null())
@@ -183,7 +175,10 @@ unsafe fn call(mut node: *mut pg_sys::Node) -> Option<Call> {
                 let arguments = elements(call.args);
                 return Some(Call {
                     function: call.funcid,
-                    arguments: arguments.into_iter().map(|node| argument(node.cast())).collect(),
+                    arguments: arguments
+                        .into_iter()
+                        .map(|node| argument(node.cast()))
+                        .collect(),
                 });
             } else {
                 return None;

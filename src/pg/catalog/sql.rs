@@ -25,13 +25,11 @@ pub fn ask_with<T: pgrx::FromDatum + pgrx::IntoDatum>(
     query: &str,
     arguments: &[pgrx::datum::DatumWithOid<'_>],
 ) -> Option<T> {
-    guarded(
-        || match relay_errors(|| get_one(query, arguments)) {
-            // No row.
-            Err(pgrx::spi::Error::InvalidPosition) => None,
-            answer => answer.or_report(),
-        },
-    )
+    guarded(|| match relay_errors(|| get_one(query, arguments)) {
+        // No row.
+        Err(pgrx::spi::Error::InvalidPosition) => None,
+        answer => answer.or_report(),
+    })
 }
 
 fn get_one<T: pgrx::FromDatum + pgrx::IntoDatum>(

@@ -131,7 +131,9 @@ impl Closure {
 
     /// The columns that are too narrow, or have a shadow of such.
     pub fn changed(&self) -> impl Iterator<Item = &Member> {
-        self.columns.iter().filter(|member| member.is_narrow() || member.old_type.is_some())
+        self.columns
+            .iter()
+            .filter(|member| member.is_narrow() || member.old_type.is_some())
     }
 
     /// Whether there is a script for this column: it is integer, or others that refer to it are, or were.
@@ -145,30 +147,45 @@ impl Closure {
     }
 
     pub fn find(&self, relation: u32, number: i16) -> Option<&Member> {
-        self.changed().find(|member| (member.relation, member.number) == (relation, number))
+        self.changed()
+            .find(|member| (member.relation, member.number) == (relation, number))
     }
 
     /// The quoted name of a table.
     pub fn table(&self, relation: u32) -> &str {
-        self.tables.get(&relation.to_string()).map_or("", String::as_str)
+        self.tables
+            .get(&relation.to_string())
+            .map_or("", String::as_str)
     }
 
     /// The name of a column.
     pub fn column(&self, relation: u32, number: i16) -> &str {
         let name = format!("{relation}.{number}");
-        self.names.as_ref().and_then(|names| names.get(&name)).map_or("", String::as_str)
+        self.names
+            .as_ref()
+            .and_then(|names| names.get(&name))
+            .map_or("", String::as_str)
     }
 
     /// What stands in the way of the script.
     pub fn blockers(&self, table: &Table) -> Vec<Blocker> {
         let changed: Vec<&Member> = self.changed().collect();
-        let mut found: Vec<Blocker> = changed.iter().flat_map(|member| member.blockers(table)).collect();
+        let mut found: Vec<Blocker> = changed
+            .iter()
+            .flat_map(|member| member.blockers(table))
+            .collect();
         let odd = self.indexes.iter().find(|index| {
-            !index.is_valid || index.columns.iter().any(|column| column.class.is_some() && self.find(index.relation, column.number).is_some())
+            !index.is_valid
+                || index.columns.iter().any(|column| {
+                    column.class.is_some() && self.find(index.relation, column.number).is_some()
+                })
         });
         if let Some(index) = odd {
             found.push(Blocker::state(
-                format!("index \"{}\" is not valid, or has an operator class of another type", index.name),
+                format!(
+                    "index \"{}\" is not valid, or has an operator class of another type",
+                    index.name
+                ),
                 None,
                 "Drop it, and create it again after the swap.",
             ));
@@ -215,7 +232,10 @@ impl Member {
 
     /// The function of the trigger.
     pub fn function(&self) -> String {
-        quoted(&self.schema, &format!("mint_copy_{}_{}", self.relation, self.name))
+        quoted(
+            &self.schema,
+            &format!("mint_copy_{}_{}", self.relation, self.name),
+        )
     }
 
     fn blockers(&self, table: &Table) -> Vec<Blocker> {
@@ -232,7 +252,10 @@ impl Member {
         }
         if self.owner != table.owner {
             found.push(Blocker::state(
-                format!("table \"{}\" has another owner than table \"{}\"", self.table, table.name),
+                format!(
+                    "table \"{}\" has another owner than table \"{}\"",
+                    self.table, table.name
+                ),
                 Some(format!("Its owner is role \"{}\".", self.owner_name)),
                 "Give both the same owner.",
             ));
@@ -254,7 +277,10 @@ impl Member {
         if !self.dependents.is_empty() {
             found.push(Blocker::state(
                 format!("other objects depend on {what}"),
-                Some(format!("They would keep to the column of before: {}.", self.dependents.join(", "))),
+                Some(format!(
+                    "They would keep to the column of before: {}.",
+                    self.dependents.join(", ")
+                )),
                 "Drop them, and create them again after the swap.",
             ));
         }

@@ -33,7 +33,10 @@ impl Way {
 /// A statement of PL/pgSQL, in quotes that it does not have in it.
 pub fn block(text: &str) -> String {
     let tags = (0..).map(|number| format!("$mint{number}$"));
-    let tag = tags.into_iter().find(|tag| !text.contains(tag.as_str())).unwrap_or_default();
+    let tag = tags
+        .into_iter()
+        .find(|tag| !text.contains(tag.as_str()))
+        .unwrap_or_default();
     format!("DO {tag}\n{text}\n{tag}")
 }
 
@@ -74,7 +77,11 @@ pub fn function(member: &Member, way: Way) -> String {
         // What is kept after the way there is narrower.
         Way::There => {
             let kept = member.old_type.as_deref().unwrap_or(&member.data_type);
-            let (least, most) = if kept == "smallint" { (i64::from(i16::MIN), i64::from(i16::MAX)) } else { (i64::from(i32::MIN), i64::from(i32::MAX)) };
+            let (least, most) = if kept == "smallint" {
+                (i64::from(i16::MIN), i64::from(i16::MAX))
+            } else {
+                (i64::from(i32::MIN), i64::from(i32::MAX))
+            };
             let fits = format!(
                 "CASE WHEN NEW.{column} OPERATOR(pg_catalog.>=) '{least}'::pg_catalog.int8 AND NEW.{column} OPERATOR(pg_catalog.<=) '{most}'::pg_catalog.int8 THEN NEW.{column} END"
             );
@@ -102,7 +109,11 @@ pub fn trigger(member: &Member) -> String {
 
 /// Fills the shadow in short transactions, which skip rows that others have locked and come back for them.
 pub fn backfill(member: &Member) -> String {
-    let (table, column, shadow) = (member.quoted_table(), member.quoted_name(), member.new_name());
+    let (table, column, shadow) = (
+        member.quoted_table(),
+        member.quoted_name(),
+        member.new_name(),
+    );
     let literal = sql::literal(&table);
     let missing = format!("{shadow} IS NULL AND {column} IS NOT NULL");
     let update = format!(
@@ -144,7 +155,11 @@ END"
 /// The check that the shadow is filled.
 pub fn check(member: &Member, way: Way) -> String {
     let shadow = way.shadow(member);
-    let or_null = if member.not_null { String::new() } else { format!(" OR {} IS NULL", member.quoted_name()) };
+    let or_null = if member.not_null {
+        String::new()
+    } else {
+        format!(" OR {} IS NULL", member.quoted_name())
+    };
     format!(
         "      ALTER TABLE {} ADD CONSTRAINT {} CHECK ({shadow} IS NOT NULL{or_null}) NOT VALID;",
         member.quoted_table(),
@@ -226,7 +241,11 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         "r" => "RESTRICT",
         _ => "NO ACTION",
     };
-    let only = if key.set_numbers.is_empty() { String::new() } else { format!(" ({})", names(key.relation, &key.set_numbers)) };
+    let only = if key.set_numbers.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", names(key.relation, &key.set_numbers))
+    };
     format!(
         "      ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT VALID;",
         closure.table(key.relation),
@@ -234,7 +253,11 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         names(key.relation, &key.numbers),
         closure.table(key.to),
         names(key.to, &key.to_numbers),
-        if key.match_type == "f" { " MATCH FULL" } else { "" },
+        if key.match_type == "f" {
+            " MATCH FULL"
+        } else {
+            ""
+        },
         action(&key.update),
         action(&key.delete),
         timing(key.deferrable, key.deferred)

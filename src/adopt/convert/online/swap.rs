@@ -15,12 +15,20 @@ pub type Part<'a> = (&'a Member, Table);
 /// foreign key since, or an earlier step may have failed.
 pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> String {
     let mut lines = vec![
-        format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", tables(closure).join(", ")),
-        format!("IF EXISTS (SELECT FROM {plan} AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF"),
+        format!(
+            "LOCK TABLE {} IN ACCESS EXCLUSIVE MODE",
+            tables(closure).join(", ")
+        ),
+        format!(
+            "IF EXISTS (SELECT FROM {plan} AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF"
+        ),
     ];
     for key in &closure.keys {
         let name = sql::quoted_exactly(&key.name);
-        lines.push(format!("ALTER TABLE {} DROP CONSTRAINT {name}", closure.table(key.relation)));
+        lines.push(format!(
+            "ALTER TABLE {} DROP CONSTRAINT {name}",
+            closure.table(key.relation)
+        ));
     }
     for index in &closure.indexes {
         lines.push(drop_index(closure, index));
@@ -34,9 +42,14 @@ pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Stri
     for key in &closure.keys {
         let (table, from) = (closure.table(key.relation), successor_key(key));
         let name = sql::quoted_exactly(&key.name);
-        lines.push(format!("ALTER TABLE {table} RENAME CONSTRAINT {from} TO {name}"));
+        lines.push(format!(
+            "ALTER TABLE {table} RENAME CONSTRAINT {from} TO {name}"
+        ));
     }
-    let body: String = lines.iter().map(|line| format!("      {line};\n")).collect();
+    let body: String = lines
+        .iter()
+        .map(|line| format!("      {line};\n"))
+        .collect();
     columns::retried(body.trim_end())
 }
 
@@ -58,9 +71,16 @@ fn drop_index(closure: &Closure, index: &Index) -> String {
     match &index.constraint {
         Some(constraint) => {
             let name = sql::quoted_exactly(&constraint.name);
-            format!("ALTER TABLE {} DROP CONSTRAINT {name}", closure.table(index.relation))
+            format!(
+                "ALTER TABLE {} DROP CONSTRAINT {name}",
+                closure.table(index.relation)
+            )
         }
-        None => format!("DROP INDEX {}.{}", sql::quoted_exactly(&index.schema), sql::quoted_exactly(&index.name)),
+        None => format!(
+            "DROP INDEX {}.{}",
+            sql::quoted_exactly(&index.schema),
+            sql::quoted_exactly(&index.name)
+        ),
     }
 }
 
@@ -73,7 +93,11 @@ fn adopt_index(closure: &Closure, index: &Index, lines: &mut Vec<String>) {
         Some(constraint) => lines.push(format!(
             "ALTER TABLE {table} ADD CONSTRAINT {} {} USING INDEX {from}{}",
             sql::quoted_exactly(&constraint.name),
-            if constraint.is_primary { "PRIMARY KEY" } else { "UNIQUE" },
+            if constraint.is_primary {
+                "PRIMARY KEY"
+            } else {
+                "UNIQUE"
+            },
             timing(constraint.deferrable, constraint.deferred)
         )),
         None => {
@@ -82,7 +106,9 @@ fn adopt_index(closure: &Closure, index: &Index, lines: &mut Vec<String>) {
         }
     }
     if index.is_replica_identity {
-        lines.push(format!("ALTER TABLE {table} REPLICA IDENTITY USING INDEX {name}"));
+        lines.push(format!(
+            "ALTER TABLE {table} REPLICA IDENTITY USING INDEX {name}"
+        ));
     }
     if index.is_clustered {
         lines.push(format!("ALTER TABLE {table} CLUSTER ON {name}"));
@@ -113,7 +139,9 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
     lines.push(format!("{alter} RENAME COLUMN {column} TO {kept}"));
     lines.push(format!("{alter} RENAME COLUMN {shadow} TO {column}"));
     if let Some(default) = &member.default {
-        lines.push(format!("{alter} ALTER COLUMN {column} SET DEFAULT {default}"));
+        lines.push(format!(
+            "{alter} ALTER COLUMN {column} SET DEFAULT {default}"
+        ));
     }
     for sequence in of.sequences.iter().filter(|sequence| sequence.is_owned) {
         let name = sequence.rules.quoted();
@@ -123,7 +151,10 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
         restore_identity(member, of, sequence, lines);
     }
     if let Some(text) = &member.comment {
-        lines.push(format!("COMMENT ON COLUMN {table}.{column} IS {}", sql::literal(text)));
+        lines.push(format!(
+            "COMMENT ON COLUMN {table}.{column} IS {}",
+            sql::literal(text)
+        ));
         lines.push(format!("COMMENT ON COLUMN {table}.{kept} IS NULL"));
     }
     lines.push(columns::function(member, way));
@@ -133,7 +164,11 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
 
 fn restore_identity(member: &Member, of: &Table, sequence: &Sequence, lines: &mut Vec<String>) {
     let rules = &sequence.rules;
-    let always = if member.identity == "a" { "ALWAYS" } else { "BY DEFAULT" };
+    let always = if member.identity == "a" {
+        "ALWAYS"
+    } else {
+        "BY DEFAULT"
+    };
     let cycle = if rules.cycle { "CYCLE" } else { "NO CYCLE" };
     let name = rules.quoted();
     lines.push(format!(
@@ -143,9 +178,18 @@ fn restore_identity(member: &Member, of: &Table, sequence: &Sequence, lines: &mu
         steps::options(rules)
     ));
     let literal = sql::literal(&name);
-    lines.push(format!("PERFORM pg_catalog.setval({literal}::pg_catalog.regclass, last, called)"));
-    lines.extend(steps::grants(of, rules).into_iter().map(|step| step.command));
+    lines.push(format!(
+        "PERFORM pg_catalog.setval({literal}::pg_catalog.regclass, last, called)"
+    ));
+    lines.extend(
+        steps::grants(of, rules)
+            .into_iter()
+            .map(|step| step.command),
+    );
     if let Some(text) = &rules.comment {
-        lines.push(format!("COMMENT ON SEQUENCE {name} IS {}", sql::literal(text)));
+        lines.push(format!(
+            "COMMENT ON SEQUENCE {name} IS {}",
+            sql::literal(text)
+        ));
     }
 }

@@ -35,7 +35,8 @@ fn conversions_under_load_disturb_nobody() {
     ));
     let tables = ["plain", "always", "parted", "asked"];
     let with_default = ["plain", "always", "parted"];
-    let inserts = with_default.map(|table| format!("INSERT INTO {table} (n) VALUES (1) RETURNING id"));
+    let inserts =
+        with_default.map(|table| format!("INSERT INTO {table} (n) VALUES (1) RETURNING id"));
     let updates = tables.map(|table| format!("UPDATE {table} SET n = n WHERE id = 7"));
     let reads = tables.map(|table| format!("SELECT max(id), min(id) FROM {table}"));
     let before = schema(&server, "postgres");
@@ -95,8 +96,7 @@ fn a_lock_that_is_not_obtained_changes_nothing() {
     let (mut session, mut other) = (server.connect("postgres"), server.connect("postgres"));
     session.run("CREATE TABLE t (id bigserial PRIMARY KEY); INSERT INTO t DEFAULT VALUES");
     let before = schema(&server, "postgres");
-    let convert =
-        "SELECT mint.convert('t', 'id', 'snowflake_next_id(5)', lock_timeout => '100 ms', retries => 2)";
+    let convert = "SELECT mint.convert('t', 'id', 'snowflake_next_id(5)', lock_timeout => '100 ms', retries => 2)";
     for hold in ["SELECT * FROM t", "SELECT nextval('t_id_seq')"] {
         other.run(&format!("BEGIN; {hold}"));
         let begun = Instant::now();
@@ -214,7 +214,9 @@ fn a_revert_gives_the_dump_of_before() {
     let before = server.dump("keeper", "shop");
     let tables = ["customer", "orders", "event"];
     for table in tables {
-        session.run(&format!("SELECT mint.convert('{table}', 'id', 'snowflake_next_id(5)')"));
+        session.run(&format!(
+            "SELECT mint.convert('{table}', 'id', 'snowflake_next_id(5)')"
+        ));
     }
     session.run("INSERT INTO customer (name) VALUES ('c'); INSERT INTO orders (customer) SELECT max(id) FROM customer;
         INSERT INTO event (at) VALUES (2), (12)");
@@ -229,17 +231,24 @@ fn a_revert_gives_the_dump_of_before() {
             let back: bool = session.one(&format!("SELECT mint.convert_revert('{table}', 'id')"));
             assert!(back, "{table}");
         }
-        session.run("DELETE FROM orders WHERE id > 1000000; DELETE FROM customer WHERE id > 1000000;
-            DELETE FROM event WHERE id > 1000000");
+        session.run(
+            "DELETE FROM orders WHERE id > 1000000; DELETE FROM customer WHERE id > 1000000;
+            DELETE FROM event WHERE id > 1000000",
+        );
     }
     let plain = |dump: &str| -> Vec<String> {
-        let lines = dump.lines().filter(|line| !line.starts_with('\\') || *line == "\\.");
+        let lines = dump
+            .lines()
+            .filter(|line| !line.starts_with('\\') || *line == "\\.");
         lines.map(str::to_owned).collect()
     };
     // The ceiling of the extension, and the lines of its own, move on.
     let own = |line: &String| !line.contains("mint.time_ceiling");
     let of = |database: &str| -> Vec<String> {
-        plain(&server.dump("keeper", database)).into_iter().filter(own).collect()
+        plain(&server.dump("keeper", database))
+            .into_iter()
+            .filter(own)
+            .collect()
     };
     let before: Vec<String> = plain(&before).into_iter().filter(own).collect();
     assert_eq!(of("shop"), before);
@@ -255,7 +264,10 @@ fn a_standby_refuses() {
     let standby = server.standby("converted standby");
     server.wait_for(&standby);
     let mut reader = standby.connect("postgres");
-    for call in ["convert('t', 'id', 'snowflake_next_id(5)')", "convert_revert('t', 'id')"] {
+    for call in [
+        "convert('t', 'id', 'snowflake_next_id(5)')",
+        "convert_revert('t', 'id')",
+    ] {
         let refusal = reader.refusal(&format!("SELECT mint.{call}"));
         assert_eq!(refusal.code, "25006", "{refusal}");
     }

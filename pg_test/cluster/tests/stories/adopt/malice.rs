@@ -21,28 +21,57 @@ fn forged_records_run_nothing() {
         "\\'; ALTER ROLE mallory SUPERUSER; --",
     ];
     for payload in payloads {
-        for field in ["kind", "comment", "bare", "last_value", "is_owned", "more", "schema", "table", "column"] {
+        for field in [
+            "kind", "comment", "bare", "last_value", "is_owned", "more", "schema", "table",
+            "column",
+        ] {
             let quoted = serde_text(payload);
-            let value = if field == "bare" { format!("[[{quoted},{quoted}]]") } else { quoted };
+            let value = if field == "bare" {
+                format!("[[{quoted},{quoted}]]")
+            } else {
+                quoted
+            };
             let fields = [
-                ("schema", "\"shop\""), ("table", "\"mine\""), ("column", "\"id\""), ("kind", "\"serial\""), ("is_owned", "true"),
-                ("cycle", "false"), ("last_value", "1"), ("is_called", "true"), ("comment", "null"), ("bare", "[]"),
+                ("schema", "\"shop\""),
+                ("table", "\"mine\""),
+                ("column", "\"id\""),
+                ("kind", "\"serial\""),
+                ("is_owned", "true"),
+                ("cycle", "false"),
+                ("last_value", "1"),
+                ("is_called", "true"),
+                ("comment", "null"),
+                ("bare", "[]"),
             ];
             let mut texts: Vec<String> = fields
                 .iter()
-                .map(|(name, plain)| format!("\"{name}\":{}", if *name == field { value.as_str() } else { plain }))
+                .map(|(name, plain)| {
+                    format!(
+                        "\"{name}\":{}",
+                        if *name == field {
+                            value.as_str()
+                        } else {
+                            plain
+                        }
+                    )
+                })
                 .collect();
             if field == "more" {
                 texts.push(format!("\"more\":{value}"));
             }
             let record = format!("{{\"pg_mint_conversion\":1,{}}}", texts.join(","));
             mallory.run("SELECT setval('shop.s', 9223372036854775807)");
-            mallory.run(&format!("COMMENT ON SEQUENCE shop.s IS {}", literal(&record)));
+            mallory.run(&format!(
+                "COMMENT ON SEQUENCE shop.s IS {}",
+                literal(&record)
+            ));
             root.run("SELECT * FROM mint.conversions");
             let _ = root.try_run("SELECT mint.convert_revert('shop.mine', 'id')");
             let _ = root.try_run("SELECT * FROM mint.convert_plan('shop.mine', 'id', NULL)");
             assert_no_power(&mut root);
-            mallory.run("ALTER TABLE shop.mine ALTER id DROP DEFAULT; ALTER SEQUENCE shop.s OWNED BY NONE");
+            mallory.run(
+                "ALTER TABLE shop.mine ALTER id DROP DEFAULT; ALTER SEQUENCE shop.s OWNED BY NONE",
+            );
         }
     }
     // A record that is well formed is one of the owner's own sequence, and does what the owner can do.
@@ -50,18 +79,24 @@ fn forged_records_run_nothing() {
         '{\"pg_mint_conversion\":1,\"schema\":\"shop\",\"table\":\"mine\",\"column\":\"id\",\"kind\":\"identity always\",\"is_owned\":true,\"cycle\":false,\"last_value\":1,\"is_called\":true,\"comment\":\"x\",\"bare\":[]}';
         ALTER TABLE shop.mine ALTER id SET NOT NULL");
     root.run("SELECT mint.convert_revert('shop.mine', 'id')");
-    let owner: String = root.one("SELECT relowner::regrole::text FROM pg_class WHERE relname = 's'");
+    let owner: String =
+        root.one("SELECT relowner::regrole::text FROM pg_class WHERE relname = 's'");
     assert_eq!(owner, "mallory");
 
     // The table of somebody else: neither its revert nor what mint.conversions shows of it follows the forgery.
     mallory.run("CREATE SEQUENCE shop.other; SELECT setval('shop.other', 9223372036854775807); COMMENT ON SEQUENCE shop.other IS
         '{\"pg_mint_conversion\":1,\"schema\":\"shop\",\"table\":\"theirs\",\"column\":\"id\",\"kind\":\"serial\",\"is_owned\":false,\"cycle\":false,\"last_value\":1,\"is_called\":true,\"comment\":null,\"bare\":[]}'");
-    let shown: i64 = root.one("SELECT count(*) FROM mint.conversions WHERE sequence = 'shop.other'::regclass");
+    let shown: i64 =
+        root.one("SELECT count(*) FROM mint.conversions WHERE sequence = 'shop.other'::regclass");
     assert_eq!(shown, 0);
     root.run("SELECT mint.convert_revert('shop.theirs', 'id')");
-    let default: String = root.one("SELECT column_default FROM information_schema.columns WHERE table_name = 'theirs'");
+    let default: String = root
+        .one("SELECT column_default FROM information_schema.columns WHERE table_name = 'theirs'");
     assert_eq!(default, "nextval('shop.theirs_id_seq'::regclass)");
-    for call in ["convert('shop.theirs', 'id', 'snowflake_next_id(5)')", "convert_revert('shop.theirs', 'id')"] {
+    for call in [
+        "convert('shop.theirs', 'id', 'snowflake_next_id(5)')",
+        "convert_revert('shop.theirs', 'id')",
+    ] {
         let refusal = mallory.refusal(&format!("SELECT mint.{call}"));
         assert_eq!(refusal.code, "42501", "{refusal}");
         assert!(refusal.detail.contains("victim"), "{refusal}");
@@ -107,11 +142,17 @@ fn a_superuser_runs_nothing_of_the_owner() {
         CREATE TABLE shop.always (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
         CREATE TABLE shop.domain (id shop.key PRIMARY KEY);
         INSERT INTO shop.serial DEFAULT VALUES; INSERT INTO shop.always DEFAULT VALUES");
-    for path in ["shop, public", "shop, pg_catalog, public", "pg_temp, shop, pg_catalog, public"] {
+    for path in [
+        "shop, public",
+        "shop, pg_catalog, public",
+        "pg_temp, shop, pg_catalog, public",
+    ] {
         root.run(&format!("SET search_path = {path}"));
         for table in ["serial", "always"] {
             for call in [
-                format!("SELECT step FROM mint.convert_plan('shop.{table}', 'id', 'public.snowflake_next_id(5)')"),
+                format!(
+                    "SELECT step FROM mint.convert_plan('shop.{table}', 'id', 'public.snowflake_next_id(5)')"
+                ),
                 format!("SELECT mint.convert('shop.{table}', 'id', 'public.snowflake_next_id(5)')"),
                 "SELECT table_name FROM mint.conversions".to_owned(),
                 format!("SELECT mint.convert_revert('shop.{table}', 'id')"),
@@ -124,6 +165,9 @@ fn a_superuser_runs_nothing_of_the_owner() {
     }
     root.run("RESET search_path");
     let log = server.log();
-    let sprung: Vec<&str> = log.lines().filter(|line| line.contains(traps::MARK) && line.contains("WARNING")).collect();
+    let sprung: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains(traps::MARK) && line.contains("WARNING"))
+        .collect();
     assert!(sprung.is_empty(), "{sprung:?}");
 }

@@ -63,17 +63,35 @@ fn integers_become_bigint_under_load() {
     make_shop(&mut session, count(500_000, 60_000));
     let before = shape(&mut session);
     let clients: [&[&str]; 5] = [
-        &["INSERT INTO customer (parent, name) VALUES (1, 'new')", "INSERT INTO orders (customer, n) SELECT max(id), 2 FROM customer"],
-        &["UPDATE customer SET name = name || '!' WHERE id IN (SELECT (random() * 50000)::int FROM generate_series(1, 5))"],
-        &["SELECT count(*) FROM customer c JOIN orders o ON o.customer = c.id WHERE c.id BETWEEN 1000 AND 1100", "SELECT max(id) FROM orders"],
-        &["BEGIN", "INSERT INTO customer (name) VALUES ('short')", "DELETE FROM customer WHERE id = currval('customer_id_seq')", "COMMIT"],
-        &["UPDATE orders SET n = n + 1000 WHERE customer = (SELECT (random() * 50000)::int + 1) AND n < 1000 AND id % 5 <> 0"],
+        &[
+            "INSERT INTO customer (parent, name) VALUES (1, 'new')",
+            "INSERT INTO orders (customer, n) SELECT max(id), 2 FROM customer",
+        ],
+        &[
+            "UPDATE customer SET name = name || '!' WHERE id IN (SELECT (random() * 50000)::int FROM generate_series(1, 5))",
+        ],
+        &[
+            "SELECT count(*) FROM customer c JOIN orders o ON o.customer = c.id WHERE c.id BETWEEN 1000 AND 1100",
+            "SELECT max(id) FROM orders",
+        ],
+        &[
+            "BEGIN",
+            "INSERT INTO customer (name) VALUES ('short')",
+            "DELETE FROM customer WHERE id = currval('customer_id_seq')",
+            "COMMIT",
+        ],
+        &[
+            "UPDATE orders SET n = n + 1000 WHERE customer = (SELECT (random() * 50000)::int + 1) AND n < 1000 AND id % 5 <> 0",
+        ],
     ];
     let most = Duration::from_secs(2);
     let ((), seen) = during(&server, &clients, || {
         gexec(&server, PLAN, UNTIL_SWAP);
     });
-    say(format!("there: {} statements, the longest {:?}: {}", seen.statements, seen.longest, seen.which));
+    say(format!(
+        "there: {} statements, the longest {:?}: {}",
+        seen.statements, seen.longest, seen.which
+    ));
     seen.assert_undisturbed(most, &["0A000"]);
     assert_sound(&mut session);
     let wide: String = shape(&mut session);
@@ -84,7 +102,10 @@ fn integers_become_bigint_under_load() {
     let ((), seen) = during(&server, &clients, || {
         gexec(&server, BACK, "true");
     });
-    say(format!("back: {} statements, the longest {:?}: {}", seen.statements, seen.longest, seen.which));
+    say(format!(
+        "back: {} statements, the longest {:?}: {}",
+        seen.statements, seen.longest, seen.which
+    ));
     seen.assert_undisturbed(most, &["0A000"]);
     gexec(&server, BACK, "true");
     assert_eq!(shape(&mut session), before);
@@ -96,7 +117,10 @@ fn integers_become_bigint_under_load() {
     });
     seen.assert_undisturbed(most, &["0A000", "2200H", "55000"]);
     let after: String = shape(&mut session);
-    assert!(!after.contains("mint_copy") && after.contains("snowflake_next_id(5)"), "{after}");
+    assert!(
+        !after.contains("mint_copy") && after.contains("snowflake_next_id(5)"),
+        "{after}"
+    );
     session.run("INSERT INTO customer (name) VALUES ('big'); INSERT INTO orders (customer, n) SELECT max(id), 1 FROM customer");
     let large: bool = session.one("SELECT max(customer) > 1000000000000 FROM orders");
     assert!(large);
@@ -118,64 +142,83 @@ fn assert_sound(session: &mut Session) {
     assert_eq!(invalid, 0);
 }
 
-/// After each step psql stops, and each long step is canceled once in the middle. The plan is always what is left.
+/// How far a script has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Begun,
+    Swapped,
+    Back,
+    Dropped,
+    Done,
+}
+
+fn has_stage(session: &mut Session, stage: Stage) -> bool {
+    let count = |session: &mut Session, pattern: &str| -> i64 {
+        session.one(&format!("SELECT count(*) FROM pg_attribute WHERE attname LIKE '{pattern}' AND NOT attisdropped AND attnum > 0
+            AND attrelid IN ('customer'::regclass, 'orders'::regclass, 'item'::regclass)"))
+    };
+    let (new, old) = (count(session, "mint\\_new%"), count(session, "mint\\_old%"));
+    match stage {
+        Stage::Begun => new + old > 0,
+        Stage::Swapped => old > 0,
+        Stage::Back => old == 0,
+        Stage::Dropped => new + old == 0,
+        Stage::Done => new + old == 0 && session.one("SELECT count(*) = 1 FROM mint.conversions"),
+    }
+}
+
+/// psql stops after one step, then after two, and so on, and the step after is canceled in the middle. The plan is always
+/// what is left.
 #[test]
 fn a_script_is_resumed_wherever_it_stops() {
     let server = Server::start("resumed scripts");
     let mut session = server.connect("postgres");
-    make_shop(&mut session, count(200_000, 30_000));
+    make_shop(&mut session, count(200_000, 20_000));
     let before = shape(&mut session);
     let mut other = server.connect("postgres");
-    for (plan, end) in [(PLAN, UNTIL_SWAP), (BACK, "true"), (BACK, "true"), (PLAN, "true")] {
-        let (mut steps, mut canceled) = (0, 0);
-        loop {
-            let next = format!("FROM {plan} WHERE command IS NOT NULL AND {end}");
-            let left: i64 = session.one(&format!("SELECT count(*) {next}"));
-            if left == 0 || plan == BACK && is_prepared(&mut session) != (steps == 0) && left == 0 {
-                break;
-            }
-            let command: String = session.one(&format!("SELECT command {next} ORDER BY step LIMIT 1"));
-            // Stopped in the middle, or at the beginning, or after the end.
-            for millis in [1, 5, 20, 60] {
-                other.run(&format!("SET statement_timeout = {millis}"));
-                if other.try_run(&command).is_err() {
-                    canceled += 1;
-                }
-                other.run("SET statement_timeout = 0");
-                let still: i64 = session.one(&format!("SELECT count(*) FROM {plan} WHERE command = {}", literal(&command)));
-                if still == 0 {
-                    break;
-                }
-            }
-            let script = format!("SET client_min_messages = warning;\nSELECT command {next} ORDER BY step LIMIT 1 \\gexec\n");
-            let said = String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned();
+    for (plan, end, stage) in [
+        (PLAN, UNTIL_SWAP, Stage::Swapped),
+        (BACK, "true", Stage::Back),
+        (BACK, "true", Stage::Dropped),
+        (PLAN, "true", Stage::Done),
+    ] {
+        let (mut stops, mut canceled) = (0, 0);
+        let next = format!("FROM {plan} WHERE command IS NOT NULL AND {end} ORDER BY step");
+        while !has_stage(&mut session, stage) {
+            let commands: Vec<String> = session.column(&format!("SELECT command {next}"));
+            let script = format!(
+                "\\set ON_ERROR_STOP 1\nSET client_min_messages = warning;\nSELECT command {next} LIMIT {stops} \\gexec\n"
+            );
+            let said =
+                String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned();
             assert!(!said.contains("ERROR"), "{said}");
-            assert_sound_but_unfinished(&mut session);
-            steps += 1;
-            assert!(steps < 200, "the plan does not end: {command}");
-            if plan == BACK && command.contains("RENAME COLUMN") {
-                break;
+            if let Some(command) = commands.get(stops) {
+                other.run(&format!(
+                    "SET statement_timeout = {}",
+                    [1, 4, 15, 60][stops % 4]
+                ));
+                canceled += usize::from(other.try_run(command).is_err());
+                other.run("SET statement_timeout = 0");
             }
+            assert_shadows(&mut session);
+            stops += 1;
+            assert!(stops < 200, "the plan does not end");
         }
-        say(format!("{steps} steps, {canceled} statements canceled"));
-        assert!(steps > 2);
+        say(format!(
+            "{stage:?}: {stops} stops, {canceled} statements canceled"
+        ));
+        if stage == Stage::Dropped {
+            assert_eq!(shape(&mut session), before);
+            assert!(!has_stage(&mut session, Stage::Begun));
+        }
     }
-    assert_ne!(shape(&mut session), before);
     session.run("INSERT INTO customer (name) VALUES ('big')");
     assert_sound(&mut session);
 }
 
-fn is_prepared(session: &mut Session) -> bool {
-    session.one("SELECT EXISTS (SELECT FROM pg_attribute WHERE attname LIKE 'mint_new_%' AND NOT attisdropped)")
-}
-
-fn literal(text: &str) -> String {
-    format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
-}
-
 /// Rows with a shadow have the right one.
 #[track_caller]
-fn assert_sound_but_unfinished(session: &mut Session) {
+fn assert_shadows(session: &mut Session) {
     let columns: Vec<String> = session.column(
         "SELECT format('%s WHERE %I <> %I', attrelid::regclass, attname, substr(attname, 10)) FROM pg_attribute
          WHERE attname LIKE 'mint\\____\\_%' AND NOT attisdropped AND attnum > 0 AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')",
@@ -195,10 +238,22 @@ fn a_swap_refuses_what_the_plan_did_not_know() {
     gexec(&server, PLAN, "phase NOT IN ('swap', 'cleanup', 'default')");
     let swap: String = session.one(&format!("SELECT command FROM {PLAN} WHERE phase = 'swap'"));
     for (create, drop) in [
-        ("CREATE INDEX late ON customer (parent, name)", "DROP INDEX late"),
-        ("CREATE TABLE late (customer int REFERENCES customer)", "DROP TABLE late"),
-        ("CREATE VIEW late AS SELECT id FROM customer", "DROP VIEW late"),
-        ("ALTER TABLE customer ADD CHECK (id > 0)", "ALTER TABLE customer DROP CONSTRAINT customer_id_check"),
+        (
+            "CREATE INDEX late ON customer (parent, name)",
+            "DROP INDEX late",
+        ),
+        (
+            "CREATE TABLE late (customer int REFERENCES customer)",
+            "DROP TABLE late",
+        ),
+        (
+            "CREATE VIEW late AS SELECT id FROM customer",
+            "DROP VIEW late",
+        ),
+        (
+            "ALTER TABLE customer ADD CHECK (id > 0)",
+            "ALTER TABLE customer DROP CONSTRAINT customer_id_check",
+        ),
     ] {
         session.run(create);
         let refusal = session.refusal(&swap);
@@ -207,13 +262,22 @@ fn a_swap_refuses_what_the_plan_did_not_know() {
     }
     session.run("CREATE INDEX late ON customer (parent, name)");
     gexec(&server, PLAN, UNTIL_SWAP);
-    let definition: String = session.one("SELECT indexdef FROM pg_indexes WHERE indexname = 'late'");
-    assert_eq!(definition, "CREATE INDEX late ON public.customer USING btree (parent, name)");
+    let definition: String =
+        session.one("SELECT indexdef FROM pg_indexes WHERE indexname = 'late'");
+    assert_eq!(
+        definition,
+        "CREATE INDEX late ON public.customer USING btree (parent, name)"
+    );
     // Ids beyond the type of before have no way back.
     session.run("INSERT INTO customer (id, name) VALUES (3000000000, 'big')");
-    let script = format!("\\set ON_ERROR_STOP 1\nSELECT command FROM {BACK} WHERE command IS NOT NULL ORDER BY step \\gexec\n");
+    let script = format!(
+        "\\set ON_ERROR_STOP 1\nSELECT command FROM {BACK} WHERE command IS NOT NULL ORDER BY step \\gexec\n"
+    );
     let said = String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned();
-    assert!(said.contains("mint_filled_id") && said.contains("ERROR"), "{said}");
+    assert!(
+        said.contains("mint_filled_id") && said.contains("ERROR"),
+        "{said}"
+    );
     session.run("DELETE FROM customer WHERE id = 3000000000");
     gexec(&server, BACK, "true");
 }
