@@ -4,6 +4,8 @@
 //! statements, the same for the plan and the conversion; `run` executes them under a lock. The sequence of before stays, at
 //! its end, so that it returns nothing more; its comment is the `record` from which `revert` puts back what was.
 
+mod blocker;
+mod check_objects;
 mod checks;
 mod functions;
 mod generator;
@@ -11,6 +13,7 @@ mod online;
 mod plan;
 mod record;
 mod revert;
+mod row;
 mod run;
 mod steps;
 mod table;

@@ -1,6 +1,6 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
-use crate::adopt::convert::checks::Blocker;
+use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::table::{Table, list, quoted, read};
 use crate::pg::catalog::sql;
 use crate::pg::datum::json::JsonText;

@@ -1,11 +1,11 @@
 //! The script: what is left to do, as the catalogs say.
 
-use crate::adopt::convert::checks;
-use crate::adopt::convert::checks::Blocker;
+use crate::adopt::convert::blocker::Blocker;
+use crate::adopt::convert::check_objects;
 use crate::adopt::convert::online::closure::{Closure, Member};
 use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
 use crate::adopt::convert::online::swap::{self, Part};
-use crate::adopt::convert::plan::Row;
+use crate::adopt::convert::row::Row;
 use crate::adopt::convert::table::Table;
 use crate::pg::catalog::sql;
 
@@ -81,7 +81,7 @@ fn blockers(table: &Table, closure: &Closure, parts: &[Part<'_>]) -> Vec<Row> {
     found.extend(
         parts
             .iter()
-            .flat_map(|(_, part)| checks::of_sequences(part)),
+            .flat_map(|(_, part)| check_objects::of_sequences(part)),
     );
     found
         .iter()
