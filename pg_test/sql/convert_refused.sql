@@ -113,6 +113,17 @@ SELECT mint.convert('root_2', 'id', 'snowflake_next_id(5)');
 DROP FOREIGN DATA WRAPPER w CASCADE;
 DROP TABLE root_2, root;
 
+-- Partitioned by the id itself: there must be a partition for the new ones.
+CREATE TABLE by_id ("the id" bigserial PRIMARY KEY) PARTITION BY RANGE ("the id");
+CREATE TABLE by_id_1 PARTITION OF by_id FOR VALUES FROM (0) TO (1000);
+SELECT note LIKE 'blocker: table "by_id" has no partition for new ids.%' AS refused FROM mint.convert_plan('by_id', 'the id', 'snowflake_next_id(5)');
+\set VERBOSITY terse
+SELECT mint.convert('by_id', 'the id', 'snowflake_next_id(5)');
+\set VERBOSITY default
+CREATE TABLE by_id_2 PARTITION OF by_id FOR VALUES FROM (1000) TO (MAXVALUE);
+SELECT mint.convert('by_id', 'the id', 'snowflake_next_id(5)');
+INSERT INTO by_id DEFAULT VALUES RETURNING tableoid::regclass;
+DROP TABLE by_id; DROP SEQUENCE "by_id_the id_seq";
 -- 16. Temporary tables; 26. row security that is forced.
 CREATE TEMP TABLE shortly (id bigserial PRIMARY KEY);
 SELECT mint.convert('shortly', 'id', 'snowflake_next_id(5)');

@@ -75,6 +75,11 @@ SELECT pg_catalog.jsonb_build_object(
         WHERE p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid AND p.refobjid OPERATOR(pg_catalog.=) q.oid AND p.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_attrdef'::pg_catalog.regclass::pg_catalog.oid)
       ) ORDER BY q.oid)
     FROM sequences AS q JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.oid JOIN pg_catalog.pg_namespace AS y ON y.oid OPERATOR(pg_catalog.=) c.relnamespace JOIN pg_catalog.pg_sequence AS s ON s.seqrelid OPERATOR(pg_catalog.=) q.oid),
+  -- The constraints of its partitions, where it is partitioned by this column alone.
+  'partitions', (SELECT pg_catalog.jsonb_agg(pg_catalog.pg_get_partition_constraintdef(i.inhrelid) ORDER BY i.inhrelid)
+    FROM pg_catalog.pg_partitioned_table AS r JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) r.partrelid
+    WHERE r.partrelid OPERATOR(pg_catalog.=) t.oid AND r.partnatts OPERATOR(pg_catalog.=) 1::pg_catalog.int2 AND r.partattrs[0] OPERATOR(pg_catalog.=) t.attnum
+      AND r.partstrat OPERATOR(pg_catalog.<>) 'h'::pg_catalog."char"),
   'default_roles', (SELECT pg_catalog.jsonb_agg(DISTINCT CASE WHEN g.grantee OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(g.grantee) END)
     FROM pg_catalog.pg_default_acl AS d CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS g
     WHERE d.defaclrole OPERATOR(pg_catalog.=) t.relowner AND d.defaclobjtype OPERATOR(pg_catalog.=) 'S'::pg_catalog."char"

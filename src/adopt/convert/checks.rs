@@ -154,6 +154,38 @@ pub fn meets(table: &Table, floor: Floor) -> Option<Blocker> {
     ))
 }
 
+/// The lack of a partition for the smallest new id.
+pub fn lacks_partition(table: &Table, floor: Floor) -> Option<Blocker> {
+    let Floor::Above(floor) = floor else {
+        return None;
+    };
+    if table.partitions.is_empty() {
+        return None;
+    }
+    let id = floor.saturating_add(1);
+    // The only partition of all has none.
+    let constraints = table
+        .partitions
+        .iter()
+        .map(|text| text.as_deref().unwrap_or("true"));
+    let any: Vec<String> = constraints.map(|text| format!("({text})")).collect();
+    let query = format!(
+        "SELECT EXISTS (SELECT FROM (SELECT '{id}'::pg_catalog.int8 AS {}) AS one WHERE {})",
+        table.quoted_column(),
+        any.join(" OR ")
+    );
+    let has_one = privilege::as_role(table.owner.into(), || sql::ask_with::<bool>(&query, &[]));
+    (has_one != Some(true)).then(|| {
+        Blocker::state(
+            format!("table \"{}\" has no partition for new ids", table.name),
+            Some(format!(
+                "It is partitioned by the column, and an id like {id} has none."
+            )),
+            "Create partitions for the new ids first, or a DEFAULT partition.",
+        )
+    })
+}
+
 /// What is to be known of a conversion that nothing stands in the way of.
 pub fn notes(table: &Table) -> Vec<String> {
     let mut notes = Vec::new();

@@ -65,7 +65,8 @@ pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Opti
         if let Some(blocker) = checks::draws_from_itself(&table, generator) {
             blocker.to_report().raise();
         }
-        if let Some(blocker) = checks::meets(&table, floor) {
+        let met = checks::meets(&table, floor);
+        if let Some(blocker) = met.or_else(|| checks::lacks_partition(&table, floor)) {
             blocker.to_report().raise();
         }
         assert_order(&table, floor);

@@ -40,6 +40,10 @@ pub struct Table {
     /// Columns that refer to this one, and cannot hold a bigint.
     #[serde(deserialize_with = "list")]
     pub narrow: Vec<String>,
+    /// Expressions that say which ids each partition takes, where the table is partitioned by the column alone, by range or
+    /// list.
+    #[serde(deserialize_with = "list")]
+    pub partitions: Vec<Option<String>>,
     /// Whom default privileges grant privileges on new sequences of the owner; none is PUBLIC.
     #[serde(deserialize_with = "list")]
     pub default_roles: Vec<Option<String>>,
