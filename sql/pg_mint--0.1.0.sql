@@ -809,6 +809,69 @@ STRICT VOLATILE PARALLEL SAFE COST 100
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'ceilings_wrapper';
 
+CREATE FUNCTION mint."conversions"() RETURNS TABLE (
+    "table_name" regclass,
+    "column_name" text,
+    "sequence" regclass,
+    "kind" TEXT,
+    "last_value" bigint,
+    "is_called" bool
+)
+STRICT STABLE PARALLEL RESTRICTED COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'conversions_wrapper';
+
+CREATE FUNCTION mint."convert"(
+    "table_name" regclass,
+    "column_name" text,
+    "new_default" text,
+    "lock_timeout" interval DEFAULT '10 s',
+    "retries" INT DEFAULT 3
+) RETURNS text
+VOLATILE PARALLEL UNSAFE COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'convert_wrapper';
+
+CREATE FUNCTION mint."convert_plan"(
+    "table_name" regclass,
+    "column_name" text,
+    "new_default" text
+) RETURNS TABLE (
+    "step" INT,
+    "phase" TEXT,
+    "command" text,
+    "object" text,
+    "lock" text,
+    "rewrites" bool,
+    "bytes" bigint,
+    "estimate" interval,
+    "note" text
+)
+VOLATILE PARALLEL UNSAFE COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'convert_plan_wrapper';
+
+CREATE FUNCTION mint."convert_revert"(
+    "table_name" regclass,
+    "column_name" text,
+    "lock_timeout" interval DEFAULT '10 s',
+    "retries" INT DEFAULT 3
+) RETURNS bool
+VOLATILE PARALLEL UNSAFE COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'convert_revert_wrapper';
+
+-- Everybody may call these: they demand to own the table, and do all with the rights of its owner.
+COMMENT ON FUNCTION mint.convert_plan(regclass, text, text) IS 'Shows every statement that makes a generator the default of a column';
+ALTER FUNCTION mint.convert_plan(regclass, text, text) ROWS 20;
+COMMENT ON FUNCTION mint.convert(regclass, text, text, interval, integer) IS 'Makes a generator the default of a column and returns the statement that reverts it';
+COMMENT ON FUNCTION mint.convert_revert(regclass, text, interval, integer) IS 'Puts back the sequence or identity of a converted column and returns whether there was one';
+COMMENT ON FUNCTION mint.conversions() IS 'Returns the conversions that can be reverted';
+ALTER FUNCTION mint.conversions() ROWS 10;
+CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
+COMMENT ON VIEW mint.conversions IS 'Shows the conversions that can be reverted';
+GRANT SELECT ON mint.conversions TO PUBLIC;
+
 CREATE FUNCTION mint."highest_ceiling"() RETURNS bigint
 STRICT VOLATILE PARALLEL RESTRICTED COST 100
 LANGUAGE c

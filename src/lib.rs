@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 
+mod adopt;
 mod codec;
 mod counter;
 mod inspect;

@@ -100,6 +100,13 @@ pub fn warn(message: impl Into<String>, detail: String, hint: Option<&'static st
     warning.report(PgLogLevel::WARNING);
 }
 
+/// Tells the client what was not done, as `IF NOT EXISTS` does.
+#[track_caller]
+pub fn inform(message: String) {
+    let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
+    ErrorReport::new(code, encode_for_pgrx(message), FUNCTION).report(PgLogLevel::NOTICE);
+}
+
 /// Where a message goes that is no error.
 #[derive(Debug, Clone, Copy)]
 pub enum LogLevel {

@@ -7,6 +7,31 @@ use std::ffi::{CStr, CString, c_char, c_void};
 
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 
+/// Runs `work` with other values of some settings of the server, which are as before afterwards, with or without an error.
+pub fn with<T>(settings: &[(&CStr, i32)], work: impl FnOnce() -> T) -> T {
+    // SAFETY: as the server does around functions with settings of their own. After an error, the abort of the
+    // transaction or subtransaction restores them.
+    unsafe {
+        let level = pg_sys::NewGUCNestLevel();
+        for (name, value) in settings {
+            let value = CString::new(value.to_string()).unwrap_or_default();
+            pg_sys::set_config_option(
+                name.as_ptr(),
+                value.as_ptr(),
+                pg_sys::GucContext::PGC_USERSET,
+                pg_sys::GucSource::PGC_S_SESSION,
+                pg_sys::GucAction::GUC_ACTION_SAVE,
+                true,
+                0,
+                false,
+            );
+        }
+        let answer = work();
+        pg_sys::AtEOXact_GUC(true, level);
+        answer
+    }
+}
+
 /// Returns how long a call may wait before it fails.
 #[inline]
 pub fn max_wait() -> Micros {

@@ -1,6 +1,10 @@
-//! Locks of the extension's own, which are none of the server's.
+//! Locks of the extension's own, which are none of the server's, and of whole tables and sequences.
 
-use pgrx::pg_sys;
+use crate::pg::backend::guc;
+use crate::pg::error::relay_errors;
+use pgrx::{check_for_interrupts, pg_sys};
+use std::ptr;
+use std::time::{Duration, Instant};
 
 /// The server's own advisory locks have 1 and 2 in the fourth field: these meet no others.
 const OWN_SPACE: u16 = 0x6d74;
@@ -20,5 +24,50 @@ pub fn lock_until_commit(relation: pg_sys::Oid, number: u32) {
         };
         let mode = pg_sys::ExclusiveLock.cast_signed();
         pg_sys::LockAcquire(&raw const tag, mode, false, false);
+    }
+}
+
+/// Locks a table and all below it against everything, until the transaction ends. Raises an error (55P03) for a lock that it
+/// does not get within `millis`; 0 is without a limit.
+pub fn lock_tables(table: pg_sys::Oid, millis: i32) {
+    guc::with(&[(c"lock_timeout", millis)], || {
+        relay_errors(|| {
+            let mode = pg_sys::AccessExclusiveLock.cast_signed();
+            // SAFETY: takes locks for the transaction, or raises an error; the list of the oids is not used.
+            unsafe {
+                pg_sys::LockRelationOid(table, mode);
+                pg_sys::find_all_inheritors(table, mode, ptr::null_mut());
+            }
+        });
+    });
+}
+
+/// As [`lock_tables`], for one sequence.
+pub fn lock_sequence(sequence: pg_sys::Oid, millis: i32) {
+    guc::with(&[(c"lock_timeout", millis)], || {
+        relay_errors(|| {
+            // SAFETY: takes a lock for the transaction, or raises an error.
+            unsafe {
+                pg_sys::LockRelationOid(sequence, pg_sys::AccessExclusiveLock.cast_signed());
+            }
+        });
+    });
+}
+
+/// Locks a sequence as soon as nobody else has it locked, if that is within a span. It asks again and again rather than
+/// wait: a transaction that has the sequence and wants a lock of this one then fails with no deadlock.
+pub fn poll_sequence(sequence: pg_sys::Oid, span: Duration) -> bool {
+    let began = Instant::now();
+    loop {
+        let mode = pg_sys::AccessExclusiveLock.cast_signed();
+        // SAFETY: takes a lock for the transaction, if it can be had at once.
+        if unsafe { pg_sys::ConditionalLockRelationOid(sequence, mode) } {
+            return true;
+        }
+        if began.elapsed() > span {
+            return false;
+        }
+        check_for_interrupts!();
+        std::thread::sleep(Duration::from_millis(2));
     }
 }

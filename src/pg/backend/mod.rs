@@ -11,3 +11,4 @@ pub mod lock;
 pub mod orphan;
 pub mod recovery;
 pub mod statement;
+pub mod subtransaction;

@@ -1,6 +1,7 @@
 //! Objects of the database: lookup, names, statements on them, and the privileges that these run with.
 
 pub mod binding;
+pub mod expression;
 pub mod extension;
 pub mod function;
 pub mod invalidation;

@@ -16,7 +16,32 @@ pub fn ask<T: pgrx::FromDatum + pgrx::IntoDatum>(
     query: &str,
     argument: pgrx::datum::DatumWithOid<'_>,
 ) -> Option<T> {
-    guarded(|| relay_errors(|| Spi::get_one_with_args::<T>(query, &[argument])).or_report())
+    ask_with(query, &[argument])
+}
+
+/// As [`ask`], with any number of arguments. It sees all that was committed before, also while this statement waited for
+/// a lock; but during recovery, where nothing waits for locks of others.
+pub fn ask_with<T: pgrx::FromDatum + pgrx::IntoDatum>(
+    query: &str,
+    arguments: &[pgrx::datum::DatumWithOid<'_>],
+) -> Option<T> {
+    guarded(|| match relay_errors(|| get_one(query, arguments)) {
+        // No row.
+        Err(pgrx::spi::Error::InvalidPosition) => None,
+        answer => answer.or_report(),
+    })
+}
+
+fn get_one<T: pgrx::FromDatum + pgrx::IntoDatum>(
+    query: &str,
+    arguments: &[pgrx::datum::DatumWithOid<'_>],
+) -> pgrx::spi::Result<Option<T>> {
+    // SAFETY: a call without preconditions.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        // Any other kind of call asks for a transaction id.
+        return Spi::connect(|client| client.select(query, Some(1), arguments)?.first().get_one());
+    }
+    Spi::get_one_with_args::<T>(query, arguments)
 }
 
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`.

@@ -5,4 +5,4 @@ mod attacks;
 mod calls;
 mod class;
 mod far;
-mod traps;
+pub mod traps;

@@ -1,0 +1,6 @@
+//! Adoption: conversions of tables that are in use, and back.
+
+mod convert;
+mod load;
+mod malice;
+mod online;

@@ -1,0 +1,283 @@
+//! Columns of type integer that become bigint while they are in use, by the script that the plan prints.
+
+use super::load::during;
+use mint_cluster::{Server, Session, count, say};
+use std::time::Duration;
+
+const PLAN: &str = "mint.convert_plan('customer', 'id', 'snowflake_next_id(5)')";
+const BACK: &str = "mint.convert_plan('customer', 'id', NULL)";
+
+fn make_shop(session: &mut Session, rows: i32) {
+    session.run(&format!(
+        "CREATE TABLE customer (id serial PRIMARY KEY, parent int REFERENCES customer, name text);
+         CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+             customer int NOT NULL REFERENCES customer ON DELETE CASCADE ON UPDATE CASCADE, n int, UNIQUE (customer, n));
+         CREATE INDEX orders_n ON orders (n DESC, customer) WITH (fillfactor = 80);
+         CREATE TABLE item (orders int PRIMARY KEY REFERENCES orders DEFERRABLE, customer int, n int,
+             FOREIGN KEY (customer, n) REFERENCES orders (customer, n) ON DELETE SET NULL);
+         COMMENT ON COLUMN customer.id IS 'the number of a customer';
+         INSERT INTO customer (parent, name) SELECT nullif(g / 2, 0), 'c' || g FROM generate_series(1, {rows}) g;
+         INSERT INTO orders (customer, n) SELECT g, 1 FROM generate_series(1, {rows}) g;
+         INSERT INTO item SELECT id, customer, n FROM orders WHERE id % 5 = 0;
+         ANALYZE customer, orders, item"
+    ));
+}
+
+/// Runs the commands of a plan as a user does: in psql, by \gexec.
+#[track_caller]
+fn gexec(server: &Server, plan: &str, condition: &str) -> String {
+    let script = format!(
+        "\\set ON_ERROR_STOP 1\nSET client_min_messages = warning;\nSELECT command FROM {plan} WHERE command IS NOT NULL AND {condition} ORDER BY step \\gexec\n"
+    );
+    let said = String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned();
+    assert!(!said.contains("ERROR"), "{said}");
+    said
+}
+
+const UNTIL_SWAP: &str = "phase NOT IN ('cleanup', 'default')";
+
+/// What is to be said of the columns by their names, whatever their place in the table is.
+fn shape(session: &mut Session) -> String {
+    session.one(
+        "SELECT string_agg(x, E'\\n' ORDER BY x COLLATE \"C\") FROM (
+             SELECT format('%s.%s %s %s %s %s', attrelid::regclass, attname, atttypid::regtype, attnotnull, attidentity,
+                 (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum)) AS x
+             FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+             WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped AND attname NOT LIKE 'mint_%'
+             UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+             UNION ALL SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint
+             WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+             UNION ALL SELECT format('%s %s', pg_get_serial_sequence('customer', 'id'), pg_get_serial_sequence('orders', 'id'))
+             UNION ALL SELECT format('%s', tgname) FROM pg_trigger WHERE NOT tgisinternal
+             UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname LIKE 'mint%'
+             UNION ALL SELECT col_description('customer'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'customer'::regclass
+         ) AS all_of_it (x)",
+    )
+}
+
+/// Nobody waits for long while the script runs, and all ids and references are what they were.
+#[test]
+fn integers_become_bigint_under_load() {
+    let server = Server::start("integers under load");
+    let mut session = server.connect("postgres");
+    make_shop(&mut session, count(500_000, 60_000));
+    let before = shape(&mut session);
+    let clients: [&[&str]; 5] = [
+        &[
+            "INSERT INTO customer (parent, name) VALUES (1, 'new')",
+            "INSERT INTO orders (customer, n) SELECT max(id), 2 FROM customer",
+        ],
+        &[
+            "UPDATE customer SET name = name || '!' WHERE id IN (SELECT (random() * 50000)::int FROM generate_series(1, 5))",
+        ],
+        &[
+            "SELECT count(*) FROM customer c JOIN orders o ON o.customer = c.id WHERE c.id BETWEEN 1000 AND 1100",
+            "SELECT max(id) FROM orders",
+        ],
+        &[
+            "BEGIN",
+            "INSERT INTO customer (name) VALUES ('short')",
+            "DELETE FROM customer WHERE id = currval('customer_id_seq')",
+            "COMMIT",
+        ],
+        &[
+            "UPDATE orders SET n = n + 1000 WHERE customer = (SELECT (random() * 50000)::int + 1) AND n < 1000 AND id % 5 <> 0",
+        ],
+    ];
+    let most = Duration::from_secs(2);
+    let ((), seen) = during(&server, &clients, || {
+        gexec(&server, PLAN, UNTIL_SWAP);
+    });
+    say(format!(
+        "there: {} statements, the longest {:?}: {}",
+        seen.statements, seen.longest, seen.which
+    ));
+    seen.assert_undisturbed(most, &["0A000"]);
+    assert_sound(&mut session);
+    let wide: String = shape(&mut session);
+    assert!(wide.contains("customer.id bigint t"), "{wide}");
+    assert!(wide.contains("item.customer bigint"), "{wide}");
+
+    // The way back, after the swap and under the same load.
+    let ((), seen) = during(&server, &clients, || {
+        gexec(&server, BACK, "true");
+    });
+    say(format!(
+        "back: {} statements, the longest {:?}: {}",
+        seen.statements, seen.longest, seen.which
+    ));
+    seen.assert_undisturbed(most, &["0A000"]);
+    gexec(&server, BACK, "true");
+    assert_eq!(shape(&mut session), before);
+    assert_sound(&mut session);
+
+    // And to the end.
+    let ((), seen) = during(&server, &clients, || {
+        gexec(&server, PLAN, "true");
+    });
+    seen.assert_undisturbed(most, &["0A000", "2200H", "55000"]);
+    let after: String = shape(&mut session);
+    assert!(
+        !after.contains("mint_copy") && after.contains("snowflake_next_id(5)"),
+        "{after}"
+    );
+    session.run("INSERT INTO customer (name) VALUES ('big'); INSERT INTO orders (customer, n) SELECT max(id), 1 FROM customer");
+    let large: bool = session.one("SELECT max(customer) > 1000000000000 FROM orders");
+    assert!(large);
+    assert_sound(&mut session);
+    session.run("SELECT mint.convert_revert('customer', 'id')");
+}
+
+/// The references hold, by the rows and not by what the constraints promise.
+#[track_caller]
+fn assert_sound(session: &mut Session) {
+    let lost: i64 = session.one(
+        "SELECT (SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM customer c WHERE c.id = o.customer))
+              + (SELECT count(*) FROM customer o WHERE parent IS NOT NULL AND NOT EXISTS (SELECT FROM customer c WHERE c.id = o.parent))
+              + (SELECT count(*) FROM item i WHERE NOT EXISTS (SELECT FROM orders o WHERE o.id = i.orders))
+              + (SELECT count(*) FROM item i WHERE customer IS NOT NULL AND n IS NOT NULL AND NOT EXISTS (SELECT FROM orders o WHERE (o.customer, o.n) = (i.customer, i.n)))",
+    );
+    assert_eq!(lost, 0);
+    let invalid: i64 = session.one("SELECT (SELECT count(*) FROM pg_index WHERE NOT indisvalid) + (SELECT count(*) FROM pg_constraint WHERE NOT convalidated)");
+    assert_eq!(invalid, 0);
+}
+
+/// How far a script has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Begun,
+    Swapped,
+    Back,
+    Dropped,
+    Done,
+}
+
+fn has_stage(session: &mut Session, stage: Stage) -> bool {
+    let count = |session: &mut Session, pattern: &str| -> i64 {
+        session.one(&format!("SELECT count(*) FROM pg_attribute WHERE attname LIKE '{pattern}' AND NOT attisdropped AND attnum > 0
+            AND attrelid IN ('customer'::regclass, 'orders'::regclass, 'item'::regclass)"))
+    };
+    let (new, old) = (count(session, "mint\\_new%"), count(session, "mint\\_old%"));
+    match stage {
+        Stage::Begun => new + old > 0,
+        Stage::Swapped => old > 0,
+        Stage::Back => old == 0,
+        Stage::Dropped => new + old == 0,
+        Stage::Done => new + old == 0 && session.one("SELECT count(*) = 1 FROM mint.conversions"),
+    }
+}
+
+/// psql stops after one step, then after two, and so on, and the step after is canceled in the middle. The plan is always
+/// what is left.
+#[test]
+fn a_script_is_resumed_wherever_it_stops() {
+    let server = Server::start("resumed scripts");
+    let mut session = server.connect("postgres");
+    make_shop(&mut session, count(200_000, 20_000));
+    let before = shape(&mut session);
+    let mut other = server.connect("postgres");
+    for (plan, end, stage) in [
+        (PLAN, UNTIL_SWAP, Stage::Swapped),
+        (BACK, "true", Stage::Back),
+        (BACK, "true", Stage::Dropped),
+        (PLAN, "true", Stage::Done),
+    ] {
+        let (mut stops, mut canceled) = (0, 0);
+        let next = format!("FROM {plan} WHERE command IS NOT NULL AND {end} ORDER BY step");
+        while !has_stage(&mut session, stage) {
+            let commands: Vec<String> = session.column(&format!("SELECT command {next}"));
+            let script = format!(
+                "\\set ON_ERROR_STOP 1\nSET client_min_messages = warning;\nSELECT command {next} LIMIT {stops} \\gexec\n"
+            );
+            let said =
+                String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned();
+            assert!(!said.contains("ERROR"), "{said}");
+            if let Some(command) = commands.get(stops) {
+                other.run(&format!(
+                    "SET statement_timeout = {}",
+                    [1, 4, 15, 60][stops % 4]
+                ));
+                canceled += usize::from(other.try_run(command).is_err());
+                other.run("SET statement_timeout = 0");
+            }
+            assert_shadows(&mut session);
+            stops += 1;
+            assert!(stops < 200, "the plan does not end");
+        }
+        say(format!(
+            "{stage:?}: {stops} stops, {canceled} statements canceled"
+        ));
+        if stage == Stage::Dropped {
+            assert_eq!(shape(&mut session), before);
+            assert!(!has_stage(&mut session, Stage::Begun));
+        }
+    }
+    session.run("INSERT INTO customer (name) VALUES ('big')");
+    assert_sound(&mut session);
+}
+
+/// Rows with a shadow have the right one.
+#[track_caller]
+fn assert_shadows(session: &mut Session) {
+    let columns: Vec<String> = session.column(
+        "SELECT format('%s WHERE %I <> %I', attrelid::regclass, attname, substr(attname, 10)) FROM pg_attribute
+         WHERE attname LIKE 'mint\\____\\_%' AND NOT attisdropped AND attnum > 0 AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')",
+    );
+    for column in columns {
+        let wrong: i64 = session.one(&format!("SELECT count(*) FROM {column}"));
+        assert_eq!(wrong, 0, "{column}");
+    }
+}
+
+/// What was created between the plan and the swap is not lost: the swap refuses, and the next plan has it.
+#[test]
+fn a_swap_refuses_what_the_plan_did_not_know() {
+    let server = Server::start("late changes");
+    let mut session = server.connect("postgres");
+    make_shop(&mut session, 1_000);
+    gexec(&server, PLAN, "phase NOT IN ('swap', 'cleanup', 'default')");
+    let swap: String = session.one(&format!("SELECT command FROM {PLAN} WHERE phase = 'swap'"));
+    for (create, drop) in [
+        (
+            "CREATE INDEX late ON customer (parent, name)",
+            "DROP INDEX late",
+        ),
+        (
+            "CREATE TABLE late (customer int REFERENCES customer)",
+            "DROP TABLE late",
+        ),
+        (
+            "CREATE VIEW late AS SELECT id FROM customer",
+            "DROP VIEW late",
+        ),
+        (
+            "ALTER TABLE customer ADD CHECK (id > 0)",
+            "ALTER TABLE customer DROP CONSTRAINT customer_id_check",
+        ),
+    ] {
+        session.run(create);
+        let refusal = session.refusal(&swap);
+        assert_eq!(refusal.code, "P0001", "{create}: {refusal}");
+        session.run(drop);
+    }
+    session.run("CREATE INDEX late ON customer (parent, name)");
+    gexec(&server, PLAN, UNTIL_SWAP);
+    let definition: String =
+        session.one("SELECT indexdef FROM pg_indexes WHERE indexname = 'late'");
+    assert_eq!(
+        definition,
+        "CREATE INDEX late ON public.customer USING btree (parent, name)"
+    );
+    // Ids beyond the type of before have no way back.
+    session.run("INSERT INTO customer (id, name) VALUES (3000000000, 'big')");
+    let script = format!(
+        "\\set ON_ERROR_STOP 1\nSELECT command FROM {BACK} WHERE command IS NOT NULL ORDER BY step \\gexec\n"
+    );
+    let said = String::from_utf8_lossy(&server.psql("postgres", script.as_bytes())).into_owned();
+    assert!(
+        said.contains("mint_filled_id") && said.contains("ERROR"),
+        "{said}"
+    );
+    session.run("DELETE FROM customer WHERE id = 3000000000");
+    gexec(&server, BACK, "true");
+}

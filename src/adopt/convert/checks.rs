@@ -1,0 +1,224 @@
+//! What stands in the way of a conversion, and what is to be known of it.
+
+use crate::adopt::convert::blocker::Blocker;
+use crate::adopt::convert::check_objects;
+use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::table::Table;
+use crate::pg::backend::guc;
+use crate::pg::catalog::binding::{Bound, restrict_to};
+use crate::pg::catalog::{privilege, sql};
+
+/// What stands in the way, the first thing to do first.
+pub fn blockers(table: &Table) -> Vec<Blocker> {
+    let mut found = Vec::new();
+    check_objects::of_table(table, &mut found);
+    check_objects::of_below(table, &mut found);
+    of_column(table, &mut found);
+    found.extend(check_objects::of_sequences(table));
+    if !table.narrow.is_empty() {
+        let list = table.narrow.join(", ");
+        found.push(Blocker::state(
+            format!(
+                "{} is referred to by columns that cannot hold a bigint",
+                table.what()
+            ),
+            Some(format!("They are {list}.")),
+            "Change their types first: mint.convert_plan() prints how, without an outage.",
+        ));
+    }
+    if !table.unindexed.is_empty() {
+        let list = table.unindexed.join(", ");
+        found.push(Blocker::state(
+            format!("{} has no index that begins with it", table.what()),
+            Some(format!(
+                "It has none on {list}: the largest id could not be read under a lock."
+            )),
+            "Make it the primary key, or use CREATE UNIQUE INDEX CONCURRENTLY.",
+        ));
+    }
+    found
+}
+
+fn of_column(table: &Table, found: &mut Vec<Blocker>) {
+    let column = table.column();
+    if !column.generated.is_empty() {
+        found.push(Blocker::unsupported(
+            format!("{} is a generated column", table.what()),
+            None,
+            "Its value is that of its expression: convert the column that this refers to.",
+        ));
+        return;
+    }
+    match column.base_type.as_str() {
+        "bigint" | "uuid" => {}
+        "integer" | "smallint" => found.push(Blocker::state(
+            format!("{} is of type {}, which cannot hold the ids", table.what(), column.type_name),
+            None,
+            "Use mint.convert_plan(), which prints a script that makes it a bigint without an outage.",
+        )),
+        _ => found.push(Blocker::unsupported(
+            format!("{} is of type {}", table.what(), column.type_name),
+            Some("Columns of types bigint and uuid can be converted.".to_owned()),
+            "Use ALTER TABLE ... SET DEFAULT.",
+        )),
+    }
+    let Some(default) = &column.default else {
+        return;
+    };
+    let is_known = table
+        .sequence()
+        .is_some_and(|sequence| *default == sequence.rules.default());
+    if default.contains("nextval(") && !is_known {
+        let hint = match table.sequences.first() {
+            Some(sequence) => format!(
+                "Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT {} first.",
+                table.quoted(),
+                table.quoted_column(),
+                sequence.rules.default()
+            ),
+            None => format!(
+                "Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT nextval('...'::regclass) first, with the schema of the sequence.",
+                table.quoted(),
+                table.quoted_column()
+            ),
+        };
+        found.push(Blocker::state(
+            format!("default of {} does not name one sequence", table.what()),
+            Some(match table.sequences.first() {
+                Some(_) => format!("It is {default}."),
+                None => format!("It is {default}: each session looks the text up anew, so the sequence is not known."),
+            }),
+            hint,
+        ));
+    }
+}
+
+/// Whether a default draws from the sequence that the column draws from now.
+pub fn draws_from_itself(table: &Table, generator: &Generator) -> Option<Blocker> {
+    let sequence = table.sequence()?;
+    let literal = sql::literal(&sequence.rules.quoted());
+    generator.text.contains(&literal).then(|| {
+        Blocker::state(
+            format!(
+                "the new default draws from sequence \"{}\", as the old one does",
+                sequence.rules.name
+            ),
+            Some("A conversion ends the sequence of before.".to_owned()),
+            format!(
+                "Use ALTER TABLE {} ALTER COLUMN {} SET DEFAULT {}.",
+                table.quoted(),
+                table.quoted_column(),
+                generator.text
+            ),
+        )
+    })
+}
+
+/// The largest id of the table, read by its indexes.
+pub fn largest(table: &Table) -> Option<i64> {
+    let query = format!(
+        "SELECT pg_catalog.max({}::pg_catalog.int8) FROM {}",
+        table.quoted_column(),
+        table.quoted()
+    );
+    let oids = table.oids();
+    let bound = Bound {
+        relations: &oids,
+        ..Bound::default()
+    };
+    privilege::as_role(table.owner.into(), || {
+        restrict_to(bound, || {
+            guc::with(&[(c"row_security", 0)], || {
+                sql::ask_with::<i64>(&query, &[])
+            })
+        })
+    })
+}
+
+/// Ids of the table that new ones would meet.
+pub fn meets(table: &Table, floor: Floor) -> Option<Blocker> {
+    let Floor::Above(floor) = floor else {
+        return None;
+    };
+    let largest = largest(table).filter(|&largest| largest > floor)?;
+    Some(Blocker::state(
+        format!("{} has ids that new ones could meet", table.what()),
+        Some(format!(
+            "The largest id is {largest}, and new ones may be as small as {}.",
+            floor.saturating_add(1)
+        )),
+        format!(
+            "If it is of the same layout, wait until its time has come, or use snowflake_start_above({largest}, ...) for a default of one shard. \
+             If it is of another layout or epoch, use that one, or one whose ids are larger."
+        ),
+    ))
+}
+
+/// The lack of a partition for the smallest new id.
+pub fn lacks_partition(table: &Table, floor: Floor) -> Option<Blocker> {
+    let Floor::Above(floor) = floor else {
+        return None;
+    };
+    if table.partitions.is_empty() {
+        return None;
+    }
+    let id = floor.saturating_add(1);
+    // The only partition of all has none.
+    let constraints = table
+        .partitions
+        .iter()
+        .map(|text| text.as_deref().unwrap_or("true"));
+    let any: Vec<String> = constraints.map(|text| format!("({text})")).collect();
+    let query = format!(
+        "SELECT EXISTS (SELECT FROM (SELECT '{id}'::pg_catalog.int8 AS {}) AS one WHERE {})",
+        table.quoted_column(),
+        any.join(" OR ")
+    );
+    let has_one = privilege::as_role(table.owner.into(), || sql::ask_with::<bool>(&query, &[]));
+    (has_one != Some(true)).then(|| {
+        Blocker::state(
+            format!("table \"{}\" has no partition for new ids", table.name),
+            Some(format!(
+                "It is partitioned by the column, and an id like {id} has none."
+            )),
+            "Create partitions for the new ids first, or a DEFAULT partition.",
+        )
+    })
+}
+
+/// What is to be known of a conversion that nothing stands in the way of.
+pub fn notes(table: &Table) -> Vec<String> {
+    let mut notes = Vec::new();
+    let column = &table.column().name;
+    if let Some(sequence) = table.sequence() {
+        let name = &sequence.rules.name;
+        notes.push(format!("Sequence \"{name}\" stays at its end: nextval() of it is an error, and currval() and lastval() return nothing new. Its comment is the record from which mint.convert_revert() puts back what was."));
+        if !table.mentions.is_empty() {
+            notes.push(format!(
+                "These functions mention the sequence: {}.",
+                table.mentions.join(", ")
+            ));
+        }
+    } else {
+        notes.push("There is no sequence to keep a record in: mint.convert() returns the statement that reverts it.".to_owned());
+    }
+    if table.column().identity == "a" {
+        notes.push(format!("GENERATED ALWAYS refused ids of an INSERT, and a default does not: REVOKE INSERT on the table and GRANT it on the other columns than \"{column}\", where that matters."));
+    }
+    if !table.below.is_empty() {
+        notes.push(format!(
+            "{} tables below get the default as well.",
+            table.below.len()
+        ));
+    }
+    if table.persistence == "u" {
+        notes.push(
+            "The table is unlogged: after a crash it is empty, and its sequence begins again."
+                .to_owned(),
+        );
+    }
+    if !table.publications.is_empty() {
+        notes.push(format!("The table is published by {}: defaults are not replicated, so convert the subscribers as well, with another shard.", table.publications.join(", ")));
+    }
+    notes
+}

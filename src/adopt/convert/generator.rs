@@ -1,0 +1,155 @@
+//! The new default: one call of a generator, and the smallest id that it can return from now on.
+
+use crate::adopt::convert::table::Table;
+use crate::pg::catalog::expression::{Call, Target, parse_default};
+use crate::pg::catalog::{extension, privilege, sql};
+use crate::pg::error::{OrReport, report};
+use crate::pg::machine::clock;
+use mint_core::Layout;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+
+/// The functions that return an id that none of them has returned before, for a column.
+const GENERATORS: [&str; 9] = [
+    "snowflake_next_id", "snowflake_next", "segment_next", "ticket_next", "uuid_v1", "uuid_v2",
+    "uuid_v4", "uuid_v6", "uuid_v7",
+];
+
+/// A default that mints ids.
+#[derive(Debug)]
+pub struct Generator {
+    /// As the server prints it.
+    pub text: String,
+    call: Call,
+    /// That of its snowflakes.
+    layout: Option<Layout>,
+}
+
+/// Where new ids begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Floor {
+    /// Ids are not in an order: they meet no others by their length.
+    Any,
+    /// All of them are above this one.
+    Above(i64),
+    /// Not known before one is minted.
+    Unknown,
+}
+
+impl Generator {
+    /// Parses the new default of a column, with the caller's names.
+    pub fn parse(text: &str, table: &Table) -> Self {
+        let column = table.column();
+        // What becomes a bigint is parsed as one.
+        let is_narrow = ["integer", "smallint"].contains(&column.base_type.as_str());
+        let target = Target {
+            name: column.name.clone(),
+            type_oid: if is_narrow {
+                pg_sys::INT8OID
+            } else {
+                column.type_oid.into()
+            },
+            type_modifier: if is_narrow { -1 } else { column.type_modifier },
+        };
+        let default = parse_default(text, &target, table.owner.into());
+        let name = |call: &Call| extension::own_function(call.function);
+        let Some((call, name)) = default
+            .call
+            .and_then(|call| name(&call).map(|name| (call, name)))
+            .filter(|(_, name)| GENERATORS.contains(&name.as_str()))
+        else {
+            refuse(&default.text)
+        };
+        let layout = name.starts_with("snowflake").then(|| layout_of(&call));
+        Self {
+            text: default.text,
+            call,
+            layout,
+        }
+    }
+
+    /// Where ids of any lane begin from now on, as far as that is known without minting one.
+    pub fn floor(&self, table: &Table) -> Floor {
+        match &self.layout {
+            _ if table.column().base_type != "bigint" => Floor::Any,
+            None => Floor::Unknown,
+            Some(layout) => match layout.min_id(clock::now()).or_report() {
+                // Ids at it are new ones.
+                Some(least) => Floor::Above(least.saturating_sub(1)),
+                None => report(
+                    Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    format!("layout {layout} has no ids left"),
+                )
+                .hint("Use a layout with a later epoch or more bits of time; see snowflake_layouts().")
+                .raise(),
+            },
+        }
+    }
+
+    /// Mints an id with the rights of the table's owner, and returns where later ones begin. An error of the generator, such
+    /// as that of a shard out of range, is raised here and not at the first INSERT.
+    pub fn try_out(&self, table: &Table) -> Floor {
+        let floor = self.floor(table);
+        privilege::as_role(table.owner.into(), || match floor {
+            Floor::Any => {
+                let query = format!("SELECT ({})::pg_catalog.uuid", self.text);
+                sql::ask_with::<pgrx::Uuid>(&query, &[]);
+                floor
+            }
+            Floor::Above(_) | Floor::Unknown => {
+                let query = format!("SELECT ({})::pg_catalog.int8", self.text);
+                match sql::ask_with::<i64>(&query, &[]) {
+                    // One lane, or one sequence, returns ever larger ids.
+                    Some(id) if self.is_one_lane() => Floor::Above(id),
+                    _ => floor,
+                }
+            }
+        })
+    }
+
+    /// Whether each call mints in the same lane.
+    fn is_one_lane(&self) -> bool {
+        self.call
+            .arguments
+            .iter()
+            .all(|argument| argument.is_constant)
+    }
+}
+
+/// The layout that a call has, or the default one.
+fn layout_of(call: &Call) -> Layout {
+    let is_layout = |name: &str| name == "snowflake_layout" || name.ends_with(".snowflake_layout");
+    let argument = call
+        .arguments
+        .iter()
+        .find(|argument| is_layout(&argument.type_name));
+    let text = match argument {
+        None => "instagram",
+        Some(argument) => match &argument.constant {
+            Some(text) => text.as_str(),
+            None => report(
+                Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "the layout of a default must be a constant",
+            )
+            .hint("Write the layout as a text, as in snowflake_next_id(5, 'twitter').")
+            .raise(),
+        },
+    };
+    match text.parse() {
+        Ok(layout) => layout,
+        Err(_) => report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("invalid layout \"{text}\""),
+        )
+        .raise(),
+    }
+}
+
+fn refuse(text: &str) -> ! {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("\"{text}\" is not a call of a generator of pg_mint"),
+    )
+    .detail("The new default must be one call of snowflake_next_id(), snowflake_next(), segment_next(), ticket_next(), or a function uuid_v*().")
+    .hint("Use ALTER TABLE ... SET DEFAULT for any other.")
+    .raise()
+}

@@ -1,0 +1,289 @@
+//! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
+
+use crate::adopt::convert::blocker::Blocker;
+use crate::adopt::convert::table::{Table, list, quoted, read};
+use crate::pg::catalog::sql;
+use crate::pg::datum::json::JsonText;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Deserialize)]
+pub struct Closure {
+    #[serde(deserialize_with = "list")]
+    pub columns: Vec<Member>,
+    #[serde(deserialize_with = "list")]
+    pub indexes: Vec<Index>,
+    #[serde(deserialize_with = "list")]
+    pub keys: Vec<ForeignKey>,
+    /// Names of columns, by the oid of the table and the number of the column.
+    names: Option<BTreeMap<String, String>>,
+    /// Quoted names of tables, by oid.
+    tables: BTreeMap<String, String>,
+}
+
+/// A column of the closure.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Member {
+    pub relation: u32,
+    pub number: i16,
+    schema: String,
+    pub table: String,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub data_type: String,
+    pub not_null: bool,
+    pub identity: String,
+    pub default: Option<String>,
+    owner: u32,
+    owner_name: String,
+    /// An ordinary table, no part of another, and no generated column.
+    is_plain: bool,
+    has_privileges: bool,
+    pub bytes: i64,
+    pub comment: Option<String>,
+    /// The type of the shadow before the swap, if there is one.
+    pub new_type: Option<String>,
+    /// The type of the shadow after the swap, if there is one.
+    pub old_type: Option<String>,
+    pub has_trigger: bool,
+    /// Whether the check that the shadow is filled is validated; none if there is no check.
+    pub filled: Option<bool>,
+    #[serde(deserialize_with = "list")]
+    dependents: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Index {
+    pub oid: u32,
+    pub relation: u32,
+    pub schema: String,
+    pub name: String,
+    pub is_unique: bool,
+    pub is_replica_identity: bool,
+    pub is_clustered: bool,
+    pub is_valid: bool,
+    pub method: String,
+    pub nulls_not_distinct: Option<bool>,
+    pub key_count: usize,
+    pub options: Option<String>,
+    pub tablespace: Option<String>,
+    pub constraint: Option<Constraint>,
+    #[serde(deserialize_with = "list")]
+    pub columns: Vec<IndexColumn>,
+    /// Whether its successor is valid; none if there is no successor.
+    pub built: Option<bool>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Constraint {
+    pub name: String,
+    pub is_primary: bool,
+    pub deferrable: bool,
+    pub deferred: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct IndexColumn {
+    pub number: i16,
+    pub text: String,
+    /// Its operator class and collation, where they are not those of the type and the column.
+    pub class: Option<String>,
+    pub collation: Option<String>,
+    /// `indoption`; none of a column that is only included.
+    pub option: Option<i16>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct ForeignKey {
+    pub oid: u32,
+    pub name: String,
+    pub relation: u32,
+    pub to: u32,
+    pub numbers: Vec<i16>,
+    pub to_numbers: Vec<i16>,
+    pub update: String,
+    pub delete: String,
+    #[serde(rename = "match")]
+    pub match_type: String,
+    pub deferrable: bool,
+    pub deferred: bool,
+    pub validated: bool,
+    #[serde(deserialize_with = "list")]
+    pub set_numbers: Vec<i16>,
+    /// Whether its successor is validated; none if there is no successor.
+    pub built: Option<bool>,
+}
+
+impl Closure {
+    /// Reads the closure of a table's column.
+    pub fn of(table: &Table) -> Self {
+        let oid = pgrx::pg_sys::Oid::from_u32(table.oid);
+        let arguments = [oid.into(), table.column().number.into()];
+        let text = sql::ask_with::<JsonText>(
+            include_str!("../../../../sql/adopt/convert_closure.sql"),
+            &arguments,
+        );
+        match text {
+            Some(JsonText(text)) => read(&text),
+            None => sql::missing(oid),
+        }
+    }
+
+    /// The columns that are too narrow, or have a shadow of such.
+    pub fn changed(&self) -> impl Iterator<Item = &Member> {
+        self.columns
+            .iter()
+            .filter(|member| member.is_narrow() || member.old_type.is_some())
+    }
+
+    /// Whether there is a script for this column: it is integer, or others that refer to it are, or were.
+    pub fn is_needed(&self) -> bool {
+        self.changed().next().is_some()
+    }
+
+    /// Whether the swap has been done.
+    pub fn is_swapped(&self) -> bool {
+        self.changed().all(|member| member.old_type.is_some()) && self.is_needed()
+    }
+
+    pub fn find(&self, relation: u32, number: i16) -> Option<&Member> {
+        self.changed()
+            .find(|member| (member.relation, member.number) == (relation, number))
+    }
+
+    /// The quoted name of a table.
+    pub fn table(&self, relation: u32) -> &str {
+        self.tables
+            .get(&relation.to_string())
+            .map_or("", String::as_str)
+    }
+
+    /// The name of a column.
+    pub fn column(&self, relation: u32, number: i16) -> &str {
+        let name = format!("{relation}.{number}");
+        self.names
+            .as_ref()
+            .and_then(|names| names.get(&name))
+            .map_or("", String::as_str)
+    }
+
+    /// What stands in the way of the script.
+    pub fn blockers(&self, table: &Table) -> Vec<Blocker> {
+        let changed: Vec<&Member> = self.changed().collect();
+        let mut found: Vec<Blocker> = changed
+            .iter()
+            .flat_map(|member| member.blockers(table))
+            .collect();
+        let odd = self.indexes.iter().find(|index| {
+            !index.is_valid
+                || index.columns.iter().any(|column| {
+                    column.class.is_some() && self.find(index.relation, column.number).is_some()
+                })
+        });
+        if let Some(index) = odd {
+            found.push(Blocker::state(
+                format!(
+                    "index \"{}\" is not valid, or has an operator class of another type",
+                    index.name
+                ),
+                None,
+                "Drop it, and create it again after the swap.",
+            ));
+        }
+        found
+    }
+}
+
+impl Member {
+    /// The oid of its table.
+    pub fn oid(&self) -> pgrx::pg_sys::Oid {
+        self.relation.into()
+    }
+
+    pub fn is_narrow(&self) -> bool {
+        ["integer", "smallint"].contains(&self.data_type.as_str())
+    }
+
+    pub fn quoted_table(&self) -> String {
+        quoted(&self.schema, &self.table)
+    }
+
+    pub fn quoted_name(&self) -> String {
+        sql::quoted_exactly(&self.name)
+    }
+
+    /// The shadow before the swap.
+    pub fn new_name(&self) -> String {
+        sql::quoted_exactly(&format!("mint_new_{}", self.name))
+    }
+
+    /// The shadow after the swap.
+    pub fn old_name(&self) -> String {
+        sql::quoted_exactly(&format!("mint_old_{}", self.name))
+    }
+
+    pub fn check_name(&self) -> String {
+        sql::quoted_exactly(&format!("mint_filled_{}", self.name))
+    }
+
+    pub fn trigger(&self) -> String {
+        sql::quoted_exactly(&format!("~mint_copy_{}", self.name))
+    }
+
+    /// The function of the trigger.
+    pub fn function(&self) -> String {
+        quoted(
+            &self.schema,
+            &format!("mint_copy_{}_{}", self.relation, self.name),
+        )
+    }
+
+    fn blockers(&self, table: &Table) -> Vec<Blocker> {
+        /// Bytes, so that all names made of it are names.
+        const LONGEST: usize = 40;
+        let what = format!("column \"{}\" of table \"{}\"", self.name, self.table);
+        let mut found = Vec::new();
+        if !self.is_plain {
+            found.push(Blocker::unsupported(
+                format!("{what} is of a partitioned, inherited or temporary table, or generated"),
+                Some("Its indexes cannot be built concurrently, or its shadow not be kept equal.".to_owned()),
+                format!("Use ALTER TABLE {} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.", self.quoted_table(), self.quoted_name()),
+            ));
+        }
+        if self.owner != table.owner {
+            found.push(Blocker::state(
+                format!(
+                    "table \"{}\" has another owner than table \"{}\"",
+                    self.table, table.name
+                ),
+                Some(format!("Its owner is role \"{}\".", self.owner_name)),
+                "Give both the same owner.",
+            ));
+        }
+        if self.name.len() > LONGEST {
+            found.push(Blocker::unsupported(
+                format!("the name of {what} is longer than {LONGEST} bytes"),
+                None,
+                "Rename the column for the time of the conversion.",
+            ));
+        }
+        if self.has_privileges {
+            found.push(Blocker::state(
+                format!("{what} has privileges of its own"),
+                None,
+                "Revoke them, and grant them again after the swap.",
+            ));
+        }
+        if !self.dependents.is_empty() {
+            found.push(Blocker::state(
+                format!("other objects depend on {what}"),
+                Some(format!(
+                    "They would keep to the column of before: {}.",
+                    self.dependents.join(", ")
+                )),
+                "Drop them, and create them again after the swap.",
+            ));
+        }
+        found
+    }
+}

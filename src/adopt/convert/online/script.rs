@@ -1,0 +1,301 @@
+//! The script: what is left to do, as the catalogs say.
+
+use crate::adopt::convert::blocker::Blocker;
+use crate::adopt::convert::check_objects;
+use crate::adopt::convert::online::closure::{Closure, Member};
+use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
+use crate::adopt::convert::online::swap::{self, Part};
+use crate::adopt::convert::row::Row;
+use crate::adopt::convert::table::Table;
+use crate::pg::catalog::sql;
+
+/// Bytes per microsecond that a step is estimated to take: reading, building an index, and writing every row.
+const READS: i64 = 200;
+const BUILDS: i64 = 50;
+const WRITES: i64 = 10;
+
+/// Plans the way to bigint, and from there to the new default.
+pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
+    let parts = parts(closure);
+    if closure.is_swapped() {
+        let mut rows = vec![Row::says("check", "The swap is done. Until the cleanup, mint.convert_plan() with a new default of NULL prints the way back.".to_owned())];
+        rows.extend(cleanup(&parts));
+        rows.push(to_default(table, new_default));
+        return rows;
+    }
+    let blockers = blockers(table, closure, &parts);
+    if !blockers.is_empty() {
+        return blockers;
+    }
+    let mut rows = notes(closure);
+    for member in closure.changed() {
+        rows.extend(prepare(member));
+    }
+    for member in closure
+        .changed()
+        .filter(|member| member.filled != Some(true))
+    {
+        rows.push(rewriting("backfill", member, columns::backfill(member)));
+    }
+    build(closure, Way::There, &mut rows);
+    rows.push(swapping(
+        closure,
+        &parts,
+        Way::There,
+        &plan_of(table, &sql::literal(new_default)),
+    ));
+    rows.extend(cleanup(&parts));
+    rows.push(to_default(table, new_default));
+    rows
+}
+
+/// Plans the way back: to the columns of before, or just without the shadows where there was no swap yet.
+pub fn back(table: &Table, closure: &Closure) -> Vec<Row> {
+    let parts = parts(closure);
+    if !closure.is_swapped() {
+        return abandon(closure);
+    }
+    let blockers = blockers(table, closure, &parts);
+    if !blockers.is_empty() {
+        return blockers;
+    }
+    let mut rows = vec![Row::says("check", "Ids beyond the type of before have no way back: the check of the filled column fails on them.".to_owned())];
+    build(closure, Way::Back, &mut rows);
+    rows.push(swapping(
+        closure,
+        &parts,
+        Way::Back,
+        &plan_of(table, "NULL"),
+    ));
+    rows.push(Row::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows.".to_owned()));
+    rows
+}
+
+fn parts(closure: &Closure) -> Vec<Part<'_>> {
+    let part = |member| (member, Table::find(Member::oid(member), &member.name));
+    closure.changed().map(part).collect()
+}
+
+fn blockers(table: &Table, closure: &Closure, parts: &[Part<'_>]) -> Vec<Row> {
+    let mut found: Vec<Blocker> = closure.blockers(table);
+    found.extend(
+        parts
+            .iter()
+            .flat_map(|(_, part)| check_objects::of_sequences(part)),
+    );
+    found
+        .iter()
+        .map(|blocker| Row::says("check", blocker.note()))
+        .collect()
+}
+
+fn notes(closure: &Closure) -> Vec<Row> {
+    let list: Vec<String> = closure
+        .changed()
+        .map(|member| format!("{}.{}", member.quoted_table(), member.quoted_name()))
+        .collect();
+    [
+        format!("These columns become bigint: {}. Columns that hold the ids without a foreign key, and arguments of functions, are yours to find.", list.join(", ")),
+        "Run the commands in psql with \\gexec, all but those of the phases cleanup and default, which end the way back. After a break, run them again: the plan is what is left.".to_owned(),
+        "The column comes last in its table: an INSERT without a list of columns has to name them from the swap on.".to_owned(),
+        "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
+        "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
+    ]
+    .map(|note| Row::says("check", note))
+    .into()
+}
+
+fn exclusive(phase: &'static str, object: &str, command: String) -> Row {
+    Row::runs(phase, command).locking(object, "ACCESS EXCLUSIVE")
+}
+
+/// A step that reads or writes the whole table.
+fn rewriting(phase: &'static str, member: &Member, command: String) -> Row {
+    let row = Row::runs(phase, command).locking(&member.quoted_table(), "ROW EXCLUSIVE");
+    Row {
+        rewrites: true,
+        bytes: member.bytes,
+        estimate: member.bytes / WRITES,
+        ..row
+    }
+}
+
+fn prepare(member: &Member) -> Vec<Row> {
+    let table = member.quoted_table();
+    let mut rows = Vec::new();
+    if member.new_type.is_none() {
+        let add = format!(
+            "      ALTER TABLE {table} ADD COLUMN {} pg_catalog.int8;",
+            member.new_name()
+        );
+        rows.push(exclusive("prepare", &table, columns::retried(&add)));
+    }
+    if !member.has_trigger {
+        let create = format!(
+            "      {};\n{}",
+            columns::function(member, Way::Back),
+            columns::trigger(member)
+        );
+        let trigger = columns::retried(&create);
+        rows.push(
+            exclusive("prepare", &table, trigger)
+                .noting("From now on each row that is written has its shadow."),
+        );
+    }
+    rows
+}
+
+/// Builds what takes the place of checks, indexes and foreign keys.
+fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
+    for member in closure.changed() {
+        let table = member.quoted_table();
+        if member.filled.is_none() {
+            let add = columns::retried(&columns::check(member, way));
+            rows.push(exclusive("constraint", &table, add));
+        }
+        if member.filled != Some(true) {
+            rows.push(validate(member.bytes, &table, &member.check_name()));
+        }
+    }
+    for index in closure
+        .indexes
+        .iter()
+        .filter(|index| index.built != Some(true))
+    {
+        let bytes = bytes_of(closure, index.relation);
+        let table = closure.table(index.relation);
+        if index.built.is_some() {
+            let schema = sql::quoted_exactly(&index.schema);
+            let drop = format!("DROP INDEX CONCURRENTLY {schema}.{}", successor(index));
+            rows.push(Row::runs("index", drop).noting("What a break has left."));
+        }
+        let row = Row::runs("index", columns::index(closure, index, way))
+            .locking(table, "SHARE UPDATE EXCLUSIVE");
+        rows.push(Row {
+            bytes,
+            estimate: bytes / BUILDS,
+            ..row
+        });
+    }
+    for key in &closure.keys {
+        let table = closure.table(key.relation);
+        if key.built.is_none() {
+            let add = columns::retried(&columns::foreign_key(closure, key, way));
+            rows.push(Row::runs("constraint", add).locking(table, "SHARE ROW EXCLUSIVE"));
+        }
+        if key.validated && key.built != Some(true) {
+            rows.push(validate(
+                bytes_of(closure, key.relation),
+                table,
+                &successor_key(key),
+            ));
+        }
+    }
+}
+
+fn validate(bytes: i64, table: &str, name: &str) -> Row {
+    let command = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
+    let row = Row::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
+    Row {
+        bytes,
+        estimate: bytes / READS,
+        ..row
+    }
+}
+
+fn bytes_of(closure: &Closure, relation: u32) -> i64 {
+    let own = closure
+        .columns
+        .iter()
+        .find(|member| member.relation == relation);
+    own.map_or(0, |member| member.bytes)
+}
+
+/// The call that returns this plan.
+fn plan_of(table: &Table, new_default: &str) -> String {
+    let [name, column] = [&table.quoted(), &table.column().name].map(|text| sql::literal(text));
+    format!(
+        "mint.convert_plan({name}::pg_catalog.regclass, {column}::pg_catalog.text, {new_default}::pg_catalog.text)"
+    )
+}
+
+fn swapping(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Row {
+    exclusive(
+        "swap",
+        &swap::tables(closure).join(", "),
+        swap::swap(closure, parts, way, plan),
+    )
+    .noting("One transaction, which takes its locks at once or lets go of them and tries again.")
+}
+
+/// Ends the way back.
+fn cleanup(parts: &[Part<'_>]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    // What a break would lose sight of comes first.
+    for (member, of) in parts {
+        for sequence in of
+            .sequences
+            .iter()
+            .filter(|sequence| sequence.is_owned || sequence.is_identity)
+        {
+            let rules = &sequence.rules;
+            if [i64::from(i16::MAX), i64::from(i32::MAX)].contains(&rules.max) {
+                let name = rules.quoted();
+                let alter = format!(
+                    "ALTER SEQUENCE {name} AS pg_catalog.int8 MAXVALUE {}",
+                    i64::MAX
+                );
+                rows.push(Row::runs("cleanup", alter).locking(&name, "SHARE ROW EXCLUSIVE"));
+            }
+        }
+        rows.push(drop_shadow(member, &Way::There.kept(member)));
+    }
+    rows
+}
+
+fn drop_shadow(member: &Member, shadow: &str) -> Row {
+    let table = member.quoted_table();
+    let drop = format!(
+        "      DROP TRIGGER IF EXISTS {} ON {table};
+      DROP FUNCTION IF EXISTS {}();
+      ALTER TABLE {table} DROP COLUMN IF EXISTS {shadow};",
+        member.trigger(),
+        member.function()
+    );
+    exclusive("cleanup", &table, columns::retried(&drop)).noting("There is no way back afterwards.")
+}
+
+/// Drops shadows before any swap.
+fn abandon(closure: &Closure) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for key in closure.keys.iter().filter(|key| key.built.is_some()) {
+        let table = closure.table(key.relation);
+        let drop = format!(
+            "      ALTER TABLE {table} DROP CONSTRAINT {};",
+            successor_key(key)
+        );
+        rows.push(exclusive("cleanup", table, columns::retried(&drop)));
+    }
+    for member in closure.changed().filter(|member| member.new_type.is_some()) {
+        rows.push(drop_shadow(member, &member.new_name()));
+    }
+    if rows.is_empty() {
+        rows.push(Row::says(
+            "check",
+            "Nothing has been begun: there is nothing to take back.".to_owned(),
+        ));
+    }
+    rows
+}
+
+/// The last step: path A.
+fn to_default(table: &Table, new_default: &str) -> Row {
+    let [name, column, default] =
+        [&table.quoted(), &table.column().name, new_default].map(sql::literal);
+    exclusive(
+        "default",
+        &table.quoted(),
+        format!("SELECT mint.convert({name}, {column}, {default})"),
+    )
+    .noting("mint.convert_revert() reverts it.")
+}

@@ -1,0 +1,195 @@
+//! The swap: one transaction in which shadows and columns change places, with all that hangs on them.
+
+use crate::adopt::convert::online::closure::{Closure, Index, Member};
+use crate::adopt::convert::online::columns::{self, Way, successor, successor_key, timing};
+use crate::adopt::convert::steps;
+use crate::adopt::convert::table::{Sequence, Table};
+use crate::pg::catalog::sql;
+
+/// A column and what is read of it as a column that draws from a sequence.
+pub type Part<'a> = (&'a Member, Table);
+
+/// The swap, which is tried again until it has all its locks at once.
+///
+/// Under the locks it asks for the plan again: nothing but the swap may be left, as somebody may have created an index or a
+/// foreign key since, or an earlier step may have failed.
+pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> String {
+    let mut lines = vec![
+        format!(
+            "LOCK TABLE {} IN ACCESS EXCLUSIVE MODE",
+            tables(closure).join(", ")
+        ),
+        format!(
+            "IF EXISTS (SELECT FROM {plan} AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF"
+        ),
+    ];
+    for key in &closure.keys {
+        let name = sql::quoted_exactly(&key.name);
+        lines.push(format!(
+            "ALTER TABLE {} DROP CONSTRAINT {name}",
+            closure.table(key.relation)
+        ));
+    }
+    for index in &closure.indexes {
+        lines.push(drop_index(closure, index));
+    }
+    for (member, table) in parts {
+        replace(member, table, way, &mut lines);
+    }
+    for index in &closure.indexes {
+        adopt_index(closure, index, &mut lines);
+    }
+    for key in &closure.keys {
+        let (table, from) = (closure.table(key.relation), successor_key(key));
+        let name = sql::quoted_exactly(&key.name);
+        lines.push(format!(
+            "ALTER TABLE {table} RENAME CONSTRAINT {from} TO {name}"
+        ));
+    }
+    let body: String = lines
+        .iter()
+        .map(|line| format!("      {line};\n"))
+        .collect();
+    columns::retried(body.trim_end())
+}
+
+/// All tables that the swap locks, the column's own first.
+pub fn tables(closure: &Closure) -> Vec<String> {
+    let own = closure.columns.iter().map(|member| member.relation);
+    let others = closure.keys.iter().flat_map(|key| [key.to, key.relation]);
+    let mut found: Vec<String> = Vec::new();
+    for relation in own.chain(others) {
+        let name = closure.table(relation).to_owned();
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+fn drop_index(closure: &Closure, index: &Index) -> String {
+    match &index.constraint {
+        Some(constraint) => {
+            let name = sql::quoted_exactly(&constraint.name);
+            format!(
+                "ALTER TABLE {} DROP CONSTRAINT {name}",
+                closure.table(index.relation)
+            )
+        }
+        None => format!(
+            "DROP INDEX {}.{}",
+            sql::quoted_exactly(&index.schema),
+            sql::quoted_exactly(&index.name)
+        ),
+    }
+}
+
+/// Gives the successor of an index its name and its duties.
+fn adopt_index(closure: &Closure, index: &Index, lines: &mut Vec<String>) {
+    let table = closure.table(index.relation);
+    let from = successor(index);
+    let name = sql::quoted_exactly(&index.name);
+    match &index.constraint {
+        Some(constraint) => lines.push(format!(
+            "ALTER TABLE {table} ADD CONSTRAINT {} {} USING INDEX {from}{}",
+            sql::quoted_exactly(&constraint.name),
+            if constraint.is_primary {
+                "PRIMARY KEY"
+            } else {
+                "UNIQUE"
+            },
+            timing(constraint.deferrable, constraint.deferred)
+        )),
+        None => {
+            let schema = sql::quoted_exactly(&index.schema);
+            lines.push(format!("ALTER INDEX {schema}.{from} RENAME TO {name}"));
+        }
+    }
+    if index.is_replica_identity {
+        lines.push(format!(
+            "ALTER TABLE {table} REPLICA IDENTITY USING INDEX {name}"
+        ));
+    }
+    if index.is_clustered {
+        lines.push(format!("ALTER TABLE {table} CLUSTER ON {name}"));
+    }
+}
+
+/// Puts the shadow in the place of a column.
+fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
+    let table = member.quoted_table();
+    let alter = format!("ALTER TABLE {table}");
+    let (column, shadow, kept) = (member.quoted_name(), way.shadow(member), way.kept(member));
+    let identity = of.sequences.iter().find(|sequence| sequence.is_identity);
+    lines.push(format!("DROP TRIGGER {} ON {table}", member.trigger()));
+    if let Some(sequence) = identity {
+        let name = sequence.rules.quoted();
+        lines.push(format!("SELECT {} FROM {name}", columns::STATE));
+        lines.push(format!("{alter} ALTER COLUMN {column} DROP IDENTITY"));
+    }
+    if member.default.is_some() {
+        lines.push(format!("{alter} ALTER COLUMN {column} DROP DEFAULT"));
+    }
+    if member.not_null {
+        lines.push(format!("{alter} ALTER COLUMN {column} DROP NOT NULL"));
+        // The valid check spares the scan.
+        lines.push(format!("{alter} ALTER COLUMN {shadow} SET NOT NULL"));
+    }
+    lines.push(format!("{alter} DROP CONSTRAINT {}", member.check_name()));
+    lines.push(format!("{alter} RENAME COLUMN {column} TO {kept}"));
+    lines.push(format!("{alter} RENAME COLUMN {shadow} TO {column}"));
+    if let Some(default) = &member.default {
+        lines.push(format!(
+            "{alter} ALTER COLUMN {column} SET DEFAULT {default}"
+        ));
+    }
+    for sequence in of.sequences.iter().filter(|sequence| sequence.is_owned) {
+        let name = sequence.rules.quoted();
+        lines.push(format!("ALTER SEQUENCE {name} OWNED BY {table}.{column}"));
+    }
+    if let Some(sequence) = identity {
+        restore_identity(member, of, sequence, lines);
+    }
+    if let Some(text) = &member.comment {
+        lines.push(format!(
+            "COMMENT ON COLUMN {table}.{column} IS {}",
+            sql::literal(text)
+        ));
+        lines.push(format!("COMMENT ON COLUMN {table}.{kept} IS NULL"));
+    }
+    lines.push(columns::function(member, way));
+    let trigger = columns::trigger(member);
+    lines.push(trigger.trim().trim_end_matches(';').to_owned());
+}
+
+fn restore_identity(member: &Member, of: &Table, sequence: &Sequence, lines: &mut Vec<String>) {
+    let rules = &sequence.rules;
+    let always = if member.identity == "a" {
+        "ALWAYS"
+    } else {
+        "BY DEFAULT"
+    };
+    let cycle = if rules.cycle { "CYCLE" } else { "NO CYCLE" };
+    let name = rules.quoted();
+    lines.push(format!(
+        "ALTER TABLE {} ALTER COLUMN {} ADD GENERATED {always} AS IDENTITY (SEQUENCE NAME {name} {} {cycle})",
+        member.quoted_table(),
+        member.quoted_name(),
+        steps::options(rules)
+    ));
+    let literal = sql::literal(&name);
+    lines.push(format!(
+        "PERFORM pg_catalog.setval({literal}::pg_catalog.regclass, last, called)"
+    ));
+    lines.extend(
+        steps::grants(of, rules)
+            .into_iter()
+            .map(|step| step.command),
+    );
+    if let Some(text) = &rules.comment {
+        lines.push(format!(
+            "COMMENT ON SEQUENCE {name} IS {}",
+            sql::literal(text)
+        ));
+    }
+}

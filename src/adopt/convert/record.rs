@@ -1,0 +1,177 @@
+//! The record of a conversion: the comment of the sequence that the column drew from before.
+//!
+//! Whoever owns a sequence can write its comment. So a record counts only on a sequence of the table's owner, nothing of it is
+//! ever run, and all that is done with it is done with the rights of that owner.
+
+use crate::adopt::convert::table::{Rules, Table, list, read};
+use crate::pg::catalog::sql;
+use crate::pg::datum::json::JsonText;
+use crate::pg::error::report;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use serde::{Deserialize, Serialize};
+
+/// The form of records that this version writes and reads.
+const FORM: u32 = 1;
+
+/// How the column drew from the sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    #[serde(rename = "serial")]
+    Serial,
+    #[serde(rename = "identity always")]
+    Always,
+    #[serde(rename = "identity by default")]
+    ByDefault,
+}
+
+impl Kind {
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::Always => "identity always",
+            Self::ByDefault => "identity by default",
+        }
+    }
+}
+
+/// What the column and the sequence were before, but for what the sequence still says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// First, so that records are found by how they begin.
+    pg_mint_conversion: u32,
+    pub schema: String,
+    pub table: String,
+    pub column: String,
+    pub kind: Kind,
+    /// Whether the column owned the sequence.
+    pub is_owned: bool,
+    pub cycle: bool,
+    pub last_value: i64,
+    pub is_called: bool,
+    pub comment: Option<String>,
+    /// The tables below that had no default, by schema and name.
+    bare: Vec<(String, String)>,
+}
+
+/// A sequence with a record that counts, unless it is not its own table's owner's.
+#[derive(Debug)]
+pub struct Found {
+    pub rules: Rules,
+    pub record: Record,
+}
+
+impl Record {
+    /// Describes a column and its sequence before the conversion; none if it draws from none.
+    pub fn of(table: &Table) -> Option<Self> {
+        let sequence = table.sequence()?;
+        let (last_value, is_called) = sequence.rules.state();
+        let column = table.column();
+        let bare = table.below.iter().filter(|below| below.default.is_none());
+        Some(Self {
+            pg_mint_conversion: FORM,
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            column: column.name.clone(),
+            kind: match column.identity.as_str() {
+                "a" => Kind::Always,
+                "d" => Kind::ByDefault,
+                _ => Kind::Serial,
+            },
+            is_owned: sequence.is_owned,
+            cycle: sequence.rules.cycle,
+            last_value,
+            is_called,
+            comment: sequence.rules.comment.clone(),
+            bare: bare
+                .map(|below| (below.schema.clone(), below.name.clone()))
+                .collect(),
+        })
+    }
+
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub fn is_bare(&self, schema: &str, name: &str) -> bool {
+        self.bare
+            .iter()
+            .any(|(of, bare)| of == schema && bare == name)
+    }
+
+    /// Whether the sequence could have had that last value.
+    fn fits(&self, rules: &Rules) -> bool {
+        (rules.min..=rules.max).contains(&self.last_value)
+    }
+}
+
+/// Returns all sequences with a record, but for comments that only look like one.
+pub fn all() -> Vec<Found> {
+    #[derive(Deserialize)]
+    struct Rows(#[serde(deserialize_with = "list")] Vec<Rules>);
+
+    let text =
+        sql::ask_with::<JsonText>(include_str!("../../../sql/adopt/convert_records.sql"), &[]);
+    let Some(JsonText(text)) = text else {
+        return Vec::new();
+    };
+    let Rows(rows) = read(&text);
+    let found = rows.into_iter().filter_map(|rules| {
+        let record: Record = serde_json::from_str(rules.comment.as_deref()?).ok()?;
+        let is_valid = record.pg_mint_conversion == FORM && record.fits(&rules);
+        is_valid.then_some(Found { rules, record })
+    });
+    found.collect()
+}
+
+/// Returns the record of a table's column, if there is one that counts: on a sequence of the table's owner.
+pub fn find(table: &Table) -> Option<Found> {
+    let is_of = |found: &Found| {
+        let Record {
+            schema,
+            table: name,
+            column,
+            ..
+        } = &found.record;
+        found.rules.owner == table.owner
+            && (schema, name, column) == (&table.schema, &table.name, &table.column().name)
+    };
+    let mut found = all().into_iter().filter(is_of);
+    let first = found.next();
+    if let (Some(first), Some(second)) = (&first, found.next()) {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("two sequences have the record of {}", table.what()),
+        )
+        .detail(format!(
+            "They are {} and {}.",
+            first.rules.quoted(),
+            second.rules.quoted()
+        ))
+        .hint("Remove the comment of the one that the column has not drawn from.")
+        .raise();
+    }
+    first
+}
+
+/// The oid of the table of a record, if it has the column and the same owner as the sequence.
+pub fn table_of(found: &Found) -> Option<pg_sys::Oid> {
+    let Record {
+        schema,
+        table,
+        column,
+        ..
+    } = &found.record;
+    let query = "SELECT c.oid FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+        JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND NOT a.attisdropped
+        WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name AND c.relname OPERATOR(pg_catalog.=) $2::pg_catalog.name
+            AND a.attname OPERATOR(pg_catalog.=) $3::pg_catalog.name AND c.relowner OPERATOR(pg_catalog.=) $4::pg_catalog.oid
+            AND (c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\" OR c.relkind OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\")";
+    let text = |text: &String| crate::pg::datum::text::DecodedText(text.clone()).into();
+    let owner = pg_sys::Oid::from_u32(found.rules.owner);
+    sql::ask_with::<pg_sys::Oid>(
+        query,
+        &[text(schema), text(table), text(column), owner.into()],
+    )
+}

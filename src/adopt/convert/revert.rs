@@ -1,0 +1,92 @@
+//! The way back: what the record and the sequence say is put back, and nothing that the record says is run.
+
+use crate::adopt::convert::record;
+use crate::adopt::convert::record::{Found, Kind};
+use crate::adopt::convert::run::{self, Patience};
+use crate::adopt::convert::steps;
+use crate::adopt::convert::table::Table;
+use crate::pg::catalog::privilege;
+use crate::pg::error::report;
+use pgrx::PgSqlErrorCode as Code;
+
+/// Reverts the conversion of a column. Returns whether it was converted.
+pub fn revert(table: &Table, patience: Patience) -> bool {
+    let Some(first) = record::find(table) else {
+        refuse_unless_drawing(table);
+        return false;
+    };
+    let (oid, name) = (table.oid.into(), table.column().name.clone());
+    run::retried(table, patience, |order| {
+        run::take_locks(table, Some(first.rules.oid), order, patience);
+        let table = Table::find(oid, &name);
+        let Some(Found { rules, record }) = record::find(&table) else {
+            run::changed_meanwhile(&table)
+        };
+        privilege::as_role(table.owner.into(), || {
+            refuse_unless_ended(
+                &table,
+                &Found {
+                    rules: rules.clone(),
+                    record: record.clone(),
+                },
+            )
+        });
+        run::execute(&table, &steps::revert(&table, &rules, &record));
+        let after = Table::find(oid, &name);
+        let is_back = match record.kind {
+            Kind::Serial => after.column().default.as_ref() == Some(&rules.default()),
+            Kind::Always => after.column().identity == "a",
+            Kind::ByDefault => after.column().identity == "d",
+        };
+        if !is_back {
+            run::changed_meanwhile(&table);
+        }
+    });
+    true
+}
+
+/// Without a record: the column draws from a sequence, so there is nothing to do, or nobody knows what was before.
+fn refuse_unless_drawing(table: &Table) {
+    if table.sequence().is_none() {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("{} has no record of a conversion", table.what()),
+        )
+        .detail("A record is the comment of the sequence of before, which has the table's name and owner.")
+        .hint("Where there was no sequence, mint.convert() has returned the statement that reverts it. All records are in mint.conversions.")
+        .raise();
+    }
+}
+
+/// The sequence must be as the conversion left it: somebody else may have drawn from it since.
+fn refuse_unless_ended(table: &Table, found: &Found) {
+    let rules = &found.rules;
+    let has_other_type = table.is_identity()
+        || !matches!(
+            table.column().base_type.as_str(),
+            "bigint" | "integer" | "smallint"
+        );
+    if has_other_type {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!(
+                "{} cannot draw from sequence \"{}\" again",
+                table.what(),
+                rules.name
+            ),
+        )
+        .detail("It is an identity column, or of another type.")
+        .hint("Remove the comment of the sequence if its conversion is not to be reverted.")
+        .raise();
+    }
+    let (last_value, _) = rules.state();
+    if last_value != rules.end() || rules.cycle {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("sequence \"{}\" was set or altered since the conversion", rules.name),
+        )
+        .detail(format!("Its last value is {last_value}, and the conversion left it at {}, without CYCLE.", rules.end()))
+        .hint("If none of the values that it returned since is in the table, set it to its end again with setval() and NO CYCLE, and retry.")
+        .raise();
+    }
+}

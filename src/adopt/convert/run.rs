@@ -1,0 +1,216 @@
+//! A conversion and its revert: under a lock that is given up and tried for again, with the rights of the table's owner.
+//!
+//! Each attempt is a subtransaction: locks first, then a new look at the catalogs, then the statements. So what is done fits
+//! what is there, and an attempt that cannot have a lock leaves nothing.
+
+use crate::adopt::convert::checks;
+use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::record::Record;
+use crate::adopt::convert::steps;
+use crate::adopt::convert::steps::Step;
+use crate::adopt::convert::table::Table;
+use crate::pg::backend::recovery::Refusal;
+use crate::pg::backend::{lock, recovery, subtransaction};
+use crate::pg::catalog::{privilege, sql};
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::report;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::time::Duration;
+
+/// How long an attempt waits for each lock, and how often it is repeated.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// Milliseconds; 0 is without a limit.
+    pub lock_timeout: i32,
+    pub retries: i32,
+}
+
+/// Refuses to run where a conversion cannot work.
+pub fn refuse_unless_possible() {
+    recovery::refuse(&Refusal {
+        message: "cannot convert a column during recovery",
+        detail: "A standby has the tables of its primary.",
+        hint: "Convert the column on the primary.",
+    });
+    if !subtransaction::is_read_committed() {
+        report(
+            Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
+            "cannot convert a column in a transaction that does not see what others have committed since it began",
+        )
+        .hint("Use isolation level READ COMMITTED.")
+        .raise();
+    }
+}
+
+/// Converts a column. Returns the statement that reverts it, or nothing if it is converted already.
+pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Option<String> {
+    if is_converted(table, generator) {
+        return None;
+    }
+    if let Some(blocker) = checks::draws_from_itself(table, generator) {
+        blocker.to_report().raise();
+    }
+    let floor = generator.try_out(table);
+    let oid = table.oid.into();
+    let name = table.column().name.clone();
+    Some(retried(table, patience, |order| {
+        take_locks(
+            table,
+            table.sequence().map(|sequence| sequence.rules.oid),
+            order,
+            patience,
+        );
+        let table = Table::find(oid, &name);
+        refuse_blocked(&table);
+        if let Some(blocker) = checks::draws_from_itself(&table, generator) {
+            blocker.to_report().raise();
+        }
+        let met = checks::meets(&table, floor);
+        if let Some(blocker) = met.or_else(|| checks::lacks_partition(&table, floor)) {
+            blocker.to_report().raise();
+        }
+        assert_order(&table, floor);
+        let record = privilege::as_role(table.owner.into(), || Record::of(&table));
+        let steps = steps::convert(&table, &generator.text, record.as_ref());
+        execute(&table, &steps);
+        let after = Table::find(oid, &name);
+        if after.column().default.as_ref() != Some(&generator.text) || after.is_identity() {
+            changed_meanwhile(&table);
+        }
+        way_back(&table, record.is_some())
+    }))
+}
+
+/// A default that a floor was never known for meets what it meets: only counters have none, and those of a variable sequence.
+fn assert_order(table: &Table, floor: Floor) {
+    if floor == Floor::Unknown && checks::largest(table).is_some() {
+        report(
+            Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+            "the new default does not always draw from the same sequence",
+        )
+        .detail("Whether its ids are above those of the table is not known.")
+        .hint("Name one sequence in the default, or use ALTER TABLE ... SET DEFAULT.")
+        .raise();
+    }
+}
+
+/// Whether the column has that default already, and no sequence.
+pub fn is_converted(table: &Table, generator: &Generator) -> bool {
+    table.column().default.as_ref() == Some(&generator.text) && table.sequences.is_empty()
+}
+
+/// Raises the error of the first thing that stands in the way.
+pub fn refuse_blocked(table: &Table) {
+    if let Some(blocker) = checks::blockers(table).first() {
+        blocker.to_report().raise();
+    }
+}
+
+/// The statement that puts back what was.
+fn way_back(table: &Table, has_record: bool) -> String {
+    let (name, column) = (table.quoted(), table.quoted_column());
+    if has_record {
+        let [name, column] = [&name, &table.column().name].map(|text| sql::literal(text));
+        return format!("SELECT mint.convert_revert({name}, {column})");
+    }
+    match &table.column().default {
+        Some(default) => format!("ALTER TABLE {name} ALTER COLUMN {column} SET DEFAULT {default}"),
+        None => format!("ALTER TABLE {name} ALTER COLUMN {column} DROP DEFAULT"),
+    }
+}
+
+/// Which lock an attempt takes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// As statements do whose default draws from the sequence.
+    TableFirst,
+    /// As programs do that call nextval() themselves, and insert afterwards.
+    SequenceFirst,
+}
+
+/// Locks the table, all below, and its sequence. Nobody gets a deadlock from it: whoever has one of them and waits for the
+/// other has waited for less than the time after which the server looks for deadlocks. Where programs of both orders are
+/// always at work, it may not get the locks at all: one kind or the other always holds what it waits for.
+pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: Patience) {
+    const POLL: Duration = Duration::from_millis(200);
+    const SHORT: i32 = 400;
+    let oid = table.oid.into();
+    let Some(sequence) = sequence.map(pg_sys::Oid::from_u32) else {
+        lock::lock_tables(oid, patience.lock_timeout);
+        return;
+    };
+    match order {
+        Order::TableFirst => {
+            lock::lock_tables(oid, patience.lock_timeout);
+            if !lock::poll_sequence(sequence, POLL) {
+                report(
+                    Code::ERRCODE_LOCK_NOT_AVAILABLE,
+                    "could not obtain lock on sequence",
+                )
+                .raise();
+            }
+        }
+        Order::SequenceFirst => {
+            let limit = match patience.lock_timeout {
+                0 => SHORT,
+                given => given.min(SHORT),
+            };
+            lock::lock_sequence(sequence, limit);
+            lock::lock_tables(oid, limit);
+        }
+    }
+}
+
+/// Attempts something until it has its locks. The orders of locks take turns.
+pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Order) -> T) -> T {
+    const LONGEST_PAUSE: i32 = 10_000;
+    let mut pause = patience.lock_timeout.clamp(50, 1_000);
+    for turn in 0..=patience.retries {
+        let order = if turn % 2 == 0 {
+            Order::TableFirst
+        } else {
+            Order::SequenceFirst
+        };
+        if let Some(answer) = subtransaction::attempt(|| attempt(order)) {
+            return answer;
+        }
+        if turn < patience.retries {
+            let seconds = f64::from(pause) / 1_000.0;
+            sql::ask_with::<DecodedText>(
+                "SELECT pg_catalog.pg_sleep($1::pg_catalog.float8)::pg_catalog.text",
+                &[seconds.into()],
+            );
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        }
+    }
+    report(
+        Code::ERRCODE_LOCK_NOT_AVAILABLE,
+        format!("could not obtain the locks on table \"{}\"", table.name),
+    )
+    .detail(format!(
+        "{} attempts waited for up to {} ms each. Nothing has changed.",
+        patience.retries.saturating_add(1),
+        patience.lock_timeout
+    ))
+    .hint("Wait for long transactions on the table to end: pg_stat_activity shows them by xact_start. If some programs call nextval() before they insert while others insert with the default, pause one kind.")
+    .raise()
+}
+
+/// Runs statements with the rights of the table's owner.
+pub fn execute(table: &Table, steps: &[Step]) {
+    privilege::as_role(table.owner.into(), || {
+        for step in steps {
+            sql::run(&step.command);
+        }
+    });
+}
+
+/// Raises the error of a name that means another table now.
+pub fn changed_meanwhile(table: &Table) -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("{} was changed during its conversion", table.what()),
+    )
+    .hint("Retry the statement.")
+    .raise()
+}

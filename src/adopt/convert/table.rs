@@ -1,0 +1,288 @@
+//! A table and its column, as the catalogs have them.
+
+use crate::pg::catalog::{privilege, sql};
+use crate::pg::datum::json::JsonText;
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{Report, report};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use serde::{Deserialize, Deserializer};
+
+/// A list, which is null where it is empty.
+pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+/// What is read of a table.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Table {
+    pub oid: u32,
+    pub schema: String,
+    pub name: String,
+    /// `relkind`.
+    pub kind: String,
+    /// `relpersistence`.
+    pub persistence: String,
+    pub owner: u32,
+    pub owner_name: String,
+    /// Whether the owner may create relations in the schema.
+    pub can_create: bool,
+    /// The table that this one is a partition or a child of.
+    pub parent: Option<String>,
+    pub column: Option<Column>,
+    /// Partitions and children, at any depth.
+    #[serde(deserialize_with = "list")]
+    pub below: Vec<Below>,
+    /// Of any of the tables.
+    pub force_row_security: bool,
+    /// The tables without an index that begins with the column.
+    #[serde(deserialize_with = "list")]
+    pub unindexed: Vec<String>,
+    /// Columns that refer to this one, and cannot hold a bigint.
+    #[serde(deserialize_with = "list")]
+    pub narrow: Vec<String>,
+    /// Expressions that say which ids each partition takes, where the table is partitioned by the column alone, by range or
+    /// list.
+    #[serde(deserialize_with = "list")]
+    pub partitions: Vec<Option<String>>,
+    /// Whom default privileges grant privileges on new sequences of the owner; none is PUBLIC.
+    #[serde(deserialize_with = "list")]
+    pub default_roles: Vec<Option<String>>,
+    #[serde(deserialize_with = "list")]
+    pub sequences: Vec<Sequence>,
+    /// Functions whose text has the name of a sequence.
+    #[serde(deserialize_with = "list")]
+    pub mentions: Vec<String>,
+    #[serde(deserialize_with = "list")]
+    pub publications: Vec<String>,
+}
+
+/// The column that is converted.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Column {
+    pub number: i16,
+    pub name: String,
+    /// The type, of a domain that below it.
+    #[serde(rename = "type")]
+    pub base_type: String,
+    pub type_name: String,
+    pub type_oid: u32,
+    pub type_modifier: i32,
+    /// `attidentity`.
+    pub identity: String,
+    /// `attgenerated`.
+    pub generated: String,
+    pub default: Option<String>,
+}
+
+/// A partition or child.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Below {
+    pub oid: u32,
+    pub schema: String,
+    pub name: String,
+    pub kind: String,
+    pub owner: u32,
+    pub identity: Option<String>,
+    pub default: Option<String>,
+}
+
+/// A sequence that the column is, owns, or takes its default from.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Sequence {
+    #[serde(flatten)]
+    pub rules: Rules,
+    pub is_identity: bool,
+    pub is_owned: bool,
+    pub in_default: bool,
+    /// The column that owns it.
+    pub owned_by: Option<String>,
+    /// Columns with a default of it, outside of the table.
+    #[serde(deserialize_with = "list")]
+    pub others: Vec<String>,
+    /// What would be dropped with it, but for defaults.
+    #[serde(deserialize_with = "list")]
+    pub dependents: Vec<String>,
+}
+
+/// A sequence, without its value.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Rules {
+    pub oid: u32,
+    pub schema: String,
+    pub name: String,
+    pub owner: u32,
+    /// `relpersistence`.
+    pub persistence: String,
+    #[serde(rename = "type")]
+    pub data_type: String,
+    pub start: i64,
+    pub increment: i64,
+    pub min: i64,
+    pub max: i64,
+    pub cache: i64,
+    pub cycle: bool,
+    pub comment: Option<String>,
+    /// None where nothing was ever granted.
+    pub acl: Option<Vec<Grant>>,
+}
+
+/// A privilege on a sequence.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Grant {
+    /// None is PUBLIC.
+    pub role: Option<String>,
+    pub privilege: String,
+    pub is_grantable: bool,
+    /// Whether the owner of the sequence granted it.
+    pub is_owners: bool,
+}
+
+/// Quotes a name with its schema.
+pub fn quoted(schema: &str, name: &str) -> String {
+    let [schema, name] = [schema, name].map(sql::quoted_exactly);
+    format!("{schema}.{name}")
+}
+
+impl Table {
+    /// Reads a table and its column. Raises an error unless it is an ordinary table that the caller owns.
+    pub fn find(table: pg_sys::Oid, column: &str) -> Self {
+        let table_oid = table;
+        let arguments = [table.into(), DecodedText(column.to_owned()).into()];
+        let text = sql::ask_with::<JsonText>(
+            include_str!("../../../sql/adopt/convert_table.sql"),
+            &arguments,
+        );
+        let Some(JsonText(text)) = text else {
+            sql::missing(table_oid)
+        };
+        let table: Self = read(&text);
+        if !["r", "p"].contains(&table.kind.as_str()) {
+            report(
+                Code::ERRCODE_WRONG_OBJECT_TYPE,
+                format!("\"{}\" is not a table", table.name),
+            )
+            .hint("Convert the table that has the column.")
+            .raise();
+        }
+        if !privilege::is_member(table.owner.into()) {
+            report(
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("must be owner of table {}", table.name),
+            )
+            .detail(format!("The owner is role \"{}\".", table.owner_name))
+            .raise();
+        }
+        if table.column.is_none() {
+            report(
+                Code::ERRCODE_UNDEFINED_COLUMN,
+                format!(
+                    "column \"{column}\" of relation \"{}\" does not exist",
+                    table.name
+                ),
+            )
+            .raise();
+        }
+        table
+    }
+
+    /// The column, which `find` has found.
+    pub fn column(&self) -> &Column {
+        match &self.column {
+            Some(column) => column,
+            None => sql::missing(self.oid.into()),
+        }
+    }
+
+    /// The sequence that the column takes its ids from, if any.
+    pub fn sequence(&self) -> Option<&Sequence> {
+        self.sequences
+            .iter()
+            .find(|sequence| sequence.is_identity || sequence.in_default)
+    }
+
+    pub fn is_identity(&self) -> bool {
+        !self.column().identity.is_empty()
+    }
+
+    pub fn quoted(&self) -> String {
+        quoted(&self.schema, &self.name)
+    }
+
+    pub fn quoted_column(&self) -> String {
+        sql::quoted_exactly(&self.column().name)
+    }
+
+    /// The name of the column for a message.
+    pub fn what(&self) -> String {
+        format!(
+            "column \"{}\" of table \"{}\"",
+            self.column().name,
+            self.name
+        )
+    }
+
+    /// The oids of the table and of all below.
+    pub fn oids(&self) -> Vec<pg_sys::Oid> {
+        let below = self.below.iter().map(|table| table.oid.into());
+        [self.oid.into()].into_iter().chain(below).collect()
+    }
+}
+
+impl Rules {
+    pub fn quoted(&self) -> String {
+        quoted(&self.schema, &self.name)
+    }
+
+    /// The default that draws from it, as the server prints it.
+    pub fn default(&self) -> String {
+        format!("nextval({}::regclass)", sql::literal(&self.quoted()))
+    }
+
+    /// The value after which it returns no more.
+    pub fn end(&self) -> i64 {
+        if self.increment > 0 {
+            self.max
+        } else {
+            self.min
+        }
+    }
+
+    /// Its last value, and whether that was returned.
+    pub fn state(&self) -> (i64, bool) {
+        let query = format!(
+            "SELECT pg_catalog.jsonb_build_object('last_value', last_value, 'is_called', is_called) FROM {}",
+            self.quoted()
+        );
+        let text = sql::ask_with::<JsonText>(&query, &[]);
+        let state: State = text.map_or(
+            State {
+                last_value: self.start,
+                is_called: false,
+            },
+            |text| read(&text.0),
+        );
+        (state.last_value, state.is_called)
+    }
+}
+
+#[derive(Deserialize)]
+struct State {
+    last_value: i64,
+    is_called: bool,
+}
+
+/// Reads what a query of ours has returned.
+pub fn read<T: for<'a> Deserialize<'a>>(text: &str) -> T {
+    match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => internal(&error.to_string()).raise(),
+    }
+}
+
+pub fn internal(why: &str) -> Report {
+    report(
+        Code::ERRCODE_INTERNAL_ERROR,
+        "unexpected answer of the catalogs",
+    )
+    .detail(why.to_owned())
+}
