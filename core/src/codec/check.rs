@@ -3,8 +3,6 @@
 //! 37 is a prime above 32, the radix, and does not divide 31. So one wrong digit changes the remainder, and so does a swap
 //! of two neighbors, which changes the value by a multiple of 31.
 
-use crate::codec::text::EncodingError;
-
 /// The check characters by their value.
 const SYMBOLS: &[u8; 37] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U";
 
@@ -26,13 +24,8 @@ pub fn value(symbol: u8) -> Option<u8> {
     u8::try_from(place).ok()
 }
 
-/// Checks the character that follows a value.
-///
-/// # Errors
-/// When it is that of another value.
-pub fn verify(of: u128, symbol: u8) -> Result<(), EncodingError> {
-    match value(symbol) {
-        Some(remainder) if u128::from(remainder) == of % 37 => Ok(()),
-        _ => Err(EncodingError::Check(char::from(symbol))),
-    }
+/// Returns whether a character is the check character of a value.
+#[must_use]
+pub fn is_symbol_of(symbol: u8, of: u128) -> bool {
+    value(symbol).is_some_and(|remainder| u128::from(remainder) == of % 37)
 }

@@ -162,6 +162,15 @@ pub fn by_name(name: &[u8]) -> Option<&'static Encoding> {
         .find(|encoding| encoding.name.as_bytes() == name)
 }
 
+/// Checks the character that follows the digits of a value.
+pub(super) fn verify(symbol: u8, of: u128) -> Result<(), EncodingError> {
+    if check::is_symbol_of(symbol, of) {
+        Ok(())
+    } else {
+        Err(EncodingError::Check(char::from(symbol)))
+    }
+}
+
 impl Encoding {
     /// Writes an id at the end of `room`, and returns its text.
     ///
@@ -220,7 +229,7 @@ impl Encoding {
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.decode_digits(digits)?;
-            return check::verify(id.unsigned_abs().into(), symbol).map(|()| id);
+            return verify(symbol, id.unsigned_abs().into()).map(|()| id);
         }
         self.decode_digits(text)
     }

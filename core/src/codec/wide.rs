@@ -5,7 +5,7 @@
 //! do; the others write the digits of a number, and crockford writes that of a ULID.
 
 use crate::codec::check;
-use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT};
+use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT, verify};
 
 /// The longest text: hex.
 pub const MAX_WIDE: usize = 32;
@@ -87,7 +87,7 @@ impl Encoding {
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.read_wide(digits)?;
-            return check::verify(id, symbol).map(|()| id);
+            return verify(symbol, id).map(|()| id);
         }
         self.read_wide(text)
     }
