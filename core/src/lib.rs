@@ -8,8 +8,9 @@
 //! PostgreSQL, sleeps or reads a clock: time comes in through [`Host`] or as an argument, so that tests
 //! can script it.
 //!
-//! Beside them are pure functions: ids as text ([`encoding`]), hidden ([`conceal`], with the feature of that name), scattered
-//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`]. [`mod@inspect`] says what an unknown id can be.
+//! Beside them are pure functions: ids as text ([`codec::text`], [`codec::ulid`], [`codec::typeid`]), hidden (`codec::conceal`, with
+//! the feature of that name), scattered ([`codec::scatter`], [`codec::auto_random`]), and the numbers of a
+//! [`counter::sequence_table`]. [`mod@inspect`] says what an unknown id can be.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

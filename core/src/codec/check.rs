@@ -24,8 +24,8 @@ pub fn value(symbol: u8) -> Option<u8> {
     u8::try_from(place).ok()
 }
 
-/// Whether a character is the one that follows a value.
+/// Returns whether a character is the check character of a value.
 #[must_use]
-pub fn belongs(symbol: u8, to: u128) -> bool {
-    value(symbol).is_some_and(|remainder| u128::from(remainder) == to % 37)
+pub fn is_symbol_of(symbol: u8, of: u128) -> bool {
+    value(symbol).is_some_and(|remainder| u128::from(remainder) == of % 37)
 }

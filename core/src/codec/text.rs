@@ -162,12 +162,9 @@ pub fn by_name(name: &[u8]) -> Option<&'static Encoding> {
         .find(|encoding| encoding.name.as_bytes() == name)
 }
 
-/// Checks the character that follows a value.
-///
-/// # Errors
-/// When it is that of another value.
+/// Checks the character that follows the digits of a value.
 pub(super) fn verify(symbol: u8, of: u128) -> Result<(), EncodingError> {
-    if check::belongs(symbol, of) {
+    if check::is_symbol_of(symbol, of) {
         Ok(())
     } else {
         Err(EncodingError::Check(char::from(symbol)))
@@ -232,8 +229,7 @@ impl Encoding {
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.decode_digits(digits)?;
-            verify(symbol, id.unsigned_abs().into())?;
-            return Ok(id);
+            return verify(symbol, id.unsigned_abs().into()).map(|()| id);
         }
         self.decode_digits(text)
     }

@@ -87,8 +87,7 @@ impl Encoding {
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.read_wide(digits)?;
-            verify(symbol, id)?;
-            return Ok(id);
+            return verify(symbol, id).map(|()| id);
         }
         self.read_wide(text)
     }

@@ -1,7 +1,7 @@
 //! Buckets of users: entries of eight bytes, each with a user, its next number and a lock.
 //!
 //! Eight bytes do not hold all of that, so two things are left out that cost gaps and nothing else. Of a number an entry has
-//! the last [`DIGITS`] bits; the rest is taken to be as high as it can be ([`unfold`]). Of a user it has the section, the last
+//! the last `DIGITS` bits; the rest is taken to be as high as it can be (`unfold`). Of a user it has the section, the last
 //! two bits of the id and 32 of a hash, eight of these as the bucket that it is in. Two users of a section that this does not
 //! tell apart draw from one counter, which only rises for either. That happens to a few hundred of ten million in 64 sections.
 

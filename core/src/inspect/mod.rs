@@ -2,9 +2,9 @@
 //!
 //! A format that an id breaks no rule of is a *reading*. Readings begin with the same weight and lose it by what speaks
 //! against them: a time that no id of today has, or a node that the caller has not. So readings that nothing can tell apart
-//! have the same likelihood, and stand in the order of [`READERS`], the more common format first.
+//! have the same likelihood, and stand in the order of `READERS`, the more common format first.
 //!
-//! A new format is a file with its reader, and a line in [`READERS`]. A new built-in layout is read without either.
+//! A new format is a file with its reader, and a line in `READERS`. A new built-in layout is read without either.
 
 mod ksuid;
 mod number;
