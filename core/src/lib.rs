@@ -9,10 +9,11 @@
 //! can script it.
 //!
 //! Beside them are pure functions: ids as text ([`encoding`]), hidden ([`conceal`]), scattered
-//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`].
+//! ([`mod@scatter`], [`auto_random`]), and the numbers of a [`sequence_table`]; and [`adopt`], of existing tables.
 
 #![forbid(unsafe_code)]
 
+pub mod adopt;
 mod atomic;
 pub mod ceiling;
 pub mod clock;
