@@ -1,10 +1,12 @@
 //! pg_mint: unique ids, minted inside PostgreSQL.
 //!
 //! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
-//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers.
+//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers; `adopt` is for
+//! tables that are there already.
 
 use std::ffi::CStr;
 
+mod adopt;
 mod codec;
 mod counter;
 mod objectid;

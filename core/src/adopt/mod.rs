@@ -1,4 +1,5 @@
-//! What can be computed of existing tables: the bounds of their partitions.
+//! What can be computed of existing tables: what their defaults call, and the bounds of their partitions.
 
+pub mod call;
 pub mod keys;
 pub mod partition;

@@ -2,7 +2,7 @@
 
 use crate::pg::error::report;
 use mint_core::Micros;
-use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::datum::{Interval, Timestamp, TimestampWithTimeZone};
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 /// 2000-01-01T00:00:00Z in Unix microseconds.
@@ -31,6 +31,16 @@ pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
         .detail("The timestamp of the id is out of range for type timestamp with time zone.")
         .raise(),
     }
+}
+
+/// Converts a timestamp without time zone to microseconds since 1970 there. The infinities become the ends of the range.
+pub fn from_local(at: Timestamp) -> Micros {
+    pg_sys::Timestamp::from(at).saturating_add(Y2K)
+}
+
+/// Converts microseconds since 1970 in a time zone to a timestamp without it; returns none if out of its range.
+pub fn to_local(at: Micros) -> Option<Timestamp> {
+    at.checked_sub(Y2K)?.try_into().ok()
 }
 
 /// Converts microseconds to an interval of hours, minutes and seconds.
