@@ -1252,6 +1252,44 @@ REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
 REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
 
+CREATE FUNCTION mint."partition_drop_plan"(
+    "parent" regclass,
+    "keep" interval,
+    "layout" snowflake_layout DEFAULT NULL,
+    "zone" text DEFAULT 'UTC',
+    "concurrently" bool DEFAULT false
+) RETURNS TABLE (
+    "name" text,
+    "since" timestamp with time zone,
+    "until" timestamp with time zone,
+    "command" text
+)
+STABLE PARALLEL RESTRICTED COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
+
+CREATE FUNCTION mint."partition_plan"(
+    "parent" regclass,
+    "every" interval,
+    "ahead" INT DEFAULT 2,
+    "layout" snowflake_layout DEFAULT NULL,
+    "zone" text DEFAULT 'UTC',
+    "since" timestamp with time zone DEFAULT NULL
+) RETURNS TABLE (
+    "name" text,
+    "since" timestamp with time zone,
+    "until" timestamp with time zone,
+    "command" text
+)
+STABLE PARALLEL RESTRICTED COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'partition_plan_wrapper';
+
+COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) IS 'Returns the statements that create the missing partitions of a table by time';
+ALTER FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) ROWS 10;
+COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) IS 'Returns the statements that drop the old partitions of a table by time';
+ALTER FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) ROWS 10;
+
 CREATE FUNCTION mint."snowflake_layout_cmp"(
     "a" snowflake_layout,
     "b" snowflake_layout

@@ -49,6 +49,17 @@ impl Keys {
         }
     }
 
+    /// Returns the first key that can be told to have a time: the numbers that a layout gives its first day can be those of
+    /// a counter as well.
+    #[must_use]
+    pub fn first_certain(&self) -> Option<Key> {
+        const DAY: Micros = 86_400_000_000;
+        match self {
+            Self::Snowflake(layout) => self.first(layout.epoch().saturating_add(DAY)).ok()?,
+            _ => self.first(DAY).ok()?,
+        }
+    }
+
     /// Reads a key from the text of its type.
     #[must_use]
     pub fn parse(&self, text: &str) -> Option<Key> {
@@ -77,8 +88,8 @@ impl fmt::Display for Keys {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Snowflake(layout) => write!(out, "layout \"{layout}\""),
-            Self::UuidV7 => out.write_str("UUIDs of version 7"),
-            Self::ObjectId => out.write_str("ObjectIDs"),
+            Self::UuidV7 => out.write_str("UUID of version 7"),
+            Self::ObjectId => out.write_str("ObjectID"),
         }
     }
 }

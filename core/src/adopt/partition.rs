@@ -123,6 +123,16 @@ impl Step {
     }
 }
 
+/// Returns the name of a partition that begins between edges: its day, and its time if that is not midnight.
+#[must_use]
+pub fn name_between(local: Micros) -> String {
+    if local.rem_euclid(DAY) == 0 {
+        Step::Days(1).name(local)
+    } else {
+        Step::Time(SECOND).name(local)
+    }
+}
+
 const EPOCH: Date = date(1970, 1, 1);
 
 /// Returns the day of a local timestamp, in the years 1 to 9999.

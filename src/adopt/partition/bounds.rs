@@ -6,7 +6,7 @@ use crate::adopt::partition::zone::Zone;
 use crate::pg::error::OrReport;
 use mint_core::Micros;
 use mint_core::adopt::keys::{Key, Keys};
-use mint_core::adopt::partition::{Gap, Range, Step, gaps};
+use mint_core::adopt::partition::{Gap, Range, Step, gaps, name_between};
 
 /// More partitions than this are a mistake.
 pub const MOST: i32 = 10_000;
@@ -48,16 +48,19 @@ pub fn missing(
         error::too_many(found.len());
     }
     let describe = |gap: Gap<Key>| {
-        // The time of an edge, or what the ids say of the end of a partition that is there already.
-        let time = |key: Key, edge: usize| match keys.get(edge) {
-            Some(&Some(its)) if its == key => times.get(edge).copied(),
-            _ => parent.keys.time(key),
+        // The time of the last edge with the key, or what the ids say of the end of a partition that is there already.
+        let time = |key: Key, edge: usize| {
+            let equal = keys[edge..].iter().take_while(|&&its| its == Some(key));
+            match equal.count() {
+                0 => parent.keys.time(key),
+                count => Some(times[edge + count - 1]),
+            }
         };
         let is_whole = keys[gap.edge] == Some(gap.from);
         let since = time(gap.from, gap.edge);
         let suffix = match since {
             _ if is_whole => step.name(local[gap.edge]),
-            Some(since) => Step::Time(1_000_000).name(since),
+            Some(since) => name_between(local_time(step, zone, since).unwrap_or(since)),
             None => parent.keys.text(gap.from),
         };
         Missing {
@@ -77,6 +80,15 @@ fn check_end(keys: &Keys, now: Micros) {
     }
 }
 
+/// Returns a timestamp of the calendar that the edges are of: hours are those of UTC.
+fn local_time(step: Step, zone: &Zone, at: Micros) -> Option<Micros> {
+    if step.is_of_calendar() {
+        zone.local(at)
+    } else {
+        Some(at)
+    }
+}
+
 /// Returns the edges by the local calendar.
 fn local_edges(
     step: Step,
@@ -84,14 +96,7 @@ fn local_edges(
     (since, now): (Micros, Micros),
     ahead: i32,
 ) -> Vec<Micros> {
-    let local = |at: Micros| {
-        if step.is_of_calendar() {
-            zone.local(at)
-        } else {
-            Some(at)
-        }
-    };
-    let edge = |at: Micros| local(at).and_then(|at| step.floor(at));
+    let edge = |at: Micros| local_time(step, zone, at).and_then(|at| step.floor(at));
     let (Some(first), Some(current)) = (edge(since), edge(now)) else {
         error::out_of_calendar();
     };

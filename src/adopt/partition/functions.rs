@@ -157,10 +157,10 @@ fn partition_drop_plan(
 /// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first.
 fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
     let first = parent.keys.first(cutoff).or_report();
-    // Below the first id of all, nothing tells how old a key is.
-    let least = parent.keys.first(Micros::MIN).or_report();
+    // Ids below it can be of a counter, of any time.
+    let certain = parent.keys.first_certain();
     let is_old = |part: &&Partition| {
-        let is_before = |key: Key| first.is_none_or(|first| key <= first) && Some(key) > least;
+        let is_before = |key: Key| first.is_none_or(|first| key <= first) && Some(key) >= certain;
         part.range.until.is_some_and(is_before)
     };
     let mut found: Vec<&Partition> = parent.partitions.iter().filter(is_old).collect();

@@ -12,6 +12,7 @@
 #[path = "registry_faults.rs"]
 mod a_registry_faults;
 
+mod adopt;
 mod company;
 mod counter;
 mod hostile;

@@ -1,0 +1,3 @@
+//! Tables that are there already: partitions, inventory and audit.
+
+mod partitions;
