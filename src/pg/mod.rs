@@ -7,6 +7,7 @@ pub mod datum;
 pub mod error;
 pub mod machine;
 pub mod ports;
+pub mod sample;
 pub mod sequence;
 pub mod shmem;
 pub mod size_setting;

@@ -120,9 +120,10 @@ fn a_plan_needs_no_quiet_parent_and_leaves_nothing_half_done() {
     assert_eq!(tables, after.len() as i64, "a table was left that is no partition");
 }
 
-/// pg_partman divides a bigint by plain numbers; a plan fills in around its partitions, and pg_partman accepts those.
+/// pg_partman divides a bigint by plain numbers. A plan has nothing to do where it has made partitions, and goes on where
+/// they end once the table is no longer pg_partman's: version 4 reads the bounds of partitions from their names.
 #[test]
-fn pg_partman_and_plans_share_a_table() {
+fn plans_take_over_from_pg_partman() {
     let server = Server::start("pg_partman");
     let mut session = server.connect("postgres");
     let has = "SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'pg_partman'";
@@ -144,14 +145,23 @@ fn pg_partman_and_plans_share_a_table() {
     session.run("INSERT INTO message (body) SELECT 'x' FROM generate_series(1, 1000)");
     let theirs = partitions(&mut session, "message");
     assert!(theirs.len() >= 3, "{theirs:?}");
-    // Days that pg_partman has are not planned again, later ones are. Its default partition holds none of them.
-    let plan = "mint.partition_plan('message', '1 day', 9)";
-    let count = session.one::<i64>(&format!("SELECT count(*) FROM {plan}"));
-    assert!((1..=11).contains(&count), "{count} are planned");
-    psql(&server, &format!("SELECT command FROM {plan} \\gexec\n"));
-    assert_eq!(session.one::<i64>(&format!("SELECT count(*) FROM {plan}")), 0);
-    assert_eq!(partitions(&mut session, "message").len() as i64, theirs.len() as i64 + count);
+    let planned = |session: &mut Session, ahead: u32| {
+        let query = format!("SELECT count(*) FROM mint.partition_plan('message', '1 day', {ahead})");
+        session.one::<i64>(&query)
+    };
+    assert_eq!(planned(&mut session, 1), 0, "pg_partman's days are planned again");
     session.run("SELECT partman.run_maintenance('public.message')");
+    assert_eq!(partitions(&mut session, "message"), theirs);
+    session.run("DELETE FROM partman.part_config WHERE parent_table = 'public.message'");
+    let count = planned(&mut session, 9);
+    assert!((6..=9).contains(&count), "{count} are planned");
+    psql(
+        &server,
+        "SELECT command FROM mint.partition_plan('message', '1 day', 9) \\gexec\n",
+    );
+    assert_eq!(planned(&mut session, 9), 0);
+    let all = partitions(&mut session, "message").len();
+    assert_eq!(all as i64, theirs.len() as i64 + count);
     session.run("INSERT INTO message (id, body) SELECT snowflake_encode(now() + day * interval '1 day', 5, 0), 'x' FROM generate_series(0, 9) AS day");
     let strays: i64 = session.one("SELECT count(*) FROM ONLY message_default");
     assert_eq!(strays, 0, "rows outside of every partition");
