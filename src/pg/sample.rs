@@ -110,7 +110,10 @@ pub fn sample(column: Column<'_>, limit: Limit) -> Option<Sample> {
         let place = pg_sys::get_attnum(column.table, name.as_ptr());
         (place, pg_sys::get_atttype(column.table, place))
     };
-    if place <= 0 || its_type == pg_sys::InvalidOid || relation::base_type(its_type) != column.base_type {
+    if place <= 0
+        || its_type == pg_sys::InvalidOid
+        || relation::base_type(its_type) != column.base_type
+    {
         return None;
     }
     // SAFETY: the table is open.
@@ -124,7 +127,16 @@ pub fn sample(column: Column<'_>, limit: Limit) -> Option<Sample> {
     };
     if count > 0 {
         // SAFETY: the table is open, and has the column.
-        unsafe { read_blocks(&table, place, column.base_type, (blocks, count), limit, &mut sample) };
+        unsafe {
+            read_blocks(
+                &table,
+                place,
+                column.base_type,
+                (blocks, count),
+                limit,
+                &mut sample,
+            )
+        };
     }
     Some(sample)
 }
@@ -228,7 +240,8 @@ unsafe fn value(datum: pg_sys::Datum, base_type: pg_sys::Oid) -> Option<Value> {
             pg_sys::UUIDOID => Value::Uuid(*datum.cast_mut_ptr::<[u8; 16]>()),
             pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => {
                 let header = datum.cast_mut_ptr::<pg_sys::varlena>();
-                let is_short = pgrx::varlena::varatt_is_1b(header) && !pgrx::varlena::varatt_is_1b_e(header)
+                let is_short = pgrx::varlena::varatt_is_1b(header)
+                    && !pgrx::varlena::varatt_is_1b_e(header)
                     || pgrx::varlena::varatt_is_4b_u(header);
                 if !is_short || pgrx::varlena::varsize_any_exhdr(header) > LONGEST {
                     return None;

@@ -20,7 +20,8 @@ impl<'a> Call<'a> {
         let open = first_outside(expression, |sign| sign == '(')?;
         let function = expression[..open].trim();
         let is_name = |sign: char| sign.is_alphanumeric() || "_$.\"".contains(sign);
-        let is_plain = !function.is_empty() && (function.contains('"') || function.chars().all(is_name));
+        let is_plain =
+            !function.is_empty() && (function.contains('"') || function.chars().all(is_name));
         let list = inside(expression, open).filter(|_| is_plain)?;
         Some(Self { function, list })
     }
@@ -87,16 +88,18 @@ fn first_outside(expression: &str, is_it: impl Fn(char) -> bool) -> Option<usize
 /// Returns the signs outside of literals and quoted names, with their places.
 fn outside_of_quotes(expression: &str) -> impl Iterator<Item = (usize, char)> {
     let mut within = None;
-    expression.char_indices().filter(move |&(_, sign)| match within {
-        None => {
-            within = (sign == '\'' || sign == '"').then_some(sign);
-            within.is_none()
-        }
-        Some(quote) => {
-            if sign == quote {
-                within = None;
+    expression
+        .char_indices()
+        .filter(move |&(_, sign)| match within {
+            None => {
+                within = (sign == '\'' || sign == '"').then_some(sign);
+                within.is_none()
             }
-            false
-        }
-    })
+            Some(quote) => {
+                if sign == quote {
+                    within = None;
+                }
+                false
+            }
+        })
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DAY: Micros = 86_400_000_000;
 /// Ids below this are of a counter: a snowflake would be of the first minutes after its epoch.
-const LARGE: i64 = 1 << 40;
+pub const LARGE: i64 = 1 << 40;
 
 /// What the numbers of a column look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,9 @@ pub fn of_uuid(id: &Uuid) -> String {
 pub fn of_text(text: &str) -> Option<String> {
     let is_crockford = |sign: u8| sign.is_ascii_alphanumeric() && !b"ILOUilou".contains(&sign);
     match text.len() {
-        26 if text.bytes().all(is_crockford) && text.as_bytes()[0] <= b'7' => Some("ulid".to_owned()),
+        26 if text.bytes().all(is_crockford) && text.as_bytes()[0] <= b'7' => {
+            Some("ulid".to_owned())
+        }
         24 if text.bytes().all(|sign| sign.is_ascii_hexdigit()) => Some("objectid".to_owned()),
         36 | 32 => Uuid::try_parse(text).ok().map(|id| of_uuid(&id)),
         1..=19 if text.bytes().all(|sign| sign.is_ascii_digit()) => Some("integer".to_owned()),

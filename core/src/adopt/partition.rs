@@ -210,16 +210,26 @@ pub fn gaps<K: Copy + Ord>(edges: &[Option<K>], mut partitions: Vec<Range<K>>) -
             let next = partitions.peek().copied();
             match next {
                 // Ends before what is left, so it covers nothing of what follows either.
-                Some(Range { until: Some(end), .. }) if end <= from => drop(partitions.next()),
-                Some(Range { from: Some(start), .. }) if start > from => {
+                Some(Range {
+                    until: Some(end), ..
+                }) if end <= from => drop(partitions.next()),
+                Some(Range {
+                    from: Some(start), ..
+                }) if start > from => {
                     let end = if is_before(start) { Some(start) } else { until };
-                    found.push(Gap { from, until: end, edge });
+                    found.push(Gap {
+                        from,
+                        until: end,
+                        edge,
+                    });
                     match end.filter(|_| is_before(start)) {
                         Some(start) => from = start,
                         None => break,
                     }
                 }
-                Some(Range { until: Some(end), .. }) => from = end,
+                Some(Range {
+                    until: Some(end), ..
+                }) => from = end,
                 Some(Range { until: None, .. }) => return found,
                 None => {
                     found.push(Gap { from, until, edge });

@@ -11,13 +11,34 @@ fn a_default_is_one_call_or_something_else() {
     let twitter = "'twitter'::ids.snowflake_layout";
     let cases: [(&str, Option<(&str, Vec<&str>)>); 16] = [
         ("gen_random_uuid()", Some(("gen_random_uuid", vec![]))),
-        ("(gen_random_uuid())::text", Some(("gen_random_uuid", vec![]))),
-        ("((public.f(1))::text)::character varying(20)", Some(("public.f", vec!["1"]))),
-        ("ids.snowflake_next_id(5)", Some(("ids.snowflake_next_id", vec!["5"]))),
-        ("ids.snowflake_next_id('-5'::integer, 'twitter'::ids.snowflake_layout)", Some(("ids.snowflake_next_id", vec!["'-5'::integer", twitter]))),
-        ("\"My (ids\".snowflake_next_id(5)", Some(("\"My (ids\".snowflake_next_id", vec!["5"]))),
-        ("nextval('public.\"a,b()\"'::regclass)", Some(("nextval", vec!["'public.\"a,b()\"'::regclass"]))),
-        ("f(g(1, 2), ARRAY[1, 2], 'it''s, (')", Some(("f", vec!["g(1, 2)", "ARRAY[1, 2]", "'it''s, ('"]))),
+        (
+            "(gen_random_uuid())::text",
+            Some(("gen_random_uuid", vec![])),
+        ),
+        (
+            "((public.f(1))::text)::character varying(20)",
+            Some(("public.f", vec!["1"])),
+        ),
+        (
+            "ids.snowflake_next_id(5)",
+            Some(("ids.snowflake_next_id", vec!["5"])),
+        ),
+        (
+            "ids.snowflake_next_id('-5'::integer, 'twitter'::ids.snowflake_layout)",
+            Some(("ids.snowflake_next_id", vec!["'-5'::integer", twitter])),
+        ),
+        (
+            "\"My (ids\".snowflake_next_id(5)",
+            Some(("\"My (ids\".snowflake_next_id", vec!["5"])),
+        ),
+        (
+            "nextval('public.\"a,b()\"'::regclass)",
+            Some(("nextval", vec!["'public.\"a,b()\"'::regclass"])),
+        ),
+        (
+            "f(g(1, 2), ARRAY[1, 2], 'it''s, (')",
+            Some(("f", vec!["g(1, 2)", "ARRAY[1, 2]", "'it''s, ('"])),
+        ),
         ("f(1) + g(2)", None),
         ("(f(1) + g(2))", None),
         ("(f(1)) || (g(2))", None),

@@ -7,7 +7,11 @@ const DAY: Micros = 86_400_000_000;
 
 /// 100 ids of two shards over an hour, as an application makes them.
 fn ids(name: &str, newest: Micros) -> Vec<i64> {
-    let layout = &BUILTINS.iter().find(|builtin| builtin.name == name).unwrap().layout;
+    let layout = &BUILTINS
+        .iter()
+        .find(|builtin| builtin.name == name)
+        .unwrap()
+        .layout;
     let node = |number: i64| number % 2 * i64::from(layout.node.width > 0);
     (0..100)
         .map(|number| {
@@ -45,7 +49,12 @@ fn old_ids_are_not_guessed_wrongly() {
             }
             let found = of_numbers(&ids(builtin.name, newest), now);
             if let Some(Numbers::Snowflake(layout)) = found {
-                assert_eq!(layout.key(), builtin.layout.key(), "{} {days}", builtin.name);
+                assert_eq!(
+                    layout.key(),
+                    builtin.layout.key(),
+                    "{} {days}",
+                    builtin.name
+                );
                 assert!(days < 30);
             }
         }

@@ -51,7 +51,10 @@ fn plan(keys: &Keys, step: Step, at: Micros, count: usize) -> (Vec<Micros>, Vec<
     for _ in 0..count {
         edges.push(step.after(edges[edges.len() - 1]).unwrap());
     }
-    let bounds = edges.iter().map(|&edge| keys.first(edge).unwrap()).collect();
+    let bounds = edges
+        .iter()
+        .map(|&edge| keys.first(edge).unwrap())
+        .collect();
     (edges, bounds)
 }
 
@@ -199,13 +202,43 @@ proptest! {
 fn edges_are_where_calendars_have_them() {
     let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_microsecond();
     let cases = [
-        ((1, 0), "2026-11-23T10:00:00Z", "2026-11-01T00:00:00Z", "2026_11"),
-        ((3, 0), "2026-11-23T10:00:00Z", "2026-10-01T00:00:00Z", "2026_10"),
-        ((12, 0), "2026-11-23T10:00:00Z", "2026-01-01T00:00:00Z", "2026"),
-        ((0, 1), "2026-11-23T10:00:00Z", "2026-11-23T00:00:00Z", "2026_11_23"),
+        (
+            (1, 0),
+            "2026-11-23T10:00:00Z",
+            "2026-11-01T00:00:00Z",
+            "2026_11",
+        ),
+        (
+            (3, 0),
+            "2026-11-23T10:00:00Z",
+            "2026-10-01T00:00:00Z",
+            "2026_10",
+        ),
+        (
+            (12, 0),
+            "2026-11-23T10:00:00Z",
+            "2026-01-01T00:00:00Z",
+            "2026",
+        ),
+        (
+            (0, 1),
+            "2026-11-23T10:00:00Z",
+            "2026-11-23T00:00:00Z",
+            "2026_11_23",
+        ),
         // A Sunday and the Monday before.
-        ((0, 7), "2026-11-22T23:59:59Z", "2026-11-16T00:00:00Z", "2026_11_16"),
-        ((0, 7), "1969-12-31T23:00:00Z", "1969-12-29T00:00:00Z", "1969_12_29"),
+        (
+            (0, 7),
+            "2026-11-22T23:59:59Z",
+            "2026-11-16T00:00:00Z",
+            "2026_11_16",
+        ),
+        (
+            (0, 7),
+            "1969-12-31T23:00:00Z",
+            "1969-12-29T00:00:00Z",
+            "1969_12_29",
+        ),
     ];
     for ((months, days), time, edge, name) in cases {
         let step = Step::new(months, days, 0).unwrap();

@@ -90,12 +90,7 @@ fn local_time(step: Step, zone: &Zone, at: Micros) -> Option<Micros> {
 }
 
 /// Returns the edges by the local calendar.
-fn local_edges(
-    step: Step,
-    zone: &Zone,
-    (since, now): (Micros, Micros),
-    ahead: i32,
-) -> Vec<Micros> {
+fn local_edges(step: Step, zone: &Zone, (since, now): (Micros, Micros), ahead: i32) -> Vec<Micros> {
     let edge = |at: Micros| local_time(step, zone, at).and_then(|at| step.floor(at));
     let (Some(first), Some(current)) = (edge(since), edge(now)) else {
         error::out_of_calendar();

@@ -114,7 +114,8 @@ pub fn unknown_layout(table: &str, column: &str, default: Option<&str>) -> ! {
 #[cold]
 #[track_caller]
 pub fn other_layout(table: &str, column: &str, given: &Layout, its: &Layout) -> ! {
-    let message = format!("layout \"{given}\" is not that of column \"{column}\" of table \"{table}\"");
+    let message =
+        format!("layout \"{given}\" is not that of column \"{column}\" of table \"{table}\"");
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
         .detail(format!(
             "The default of the column generates ids of layout \"{its}\". The same number has another time in each of them."

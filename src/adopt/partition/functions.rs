@@ -174,9 +174,16 @@ fn remove(parent: &Parent, part: &Partition, concurrently: bool) -> [String; 2] 
         (false, true) => " CONCURRENTLY",
         (false, false) => "",
     };
-    let kind = if part.is_foreign { "FOREIGN TABLE" } else { "TABLE" };
+    let kind = if part.is_foreign {
+        "FOREIGN TABLE"
+    } else {
+        "TABLE"
+    };
     [
-        format!("ALTER TABLE {} DETACH PARTITION {}{how};", parent.name, part.name),
+        format!(
+            "ALTER TABLE {} DETACH PARTITION {}{how};",
+            parent.name, part.name
+        ),
         format!("DROP {kind} {};", part.name),
     ]
 }

@@ -199,7 +199,9 @@ fn partitions(client: &SpiClient<'_>, table: pg_sys::Oid, keys: &Keys) -> Vec<Pa
         let flag = |column| row.get::<bool>(column).or_report().unwrap_or(false);
         let bound = text(2)?.0;
         // The default partition has no range.
-        let (from, until) = bound.strip_prefix("FOR VALUES FROM (")?.split_once(") TO (")?;
+        let (from, until) = bound
+            .strip_prefix("FOR VALUES FROM (")?
+            .split_once(") TO (")?;
         Some(Partition {
             name: text(1)?.0,
             range: Range {

@@ -83,6 +83,11 @@ pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
         .map(|class| class.relowner)
 }
 
+/// Returns the kind of a relation, `pg_class.relkind`; none if there is none.
+pub fn kind(relation: pg_sys::Oid) -> Option<u8> {
+    class_of(relation).map(|class| class.relkind.cast_unsigned())
+}
+
 /// Returns the type that a domain is over, or the type itself.
 pub fn base_type(of: pg_sys::Oid) -> pg_sys::Oid {
     // SAFETY: a lookup in the catalogs, inside a transaction.

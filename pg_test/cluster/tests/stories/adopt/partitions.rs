@@ -23,7 +23,10 @@ fn plans_run_beside_inserts() {
     let server = Server::start("plans of partitions");
     let mut session = server.connect("postgres");
     for (table, id) in [
-        ("message", "bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter')"),
+        (
+            "message",
+            "bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter')",
+        ),
         ("document", "uuid PRIMARY KEY DEFAULT uuid_v7()"),
         ("item", "objectid PRIMARY KEY DEFAULT objectid()"),
     ] {
@@ -31,7 +34,10 @@ fn plans_run_beside_inserts() {
             "CREATE TABLE {table} (id {id}, body text) PARTITION BY RANGE (id)"
         ));
         let plan = |ahead: u32| format!("mint.partition_plan('{table}', '2 seconds', {ahead})");
-        psql(&server, &format!("SELECT command FROM {} \\gexec\n", plan(2)));
+        psql(
+            &server,
+            &format!("SELECT command FROM {} \\gexec\n", plan(2)),
+        );
         assert!(partitions(&mut session, table).len() >= 3);
         let stop = AtomicBool::new(false);
         let (rows, slowest) = thread::scope(|scope| {
@@ -49,7 +55,10 @@ fn plans_run_beside_inserts() {
             // As cron does: each time a little further, and half of the times there is nothing to do.
             for round in 0..12 {
                 if round % 2 == 0 {
-                    psql(&server, &format!("SELECT command FROM {} \\gexec\n", plan(3)));
+                    psql(
+                        &server,
+                        &format!("SELECT command FROM {} \\gexec\n", plan(3)),
+                    );
                 } else {
                     server.connect("postgres").run(&format!(
                         "DO $$ DECLARE command text; BEGIN
@@ -68,7 +77,10 @@ fn plans_run_beside_inserts() {
             all.len()
         ));
         assert!(all.len() >= 6, "{all:?}");
-        assert_eq!(session.one::<i64>(&format!("SELECT count(*) FROM {table}")), rows);
+        assert_eq!(
+            session.one::<i64>(&format!("SELECT count(*) FROM {table}")),
+            rows
+        );
         let used: i64 = session.one(&format!("SELECT count(DISTINCT tableoid) FROM {table}"));
         assert!(used >= 3, "rows in {used} partitions");
         // The name says the time of the rows.
@@ -84,7 +96,9 @@ fn plans_run_beside_inserts() {
         ));
         assert_eq!(strays, 0, "rows in the partition of another time");
         // Dropping what is older than four seconds leaves the newest.
-        let commands = format!("SELECT command FROM mint.partition_drop_plan('{table}', '4 seconds') \\gexec\n");
+        let commands = format!(
+            "SELECT command FROM mint.partition_drop_plan('{table}', '4 seconds') \\gexec\n"
+        );
         psql(&server, &commands);
         let left = partitions(&mut session, table);
         assert!(!left.is_empty() && left.len() < all.len(), "{left:?}");
@@ -116,8 +130,13 @@ fn a_plan_needs_no_quiet_parent_and_leaves_nothing_half_done() {
     assert!(answer.contains("lock timeout"), "{answer}");
     writer.run("ROLLBACK");
     assert_eq!(partitions(&mut session, "message"), after);
-    let tables: i64 = session.one("SELECT count(*) FROM pg_class WHERE relname LIKE 'message\\_2%' AND relkind = 'r'");
-    assert_eq!(tables, after.len() as i64, "a table was left that is no partition");
+    let tables: i64 = session
+        .one("SELECT count(*) FROM pg_class WHERE relname LIKE 'message\\_2%' AND relkind = 'r'");
+    assert_eq!(
+        tables,
+        after.len() as i64,
+        "a table was left that is no partition"
+    );
 }
 
 /// pg_partman divides a bigint by plain numbers. A plan has nothing to do where it has made partitions, and goes on where
@@ -135,9 +154,14 @@ fn plans_take_over_from_pg_partman() {
         "CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman;
          CREATE TABLE public.message (id bigint NOT NULL DEFAULT snowflake_next_id(5), body text) PARTITION BY RANGE (id)",
     );
-    let version: String = session.one("SELECT extversion FROM pg_extension WHERE extname = 'pg_partman'");
+    let version: String =
+        session.one("SELECT extversion FROM pg_extension WHERE extname = 'pg_partman'");
     // The form of versions 4 and 5.
-    let kind = if version.starts_with('4') { "'native'" } else { "'range'" };
+    let kind = if version.starts_with('4') {
+        "'native'"
+    } else {
+        "'range'"
+    };
     session.run(&format!(
         "SELECT partman.create_parent('public.message', 'id', {kind}, ((86400000::bigint) << 23)::text, p_premake => 2,
              p_start_partition => snowflake_min(date_trunc('day', now(), 'UTC'))::text)"
@@ -146,10 +170,15 @@ fn plans_take_over_from_pg_partman() {
     let theirs = partitions(&mut session, "message");
     assert!(theirs.len() >= 3, "{theirs:?}");
     let planned = |session: &mut Session, ahead: u32| {
-        let query = format!("SELECT count(*) FROM mint.partition_plan('message', '1 day', {ahead})");
+        let query =
+            format!("SELECT count(*) FROM mint.partition_plan('message', '1 day', {ahead})");
         session.one::<i64>(&query)
     };
-    assert_eq!(planned(&mut session, 1), 0, "pg_partman's days are planned again");
+    assert_eq!(
+        planned(&mut session, 1),
+        0,
+        "pg_partman's days are planned again"
+    );
     session.run("SELECT partman.run_maintenance('public.message')");
     assert_eq!(partitions(&mut session, "message"), theirs);
     session.run("DELETE FROM partman.part_config WHERE parent_table = 'public.message'");
