@@ -360,7 +360,7 @@ impl Drop for Sequence {
     }
 }
 
-/// Opens a relation, unless another session has a conflicting lock.
+/// Opens a relation at once, or not at all.
 fn relation_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<pg_sys::Relation> {
     // SAFETY: calls without preconditions. The lock is released here, or by whoever closes the relation.
     unsafe {
@@ -370,9 +370,8 @@ fn relation_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<pg_sys::Relation> {
         let relation = pg_sys::try_relation_open(oid, pg_sys::NoLock.cast_signed());
         if relation.is_null() {
             pg_sys::UnlockRelationOid(oid, lock.mode());
-            return None;
         }
-        Some(relation)
+        (!relation.is_null()).then_some(relation)
     }
 }
 
