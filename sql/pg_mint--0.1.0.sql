@@ -1218,6 +1218,45 @@ COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whe
 COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
 COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';
 
+CREATE FUNCTION mint."audit"(
+    "relation" regclass,
+    "column_name" text,
+    "layout" snowflake_layout DEFAULT NULL
+) RETURNS TABLE (
+    "severity" TEXT,
+    "finding" TEXT,
+    "evidence" text,
+    "command" text
+)
+VOLATILE PARALLEL RESTRICTED COST 100000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'audit_wrapper';
+
+COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that mend it';
+ALTER FUNCTION mint.audit(regclass, text, snowflake_layout) ROWS 10;
+
+CREATE FUNCTION mint."inventory"() RETURNS TABLE (
+    "relation" regclass,
+    "column_name" text,
+    "type_name" text,
+    "default_value" text,
+    "kind" text,
+    "layout" snowflake_layout,
+    "sequence" regclass,
+    "rows" bigint,
+    "bytes" bigint,
+    "referenced_by" text[],
+    "percent_used" double precision,
+    "used_up" timestamp with time zone,
+    "estimate" text
+)
+STRICT VOLATILE PARALLEL RESTRICTED COST 100000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'inventory_wrapper';
+
+COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what makes their ids, how full they are, and who refers to them';
+ALTER FUNCTION mint.inventory() ROWS 1000;
+
 CREATE FUNCTION mint."lanes"() RETURNS TABLE (
     "layout" snowflake_layout,
     "node" bigint,

@@ -56,9 +56,9 @@ DELETE FROM good WHERE id = snowflake_encode('2070-01-01', 5, 0, 'twitter');
 INSERT INTO good SELECT snowflake_encode(now() + interval '30 s', 5, 0, 'twitter');
 SELECT command FROM mint.audit('good', 'id') WHERE finding = 'ids of the future' \gset
 SELECT :'command' ~ '^SELECT ids.snowflake_start_above\([0-9]+, ''twitter''::ids.snowflake_layout\);$' AS command;
-\set QUIET on
+\o /dev/null
 :command
-\set QUIET off
+\o
 INSERT INTO good SELECT snowflake_encode(now() - interval '1 day', shard, 0, 'twitter') FROM unnest('{7,9,9}'::int[]) WITH ORDINALITY AS of (shard, place) WHERE place < 3;
 INSERT INTO good VALUES (1), (2);
 SELECT severity, finding, evidence FROM mint.audit('good', 'id') WHERE finding <> 'ids of the future';
@@ -69,6 +69,12 @@ CREATE TABLE other (id bigint PRIMARY KEY);
 INSERT INTO other SELECT snowflake_encode(now() - g * interval '1 minute', 3, 0, 'twitter') FROM generate_series(1, 50) g;
 SELECT * FROM mint.audit('other', 'id');
 SELECT * FROM mint.audit('other', 'id', 'goflake') WHERE finding <> 'ids of the future';
+
+-- A generated column has no default.
+CREATE TABLE twice (id int, double bigint GENERATED ALWAYS AS (id * 2) STORED UNIQUE);
+CREATE TABLE half (id int REFERENCES twice (double));
+SELECT severity, finding FROM mint.audit('half', 'id');
+SELECT * FROM mint.audit('twice', 'double');
 
 -- UUIDs and ObjectIDs.
 CREATE TABLE document (id uuid PRIMARY KEY DEFAULT gen_random_uuid());

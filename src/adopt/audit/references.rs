@@ -12,7 +12,8 @@ const NARROW: &str = "SELECT pg_catalog.format('%I.%I'::pg_catalog.text, n.nspna
         pg_catalog.quote_ident(a.attname::pg_catalog.text), pg_catalog.format_type(a.atttypid, a.atttypmod),
         pg_catalog.format('%I.%I(%I)'::pg_catalog.text, m.nspname, d.relname, b.attname),
         pg_catalog.format_type(b.atttypid, b.atttypmod),
-        pg_catalog.pg_get_expr(e.adbin, 0::pg_catalog.oid)
+        CASE WHEN b.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
+            THEN pg_catalog.pg_get_expr(e.adbin, 0::pg_catalog.oid) END
     FROM pg_catalog.pg_constraint AS f
     CROSS JOIN LATERAL pg_catalog.unnest(f.conkey, f.confkey) AS p(near, far)
     JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) f.conrelid

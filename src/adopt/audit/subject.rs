@@ -57,14 +57,16 @@ const COLUMN: &str = "SELECT a.attnum, pg_catalog.quote_ident(a.attname::pg_cata
         AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped";
 
 /// The tables below a partitioned one, or the table itself.
-const LEAVES: &str = "SELECT c.oid, c.reltuples::pg_catalog.float8
-    FROM pg_catalog.pg_partition_tree($1::pg_catalog.oid::pg_catalog.regclass) AS p
-    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.relid::pg_catalog.oid
-    WHERE c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\"
-    UNION
-    SELECT c.oid, c.reltuples::pg_catalog.float8 FROM pg_catalog.pg_class AS c
-    WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid
-        AND c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\"";
+const LEAVES: &str = "WITH RECURSIVE tree AS (
+        SELECT $1::pg_catalog.oid AS leaf
+        UNION ALL
+        SELECT i.inhrelid FROM tree AS t
+        JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) t.leaf
+        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid AND c.relispartition
+    )
+    SELECT c.oid, c.reltuples::pg_catalog.float8
+    FROM tree AS t JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.leaf
+    WHERE c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\"";
 
 /// The most ids and blocks that are read of all tables together.
 const LIMIT: Limit = Limit {
