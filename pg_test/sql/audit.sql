@@ -1,8 +1,8 @@
 -- mint.audit: each finding, and that its statement mends it.
-CREATE SCHEMA ids;
-CREATE EXTENSION pg_mint SCHEMA ids;
+CREATE SCHEMA home;
+CREATE EXTENSION pg_mint SCHEMA home;
 CREATE SCHEMA shop;
-SET search_path = shop, ids;
+SET search_path = shop, home;
 SET TimeZone = 'UTC';
 
 -- Nothing to find.
@@ -35,7 +35,7 @@ CREATE TABLE narrow (id int PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter'))
 SELECT * FROM mint.audit('narrow', 'id');
 CREATE TABLE shard (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5000, 'twitter'));
 SELECT * FROM mint.audit('shard', 'id');
-ALTER TABLE shop.shard ALTER COLUMN id SET DEFAULT ids.snowflake_next_id(904, 'twitter'::ids.snowflake_layout);
+ALTER TABLE shop.shard ALTER COLUMN id SET DEFAULT home.snowflake_next_id(904, 'twitter'::home.snowflake_layout);
 SELECT * FROM mint.audit('shard', 'id');
 CREATE TABLE over (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'baidu'));
 SELECT * FROM mint.audit('over', 'id');
@@ -55,7 +55,7 @@ SELECT severity, finding, regexp_replace(evidence, '[0-9]+ s ahead', '# s ahead'
 DELETE FROM good WHERE id = snowflake_encode('2070-01-01', 5, 0, 'twitter');
 INSERT INTO good SELECT snowflake_encode(now() + interval '30 s', 5, 0, 'twitter');
 SELECT command FROM mint.audit('good', 'id') WHERE finding = 'ids of the future' \gset
-SELECT :'command' ~ '^SELECT ids.snowflake_start_above\([0-9]+, ''twitter''::ids.snowflake_layout\);$' AS command;
+SELECT :'command' ~ '^SELECT home.snowflake_start_above\([0-9]+, ''twitter''::home.snowflake_layout\);$' AS command;
 \o /dev/null
 :command
 \o
@@ -80,7 +80,7 @@ SELECT * FROM mint.audit('twice', 'double');
 CREATE TABLE document (id uuid PRIMARY KEY DEFAULT gen_random_uuid());
 INSERT INTO document SELECT FROM generate_series(1, 50);
 SELECT * FROM mint.audit('document', 'id');
-ALTER TABLE shop.document ALTER COLUMN id SET DEFAULT ids.uuid_v7();
+ALTER TABLE shop.document ALTER COLUMN id SET DEFAULT home.uuid_v7();
 INSERT INTO document SELECT FROM generate_series(1, 30);
 INSERT INTO document VALUES (uuid_v7('2070-01-01')), (nil_uuid());
 SELECT * FROM mint.audit('document', 'id');
@@ -128,3 +128,4 @@ DROP ROLE mint_auditor;
 SET client_min_messages = warning;
 DROP SCHEMA shop CASCADE;
 DROP EXTENSION pg_mint;
+DROP SCHEMA home;

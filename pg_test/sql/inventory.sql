@@ -1,8 +1,8 @@
 -- mint.inventory: all kinds of id columns, what it does not show, and what it reads.
-CREATE SCHEMA ids;
-CREATE EXTENSION pg_mint SCHEMA ids;
+CREATE SCHEMA home;
+CREATE EXTENSION pg_mint SCHEMA home;
 CREATE SCHEMA shop;
-SET search_path = shop, ids;
+SET search_path = shop, home;
 SET TimeZone = 'UTC';
 
 CREATE TABLE customer (id serial PRIMARY KEY, name text DEFAULT 'x');
@@ -48,10 +48,10 @@ INSERT INTO country VALUES ('DE'), ('FR');
 ANALYZE customer, parts;
 
 SELECT relation, column_name, type_name, kind, layout, sequence, rows, bytes > 0 AS bytes, referenced_by, percent_used
-FROM mint.inventory() WHERE relation::text !~ '^(built|event|parts|thing|app_snowflake)$';
+FROM mint.inventory() WHERE relation::text !~ '^(built|event|parts|thing|app_snowflake|app_hex)$';
 -- Of these, time goes on.
 SELECT relation, column_name, type_name, kind, layout, rows, bytes > 0 AS bytes, referenced_by, percent_used BETWEEN 0 AND 100 AS percent, used_up, estimate
-FROM mint.inventory() WHERE relation::text ~ '^(built|event|parts|thing|app_snowflake)$';
+FROM mint.inventory() WHERE relation::text ~ '^(built|event|parts|thing|app_snowflake|app_hex)$';
 SELECT relation, default_value FROM mint.inventory() WHERE default_value IS NOT NULL;
 
 -- The rate: 250 rows since the statistics were reset.
@@ -84,3 +84,4 @@ DROP ROLE mint_reader;
 SET client_min_messages = warning;
 DROP SCHEMA shop CASCADE;
 DROP EXTENSION pg_mint;
+DROP SCHEMA home;

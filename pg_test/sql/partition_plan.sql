@@ -1,11 +1,11 @@
 -- mint.partition_plan and mint.partition_drop_plan: what they print, and that it runs. Times far ahead, so that the output is the same each day.
-CREATE SCHEMA ids;
-CREATE EXTENSION pg_mint SCHEMA ids;
+CREATE SCHEMA home;
+CREATE EXTENSION pg_mint SCHEMA home;
 SET TimeZone = 'UTC';
 CREATE SCHEMA shop;
-SET search_path = shop, ids;
+SET search_path = shop, home;
 
-CREATE TABLE event (id bigint PRIMARY KEY DEFAULT ids.snowflake_next_id(5, 'twitter'), body text CHECK (body <> ''), long int GENERATED ALWAYS AS (length(body)) STORED) PARTITION BY RANGE (id);
+CREATE TABLE event (id bigint PRIMARY KEY DEFAULT home.snowflake_next_id(5, 'twitter'), body text CHECK (body <> ''), long int GENERATED ALWAYS AS (length(body)) STORED) PARTITION BY RANGE (id);
 SELECT * FROM mint.partition_plan('event', '1 month', 2, since => '2040-02-29 12:00Z');
 
 -- The output runs as it is, and the next plan has nothing to do.
@@ -177,3 +177,4 @@ SET client_min_messages = warning;
 DROP SCHEMA shop CASCADE;
 RESET client_min_messages;
 DROP EXTENSION pg_mint;
+DROP SCHEMA home;

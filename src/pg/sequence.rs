@@ -126,8 +126,8 @@ impl Sequence {
         Self::check(relation_at_once(oid, Lock::Write)?, Lock::Write)
     }
 
-    /// Reads the row of a permanent sequence without waiting; none if another session has a conflicting lock, or it is of
-    /// another kind. **Whether the user may read it is for the caller to check.**
+    /// Reads the row of a permanent sequence without waiting, if no other session has a conflicting lock. **Whether the user
+    /// may read it is for the caller to check.**
     pub fn peek(oid: pg_sys::Oid) -> Option<Row> {
         let sequence = Self {
             relation: relation_at_once(oid, Lock::Read)?,
@@ -360,7 +360,6 @@ impl Drop for Sequence {
     }
 }
 
-/// Opens a relation at once, or not at all.
 fn relation_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<pg_sys::Relation> {
     // SAFETY: calls without preconditions. The lock is released here, or by whoever closes the relation.
     unsafe {

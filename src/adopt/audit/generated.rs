@@ -76,9 +76,9 @@ fn check_shard(
     }
     let evidence =
         format!("The default is {default}, and shards of layout {layout} are 0 to {max}.");
-    let schema = &subject.schema;
     let command = format!(
-        "SET DEFAULT {schema}.snowflake_next_id({}, '{layout}'::{schema}.snowflake_layout)",
+        "SET DEFAULT {0}.snowflake_next_id({1}, '{layout}'::{0}.snowflake_layout)",
+        subject.schema,
         shard.rem_euclid(max + 1)
     );
     found.push(

@@ -15,18 +15,18 @@ const NARROW: &str = "SELECT pg_catalog.format('%I.%I'::pg_catalog.text, n.nspna
         CASE WHEN b.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
             THEN pg_catalog.pg_get_expr(e.adbin, 0::pg_catalog.oid) END
     FROM pg_catalog.pg_constraint AS f
-    CROSS JOIN LATERAL pg_catalog.unnest(f.conkey, f.confkey) AS p(near, far)
+    CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(f.conkey), pg_catalog.unnest(f.confkey)) AS one(near, far)
     JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) f.conrelid
     JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.=) p.near
+    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.=) one.near
     JOIN pg_catalog.pg_class AS d ON d.oid OPERATOR(pg_catalog.=) f.confrelid
     JOIN pg_catalog.pg_namespace AS m ON m.oid OPERATOR(pg_catalog.=) d.relnamespace
-    JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) d.oid AND b.attnum OPERATOR(pg_catalog.=) p.far
-    LEFT JOIN pg_catalog.pg_attrdef AS e ON e.adrelid OPERATOR(pg_catalog.=) d.oid AND e.adnum OPERATOR(pg_catalog.=) p.far
+    JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) d.oid AND b.attnum OPERATOR(pg_catalog.=) one.far
+    LEFT JOIN pg_catalog.pg_attrdef AS e ON e.adrelid OPERATOR(pg_catalog.=) d.oid AND e.adnum OPERATOR(pg_catalog.=) one.far
     WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\"
         AND f.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
-        AND ((f.conrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND p.near OPERATOR(pg_catalog.=) $2::pg_catalog.int2)
-            OR (f.confrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND p.far OPERATOR(pg_catalog.=) $2::pg_catalog.int2))
+        AND ((f.conrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND one.near OPERATOR(pg_catalog.=) $2::pg_catalog.int2)
+            OR (f.confrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND one.far OPERATOR(pg_catalog.=) $2::pg_catalog.int2))
         AND a.atttypid OPERATOR(pg_catalog.=) ANY ('{21,23}'::pg_catalog.oid[])
         AND b.atttypid OPERATOR(pg_catalog.=) ANY ('{23,20}'::pg_catalog.oid[])
         AND a.attlen OPERATOR(pg_catalog.<) b.attlen

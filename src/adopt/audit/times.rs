@@ -89,7 +89,7 @@ fn check_nodes(subject: &Subject, decoded: &[(i64, Option<Parts>)], found: &mut 
     let nodes: Vec<String> = others.keys().take(5).map(u64::to_string).collect();
     let more = if others.len() > 5 { " and others" } else { "" };
     let evidence = format!(
-        "{} are of shard {}{more}, and the default generates those of {shard}.",
+        "{} are of shards {}{more}, and the default generates those of {shard}.",
         subject.share(others.values().sum()),
         nodes.join(", ")
     );

@@ -104,14 +104,14 @@ pub struct References {
     pub from: HashMap<Place, ()>,
 }
 
-const REFERENCES: &str = "SELECT f.confrelid, p.far, f.conrelid, p.near,
+const REFERENCES: &str = "SELECT f.confrelid, one.far, f.conrelid, one.near,
         pg_catalog.format('%I.%I(%I)'::pg_catalog.text, n.nspname, c.relname, a.attname)
     FROM pg_catalog.pg_constraint AS f
-    CROSS JOIN LATERAL pg_catalog.unnest(f.conkey, f.confkey) AS p(near, far)
+    CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(f.conkey), pg_catalog.unnest(f.confkey)) AS one(near, far)
     JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) f.conrelid
     JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) f.conrelid
-        AND a.attnum OPERATOR(pg_catalog.=) p.near
+        AND a.attnum OPERATOR(pg_catalog.=) one.near
     WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\"
         AND f.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
     ORDER BY n.nspname, c.relname, a.attnum, f.conname";

@@ -20,8 +20,8 @@ impl Zone {
 
     /// Returns the timestamps of local ones.
     pub fn times(&self, local: &[Micros]) -> Option<Vec<Micros>> {
-        let query = "SELECT pg_catalog.array_agg(pg_catalog.timezone($1::pg_catalog.text, edge.at) ORDER BY edge.place)
-             FROM pg_catalog.unnest($2::pg_catalog.timestamp[]) WITH ORDINALITY AS edge(at, place)";
+        let query = "SELECT pg_catalog.array_agg(pg_catalog.timezone($1::pg_catalog.text, one.at) ORDER BY one.place)
+             FROM pg_catalog.unnest($2::pg_catalog.timestamp[]) WITH ORDINALITY AS one(at, place)";
         let local: Option<Vec<Timestamp>> = local.iter().copied().map(to_local).collect();
         let times: Vec<TimestampWithTimeZone> = ask(query, &[self.name(), local?.into()])?;
         Some(times.into_iter().map(to_micros).collect())

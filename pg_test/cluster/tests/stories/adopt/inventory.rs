@@ -85,7 +85,11 @@ fn nothing_waits_for_a_lock() {
     );
     let findings: Vec<String> = session.column("SELECT finding FROM mint.audit('held', 'id')");
     assert_eq!(findings, ["ids were not read"]);
-    assert!(begun.elapsed() < Duration::from_secs(5), "waited for {:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(5),
+        "waited for {:?}",
+        begun.elapsed()
+    );
     holder.run("ROLLBACK; BEGIN; DROP TABLE held; ALTER SEQUENCE counted_id_seq RENAME TO c; LOCK TABLE counted IN ACCESS EXCLUSIVE MODE");
     assert_eq!(
         session.column::<String>(kinds),
@@ -114,9 +118,15 @@ fn tables_that_change_meanwhile_do_no_harm() {
             }
         });
         for _ in 0..rounds * 10 {
-            for query in ["SELECT count(*) FROM mint.inventory()", "SELECT count(*) FROM mint.audit('changing', 'id')"] {
+            for query in [
+                "SELECT count(*) FROM mint.inventory()",
+                "SELECT count(*) FROM mint.audit('changing', 'id')",
+            ] {
                 if let Err(refusal) = session.try_one::<i64>(query) {
-                    assert!(!refusal.is_loss() && !refusal.code.starts_with("XX"), "{query}: {refusal}");
+                    assert!(
+                        !refusal.is_loss() && !refusal.code.starts_with("XX"),
+                        "{query}: {refusal}"
+                    );
                 }
             }
         }
