@@ -1480,6 +1480,45 @@ COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whe
 COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
 COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';
 
+CREATE FUNCTION mint."audit"(
+    "relation" regclass,
+    "column_name" text,
+    "layout" snowflake_layout DEFAULT NULL
+) RETURNS TABLE (
+    "severity" TEXT,
+    "finding" TEXT,
+    "evidence" text,
+    "command" text
+)
+VOLATILE PARALLEL RESTRICTED COST 100000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'audit_wrapper';
+
+COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that mend it';
+ALTER FUNCTION mint.audit(regclass, text, snowflake_layout) ROWS 10;
+
+CREATE FUNCTION mint."inventory"() RETURNS TABLE (
+    "relation" regclass,
+    "column_name" text,
+    "type_name" text,
+    "default_value" text,
+    "kind" text,
+    "layout" snowflake_layout,
+    "sequence" regclass,
+    "rows" bigint,
+    "bytes" bigint,
+    "referenced_by" text[],
+    "percent_used" double precision,
+    "used_up" timestamp with time zone,
+    "estimate" text
+)
+STRICT VOLATILE PARALLEL RESTRICTED COST 100000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'inventory_wrapper';
+
+COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what makes their ids, how full they are, and who refers to them';
+ALTER FUNCTION mint.inventory() ROWS 1000;
+
 CREATE FUNCTION mint."lanes"() RETURNS TABLE (
     "layout" snowflake_layout,
     "node" bigint,
@@ -1513,6 +1552,44 @@ COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this
 REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
 REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
+
+CREATE FUNCTION mint."partition_drop_plan"(
+    "parent" regclass,
+    "keep" interval,
+    "layout" snowflake_layout DEFAULT NULL,
+    "zone" text DEFAULT 'UTC',
+    "concurrently" bool DEFAULT false
+) RETURNS TABLE (
+    "name" text,
+    "since" timestamp with time zone,
+    "until" timestamp with time zone,
+    "command" text
+)
+STABLE PARALLEL RESTRICTED COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
+
+CREATE FUNCTION mint."partition_plan"(
+    "parent" regclass,
+    "every" interval,
+    "ahead" INT DEFAULT 2,
+    "layout" snowflake_layout DEFAULT NULL,
+    "zone" text DEFAULT 'UTC',
+    "since" timestamp with time zone DEFAULT NULL
+) RETURNS TABLE (
+    "name" text,
+    "since" timestamp with time zone,
+    "until" timestamp with time zone,
+    "command" text
+)
+STABLE PARALLEL RESTRICTED COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'partition_plan_wrapper';
+
+COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) IS 'Returns the statements that create the missing partitions of a table by time';
+ALTER FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) ROWS 10;
+COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) IS 'Returns the statements that drop the old partitions of a table by time';
+ALTER FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) ROWS 10;
 
 CREATE FUNCTION mint."snowflake_layout_cmp"(
     "a" snowflake_layout,

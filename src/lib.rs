@@ -1,7 +1,8 @@
 //! pg_mint: unique ids, minted inside PostgreSQL.
 //!
 //! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
-//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers; `inspect` says what an unknown id can be.
+//! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers; `inspect` says what an unknown id can be;
+//! `adopt` is for tables that exist already.
 
 use std::ffi::CStr;
 

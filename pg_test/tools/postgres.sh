@@ -60,6 +60,8 @@ from_packages() {
     rm -rf "$work" && mkdir -p "$work/root"
     cd "$work"
     apt-get download "postgresql-$major" "postgresql-client-$major" "postgresql-server-dev-$major"
+    # Stories about partitions use it where it is to be had.
+    apt-get download "postgresql-$major-partman" || true
     for deb in *.deb; do dpkg-deb -x "$deb" root; done
     from_debian root
     cd / && rm -rf "$work"

@@ -83,6 +83,7 @@ function check(text, place,    rest, word) {
     gsub(/SELECT [*]/, "SELECT", rest)
     gsub(/fillfactor = /, "", rest)
     gsub(/:=/, "", rest)
+    gsub(/TABLE _ [(]LIKE _ INCLUDING/, "TABLE _ (", rest)
     # Parts of an error of PL/pgSQL.
     gsub(/(ERRCODE|DETAIL|HINT|DIAGNOSTICS [a-z_]+) = /, "", rest)
     if (rest ~ /UPDATE/)
@@ -106,7 +107,7 @@ function check(text, place,    rest, word) {
         call = substr(word, RSTART, RLENGTH - 1)
         sub(/ +$/, "", call)
         if (call !~ /^(pg_catalog\.|_\.|mint\.|mint_registry\.|snowflake_|sequence_table|objectid_|uuid_v7_|ulid_)/ &&
-            call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|ARRAY|AND|OR|NOT|WITH|AS|ON|FROM|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
+            call !~ /^(OPERATOR|SELECT|VALUES|EXISTS|ANY|ALL|ARRAY|AND|OR|NOT|WITH|AS|ON|FROM|TO|JOIN|CHECK|KEY|TABLE|gist|answer|held|name|one|IDENTITY|CACHE|THEN|ELSE|WHEN|WHERE|CONFLICT|grants|here)$/ &&
             call !~ /^_/)
             say(place, "function", call, text)
         word = substr(word, RSTART + RLENGTH)

@@ -1,3 +1,7 @@
-//! Adoption: from the keys that a table has to pg_mint, and back.
+//! Adoption: from the keys that tables have to ids of this extension, and back.
 
+pub mod audit;
 pub mod convert;
+pub mod default;
+pub mod inventory;
+pub mod partition;

@@ -121,21 +121,23 @@ impl Sequence {
         .raise()
     }
 
-    /// As [`Sequence::open`] for writing, but without waiting; returns none also when another session has a conflicting
-    /// lock.
+    /// As [`Sequence::open`] for writing, without waiting: none also when another session has a conflicting lock.
     pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
-        let mode = Lock::Write.mode();
-        // SAFETY: calls without preconditions. The lock is released when the value is dropped, or here.
-        unsafe {
-            if !pg_sys::ConditionalLockRelationOid(oid, mode) {
-                return None;
-            }
-            let relation = pg_sys::try_relation_open(oid, pg_sys::NoLock.cast_signed());
-            if relation.is_null() {
-                pg_sys::UnlockRelationOid(oid, mode);
-            }
-            Self::check(relation, Lock::Write)
-        }
+        Self::check(relation_at_once(oid, Lock::Write)?, Lock::Write)
+    }
+
+    /// Reads the row of a permanent sequence without waiting, if no other session has a conflicting lock. **Whether the user
+    /// may read it is for the caller to check.**
+    pub fn peek(oid: pg_sys::Oid) -> Option<Row> {
+        let sequence = Self {
+            relation: relation_at_once(oid, Lock::Read)?,
+            lock: Some(Lock::Read),
+        };
+        // SAFETY: an open relation has its row of pg_class.
+        let class = unsafe { &*(*sequence.relation).rd_rel };
+        let kinds = [class.relkind, class.relpersistence].map(i8::cast_unsigned);
+        (kinds == [pg_sys::RELKIND_SEQUENCE, pg_sys::RELPERSISTENCE_PERMANENT])
+            .then(|| sequence.row())
     }
 
     /// Opens a sequence for a statement that alters it, with a lock against other writers until the transaction ends.
@@ -355,6 +357,20 @@ impl Drop for Sequence {
                 }
             }
         }
+    }
+}
+
+fn relation_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<pg_sys::Relation> {
+    // SAFETY: calls without preconditions. The lock is released here, or by whoever closes the relation.
+    unsafe {
+        if !pg_sys::ConditionalLockRelationOid(oid, lock.mode()) {
+            return None;
+        }
+        let relation = pg_sys::try_relation_open(oid, pg_sys::NoLock.cast_signed());
+        if relation.is_null() {
+            pg_sys::UnlockRelationOid(oid, lock.mode());
+        }
+        (!relation.is_null()).then_some(relation)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::relation;
 use crate::pg::charset;
+use mint_core::Micros;
 use mint_core::hash::fibonacci;
 use pgrx::pg_sys;
 use std::ffi::{CStr, OsStr};
@@ -68,16 +69,27 @@ pub fn database_name() -> String {
 pub fn incarnation() -> u32 {
     static KNOWN: Local<u32> = Local::new(0);
     if KNOWN.get() == 0 {
-        // SAFETY: the path of this process's database, a string that was set when it connected.
-        let folder = unsafe { CStr::from_ptr(pg_sys::DatabasePath) };
-        let file = Path::new(OsStr::from_bytes(folder.to_bytes())).join("PG_VERSION");
-        let stamp = fs::metadata(file).map_or(0, |file| {
+        let stamp = first_file().map_or(0, |file| {
             let made = file.mtime().wrapping_mul(1_000_000_000) + file.mtime_nsec();
             fibonacci(made.cast_unsigned() ^ file.ino().rotate_left(40))
         });
         KNOWN.set(((stamp >> 32) as u32).max(1));
     }
     KNOWN.get()
+}
+
+/// Returns when this database was created on this machine, in microseconds since 1970.
+pub fn created() -> Option<Micros> {
+    let file = first_file()?;
+    Some(file.mtime() * 1_000_000 + file.mtime_nsec() / 1_000)
+}
+
+/// Returns what the file system says of the file that CREATE DATABASE writes first.
+fn first_file() -> Option<fs::Metadata> {
+    // SAFETY: the path of this process's database, a string that was set when it connected.
+    let folder = unsafe { CStr::from_ptr(pg_sys::DatabasePath) };
+    let file = Path::new(OsStr::from_bytes(folder.to_bytes())).join("PG_VERSION");
+    fs::metadata(file).ok()
 }
 
 /// Returns the name of a database, if it exists.

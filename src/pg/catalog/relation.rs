@@ -1,6 +1,7 @@
 //! What the catalogs say of any relation.
 
 use crate::pg::charset;
+use crate::pg::error::relay_errors;
 use crate::pg::ports::get_relation_constraint_oid;
 use pgrx::pg_sys;
 use std::ffi::CStr;
@@ -80,6 +81,23 @@ pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation)
         .filter(|class| class.relkind.cast_unsigned() == pg_sys::RELKIND_VIEW)
         .map(|class| class.relowner)
+}
+
+/// Returns the kind of a relation, `pg_class.relkind`; none if there is none.
+pub fn kind(relation: pg_sys::Oid) -> Option<u8> {
+    class_of(relation).map(|class| class.relkind.cast_unsigned())
+}
+
+/// Returns the type that a domain is over, or the type itself.
+pub fn base_type(of: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    relay_errors(|| unsafe { pg_sys::getBaseType(of) })
+}
+
+/// Returns the name of a type for a message.
+pub fn name_of_type(of: pg_sys::Oid) -> String {
+    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a string.
+    unsafe { charset::decode_c(pg_sys::format_type_be(of)) }
 }
 
 /// The row of a relation in `pg_class`.

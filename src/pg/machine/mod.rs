@@ -5,5 +5,6 @@ pub mod host;
 pub mod log;
 pub mod mac_address;
 pub mod random;
+pub mod relation_file;
 pub mod server;
 pub mod state_file;

@@ -1,6 +1,8 @@
-//! Adoption: conversions of tables that are in use, and back.
+//! Adoption: inventory and audit, conversions of tables that are in use, and back, and partitions.
 
 mod convert;
+mod inventory;
 mod load;
 mod malice;
 mod online;
+mod partitions;

@@ -20,6 +20,13 @@ pub fn of_everybody(place: &str) -> Vec<String> {
             "segment_create({name}, {step}, {start}::pg_catalog.int8, {source}, {none})"
         ))
     };
+    let audit = |table: &str| {
+        format!(
+            "SELECT * FROM mint.audit({}, {}, {layout})",
+            relation(table),
+            text("id")
+        )
+    };
     let (segment, ticket, family) = (relation("seg"), relation("tick"), relation("family"));
     let (int, uids) = ("::pg_catalog.int4", "'{3,1}'::pg_catalog.int8[]");
     vec![
@@ -91,6 +98,28 @@ pub fn of_everybody(place: &str) -> Vec<String> {
             "SELECT layout FROM (VALUES ({layout}), ('sonyflake'::{HOME}.snowflake_layout)) AS of(layout) GROUP BY layout"
         ),
         format!("SELECT * FROM {HOME}.snowflake_layouts()"),
+        format!(
+            "CREATE TABLE {place}.parts (id pg_catalog.int8 PRIMARY KEY DEFAULT {HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}))
+             PARTITION BY RANGE (id);
+             CREATE TABLE {place}.part PARTITION OF {place}.parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+             CREATE TABLE {place}.number (id serial PRIMARY KEY, part pg_catalog.int4 REFERENCES {place}.parts);
+             INSERT INTO {place}.parts VALUES (1), ({HOME}.snowflake_next_id(5::pg_catalog.int4, {layout}));
+             INSERT INTO {place}.number VALUES (7, 1)"
+        ),
+        "SELECT * FROM mint.inventory()".to_owned(),
+        audit("parts"),
+        audit("number"),
+        format!(
+            "SELECT * FROM mint.partition_plan({}, '1 month'::pg_catalog.interval, 2{int}, {layout}, {}, '2040-01-01'::pg_catalog.timestamptz)",
+            relation("parts"),
+            text("Europe/Berlin")
+        ),
+        format!(
+            "SELECT * FROM mint.partition_drop_plan({}, '1 month'::pg_catalog.interval, {layout}, {}, false)",
+            relation("parts"),
+            text("Europe/Berlin")
+        ),
+        format!("DROP TABLE {place}.number, {place}.parts"),
     ]
 }
 

@@ -1,0 +1,108 @@
+//! What ids look like: which kind, and of which layout.
+
+use crate::clock::Micros;
+use crate::snowflake::builtin::BUILTINS;
+use crate::snowflake::layout::Layout;
+use crate::uuid::version::{self, Uuid};
+use std::collections::{BTreeMap, BTreeSet};
+
+const DAY: Micros = 86_400_000_000;
+/// Ids below this are of a counter: a snowflake would be of the first minutes after its epoch.
+pub const LARGE: i64 = 1 << 40;
+
+/// What the numbers of a column look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// Of a counter.
+    Small,
+    /// Of a built-in layout.
+    Snowflake(&'static Layout),
+    /// Too large for a counter, and of several layouts or of none.
+    Large,
+    /// Some are of a counter, and some too large for one.
+    Mixed,
+}
+
+/// Returns what numbers look like; none of no numbers.
+///
+/// Layouts of one shape differ in their epoch alone, so only ids of the last month tell theirs: by another layout they
+/// would be of another year.
+#[must_use]
+pub fn of_numbers(values: &[i64], now: Micros) -> Option<Numbers> {
+    let large: Vec<i64> = values.iter().copied().filter(|&id| id >= LARGE).collect();
+    if values.is_empty() {
+        return None;
+    }
+    if large.is_empty() {
+        return Some(Numbers::Small);
+    }
+    if large.len() < values.len() {
+        return Some(Numbers::Mixed);
+    }
+    let fits = BUILTINS.iter().filter_map(|builtin| {
+        let nodes = nodes_of_fresh(&builtin.layout, &large, now)?;
+        Some((nodes, &builtin.layout))
+    });
+    let mut fits: Vec<(usize, &Layout)> = fits.collect();
+    // Two that fit by chance: the wrong one takes time or sequence for nodes. Of those that mean the same, the first.
+    fits.sort_by_key(|(nodes, _)| *nodes);
+    fits.dedup_by_key(|(_, layout)| layout.key());
+    Some(match fits.as_slice() {
+        [(_, layout)] => Numbers::Snowflake(layout),
+        [(few, layout), (more, _), ..] if few < more => Numbers::Snowflake(layout),
+        _ => Numbers::Large,
+    })
+}
+
+/// Returns how many nodes ids of a layout have; none if one of them is not of the layout, of the future or of a time before
+/// there were any, or the newest is older than a month.
+fn nodes_of_fresh(layout: &Layout, ids: &[i64], now: Micros) -> Option<usize> {
+    let mut nodes = BTreeSet::new();
+    let mut newest = Micros::MIN;
+    for &id in ids {
+        let parts = layout.decode(id).ok()?;
+        if parts.at > now.saturating_add(DAY) || parts.at < FIRST {
+            return None;
+        }
+        nodes.insert(parts.node);
+        newest = newest.max(parts.at);
+    }
+    (newest >= now.saturating_sub(30 * DAY)).then_some(nodes.len())
+}
+
+/// 2010-01-01: no snowflake is older.
+const FIRST: Micros = 1_262_304_000_000_000;
+
+/// Returns the kind of a UUID: `uuid_v4`, or `uuid` without a version.
+#[must_use]
+pub fn of_uuid(id: &Uuid) -> String {
+    version::version(id).map_or_else(|| "uuid".to_owned(), |version| format!("uuid_v{version}"))
+}
+
+/// Returns the kind of an id that is written as text; none if it is none of these.
+#[must_use]
+pub fn of_text(text: &str) -> Option<String> {
+    let is_crockford = |sign: u8| sign.is_ascii_alphanumeric() && !b"ILOUilou".contains(&sign);
+    match text.len() {
+        26 if text.bytes().all(is_crockford) && text.as_bytes()[0] <= b'7' => {
+            Some("ulid".to_owned())
+        }
+        24 if text.bytes().all(|sign| sign.is_ascii_hexdigit()) => Some("objectid".to_owned()),
+        36 | 32 => Uuid::try_parse(text).ok().map(|id| of_uuid(&id)),
+        1..=19 if text.bytes().all(|sign| sign.is_ascii_digit()) => Some("integer".to_owned()),
+        _ => None,
+    }
+}
+
+/// Returns the kinds of several ids, the commonest first; none if there are no ids, or one is of no kind.
+#[must_use]
+pub fn commonest(kinds: impl Iterator<Item = Option<String>>) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for kind in kinds {
+        *counts.entry(kind?).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let names: Vec<String> = counts.into_iter().map(|(kind, _)| kind).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}

@@ -1,0 +1,6 @@
+//! What can be computed of existing tables: what their defaults call, what their ids look like, and the bounds of their partitions.
+
+pub mod call;
+pub mod evidence;
+pub mod keys;
+pub mod partition;

@@ -1,0 +1,7 @@
+//! Plans for existing tables.
+#![cfg(not(loom))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod calls;
+mod evidence;
+mod partitions;

@@ -1,0 +1,118 @@
+//! The audit as an SQL function.
+
+use crate::adopt::audit::findings::{Finding, Severity};
+use crate::adopt::audit::subject::Subject;
+use crate::adopt::audit::{counters, generated, references, times};
+use crate::adopt::default::{Generator, Generators};
+use crate::adopt::inventory::columns::sources;
+use crate::pg::catalog::privilege::guarded;
+use crate::pg::catalog::sql;
+use crate::pg::datum::regclass::Regclass;
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{relay_errors, required};
+use crate::pg::machine::clock;
+use crate::snowflake::layout::sql_type::SnowflakeLayout;
+use mint_core::Layout;
+use mint_core::adopt::evidence::{Numbers, of_numbers};
+use pgrx::prelude::*;
+use pgrx::spi::SpiClient;
+
+/// Returns what is wrong, or about to go wrong, with the ids of a column: the worst first, each with the numbers that show it,
+/// and with the statement that mends it where there is a safe one. Nothing is changed.
+///
+/// - **Sampling**: of a large table about 10,000 rows of 1,000 blocks are read, and a finding says so. The largest id is that
+///   of an index.
+/// - **Layout**: the given one, or that of the default, or that of which the ids look.
+#[pg_extern(schema = "mint", volatile, parallel_restricted, cost = 100000)]
+fn audit(
+    relation: Option<Regclass>,
+    column_name: Option<DecodedText>,
+    layout: default!(Option<SnowflakeLayout>, "NULL"),
+) -> TableIterator<
+    'static,
+    (
+        name!(severity, &'static str),
+        name!(finding, &'static str),
+        name!(evidence, DecodedText),
+        name!(command, Option<DecodedText>),
+    ),
+> {
+    let table = required(relation, "relation").0;
+    let column = required(column_name, "column_name").0;
+    let given = layout.map(|layout| *layout.layout());
+    let shown = sql::name_of(table);
+    let read = |client: &SpiClient<'_>| {
+        let generators = Generators::find(client);
+        let subject = Subject::read(client, table, &shown, &column, &generators);
+        findings(client, &subject, given, &generators)
+    };
+    let mut found = guarded(|| relay_errors(|| Spi::connect(read)));
+    found.sort_by_key(|finding| finding.severity);
+    TableIterator::new(found.into_iter().map(|finding| {
+        (
+            finding.severity.name(),
+            finding.finding,
+            DecodedText(finding.evidence),
+            finding.command.map(DecodedText),
+        )
+    }))
+}
+
+fn findings(
+    client: &SpiClient<'_>,
+    subject: &Subject,
+    given: Option<Layout>,
+    generators: &Generators,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    generated::check(subject, given.as_ref(), &mut found);
+    references::check(client, subject, generators, &mut found);
+    if let Some(source) = sources(client).get(&(subject.table, subject.number)) {
+        counters::check(client, subject, source, &mut found);
+    }
+    match subject.base_type {
+        pg_sys::INT8OID => {
+            if let Some(layout) = layout_of(subject, given) {
+                generated::check_end(&layout, &mut found);
+                let newest = (!subject.ids.is_whole)
+                    .then(|| counters::largest_id(client, subject, i64::MAX))
+                    .flatten();
+                times::check_snowflakes(subject, &layout, newest, &mut found);
+            }
+        }
+        pg_sys::UUIDOID => times::check_uuids(subject, &mut found),
+        other if other == generators.objectid => times::check_objectids(subject, &mut found),
+        _ => {}
+    }
+    if let Some(why) = subject.ids.unread {
+        let evidence = format!("No ids were read, or not all: {why}.");
+        found.push(Finding::new(Severity::Info, "ids were not read", evidence));
+    } else if !subject.ids.is_whole {
+        let of = subject.ids.rows.filter(|&rows| rows > 0.0);
+        let of = of.map_or_else(String::new, |rows| format!(" of about {rows:.0} rows"));
+        let evidence = format!("{} ids{of} were read.", subject.ids.values.len());
+        found.push(Finding::new(Severity::Info, "ids were sampled", evidence));
+    }
+    found
+}
+
+/// Returns the layout of a bigint: the given one, that of the default, or that of which the ids look; none of a counter.
+fn layout_of(subject: &Subject, given: Option<Layout>) -> Option<Layout> {
+    let made = match &subject.generator {
+        Some(Generator::Snowflake { layout, .. }) => *layout,
+        Some(_) => return given,
+        None => None,
+    };
+    given
+        .or(made)
+        .or_else(|| match of_numbers(&subject.numbers(), clock::now()) {
+            Some(Numbers::Snowflake(layout)) => Some(*layout),
+            _ => None,
+        })
+}
+
+extension_sql_file!(
+    "../../../sql/adopt/audit.sql",
+    name = "audit",
+    requires = ["layout_casts", audit]
+);

@@ -1,0 +1,107 @@
+//! Findings of a default that generates ids, before any id is looked at.
+
+use crate::adopt::audit::findings::{Finding, Severity};
+use crate::adopt::audit::subject::Subject;
+use crate::adopt::default::Generator;
+use crate::pg::machine::clock;
+use mint_core::clock::timestamp_text;
+use mint_core::{Layout, Micros};
+use pgrx::pg_sys;
+
+const YEAR: Micros = 365 * 86_400_000_000;
+
+/// Checks what a default generates against its column and its layout.
+pub fn check(subject: &Subject, given: Option<&Layout>, found: &mut Vec<Finding>) {
+    let default = subject.default.as_deref().unwrap_or_default();
+    match &subject.generator {
+        Some(Generator::Snowflake { layout, shard }) => {
+            check_type(subject, default, found);
+            if let (Some(layout), Some(shard)) = (layout, shard) {
+                check_shard(subject, default, layout, *shard, found);
+            }
+            if let (Some(layout), Some(given)) = (layout, given)
+                && layout.key() != given.key()
+            {
+                let evidence = format!(
+                    "The default is {default}, and the ids are said to be of layout {given}."
+                );
+                found.push(Finding::new(
+                    Severity::Warning,
+                    "default generates another layout",
+                    evidence,
+                ));
+            }
+        }
+        Some(Generator::Uuid(4)) => {
+            let evidence =
+                format!("The default is {default}: each id is in another place of the index.");
+            let command = format!("SET DEFAULT {}.uuid_v7()", subject.schema);
+            found.push(
+                Finding::new(Severity::Info, "default generates random UUIDs", evidence)
+                    .mended_by(subject.alter(&command)),
+            );
+        }
+        _ => {}
+    }
+}
+
+fn check_type(subject: &Subject, default: &str, found: &mut Vec<Finding>) {
+    if subject.base_type == pg_sys::INT8OID {
+        return;
+    }
+    let evidence = format!(
+        "The default is {default}, and the column is of type {}.",
+        subject.type_name
+    );
+    found.push(
+        Finding::new(
+            Severity::Error,
+            "column is too narrow for its default",
+            evidence,
+        )
+        .mended_by(subject.alter("TYPE bigint")),
+    );
+}
+
+fn check_shard(
+    subject: &Subject,
+    default: &str,
+    layout: &Layout,
+    shard: i64,
+    found: &mut Vec<Finding>,
+) {
+    let max = layout.node.max().cast_signed();
+    if (0..=max).contains(&shard) {
+        return;
+    }
+    let evidence =
+        format!("The default is {default}, and shards of layout {layout} are 0 to {max}.");
+    let command = format!(
+        "SET DEFAULT {0}.snowflake_next_id({1}, '{layout}'::{0}.snowflake_layout)",
+        subject.schema,
+        shard.rem_euclid(max + 1)
+    );
+    found.push(
+        Finding::new(Severity::Error, "shard is out of range", evidence)
+            .mended_by(subject.alter(&command)),
+    );
+}
+
+/// Checks when a layout ends.
+pub fn check_end(layout: &Layout, found: &mut Vec<Finding>) {
+    let left = layout
+        .end()
+        .map(|end| (end, end.saturating_sub(clock::now())));
+    let (severity, finding, end) = match left {
+        Some((end, ..=0)) => (Severity::Error, "layout has ended", end),
+        Some((end, left)) if left < 2 * YEAR => {
+            (Severity::Warning, "layout ends within two years", end)
+        }
+        _ => return,
+    };
+    let evidence = format!(
+        "There are no ids of layout {layout} from {} on.",
+        timestamp_text(end)
+    );
+    found.push(Finding::new(severity, finding, evidence));
+}

@@ -1,0 +1,9 @@
+//! What is wrong, or about to go wrong, with the ids of a column.
+
+mod counters;
+mod findings;
+mod functions;
+mod generated;
+mod references;
+mod subject;
+mod times;

@@ -1,0 +1,213 @@
+//! Findings of the ids themselves: their times, nodes, layouts and versions.
+
+use crate::adopt::audit::findings::{Finding, Severity};
+use crate::adopt::audit::subject::Subject;
+use crate::adopt::default::Generator;
+use crate::pg::machine::clock;
+use crate::pg::sample::Value;
+use crate::snowflake::settings;
+use mint_core::adopt::evidence::{LARGE, Numbers, of_numbers};
+use mint_core::clock::{duration_text, timestamp_text};
+use mint_core::uuid::version;
+use mint_core::{Layout, Micros, ObjectId, Parts, Uuid};
+use std::collections::BTreeMap;
+
+/// Clocks of servers that are in order differ by less.
+const SLACK: Micros = 1_000_000;
+
+/// Checks snowflakes against their layout: `newest` is the largest of all, where that is known.
+pub fn check_snowflakes(
+    subject: &Subject,
+    layout: &Layout,
+    newest: Option<i64>,
+    found: &mut Vec<Finding>,
+) {
+    let mut numbers = subject.numbers();
+    numbers.extend(newest);
+    let small = numbers.iter().filter(|&&id| id < LARGE).count();
+    numbers.retain(|&id| id >= LARGE);
+    if small > 0 {
+        let evidence = format!(
+            "{} are below 2^40, as those of a counter are.",
+            subject.share(small)
+        );
+        found.push(Finding::new(Severity::Info, "ids of a counter", evidence));
+    }
+    let decoded: Vec<(i64, Option<Parts>)> = numbers
+        .iter()
+        .map(|&id| (id, layout.decode(id).ok()))
+        .collect();
+    let strange = decoded.iter().filter(|(_, parts)| parts.is_none()).count();
+    if strange > 0 {
+        let evidence = format!("{} cannot be of layout {layout}.", subject.share(strange));
+        found.push(Finding::new(
+            Severity::Error,
+            "ids of another layout",
+            evidence,
+        ));
+    } else if let Some(Numbers::Snowflake(other)) = of_numbers(&numbers, clock::now())
+        && other.key() != layout.key()
+        && !is_of_its_time(&decoded)
+    {
+        let evidence = format!("The ids look like layout {other}, and the layout is {layout}.");
+        found.push(Finding::new(
+            Severity::Error,
+            "ids of another layout",
+            evidence,
+        ));
+    }
+    check_nodes(subject, &decoded, found);
+    check_future(subject, layout, &decoded, found);
+}
+
+/// Returns whether the newest id is of the last month, and so most likely of the layout.
+fn is_of_its_time(decoded: &[(i64, Option<Parts>)]) -> bool {
+    const MONTH: Micros = 30 * 86_400_000_000;
+    let newest = decoded
+        .iter()
+        .filter_map(|(_, parts)| parts.map(|parts| parts.at))
+        .max();
+    newest.is_some_and(|at| clock::now().saturating_sub(at).abs() < MONTH)
+}
+
+fn check_nodes(subject: &Subject, decoded: &[(i64, Option<Parts>)], found: &mut Vec<Finding>) {
+    let Some(Generator::Snowflake {
+        shard: Some(shard), ..
+    }) = subject.generator
+    else {
+        return;
+    };
+    let mut others: BTreeMap<u64, usize> = BTreeMap::new();
+    for parts in decoded.iter().filter_map(|(_, parts)| *parts) {
+        if parts.node.cast_signed() != shard {
+            *others.entry(parts.node).or_default() += 1;
+        }
+    }
+    if others.is_empty() {
+        return;
+    }
+    let nodes: Vec<String> = others.keys().take(5).map(u64::to_string).collect();
+    let more = if others.len() > 5 { " and others" } else { "" };
+    let evidence = format!(
+        "{} are of shards {}{more}, and the default generates those of {shard}.",
+        subject.share(others.values().sum()),
+        nodes.join(", ")
+    );
+    found.push(Finding::new(
+        Severity::Info,
+        "ids of other shards",
+        evidence,
+    ));
+}
+
+fn check_future(
+    subject: &Subject,
+    layout: &Layout,
+    decoded: &[(i64, Option<Parts>)],
+    found: &mut Vec<Finding>,
+) {
+    let limit = clock::now() + settings::policy().max_ahead + SLACK;
+    let ahead: Vec<(i64, Micros)> = decoded
+        .iter()
+        .filter_map(|&(id, parts)| Some((id, parts?.at)))
+        .filter(|&(_, at)| at > limit)
+        .collect();
+    let Some(&(id, at)) = ahead.iter().max() else {
+        return;
+    };
+    let own = match subject.generator {
+        Some(Generator::Snowflake {
+            shard: Some(shard), ..
+        }) => ahead
+            .iter()
+            .filter(|&&(id, _)| {
+                layout
+                    .decode(id)
+                    .is_ok_and(|parts| parts.node.cast_signed() == shard)
+            })
+            .max()
+            .copied(),
+        _ => Some((id, at)),
+    };
+    let evidence = format!(
+        "{} are later than the clock. The latest, {id}, is of {}, {} ahead.",
+        subject.share(ahead.len()),
+        timestamp_text(at),
+        duration_text(at.saturating_sub(clock::now()))
+    );
+    let finding = Finding::new(Severity::Error, "ids of the future", evidence);
+    // Only ids of the default's own shard can be met by new ones.
+    found.push(match own {
+        Some((id, _)) => finding.mended_by(format!(
+            "SELECT {0}.snowflake_start_above({id}, '{layout}'::{0}.snowflake_layout);",
+            subject.schema
+        )),
+        None => Finding {
+            severity: Severity::Warning,
+            ..finding
+        },
+    });
+}
+
+/// Checks UUIDs: their versions against the default's, and the times of version 7.
+pub fn check_uuids(subject: &Subject, found: &mut Vec<Finding>) {
+    let id = |value: &Value| match value {
+        Value::Uuid(bytes) => Some(Uuid::from_bytes(*bytes)),
+        _ => None,
+    };
+    let ids: Vec<Uuid> = subject.ids.values.iter().filter_map(id).collect();
+    if let Some(Generator::Uuid(made)) = subject.generator {
+        let mut others: BTreeMap<Option<u8>, usize> = BTreeMap::new();
+        for id in &ids {
+            let its = version::version(id);
+            if its != Some(made) {
+                *others.entry(its).or_default() += 1;
+            }
+        }
+        for (its, count) in others {
+            let its = its.map_or_else(|| "no version".to_owned(), |its| format!("version {its}"));
+            let evidence = format!(
+                "{} are of {its}, and the default generates version {made}.",
+                subject.share(count)
+            );
+            found.push(Finding::new(
+                Severity::Info,
+                "ids of another version",
+                evidence,
+            ));
+        }
+    }
+    let times = ids.iter().filter(|id| version::version(id) == Some(7));
+    check_times(subject, times.filter_map(version::time).collect(), found);
+}
+
+/// Checks the times of ObjectIDs.
+pub fn check_objectids(subject: &Subject, found: &mut Vec<Finding>) {
+    let time = |value: &Value| match value {
+        Value::Bytes(bytes) => Some(ObjectId(*bytes).time()),
+        _ => None,
+    };
+    check_times(
+        subject,
+        subject.ids.values.iter().filter_map(time).collect(),
+        found,
+    );
+}
+
+fn check_times(subject: &Subject, times: Vec<Micros>, found: &mut Vec<Finding>) {
+    let limit = clock::now() + SLACK;
+    let ahead = times.iter().filter(|&&at| at > limit);
+    let (count, latest) = (ahead.clone().count(), ahead.max());
+    if let Some(&latest) = latest {
+        let evidence = format!(
+            "{} are later than the clock. The latest is of {}.",
+            subject.share(count),
+            timestamp_text(latest)
+        );
+        found.push(Finding::new(
+            Severity::Warning,
+            "ids of the future",
+            evidence,
+        ));
+    }
+}

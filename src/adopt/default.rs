@@ -1,0 +1,129 @@
+//! What a column's default generates.
+
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::OrReport;
+use crate::pg::worker::dblink::value;
+use mint_core::Layout;
+use mint_core::adopt::call::{Call, literal};
+use pgrx::pg_sys;
+use pgrx::spi::SpiClient;
+use std::collections::BTreeMap;
+
+/// The ids that a default generates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Generator {
+    /// The next value of a sequence.
+    Sequence,
+    /// 64-bit ids; the layout and the shard, where the default says them.
+    Snowflake {
+        layout: Option<Layout>,
+        shard: Option<i64>,
+    },
+    /// UUIDs of a version.
+    Uuid(u8),
+    ObjectId,
+}
+
+/// The functions that generate ids, by the names that the server writes.
+pub struct Generators {
+    /// The schema of this extension's functions, quoted.
+    pub schema: String,
+    /// The oid of the type `objectid`.
+    pub objectid: pg_sys::Oid,
+    /// The functions of other extensions, and the versions of their UUIDs.
+    uuids: BTreeMap<String, u8>,
+}
+
+impl Generators {
+    /// Finds where the extensions are. Names are read with the server's own search path.
+    pub fn find(client: &SpiClient<'_>) -> Self {
+        let home = "SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text), t.oid
+             FROM pg_catalog.pg_extension AS e
+             JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+             JOIN pg_catalog.pg_type AS t ON t.typnamespace OPERATOR(pg_catalog.=) n.oid
+                 AND t.typname OPERATOR(pg_catalog.=) 'objectid'::pg_catalog.name
+             WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name";
+        let others = "SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text) OPERATOR(pg_catalog.||) '.'::pg_catalog.text
+                 OPERATOR(pg_catalog.||) pg_catalog.quote_ident(p.proname::pg_catalog.text), p.proname::pg_catalog.text
+             FROM pg_catalog.pg_extension AS e
+             JOIN pg_catalog.pg_depend AS d ON d.refobjid OPERATOR(pg_catalog.=) e.oid
+                 AND d.refclassid OPERATOR(pg_catalog.=) e.tableoid
+                 AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\"
+             JOIN pg_catalog.pg_proc AS p ON p.oid OPERATOR(pg_catalog.=) d.objid
+                 AND p.tableoid OPERATOR(pg_catalog.=) d.classid
+             JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
+             WHERE e.extname OPERATOR(pg_catalog.=) ANY ('{uuid-ossp,pgcrypto,pg_uuidv7}'::pg_catalog.name[])";
+        let rows = client.select(home, Some(1), &[]).or_report();
+        let home = (!rows.is_empty()).then(|| rows.first());
+        let text = |row: &_, column| value::<DecodedText>(row, column).map(|text| text.0);
+        let schema = home.as_ref().and_then(|row| text(row, 1));
+        let objectid = home.as_ref().and_then(|row| value::<pg_sys::Oid>(row, 2));
+        let mut uuids = BTreeMap::new();
+        for row in client.select(others, None, &[]).or_report() {
+            let text = |column| row.get::<DecodedText>(column).or_report();
+            if let (Some(name), Some(function)) = (text(1), text(2))
+                && let Some(version) = version(&function.0)
+            {
+                uuids.insert(name.0, version);
+            }
+        }
+        Self {
+            schema: schema.unwrap_or_default(),
+            objectid: objectid.unwrap_or(pg_sys::InvalidOid),
+            uuids,
+        }
+    }
+
+    /// Returns what an expression generates, as `pg_get_expr` writes it; none if it is something else than one call.
+    pub fn of(&self, expression: &str) -> Option<Generator> {
+        let call = Call::read(expression)?;
+        let own = call.function.strip_prefix(self.schema.as_str());
+        match own.and_then(|name| name.strip_prefix('.')) {
+            Some(name) => own_generator(name, &call),
+            None => match call.function {
+                "nextval" => Some(Generator::Sequence),
+                "gen_random_uuid" | "uuidv4" => Some(Generator::Uuid(4)),
+                "uuidv7" => Some(Generator::Uuid(7)),
+                other => self.uuids.get(other).copied().map(Generator::Uuid),
+            },
+        }
+    }
+}
+
+/// Returns the version of the UUIDs that a function of another extension generates.
+fn version(function: &str) -> Option<u8> {
+    match function {
+        "uuid_generate_v1" | "uuid_generate_v1mc" => Some(1),
+        "uuid_generate_v4" | "gen_random_uuid" => Some(4),
+        "uuid_generate_v7" => Some(7),
+        _ => None,
+    }
+}
+
+/// Returns what a function of this extension generates.
+fn own_generator(name: &str, call: &Call<'_>) -> Option<Generator> {
+    let arguments = call.arguments();
+    let at = |place: usize| arguments.get(place).copied();
+    // A layout that is not given is the default one.
+    let layout = |given: Option<&str>| match given {
+        None => mint_core::snowflake::builtin::by_name("instagram").copied(),
+        Some(text) => literal(text)?.parse::<Layout>().ok(),
+    };
+    Some(match name {
+        "snowflake_next_id" => Generator::Snowflake {
+            layout: layout(at(1)),
+            shard: at(0).and_then(literal).and_then(|text| text.parse().ok()),
+        },
+        "snowflake_next" => Generator::Snowflake {
+            layout: layout(at(0)),
+            shard: None,
+        },
+        "segment_next" | "ticket_next" => Generator::Sequence,
+        "uuid_v1" => Generator::Uuid(1),
+        "uuid_v4" => Generator::Uuid(4),
+        "uuid_v6" => Generator::Uuid(6),
+        "uuid_v7" => Generator::Uuid(7),
+        "objectid" | "objectid_legacy" => Generator::ObjectId,
+        _ => return None,
+    })
+}

@@ -1,0 +1,181 @@
+//! The columns that can be of ids, and what the catalogs say of them.
+
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::OrReport;
+use pgrx::pg_sys;
+use pgrx::spi::SpiClient;
+use std::collections::HashMap;
+
+/// A column by its table and its number.
+pub type Place = (pg_sys::Oid, i16);
+
+/// A column of a table that is no partition.
+pub struct Column {
+    pub place: Place,
+    pub name: String,
+    /// The name of its type.
+    pub type_name: String,
+    /// The type, or the type below its domain.
+    pub base_type: pg_sys::Oid,
+    /// `a` or `d` of an identity column.
+    pub identity: Option<u8>,
+    pub default: Option<String>,
+    pub is_key: bool,
+    /// The user may read it, and sees all rows.
+    pub is_readable: bool,
+}
+
+/// Columns that are keys, that others refer to, or that have a default, of the types that ids have. Rows that row security
+/// would hide from the user are not read: its policies would be run, as written by the owner of the table.
+const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_catalog.format_type(a.atttypid, a.atttypmod),
+        CASE WHEN t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\" THEN t.typbasetype ELSE t.oid END,
+        a.attidentity, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid), k.oid IS NOT NULL,
+        pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE'::pg_catalog.text)
+            AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'::pg_catalog.text)
+            AND NOT pg_catalog.row_security_active(c.oid)
+    FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
+    JOIN pg_catalog.pg_type AS t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
+    LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
+        AND d.adnum OPERATOR(pg_catalog.=) a.attnum
+    LEFT JOIN pg_catalog.pg_constraint AS k ON k.conrelid OPERATOR(pg_catalog.=) c.oid
+        AND k.contype OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\"
+        AND a.attnum OPERATOR(pg_catalog.=) ANY (k.conkey)
+    LEFT JOIN (SELECT DISTINCT f.confrelid AS relation, pg_catalog.unnest(f.confkey) AS attribute
+        FROM pg_catalog.pg_constraint AS f WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\") AS r
+        ON r.relation OPERATOR(pg_catalog.=) c.oid AND r.attribute OPERATOR(pg_catalog.=) a.attnum
+    WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog.\"char\"[])
+        AND NOT c.relispartition
+        AND c.relpersistence OPERATOR(pg_catalog.<>) 't'::pg_catalog.\"char\"
+        AND n.nspname OPERATOR(pg_catalog.<>) ALL ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
+        AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2
+        AND NOT a.attisdropped
+        AND a.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
+        AND CASE WHEN t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\" THEN t.typbasetype ELSE t.oid END
+            OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[])
+        AND (d.oid IS NOT NULL OR k.oid IS NOT NULL OR a.attidentity OPERATOR(pg_catalog.<>) ''::pg_catalog.\"char\"
+            OR r.relation IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS e WHERE e.objid OPERATOR(pg_catalog.=) c.oid
+            AND e.classid OPERATOR(pg_catalog.=) c.tableoid AND e.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\")
+    ORDER BY n.nspname, c.relname, a.attnum";
+
+/// Reads the columns of the whole database, in the order of their names.
+pub fn columns(client: &SpiClient<'_>, objectid: pg_sys::Oid) -> Vec<Column> {
+    let types = vec![
+        pg_sys::INT2OID,
+        pg_sys::INT4OID,
+        pg_sys::INT8OID,
+        pg_sys::UUIDOID,
+        pg_sys::TEXTOID,
+        pg_sys::VARCHAROID,
+        pg_sys::BPCHAROID,
+        objectid,
+    ];
+    let rows = client.select(COLUMNS, None, &[types.into()]).or_report();
+    let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
+        let text = |column| {
+            row.get::<DecodedText>(column)
+                .or_report()
+                .map(|text| text.0)
+        };
+        let flag = |column| row.get::<bool>(column).or_report().unwrap_or(false);
+        let sign = row.get::<i8>(6).or_report().unwrap_or(0).cast_unsigned();
+        Some(Column {
+            place: (row.get(1).or_report()?, row.get(2).or_report()?),
+            name: text(3)?,
+            type_name: text(4)?,
+            base_type: row.get(5).or_report()?,
+            identity: Some(sign).filter(|&sign| sign != 0),
+            default: text(7),
+            is_key: flag(8),
+            is_readable: flag(9),
+        })
+    };
+    rows.filter_map(read).collect()
+}
+
+/// Foreign keys between columns.
+#[derive(Default)]
+pub struct References {
+    /// The columns that refer to a column, like `public.item(order_id)`.
+    pub to: HashMap<Place, Vec<String>>,
+    /// The columns that refer to others.
+    pub from: HashMap<Place, ()>,
+}
+
+const REFERENCES: &str = "SELECT f.confrelid, one.far, f.conrelid, one.near,
+        pg_catalog.format('%I.%I(%I)'::pg_catalog.text, n.nspname, c.relname, a.attname)
+    FROM pg_catalog.pg_constraint AS f
+    CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(f.conkey), pg_catalog.unnest(f.confkey)) AS one(near, far)
+    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) f.conrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) f.conrelid
+        AND a.attnum OPERATOR(pg_catalog.=) one.near
+    WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\"
+        AND f.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
+    ORDER BY n.nspname, c.relname, a.attnum, f.conname";
+
+/// Reads the foreign keys of the whole database.
+pub fn references(client: &SpiClient<'_>) -> References {
+    let mut all = References::default();
+    for row in client.select(REFERENCES, None, &[]).or_report() {
+        let place =
+            |table, column| Some((row.get(table).or_report()?, row.get(column).or_report()?));
+        if let (Some(to), Some(from)) = (place(1, 2), place(3, 4))
+            && let Some(name) = row.get::<DecodedText>(5).or_report()
+        {
+            let names: &mut Vec<String> = all.to.entry(to).or_default();
+            if !names.contains(&name.0) {
+                names.push(name.0);
+            }
+            all.from.insert(from, ());
+        }
+    }
+    all
+}
+
+/// A sequence that a column draws from.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    pub sequence: pg_sys::Oid,
+    /// The sequence belongs to the column: it is a serial or an identity.
+    pub is_owned: bool,
+    pub max: i64,
+    pub increment: i64,
+}
+
+const SEQUENCES: &str = "SELECT d.adrelid, d.adnum, q.seqrelid, q.seqmax, q.seqincrement, EXISTS (
+            SELECT FROM pg_catalog.pg_depend AS o WHERE o.objid OPERATOR(pg_catalog.=) q.seqrelid
+                AND o.classid OPERATOR(pg_catalog.=) e.refclassid AND o.refclassid OPERATOR(pg_catalog.=) e.refclassid
+                AND o.refobjid OPERATOR(pg_catalog.=) d.adrelid
+                AND o.refobjsubid OPERATOR(pg_catalog.=) d.adnum::pg_catalog.int4
+                AND o.deptype OPERATOR(pg_catalog.=) 'a'::pg_catalog.\"char\")
+    FROM pg_catalog.pg_attrdef AS d
+    JOIN pg_catalog.pg_depend AS e ON e.classid OPERATOR(pg_catalog.=) d.tableoid
+        AND e.objid OPERATOR(pg_catalog.=) d.oid
+        AND e.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+    JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) e.refobjid
+    UNION ALL
+    SELECT e.refobjid, e.refobjsubid::pg_catalog.int2, q.seqrelid, q.seqmax, q.seqincrement, true
+    FROM pg_catalog.pg_depend AS e
+    JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) e.objid
+    WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+        AND e.refclassid OPERATOR(pg_catalog.=) e.classid
+        AND e.deptype OPERATOR(pg_catalog.=) 'i'::pg_catalog.\"char\"";
+
+/// Reads which columns draw from which sequences: by their defaults, or as identities.
+pub fn sources(client: &SpiClient<'_>) -> HashMap<Place, Source> {
+    let rows = client.select(SEQUENCES, None, &[]).or_report();
+    let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
+        let place = (row.get(1).or_report()?, row.get(2).or_report()?);
+        let source = Source {
+            sequence: row.get(3).or_report()?,
+            max: row.get(4).or_report()?,
+            increment: row.get(5).or_report()?,
+            is_owned: row.get(6).or_report()?,
+        };
+        Some((place, source))
+    };
+    rows.filter_map(read).collect()
+}

@@ -1,0 +1,110 @@
+//! Rows, sizes and growth of tables, those of a partitioned one as the sum of its partitions.
+
+use crate::pg::catalog::extension;
+use crate::pg::datum::text::DecodedText;
+use crate::pg::datum::timestamp::to_micros;
+use crate::pg::error::OrReport;
+use crate::pg::machine::relation_file;
+use mint_core::Micros;
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::pg_sys;
+use pgrx::spi::SpiClient;
+use std::collections::HashMap;
+
+/// What is known of a table, or of all partitions of one.
+#[derive(Default)]
+pub struct Table {
+    /// As of the last VACUUM or ANALYZE; none where there was neither.
+    pub rows: Option<f64>,
+    pub bytes: Option<i64>,
+    /// Rows inserted since the statistics began.
+    pub inserted: i64,
+    /// The partitions that have rows; the table itself if it is not partitioned.
+    pub leaves: Vec<pg_sys::Oid>,
+}
+
+/// The tables of the database.
+pub struct Tables {
+    tables: HashMap<pg_sys::Oid, Table>,
+    /// When the statistics began to count.
+    pub counting_since: Option<Micros>,
+}
+
+/// Each table and its root, with the files of its indexes and its TOAST table.
+const TABLES: &str = "WITH RECURSIVE tree AS (
+        SELECT c.oid AS root, c.oid AS leaf FROM pg_catalog.pg_class AS c
+        WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog.\"char\"[]) AND NOT c.relispartition
+            AND c.relnamespace OPERATOR(pg_catalog.<>) ALL (
+                '{pg_catalog,information_schema}'::pg_catalog.regnamespace[]::pg_catalog.oid[])
+        UNION ALL
+        SELECT t.root, i.inhrelid FROM tree AS t
+        JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) t.leaf
+        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid AND c.relispartition
+    ), part AS (
+        SELECT t.root, c.oid AS leaf, c.oid, c.reltuples, c.relpages, c.reltoastrelid, true AS is_table
+        FROM tree AS t JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.leaf
+        WHERE c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\"
+    ), file AS (
+        SELECT p.root, p.leaf, p.oid, p.reltuples, p.relpages, true AS is_table FROM part AS p
+        UNION ALL
+        SELECT p.root, p.leaf, c.oid, c.reltuples, c.relpages, false FROM part AS p
+        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.reltoastrelid
+        UNION ALL
+        SELECT p.root, p.leaf, c.oid, c.reltuples, c.relpages, false FROM part AS p
+        JOIN pg_catalog.pg_index AS x ON x.indrelid OPERATOR(pg_catalog.=) p.oid
+            OR x.indrelid OPERATOR(pg_catalog.=) p.reltoastrelid
+        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) x.indexrelid
+    )
+    SELECT f.root, f.leaf, f.is_table, f.reltuples::pg_catalog.float8, f.relpages,
+        pg_catalog.pg_relation_filepath(f.oid::pg_catalog.regclass),
+        CASE WHEN f.is_table THEN pg_catalog.pg_stat_get_tuples_inserted(f.oid) END
+    FROM file AS f ORDER BY f.is_table DESC, f.leaf";
+
+const BEGUN: &str =
+    "SELECT pg_catalog.pg_stat_get_db_stat_reset_time(d.oid) FROM pg_catalog.pg_database AS d
+    WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()";
+
+impl Tables {
+    /// Reads all tables.
+    pub fn read(client: &SpiClient<'_>) -> Self {
+        let mut tables: HashMap<pg_sys::Oid, Table> = HashMap::new();
+        for row in client.select(TABLES, None, &[]).or_report() {
+            let number = |column| row.get::<i64>(column).or_report();
+            let oid = |column| row.get::<pg_sys::Oid>(column).or_report();
+            let (Some(root), Some(leaf)) = (oid(1), oid(2)) else {
+                continue;
+            };
+            let table = tables.entry(root).or_default();
+            if row.get(3).or_report() == Some(true) {
+                let rows = row.get::<f64>(4).or_report().filter(|&rows| rows >= 0.0);
+                table.rows = match (table.rows, rows) {
+                    (None, rows) => rows,
+                    (rows, None) => rows,
+                    (Some(some), Some(more)) => Some(some + more),
+                };
+                table.inserted = table.inserted.saturating_add(number(7).unwrap_or(0));
+                table.leaves.push(leaf);
+            }
+            let path = row.get::<DecodedText>(6).or_report();
+            let size = path.and_then(|path| relation_file::size(&path.0));
+            let estimate = || {
+                let pages = row.get::<i32>(5).or_report().map(i64::from);
+                pages.map(|pages| pages * i64::from(pg_sys::BLCKSZ))
+            };
+            if let Some(bytes) = size.or_else(estimate) {
+                *table.bytes.get_or_insert(0) += bytes;
+            }
+        }
+        let reset = client.select(BEGUN, Some(1), &[]).or_report();
+        let reset = reset.first().get::<TimestampWithTimeZone>(1).or_report();
+        Self {
+            tables,
+            counting_since: reset.map(to_micros).or_else(extension::created),
+        }
+    }
+
+    /// Returns what is known of a table; nothing of one that has no partitions.
+    pub fn get(&self, table: pg_sys::Oid) -> Option<&Table> {
+        self.tables.get(&table)
+    }
+}

@@ -1,0 +1,180 @@
+//! Errors of tables and arguments for which there is no plan of partitions.
+
+use crate::adopt::partition::bounds::MOST;
+use crate::pg::catalog::relation;
+use crate::pg::error::{ToReport, report};
+use mint_core::Layout;
+use mint_core::adopt::keys::Keys;
+use mint_core::adopt::partition::StepError;
+use mint_core::clock::timestamp_text;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+
+/// What a table must be.
+const BY_RANGE: &str = "Use a table that is partitioned by range of one column of type bigint, uuid or objectid, \
+    as in CREATE TABLE ... PARTITION BY RANGE (id).";
+
+#[cold]
+#[track_caller]
+pub fn not_partitioned(table: &str) -> ! {
+    let message = format!("\"{table}\" is not a partitioned table");
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
+        .hint(BY_RANGE)
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn temporary(table: &str) -> ! {
+    let message = format!("cannot plan partitions of temporary table \"{table}\"");
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message).raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn not_by_range(table: &str, strategy: &str) -> ! {
+    let message = format!("table \"{table}\" is not partitioned by range");
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
+        .detail(format!("The table is partitioned by {strategy}."))
+        .hint(BY_RANGE)
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn many_columns(table: &str, count: i32) -> ! {
+    let message = format!("table \"{table}\" is not partitioned by one column");
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
+        .detail(format!("The partition key has {count} columns."))
+        .hint(BY_RANGE)
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn expression(table: &str) -> ! {
+    let message = format!("table \"{table}\" is not partitioned by a column");
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
+        .detail("The partition key is an expression.")
+        .hint(BY_RANGE)
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn not_ids(table: &str, column: &str, key_type: pg_sys::Oid) -> ! {
+    let message = format!("table \"{table}\" is not partitioned by ids");
+    report(Code::ERRCODE_DATATYPE_MISMATCH, message)
+        .detail(format!(
+            "Column \"{column}\" is of type {}.",
+            relation::name_of_type(key_type)
+        ))
+        .hint(BY_RANGE)
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn not_in_time(table: &str, column: &str, version: u8) -> ! {
+    let message = format!("table \"{table}\" is not partitioned by time");
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail(format!(
+            "The default of column \"{column}\" generates UUIDs of version {version}, which do not sort by time as version 7 does."
+        ))
+        .hint(format!("Use ALTER TABLE ... ALTER {column} SET DEFAULT uuid_v7()."))
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn no_layout(column: &str, key_type: pg_sys::Oid) -> ! {
+    let message = format!("column \"{column}\" has no layout");
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail(format!(
+            "The column is of type {}. Only a bigint has a layout.",
+            relation::name_of_type(key_type)
+        ))
+        .hint("Call the function without a layout.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn unknown_layout(table: &str, column: &str, default: Option<&str>) -> ! {
+    let message = format!("layout of column \"{column}\" of table \"{table}\" is not known");
+    let detail = match default {
+        Some(default) => format!("The default of the column is {default}."),
+        None => "The column has no default.".to_owned(),
+    };
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail(detail)
+        .hint("Pass the layout of the ids, as in layout => 'twitter'.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn other_layout(table: &str, column: &str, given: &Layout, its: &Layout) -> ! {
+    let message =
+        format!("layout \"{given}\" is not that of column \"{column}\" of table \"{table}\"");
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail(format!(
+            "The default of the column generates ids of layout \"{its}\". The same number has another time in each of them."
+        ))
+        .hint("Call the function without a layout, or change the default first.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn ended(keys: &Keys) -> ! {
+    let end = match keys {
+        Keys::Snowflake(layout) => layout.end(),
+        Keys::UuidV7 => None,
+        Keys::ObjectId => Some((i64::from(u32::MAX) + 1) * 1_000_000),
+    };
+    let detail = end.map(|end| format!("There are no ids from {} on.", timestamp_text(end)));
+    report(
+        Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+        format!("{keys} has reached the end of its time field"),
+    )
+    .detail_if(detail)
+    .hint("Use a layout with a later epoch or more bits of time, or an earlier timestamp.")
+    .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn out_of_calendar() -> ! {
+    report(
+        Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
+        "timestamp out of range",
+    )
+    .detail("Partitions can begin and end in the years 1 to 9999.")
+    .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn too_many(count: usize) -> ! {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "too many partitions")
+        .detail(format!(
+            "The plan has {count} partitions or more, but at most {MOST} are allowed."
+        ))
+        .hint("Use a longer interval, or a later timestamp in since.")
+        .raise()
+}
+
+impl ToReport for StepError {
+    fn code(&self) -> Code {
+        Code::ERRCODE_INVALID_PARAMETER_VALUE
+    }
+
+    fn explain(&self, report: crate::pg::error::Report) -> crate::pg::error::Report {
+        match self {
+            Self::Mixed => report
+                .detail("A month has no fixed number of days, and a day no fixed number of hours.")
+                .hint("Use an interval such as '1 month', '7 days' or '6 hours'."),
+            _ => report.hint("Use an interval such as '1 month', '7 days' or '6 hours'."),
+        }
+    }
+}

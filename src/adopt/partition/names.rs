@@ -1,0 +1,52 @@
+//! Names of new partitions.
+
+use crate::pg::catalog::privilege::guarded;
+use crate::pg::catalog::sql;
+use crate::pg::charset;
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{OrReport, relay_errors};
+use pgrx::{Spi, pg_sys};
+use std::collections::BTreeSet;
+
+/// The longest name, in bytes of the server's encoding.
+const LONGEST: usize = pg_sys::NAMEDATALEN as usize - 1;
+
+/// The names that are left in a schema.
+pub struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    /// Reads the names of a schema that begin as those of the partitions do.
+    pub fn of(namespace: pg_sys::Oid) -> Self {
+        let query = "SELECT pg_catalog.array_agg(taken.name) FROM (
+                 SELECT c.relname::pg_catalog.text AS name FROM pg_catalog.pg_class AS c
+                 WHERE c.relnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid
+                 UNION ALL
+                 SELECT t.typname::pg_catalog.text FROM pg_catalog.pg_type AS t
+                 WHERE t.typnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid) AS taken";
+        let read = || Spi::get_one_with_args::<Vec<DecodedText>>(query, &[namespace.into()]);
+        let taken = guarded(|| relay_errors(read).or_report()).unwrap_or_default();
+        Self {
+            taken: taken.into_iter().map(|name| name.0).collect(),
+        }
+    }
+
+    /// Returns an unused name of a table and a suffix, quoted. Where it is too long, the table's name is cut.
+    pub fn next(&mut self, table: &str, suffix: &str) -> String {
+        let mut name = joined(table, suffix);
+        let mut count = 1;
+        while !self.taken.insert(name.clone()) {
+            count += 1;
+            name = joined(table, &format!("{suffix}_{count}"));
+        }
+        sql::quoted_exactly(&name)
+    }
+}
+
+fn joined(table: &str, suffix: &str) -> String {
+    let mut table = table.to_owned();
+    let length = |text: &str| charset::encode(text).len();
+    while length(&table) + 1 + suffix.len() > LONGEST && table.pop().is_some() {}
+    format!("{table}_{suffix}")
+}

@@ -1,0 +1,221 @@
+//! A partitioned table, its key and its partitions, as the catalogs have them.
+
+use crate::adopt::default::{Generator, Generators};
+use crate::adopt::partition::error;
+use crate::pg::catalog::privilege::guarded;
+use crate::pg::catalog::{relation, sql};
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{OrReport, relay_errors};
+use crate::pg::worker::dblink::value;
+use mint_core::Layout;
+use mint_core::adopt::keys::{Key, Keys};
+use mint_core::adopt::partition::Range;
+use pgrx::spi::{SpiClient, SpiTupleTable};
+use pgrx::{Spi, pg_sys};
+
+/// A table that is partitioned by range of one column of ids.
+pub struct Parent {
+    /// The quoted name with its schema.
+    pub name: String,
+    /// The schema, quoted.
+    pub schema: String,
+    /// The oid of the schema.
+    pub namespace: pg_sys::Oid,
+    /// The name itself.
+    pub relname: String,
+    /// The ids of the column.
+    pub keys: Keys,
+    /// What a new table takes from it besides its columns, as `USING heap TABLESPACE fast`.
+    pub storage: String,
+    /// The partitions, without the default one.
+    pub partitions: Vec<Partition>,
+}
+
+/// A partition.
+pub struct Partition {
+    /// The quoted name with its schema.
+    pub name: String,
+    /// Its keys.
+    pub range: Range<Key>,
+    /// It is a foreign table.
+    pub is_foreign: bool,
+    /// Another session began to detach it concurrently.
+    pub is_detaching: bool,
+}
+
+/// What the catalogs say of a table.
+struct Row {
+    kind: u8,
+    persistence: u8,
+    strategy: Option<u8>,
+    columns: i32,
+    column: Option<String>,
+    key_type: Option<pg_sys::Oid>,
+    default: Option<String>,
+}
+
+const TABLE: &str = "SELECT c.relkind, c.relpersistence, k.partstrat, k.partnatts::pg_catalog.int4,
+        a.attname::pg_catalog.text, a.atttypid, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid),
+        pg_catalog.quote_ident(n.nspname::pg_catalog.text), c.relnamespace, c.relname::pg_catalog.text,
+        pg_catalog.concat(' USING '::pg_catalog.text OPERATOR(pg_catalog.||) pg_catalog.quote_ident(m.amname::pg_catalog.text),
+            ' TABLESPACE '::pg_catalog.text OPERATOR(pg_catalog.||) pg_catalog.quote_ident(t.spcname::pg_catalog.text))
+    FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+    LEFT JOIN pg_catalog.pg_partitioned_table AS k ON k.partrelid OPERATOR(pg_catalog.=) c.oid
+    LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
+        AND a.attnum OPERATOR(pg_catalog.=) k.partattrs[0] AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2
+    LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
+        AND d.adnum OPERATOR(pg_catalog.=) a.attnum
+    LEFT JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) c.relam
+    LEFT JOIN pg_catalog.pg_tablespace AS t ON t.oid OPERATOR(pg_catalog.=) c.reltablespace
+    WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+
+const PARTITIONS: &str = "SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text) OPERATOR(pg_catalog.||) '.'::pg_catalog.text
+        OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname::pg_catalog.text),
+        pg_catalog.pg_get_expr(c.relpartbound, 0::pg_catalog.oid),
+        c.relkind OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\", i.inhdetachpending
+    FROM pg_catalog.pg_inherits AS i
+    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+    WHERE i.inhparent OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+
+impl Parent {
+    /// Reads a partitioned table. The layout of a bigint is the given one, or that of its default.
+    pub fn find(table: pg_sys::Oid, layout: Option<Layout>) -> Self {
+        let name = sql::name_of(table);
+        let read = |client: &SpiClient<'_>| Self::read(client, table, &name, layout);
+        guarded(|| relay_errors(|| Spi::connect(read)))
+    }
+
+    fn read(
+        client: &SpiClient<'_>,
+        table: pg_sys::Oid,
+        name: &str,
+        layout: Option<Layout>,
+    ) -> Self {
+        let generators = Generators::find(client);
+        let rows = client.select(TABLE, Some(1), &[table.into()]).or_report();
+        if rows.is_empty() {
+            sql::missing(table);
+        }
+        let found = rows.first();
+        let text = |column| value::<DecodedText>(&found, column).map(|text| text.0);
+        let row = Row::read(&found);
+        let keys = row.keys(name, &generators, layout);
+        let schema = text(8).unwrap_or_default();
+        let relname = text(10).unwrap_or_default();
+        Self {
+            name: sql::exact_name_of(table),
+            schema,
+            namespace: value(&found, 9).unwrap_or(pg_sys::InvalidOid),
+            relname,
+            storage: text(11).unwrap_or_default(),
+            partitions: partitions(client, table, &keys),
+            keys,
+        }
+    }
+}
+
+impl Row {
+    fn read(row: &SpiTupleTable<'_>) -> Self {
+        let text = |column| value::<DecodedText>(row, column).map(|text| text.0);
+        let sign = |column| value::<i8>(row, column).map(i8::cast_unsigned);
+        Self {
+            kind: sign(1).unwrap_or(0),
+            persistence: sign(2).unwrap_or(0),
+            strategy: sign(3),
+            columns: value(row, 4).unwrap_or(0),
+            column: text(5),
+            key_type: value(row, 6),
+            default: text(7),
+        }
+    }
+
+    /// Returns the ids of the partition key, or raises the error of a table that has none.
+    fn keys(&self, table: &str, generators: &Generators, layout: Option<Layout>) -> Keys {
+        if self.kind != pg_sys::RELKIND_PARTITIONED_TABLE {
+            error::not_partitioned(table);
+        }
+        if self.persistence == pg_sys::RELPERSISTENCE_TEMP {
+            error::temporary(table);
+        }
+        match self.strategy {
+            Some(b'r') => {}
+            Some(b'l') => error::not_by_range(table, "list"),
+            _ => error::not_by_range(table, "hash"),
+        }
+        if self.columns != 1 {
+            error::many_columns(table, self.columns);
+        }
+        let (Some(column), Some(key_type)) = (&self.column, self.key_type) else {
+            error::expression(table);
+        };
+        let base = relation::base_type(key_type);
+        let default = self.default.as_deref();
+        let generator = default.and_then(|default| generators.of(default));
+        let keys = match base {
+            pg_sys::INT8OID => {
+                let its = match generator {
+                    Some(Generator::Snowflake { layout, .. }) => layout,
+                    _ => None,
+                };
+                let layout = match (layout, its) {
+                    (Some(given), Some(its)) if !have_equal_times(&given, &its) => {
+                        error::other_layout(table, column, &given, &its)
+                    }
+                    (Some(layout), _) | (None, Some(layout)) => layout,
+                    (None, None) => error::unknown_layout(table, column, default),
+                };
+                // The error of a layout whose ids do not sort by time.
+                layout.min_id(0).or_report();
+                return Keys::Snowflake(layout);
+            }
+            pg_sys::UUIDOID => Keys::UuidV7,
+            other if other == generators.objectid => Keys::ObjectId,
+            _ => error::not_ids(table, column, key_type),
+        };
+        if layout.is_some() {
+            error::no_layout(column, key_type);
+        }
+        if let Some(Generator::Uuid(version)) = generator
+            && version != 7
+        {
+            error::not_in_time(table, column, version);
+        }
+        keys
+    }
+}
+
+/// Returns whether ids of two layouts have the same times.
+fn have_equal_times(one: &Layout, other: &Layout) -> bool {
+    let times = |layout: &Layout| (layout.epoch(), layout.unit(), layout.time.shift);
+    times(one) == times(other)
+}
+
+fn partitions(client: &SpiClient<'_>, table: pg_sys::Oid, keys: &Keys) -> Vec<Partition> {
+    let rows = client.select(PARTITIONS, None, &[table.into()]).or_report();
+    let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
+        let text = |column| row.get::<DecodedText>(column).or_report();
+        let flag = |column| row.get::<bool>(column).or_report().unwrap_or(false);
+        let bound = text(2)?.0;
+        // The default partition has no range.
+        let (from, until) = bound
+            .strip_prefix("FOR VALUES FROM (")?
+            .split_once(") TO (")?;
+        Some(Partition {
+            name: text(1)?.0,
+            range: Range {
+                from: bound_of(from, keys),
+                until: bound_of(until.strip_suffix(')')?, keys),
+            },
+            is_foreign: flag(3),
+            is_detaching: flag(4),
+        })
+    };
+    rows.filter_map(read).collect()
+}
+
+/// Reads the bound of a partition; none for MINVALUE and MAXVALUE.
+fn bound_of(text: &str, keys: &Keys) -> Option<Key> {
+    keys.parse(text.trim_matches('\''))
+}
