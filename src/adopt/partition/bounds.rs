@@ -1,15 +1,12 @@
 //! The ranges of the missing partitions.
 
-use crate::adopt::partition::error;
+use crate::adopt::partition::error::{self, MOST};
 use crate::adopt::partition::parent::Parent;
 use crate::adopt::partition::zone::Zone;
 use crate::pg::error::OrReport;
 use mint_core::Micros;
 use mint_core::adopt::keys::{Key, Keys};
 use mint_core::adopt::partition::{Gap, Range, Step, gaps, name_between};
-
-/// More partitions than this are a mistake.
-pub const MOST: i32 = 10_000;
 
 /// A partition to be made.
 pub struct Missing {

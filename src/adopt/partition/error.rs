@@ -1,6 +1,5 @@
 //! Errors of tables and arguments for which there is no plan of partitions.
 
-use crate::adopt::partition::bounds::MOST;
 use crate::pg::catalog::relation;
 use crate::pg::error::{ToReport, report};
 use mint_core::Layout;
@@ -8,6 +7,9 @@ use mint_core::adopt::keys::Keys;
 use mint_core::adopt::partition::StepError;
 use mint_core::clock::timestamp_text;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
+
+/// More partitions of a plan than this are a mistake.
+pub const MOST: i32 = 10_000;
 
 /// What a table must be.
 const BY_RANGE: &str = "Use a table that is partitioned by range of one column of type bigint, uuid or objectid, \

@@ -1,6 +1,7 @@
 //! The plans as SQL functions. They read the catalogs and change nothing.
 
-use crate::adopt::partition::bounds::{MOST, missing};
+use crate::adopt::partition::bounds::missing;
+use crate::adopt::partition::error::MOST;
 use crate::adopt::partition::names::Names;
 use crate::adopt::partition::parent::{Parent, Partition};
 use crate::adopt::partition::zone::Zone;
