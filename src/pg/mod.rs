@@ -8,7 +8,6 @@ pub mod error;
 pub mod machine;
 pub mod planner;
 pub mod ports;
-pub mod sample;
 pub mod sequence;
 pub mod shmem;
 pub mod size_setting;

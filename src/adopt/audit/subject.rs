@@ -1,10 +1,10 @@
 //! The column that is audited: what the catalogs say of it, and the ids that were read.
 
 use crate::adopt::default::{Generator, Generators};
+use crate::pg::catalog::sample::{self, Limit, Sample, Value};
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
-use crate::pg::sample::{self, Limit, Sample, Value};
 use crate::pg::worker::dblink::value;
 use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};

@@ -3,8 +3,8 @@
 use crate::adopt::audit::findings::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::default::Generator;
+use crate::pg::catalog::sample::Value;
 use crate::pg::machine::clock;
-use crate::pg::sample::Value;
 use crate::snowflake::settings;
 use mint_core::adopt::evidence::{LARGE, Numbers, of_numbers};
 use mint_core::clock::{duration_text, timestamp_text};

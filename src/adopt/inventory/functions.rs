@@ -127,7 +127,7 @@ impl Catalog {
         column: &Column,
         source: Option<&Source>,
         kind: &Kind,
-        values: &[crate::pg::sample::Value],
+        values: &[crate::pg::catalog::sample::Value],
     ) -> Usage {
         match (kind.name.as_deref(), &kind.layout) {
             (_, Some(layout)) => usage::of_layout(layout),

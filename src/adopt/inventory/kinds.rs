@@ -2,8 +2,8 @@
 
 use crate::adopt::default::{Generator, Generators};
 use crate::adopt::inventory::columns::{Column, Source};
+use crate::pg::catalog::sample::{self, Limit, Sample, Value};
 use crate::pg::machine::clock;
-use crate::pg::sample::{self, Limit, Sample, Value};
 use mint_core::adopt::evidence::{Numbers, commonest, of_numbers, of_text, of_uuid};
 use mint_core::{Layout, Uuid};
 use pgrx::pg_sys;

@@ -3,8 +3,8 @@
 use crate::adopt::inventory::columns::{Column, Source};
 use crate::adopt::inventory::tables::{Table, Tables};
 use crate::pg::catalog::privilege;
+use crate::pg::catalog::sample::Value;
 use crate::pg::machine::clock;
-use crate::pg::sample::Value;
 use crate::pg::sequence::Sequence;
 use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Micros};

@@ -7,5 +7,6 @@ pub mod function;
 pub mod invalidation;
 pub mod privilege;
 pub mod relation;
+pub mod sample;
 pub mod sql;
 pub mod tables;
