@@ -165,7 +165,7 @@ unsafe fn read_blocks(
             } else {
                 u64::from(number) * u64::from(blocks - 1) / u64::from(count - 1)
             } as u32;
-            let (mut first, mut last) = (tid(block, 1), tid(block, pg_sys::MaxOffsetNumber as u16));
+            let (mut first, mut last) = (tid(block, 1), tid(block, pg_sys::MaxOffsetNumber));
             if scan.is_null() {
                 scan = begin(table.0, &mut first, &mut last);
             } else {

@@ -6,10 +6,7 @@ use crate::adopt::partition::zone::Zone;
 use crate::pg::error::OrReport;
 use mint_core::Micros;
 use mint_core::adopt::keys::{Key, Keys};
-use mint_core::adopt::partition::{Gap, Range, Step, gaps, name_between};
-
-/// More partitions than this are a mistake.
-pub const MOST: i32 = 10_000;
+use mint_core::adopt::partition::{Gap, MOST, Range, Step, gaps, name_between};
 
 /// A partition to be made.
 pub struct Missing {
