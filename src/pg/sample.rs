@@ -21,6 +21,16 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// Returns the number of an integer type.
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
 /// What was read of a column.
 #[derive(Debug, Default)]
 pub struct Sample {
