@@ -74,6 +74,20 @@ impl Generators {
         }
     }
 
+    /// Returns the types that ids have.
+    pub fn id_types(&self) -> Vec<pg_sys::Oid> {
+        vec![
+            pg_sys::INT2OID,
+            pg_sys::INT4OID,
+            pg_sys::INT8OID,
+            pg_sys::UUIDOID,
+            pg_sys::TEXTOID,
+            pg_sys::VARCHAROID,
+            pg_sys::BPCHAROID,
+            self.objectid,
+        ]
+    }
+
     /// Returns what an expression generates, as `pg_get_expr` writes it; none if it is something else than one call.
     pub fn of(&self, expression: &str) -> Option<Generator> {
         let call = Call::read(expression)?;

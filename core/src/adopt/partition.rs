@@ -10,6 +10,8 @@ use thiserror::Error;
 
 const SECOND: Micros = 1_000_000;
 const DAY: Micros = 86_400 * SECOND;
+/// A plan of more partitions is a mistake.
+pub const MOST: i32 = 10_000;
 /// 0001-01-01T00:00:00 in microseconds since 1970.
 const MONDAY: Micros = -719_162 * DAY;
 

@@ -2,14 +2,18 @@
 
 use mint_core::adopt::call::{Call, literal};
 
-fn read(expression: &str) -> Option<(&str, Vec<&str>)> {
+/// A function and its arguments.
+type Read<'a> = Option<(&'a str, Vec<&'a str>)>;
+
+fn read(expression: &str) -> Read<'_> {
     Call::read(expression).map(|call| (call.function, call.arguments()))
 }
 
 #[test]
 fn a_default_is_one_call_or_something_else() {
     let twitter = "'twitter'::ids.snowflake_layout";
-    let cases: [(&str, Option<(&str, Vec<&str>)>); 16] = [
+    #[rustfmt::skip]
+    let cases = [
         ("gen_random_uuid()", Some(("gen_random_uuid", vec![]))),
         (
             "(gen_random_uuid())::text",

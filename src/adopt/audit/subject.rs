@@ -127,11 +127,7 @@ impl Subject {
 
     /// Returns the numbers among the ids.
     pub fn numbers(&self) -> Vec<i64> {
-        let number = |value: &Value| match value {
-            Value::Number(number) => Some(*number),
-            _ => None,
-        };
-        self.ids.values.iter().filter_map(number).collect()
+        self.ids.values.iter().filter_map(Value::number).collect()
     }
 
     /// Returns a statement that alters the column.
@@ -221,17 +217,7 @@ fn check_table(table: pg_sys::Oid, shown: &str) {
 }
 
 fn check_type(base_type: pg_sys::Oid, name: &str, column: &str, generators: &Generators) {
-    let known = [
-        pg_sys::INT2OID,
-        pg_sys::INT4OID,
-        pg_sys::INT8OID,
-        pg_sys::UUIDOID,
-        pg_sys::TEXTOID,
-        pg_sys::VARCHAROID,
-        pg_sys::BPCHAROID,
-        generators.objectid,
-    ];
-    if !known.contains(&base_type) {
+    if !generators.id_types().contains(&base_type) {
         report(
             Code::ERRCODE_DATATYPE_MISMATCH,
             format!("column \"{column}\" does not have ids"),

@@ -61,17 +61,7 @@ const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_ca
     ORDER BY n.nspname, c.relname, a.attnum";
 
 /// Reads the columns of the whole database, in the order of their names.
-pub fn columns(client: &SpiClient<'_>, objectid: pg_sys::Oid) -> Vec<Column> {
-    let types = vec![
-        pg_sys::INT2OID,
-        pg_sys::INT4OID,
-        pg_sys::INT8OID,
-        pg_sys::UUIDOID,
-        pg_sys::TEXTOID,
-        pg_sys::VARCHAROID,
-        pg_sys::BPCHAROID,
-        objectid,
-    ];
+pub fn columns(client: &SpiClient<'_>, types: Vec<pg_sys::Oid>) -> Vec<Column> {
     let rows = client.select(COLUMNS, None, &[types.into()]).or_report();
     let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
         let text = |column| {

@@ -78,13 +78,7 @@ pub fn values(column: &Column, leaves: &[pg_sys::Oid]) -> Vec<Value> {
 
 /// Returns what ids look like.
 pub fn seen(values: &[Value]) -> Kind {
-    let numbers: Vec<i64> = values
-        .iter()
-        .filter_map(|value| match value {
-            Value::Number(number) => Some(*number),
-            _ => None,
-        })
-        .collect();
+    let numbers: Vec<i64> = values.iter().filter_map(Value::number).collect();
     if !numbers.is_empty() {
         return match of_numbers(&numbers, clock::now()) {
             Some(Numbers::Small) => Kind::new("integer", None),

@@ -87,13 +87,7 @@ pub fn of_counter(
             source.max.min(largest),
             source.increment,
         ),
-        None => {
-            let number = |value: &Value| match value {
-                Value::Number(number) => Some(*number),
-                _ => None,
-            };
-            (seen.iter().filter_map(number).max(), largest, 1)
-        }
+        None => (seen.iter().filter_map(Value::number).max(), largest, 1),
     };
     let Some(last) = last else {
         return Usage::default();

@@ -1,12 +1,12 @@
 //! The ranges of the missing partitions.
 
-use crate::adopt::partition::error::{self, MOST};
+use crate::adopt::partition::error;
 use crate::adopt::partition::parent::Parent;
 use crate::adopt::partition::zone::Zone;
 use crate::pg::error::OrReport;
 use mint_core::Micros;
 use mint_core::adopt::keys::{Key, Keys};
-use mint_core::adopt::partition::{Gap, Range, Step, gaps, name_between};
+use mint_core::adopt::partition::{Gap, MOST, Range, Step, gaps, name_between};
 
 /// A partition to be made.
 pub struct Missing {

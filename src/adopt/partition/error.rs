@@ -4,7 +4,7 @@ use crate::pg::catalog::relation;
 use crate::pg::error::{ToReport, report};
 use mint_core::Layout;
 use mint_core::adopt::keys::Keys;
-use mint_core::adopt::partition::StepError;
+use mint_core::adopt::partition::{MOST, StepError};
 use mint_core::clock::timestamp_text;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 

@@ -1,7 +1,6 @@
 //! The plans as SQL functions. They read the catalogs and change nothing.
 
 use crate::adopt::partition::bounds::missing;
-use crate::adopt::partition::error::MOST;
 use crate::adopt::partition::names::Names;
 use crate::adopt::partition::parent::{Parent, Partition};
 use crate::adopt::partition::zone::Zone;
@@ -14,7 +13,7 @@ use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::settings;
 use mint_core::Micros;
 use mint_core::adopt::keys::Key;
-use mint_core::adopt::partition::Step;
+use mint_core::adopt::partition::{MOST, Step};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;

@@ -21,6 +21,16 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// Returns the number of an integer type.
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
 /// What was read of a column.
 #[derive(Debug, Default)]
 pub struct Sample {
@@ -165,7 +175,7 @@ unsafe fn read_blocks(
             } else {
                 u64::from(number) * u64::from(blocks - 1) / u64::from(count - 1)
             } as u32;
-            let (mut first, mut last) = (tid(block, 1), tid(block, pg_sys::MaxOffsetNumber as u16));
+            let (mut first, mut last) = (tid(block, 1), tid(block, pg_sys::MaxOffsetNumber));
             if scan.is_null() {
                 scan = begin(table.0, &mut first, &mut last);
             } else {
