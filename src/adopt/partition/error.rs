@@ -8,9 +8,6 @@ use mint_core::adopt::partition::{MOST, StepError};
 use mint_core::clock::timestamp_text;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
-/// More partitions of a plan than this are a mistake.
-pub const MOST: i32 = 10_000;
-
 /// What a table must be.
 const BY_RANGE: &str = "Use a table that is partitioned by range of one column of type bigint, uuid or objectid, \
     as in CREATE TABLE ... PARTITION BY RANGE (id).";
