@@ -6,7 +6,7 @@ SET search_path = shop, home;
 SET TimeZone = 'UTC';
 
 -- Nothing to find.
-CREATE TABLE good (id bigint PRIMARY KEY DEFAULT snowflake_next_id(805, 'twitter'));
+CREATE TABLE good (id bigint PRIMARY KEY DEFAULT snowflake_next_id(1005, 'twitter'));
 INSERT INTO good SELECT FROM generate_series(1, 100);
 SELECT * FROM mint.audit('good', 'id');
 CREATE TABLE empty (id uuid PRIMARY KEY DEFAULT uuid_v7());
@@ -50,10 +50,10 @@ ALTER TABLE shop.note ALTER COLUMN good_id TYPE bigint;
 SELECT * FROM mint.audit('good', 'id');
 
 -- Ids of the future, of other shards, of a counter and of another layout.
-INSERT INTO good VALUES (snowflake_encode('2070-01-01', 805, 0, 'twitter'));
+INSERT INTO good VALUES (snowflake_encode('2070-01-01', 1005, 0, 'twitter'));
 SELECT severity, finding, regexp_replace(evidence, '[0-9]+ s ahead', '# s ahead') AS evidence, command FROM mint.audit('good', 'id');
-DELETE FROM good WHERE id = snowflake_encode('2070-01-01', 805, 0, 'twitter');
-INSERT INTO good SELECT snowflake_encode(now() + interval '30 s', 805, 0, 'twitter');
+DELETE FROM good WHERE id = snowflake_encode('2070-01-01', 1005, 0, 'twitter');
+INSERT INTO good SELECT snowflake_encode(now() + interval '30 s', 1005, 0, 'twitter');
 SELECT command FROM mint.audit('good', 'id') WHERE finding = 'ids of the future' \gset
 SELECT :'command' ~ '^SELECT home.snowflake_start_above\([0-9]+, ''twitter''::home.snowflake_layout\);$' AS command;
 \o /dev/null
