@@ -23,5 +23,8 @@ for member in core pg_test/cluster pg_test/house pg_test/programs/tokio_postgres
             cargo clippy --manifest-path "$member/Cargo.toml" --all-targets -- -D warnings
     fi
 done
+step "documentation of the core" doc_core \
+    env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p pg_mint_core
+step "clippy, the core without features" clippy_core_bare cargo clippy -p pg_mint_core --no-default-features -- -D warnings
 step "layout of the code" house cargo test -p mint_house
 echo "lint: ok in $SECONDS s"

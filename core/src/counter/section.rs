@@ -169,7 +169,7 @@ pub enum DrawError {
     UsedUp,
     /// The memory belongs to another section now.
     NotMine,
-    /// The table should [`UserTable::grow`] first. Where it cannot now, [`UserTable::draw_or_evict`].
+    /// The table should `UserTable::grow` first. Where it cannot now, `UserTable::draw_or_evict`.
     Crowded,
     /// This session has to map more of the table's parts first.
     Unmapped,
