@@ -26,7 +26,7 @@ WHERE oprleft IN ('snowflake_layout'::regtype, 'objectid'::regtype) AND 0 IN (op
 -- No name clashes with those of PostgreSQL itself, but for min and max of another type, mint.version() and mint.convert().
 SELECT p.proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON e.oid = d.refobjid
-WHERE extname = 'pg_mint' AND p.prokind <> 'a' AND EXISTS (SELECT FROM pg_proc o WHERE o.proname = p.proname AND o.pronamespace = 'pg_catalog'::regnamespace);
+WHERE extname = 'pg_mint' AND p.prokind <> 'a' AND EXISTS (SELECT FROM pg_proc o WHERE o.proname = p.proname AND o.pronamespace = 'pg_catalog'::regnamespace) ORDER BY 1;
 
 -- Settings are at their defaults.
 SELECT name, setting, boot_val FROM pg_settings WHERE name LIKE 'pg_mint.%' AND setting IS DISTINCT FROM boot_val;

@@ -42,7 +42,9 @@ SELECT mint.convert('t', 'id', 'snowflake_next_id(5) + 1');
 SELECT mint.convert('t', 'id', 'snowflake_next_ids(5, 3)');
 SELECT mint.convert('t', 'id', 'snowflake_min(now())');
 SELECT mint.convert('t', 'id', 'uuid_v7()');
+\set VERBOSITY terse
 SELECT mint.convert('t', 'id', 'nobodys(5)');
+\set VERBOSITY default
 -- A function of somebody else with the name of a generator.
 CREATE FUNCTION shop.snowflake_next_id(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
 SELECT mint.convert('t', 'id', 'snowflake_next_id(''5''::text)');

@@ -12,7 +12,7 @@ pub(crate) struct Function {
 
 /// Texts of the types' values: an ordinary one, then the extremes, with a bar between them.
 #[rustfmt::skip]
-const VALUES: [(&str, &str); 15] = [
+const VALUES: [(&str, &str); 17] = [
     ("smallint", "1|0|-1|2|16|63|64|65|2147483647|-2147483648"),
     ("integer", "1|0|-1|2|16|63|64|65|2147483647|-2147483648"),
     ("bigint", "1|0|-1|63|64|1024|4294967296|9007199254740993|9223372036854775807|9223372036854775806|-9223372036854775808"),
