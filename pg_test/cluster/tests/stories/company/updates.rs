@@ -82,8 +82,8 @@ fn install_practice() {
         (update.clone(), read(&format!("pg_test/updates/{update}"))),
     ] {
         let place = extension_folder().join(name);
-        // Other stories may read it.
-        let next = place.with_extension("next");
+        // Other stories may read it, and write it at the same time.
+        let next = place.with_extension(format!("{:?}", std::thread::current().id()));
         fs::write(&next, text).expect("the folder of extensions can be written");
         fs::rename(&next, &place).expect("a script can be put in");
     }
