@@ -45,6 +45,8 @@ pub struct Encoding {
     pub name: &'static str,
     /// The digits by their value.
     pub(super) digits: &'static [u8],
+    /// The same as a table that any 6 bits are an index of.
+    pub(super) table: [u8; 64],
     /// The value of each byte; [`NOT_A_DIGIT`] or [`IGNORED`] where it has none.
     pub(super) values: [u8; 256],
     /// For reading by eye: either case, zeros in front.
@@ -66,9 +68,11 @@ pub const MAX_LENGTH: usize = 16;
 
 const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> Encoding {
     let mut values = [NOT_A_DIGIT; 256];
+    let mut table = [b'?'; 64];
     let mut value = 0;
     while value < digits.len() {
         let digit = digits[value];
+        table[value] = digit;
         values[digit as usize] = value as u8;
         if lenient {
             values[digit.to_ascii_lowercase() as usize] = value as u8;
@@ -79,6 +83,7 @@ const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> E
     Encoding {
         name,
         digits,
+        table,
         values,
         lenient,
         checked: false,

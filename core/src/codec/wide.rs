@@ -73,7 +73,7 @@ impl Encoding {
             let mut part = (id % radix) as u64;
             id /= radix;
             for digit in chunk.iter_mut().rev() {
-                *digit = self.digits[(part % RADIX) as usize];
+                *digit = self.table[(part % RADIX) as usize % 64];
                 part /= RADIX;
             }
         }
