@@ -25,7 +25,7 @@ pub struct Column {
     pub is_readable: bool,
 }
 
-/// Columns that are keys, that others refer to, or that have a default, of the types that ids have. Rows that row security
+/// Columns that are keys or have a default, and all columns of tables that others refer to, of the types that ids have. Rows that row security
 /// would hide from the user are not read: its policies would be run, as written by the owner of the table.
 const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_catalog.format_type(a.atttypid, a.atttypmod),
         CASE WHEN t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\" THEN t.typbasetype ELSE t.oid END,
@@ -42,9 +42,6 @@ const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_ca
     LEFT JOIN pg_catalog.pg_constraint AS k ON k.conrelid OPERATOR(pg_catalog.=) c.oid
         AND k.contype OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\"
         AND a.attnum OPERATOR(pg_catalog.=) ANY (k.conkey)
-    LEFT JOIN (SELECT DISTINCT f.confrelid AS relation, pg_catalog.unnest(f.confkey) AS attribute
-        FROM pg_catalog.pg_constraint AS f WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\") AS r
-        ON r.relation OPERATOR(pg_catalog.=) c.oid AND r.attribute OPERATOR(pg_catalog.=) a.attnum
     WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog.\"char\"[])
         AND NOT c.relispartition
         AND c.relpersistence OPERATOR(pg_catalog.<>) 't'::pg_catalog.\"char\"
@@ -55,14 +52,21 @@ const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_ca
         AND CASE WHEN t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\" THEN t.typbasetype ELSE t.oid END
             OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[])
         AND (d.oid IS NOT NULL OR k.oid IS NOT NULL OR a.attidentity OPERATOR(pg_catalog.<>) ''::pg_catalog.\"char\"
-            OR r.relation IS NOT NULL)
+            OR c.oid OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.oid[]))
         AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS e WHERE e.objid OPERATOR(pg_catalog.=) c.oid
             AND e.classid OPERATOR(pg_catalog.=) c.tableoid AND e.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\")
     ORDER BY n.nspname, c.relname, a.attnum";
 
 /// Reads the columns of the whole database, in the order of their names.
-pub fn columns(client: &SpiClient<'_>, types: Vec<pg_sys::Oid>) -> Vec<Column> {
-    let rows = client.select(COLUMNS, None, &[types.into()]).or_report();
+pub fn columns(
+    client: &SpiClient<'_>,
+    types: Vec<pg_sys::Oid>,
+    references: &References,
+) -> Vec<Column> {
+    let referred: Vec<pg_sys::Oid> = references.to.keys().map(|place| place.0).collect();
+    let rows = client
+        .select(COLUMNS, None, &[types.into(), referred.into()])
+        .or_report();
     let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
         let text = |column| {
             row.get::<DecodedText>(column)

@@ -66,7 +66,7 @@ fn inventory() -> TableIterator<
             tables: Tables::read(client),
             generators,
         };
-        let columns = columns(client, all.generators.id_types());
+        let columns = columns(client, all.generators.id_types(), &all.references);
         columns
             .iter()
             .filter_map(|column| all.row(column))

@@ -52,7 +52,10 @@ const TABLES: &str = "WITH RECURSIVE tree AS (
         UNION ALL
         SELECT p.root, p.leaf, c.oid, c.reltuples, c.relpages, false FROM part AS p
         JOIN pg_catalog.pg_index AS x ON x.indrelid OPERATOR(pg_catalog.=) p.oid
-            OR x.indrelid OPERATOR(pg_catalog.=) p.reltoastrelid
+        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) x.indexrelid
+        UNION ALL
+        SELECT p.root, p.leaf, c.oid, c.reltuples, c.relpages, false FROM part AS p
+        JOIN pg_catalog.pg_index AS x ON x.indrelid OPERATOR(pg_catalog.=) p.reltoastrelid
         JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) x.indexrelid
     )
     SELECT f.root, f.leaf, f.is_table, f.reltuples::pg_catalog.float8, f.relpages,
