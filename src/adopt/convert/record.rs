@@ -1,6 +1,6 @@
 //! The record of a conversion: the comment of the sequence that the column drew from before.
 //!
-//! Whoever owns a sequence can write its comment. So a record counts only on a sequence of the table's owner, nothing of it is
+//! The owner of any sequence can write its comment. So a record counts only on a sequence of the table's owner, nothing of it is
 //! ever run, and all that is done with it is done with the rights of that owner.
 
 use crate::adopt::convert::table::{Rules, Table, list, read};

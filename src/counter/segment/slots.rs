@@ -70,7 +70,7 @@ fn count_drawer() {
 /// - `noted`, `left`, `position`: whether values were taken, the last value on the page after that, and the position of
 ///   the page in the log. Written under the page's lock.
 /// - `has_end`, `end`: the furthest value that other servers have told to have taken. Written under the page's lock.
-/// - `tablespace`: of the file that has the page. A hint: who uses it compares the position of the page.
+/// - `tablespace`: of the file that has the page. A hint: its user compares the position of the page.
 /// - `percent`: how much of the sequence was drawn when values were taken last; see [`Slot::is_further`].
 #[repr(C, align(64))]
 pub struct Slot {

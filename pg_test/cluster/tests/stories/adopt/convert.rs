@@ -88,7 +88,7 @@ fn conversions_under_load_disturb_nobody() {
     }
 }
 
-/// Whoever uses the table for long is not stopped: the conversion gives up, and leaves everything as it was. One that is
+/// A session that uses the table for long is not stopped: the conversion gives up, and leaves everything as it was. One that is
 /// let in between takes place.
 #[test]
 fn a_lock_that_is_not_obtained_changes_nothing() {

@@ -158,7 +158,7 @@ fn a_switchover_skips_and_repeats_nothing() {
     assert_eq!(draw(&standby), (5, 2));
 }
 
-/// Whoever ends the worker while the server runs gives nothing back, and the next refill starts another one.
+/// An end of the worker while the server runs gives nothing back, and the next refill starts another one.
 #[test]
 fn the_worker_gives_nothing_back_while_the_server_runs() {
     let server = drawn_from("a worker that is ended");
