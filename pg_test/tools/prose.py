@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks the English of documents, comments and messages by docs/STYLE.md, whose table of words it reads.
 
-    prose.py [FILE ...]
+    prose.py [--wrap] [FILE ...]
 
 Without files: README.md, docs, bench/results, the other pages beside README.md, COMMENT ON in sql, and texts in src.
+With --wrap, it first breaks the lines of paragraphs anew where one is too long.
 """
 
 import pathlib
@@ -13,7 +14,7 @@ import sys
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STYLE = REPOSITORY / "docs/STYLE.md"
 PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "core/README.md"]
-LONGEST = 140
+LONGEST = 120
 
 # Roles, to which "may" gives permission.
 ROLE = r"(?:roles?|superusers?|users?|owners?|members?|callers?|anyone|everyone|applications?|servers?|PUBLIC|pg_monitor)"
@@ -85,6 +86,35 @@ def findings_of_prose(text, rules, is_page):
                 yield f'"{sentence.split(chr(10))[0][:40]}...": name the subject'
 
 
+def is_free(line):
+    """Returns whether a line can have any length: of a table, a heading, a comment, a picture, a signature or a quotation."""
+    return bool(re.match(r"\s*(?:\||#|<|!|>|- `.*` → )", line))
+
+
+def wrap(path):
+    """Breaks the lines of paragraphs that have a line that is too long. Code and links stay whole."""
+    lines = path.read_text().splitlines()
+    for first, paragraph in reversed(list(paragraphs("\n".join(lines)))):
+        old = paragraph.splitlines()
+        if is_free(old[0]) or all(length(line) <= LONGEST for line in old):
+            continue
+        begin = re.match(r"\s*(?:[-*] |\d+\. )?", old[0]).group()
+        words = re.findall(r"(?:``.+?``|`[^`]+`|!?\[[^\]]*\]\([^)]*\)|\S)+", "\n".join(old)[len(begin):])
+        new, line = [], begin
+        for word in (" ".join(word.split()) for word in words):
+            if length(line + word) > LONGEST and line.strip() and line != begin:
+                new.append(line.rstrip())
+                line = " " * len(begin)
+            line += word + " "
+        lines[first - 1:first - 1 + len(old)] = [*new, line.rstrip()]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def length(line):
+    """Returns the length of a line as it is read, without the targets of links."""
+    return len(re.sub(r"\]\([^)]*\)", "]", line.rstrip()))
+
+
 def findings_of_page(path, rules):
     text = path.read_text()
     # The rules name the words that they forbid.
@@ -95,9 +125,8 @@ def findings_of_page(path, rules):
             yield first, finding
         # The bench writes a paragraph as one line.
         for shift, line in enumerate([] if path.parent.name == "results" else paragraph.splitlines()):
-            is_long = len(re.sub(r"\]\([^)]*\)", "]", line)) > LONGEST
-            if is_long and not line.lstrip().startswith(("|", "#", "<", "!", "`")):
-                yield first + shift, f"{len(line)} characters; at most {LONGEST}"
+            if length(line) > LONGEST and not is_free(line):
+                yield first + shift, f"{length(line)} characters; at most {LONGEST}"
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         is_header = re.match(r"\|[-| :]+\|$", line) and lines[number - 2].startswith("|")
@@ -130,12 +159,18 @@ def findings_of_code(path, rules):
 
 def main(files):
     rules = words()
+    is_wrapping = "--wrap" in files
+    files = [file for file in files if file != "--wrap"]
     if files:
         pages, sql, code = [pathlib.Path(file).resolve() for file in files], [], []
     else:
         pages = sorted({page for pattern in PAGES for page in REPOSITORY.glob(pattern)})
         sql = sorted((REPOSITORY / "sql").glob("**/*.sql"))
         code = sorted([*(REPOSITORY / "src").glob("**/*.rs"), *(REPOSITORY / "core/src").glob("**/*.rs")])
+    if is_wrapping:
+        for page in pages:
+            if page.parent.name != "results":
+                wrap(page)
     count = 0
     for paths, check in ((pages, findings_of_page), (sql, findings_of_sql), (code, findings_of_code)):
         for path in paths:

@@ -340,12 +340,12 @@ fn the_reference_has_every_sqlstate() {
     let mut raised = Vec::new();
     for line in codes.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        if let [code, _, macro_name, condition @ ..] = words[..] {
+        if let [code, _, macro_name, condition @ ..] = words.as_slice() {
             let in_sql = condition
                 .first()
                 .is_some_and(|name| source.contains(&format!("ERRCODE = '{name}'")));
-            if (names.contains(macro_name) || in_sql) && !NOT_RAISED.contains(&code) {
-                raised.push(code.to_owned());
+            if (names.contains(macro_name) || in_sql) && !NOT_RAISED.contains(code) {
+                raised.push((*code).to_owned());
             }
         }
     }
