@@ -132,6 +132,13 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
     session.run("ALTER SYSTEM RESET ALL");
     session.run("SELECT pg_reload_conf()");
     session.run("DROP DATABASE IF EXISTS app WITH (FORCE)");
+    // Each document stands for itself: of those before it, only what is in shared memory stays.
+    let roles: Vec<String> = session.column(
+        "SELECT quote_ident(rolname) FROM pg_roles WHERE rolname <> current_user AND rolname !~ '^pg_'",
+    );
+    for role in roles {
+        session.run(&format!("DROP ROLE {role}"));
+    }
     session.run("CREATE DATABASE app");
     let all: String = examples.iter().map(|example| example.sql).collect();
     let has_dblink = "SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'dblink'";
