@@ -69,6 +69,7 @@ def paragraphs(text):
 def findings_of_prose(text, rules, is_page):
     """Yields what is wrong with one paragraph."""
     prose = plain(text)
+    is_title = bool(re.fullmatch(r"\s*- \[[^\]]*\]\([^)]*\)\s*", text))
     is_table, is_heading = prose.lstrip().startswith("|"), prose.startswith("#")
     for pattern, advice in rules:
         if pattern.search(prose):
@@ -79,7 +80,7 @@ def findings_of_prose(text, rules, is_page):
     for match in re.finditer(r"\bmay\b", prose):
         if match.end() not in allowed:
             yield '"may" without a role that has permission: can or might'
-    if not (is_table or is_heading) and is_page:
+    if not (is_table or is_heading or is_title) and is_page:
         sentences = re.split(r"(?<=[.!?:;])\s+", re.sub(r"^\s*(?:[-*]|\d+\.)\s+", "", prose).replace("**", ""))
         for sentence in sentences:
             if RELATIVE.match(sentence) and not sentence.rstrip().endswith("?"):
@@ -89,6 +90,11 @@ def findings_of_prose(text, rules, is_page):
 def is_free(line):
     """Returns whether a line can have any length: of a table, a heading, a comment, a picture, a signature or a quotation."""
     return bool(re.match(r"\s*(?:\||#|<|!|>|- `.*` → )", line))
+
+
+def has_any_length(path):
+    """Returns whether lines can have any length: the bench writes a paragraph as one, and a change is one of CHANGELOG.md."""
+    return "results" in path.parts or path.name == "CHANGELOG.md"
 
 
 def wrap(path):
@@ -102,7 +108,9 @@ def wrap(path):
         words = re.findall(r"(?:``.+?``|`[^`]+`|!?\[[^\]]*\]\([^)]*\)|\S)+", "\n".join(old)[len(begin):])
         new, line = [], begin
         for word in (" ".join(word.split()) for word in words):
-            if length(line + word) > LONGEST and line.strip() and line != begin:
+            # A line that begins like a list item would be one.
+            is_marker = re.match(r"(?:\d+[.)]|[-+*#>|]+)$", word)
+            if length(line + word) > LONGEST and line != begin and line.strip() and not is_marker:
                 new.append(line.rstrip())
                 line = " " * len(begin)
             line += word + " "
@@ -123,8 +131,7 @@ def findings_of_page(path, rules):
     for first, paragraph in paragraphs(text):
         for finding in findings_of_prose(paragraph, rules, True):
             yield first, finding
-        # The bench writes a paragraph as one line.
-        for shift, line in enumerate([] if path.parent.name == "results" else paragraph.splitlines()):
+        for shift, line in enumerate([] if has_any_length(path) else paragraph.splitlines()):
             if length(line) > LONGEST and not is_free(line):
                 yield first + shift, f"{length(line)} characters; at most {LONGEST}"
     lines = text.splitlines()
@@ -169,7 +176,7 @@ def main(files):
         code = sorted([*(REPOSITORY / "src").glob("**/*.rs"), *(REPOSITORY / "core/src").glob("**/*.rs")])
     if is_wrapping:
         for page in pages:
-            if page.parent.name != "results":
+            if not has_any_length(page):
                 wrap(page)
     count = 0
     for paths, check in ((pages, findings_of_page), (sql, findings_of_sql), (code, findings_of_code)):
