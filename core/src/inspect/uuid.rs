@@ -1,6 +1,5 @@
 //! What 128 bits can be: UUIDs of every version, ULIDs and TypeIDs.
 
-use crate::codec::wide::MAX_WIDE;
 use crate::codec::{typeid as typeid_text, ulid as ulid_text};
 use crate::inspect::reading::{Context, Input, Reading};
 use crate::uuid::version;
@@ -60,7 +59,7 @@ pub fn ulid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
 fn of_ulid(id: &Uuid, context: &Context<'_>) -> Reading {
     let at = ulid_text::time(id);
     let random = id.as_u128() & ((1 << 80) - 1);
-    Reading::new("ulid", ascii(ulid_text::to_text(id, &mut [0; MAX_WIDE])))
+    Reading::new("ulid", ascii(&ulid_text::to_text(id)))
         .time(at, context.is_plausible(at))
         .part("uuid", id.hyphenated().to_string())
         .part("random", format!("{random:020x}"))
