@@ -18,8 +18,10 @@ command -v python3 >/dev/null || die "python3 is missing: apt-get install python
 rm -rf "$stage"
 mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml" | head -n 1)
+sed -i "s/^title = \"pg_mint\"/title = \"pg_mint $version\"/" "$stage/book.toml"
 (cd "$REPO/docs" && find . \( -name '*.md' -o -name '*.svg' \) -exec cp --parents {} "$stage/src/" \;)
-sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g; s#\[\([A-Za-z.]*\)\](\(CONTRIBUTING\|RELEASE\|SECURITY\)\.md)#\1#g' \
+sed 's#](docs/#](#g; s#](CHANGELOG.md)#](changelog.md)#g; s#\[\([A-Za-z.]*\)\](\(LICENSE\|\(CONTRIBUTING\|RELEASE\|SECURITY\).md\))#\1#g' \
     "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
 mkdir -p "$stage/src/bench"
