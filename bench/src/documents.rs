@@ -2,11 +2,17 @@
 //!
 //! They are written from the results of a run, so that documents and results agree.
 
+use crate::many::word;
 use crate::report;
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/which.md", "docs/from/tidb.md"];
+const DOCUMENTS: [&str; 4] = [
+    "README.md",
+    "docs/which.md",
+    "docs/from/tidb.md",
+    "docs/explanation/scale.md",
+];
 
 /// Each key of a table, and the generator of it.
 const KEYS: [(&str, &str); 7] = [
@@ -66,6 +72,9 @@ fn filled(document: &str, results: &Path) -> String {
         let figures = match name {
             "machine" => machine(results),
             "keys" => keys(results, &KEYS, true),
+            "word" => word::draw(results),
+            "members" => Results::read(results, "members.csv").markdown(),
+            "members_size" => Results::read(results, "members_size.csv").markdown(),
             "scattering" => keys(results, &SCATTERING, false),
             other => panic!("there is no bench {other}"),
         };
@@ -89,10 +98,10 @@ fn machine(results: &Path) -> String {
 }
 
 /// A table of the results.
-struct Results(Vec<Vec<String>>);
+pub struct Results(Vec<Vec<String>>);
 
 impl Results {
-    fn read(results: &Path, name: &str) -> Self {
+    pub fn read(results: &Path, name: &str) -> Self {
         let text = read(&results.join(name));
         let cells = |line: &str| {
             let inside = line.trim_matches('"').split("\",\"");
@@ -101,8 +110,17 @@ impl Results {
         Self(text.lines().map(cells).collect())
     }
 
+    /// Returns all of it as Markdown.
+    fn markdown(&self) -> String {
+        let line = |cells: &Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let rule = format!("|{}\n", "---:|".repeat(self.0[0].len()));
+        let (head, rows) = self.0.split_at(1);
+        let rows = rows.iter().map(line).collect::<String>();
+        line(&head[0]) + &rule + &rows
+    }
+
     /// Returns the cell of a column in the first row that starts with `row`; empty where it was not measured.
-    fn cell(&self, row: &[&str], column: &str) -> &str {
+    pub fn cell(&self, row: &[&str], column: &str) -> &str {
         let place = self.0[0].iter().position(|name| name == column);
         let place = place.unwrap_or_else(|| panic!("no column {column}"));
         self.0

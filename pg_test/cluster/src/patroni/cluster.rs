@@ -7,7 +7,6 @@ use crate::patroni::terms::Terms;
 use crate::registry::members::Registry;
 use crate::report::say;
 use crate::server::installation;
-use crate::server::process::Server;
 use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -60,9 +59,10 @@ impl Cluster {
         let registry = match mode {
             Mode::Fixed => None,
             Mode::Auto => {
-                let builder = Server::build(story).conf(&format!("listen_addresses = '{here}'"));
-                let registry = Registry::start_with(builder, LEASE)?;
-                registry.server.trust(&network.cidr());
+                let registry = Registry::start(story, LEASE)?;
+                let address = here.to_string();
+                registry.server.listen(&address, &network.cidr());
+                registry.end_quarantine();
                 Some(registry)
             }
         };
@@ -166,10 +166,17 @@ impl Cluster {
     /// Makes a standby the primary, as `patronictl switchover` does.
     #[track_caller]
     pub fn switch_over(&self, to: usize) {
-        let (from, to) = (self.until_whole(), &self.nodes[to]);
-        let from = &self.nodes[from];
-        let content = format!(r#"{{"leader": "{}", "candidate": "{}"}}"#, from.name, to.name);
-        self.until("a switchover", || ask(from, "POST", "/switchover", &content));
+        let from = self.until_whole();
+        let [leader, candidate] = [from, to].map(|place| &self.nodes[place]);
+        let content = format!(
+            r#"{{"leader": "{}", "candidate": "{}"}}"#,
+            leader.name, candidate.name
+        );
+        // Patroni answers when it is over, or not at all.
+        self.until("a switchover", || {
+            ask(leader, "POST", "/switchover", &content);
+            self.primary() == Some(to)
+        });
     }
 
     /// Makes a standby's files anew, as `patronictl reinit` does.

@@ -242,6 +242,8 @@ impl Survival<'_> {
             cluster.set_synchronous(false);
         }
         let answers = self.clients.take();
+        // Who has the key now is known a moment later.
+        self.terms.wait_until_read(self.terms.now());
         let counts = self.check.add(&answers, &cluster.nodes, self.terms, began);
         self.assert_kept(fault, counts, &answers);
         counts
@@ -275,8 +277,7 @@ impl Survival<'_> {
             let session = cluster.nodes[primary].try_connect();
             session.is_ok_and(|mut session| session.try_one::<i64>("SELECT snowflake_next_id()").is_ok())
         });
-        // The answers of that time, and the terms until then.
-        sleep(Duration::from_millis(1_500));
+        sleep(Duration::from_secs(1));
     }
 
     #[track_caller]
@@ -315,6 +316,7 @@ pub fn while_minting<T>(cluster: &Cluster, story: impl FnOnce(&mut Survival<'_>)
     std::thread::scope(|scope| {
         scope.spawn(|| terms.watch(&cluster.etcd, &stop));
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            cluster.until("the leader key is read", || terms.holder().is_some());
             clients.while_minting(story)
         }));
         stop.store(true, Ordering::Relaxed);

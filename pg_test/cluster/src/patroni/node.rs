@@ -122,6 +122,7 @@ bootstrap:
       use_pg_rewind: true
       parameters:
         fsync: 'off'
+        log_min_messages: log
         max_connections: '100'{shared}
   initdb:
   - encoding: UTF8

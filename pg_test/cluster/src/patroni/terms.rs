@@ -72,6 +72,13 @@ impl Terms {
         }));
     }
 
+    /// Waits until the key was read after a time.
+    pub fn wait_until_read(&self, time: u64) {
+        while self.locked().0.last().is_none_or(|last| last.until <= time) {
+            std::thread::sleep(INTERVAL);
+        }
+    }
+
     /// Returns whether the node had the leader key from the one time to the other.
     #[must_use]
     pub fn has_held(&self, node: &str, from: u64, until: u64) -> bool {

@@ -181,9 +181,11 @@ impl Server {
         });
     }
 
-    /// Trusts all machines of a network.
-    pub(crate) fn trust(&self, network: &str) {
+    /// Listens at an address as well, for all machines of a network. Restarts the server.
+    pub(crate) fn listen(&self, address: &str, network: &str) {
         self.admit_by(&format!("host all all {network} trust"));
+        self.configure(&format!("listen_addresses = '{address}'"));
+        self.restart();
     }
 
     /// Puts a line before all others of `pg_hba.conf`.

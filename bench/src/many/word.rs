@@ -1,0 +1,235 @@
+//! One lane on many cores: measured here, and a model of it on machines with more cores.
+
+use crate::candidates::{Candidate, ROOMY};
+use crate::chart::{self, Line};
+use crate::documents::Results;
+use crate::many::line::{Times, simulate};
+use crate::many::sessions::{self, CLIENTS};
+use crate::report::{self, Report, Table, number};
+use crate::scale::Scale;
+use crate::stats::Spread;
+use mint_cluster::Server;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// A lane, and how many ids a session takes of it at once.
+const FORMS: [(&str, u32); 3] = [
+    ("one lane", 1),
+    ("one lane, session_cache 16", 16),
+    ("one lane, session_cache 256", 256),
+];
+const APART: &str = "a lane each";
+
+/// Cores of the machines of the model.
+const CORES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 96, 128];
+/// Reading the clock and computing the next id, in nanoseconds: `clock_timestamp` in the bench, and a little.
+const BETWEEN: f64 = 25.0;
+/// Nanoseconds of a row of a bulk INSERT and of a transaction with one row, with their ids: the least of them.
+const WORK: [(&str, f64); 2] = [
+    ("one lane, INSERT ... SELECT of many rows", 1_500.0),
+    ("one lane, a transaction each", 20_000.0),
+];
+
+pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
+    let span = Duration::from_millis(scale.pick(1_000, 150));
+    let rounds = scale.pick(5, 3);
+    let shared = format!("snowflake_next_id(1, {ROOMY})");
+    let apart = format!("snowflake_next_id(pg_backend_pid() & 31, {ROOMY})");
+    let mut forms: Vec<(Candidate, u32)> = FORMS
+        .iter()
+        .map(|&(name, many)| (Candidate::ours(name, &shared), many))
+        .collect();
+    forms.push((Candidate::ours(APART, &apart), 1));
+    let mut rates = vec![[const { Vec::new() }; CLIENTS.len()]; forms.len()];
+    let mut admin = server.connect("postgres");
+    for round in 0..rounds {
+        report::progress(&format!("  round {} of {rounds}", round + 1));
+        for ((form, many), rates) in forms.iter().zip(&mut rates) {
+            admin.set_for_server("pg_mint.session_cache", &many.to_string());
+            for (&clients, rates) in CLIENTS.iter().zip(rates) {
+                rates.push(sessions::million_per_second(server, clients, span, form));
+            }
+        }
+    }
+    admin.set_for_server("pg_mint.session_cache", "1");
+    let columns = sessions::columns("lane");
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut table = Table::new(
+        "word",
+        "One lane, many sessions",
+        "Million ids per second, all sessions together, by number of sessions.",
+        &columns,
+    );
+    for ((form, _), rates) in forms.iter().zip(&rates) {
+        let mut cells = vec![form.name.to_owned()];
+        cells.extend(rates.iter().map(|rates| number(Spread::of(rates).median)));
+        table.row(&cells);
+    }
+    report.add(table);
+    draw(report.place("").as_path());
+}
+
+/// The model, fitted to the measured rates.
+struct Model {
+    times: Times,
+    /// Cores of the machine that was measured.
+    cores: usize,
+}
+
+impl Model {
+    /// Fits the two times that were not measured: private work to a lane for each session, and the move of the line to what
+    /// one lane makes of that.
+    fn fit(results: &Results, cores: usize) -> Self {
+        let rate = |form: &str, sessions: usize| -> f64 {
+            let cell = results.cell(&[form], &sessions.to_string());
+            cell.parse().expect("a rate")
+        };
+        let alone = mean(&[rate(APART, 1), rate(FORMS[0].0, 1)]);
+        let private = 1e3 / alone - BETWEEN;
+        let busy = CLIENTS.iter().filter(|&&sessions| sessions > 1);
+        let shares: Vec<f64> = busy
+            .map(|&sessions| rate(FORMS[0].0, sessions) / rate(APART, sessions))
+            .collect();
+        let measured = mean(&shares);
+        let times = |transfer| Times {
+            private,
+            between: BETWEEN,
+            transfer,
+        };
+        let share = |transfer| simulate(cores, times(transfer), 1) / apart(cores, times(transfer));
+        let distance = |transfer: f64| (share(transfer) / measured).ln().abs();
+        let best = (1..=300).map(f64::from).min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
+        Self {
+            times: times(best.unwrap_or(1.0)),
+            cores,
+        }
+    }
+}
+
+/// Returns the geometric mean.
+fn mean(values: &[f64]) -> f64 {
+    let logarithms = values.iter().map(|value| value.ln()).sum::<f64>();
+    (logarithms / values.len() as f64).exp()
+}
+
+/// Returns the ids per nanosecond of cores that share nothing.
+fn apart(cores: usize, times: Times) -> f64 {
+    cores as f64 / (times.private + times.between)
+}
+
+/// Draws the curves from the recorded results, and returns what the document says of them.
+pub fn draw(results: &Path) -> String {
+    let recorded = Results::read(results, "word.csv");
+    let model = Model::fit(&recorded, 2);
+    draw_fit(results, &recorded, &model);
+    draw_curves(results, &model);
+    describe(&recorded, &model)
+}
+
+/// Draws what was measured beside the model on as many cores.
+fn draw_fit(results: &Path, recorded: &Results, model: &Model) {
+    let mut lines = Vec::new();
+    for (name, many) in FORMS.into_iter().chain([(APART, 0)]) {
+        let measured = |&sessions: &usize| {
+            let cell = recorded.cell(&[name], &sessions.to_string());
+            (sessions as f64, cell.parse().unwrap_or_default())
+        };
+        lines.push(Line::new(name, CLIENTS.iter().map(measured).collect()));
+        let modeled = |&sessions: &usize| (sessions as f64, model.at(sessions, many) * 1e3);
+        let points = CLIENTS.iter().map(modeled).collect();
+        lines.push(Line::new(&format!("{name}, model"), points));
+    }
+    chart::lines(
+        &results.join("word.svg"),
+        "One lane: measured on two cores, and the model",
+        ("sessions", "million ids per second, all together"),
+        &lines,
+    );
+}
+
+impl Model {
+    /// Returns the ids per nanosecond of so many sessions, which share the cores of the machine that was measured. None of
+    /// them at once is a lane each.
+    fn at(&self, sessions: usize, many: u32) -> f64 {
+        let cores = sessions.min(self.cores);
+        match many {
+            0 => apart(cores, self.times),
+            many => simulate(cores, self.times, many),
+        }
+    }
+
+    /// The same with other work, on machines with more cores.
+    fn curve(&self, private: f64, many: u32) -> Vec<(f64, f64)> {
+        let times = Times {
+            private,
+            ..self.times
+        };
+        let at = |&cores: &usize| (cores as f64, simulate(cores, times, many) * 1e3);
+        CORES.iter().map(at).collect()
+    }
+}
+
+fn draw_curves(results: &Path, model: &Model) {
+    let mut lines: Vec<Line> = FORMS
+        .iter()
+        .map(|&(name, many)| Line::new(name, model.curve(model.times.private, many)))
+        .collect();
+    let each = |&cores: &usize| (cores as f64, apart(cores, model.times) * 1e3);
+    lines.push(Line::new(APART, CORES.iter().map(each).collect()));
+    for (name, private) in WORK {
+        lines.push(Line::new(name, model.curve(private, 1)));
+    }
+    chart::lines_by_powers(
+        &results.join("word_cores.svg"),
+        "One lane on many cores, by the model",
+        ("cores", "million ids per second, all together"),
+        &lines,
+    );
+}
+
+/// Returns the tables of the document.
+fn describe(recorded: &Results, model: &Model) -> String {
+    let Times {
+        private,
+        between,
+        transfer,
+    } = model.times;
+    let mut text = format!(
+        "| Time of the model | ns | From |\n|---|---:|---|\n\
+         | work of a session for an id, besides the lane | {private:.0} | one session |\n\
+         | between reading and swapping the word | {between:.0} | `clock_timestamp()`, and a little |\n\
+         | moving the word to another core | {transfer:.0} | fitted to 2 to 32 sessions on one lane |\n\n"
+    );
+    text += "| Sessions | one lane, measured | model | a lane each, measured | model |\n|---:|---:|---:|---:|---:|\n";
+    for sessions in CLIENTS {
+        let measured = |form: &str| recorded.cell(&[form], &sessions.to_string()).to_owned();
+        let modeled = |many| number(model.at(sessions, many) * 1e3);
+        let _ = writeln!(
+            text,
+            "| {sessions} | {} | {} | {} | {} |",
+            measured(FORMS[0].0),
+            modeled(1),
+            measured(APART),
+            modeled(0)
+        );
+    }
+    text += "\n| Cores | one lane | session_cache 16 | session_cache 256 | a lane each | one lane, bulk INSERT | one lane, transactions |\n\
+             |---:|---:|---:|---:|---:|---:|---:|\n";
+    let curves = FORMS.map(|(_, many)| model.curve(private, many));
+    let work = WORK.map(|(_, private)| model.curve(private, 1));
+    for (place, &cores) in CORES.iter().enumerate() {
+        let at = |curve: &[(f64, f64)]| number(curve[place].1);
+        let _ = writeln!(
+            text,
+            "| {cores} | {} | {} | {} | {} | {} | {} |",
+            at(&curves[0]),
+            at(&curves[1]),
+            at(&curves[2]),
+            number(apart(cores, model.times) * 1e3),
+            at(&work[0]),
+            at(&work[1])
+        );
+    }
+    text
+}
