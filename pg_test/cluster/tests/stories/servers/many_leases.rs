@@ -5,6 +5,7 @@ use mint_cluster::{Registry, Session, say};
 use std::time::{Duration, Instant};
 
 const LEASES: i64 = 10_000;
+
 /// Asks as often as `times`, in a transaction each. Returns how long one takes on the average.
 #[track_caller]
 fn ask(session: &mut Session, times: u32, request: impl Fn(u32) -> String) -> Duration {
