@@ -31,6 +31,15 @@ impl Line {
             points,
         }
     }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the value of a point.
+    pub fn value(&self, place: usize) -> f64 {
+        self.points[place].1
+    }
 }
 
 /// One bar of a chart.
@@ -102,7 +111,10 @@ fn adapt(place: &Path, title: &str) -> std::io::Result<()> {
     let text = std::fs::read_to_string(place)?;
     let (head, rest) = text.split_once(">\n").unwrap_or((&text, ""));
     let head = format!("{head} role=\"img\"");
-    std::fs::write(place, format!("{head}>\n<title>{title}</title>\n{DARK}{rest}"))
+    std::fs::write(
+        place,
+        format!("{head}>\n<title>{title}</title>\n{DARK}{rest}"),
+    )
 }
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -165,13 +177,7 @@ where
     Ok(())
 }
 
-fn draw_lines<Y>(
-    place: &Path,
-    title: &str,
-    (x, y): (&str, &str),
-    range: Y,
-    lines: &[Line],
-) -> Drawn
+fn draw_lines<Y>(place: &Path, title: &str, (x, y): (&str, &str), range: Y, lines: &[Line]) -> Drawn
 where
     Y: AsRangedCoord<Value = f64>,
     Y::CoordDescType: ValueFormatter<f64>,

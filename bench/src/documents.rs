@@ -8,10 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 const DOCUMENTS: [&str; 4] = [
-    "README.md",
-    "docs/which.md",
-    "docs/from/tidb.md",
-    "docs/explanation/scale.md",
+    "README.md", "docs/which.md", "docs/from/tidb.md", "docs/explanation/scale.md",
 ];
 
 /// Each key of a table, and the generator of it.

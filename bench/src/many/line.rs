@@ -49,9 +49,20 @@ impl Line {
     }
 }
 
+/// Who gets the line next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The core that asked first: a swap fails if another core asked between its reading and its swap.
+    Fair,
+    /// The core that has it, until it has swapped: no swap fails.
+    Kept,
+}
+
 /// Returns the ids per nanosecond of so many cores which take `many` ids with each swap.
-pub fn simulate(cores: usize, times: Times, many: u32) -> f64 {
-    const IDS: u64 = 40_000;
+pub fn simulate(cores: usize, times: Times, many: u32, turn: Turn) -> f64 {
+    // The first ones come before there is a queue.
+    const FIRST: u64 = 1_000;
+    const ALL: u64 = 3_000;
     let batch = f64::from(many) * times.private;
     let mut line = Line {
         version: 0,
@@ -63,7 +74,9 @@ pub fn simulate(cores: usize, times: Times, many: u32) -> f64 {
     let key = |time: f64| Reverse((time * 1e3) as u64);
     let mut random = 1_u64;
     let mut jitter = || {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         // Half to one and a half.
         0.5 + (random >> 40) as f64 / (1_u64 << 24) as f64
     };
@@ -71,8 +84,8 @@ pub fn simulate(cores: usize, times: Times, many: u32) -> f64 {
         .map(|core| (key(batch * jitter()), core, Step::Read))
         .collect();
     let mut swaps = 0;
-    let mut last = 0.0;
-    while swaps < IDS {
+    let (mut first, mut last) = (0.0, 0.0);
+    while swaps < ALL {
         let Some((Reverse(at), core, step)) = events.pop() else {
             break;
         };
@@ -81,7 +94,18 @@ pub fn simulate(cores: usize, times: Times, many: u32) -> f64 {
             Step::Read => {
                 let read = line.access(core, now, false, times.transfer);
                 let seen = line.version;
+                if turn == Turn::Kept {
+                    line.free_at = read + times.between;
+                }
                 events.push((key(read + times.between), core, Step::Swap { seen }));
+            }
+            Step::Swap { .. } if turn == Turn::Kept => {
+                // The line is its own still, whoever waits for it since.
+                let end = now + LOCAL;
+                line.free_at = line.free_at.max(end);
+                swaps += 1;
+                last = end;
+                events.push((key(end + batch * jitter()), core, Step::Read));
             }
             Step::Swap { seen } => {
                 let end = line.access(core, now, true, times.transfer);
@@ -97,6 +121,9 @@ pub fn simulate(cores: usize, times: Times, many: u32) -> f64 {
                 }
             }
         }
+        if swaps == FIRST {
+            first = last;
+        }
     }
-    swaps as f64 * f64::from(many) / last
+    (swaps - FIRST) as f64 * f64::from(many) / (last - first)
 }

@@ -193,7 +193,9 @@ fn sizes_of(registry: &Registry, admin: &mut Session, members: i64, before: i64)
     // Sessions report what they did when they end.
     std::thread::sleep(Duration::from_secs(1));
     let of_table = |column: &str| {
-        format!("SELECT {column} FROM pg_stat_user_tables WHERE relid = 'mint_registry.leases'::regclass")
+        format!(
+            "SELECT {column} FROM pg_stat_user_tables WHERE relid = 'mint_registry.leases'::regclass"
+        )
     };
     let renewals: i64 = admin.one(&of_table("n_tup_upd"));
     let hot: i64 = admin.one(&of_table("n_tup_hot_upd"));
@@ -211,7 +213,13 @@ fn sizes_of(registry: &Registry, admin: &mut Session, members: i64, before: i64)
     }
     let again = size(admin);
     [
-        members, before, renewals, hot * 100 / renewals.max(1), after, dead, vacuumed,
+        members,
+        before,
+        renewals,
+        hot * 100 / renewals.max(1),
+        after,
+        dead,
+        vacuumed,
     ]
     .map(|value| value.to_string())
     .into_iter()

@@ -91,7 +91,12 @@ fn rates(
 }
 
 /// Returns the million ids per second of so many sessions together.
-pub fn million_per_second(server: &Server, clients: usize, span: Duration, form: &Candidate) -> f64 {
+pub fn million_per_second(
+    server: &Server,
+    clients: usize,
+    span: Duration,
+    form: &Candidate,
+) -> f64 {
     let query = format!(
         "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
         form.expression()

@@ -3,7 +3,7 @@
 use crate::candidates::{Candidate, ROOMY};
 use crate::chart::{self, Line};
 use crate::documents::Results;
-use crate::many::line::{Times, simulate};
+use crate::many::line::{Times, Turn, simulate};
 use crate::many::sessions::{self, CLIENTS};
 use crate::report::{self, Report, Table, number};
 use crate::scale::Scale;
@@ -97,9 +97,15 @@ impl Model {
             between: BETWEEN,
             transfer,
         };
-        let share = |transfer| simulate(cores, times(transfer), 1) / apart(cores, times(transfer));
+        let share = |transfer| {
+            let fair = simulate(cores, times(transfer), 1, Turn::Fair);
+            fair / apart(cores, times(transfer))
+        };
         let distance = |transfer: f64| (share(transfer) / measured).ln().abs();
-        let best = (1..=300).map(f64::from).min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
+        let best = (2..=200)
+            .step_by(2)
+            .map(f64::from)
+            .min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
         Self {
             times: times(best.unwrap_or(1.0)),
             cores,
@@ -123,8 +129,15 @@ pub fn draw(results: &Path) -> String {
     let recorded = Results::read(results, "word.csv");
     let model = Model::fit(&recorded, 2);
     draw_fit(results, &recorded, &model);
-    draw_curves(results, &model);
-    describe(&recorded, &model)
+    let lines = curves(&model);
+    let text = describe(&recorded, &model, &lines);
+    chart::lines_by_powers(
+        &results.join("word_cores.svg"),
+        "One lane on many cores, by the model",
+        ("cores", "million ids per second, all together"),
+        &lines,
+    );
+    text
 }
 
 /// Draws what was measured beside the model on as many cores.
@@ -155,41 +168,40 @@ impl Model {
         let cores = sessions.min(self.cores);
         match many {
             0 => apart(cores, self.times),
-            many => simulate(cores, self.times, many),
+            many => simulate(cores, self.times, many, Turn::Fair),
         }
     }
 
     /// The same with other work, on machines with more cores.
-    fn curve(&self, private: f64, many: u32) -> Vec<(f64, f64)> {
+    fn curve(&self, private: f64, many: u32, turn: Turn) -> Vec<(f64, f64)> {
         let times = Times {
             private,
             ..self.times
         };
-        let at = |&cores: &usize| (cores as f64, simulate(cores, times, many) * 1e3);
+        let at = |&cores: &usize| (cores as f64, simulate(cores, times, many, turn) * 1e3);
         CORES.iter().map(at).collect()
     }
 }
 
-fn draw_curves(results: &Path, model: &Model) {
+/// Returns the curves of the model: of lanes that are shared, and of a lane each.
+fn curves(model: &Model) -> Vec<Line> {
+    let private = model.times.private;
     let mut lines: Vec<Line> = FORMS
         .iter()
-        .map(|&(name, many)| Line::new(name, model.curve(model.times.private, many)))
+        .map(|&(name, many)| Line::new(name, model.curve(private, many, Turn::Fair)))
         .collect();
+    let kept = model.curve(private, 1, Turn::Kept);
+    lines.insert(1, Line::new("one lane, no swap fails", kept));
     let each = |&cores: &usize| (cores as f64, apart(cores, model.times) * 1e3);
     lines.push(Line::new(APART, CORES.iter().map(each).collect()));
     for (name, private) in WORK {
-        lines.push(Line::new(name, model.curve(private, 1)));
+        lines.push(Line::new(name, model.curve(private, 1, Turn::Fair)));
     }
-    chart::lines_by_powers(
-        &results.join("word_cores.svg"),
-        "One lane on many cores, by the model",
-        ("cores", "million ids per second, all together"),
-        &lines,
-    );
+    lines
 }
 
 /// Returns the tables of the document.
-fn describe(recorded: &Results, model: &Model) -> String {
+fn describe(recorded: &Results, model: &Model, lines: &[Line]) -> String {
     let Times {
         private,
         between,
@@ -214,21 +226,15 @@ fn describe(recorded: &Results, model: &Model) -> String {
             modeled(0)
         );
     }
-    text += "\n| Cores | one lane | session_cache 16 | session_cache 256 | a lane each | one lane, bulk INSERT | one lane, transactions |\n\
-             |---:|---:|---:|---:|---:|---:|---:|\n";
-    let curves = FORMS.map(|(_, many)| model.curve(private, many));
-    let work = WORK.map(|(_, private)| model.curve(private, 1));
-    for (place, &cores) in CORES.iter().enumerate() {
-        let at = |curve: &[(f64, f64)]| number(curve[place].1);
+    let names: Vec<&str> = lines.iter().map(Line::name).collect();
+    let rule = "---:|".repeat(lines.len());
+    let _ = writeln!(text, "\n| Cores | {} |\n|---:|{rule}", names.join(" | "));
+    for (place, cores) in CORES.iter().enumerate() {
+        let cells = lines.iter().map(|line| number(line.value(place)));
         let _ = writeln!(
             text,
-            "| {cores} | {} | {} | {} | {} | {} | {} |",
-            at(&curves[0]),
-            at(&curves[1]),
-            at(&curves[2]),
-            number(apart(cores, model.times) * 1e3),
-            at(&work[0]),
-            at(&work[1])
+            "| {cores} | {} |",
+            cells.collect::<Vec<_>>().join(" | ")
         );
     }
     text

@@ -114,7 +114,9 @@ impl Run {
     /// Returns what the last line of a run on clusters adds.
     fn exceptions(&self) -> &'static str {
         match self.kinds.as_str() {
-            "ha" => " by primaries with the leader key, but where the table says so of a fixed node",
+            "ha" => {
+                " by primaries with the leader key, but where the table says so of a fixed node"
+            }
             _ => "",
         }
     }

@@ -80,7 +80,10 @@ impl Check {
     fn count_repeated(&mut self, counts: &mut Counts) {
         self.ids.sort_unstable();
         for same in self.ids.chunk_by(|(id, _), (next, _)| id == next) {
-            let sources = || same.iter().map(|&(_, answer)| self.answers[answer as usize]);
+            let sources = || {
+                same.iter()
+                    .map(|&(_, answer)| self.answers[answer as usize])
+            };
             if same.len() == 1 || sources().all(|source| source.fault < self.faults) {
                 continue;
             }
@@ -101,7 +104,6 @@ impl Check {
     pub fn ids(&self) -> usize {
         self.ids.len()
     }
-
 }
 
 /// Returns the longest time between two that follow each other, in milliseconds.

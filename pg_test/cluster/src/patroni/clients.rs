@@ -172,7 +172,11 @@ struct Work {
 /// Opens a session; on another machine only if the server takes writes, as `target_session_attrs=read-write` does.
 fn connect(node: &Node, outside: bool) -> Result<Session, Refusal> {
     let begun = Instant::now();
-    let config = if outside { node.outside() } else { node.inside() };
+    let config = if outside {
+        node.outside()
+    } else {
+        node.inside()
+    };
     let lost = |error: postgres::Error| Refusal::new(&error, begun.elapsed());
     let mut session = Session::open(&config).map_err(lost)?;
     if outside {

@@ -47,13 +47,17 @@ impl Cluster {
     #[must_use]
     pub fn start(story: &str, mode: Mode) -> Option<Self> {
         if !has_patroni() {
-            say(format!("SKIPPED {story}: Patroni is not installed (package patroni)"));
+            say(format!(
+                "SKIPPED {story}: Patroni is not installed (package patroni)"
+            ));
             return None;
         }
         let network = Network::start(story, NODES)?;
         let here = network.address(0);
         let Some(etcd) = Etcd::start(here) else {
-            say(format!("SKIPPED {story}: etcd is not installed (package etcd-server)"));
+            say(format!(
+                "SKIPPED {story}: etcd is not installed (package etcd-server)"
+            ));
             return None;
         };
         let registry = match mode {
@@ -94,7 +98,9 @@ impl Cluster {
             network,
         };
         cluster.nodes[0].start(&cluster.network);
-        cluster.until("the first server is the primary", || cluster.primary().is_some());
+        cluster.until("the first server is the primary", || {
+            cluster.primary().is_some()
+        });
         cluster.create_database();
         for node in &cluster.nodes[1..] {
             node.start(&cluster.network);
@@ -145,14 +151,18 @@ impl Cluster {
     pub fn until_whole(&self) -> usize {
         let mut found = 0;
         self.until("one primary, two standbys", || {
-            let Some(primary) = self.primary() else { return false };
+            let Some(primary) = self.primary() else {
+                return false;
+            };
             found = primary;
             let Ok(mut session) = self.nodes[primary].try_connect() else {
                 return false;
             };
             let standbys = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'
                             AND application_name LIKE 'n_'";
-            session.try_one::<i64>(standbys).is_ok_and(|standbys| standbys == 2)
+            session
+                .try_one::<i64>(standbys)
+                .is_ok_and(|standbys| standbys == 2)
         });
         found
     }
@@ -160,7 +170,8 @@ impl Cluster {
     /// Returns the other two nodes.
     pub fn others(&self, than: usize) -> impl Iterator<Item = &Node> {
         let all = self.nodes.iter().enumerate();
-        all.filter(move |&(place, _)| place != than).map(|(_, node)| node)
+        all.filter(move |&(place, _)| place != than)
+            .map(|(_, node)| node)
     }
 
     /// Makes a standby the primary, as `patronictl switchover` does.
@@ -183,7 +194,9 @@ impl Cluster {
     #[track_caller]
     pub fn reinitialize(&self, place: usize) {
         let node = &self.nodes[place];
-        self.until("a new copy", || ask(node, "POST", "/reinitialize", r#"{"force": true}"#));
+        self.until("a new copy", || {
+            ask(node, "POST", "/reinitialize", r#"{"force": true}"#)
+        });
     }
 
     /// Turns synchronous replication on or off.
@@ -191,11 +204,16 @@ impl Cluster {
     pub fn set_synchronous(&self, on: bool) {
         let primary = self.until_whole();
         let content = format!(r#"{{"synchronous_mode": {on}}}"#);
-        self.until("a new setting", || ask(&self.nodes[primary], "PATCH", "/config", &content));
+        self.until("a new setting", || {
+            ask(&self.nodes[primary], "PATCH", "/config", &content)
+        });
         self.until("the standbys follow it", || {
-            let has_one = "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')";
+            let has_one =
+                "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')";
             let session = self.nodes[primary].try_connect();
-            session.is_ok_and(|mut session| session.try_one::<bool>(has_one).is_ok_and(|has| has == on))
+            session.is_ok_and(|mut session| {
+                session.try_one::<bool>(has_one).is_ok_and(|has| has == on)
+            })
         });
     }
 
@@ -203,7 +221,9 @@ impl Cluster {
     #[track_caller]
     pub fn until_another_leads(&self, than: usize, terms: &Terms) {
         self.until("another node has the leader key", || {
-            terms.holder().is_some_and(|holder| holder != self.nodes[than].name)
+            terms
+                .holder()
+                .is_some_and(|holder| holder != self.nodes[than].name)
         });
     }
 }

@@ -29,10 +29,19 @@ impl Etcd {
             .expect("a temporary directory");
         let [clients, peers] = [PORT, PORT + 1].map(|port| format!("http://{address}:{port}"));
         let process = Command::new("etcd")
-            .args(["--name", "etcd", "--enable-v2=true", "--log-level=error", "--data-dir"])
+            .args([
+                "--name", "etcd", "--enable-v2=true", "--log-level=error", "--data-dir",
+            ])
             .arg(directory.path().join("data"))
-            .args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients])
-            .args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers])
+            .args([
+                "--listen-client-urls", &clients, "--advertise-client-urls", &clients,
+            ])
+            .args([
+                "--listen-peer-urls",
+                &peers,
+                "--initial-advertise-peer-urls",
+                &peers,
+            ])
             .args(["--initial-cluster", &format!("etcd={peers}")])
             .current_dir(directory.path())
             .stdin(Stdio::null())

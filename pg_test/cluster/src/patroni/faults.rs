@@ -195,7 +195,10 @@ fn lag_with_the_clock_back(cluster: &Cluster, terms: &Terms, primary: usize) {
     sleep(LAG);
     next.set_clock(BEHIND);
     node.cut_power();
-    for other in cluster.others(primary).filter(|other| other.number != next.number) {
+    for other in cluster
+        .others(primary)
+        .filter(|other| other.number != next.number)
+    {
         other.cut_power();
     }
     cluster.until_another_leads(primary, terms);
@@ -261,9 +264,15 @@ impl Survival<'_> {
             return;
         }
         // The other one leaves for a while, and Patroni takes the one that is there.
-        for other in self.cluster.others(primary).filter(|other| other.name != *name) {
+        for other in self
+            .cluster
+            .others(primary)
+            .filter(|other| other.name != *name)
+        {
             other.cut_power();
-            self.cluster.until("the other standby is synchronous", || session.one::<bool>(&is_so));
+            self.cluster.until("the other standby is synchronous", || {
+                session.one::<bool>(&is_so)
+            });
             other.start(&self.cluster.network);
         }
         self.cluster.until_whole();
@@ -273,9 +282,13 @@ impl Survival<'_> {
     fn until_minted(&self) {
         let cluster = self.cluster;
         cluster.until("the primary mints", || {
-            let Some(primary) = cluster.primary() else { return false };
+            let Some(primary) = cluster.primary() else {
+                return false;
+            };
             let session = cluster.nodes[primary].try_connect();
-            session.is_ok_and(|mut session| session.try_one::<i64>("SELECT snowflake_next_id()").is_ok())
+            session.is_ok_and(|mut session| {
+                session.try_one::<i64>("SELECT snowflake_next_id()").is_ok()
+            })
         });
         sleep(Duration::from_secs(1));
     }

@@ -161,7 +161,9 @@ watchdog:
         let child = network
             .on(self.number)
             .args(["runuser", "-u", "postgres", "--", "env"])
-            .args(["-u", "RUST_BACKTRACE", "-u", "PGHOST", "-u", "PGPORT", "LC_ALL=C", "patroni"])
+            .args([
+                "-u", "RUST_BACKTRACE", "-u", "PGHOST", "-u", "PGPORT", "LC_ALL=C", "patroni",
+            ])
             .arg(self.configuration())
             .current_dir(&self.directory)
             .stdin(Stdio::null())
@@ -191,7 +193,10 @@ watchdog:
     /// Signals the postmaster alone.
     pub fn signal_postmaster(&self, signal: &str) {
         let file = fs::read_to_string(self.directory.join("data/postmaster.pid"));
-        if let Some(postmaster) = file.ok().and_then(|file| file.lines().next().map(str::to_owned)) {
+        if let Some(postmaster) = file
+            .ok()
+            .and_then(|file| file.lines().next().map(str::to_owned))
+        {
             installation::try_signal(signal, postmaster);
         }
     }
@@ -213,7 +218,8 @@ watchdog:
 
     /// Returns the processes whose working directory is such a place.
     fn processes(&self, is_there: impl Fn(&Path) -> bool) -> Vec<String> {
-        let has_place = |process: &Path| fs::read_link(process.join("cwd")).is_ok_and(|place| is_there(&place));
+        let has_place =
+            |process: &Path| fs::read_link(process.join("cwd")).is_ok_and(|place| is_there(&place));
         let all = fs::read_dir("/proc").expect("/proc").flatten();
         all.filter(|process| has_place(&process.path()))
             .map(|process| process.file_name().to_string_lossy().into_owned())
@@ -264,7 +270,11 @@ watchdog:
         let log = fs::read(self.directory.join("patroni.log")).unwrap_or_default();
         let log = String::from_utf8_lossy(&log).into_owned();
         let lines: Vec<&str> = log.lines().collect();
-        format!("{}:\n    {}", self.name, lines[lines.len().saturating_sub(30)..].join("\n    "))
+        format!(
+            "{}:\n    {}",
+            self.name,
+            lines[lines.len().saturating_sub(30)..].join("\n    ")
+        )
     }
 }
 

@@ -31,7 +31,10 @@ impl fmt::Display for Outages {
             out,
             "| Fault | Node | Times | No id for, median | Worst | Ids | Twice, with the key | Of rows | Ids of a deposed server | Of them twice | Last one after |"
         )?;
-        write!(out, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
+        write!(
+            out,
+            "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+        )?;
         let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
         for ((fault, mode), all) in &self.0 {
             let sum = |part: fn(&Counts) -> usize| all.iter().map(part).sum::<usize>();

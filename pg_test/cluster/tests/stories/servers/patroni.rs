@@ -20,6 +20,9 @@ fn a_switchover_and_a_failover_repeat_no_id() {
         for fault in [Fault::Switchover, Fault::PatroniAndPostmaster] {
             outages.add(fault, cluster.mode, survival.survive(fault));
         }
-        say(format!("{} ids, each once\n{outages}", survival.check.ids()));
+        say(format!(
+            "{} ids, each once\n{outages}",
+            survival.check.ids()
+        ));
     });
 }
