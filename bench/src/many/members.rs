@@ -66,7 +66,7 @@ pub fn measure(_server: &Server, scale: Scale, report: &mut Report) {
         let mut points = Vec::new();
         let mut best: f64 = 0.0;
         for sessions in SESSIONS {
-            let span = Duration::from_millis(scale.pick(5_000, 500));
+            let span = Duration::from_millis(scale.pick(5_000, 1_000));
             let rate = renew(&registry, members, sessions, span);
             best = best.max(rate.per_second);
             points.push((sessions as f64, rate.per_second));

@@ -32,7 +32,7 @@ const WORK: [(&str, f64); 2] = [
 ];
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
-    let span = Duration::from_millis(scale.pick(1_000, 150));
+    let span = Duration::from_millis(scale.pick(1_000, 400));
     let rounds = scale.pick(5, 3);
     let shared = format!("snowflake_next_id(1, {ROOMY})");
     let apart = format!("snowflake_next_id(pg_backend_pid() & 31, {ROOMY})");
@@ -85,10 +85,10 @@ impl Model {
             let cell = results.cell(&[form], &sessions.to_string());
             cell.parse().expect("a rate")
         };
-        let alone = mean(&[rate(APART, 1), rate(FORMS[0].0, 1)]);
-        let private = 1e3 / alone - BETWEEN;
-        let busy = CLIENTS.iter().filter(|&&sessions| sessions > 1);
-        let shares: Vec<f64> = busy
+        let busy = || CLIENTS.iter().filter(|&&sessions| sessions >= cores);
+        let apart_rates: Vec<f64> = busy().map(|&sessions| rate(APART, sessions)).collect();
+        let private = 1e3 * cores as f64 / mean(&apart_rates) - BETWEEN;
+        let shares: Vec<f64> = busy()
             .map(|&sessions| rate(FORMS[0].0, sessions) / rate(APART, sessions))
             .collect();
         let measured = mean(&shares);
@@ -209,7 +209,7 @@ fn describe(recorded: &Results, model: &Model, lines: &[Line]) -> String {
     } = model.times;
     let mut text = format!(
         "| Time of the model | ns | From |\n|---|---:|---|\n\
-         | work of a session for an id, besides the lane | {private:.0} | one session |\n\
+         | work of a session for an id, besides the lane | {private:.0} | 2 to 32 sessions with a lane each |\n\
          | between reading and swapping the word | {between:.0} | `clock_timestamp()`, and a little |\n\
          | moving the word to another core | {transfer:.0} | fitted to 2 to 32 sessions on one lane |\n\n"
     );
