@@ -79,15 +79,24 @@ pub fn lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
         return;
     }
     let top = highest(lines) * 1.1;
-    draw_lines(place, title, axes, 0.0..top, lines).expect("a chart can be drawn");
+    let names = SeriesLabelPosition::UpperLeft;
+    draw_lines(place, title, axes, (0.0..top, names), lines).expect("a chart can be drawn");
+}
+
+/// Draws lines with room for their names below them.
+pub fn high_lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
+    let top = highest(lines) * 1.1;
+    let names = SeriesLabelPosition::LowerRight;
+    draw_lines(place, title, axes, (0.0..top, names), lines).expect("a chart can be drawn");
 }
 
 /// Draws lines over logarithmic axes.
 pub fn lines_by_powers(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
     let values = lines.iter().flat_map(|line| &line.points);
     let low = values.map(|point| point.1).fold(f64::INFINITY, f64::min);
-    let range = (low / 2.0..highest(lines) * 4.0).log_scale();
-    draw_lines(place, title, axes, range, lines).expect("a chart can be drawn");
+    let range = (low / 2.0..highest(lines) * 200.0).log_scale();
+    let names = SeriesLabelPosition::UpperLeft;
+    draw_lines(place, title, axes, (range, names), lines).expect("a chart can be drawn");
 }
 
 fn highest(lines: &[Line]) -> f64 {
@@ -177,7 +186,13 @@ where
     Ok(())
 }
 
-fn draw_lines<Y>(place: &Path, title: &str, (x, y): (&str, &str), range: Y, lines: &[Line]) -> Drawn
+fn draw_lines<Y>(
+    place: &Path,
+    title: &str,
+    (x, y): (&str, &str),
+    (range, names): (Y, SeriesLabelPosition),
+    lines: &[Line],
+) -> Drawn
 where
     Y: AsRangedCoord<Value = f64>,
     Y::CoordDescType: ValueFormatter<f64>,
@@ -221,7 +236,7 @@ where
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(names)
         .border_style(RGBColor(200, 200, 200))
         .background_style(WHITE.mix(0.85))
         .label_font(("sans-serif", 13))

@@ -15,6 +15,8 @@ pub struct Times {
     pub between: f64,
     /// A move of the line to another core.
     pub transfer: f64,
+    /// An id that the session took earlier.
+    pub cached: f64,
 }
 
 /// An access of a core that has the line already.
@@ -63,7 +65,7 @@ pub fn simulate(cores: usize, times: Times, many: u32, turn: Turn) -> f64 {
     // The first ones come before there is a queue.
     const FIRST: u64 = 1_000;
     const ALL: u64 = 3_000;
-    let batch = f64::from(many) * times.private;
+    let batch = f64::from(many) * times.private + f64::from(many - 1) * times.cached;
     let mut line = Line {
         version: 0,
         free_at: 0.0,

@@ -78,8 +78,8 @@ struct Model {
 }
 
 impl Model {
-    /// Fits the two times that were not measured: private work to a lane for each session, and the move of the line to what
-    /// one lane makes of that.
+    /// Fits the times: private work to a lane for each session, an id of the cache to a large one, and the move of the line to
+    /// what one lane makes of that.
     fn fit(results: &Results, cores: usize) -> Self {
         let rate = |form: &str, sessions: usize| -> f64 {
             let cell = results.cell(&[form], &sessions.to_string());
@@ -87,7 +87,10 @@ impl Model {
         };
         let busy = || CLIENTS.iter().filter(|&&sessions| sessions >= cores);
         let apart_rates: Vec<f64> = busy().map(|&sessions| rate(APART, sessions)).collect();
-        let private = 1e3 * cores as f64 / mean(&apart_rates) - BETWEEN;
+        let each = |rates: &[f64]| 1e3 * cores as f64 / mean(rates);
+        let private = each(&apart_rates) - BETWEEN;
+        let cached: Vec<f64> = busy().map(|&sessions| rate(FORMS[2].0, sessions)).collect();
+        let cached = each(&cached) - private;
         let shares: Vec<f64> = busy()
             .map(|&sessions| rate(FORMS[0].0, sessions) / rate(APART, sessions))
             .collect();
@@ -96,6 +99,7 @@ impl Model {
             private,
             between: BETWEEN,
             transfer,
+            cached,
         };
         let share = |transfer| {
             let fair = simulate(cores, times(transfer), 1, Turn::Fair);
@@ -153,7 +157,7 @@ fn draw_fit(results: &Path, recorded: &Results, model: &Model) {
         let points = CLIENTS.iter().map(modeled).collect();
         lines.push(Line::new(&format!("{name}, model"), points));
     }
-    chart::lines(
+    chart::high_lines(
         &results.join("word.svg"),
         "One lane: measured on two cores, and the model",
         ("sessions", "million ids per second, all together"),
@@ -206,12 +210,14 @@ fn describe(recorded: &Results, model: &Model, lines: &[Line]) -> String {
         private,
         between,
         transfer,
+        cached,
     } = model.times;
     let mut text = format!(
         "| Time of the model | ns | From |\n|---|---:|---|\n\
          | work of a session for an id, besides the lane | {private:.0} | 2 to 32 sessions with a lane each |\n\
          | between reading and swapping the word | {between:.0} | `clock_timestamp()`, and a little |\n\
-         | moving the word to another core | {transfer:.0} | fitted to 2 to 32 sessions on one lane |\n\n"
+         | moving the word to another core | {transfer:.0} | fitted to 2 to 32 sessions on one lane |\n\
+         | an id from the session's cache | {cached:.0} | 2 to 32 sessions with `session_cache` 256 |\n\n"
     );
     text += "| Sessions | one lane, measured | model | a lane each, measured | model |\n|---:|---:|---:|---:|---:|\n";
     for sessions in CLIENTS {
