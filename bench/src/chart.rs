@@ -78,25 +78,16 @@ pub fn lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
     if lines.iter().all(|line| line.points.is_empty()) {
         return;
     }
-    let top = highest(lines) * 1.1;
-    let names = SeriesLabelPosition::UpperLeft;
-    draw_lines(place, title, axes, (0.0..top, names), lines).expect("a chart can be drawn");
-}
-
-/// Draws lines with room for their names below them.
-pub fn high_lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
-    let top = highest(lines) * 1.1;
-    let names = SeriesLabelPosition::LowerRight;
-    draw_lines(place, title, axes, (0.0..top, names), lines).expect("a chart can be drawn");
+    let range = 0.0..highest(lines) * 1.1;
+    draw_lines(place, title, axes, range, lines).expect("a chart can be drawn");
 }
 
 /// Draws lines over logarithmic axes.
 pub fn lines_by_powers(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
     let values = lines.iter().flat_map(|line| &line.points);
     let low = values.map(|point| point.1).fold(f64::INFINITY, f64::min);
-    let range = (low / 2.0..highest(lines) * 200.0).log_scale();
-    let names = SeriesLabelPosition::UpperLeft;
-    draw_lines(place, title, axes, (range, names), lines).expect("a chart can be drawn");
+    let range = (low / 2.0..highest(lines) * 2.0).log_scale();
+    draw_lines(place, title, axes, range, lines).expect("a chart can be drawn");
 }
 
 fn highest(lines: &[Line]) -> f64 {
@@ -115,7 +106,7 @@ text { fill: #e6edf3; }
 }</style>
 ";
 
-/// Adds the colors of a dark page to a chart, and says what it shows to who cannot see it.
+/// Adds the colors of a dark page to a chart, and its title for programs that read a page aloud.
 fn adapt(place: &Path, title: &str) -> std::io::Result<()> {
     let text = std::fs::read_to_string(place)?;
     let (head, rest) = text.split_once(">\n").unwrap_or((&text, ""));
@@ -186,13 +177,7 @@ where
     Ok(())
 }
 
-fn draw_lines<Y>(
-    place: &Path,
-    title: &str,
-    (x, y): (&str, &str),
-    (range, names): (Y, SeriesLabelPosition),
-    lines: &[Line],
-) -> Drawn
+fn draw_lines<Y>(place: &Path, title: &str, (x, y): (&str, &str), range: Y, lines: &[Line]) -> Drawn
 where
     Y: AsRangedCoord<Value = f64>,
     Y::CoordDescType: ValueFormatter<f64>,
@@ -203,10 +188,12 @@ where
     let base = if right > 200.0 { 10.0 } else { 2.0 };
     let root = SVGBackend::new(place, (860, 480)).into_drawing_area();
     root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
+    // The legend has its own area, where it covers no line.
+    let (plot, legend) = root.split_horizontally(690);
+    let mut chart = ChartBuilder::on(&plot)
         .caption(title, ("sans-serif", 20))
         .margin(12)
-        .margin_right(44)
+        .margin_right(24)
         .set_label_area_size(LabelAreaPosition::Left, 76)
         .set_label_area_size(LabelAreaPosition::Bottom, 44)
         .build_cartesian_2d((1.0..right).log_scale().base(base), range)?;
@@ -219,31 +206,24 @@ where
         .y_label_formatter(&|value| format!("{}", (value * 1e3).round() / 1e3))
         .label_style(("sans-serif", 14))
         .draw()?;
-    for (line, color) in lines.iter().zip(LINES.iter().cycle()) {
-        let color = *color;
-        chart
-            .draw_series(LineSeries::new(
-                line.points.iter().copied(),
-                color.stroke_width(2),
-            ))?
-            .label(line.name.clone())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
+    let style = ("sans-serif", 14)
+        .into_font()
+        .into_text_style(&root)
+        .pos(Pos::new(HPos::Left, VPos::Center));
+    for ((line, color), place) in lines.iter().zip(LINES.iter().cycle()).zip(0..) {
+        let stroke = color.stroke_width(2);
+        chart.draw_series(LineSeries::new(line.points.iter().copied(), stroke))?;
         chart.draw_series(
             line.points
                 .iter()
                 .map(|&point| Circle::new(point, 3, color.filled())),
         )?;
+        let y = 60 + 24 * place;
+        legend.draw(&PathElement::new([(0, y), (18, y)], stroke))?;
+        legend.draw(&Text::new(line.name.clone(), (24, y), style.clone()))?;
     }
-    chart
-        .configure_series_labels()
-        .position(names)
-        .border_style(RGBColor(200, 200, 200))
-        .background_style(WHITE.mix(0.85))
-        .label_font(("sans-serif", 13))
-        .draw()?;
     root.present()?;
-    drop(chart);
-    drop(root);
+    drop((chart, plot, legend, root));
     adapt(place, title)?;
     Ok(())
 }

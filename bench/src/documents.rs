@@ -3,12 +3,16 @@
 //! They are written from the results of a run, so that documents and results agree.
 
 use crate::many::word;
-use crate::report;
+use crate::report::{self, Results, read};
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 4] = [
-    "README.md", "docs/which.md", "docs/from/tidb.md", "docs/explanation/scale.md",
+const DOCUMENTS: [&str; 5] = [
+    "README.md",
+    "docs/start/choose.md",
+    "docs/explanation/what-ids-cost.md",
+    "docs/explanation/scale.md",
+    "docs/from/tidb.md",
 ];
 
 /// Each key of a table, and the generator of it.
@@ -53,10 +57,6 @@ pub fn refresh(results: &Path) {
     }
 }
 
-fn read(place: &Path) -> String {
-    std::fs::read_to_string(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
-}
-
 /// Returns the document with new text between its marks.
 fn filled(document: &str, results: &Path) -> String {
     const BEGIN: &str = "<!-- bench ";
@@ -69,6 +69,7 @@ fn filled(document: &str, results: &Path) -> String {
         let figures = match name {
             "machine" => machine(results),
             "keys" => keys(results, &KEYS, true),
+            "figures" => figures(results),
             "word" => word::draw(results),
             "members" => Results::read(results, "members.csv").markdown(),
             "members_size" => Results::read(results, "members_size.csv").markdown(),
@@ -92,39 +93,6 @@ fn machine(results: &Path) -> String {
     };
     let server: Vec<&str> = said("Server").split(' ').take(2).collect();
     format!("{}, {}.\n", server.join(" "), said("Machine"))
-}
-
-/// A table of the results.
-pub struct Results(Vec<Vec<String>>);
-
-impl Results {
-    pub fn read(results: &Path, name: &str) -> Self {
-        let text = read(&results.join(name));
-        let cells = |line: &str| {
-            let inside = line.trim_matches('"').split("\",\"");
-            inside.map(str::to_owned).collect()
-        };
-        Self(text.lines().map(cells).collect())
-    }
-
-    /// Returns all of it as Markdown.
-    fn markdown(&self) -> String {
-        let line = |cells: &Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let rule = format!("|{}\n", "---:|".repeat(self.0[0].len()));
-        let (head, rows) = self.0.split_at(1);
-        let rows = rows.iter().map(line).collect::<String>();
-        line(&head[0]) + &rule + &rows
-    }
-
-    /// Returns the cell of a column in the first row that starts with `row`; empty where it was not measured.
-    pub fn cell(&self, row: &[&str], column: &str) -> &str {
-        let place = self.0[0].iter().position(|name| name == column);
-        let place = place.unwrap_or_else(|| panic!("no column {column}"));
-        self.0
-            .iter()
-            .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
-            .map_or("", |cells| &cells[place])
-    }
 }
 
 fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
@@ -160,4 +128,39 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
         );
     }
     text
+}
+
+/// Returns the four figures of README.md.
+fn figures(results: &Path) -> String {
+    let calls = Results::read(results, "per_call.csv");
+    let sessions = Results::read(results, "sessions.csv");
+    let tables = Results::read(results, "tables.csv");
+    let crash = Results::read(results, "crash.csv");
+    let call = |generator| calls.cell(&[generator], "ns");
+    let at_eight = |generator| sessions.cell(&[generator], "8");
+    let table = |key, column| tables.cell(&[key], column);
+    let mut first_ids: Vec<u32> = crash
+        .column("first id", "500ms")
+        .filter_map(|cell| cell.parse().ok())
+        .collect();
+    first_ids.sort_unstable();
+    let first_id = first_ids[first_ids.len() / 2];
+    format!(
+        "| Figure | `snowflake_next_id` | `nextval` | `gen_random_uuid()` |\n\
+         |---|---:|---:|---:|\n\
+         | a call, ns | {} | {} | {} |\n\
+         | 8 sessions together, million ids a second | {} | {} | {} |\n\
+         | index of {} rows, MB | {} | {} | {} |\n\
+         | first id after `kill -9`, ms | {first_id} | | |\n",
+        call("snowflake_next_id"),
+        call("nextval"),
+        call("gen_random_uuid"),
+        at_eight("snowflake, a lane each"),
+        at_eight("nextval"),
+        at_eight("gen_random_uuid"),
+        table("snowflake", "rows"),
+        table("snowflake", "key's index MB"),
+        table("serial", "key's index MB"),
+        table("gen_random_uuid", "key's index MB"),
+    )
 }

@@ -2,10 +2,9 @@
 
 use crate::candidates::{Candidate, ROOMY};
 use crate::chart::{self, Line};
-use crate::documents::Results;
 use crate::many::line::{Times, Turn, simulate};
 use crate::many::sessions::{self, CLIENTS};
-use crate::report::{self, Report, Table, number};
+use crate::report::{self, Report, Results, Table, number};
 use crate::scale::Scale;
 use crate::stats::Spread;
 use mint_cluster::Server;
@@ -14,11 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// A lane, and how many ids a session takes of it at once.
-const FORMS: [(&str, u32); 3] = [
-    ("one lane", 1),
-    ("one lane, session_cache 16", 16),
-    ("one lane, session_cache 256", 256),
-];
+const FORMS: [(&str, u32); 3] = [("one lane", 1), ("cache 16", 16), ("cache 256", 256)];
 const APART: &str = "a lane each";
 
 /// Cores of the machines of the model.
@@ -26,10 +21,7 @@ const CORES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 96, 128];
 /// Reading the clock and computing the next id, in nanoseconds: `clock_timestamp` in the bench, and a little.
 const BETWEEN: f64 = 25.0;
 /// Nanoseconds of a row of a bulk INSERT and of a transaction with one row, with their ids: the least of them.
-const WORK: [(&str, f64); 2] = [
-    ("one lane, INSERT ... SELECT of many rows", 1_500.0),
-    ("one lane, a transaction each", 20_000.0),
-];
+const WORK: [(&str, f64); 2] = [("bulk INSERT", 1_500.0), ("transactions", 20_000.0)];
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let span = Duration::from_millis(scale.pick(1_000, 400));
@@ -58,7 +50,8 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "word",
         "One lane, many sessions",
-        "Million ids per second, all sessions together, by number of sessions.",
+        "Million ids per second, all sessions together, by number of sessions. All but the last line use one lane; a cache is \
+         `pg_mint.session_cache`.",
         &columns,
     );
     for ((form, _), rates) in forms.iter().zip(&rates) {
@@ -157,7 +150,7 @@ fn draw_fit(results: &Path, recorded: &Results, model: &Model) {
         let points = CLIENTS.iter().map(modeled).collect();
         lines.push(Line::new(&format!("{name}, model"), points));
     }
-    chart::high_lines(
+    chart::lines(
         &results.join("word.svg"),
         "One lane: measured on two cores, and the model",
         ("sessions", "million ids per second, all together"),
@@ -195,7 +188,7 @@ fn curves(model: &Model) -> Vec<Line> {
         .map(|&(name, many)| Line::new(name, model.curve(private, many, Turn::Fair)))
         .collect();
     let kept = model.curve(private, 1, Turn::Kept);
-    lines.insert(1, Line::new("one lane, no swap fails", kept));
+    lines.insert(1, Line::new("no swap fails", kept));
     let each = |&cores: &usize| (cores as f64, apart(cores, model.times) * 1e3);
     lines.push(Line::new(APART, CORES.iter().map(each).collect()));
     for (name, private) in WORK {
