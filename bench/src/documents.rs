@@ -2,7 +2,7 @@
 //!
 //! They are written from the results of a run, so that documents and results agree.
 
-use crate::many::word;
+use crate::many::{members, word};
 use crate::report::{self, Results, read};
 use std::fmt::Write;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn filled(document: &str, results: &Path) -> String {
             "keys" => keys(results, &KEYS, true),
             "figures" => figures(results),
             "word" => word::draw(results),
-            "members" => Results::read(results, "members.csv").markdown(),
+            "members" => members::draw(results),
             "members_size" => Results::read(results, "members_size.csv").markdown(),
             "scattering" => keys(results, &SCATTERING, false),
             other => panic!("there is no bench {other}"),

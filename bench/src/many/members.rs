@@ -1,11 +1,12 @@
 //! A registry with up to 10,000 members: requests, waits for locks, the size of its tables, and VACUUM.
 
 use crate::chart::{self, Line};
-use crate::report::{self, Report, Table, number};
+use crate::report::{self, Report, Results, Table, number};
 use crate::scale::Scale;
 use crate::stats::percentile;
 use mint_cluster::registry::crowd::{create_requests, fill};
 use mint_cluster::{Registry, Server, Session};
+use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -47,7 +48,6 @@ pub fn measure(_server: &Server, scale: Scale, report: &mut Report) {
             "VACUUM, ms", "after as many again",
         ],
     );
-    let mut lines = Vec::new();
     for members in MEMBERS {
         report::progress(&format!("  {members} members"));
         let builder = Server::build("a registry of many members")
@@ -63,13 +63,11 @@ pub fn measure(_server: &Server, scale: Scale, report: &mut Report) {
         let mut admin = registry.connect();
         let before = size(&mut admin);
         let grant = grant(&registry, scale.pick(50, 10));
-        let mut points = Vec::new();
         let mut best: f64 = 0.0;
         for sessions in SESSIONS {
             let span = Duration::from_millis(scale.pick(5_000, 1_000));
             let rate = renew(&registry, members, sessions, span);
             best = best.max(rate.per_second);
-            points.push((sessions as f64, rate.per_second));
             let (waiting, all) = rate.waiting;
             requests.row(&[
                 members.to_string(),
@@ -81,22 +79,39 @@ pub fn measure(_server: &Server, scale: Scale, report: &mut Report) {
                 number(grant),
             ]);
         }
-        lines.push(Line::new(&format!("{members} leases"), points));
         sizes.row(&sizes_of(&registry, &mut admin, members, before));
         if members == MEMBERS[MEMBERS.len() - 1] {
             requests.note(&capacity(best));
             requests.note(&memory(&registry));
         }
     }
-    chart::lines(
-        &report.place("members.svg"),
-        "Renewals of leases",
-        ("sessions at once", "renewals per second"),
-        &lines,
-    );
     requests.chart("members.svg", "Renewals of leases per second");
     report.add(requests);
     report.add(sizes);
+    draw(report.place("").as_path());
+}
+
+/// Draws the renewals from the recorded results, and returns the table of the document.
+pub fn draw(results: &Path) -> String {
+    let recorded = Results::read(results, "members.csv");
+    let line = |members: i64| {
+        let point = |&sessions: &usize| {
+            let row = [members.to_string(), sessions.to_string()];
+            let rate = recorded.cell(&[&row[0], &row[1]], "renewals/s").parse();
+            (sessions as f64, rate.unwrap_or_default())
+        };
+        Line::new(
+            &format!("{members} leases"),
+            SESSIONS.iter().map(point).collect(),
+        )
+    };
+    chart::lines(
+        &results.join("members.svg"),
+        "Renewals of leases",
+        ("sessions at once", "renewals per second"),
+        &MEMBERS.map(line),
+    );
+    recorded.markdown()
 }
 
 /// Describes how many members the registry can have.
