@@ -46,6 +46,12 @@ impl Cluster {
     /// Starts the cluster. `None`, with a message, where Patroni, etcd or the permission to make networks is missing.
     #[must_use]
     pub fn start(story: &str, mode: Mode) -> Option<Self> {
+        if installation::libfaketime().is_none() {
+            say(format!(
+                "SKIPPED {story}: libfaketime is not installed (package faketime)"
+            ));
+            return None;
+        }
         if !has_patroni() {
             say(format!(
                 "SKIPPED {story}: Patroni is not installed (package patroni)"
