@@ -7,9 +7,8 @@ use crate::report::{self, Results, read};
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 4] = [
     "README.md",
-    "docs/start/choose.md",
     "docs/explanation/what-ids-cost.md",
     "docs/explanation/scale.md",
     "docs/from/tidb.md",
