@@ -1,6 +1,7 @@
 //! The machine: its clocks, randomness and addresses.
 
 pub mod clock;
+pub mod dsm;
 pub mod host;
 pub mod log;
 pub mod mac_address;
@@ -8,3 +9,4 @@ pub mod random;
 pub mod relation_file;
 pub mod server;
 pub mod state_file;
+pub mod wait;

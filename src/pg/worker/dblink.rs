@@ -8,6 +8,7 @@ use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, relay_errors, report};
 use crate::pg::machine::clock;
+use crate::pg::machine::wait::WaitEvent;
 use crate::pg::worker::deadline;
 use crate::pg::worker::deadline::Limit;
 use crate::pg::worker::transaction::{Failure, Kind, attempt};
@@ -296,12 +297,15 @@ impl Remote {
     }
 }
 
+/// What a worker waits for that has asked another server.
+static ANSWER: WaitEvent = WaitEvent::new(c"MintAnswer");
+
 /// Waits for the next part of an answer by polling: dblink's own wait cannot be interrupted in all versions.
 fn wait(dblink: &str, name: &str) {
     let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
     while call(&is_busy, &[name]) == Some(1) {
         deadline::check();
-        clock::pause(POLL);
+        clock::pause(POLL, &ANSWER);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::pg::backend::local::Local;
 use crate::pg::catalog::privilege::SEARCH_PATH;
 use crate::pg::catalog::sql;
 use crate::pg::machine::clock;
+use crate::pg::machine::wait::WaitEvent;
 use crate::pg::ports::die;
 use crate::pg::worker::deadline;
 use crate::pg::worker::request::Requests;
@@ -12,6 +13,9 @@ use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::pg_sys;
 use std::ffi::c_int;
+
+/// What a worker waits for that has nothing to do.
+pub static IDLE: WaitEvent = WaitEvent::new(c"MintWorkerMain");
 
 /// The requests that this process serves.
 static SERVED: Local<Option<&'static Requests>> = Local::new(None);

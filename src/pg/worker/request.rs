@@ -5,6 +5,7 @@ use crate::pg::backend::guc::max_wait;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::machine::server::process_id;
+use crate::pg::machine::wait::WaitEvent;
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -50,6 +51,8 @@ pub struct Kind {
     pub function: &'static str,
     /// The argument of the entry point.
     pub argument: u32,
+    /// What sessions wait for that make requests.
+    pub event: &'static WaitEvent,
 }
 
 impl Requests {
@@ -165,7 +168,7 @@ impl Requests {
                 counted = true;
                 number = self.request(kind);
             }
-            clock::pause(POLL);
+            clock::pause(POLL, kind.event);
         }
     }
 

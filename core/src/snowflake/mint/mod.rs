@@ -5,67 +5,17 @@
 //! newer tick and mistakes it for a clock that stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
+pub mod host;
+mod obstacle;
+
 use crate::atomic::Ordering;
-use crate::ceiling::Ceiling;
-use crate::clock::{ClockAnchor, Micros};
+use crate::clock::Micros;
 use crate::snowflake::lane::Lane;
 use crate::snowflake::layout::Layout;
 use crate::snowflake::lease::Lease;
+use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
+use crate::snowflake::mint::obstacle::{Obstacle, next_bound, past_the_end, too_far_ahead};
 use crate::snowflake::mint_error::MintError;
-
-/// How far a lane may run ahead of the clock, and limits on waiting. In microseconds.
-#[derive(Debug, Clone, Copy)]
-pub struct Policy {
-    /// How far the tick of an id may start ahead of the clock.
-    pub max_ahead: Micros,
-    /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
-    pub max_wait: Micros,
-    /// How far the clock may be ahead of the time that passed.
-    pub max_jump: Micros,
-    /// How far the ceiling is raised at once.
-    pub window: Micros,
-}
-
-/// The surroundings of minting: clocks, waiting, random bits and a durable ceiling.
-pub trait Host {
-    /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
-    type Interrupt;
-
-    /// The wall clock, in microseconds since 1970.
-    fn now(&mut self) -> Micros;
-    /// Time since boot, which no one can set, in microseconds.
-    fn up(&mut self) -> Micros;
-    /// The anchor that tells a jump of the wall clock by the time since boot.
-    fn anchor(&self) -> &ClockAnchor;
-    /// Waits for about `span` microseconds, or less.
-    ///
-    /// # Errors
-    /// When the caller must stop waiting.
-    fn pause(&mut self, span: Micros) -> Result<(), Self::Interrupt>;
-    /// The clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
-    fn stepped_back(&mut self, behind: Micros);
-    /// Random bits, for layouts that start a tick at random.
-    fn random(&mut self) -> u64;
-    /// The bounds of this database. [`Host::raise`] may find others.
-    fn ceiling(&self) -> &Ceiling;
-    /// Makes a ceiling above `beyond` durable, then publishes it. [`Micros::MIN`] only attaches.
-    ///
-    /// # Errors
-    /// When the ceiling could not be raised.
-    fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
-    /// The lease to mint within, where this server leases its nodes from a registry.
-    #[inline]
-    fn lease(&self) -> Option<&Lease> {
-        None
-    }
-    /// Asks for a renewal of the lease, which ends before the next id, and waits a little.
-    ///
-    /// # Errors
-    /// When it will not be renewed.
-    fn renew(&mut self) -> Result<(), Self::Interrupt> {
-        Ok(())
-    }
-}
 
 /// Consecutive words of a lane, now the caller's alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,25 +24,6 @@ pub struct Run {
     pub first: u64,
     /// How many, at least 1.
     pub count: u64,
-}
-
-/// The reason why an attempt did not mint.
-enum Obstacle {
-    /// The layout's rate: wait until the tick may be used.
-    Capacity { need: Micros },
-    /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
-    Clock { behind: Micros, need: Micros },
-    /// The first tick that starts at or after the floor is too far ahead; the clock is `behind` the
-    /// floor, or within the floor's tick.
-    Floor { behind: Micros, need: Micros },
-    /// The lane would move far at once.
-    Leap { now: Micros },
-    /// The run reaches the limit of the ceiling.
-    Ceiling { beyond: Micros },
-    /// The run reaches the end of the lease.
-    Lease { until: Micros },
-    /// Waiting does not help.
-    Never(MintError),
 }
 
 /// Why minting ended without ids: the host interrupted it, or policy or layout refuse it.
@@ -147,6 +78,19 @@ pub fn mint<H: Host>(
     }
 }
 
+/// What a pass was read of, besides the request.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// The last word.
+    last: u64,
+    floor: Micros,
+    /// Words whose ticks start at or after it need a ceiling or a lease first.
+    limit: Micros,
+    /// The end of the lease.
+    until: Micros,
+    now: Micros,
+}
+
 /// The parameters of a call of [`mint`]. By value, and only to functions that are inlined or fail: so its fields stay in
 /// registers.
 #[derive(Clone, Copy)]
@@ -164,7 +108,7 @@ impl MintRequest<'_> {
     // Called from the fast path and the slow one: left alone, the compiler would share one copy.
     #[inline(always)]
     fn attempt<H: Host>(self, host: &mut H) -> Result<Run, Obstacle> {
-        let Self { lane, layout, .. } = self;
+        let Self { lane, .. } = self;
         loop {
             let ceiling = host.ceiling();
             let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
@@ -176,48 +120,90 @@ impl MintRequest<'_> {
                 limit = limit.min(until);
                 floor = floor.max(lease.from());
             }
-            let now = host.now();
-
-            let mut first = self.next_word(last, now, floor, host)?;
-            let mut start = layout.word_start_saturating(first);
-            if start < floor {
-                first = first_word_at(layout, floor, host);
-                start = layout.word_start_saturating(first);
-            }
-            let (mut count, mut end) = (1, first);
-            if self.want > 1 {
-                let reach = now.saturating_add(self.policy.max_ahead);
-                count = batch_size(layout, first, self.want, reach.min(until.saturating_sub(1)));
-                end += count - 1;
-                start = layout.word_start_saturating(end);
-            }
-            if end >> layout.seq.width > layout.max_tick() {
-                return Err(Obstacle::Never(past_the_end(layout, floor, now)));
-            }
-            if start.saturating_sub(now) > self.policy.max_ahead {
-                return Err(too_far_ahead(layout, self.policy, last, floor, start, now));
-            }
-            if start >= limit {
-                return Err(next_bound(start, host));
-            }
-            let swapped =
-                (lane.word).compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire);
-            if swapped.is_ok() {
-                return Ok(Run { first, count });
+            let bounds = Bounds {
+                last,
+                floor,
+                limit,
+                until,
+                now: host.now(),
+            };
+            let taken = match self.next_tick(bounds, host)? {
+                None => self.take::<_, false>(last + 1, bounds, host)?,
+                Some(first) => self.take::<_, true>(first, bounds, host)?,
+            };
+            if let Some(run) = taken {
+                return Ok(run);
             }
         }
     }
 
-    /// The word after `last`, or the first one of the clock's tick when the last one's is over.
+    /// Takes words from `first` on; none when another session moved the word. `JUMPS`: `first` may not be the one after the
+    /// last. Known when compiled, so that the words that are skipped are counted only where some are.
     #[inline(always)]
-    fn next_word<H: Host>(
+    fn take<H: Host, const JUMPS: bool>(
         self,
-        last: u64,
-        now: Micros,
-        floor: Micros,
+        mut first: u64,
+        bounds: Bounds,
         host: &mut H,
-    ) -> Result<u64, Obstacle> {
+    ) -> Result<Option<Run>, Obstacle> {
+        let Self { lane, layout, .. } = self;
+        let Bounds {
+            last, floor, now, ..
+        } = bounds;
+        let mut start = layout.word_start_saturating(first);
+        if start < floor {
+            if !JUMPS {
+                return self.take_after_floor(first, bounds, host);
+            }
+            first = first_word_at(layout, floor, host);
+            start = layout.word_start_saturating(first);
+        }
+        let (mut count, mut end) = (1, first);
+        if self.want > 1 {
+            let reach = now.saturating_add(self.policy.max_ahead);
+            let reach = reach.min(bounds.until.saturating_sub(1));
+            count = batch_size(layout, first, self.want, reach);
+            end += count - 1;
+            start = layout.word_start_saturating(end);
+        }
+        if end >> layout.seq.width > layout.max_tick() {
+            return Err(Obstacle::Never(past_the_end(layout, floor, now)));
+        }
+        if start.saturating_sub(now) > self.policy.max_ahead {
+            return Err(too_far_ahead(layout, self.policy, last, floor, start, now));
+        }
+        if start >= bounds.limit {
+            return Err(next_bound(start, host));
+        }
+        let is_moved = if JUMPS {
+            lane.jump(last, first, end).is_ok()
+        } else {
+            (lane.word)
+                .compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+        };
+        Ok(is_moved.then_some(Run { first, count }))
+    }
+
+    /// As [`MintRequest::take`], of a lane whose next word is below the floor.
+    #[cold]
+    #[inline(never)]
+    fn take_after_floor<H: Host>(
+        self,
+        first: u64,
+        bounds: Bounds,
+        host: &mut H,
+    ) -> Result<Option<Run>, Obstacle> {
+        self.take::<H, true>(first, bounds, host)
+    }
+
+    /// The first word of the clock's tick when the last word's is over; none while that continues.
+    #[inline(always)]
+    fn next_tick<H: Host>(self, bounds: Bounds, host: &mut H) -> Result<Option<u64>, Obstacle> {
         let Self { layout, policy, .. } = self;
+        let Bounds {
+            last, floor, now, ..
+        } = bounds;
         if now < layout.epoch() {
             return Err(Obstacle::Never(MintError::BeforeEpoch));
         }
@@ -225,7 +211,7 @@ impl MintRequest<'_> {
         // depend on the clock's reading, and the processor need not wait for it.
         let passed = now.saturating_sub(layout.word_start_saturating(last));
         if passed < layout.unit() {
-            return Ok(last + 1);
+            return Ok(None);
         }
         let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
         if tick > layout.max_tick() {
@@ -238,7 +224,7 @@ impl MintRequest<'_> {
         if passed > policy.max_jump && usable && !self.may_leap {
             return Err(Obstacle::Leap { now });
         }
-        Ok(first_word(layout, tick << layout.seq.width, host))
+        Ok(Some(first_word(layout, tick << layout.seq.width, host)))
     }
 
     /// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
@@ -249,13 +235,22 @@ impl MintRequest<'_> {
         host: &mut H,
     ) -> Result<Run, Refusal<H::Interrupt>> {
         let began = host.up();
-        let mut waits = false;
+        let mut is_first = true;
         loop {
-            if let Some(need) = self.remove(obstacle, began, host)? {
-                if !std::mem::replace(&mut waits, true) {
+            if let Some((span, cause)) = self.remove(obstacle, began, is_first, host)? {
+                if is_first {
                     self.lane.note_wait();
                 }
-                host.pause(need)?;
+                let wait = Wait {
+                    span,
+                    cause,
+                    is_first,
+                };
+                let before = host.up();
+                let paused = host.pause(wait);
+                self.lane.note_waited(host.up().saturating_sub(before));
+                paused?;
+                is_first = false;
             }
             match self.attempt(host) {
                 Ok(run) => return Ok(run),
@@ -264,13 +259,14 @@ impl MintRequest<'_> {
         }
     }
 
-    /// Removes an obstacle, or returns how long to wait until it is gone.
+    /// Removes an obstacle, or returns how long to wait until it is gone, and for what.
     fn remove<H: Host>(
         &mut self,
         obstacle: Obstacle,
         began: Micros,
+        is_first: bool,
         host: &mut H,
-    ) -> Result<Option<Micros>, Refusal<H::Interrupt>> {
+    ) -> Result<Option<(Micros, WaitCause)>, Refusal<H::Interrupt>> {
         let policy = self.policy;
         let waited = |host: &mut H| host.up().saturating_sub(began);
         match obstacle {
@@ -287,27 +283,29 @@ impl MintRequest<'_> {
             Obstacle::Lease { until } => {
                 let error = MintError::LeaseEnded { until };
                 check_wait(0, policy.max_wait, waited(host), error)?;
-                host.renew()?;
+                host.renew(is_first)?;
             }
-            Obstacle::Capacity { need } => return Ok(Some(need)),
+            Obstacle::Capacity { need } => return Ok(Some((need, WaitCause::Capacity))),
             Obstacle::Clock { behind, need } => {
                 self.lane.note_step(behind);
                 host.stepped_back(behind);
                 let ahead = behind;
                 let error = MintError::ClockBehind { ahead, need };
-                return check_wait(need, policy.max_wait, waited(host), error).map(Some);
+                check_wait(need, policy.max_wait, waited(host), error)?;
+                return Ok(Some((need, WaitCause::Clock)));
             }
             Obstacle::Floor { behind, need } => {
                 // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
                 let due = policy.max_ahead + 2 * policy.window + self.layout.unit().min(SECOND);
-                let error = match host.lease().map(Lease::from) {
+                let (error, cause) = match host.lease().map(Lease::from) {
                     Some(from) if from > host.ceiling().floor() => {
-                        MintError::BeforeLease { from, need }
+                        (MintError::BeforeLease { from, need }, WaitCause::Lease)
                     }
-                    _ => MintError::BelowFloor { behind, need },
+                    _ => (MintError::BelowFloor { behind, need }, WaitCause::Ceiling),
                 };
                 let limit = policy.max_wait.max(due);
-                return check_wait(need, limit, waited(host), error).map(Some);
+                check_wait(need, limit, waited(host), error)?;
+                return Ok(Some((need, cause)));
             }
         }
         Ok(None)
@@ -329,25 +327,6 @@ fn first_word_at<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
     first_word(layout, layout.word_at(floor), host)
 }
 
-/// The bound, lease or ceiling, that a tick lies at or behind.
-#[cold]
-fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
-    match host.lease().map(Lease::until) {
-        Some(until) if until <= start => Obstacle::Lease { until },
-        _ => Obstacle::Ceiling { beyond: start },
-    }
-}
-
-/// The reason why there is no such tick: the layout has ended, or the floor is wrong.
-#[cold]
-fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
-    if layout.word_at(floor) >> layout.seq.width <= layout.max_tick() {
-        return MintError::Exhausted;
-    }
-    let need = floor.saturating_sub(now);
-    MintError::BelowFloor { behind: need, need }
-}
-
 /// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
 /// `want`.
 fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
@@ -358,41 +337,15 @@ fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
     want.min(left.div_ceil(2)).max(1)
 }
 
-/// Returns the wait `need`, unless it exceeds the limit.
+/// Refuses a wait of `need` that exceeds the limit.
 fn check_wait<I>(
     need: Micros,
     limit: Micros,
     waited: Micros,
     error: MintError,
-) -> Result<Micros, Refusal<I>> {
+) -> Result<(), Refusal<I>> {
     if need.saturating_add(waited) > limit {
         return Err(Refusal::Refused(error));
     }
-    Ok(need)
-}
-
-/// Tells why a run would begin too far ahead: because the lane already stands where the policy
-/// would not have let it go, then the clock stepped back; because the floor does; or because the
-/// lane's rate is used up.
-#[cold]
-fn too_far_ahead(
-    layout: &Layout,
-    policy: &Policy,
-    last: u64,
-    floor: Micros,
-    start: Micros,
-    now: Micros,
-) -> Obstacle {
-    let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
-    let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
-    let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
-    // A lease that was given back has moved the lane to its end, which is the floor then.
-    if lane > policy.max_ahead && lane > bottom {
-        Obstacle::Clock { behind: lane, need }
-    } else if bottom > policy.max_ahead {
-        let behind = floor.saturating_sub(now);
-        Obstacle::Floor { behind, need }
-    } else {
-        Obstacle::Capacity { need }
-    }
+    Ok(())
 }
