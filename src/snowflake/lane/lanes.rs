@@ -155,9 +155,8 @@ pub fn accept_clock() -> Micros {
 /// Returns the lanes from which ids were minted, if a session has made the memory.
 pub fn made_lanes() -> impl Iterator<Item = &'static Lane> {
     let memory = LANES.made().memory();
-    let lanes = memory.map(|memory| table(memory.head, memory.slots).lanes());
-    let lanes = lanes.into_iter().flatten();
-    lanes.filter(|lane| lane.last() != 0)
+    let lanes = memory.map_or(&[][..], |memory| memory.slots);
+    lanes.iter().filter(|lane| lane.last() != 0)
 }
 
 /// Returns how many nodes have a lane, and how many can.
