@@ -16,7 +16,7 @@ command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs ($RUS
 rm -rf "$stage"
 mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
-(cd "$REPO/docs" && find . -name '*.md' -exec cp --parents {} "$stage/src/" \;)
+(cd "$REPO/docs" && find . \( -name '*.md' -o -path './monitoring/*' \) -exec cp --parents {} "$stage/src/" \;)
 sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g; s|\[\([A-Za-z.]*\)\](\(CONTRIBUTING\|RELEASE\|SECURITY\).md)|\1|g' \
     "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
