@@ -56,6 +56,7 @@ fn a_published_registry_and_its_quarantine_are_noticed() {
     assert_status(&mut session, "quarantine", "ok", "is no registry");
     session.run("CREATE PUBLICATION everything FOR ALL TABLES");
     assert_eq!(status(&mut session, "publication"), "ok");
+    session.run("CREATE ROLE member");
     create_registry_in_quarantine(&mut session, 30);
     session.run("CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
     let mut watcher = server.connect_as("watcher", "postgres");

@@ -33,7 +33,10 @@ fn queries(file: &str) -> Vec<String> {
     }
     let marks = text.matches("query: |").count();
     assert_eq!(found.len(), marks, "{file}");
-    assert!(found.len() >= 5 && found.iter().all(|query| query.contains("FROM")), "{file}: {found:?}");
+    assert!(
+        found.len() >= 5 && found.iter().all(|query| query.contains("FROM")),
+        "{file}: {found:?}"
+    );
     found
 }
 
@@ -79,8 +82,14 @@ fn every_metric_is_one_of_the_collector() {
         .collect();
     assert!(known.len() >= 8, "{known:?}");
     let alerts = read("alerts.yml");
-    let expressions: String = alerts.lines().filter(|line| line.trim().starts_with("expr: ")).collect();
-    for (file, text) in [("alerts.yml", expressions), ("grafana.json", read("grafana.json"))] {
+    let expressions: String = alerts
+        .lines()
+        .filter(|line| line.trim().starts_with("expr: "))
+        .collect();
+    for (file, text) in [
+        ("alerts.yml", expressions),
+        ("grafana.json", read("grafana.json")),
+    ] {
         let used = metrics(&text);
         assert!(used.len() >= 3, "{file}: {used:?}");
         let unknown: Vec<_> = used.difference(&known).collect();
@@ -88,7 +97,9 @@ fn every_metric_is_one_of_the_collector() {
     }
     // The labels that they choose by are values that the queries return.
     let text = collector + &read("cloudnative_pg.yml");
-    for label in ["clock_step_back", "lease_failure", "segment_eviction", "ceiling_write", "user_lock"] {
+    for label in [
+        "clock_step_back", "lease_failure", "segment_eviction", "ceiling_write", "user_lock",
+    ] {
         assert!(text.contains(&format!("'{label}'")), "{label}");
     }
 }
@@ -102,6 +113,8 @@ fn the_dashboard_can_be_read() {
     let panels: i64 = session.one(&format!(
         "SELECT count(*) FROM jsonb_array_elements('{json}'::jsonb -> 'panels') AS p WHERE p #>> '{{targets,0,expr}}' <> ''"
     ));
-    let all: i64 = session.one(&format!("SELECT jsonb_array_length('{json}'::jsonb -> 'panels')"));
+    let all: i64 = session.one(&format!(
+        "SELECT jsonb_array_length('{json}'::jsonb -> 'panels')::bigint"
+    ));
     assert!(all >= 5 && panels == all, "{panels} of {all}");
 }

@@ -158,8 +158,15 @@ fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
         session
             .one::<bool>("SELECT clock_steps_back = 1 AND clock_steps_forward = 0 FROM mint.stats")
     );
+    let mut longer = patient();
+    longer.run("SET statement_timeout = '1500ms'");
+    assert_eq!(longer.refusal(next).code, "57014");
+    assert!(session.one::<bool>(
+        "SELECT waits = 2 AND waited BETWEEN '900 ms' AND '60 s' FROM mint.lanes WHERE node = 7"
+    ));
     assert!(
-        session.one::<bool>("SELECT waits = 1 AND waited > '1 ms' FROM mint.lanes WHERE node = 7")
+        session
+            .one::<bool>("SELECT clock_waits = 2 AND clock_wait_time > '1400 ms' FROM mint.stats")
     );
     server.set_clock("+0");
     // Each step is seen by a call that raises the ceiling.
