@@ -5,8 +5,8 @@
 //! takes values from a sequence or gives a slot to another owner. Ids are not counted but computed, from the words of the
 //! lanes and the values that were taken from sequences.
 
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::machine::clock;
-use crate::pg::machine::wait::WaitEvent;
 use crate::pg::shmem::{NamedSegment, Stamp};
 use mint_core::Micros;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

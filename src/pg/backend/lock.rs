@@ -1,10 +1,9 @@
 //! Locks of the extension's own, which are none of the server's, and of whole tables and sequences.
 
 use crate::pg::backend::guc;
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::error::relay_errors;
-use crate::pg::machine::clock;
-use crate::pg::machine::wait::WaitEvent;
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 use std::ptr;
 use std::time::{Duration, Instant};
 
@@ -79,6 +78,7 @@ pub fn poll_sequence(sequence: pg_sys::Oid, span: Duration) -> bool {
         if began.elapsed() > span {
             return false;
         }
-        clock::pause(2_000, &EVENT);
+        check_for_interrupts!();
+        EVENT.show(|| std::thread::sleep(Duration::from_millis(2)));
     }
 }

@@ -1,6 +1,6 @@
 //! The two clocks, and waiting.
 
-use crate::pg::machine::wait::WaitEvent;
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::ports::GetCurrentTransactionStartTimestamp;
 use mint_core::{Micros, Nanos};
 use pgrx::{check_for_interrupts, pg_sys};

@@ -9,4 +9,3 @@ pub mod random;
 pub mod relation_file;
 pub mod server;
 pub mod state_file;
-pub mod wait;

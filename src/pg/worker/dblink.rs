@@ -1,6 +1,7 @@
 //! Queries on another server by dblink and a foreign server, so that addresses and credentials stay where PostgreSQL
 //! keeps them. For background workers: whatever the other server does, each query ends by a deadline.
 
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::catalog::{binding, privilege, sql};
@@ -8,7 +9,6 @@ use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, relay_errors, report};
 use crate::pg::machine::clock;
-use crate::pg::machine::wait::WaitEvent;
 use crate::pg::worker::deadline;
 use crate::pg::worker::deadline::Limit;
 use crate::pg::worker::transaction::{Failure, Kind, attempt};

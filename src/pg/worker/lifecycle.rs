@@ -1,10 +1,10 @@
 //! The life of the background workers: their start, changed settings, and their end.
 
 use crate::pg::backend::local::Local;
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::privilege::SEARCH_PATH;
 use crate::pg::catalog::sql;
 use crate::pg::machine::clock;
-use crate::pg::machine::wait::WaitEvent;
 use crate::pg::ports::die;
 use crate::pg::worker::deadline;
 use crate::pg::worker::request::Requests;
