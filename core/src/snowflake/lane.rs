@@ -122,7 +122,7 @@ impl Lane {
 
     /// Sets the statistics to zero.
     pub fn reset_statistics(&self) {
-        self.skip(self.taken());
+        self.skip(0, self.taken() + 1);
         for statistic in [&self.waits, &self.waited, &self.largest_step] {
             statistic.store(0, Ordering::Relaxed);
         }
@@ -138,41 +138,38 @@ impl Lane {
     pub(crate) fn advance(&self, word: u64) {
         let mut last = self.word.load(Ordering::Acquire);
         while last < word {
-            match self.jump(last, word + 1, word) {
-                Ok(()) => return,
-                Err(found) => last = found,
+            self.skip(last, word + 1);
+            match (self.word).compare_exchange(last, word, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(found) => {
+                    self.unskip(last, word + 1);
+                    last = found;
+                }
             }
         }
     }
 
-    /// Moves the lane from `last` to `end`, of which the words from `first` on are issued, and those before it are not.
-    /// `first` is `end + 1` where none is.
-    ///
-    /// # Errors
-    /// The word that another session has moved it to.
+    /// Counts the words between `last` and `first` as skipped. Not under loom, whose models would only grow by a number
+    /// that decides nothing.
     #[inline]
-    pub(crate) fn jump(&self, last: u64, first: u64, end: u64) -> Result<(), u64> {
-        let skipped = first.wrapping_sub(last).wrapping_sub(1);
-        self.skip(skipped);
-        let moved = (self.word).compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire);
-        moved
-            .map(drop)
-            .inspect_err(|_| self.skip(skipped.wrapping_neg()))
-    }
-
-    /// Counts words that are not issued. Not under loom, whose models would only grow by a number that decides nothing.
-    #[inline]
-    fn skip(&self, words: u64) {
+    pub(crate) fn skip(&self, last: u64, first: u64) {
         if !cfg!(loom) {
+            let words = first.wrapping_sub(last).wrapping_sub(1);
             self.skipped.fetch_add(words, Ordering::Relaxed);
         }
+    }
+
+    /// Undoes [`Lane::skip`], as the word was not moved.
+    #[cold]
+    pub(crate) fn unskip(&self, last: u64, first: u64) {
+        self.skip(first, last.wrapping_add(2));
     }
 
     /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns the start
     /// of the last tick that was issued, if any was.
     pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
-        self.skip(1);
+        self.skip(0, 2);
         let last = self.word.fetch_add(1, Ordering::AcqRel);
         (last != 0).then(|| layout.word_start_saturating(last))
     }

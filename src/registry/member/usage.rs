@@ -3,6 +3,7 @@
 use crate::registry::member::leases::{self, made};
 use crate::registry::member::slot::{LeaseSlot, SLOTS};
 use crate::registry::settings;
+use crate::snowflake::node::grantor;
 
 /// Returns the slots that are used, if a session has made the memory.
 fn slots() -> impl Iterator<Item = &'static LeaseSlot> {
@@ -38,5 +39,5 @@ pub fn trouble() -> Option<String> {
 
 /// Whether leases are wanted, and no worker requests them.
 pub fn lacks_worker() -> bool {
-    are_wanted() && !leases::requests().is_served_or_started()
+    grantor::is_there() && are_wanted() && !leases::requests().is_served_or_started()
 }

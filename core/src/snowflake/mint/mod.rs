@@ -78,19 +78,6 @@ pub fn mint<H: Host>(
     }
 }
 
-/// What a pass was read of, besides the request.
-#[derive(Clone, Copy)]
-struct Bounds {
-    /// The last word.
-    last: u64,
-    floor: Micros,
-    /// Words whose ticks start at or after it need a ceiling or a lease first.
-    limit: Micros,
-    /// The end of the lease.
-    until: Micros,
-    now: Micros,
-}
-
 /// The parameters of a call of [`mint`]. By value, and only to functions that are inlined or fail: so its fields stay in
 /// registers.
 #[derive(Clone, Copy)]
@@ -108,7 +95,7 @@ impl MintRequest<'_> {
     // Called from the fast path and the slow one: left alone, the compiler would share one copy.
     #[inline(always)]
     fn attempt<H: Host>(self, host: &mut H) -> Result<Run, Obstacle> {
-        let Self { lane, .. } = self;
+        let Self { lane, layout, .. } = self;
         loop {
             let ceiling = host.ceiling();
             let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
@@ -120,90 +107,52 @@ impl MintRequest<'_> {
                 limit = limit.min(until);
                 floor = floor.max(lease.from());
             }
-            let bounds = Bounds {
-                last,
-                floor,
-                limit,
-                until,
-                now: host.now(),
-            };
-            let taken = match self.next_tick(bounds, host)? {
-                None => self.take::<_, false>(last + 1, bounds, host)?,
-                Some(first) => self.take::<_, true>(first, bounds, host)?,
-            };
-            if let Some(run) = taken {
-                return Ok(run);
+            let now = host.now();
+
+            let mut first = self.next_word(last, now, floor, host)?;
+            let mut start = layout.word_start_saturating(first);
+            if start < floor {
+                first = first_word_at(lane, layout, first, floor, host);
+                start = layout.word_start_saturating(first);
             }
-        }
-    }
-
-    /// Takes words from `first` on; none when another session moved the word. `JUMPS`: `first` may not be the one after the
-    /// last. Known when compiled, so that the words that are skipped are counted only where some are.
-    #[inline(always)]
-    fn take<H: Host, const JUMPS: bool>(
-        self,
-        mut first: u64,
-        bounds: Bounds,
-        host: &mut H,
-    ) -> Result<Option<Run>, Obstacle> {
-        let Self { lane, layout, .. } = self;
-        let Bounds {
-            last, floor, now, ..
-        } = bounds;
-        let mut start = layout.word_start_saturating(first);
-        if start < floor {
-            if !JUMPS {
-                return self.take_after_floor(first, bounds, host);
+            let (mut count, mut end) = (1, first);
+            if self.want > 1 {
+                let reach = now.saturating_add(self.policy.max_ahead);
+                count = batch_size(layout, first, self.want, reach.min(until.saturating_sub(1)));
+                end += count - 1;
+                start = layout.word_start_saturating(end);
             }
-            first = first_word_at(layout, floor, host);
-            start = layout.word_start_saturating(first);
+            if end >> layout.seq.width > layout.max_tick() {
+                let error = past_the_end(layout, floor, now);
+                return Err(not_taken(lane, last, first, Obstacle::Never(error)));
+            }
+            if start.saturating_sub(now) > self.policy.max_ahead {
+                let obstacle = too_far_ahead(layout, self.policy, last, floor, start, now);
+                return Err(not_taken(lane, last, first, obstacle));
+            }
+            if start >= limit {
+                return Err(not_taken(lane, last, first, next_bound(start, host)));
+            }
+            let swapped =
+                (lane.word).compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire);
+            if swapped.is_ok() {
+                return Ok(Run { first, count });
+            }
+            lane.unskip(last, first);
         }
-        let (mut count, mut end) = (1, first);
-        if self.want > 1 {
-            let reach = now.saturating_add(self.policy.max_ahead);
-            let reach = reach.min(bounds.until.saturating_sub(1));
-            count = batch_size(layout, first, self.want, reach);
-            end += count - 1;
-            start = layout.word_start_saturating(end);
-        }
-        if end >> layout.seq.width > layout.max_tick() {
-            return Err(Obstacle::Never(past_the_end(layout, floor, now)));
-        }
-        if start.saturating_sub(now) > self.policy.max_ahead {
-            return Err(too_far_ahead(layout, self.policy, last, floor, start, now));
-        }
-        if start >= bounds.limit {
-            return Err(next_bound(start, host));
-        }
-        let is_moved = if JUMPS {
-            lane.jump(last, first, end).is_ok()
-        } else {
-            (lane.word)
-                .compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok()
-        };
-        Ok(is_moved.then_some(Run { first, count }))
     }
 
-    /// As [`MintRequest::take`], of a lane whose next word is below the floor.
-    #[cold]
-    #[inline(never)]
-    fn take_after_floor<H: Host>(
-        self,
-        first: u64,
-        bounds: Bounds,
-        host: &mut H,
-    ) -> Result<Option<Run>, Obstacle> {
-        self.take::<H, true>(first, bounds, host)
-    }
-
-    /// The first word of the clock's tick when the last word's is over; none while that continues.
+    /// The word after `last`, or the first one of the clock's tick when the last one's is over. Counts the words in between as
+    /// skipped, here and not where the word is moved: so a word that follows the last one costs nothing.
     #[inline(always)]
-    fn next_tick<H: Host>(self, bounds: Bounds, host: &mut H) -> Result<Option<u64>, Obstacle> {
+    fn next_word<H: Host>(
+        self,
+        last: u64,
+        now: Micros,
+        floor: Micros,
+        host: &mut H,
+    ) -> Result<u64, Obstacle> {
         let Self { layout, policy, .. } = self;
-        let Bounds {
-            last, floor, now, ..
-        } = bounds;
         if now < layout.epoch() {
             return Err(Obstacle::Never(MintError::BeforeEpoch));
         }
@@ -211,7 +160,7 @@ impl MintRequest<'_> {
         // depend on the clock's reading, and the processor need not wait for it.
         let passed = now.saturating_sub(layout.word_start_saturating(last));
         if passed < layout.unit() {
-            return Ok(None);
+            return Ok(last + 1);
         }
         let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
         if tick > layout.max_tick() {
@@ -224,7 +173,9 @@ impl MintRequest<'_> {
         if passed > policy.max_jump && usable && !self.may_leap {
             return Err(Obstacle::Leap { now });
         }
-        Ok(Some(first_word(layout, tick << layout.seq.width, host)))
+        let first = first_word(layout, tick << layout.seq.width, host);
+        self.lane.skip(last, first);
+        Ok(first)
     }
 
     /// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
@@ -321,10 +272,26 @@ fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
     }
 }
 
-/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued.
+/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued. Counts
+/// the words from `first` on as skipped, which would be next without the floor.
 #[cold]
-fn first_word_at<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
-    first_word(layout, layout.word_at(floor), host)
+fn first_word_at<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    first: u64,
+    floor: Micros,
+    host: &mut H,
+) -> u64 {
+    let word = first_word(layout, layout.word_at(floor), host);
+    lane.skip(first - 1, word);
+    word
+}
+
+/// Returns the obstacle in the way of words from `first` on: none was skipped.
+#[cold]
+fn not_taken(lane: &Lane, last: u64, first: u64, obstacle: Obstacle) -> Obstacle {
+    lane.unskip(last, first);
+    obstacle
 }
 
 /// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most

@@ -6,7 +6,7 @@ use mint_cluster::Server;
 const NOT_FOR_PUBLIC: &[&str] = &[
     "accept_clock", "ceilings", "highest_ceiling", "lanes", "leaf_alloc_insert",
     "leaf_alloc_refuse", "leases", "objectid_time_support", "release_leases", "reset_ceiling",
-    "sequence_table_support", "snowflake_time_support", "uuid_time_support",
+    "reset_stats", "sequence_table_support", "snowflake_time_support", "uuid_time_support",
     "uuid_v7_time_support",
 ];
 
