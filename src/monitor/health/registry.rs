@@ -106,7 +106,7 @@ pub fn quarantine() -> Finding {
     }
     finding.with(
         status,
-        "A quarantine ends by itself, 70 seconds after the registry may have forgotten a lease. If nothing was forgotten, use mint.registry_end_quarantine().",
+        "A quarantine ends by itself, 70 seconds after the registry might have forgotten a lease. If nothing was forgotten, use mint.registry_end_quarantine().",
     )
 }
 

@@ -67,7 +67,7 @@ pub fn pause(span: Micros, event: &WaitEvent) {
         let millis = span.min(MAX_SLEEP) / 1_000;
         let event = event.number();
         let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
-        // SAFETY: MyLatch is this backend's own latch, initialised before any SQL runs.
+        // SAFETY: MyLatch is this backend's own latch, initialized before any SQL runs.
         unsafe {
             pg_sys::WaitLatch(pg_sys::MyLatch, events.cast_signed(), millis, event);
             pg_sys::ResetLatch(pg_sys::MyLatch);
