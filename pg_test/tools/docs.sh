@@ -20,7 +20,7 @@ mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml" | head -n 1)
 sed -i "s/^title = \"pg_mint\"/title = \"pg_mint $version\"/" "$stage/book.toml"
-(cd "$REPO/docs" && find . \( -name '*.md' -o -name '*.svg' \) -exec cp --parents {} "$stage/src/" \;)
+(cd "$REPO/docs" && find . \( -name '*.md' -o -name '*.svg' -o -path './monitoring/*' \) -exec cp --parents {} "$stage/src/" \;)
 sed 's#](docs/#](#g; s#](CHANGELOG.md)#](changelog.md)#g; s#\[\([A-Za-z.]*\)\](\(LICENSE\|\(CONTRIBUTING\|RELEASE\|SECURITY\).md\))#\1#g' \
     "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"

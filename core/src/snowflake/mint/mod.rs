@@ -5,67 +5,17 @@
 //! newer tick and mistakes it for a clock that stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
+pub mod host;
+mod obstacle;
+
 use crate::atomic::Ordering;
-use crate::ceiling::Ceiling;
-use crate::clock::{ClockAnchor, Micros};
+use crate::clock::Micros;
 use crate::snowflake::lane::Lane;
 use crate::snowflake::layout::Layout;
 use crate::snowflake::lease::Lease;
+use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
+use crate::snowflake::mint::obstacle::{Obstacle, next_bound, past_the_end, too_far_ahead};
 use crate::snowflake::mint_error::MintError;
-
-/// How far a lane may run ahead of the clock, and limits on waiting. In microseconds.
-#[derive(Debug, Clone, Copy)]
-pub struct Policy {
-    /// How far the tick of an id may start ahead of the clock.
-    pub max_ahead: Micros,
-    /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
-    pub max_wait: Micros,
-    /// How far the clock may be ahead of the time that passed.
-    pub max_jump: Micros,
-    /// How far the ceiling is raised at once.
-    pub window: Micros,
-}
-
-/// The surroundings of minting: clocks, waiting, random bits and a durable ceiling.
-pub trait Host {
-    /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
-    type Interrupt;
-
-    /// The wall clock, in microseconds since 1970.
-    fn now(&mut self) -> Micros;
-    /// Time since boot, which no one can set, in microseconds.
-    fn up(&mut self) -> Micros;
-    /// The anchor that tells a jump of the wall clock by the time since boot.
-    fn anchor(&self) -> &ClockAnchor;
-    /// Waits for about `span` microseconds, or less.
-    ///
-    /// # Errors
-    /// When the caller must stop waiting.
-    fn pause(&mut self, span: Micros) -> Result<(), Self::Interrupt>;
-    /// The clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
-    fn stepped_back(&mut self, behind: Micros);
-    /// Random bits, for layouts that start a tick at random.
-    fn random(&mut self) -> u64;
-    /// The bounds of this database. [`Host::raise`] may find others.
-    fn ceiling(&self) -> &Ceiling;
-    /// Makes a ceiling above `beyond` durable, then publishes it. [`Micros::MIN`] only attaches.
-    ///
-    /// # Errors
-    /// When the ceiling could not be raised.
-    fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
-    /// The lease to mint within, where this server leases its nodes from a registry.
-    #[inline]
-    fn lease(&self) -> Option<&Lease> {
-        None
-    }
-    /// Asks for a renewal of the lease, which ends before the next id, and waits a little.
-    ///
-    /// # Errors
-    /// When it will not be renewed.
-    fn renew(&mut self) -> Result<(), Self::Interrupt> {
-        Ok(())
-    }
-}
 
 /// Consecutive words of a lane, now the caller's alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,25 +24,6 @@ pub struct Run {
     pub first: u64,
     /// How many, at least 1.
     pub count: u64,
-}
-
-/// The reason why an attempt did not mint.
-enum Obstacle {
-    /// The layout's rate: wait until the tick may be used.
-    Capacity { need: Micros },
-    /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
-    Clock { behind: Micros, need: Micros },
-    /// The first tick that starts at or after the floor is too far ahead; the clock is `behind` the
-    /// floor, or within the floor's tick.
-    Floor { behind: Micros, need: Micros },
-    /// The lane would move far at once.
-    Leap { now: Micros },
-    /// The run reaches the limit of the ceiling.
-    Ceiling { beyond: Micros },
-    /// The run reaches the end of the lease.
-    Lease { until: Micros },
-    /// Waiting does not help.
-    Never(MintError),
 }
 
 /// Why minting ended without ids: the host interrupted it, or policy or layout refuse it.
@@ -181,7 +112,7 @@ impl MintRequest<'_> {
             let mut first = self.next_word(last, now, floor, host)?;
             let mut start = layout.word_start_saturating(first);
             if start < floor {
-                first = first_word_at(layout, floor, host);
+                first = first_word_at(lane, layout, first, floor, host);
                 start = layout.word_start_saturating(first);
             }
             let (mut count, mut end) = (1, first);
@@ -192,23 +123,27 @@ impl MintRequest<'_> {
                 start = layout.word_start_saturating(end);
             }
             if end >> layout.seq.width > layout.max_tick() {
-                return Err(Obstacle::Never(past_the_end(layout, floor, now)));
+                let error = past_the_end(layout, floor, now);
+                return Err(not_taken(lane, last, first, Obstacle::Never(error)));
             }
             if start.saturating_sub(now) > self.policy.max_ahead {
-                return Err(too_far_ahead(layout, self.policy, last, floor, start, now));
+                let obstacle = too_far_ahead(layout, self.policy, last, floor, start, now);
+                return Err(not_taken(lane, last, first, obstacle));
             }
             if start >= limit {
-                return Err(next_bound(start, host));
+                return Err(not_taken(lane, last, first, next_bound(start, host)));
             }
             let swapped =
                 (lane.word).compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire);
             if swapped.is_ok() {
                 return Ok(Run { first, count });
             }
+            lane.unskip(last, first);
         }
     }
 
-    /// The word after `last`, or the first one of the clock's tick when the last one's is over.
+    /// The word after `last`, or the first one of the clock's tick when the last one's is over. Counts the words in between as
+    /// skipped, here and not where the word is moved: so a word that follows the last one costs nothing.
     #[inline(always)]
     fn next_word<H: Host>(
         self,
@@ -238,7 +173,9 @@ impl MintRequest<'_> {
         if passed > policy.max_jump && usable && !self.may_leap {
             return Err(Obstacle::Leap { now });
         }
-        Ok(first_word(layout, tick << layout.seq.width, host))
+        let first = first_word(layout, tick << layout.seq.width, host);
+        self.lane.skip(last, first);
+        Ok(first)
     }
 
     /// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
@@ -249,13 +186,22 @@ impl MintRequest<'_> {
         host: &mut H,
     ) -> Result<Run, Refusal<H::Interrupt>> {
         let began = host.up();
-        let mut waits = false;
+        let mut is_first = true;
         loop {
-            if let Some(need) = self.remove(obstacle, began, host)? {
-                if !std::mem::replace(&mut waits, true) {
+            if let Some((span, cause)) = self.remove(obstacle, began, is_first, host)? {
+                if is_first {
                     self.lane.note_wait();
                 }
-                host.pause(need)?;
+                let wait = Wait {
+                    span,
+                    cause,
+                    is_first,
+                };
+                let before = host.up();
+                let paused = host.pause(wait);
+                self.lane.note_waited(host.up().saturating_sub(before));
+                paused?;
+                is_first = false;
             }
             match self.attempt(host) {
                 Ok(run) => return Ok(run),
@@ -264,13 +210,14 @@ impl MintRequest<'_> {
         }
     }
 
-    /// Removes an obstacle, or returns how long to wait until it is gone.
+    /// Removes an obstacle, or returns how long to wait until it is gone, and for what.
     fn remove<H: Host>(
         &mut self,
         obstacle: Obstacle,
         began: Micros,
+        is_first: bool,
         host: &mut H,
-    ) -> Result<Option<Micros>, Refusal<H::Interrupt>> {
+    ) -> Result<Option<(Micros, WaitCause)>, Refusal<H::Interrupt>> {
         let policy = self.policy;
         let waited = |host: &mut H| host.up().saturating_sub(began);
         match obstacle {
@@ -287,27 +234,29 @@ impl MintRequest<'_> {
             Obstacle::Lease { until } => {
                 let error = MintError::LeaseEnded { until };
                 check_wait(0, policy.max_wait, waited(host), error)?;
-                host.renew()?;
+                host.renew(is_first)?;
             }
-            Obstacle::Capacity { need } => return Ok(Some(need)),
+            Obstacle::Capacity { need } => return Ok(Some((need, WaitCause::Capacity))),
             Obstacle::Clock { behind, need } => {
                 self.lane.note_step(behind);
                 host.stepped_back(behind);
                 let ahead = behind;
                 let error = MintError::ClockBehind { ahead, need };
-                return check_wait(need, policy.max_wait, waited(host), error).map(Some);
+                check_wait(need, policy.max_wait, waited(host), error)?;
+                return Ok(Some((need, WaitCause::Clock)));
             }
             Obstacle::Floor { behind, need } => {
                 // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
                 let due = policy.max_ahead + 2 * policy.window + self.layout.unit().min(SECOND);
-                let error = match host.lease().map(Lease::from) {
+                let (error, cause) = match host.lease().map(Lease::from) {
                     Some(from) if from > host.ceiling().floor() => {
-                        MintError::BeforeLease { from, need }
+                        (MintError::BeforeLease { from, need }, WaitCause::Lease)
                     }
-                    _ => MintError::BelowFloor { behind, need },
+                    _ => (MintError::BelowFloor { behind, need }, WaitCause::Ceiling),
                 };
                 let limit = policy.max_wait.max(due);
-                return check_wait(need, limit, waited(host), error).map(Some);
+                check_wait(need, limit, waited(host), error)?;
+                return Ok(Some((need, cause)));
             }
         }
         Ok(None)
@@ -323,29 +272,26 @@ fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
     }
 }
 
-/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued.
+/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued. Counts
+/// the words from `first` on as skipped, which would be next without the floor.
 #[cold]
-fn first_word_at<H: Host>(layout: &Layout, floor: Micros, host: &mut H) -> u64 {
-    first_word(layout, layout.word_at(floor), host)
+fn first_word_at<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    first: u64,
+    floor: Micros,
+    host: &mut H,
+) -> u64 {
+    let word = first_word(layout, layout.word_at(floor), host);
+    lane.skip(first - 1, word);
+    word
 }
 
-/// The bound, lease or ceiling, that a tick lies at or behind.
+/// Returns the obstacle in the way of words from `first` on: none was skipped.
 #[cold]
-fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
-    match host.lease().map(Lease::until) {
-        Some(until) if until <= start => Obstacle::Lease { until },
-        _ => Obstacle::Ceiling { beyond: start },
-    }
-}
-
-/// The reason why there is no such tick: the layout has ended, or the floor is wrong.
-#[cold]
-fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
-    if layout.word_at(floor) >> layout.seq.width <= layout.max_tick() {
-        return MintError::Exhausted;
-    }
-    let need = floor.saturating_sub(now);
-    MintError::BelowFloor { behind: need, need }
+fn not_taken(lane: &Lane, last: u64, first: u64, obstacle: Obstacle) -> Obstacle {
+    lane.unskip(last, first);
+    obstacle
 }
 
 /// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
@@ -358,41 +304,15 @@ fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
     want.min(left.div_ceil(2)).max(1)
 }
 
-/// Returns the wait `need`, unless it exceeds the limit.
+/// Refuses a wait of `need` that exceeds the limit.
 fn check_wait<I>(
     need: Micros,
     limit: Micros,
     waited: Micros,
     error: MintError,
-) -> Result<Micros, Refusal<I>> {
+) -> Result<(), Refusal<I>> {
     if need.saturating_add(waited) > limit {
         return Err(Refusal::Refused(error));
     }
-    Ok(need)
-}
-
-/// Tells why a run would begin too far ahead: because the lane already stands where the policy
-/// would not have let it go, then the clock stepped back; because the floor does; or because the
-/// lane's rate is used up.
-#[cold]
-fn too_far_ahead(
-    layout: &Layout,
-    policy: &Policy,
-    last: u64,
-    floor: Micros,
-    start: Micros,
-    now: Micros,
-) -> Obstacle {
-    let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
-    let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
-    let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
-    // A lease that was given back has moved the lane to its end, which is the floor then.
-    if lane > policy.max_ahead && lane > bottom {
-        Obstacle::Clock { behind: lane, need }
-    } else if bottom > policy.max_ahead {
-        let behind = floor.saturating_sub(now);
-        Obstacle::Floor { behind, need }
-    } else {
-        Obstacle::Capacity { need }
-    }
+    Ok(())
 }
