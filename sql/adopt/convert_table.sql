@@ -84,8 +84,7 @@ SELECT pg_catalog.jsonb_build_object(
     FROM pg_catalog.pg_default_acl AS d CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS g
     WHERE d.defaclrole OPERATOR(pg_catalog.=) t.relowner AND d.defaclobjtype OPERATOR(pg_catalog.=) 'S'::pg_catalog."char"
       AND d.defaclnamespace OPERATOR(pg_catalog.=) ANY (ARRAY[0::pg_catalog.oid, t.relnamespace]) AND g.grantee OPERATOR(pg_catalog.<>) t.relowner),
-  'mentions', (SELECT pg_catalog.jsonb_agg(DISTINCT p.oid::pg_catalog.regprocedure::pg_catalog.text) FROM pg_catalog.pg_proc AS p, sequences AS q JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.oid
-    WHERE p.prolang OPERATOR(pg_catalog.>) 13::pg_catalog.oid AND pg_catalog.strpos(p.prosrc, c.relname::pg_catalog.text) OPERATOR(pg_catalog.>) 0::pg_catalog.int4),
+  'referring', (SELECT pg_catalog.jsonb_agg(DISTINCT r.relation::pg_catalog.int8) FROM referring AS r),
   'publications', (SELECT pg_catalog.jsonb_agg(DISTINCT p.pubname) FROM pg_catalog.pg_publication AS p LEFT JOIN pg_catalog.pg_publication_rel AS r ON r.prpubid OPERATOR(pg_catalog.=) p.oid
     LEFT JOIN pg_catalog.pg_publication_namespace AS z ON z.pnpubid OPERATOR(pg_catalog.=) p.oid
     WHERE p.puballtables OR r.prrelid OPERATOR(pg_catalog.=) t.oid OR z.pnnspid OPERATOR(pg_catalog.=) t.relnamespace)

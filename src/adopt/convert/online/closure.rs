@@ -1,9 +1,9 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
 use crate::adopt::convert::blocker::Blocker;
-use crate::adopt::convert::table::{Table, list, quoted, read};
+use crate::adopt::convert::table::{Table, quoted};
 use crate::pg::catalog::sql;
-use crate::pg::datum::json::JsonText;
+use crate::pg::datum::json::{JsonText, list, read};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

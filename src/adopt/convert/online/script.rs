@@ -2,11 +2,13 @@
 
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
+use crate::adopt::convert::checks;
 use crate::adopt::convert::online::closure::{Closure, Member};
 use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
 use crate::adopt::convert::online::swap::{self, Part};
 use crate::adopt::convert::row::Row;
 use crate::adopt::convert::table::Table;
+use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
 
 /// Bytes per microsecond that a step is estimated to take: reading, building an index, and writing every row.
@@ -27,7 +29,7 @@ pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
     if !blockers.is_empty() {
         return blockers;
     }
-    let mut rows = notes(closure);
+    let mut rows = notes(table, closure);
     for member in closure.changed() {
         rows.extend(prepare(member));
     }
@@ -89,20 +91,21 @@ fn blockers(table: &Table, closure: &Closure, parts: &[Part<'_>]) -> Vec<Row> {
         .collect()
 }
 
-fn notes(closure: &Closure) -> Vec<Row> {
+fn notes(table: &Table, closure: &Closure) -> Vec<Row> {
     let list: Vec<String> = closure
         .changed()
         .map(|member| format!("{}.{}", member.quoted_table(), member.quoted_name()))
         .collect();
-    [
-        format!("These columns become bigint: {}. Columns that hold the ids without a foreign key, and arguments of functions, are yours to find.", list.join(", ")),
+    let notes = [
+        format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
         "Run the commands in psql with \\gexec, all but those of the phases cleanup and default, which end the way back. After a break, run them again: the plan is what is left.".to_owned(),
         "The column comes last in its table: an INSERT without a list of columns has to name them from the swap on.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
         "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
-    ]
-    .map(|note| Row::says("check", note))
-    .into()
+    ];
+    let mentions = checks::mentions(&Mentions::find(table.relations(), table.sequence_oids()));
+    let notes = notes.into_iter().chain(mentions);
+    notes.map(|note| Row::says("check", note)).collect()
 }
 
 fn exclusive(phase: &'static str, object: &str, command: String) -> Row {
