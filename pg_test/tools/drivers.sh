@@ -94,7 +94,7 @@ version_of() {
     if [ -e "$tree/bin/python" ]; then
         "$tree/bin/python" -c "import importlib.metadata as m; print(m.version('$1'))"
     else
-        sed -n 's/^  "version": "\(.*\)".*/\1/p' "$tree/node_modules/$1/package.json"
+        node -p "JSON.parse(require('fs').readFileSync('$tree/node_modules/$1/package.json')).version"
     fi
 }
 

@@ -9,7 +9,7 @@ server_dir "$pooler"
 echo '"app" ""' | as_server_user tee "$pooler/users" >/dev/null
 as_server_user tee "$pooler/pgbouncer.ini" >/dev/null <<END
 [databases]
-$PGDATABASE = host=127.0.0.1 port=$PGPORT
+pooled = host=127.0.0.1 port=$PGPORT dbname=$PGDATABASE
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = $port
@@ -19,8 +19,8 @@ auth_file = $pooler/users
 pool_mode = transaction
 default_pool_size = 3
 END
-as_server_user /usr/sbin/pgbouncer -q "$pooler/pgbouncer.ini" >pooler.log 2>&1 & pooler_id=$!
+as_server_user /usr/sbin/pgbouncer "$pooler/pgbouncer.ini" >pooler.log 2>&1 & pooler_id=$!
 for _ in $(seq 50); do (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
-PGPORT=$port report python3 program.py
-kill "$pooler_id"
+PGDATABASE=pooled PGPORT=$port report python3 program.py
+kill "$pooler_id" || cat pooler.log
 wait "$pooler_id" || true
