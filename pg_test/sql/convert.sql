@@ -221,7 +221,7 @@ DROP TABLE quick;
 CREATE TABLE husband (id serial PRIMARY KEY, wife integer);
 CREATE TABLE wife (id integer PRIMARY KEY REFERENCES husband, husband integer REFERENCES husband);
 ALTER TABLE husband ADD FOREIGN KEY (id) REFERENCES wife DEFERRABLE INITIALLY DEFERRED, ADD FOREIGN KEY (wife) REFERENCES wife;
-INSERT INTO husband DEFAULT VALUES; INSERT INTO wife VALUES (1, 1); UPDATE husband SET wife = 1;
+BEGIN; INSERT INTO husband DEFAULT VALUES; INSERT INTO wife VALUES (1, 1); UPDATE husband SET wife = 1; COMMIT;
 SET client_min_messages = warning;
 \set ECHO none
 SELECT command FROM mint.convert_plan('husband', 'id', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \gexec

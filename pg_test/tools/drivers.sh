@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# drivers.sh [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools and drivers on a
-# fresh private server with pg_mint. pg_test/drivers/PROGRAM has a small project and
-# check.sh, which says what must hold.
+# drivers.sh [--accept] [MAJOR|PG_CONFIG [PROGRAM...]]: ORMs, migration tools, drivers
+# and a pooler on a fresh private server with pg_mint. pg_test/drivers/PROGRAM has a
+# small project and check.sh, which says what must hold.
 #
 # Programs are installed into the cache, in the versions of the lock files of their
 # folders or of Debian. What cannot be installed is skipped, with the reason: so they
-# are no part of make test. The last line is the total.
+# are no part of the short form of make test. The results must be the rows of
+# docs/reference/tested-programs.md; --accept writes them there. The last line is the
+# total. ROWS is the size of the tables that are converted: see under_load.sh.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$TOOLS/under_load.sh"
 
+accept=
+if [ "${1:-}" = --accept ]; then accept=1; shift; fi
 pg_config=${1:-$(default_major)}
 if [[ " $MAJORS " == *" $pg_config "* ]]; then
     pg_config=$("$TOOLS/postgres.sh" "$pg_config")
     "$TOOLS/install.sh" "$pg_config"
 fi
-[ -x "$pg_config" ] || die "usage: drivers.sh [MAJOR|PG_CONFIG [PROGRAM...]]"
+[ -x "$pg_config" ] || die "usage: drivers.sh [--accept] [MAJOR|PG_CONFIG [PROGRAM...]]"
 shift || true
 [ $# != 0 ] || set -- $(cd "$REPO/pg_test/drivers" && printf '%s\n' */ | tr -d /)
 
@@ -152,6 +156,46 @@ run() (
     . ./check.sh
 )
 
+# The results as rows of a table: the program, its versions, and whether each of these holds, as far as it was tried.
+DUTIES="create|insert one|insert many|read back|range by time|layout as a parameter|objectid|schema check"
+rows() {
+    awk -v duties="$DUTIES" '
+        BEGIN { count = split(duties, duty, "|") }
+        { holds = $1 == "ok"; text = $0; sub(/^(not )?(ok|with) /, "", text)
+          program = text; sub(/:.*/, "", program); sub(/^[^:]*: ([0-9.]+, )?/, "", text) }
+        $1 == "with" { versions[program] = text; order[++programs] = program }
+        /^(not )?ok / { for (n = 1; n <= count; n++) if (text ~ "^" duty[n] "($|[ ,:])") {
+            if (!holds) no[program, n] = 1; else yes[program, n] = 1 } }
+        END { for (p = 1; p <= programs; p++) { program = order[p]
+            printf "| `%s` | %s |", program, versions[program]
+            for (n = 1; n <= count; n++) printf " %s |", (program, n) in no ? "no" : (program, n) in yes ? "yes" : "-"
+            print "" } }' "$work/results"
+}
+
+# Compares rows with those of the document, without the versions of what Debian has, or writes them there.
+compare_rows() {
+    local document=$REPO/docs/reference/tested-programs.md program row rest known
+    rows | while IFS= read -r row; do
+        program=$(cut -d '`' -f 2 <<<"$row")
+        if [ -n "$accept" ]; then
+            awk -v row="$row" -v key="| \`$program\` |" 'index($0, key) == 1 { $0 = row } { print }' "$document" >"$work/document"
+            cat "$work/document" >"$document"
+        fi
+        rest=$row
+        known=$(grep -F "| \`$program\` |" "$document" || true)
+        if grep -q use_debian "$REPO/pg_test/drivers/$program/check.sh"; then
+            rest=$(cut -d '|' -f 4- <<<"$row")
+            known=$(cut -d '|' -f 4- <<<"$known")
+        fi
+        if [ "$rest" = "$known" ]; then
+            echo "ok $program: the document has these results"
+        else
+            echo "not ok $program: the document has these results"
+            echo "    $row"
+        fi
+    done
+}
+
 trap 'stop_server; rm -rf "$work"' EXIT
 PGPORT=$(free_port $((28000 + RANDOM % 1000)))
 export PGPORT PGHOST=$server
@@ -162,6 +206,7 @@ for program in "$@"; do
     run "$program"
     [ $? = 0 ] || echo "not ok $program: check.sh runs to its end"
 done | tee "$work/results"
+compare_rows | tee -a "$work/results"
 awk '/^ok /      { passed++ }
      /^not ok /  { failed++ }
      /^SKIPPED / { skipped++ }

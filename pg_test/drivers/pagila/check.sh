@@ -1,5 +1,4 @@
 # A schema that was written for other ends: its rentals and its inventory are converted while they are in use.
-tested_with "Pagila at eddcfc4"
 new_shop
 point "create" "$bin/psql" -qX -v ON_ERROR_STOP=1 -f schema.sql
 
