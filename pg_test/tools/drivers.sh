@@ -162,7 +162,7 @@ rows() {
     awk -v duties="$DUTIES" '
         BEGIN { count = split(duties, duty, "|") }
         { holds = $1 == "ok"; text = $0; sub(/^(not )?(ok|with) /, "", text)
-          program = text; sub(/:.*/, "", program); sub(/^[^:]*: ([0-9.]+, )?/, "", text) }
+          program = text; sub(/:.*/, "", program); sub(/^[^:]*: ([a-z0-9.]+, )?/, "", text) }
         $1 == "with" { versions[program] = text; order[++programs] = program }
         /^(not )?ok / { for (n = 1; n <= count; n++) if (text ~ "^" duty[n] "($|[ ,:])") {
             if (!holds) no[program, n] = 1; else yes[program, n] = 1 } }
