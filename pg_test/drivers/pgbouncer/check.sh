@@ -1,7 +1,7 @@
 # Eight clients over three sessions of the server, by PgBouncer in transaction mode.
 use_debian pgbouncer
 use_python
-tested_with "PgBouncer $(dpkg-query -W -f '${Version}' pgbouncer) with psycopg $(version_of psycopg)"
+tested_with "PgBouncer $(dpkg-query -W -f '${source:Upstream-Version}' pgbouncer) with psycopg $(version_of psycopg)"
 sql 'CREATE EXTENSION pg_mint'
 pooler=$work/pgbouncer.server
 port=$(free_port 29000)

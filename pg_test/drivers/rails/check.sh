@@ -5,7 +5,7 @@ databases() {
     for number in 1 2 3 4; do database "rails_$number"; done
 }
 use_debian ruby-activerecord ruby-pg
-tested_with "ActiveRecord $(dpkg-query -W -f '${Version}' ruby-activerecord), and that of Debian 13"
+tested_with "ActiveRecord $(dpkg-query -W -f '${source:Upstream-Version}' ruby-activerecord), and that of Debian 13"
 databases
 report /usr/bin/ruby app.rb
 (. ./shop.sh)

@@ -67,10 +67,7 @@ pub fn check_mentions(subject: &Subject, source: Option<&Source>, found: &mut Ve
         statements.collect(),
     );
     let is_wide = matches!(subject.generator, Some(Generator::Snowflake { .. }))
-        || subject
-            .numbers()
-            .iter()
-            .any(|&id| id > i64::from(i32::MAX));
+        || subject.numbers().iter().any(|&id| id > i64::from(i32::MAX));
     if is_wide {
         add(
             Severity::Warning,

@@ -40,9 +40,15 @@ async fn rows(client: &Client) -> Result<(), Error> {
     let span = "SELECT count(*) FROM message WHERE snowflake_between(id, $1, $2)";
     let minute = Duration::from_mins(1);
     let (since, until) = (SystemTime::now() - minute, SystemTime::now() + minute);
-    let all: i64 = client.query_one(span, &[&since, &until]).await?.try_get(0)?;
+    let all: i64 = client
+        .query_one(span, &[&since, &until])
+        .await?
+        .try_get(0)?;
     let before = since - minute;
-    let none: i64 = client.query_one(span, &[&before, &since]).await?.try_get(0)?;
+    let none: i64 = client
+        .query_one(span, &[&before, &since])
+        .await?
+        .try_get(0)?;
     point("range by time", (all, none) == (101, 0));
 
     let insert = "INSERT INTO item (name) VALUES ('lamp') RETURNING id::text";

@@ -29,7 +29,9 @@ fn statements_that_use_sequences_are_found() {
     session.run("CREATE ROLE app LOGIN");
     session.run("CREATE DATABASE shop OWNER app");
     let mut session = server.connect_as("app", "shop");
-    session.run("CREATE EXTENSION pg_mint; CREATE TABLE customer (id bigserial PRIMARY KEY, name text)");
+    session.run(
+        "CREATE EXTENSION pg_mint; CREATE TABLE customer (id bigserial PRIMARY KEY, name text)",
+    );
     // Without the extension there is nothing to read.
     assert_eq!((note(&mut session), finding(&mut session)), (None, None));
 
@@ -37,7 +39,9 @@ fn statements_that_use_sequences_are_found() {
     boss.run("CREATE SCHEMA \"its own\"; CREATE EXTENSION pg_stat_statements SCHEMA \"its own\"");
     // Nor in a schema that the user may not use.
     assert_eq!((note(&mut session), finding(&mut session)), (None, None));
-    boss.run("GRANT USAGE ON SCHEMA \"its own\" TO app; SELECT \"its own\".pg_stat_statements_reset()");
+    boss.run(
+        "GRANT USAGE ON SCHEMA \"its own\" TO app; SELECT \"its own\".pg_stat_statements_reset()",
+    );
     assert_eq!((note(&mut session), finding(&mut session)), (None, None));
 
     for _ in 0..3 {
@@ -63,7 +67,10 @@ fn statements_that_use_sequences_are_found() {
     // An integer column has them too.
     other.run("SELECT nextval('customer_id_seq')");
     let of_script = note(&mut other).expect("a note of the script");
-    assert!(of_script.contains("1 call of SELECT nextval($1)"), "{of_script}");
+    assert!(
+        of_script.contains("1 call of SELECT nextval($1)"),
+        "{of_script}"
+    );
 }
 
 /// A library that is not loaded has counted nothing, and reading its view would be an error.
@@ -71,8 +78,10 @@ fn statements_that_use_sequences_are_found() {
 fn an_extension_without_its_library_is_left_alone() {
     let server = Server::start("no counted statements");
     let mut session = server.connect("postgres");
-    session.run("CREATE EXTENSION pg_stat_statements; CREATE TABLE customer (id bigserial PRIMARY KEY);
-        SELECT nextval('customer_id_seq')");
+    session.run(
+        "CREATE EXTENSION pg_stat_statements; CREATE TABLE customer (id bigserial PRIMARY KEY);
+        SELECT nextval('customer_id_seq')",
+    );
     for setting in ["", "SET pg_stat_statements.max = 'a placeholder'"] {
         session.run(setting);
         assert_eq!((note(&mut session), finding(&mut session)), (None, None));
