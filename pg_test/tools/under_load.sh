@@ -46,7 +46,7 @@ client() {    # SECONDS MODE
     while [ ! -e load/stop ]; do
         number=$((number + 1))
         "$bin/pgbench" -n -M "$2" -c 4 -T "$1" -R 100 -l --log-prefix="load/log.$1.$number" \
-            $(printf -- ' -f %s' load/*.sql) >>"load/said.$1" 2>&1 || { tail -n 5 "load/said.$1"; return 1; }
+            $(printf -- ' -f %s' load/*.sql) >>"load/said.$1" 2>&1 || { grep -m 3 'error:' "load/said.$1"; return 1; }
     done
 }
 
@@ -105,7 +105,7 @@ sound() {
     local lost
     lost=$("$bin/psql" -qXAt -c "SELECT (SELECT count(*) FROM purchase p WHERE NOT EXISTS (SELECT FROM customer c WHERE c.id = p.customer_id))
         + (SELECT count(*) FROM line l WHERE NOT EXISTS (SELECT FROM purchase p WHERE p.id = l.purchase_id))
-        + (SELECT count(*) FROM purchase WHERE id <= $ROWS) - $ROWS")
+        + abs((SELECT count(*) FROM purchase WHERE id <= $ROWS) - $ROWS)")
     [ "$lost" = 0 ] || { echo "$lost rows are lost"; return 1; }
 }
 

@@ -50,7 +50,7 @@ END
 sound() {
     local lost
     lost=$("$bin/psql" -qXAt -c "SELECT (SELECT count(*) FROM rental AS r WHERE NOT EXISTS (SELECT FROM inventory AS i WHERE i.inventory_id = r.inventory_id))
-        + (SELECT count(*) FROM rental WHERE rental_id <= $ROWS AND rental_date < '2024-01-01') - $ROWS")
+        + abs((SELECT count(*) FROM rental WHERE rental_id <= $ROWS AND rental_date < '2024-01-01') - $ROWS)")
     [ "$lost" = 0 ] || { echo "$lost rows are lost"; return 1; }
 }
 
