@@ -18,9 +18,10 @@ auth_type = trust
 auth_file = $pooler/users
 pool_mode = transaction
 default_pool_size = 3
+pidfile = $pooler/pid
+logfile = $pooler/log
 END
-as_server_user /usr/sbin/pgbouncer "$pooler/pgbouncer.ini" >pooler.log 2>&1 & pooler_id=$!
+as_server_user /usr/sbin/pgbouncer -d "$pooler/pgbouncer.ini" >pooler.log 2>&1
 for _ in $(seq 50); do (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
 PGDATABASE=pooled PGPORT=$port report python3 program.py
-kill "$pooler_id" || cat pooler.log
-wait "$pooler_id" || true
+kill "$(cat "$pooler/pid")" || cat pooler.log "$pooler/log"

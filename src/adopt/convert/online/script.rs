@@ -29,17 +29,25 @@ pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
     if !blockers.is_empty() {
         return blockers;
     }
-    let mut rows = notes(table, closure);
+    let mut left = Vec::new();
     for member in closure.changed() {
-        rows.extend(prepare(member));
+        left.extend(prepare(member));
     }
     for member in closure
         .changed()
         .filter(|member| member.filled != Some(true))
     {
-        rows.push(rewriting("backfill", member, columns::backfill(member)));
+        left.push(rewriting("backfill", member, columns::backfill(member)));
     }
-    build(closure, Way::There, &mut rows);
+    build(closure, Way::There, &mut left);
+    let mut rows = notes(closure);
+    // The swap asks for the plan under its locks, when nothing is left: a search through all functions would take time.
+    if !left.is_empty() {
+        let found = Mentions::find(table.relations(), table.sequence_oids());
+        let said = checks::mentions(&found).into_iter();
+        rows.extend(said.map(|note| Row::says("check", note)));
+    }
+    rows.extend(left);
     rows.push(swapping(
         closure,
         &parts,
@@ -91,7 +99,7 @@ fn blockers(table: &Table, closure: &Closure, parts: &[Part<'_>]) -> Vec<Row> {
         .collect()
 }
 
-fn notes(table: &Table, closure: &Closure) -> Vec<Row> {
+fn notes(closure: &Closure) -> Vec<Row> {
     let list: Vec<String> = closure
         .changed()
         .map(|member| format!("{}.{}", member.quoted_table(), member.quoted_name()))
@@ -103,9 +111,10 @@ fn notes(table: &Table, closure: &Closure) -> Vec<Row> {
         "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
         "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
     ];
-    let mentions = checks::mentions(&Mentions::find(table.relations(), table.sequence_oids()));
-    let notes = notes.into_iter().chain(mentions);
-    notes.map(|note| Row::says("check", note)).collect()
+    notes
+        .into_iter()
+        .map(|note| Row::says("check", note))
+        .collect()
 }
 
 fn exclusive(phase: &'static str, object: &str, command: String) -> Row {
@@ -298,7 +307,8 @@ fn to_default(table: &Table, new_default: &str) -> Row {
     exclusive(
         "default",
         &table.quoted(),
-        format!("SELECT mint.convert({name}, {column}, {default})"),
+        // It gives up its locks as early as the rest of the script does.
+        format!("SELECT mint.convert({name}, {column}, {default}, lock_timeout => '500 ms', retries => 20)"),
     )
     .noting("mint.convert_revert() reverts it.")
 }
