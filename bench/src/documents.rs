@@ -6,9 +6,8 @@ use crate::report;
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 4] = [
+const DOCUMENTS: [&str; 3] = [
     "README.md",
-    "docs/start/choose.md",
     "docs/explanation/what-ids-cost.md",
     "docs/from/tidb.md",
 ];
