@@ -71,7 +71,7 @@ under_load() {
     [ "$rc" = 0 ] && awk -v most="$most" '{ if ($1 < 50 || $5 >= most) { print; exit 1 } }' figure
 }
 
-# script PLAN CONDITION: the commands of a plan that fulfil the condition, as docs/converting.md runs them.
+# script PLAN CONDITION: the commands of a plan for which the condition is true, as docs/converting.md runs them.
 script() {
     "$bin/psql" -qX -v ON_ERROR_STOP=1 <<END
 SET client_min_messages = warning;

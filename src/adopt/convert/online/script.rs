@@ -307,8 +307,8 @@ fn to_default(table: &Table, new_default: &str) -> Row {
     exclusive(
         "default",
         &table.quoted(),
-        // It gives up its locks as early as the rest of the script does.
-        format!("SELECT mint.convert({name}, {column}, {default}, lock_timeout => '500 ms', retries => 20)"),
+        // Waits half a second for each lock, as the rest of the script does.
+        format!("SELECT mint.convert({name}, {column}, {default}, '500 ms', 20)"),
     )
     .noting("mint.convert_revert() reverts it.")
 }
