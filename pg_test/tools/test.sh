@@ -89,6 +89,7 @@ part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolati
 newer=$(newer)
 if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
 part "PostgreSQL $major: servers" "cluster$major" cluster ${SMOKE:+$SMOKE_STORIES}
+if [ -n "${FULL:-}" ]; then part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"; fi
 
 echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"
 if [ ${#failed[@]} != 0 ]; then
