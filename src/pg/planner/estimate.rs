@@ -11,6 +11,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::planner::node::{as_node, nodes};
+use crate::pg::planner::{histogram, setting};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;
@@ -53,10 +54,17 @@ unsafe extern "C-unwind" fn on_statistics(
 ) -> bool {
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
-        if (*root).glob == PLANNING.get()
+        let is_marked = (*root).glob == PLANNING.get();
+        let is_range = histogram::is_known((*statistics).vartype) && setting::is_on();
+        if (is_marked || is_range)
             && let Some(table) = table_of(root, entry)
         {
-            mark(&*table);
+            if is_marked {
+                mark(&*table);
+            }
+            if is_range && histogram::set(root, table, statistics) {
+                return true;
+            }
         }
         PREVIOUS
             .get()

@@ -16,6 +16,9 @@ pub struct TimeFunction {
     pub is_ordered: fn(&[&[u8]]) -> bool,
     /// Whether it raises an error for some ids: those below the first or above the last of its times.
     pub is_partial: bool,
+    /// Whether every id that it has a time for is between the bounds of that time, and none other is: so that bounds
+    /// say all that a condition does.
+    pub is_exact: bool,
     /// The order holds only among ids of which that function of the extension, of an id alone, has that value.
     pub only_where: Option<(&'static CStr, i32)>,
     /// This function and its support function, once that was called.
@@ -31,12 +34,14 @@ impl TimeFunction {
         bounds: [&'static CStr; 4],
         is_ordered: fn(&[&[u8]]) -> bool,
         is_partial: bool,
+        is_exact: bool,
         only_where: Option<(&'static CStr, i32)>,
     ) -> Self {
         Self {
             bounds,
             is_ordered,
             is_partial,
+            is_exact,
             only_where,
             known: Local::new((pg_sys::InvalidOid, pg_sys::InvalidOid)),
             found: Local::new(None),
@@ -68,7 +73,7 @@ impl TimeFunction {
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     /// The function of a time that they are for.
-    time: pg_sys::Oid,
+    pub time: pg_sys::Oid,
     /// As of [`TimeFunction::bounds`].
     functions: [pg_sys::Oid; 4],
     /// Conversions of a date and of a timestamp without time zone, without an error where they are out of range.
