@@ -45,7 +45,7 @@ unsafe fn read(index: &pg_sys::IndexOptInfo, is_forward: bool, length: usize) ->
             &raw mut not_null,
             (pg_sys::SK_ISNULL | pg_sys::SK_SEARCHNOTNULL) as c_int,
             1,
-            pg_sys::InvalidStrategy as pg_sys::StrategyNumber,
+            0,
             pg_sys::InvalidOid,
             pg_sys::InvalidOid,
             pg_sys::InvalidOid,

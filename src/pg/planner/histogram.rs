@@ -95,7 +95,8 @@ impl Range<'_> {
         // SAFETY: the list is of RestrictInfos, whose clauses are nodes.
         unsafe {
             let bare = |mut node: *mut pg_sys::Node| {
-                while let Some(cast) = as_node::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
+                while let Some(cast) = as_node::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType)
+                {
                     node = (*cast).arg.cast();
                 }
                 node
@@ -222,7 +223,8 @@ impl OwnStatistics {
     unsafe fn with(&self, range: &Range<'_>, share: f64) -> Option<pg_sys::HeapTuple> {
         // SAFETY: a tuple of statistics, and the descriptor of its table, which is read before it is closed.
         unsafe {
-            let form = &*pg_sys::GETSTRUCT(self.0.statsTuple).cast::<pg_sys::FormData_pg_statistic>();
+            let form =
+                &*pg_sys::GETSTRUCT(self.0.statsTuple).cast::<pg_sys::FormData_pg_statistic>();
             let both = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
             let common = self.slot(pg_sys::STATISTIC_KIND_MCV, both);
             let mut values: Vec<pg_sys::Datum> = Vec::new();
@@ -243,9 +245,11 @@ impl OwnStatistics {
                 values.push(value.as_ptr().into());
                 shares.push((rest * share) as f32);
             }
-            let mut shares: Vec<pg_sys::Datum> =
-                shares.into_iter().map(pg_sys::Float4GetDatum).collect();
-            let values = array(&mut values, pg_sys::exprType((&raw const *range.column).cast_mut().cast()));
+            let mut shares: Vec<pg_sys::Datum> = shares.into_iter().map(float).collect();
+            let values = array(
+                &mut values,
+                pg_sys::exprType((&raw const *range.column).cast_mut().cast()),
+            );
             let shares = array(&mut shares, pg_sys::FLOAT4OID);
             tuple(form, values, shares)
         }
@@ -278,7 +282,9 @@ impl Slot {
     unsafe fn values(&self, length: usize) -> Vec<&[u8]> {
         let datums = self.datums().iter();
         // SAFETY: as the caller says; they live as long as the slot.
-        datums.map(|&datum| unsafe { bytes(datum, length) }).collect()
+        datums
+            .map(|&datum| unsafe { bytes(datum, length) })
+            .collect()
     }
 }
 
@@ -297,6 +303,11 @@ fn number(bytes: &[u8]) -> u128 {
         .fold(0, |number, &byte| number << 8 | u128::from(byte))
 }
 
+/// Returns a value of type real.
+fn float(value: f32) -> pg_sys::Datum {
+    value.to_bits().cast_signed().into()
+}
+
 /// # Safety
 /// They are values of that type.
 unsafe fn array(values: &mut [pg_sys::Datum], of: pg_sys::Oid) -> pg_sys::Datum {
@@ -305,7 +316,15 @@ unsafe fn array(values: &mut [pg_sys::Datum], of: pg_sys::Oid) -> pg_sys::Datum 
     unsafe {
         pg_sys::get_typlenbyvalalign(of, &raw mut length, &raw mut by_value, &raw mut align);
         let count = values.len() as c_int;
-        pg_sys::construct_array(values.as_mut_ptr(), count, of, length.into(), by_value, align).into()
+        pg_sys::construct_array(
+            values.as_mut_ptr(),
+            count,
+            of,
+            length.into(),
+            by_value,
+            align,
+        )
+        .into()
     }
 }
 
@@ -328,14 +347,12 @@ unsafe fn tuple(
         (pg_sys::Anum_pg_statistic_stainherit, form.stainherit.into()),
         (
             pg_sys::Anum_pg_statistic_stanullfrac,
-            // SAFETY: passed by value.
-            unsafe { pg_sys::Float4GetDatum(form.stanullfrac) },
+            float(form.stanullfrac),
         ),
         (pg_sys::Anum_pg_statistic_stawidth, form.stawidth.into()),
         (
             pg_sys::Anum_pg_statistic_stadistinct,
-            // SAFETY: as above.
-            unsafe { pg_sys::Float4GetDatum(form.stadistinct) },
+            float(form.stadistinct),
         ),
         (
             pg_sys::Anum_pg_statistic_stakind1,
@@ -351,7 +368,8 @@ unsafe fn tuple(
     unsafe {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
         let catalog = pg_sys::table_open(pg_sys::StatisticRelationId, lock);
-        let tuple = pg_sys::heap_form_tuple((*catalog).rd_att, fields.as_mut_ptr(), nulls.as_mut_ptr());
+        let tuple =
+            pg_sys::heap_form_tuple((*catalog).rd_att, fields.as_mut_ptr(), nulls.as_mut_ptr());
         pg_sys::table_close(catalog, lock);
         Some(tuple)
     }
