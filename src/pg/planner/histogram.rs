@@ -10,7 +10,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::planner::edge;
-use crate::pg::planner::node::{as_node, binary, nodes};
+use crate::pg::planner::node::{as_node, binary, nodes, uncast};
 use crate::pg::ports;
 use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_guard, pg_sys};
@@ -65,11 +65,10 @@ pub unsafe extern "C-unwind" fn set(
             return false;
         };
         let own = OwnStatistics::of(root, (*statistics).var);
-        let share = own.share(&range, &*table);
-        let Some(tuple) = share.and_then(|share| own.with(&range, share)) else {
+        let Some(share) = own.share(&range, &*table) else {
             return false;
         };
-        (*statistics).statsTuple = tuple;
+        (*statistics).statsTuple = own.with(&range, share);
         (*statistics).freefunc = Some(ports::heap_freetuple);
         (*statistics).acl_ok = own.0.acl_ok;
         true
@@ -94,17 +93,15 @@ impl Range<'_> {
     ) -> Option<Self> {
         // SAFETY: the list is of RestrictInfos, whose clauses are nodes.
         unsafe {
-            let bare = |mut node: *mut pg_sys::Node| {
-                while let Some(cast) = as_node::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType)
-                {
-                    node = (*cast).arg.cast();
-                }
-                node
-            };
-            let (comparison, [left, right]) = nodes(table.baserestrictinfo)
+            let mut found = nodes(table.baserestrictinfo)
                 .filter_map(|info| binary((*info.cast::<pg_sys::RestrictInfo>()).clause.cast()))
-                .find(|(_, sides)| sides.iter().any(|&side| bare(side) == column))?;
-            let is_left = bare(left) == column;
+                .filter(|(_, sides)| sides.iter().any(|&side| uncast(side) == column));
+            let (comparison, [left, right]) = found.next()?;
+            // Conditions that share a node cannot be told apart.
+            if found.next().is_some() {
+                return None;
+            }
+            let is_left = uncast(left) == column;
             let id = pg_sys::exprType(if is_left { left } else { right });
             let order = pg_sys::lookup_type_cache(id, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
             let strategy = pg_sys::get_op_opfamily_strategy(comparison.opno, (*order).btree_opf);
@@ -115,8 +112,10 @@ impl Range<'_> {
             };
             let with = pg_sys::estimate_expression_value(root, if is_left { right } else { left });
             let value = &*as_node::<pg_sys::Const>(with, NodeTag::T_Const)?;
-            let is_same = value.consttype == id && !value.constisnull;
-            is_same.then_some(Self {
+            if value.consttype != id || value.constisnull {
+                return None;
+            }
+            Some(Self {
                 column: &*column.cast(),
                 operator: comparison.opno,
                 is_below: is_less == is_left,
@@ -220,7 +219,7 @@ impl OwnStatistics {
     }
 
     /// Returns statistics of common values alone, of which the range has that share of what was not common.
-    unsafe fn with(&self, range: &Range<'_>, share: f64) -> Option<pg_sys::HeapTuple> {
+    unsafe fn with(&self, range: &Range<'_>, share: f64) -> pg_sys::HeapTuple {
         // SAFETY: a tuple of statistics, and the descriptor of its table, which is read before it is closed.
         unsafe {
             let form =
@@ -336,7 +335,7 @@ unsafe fn tuple(
     form: &pg_sys::FormData_pg_statistic,
     values: pg_sys::Datum,
     shares: pg_sys::Datum,
-) -> Option<pg_sys::HeapTuple> {
+) -> pg_sys::HeapTuple {
     let place = |number: u32| number as usize - 1;
     let mut fields = [pg_sys::Datum::null(); pg_sys::Natts_pg_statistic as usize];
     let mut nulls = [false; pg_sys::Natts_pg_statistic as usize];
@@ -371,6 +370,6 @@ unsafe fn tuple(
         let tuple =
             pg_sys::heap_form_tuple((*catalog).rd_att, fields.as_mut_ptr(), nulls.as_mut_ptr());
         pg_sys::table_close(catalog, lock);
-        Some(tuple)
+        tuple
     }
 }

@@ -47,17 +47,28 @@ pub unsafe fn binary<'a>(
     }
 }
 
-/// Returns what a column is, under casts that change nothing but the type's name.
+/// Returns what is under casts that change nothing but the type's name.
 ///
 /// # Safety
-/// It is null or a node, which outlives `'a`.
-pub unsafe fn column<'a>(mut node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
+/// It is null or a node.
+pub unsafe fn uncast(mut node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     // SAFETY: as the caller says; the tags say what the nodes are.
     unsafe {
         while let Some(cast) = as_node::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
             node = (*cast).arg.cast();
         }
-        let column: *mut pg_sys::Var = as_node(node, NodeTag::T_Var)?;
+    }
+    node
+}
+
+/// Returns what a column is, under such casts.
+///
+/// # Safety
+/// It is null or a node, which outlives `'a`.
+pub unsafe fn column<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
+    // SAFETY: as the caller says; the tag says what the node is.
+    unsafe {
+        let column: *mut pg_sys::Var = as_node(uncast(node), NodeTag::T_Var)?;
         Some(&*column)
     }
 }
