@@ -20,7 +20,7 @@ struct Form {
 
 const FORMS: [Form; 4] = [
     Form {
-        name: "snowflake_time(id), time_predicates off",
+        name: "snowflake_time(id), derived bounds off",
         condition: "snowflake_time(id) >= '2025-12-31' AND snowflake_time(id) < '2026-01-01'",
         derives: false,
         ours: false,
