@@ -10,6 +10,7 @@
 //! planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
+use crate::pg::planner::function::byte_type;
 use crate::pg::planner::node::{as_node, nodes};
 use crate::pg::planner::{histogram, setting};
 use pgrx::pg_sys;
@@ -55,14 +56,17 @@ unsafe extern "C-unwind" fn on_statistics(
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
         let is_marked = (*root).glob == PLANNING.get();
-        let is_range = histogram::is_known((*statistics).vartype) && setting::is_on();
-        if (is_marked || is_range)
+        let known = byte_type((*statistics).vartype).filter(|_| setting::is_on());
+        if (is_marked || known.is_some())
             && let Some(table) = table_of(root, entry)
         {
             if is_marked {
                 mark(&*table);
             }
-            if is_range && histogram::set(root, table, statistics) {
+            let column = (*statistics).var;
+            if known.is_some_and(|known| histogram::condition(&*table, column, &known).is_some())
+                && histogram::set(root, table, statistics)
+            {
                 return true;
             }
         }

@@ -10,6 +10,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::planner::edge;
+use crate::pg::planner::function::{ByteType, byte_type};
 use crate::pg::planner::node::{as_node, binary, nodes, uncast};
 use crate::pg::ports;
 use pgrx::pg_sys::NodeTag;
@@ -22,27 +23,33 @@ const MOST: usize = 16;
 /// As a share of a part of the histogram: what lies beyond its ends. As the server has it.
 const BEYOND: f64 = 0.01;
 
-/// Types whose values are compared as bytes.
-static TYPES: [Local<pg_sys::Oid>; 2] = [const { Local::new(pg_sys::InvalidOid) }; 2];
 /// The server is asked for its own statistics.
 static ASKS: Local<bool> = Local::new(false);
 
-/// Notes a type of ids, if it has a fixed length and is compared as bytes. Of another one of that length, the extension
-/// was installed once more.
-pub fn note(id: pg_sys::Oid) {
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    let length = unsafe { pg_sys::get_typlen(id) };
-    match length {
-        12 => TYPES[0].set(id),
-        16 => TYPES[1].set(id),
-        _ => {}
+/// Returns the only condition of a table that has this very node as its column, if it is on a range of the type, and
+/// whether the column is to be below. It reads, and calls nothing.
+///
+/// # Safety
+/// Made by the planner.
+pub(super) unsafe fn condition<'a>(
+    table: &pg_sys::RelOptInfo,
+    column: *mut pg_sys::Node,
+    known: &ByteType,
+) -> Option<(&'a pg_sys::OpExpr, bool)> {
+    // SAFETY: the list is of RestrictInfos, whose clauses are nodes.
+    unsafe {
+        let mut found = nodes(table.baserestrictinfo)
+            .filter_map(|info| binary((*info.cast::<pg_sys::RestrictInfo>()).clause.cast()))
+            .filter(|(_, sides)| sides.iter().any(|&side| uncast(side) == column));
+        let (comparison, [left, _]) = found.next()?;
+        let place = known
+            .operators
+            .iter()
+            .position(|&operator| operator == comparison.opno)?;
+        // Conditions that share a node cannot be told apart.
+        let is_only = found.next().is_none();
+        is_only.then_some((&*comparison, (place < 2) == (uncast(left) == column)))
     }
-}
-
-/// Returns whether the statistics of a type are of this kind.
-#[inline]
-pub fn is_known(id: pg_sys::Oid) -> bool {
-    id != pg_sys::InvalidOid && TYPES.iter().any(|known| known.get() == id)
 }
 
 /// Sets the statistics for a condition of a table on a range of ids, if they can be said better than the server does.
@@ -61,7 +68,9 @@ pub unsafe extern "C-unwind" fn set(
         if ASKS.get() {
             return false;
         }
-        let Some(range) = Range::of(root, &*table, (*statistics).var) else {
+        let Some(range) = byte_type((*statistics).vartype)
+            .and_then(|known| Range::of(root, &*table, (*statistics).var, &known))
+        else {
             return false;
         };
         let own = OwnStatistics::of(root, (*statistics).var);
@@ -90,35 +99,21 @@ impl Range<'_> {
         root: *mut pg_sys::PlannerInfo,
         table: &pg_sys::RelOptInfo,
         column: *mut pg_sys::Node,
+        known: &ByteType,
     ) -> Option<Self> {
-        // SAFETY: the list is of RestrictInfos, whose clauses are nodes.
+        // SAFETY: as of `condition`; the operator has two arguments.
         unsafe {
-            let mut found = nodes(table.baserestrictinfo)
-                .filter_map(|info| binary((*info.cast::<pg_sys::RestrictInfo>()).clause.cast()))
-                .filter(|(_, sides)| sides.iter().any(|&side| uncast(side) == column));
-            let (comparison, [left, right]) = found.next()?;
-            // Conditions that share a node cannot be told apart.
-            if found.next().is_some() {
-                return None;
-            }
-            let is_left = uncast(left) == column;
-            let id = pg_sys::exprType(if is_left { left } else { right });
-            let order = pg_sys::lookup_type_cache(id, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
-            let strategy = pg_sys::get_op_opfamily_strategy(comparison.opno, (*order).btree_opf);
-            let is_less = match strategy.unsigned_abs() {
-                pg_sys::BTLessStrategyNumber | pg_sys::BTLessEqualStrategyNumber => true,
-                pg_sys::BTGreaterEqualStrategyNumber | pg_sys::BTGreaterStrategyNumber => false,
-                _ => return None,
-            };
-            let with = pg_sys::estimate_expression_value(root, if is_left { right } else { left });
+            let (comparison, is_below) = condition(table, column, known)?;
+            let with = nodes(comparison.args).find(|&side| uncast(side) != column)?;
+            let with = pg_sys::estimate_expression_value(root, with);
             let value = &*as_node::<pg_sys::Const>(with, NodeTag::T_Const)?;
-            if value.consttype != id || value.constisnull {
+            if value.consttype != known.id || value.constisnull {
                 return None;
             }
             Some(Self {
                 column: &*column.cast(),
                 operator: comparison.opno,
-                is_below: is_less == is_left,
+                is_below,
                 value: bytes(value.constvalue, usize::try_from(value.constlen).ok()?),
             })
         }

@@ -1,8 +1,8 @@
 //! The support functions of functions of an id's time, and of those that are a range of ids.
 
-use crate::pg::planner::function::TimeFunction;
+use crate::pg::planner::function::{TimeFunction, note_type};
+use crate::pg::planner::hook;
 use crate::pg::planner::node::nodes;
-use crate::pg::planner::{histogram, hook};
 use pgrx::{Internal, is_a, pg_sys};
 
 /// Notes for which function the planner asks, if it is one of a time, and for which type of ids, and from then on hears
@@ -23,7 +23,7 @@ pub fn answer(
                     function.note((*asked).funcid, (*(*call).flinfo).fn_oid);
                 }
                 if let Some(id) = nodes((*asked).args).next() {
-                    histogram::note(pg_sys::exprType(id));
+                    note_type(pg_sys::exprType(id));
                 }
                 hook::install();
             }
