@@ -10,6 +10,8 @@ major=${1:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
 need sudo faketime procps
+# For the story on Patroni, which makes network namespaces.
+if [ -n "${FULL:-}" ] && [ "$(id -u)" = 0 ]; then need patroni etcd-server iproute2; fi
 cd "$REPO"
 # cargo-pgrx sets this in some of its calls of cargo only; the bindings are rebuilt
 # each time that it changes.

@@ -65,7 +65,7 @@ pub fn pause(span: Micros) {
     if span >= MIN_SLEEP {
         let millis = span.min(MAX_SLEEP) / 1_000;
         let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
-        // SAFETY: MyLatch is this backend's own latch, initialised before any SQL runs.
+        // SAFETY: MyLatch is this backend's own latch, initialized before any SQL runs.
         unsafe {
             pg_sys::WaitLatch(
                 pg_sys::MyLatch,

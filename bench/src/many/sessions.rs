@@ -11,7 +11,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+pub const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     throughput(server, scale, report);
@@ -59,7 +59,7 @@ fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
 }
 
 /// Returns the columns of a table: a first one, and one for each number of sessions.
-fn columns(first: &str) -> Vec<String> {
+pub fn columns(first: &str) -> Vec<String> {
     std::iter::once(first.to_owned())
         .chain(CLIENTS.iter().map(usize::to_string))
         .collect()
@@ -79,13 +79,8 @@ fn rates(
     for round in 0..rounds {
         report::progress(&format!("  round {} of {rounds}", round + 1));
         for ((form, _), rates) in forms.iter().zip(&mut rates) {
-            let query = format!(
-                "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
-                form.expression()
-            );
             for (&clients, rates) in CLIENTS.iter().zip(rates) {
-                let taken = run(server, clients, span, &query);
-                rates.push(taken.iter().map(|taken| rate(taken, BATCH)).sum::<f64>() / 1e6);
+                rates.push(million_per_second(server, clients, span, form));
             }
         }
     }
@@ -93,6 +88,21 @@ fn rates(
         .iter()
         .map(|rates| rates.each_ref().map(|rates| Spread::of(rates)))
         .collect()
+}
+
+/// Returns the million ids per second of so many sessions together.
+pub fn million_per_second(
+    server: &Server,
+    clients: usize,
+    span: Duration,
+    form: &Candidate,
+) -> f64 {
+    let query = format!(
+        "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
+        form.expression()
+    );
+    let taken = run(server, clients, span, &query);
+    taken.iter().map(|taken| rate(taken, BATCH)).sum::<f64>() / 1e6
 }
 
 fn throughput(server: &Server, scale: Scale, report: &mut Report) {
