@@ -164,7 +164,7 @@ pub fn layouts() -> Finding {
     let left = ahead(end);
     let status = match left {
         ..VERY_SOON => Status::Critical,
-        ..SOON => Status::Warning,
+        VERY_SOON..SOON => Status::Warning,
         _ => Status::Ok,
     };
     let detail = format!("Layout \"{layout}\" ends at {}.", timestamp_text(end));
