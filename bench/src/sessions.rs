@@ -79,10 +79,7 @@ fn rates(
     for round in 0..rounds {
         report::progress(&format!("  round {} of {rounds}", round + 1));
         for ((form, _), rates) in forms.iter().zip(&mut rates) {
-            let query = format!(
-                "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
-                form.expression()
-            );
+            let query = query(&form.expression(), BATCH);
             for (&clients, rates) in CLIENTS.iter().zip(rates) {
                 let taken = run(server, clients, span, &query);
                 rates.push(taken.iter().map(|taken| rate(taken, BATCH)).sum::<f64>() / 1e6);
@@ -196,14 +193,19 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
     report.add(table);
 }
 
+/// Returns a query that makes a batch of ids.
+pub fn query(call: &str, batch: u32) -> String {
+    format!("SELECT count({call}) FROM (SELECT generate_series(1, {batch}) OFFSET 0) AS s")
+}
+
 /// Returns the ids per second of one client, by the queries that it began in time and completed.
-fn rate(taken: &[Duration], batch: u32) -> f64 {
+pub fn rate(taken: &[Duration], batch: u32) -> f64 {
     let ids = taken.len() as f64 * f64::from(batch);
     ids / taken.iter().sum::<Duration>().as_secs_f64()
 }
 
 /// Returns the times of the queries that each client began within the span.
-fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<Duration>> {
+pub fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<Duration>> {
     let start = Barrier::new(clients + 1);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
