@@ -6,7 +6,9 @@ use crate::report;
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/which.md", "docs/from/tidb.md"];
+const DOCUMENTS: [&str; 4] = [
+    "README.md", "docs/which.md", "docs/from/tidb.md", "docs/compare.md",
+];
 
 /// Each key of a table, and the generator of it.
 const KEYS: [(&str, &str); 7] = [
@@ -65,6 +67,8 @@ fn filled(document: &str, results: &Path) -> String {
         let (_, after) = rest.split_once(END).expect("a mark is closed");
         let figures = match name {
             "machine" => machine(results),
+            "compare 18" => compare(&results.join("compare/18")),
+            "compare 19" => compare(&results.join("compare/19")),
             "keys" => keys(results, &KEYS, true),
             "scattering" => keys(results, &SCATTERING, false),
             other => panic!("there is no bench {other}"),
@@ -101,6 +105,11 @@ impl Results {
         Self(text.lines().map(cells).collect())
     }
 
+    /// Returns the first cell of each row.
+    fn first_cells(&self) -> impl Iterator<Item = &str> {
+        self.0[1..].iter().map(|cells| cells[0].as_str())
+    }
+
     /// Returns the cell of a column in the first row that starts with `row`; empty where it was not measured.
     fn cell(&self, row: &[&str], column: &str) -> &str {
         let place = self.0[0].iter().position(|name| name == column);
@@ -110,6 +119,47 @@ impl Results {
             .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
             .map_or("", |cells| &cells[place])
     }
+}
+
+/// Returns what was measured beside other extensions on one version of PostgreSQL.
+fn compare(results: &Path) -> String {
+    if !results.join("README.md").exists() {
+        return "Not measured.\n".to_owned();
+    }
+    let [calls, rows, order, crash] = ["calls", "rows", "order", "crash"]
+        .map(|name| Results::read(results, &format!("{name}.csv")));
+    let mut text = machine(results);
+    text += "\n| Id | bytes | a call, ns | million a second, 8 sessions | index, MB | WAL, MB | not in order over sessions | in both of two tables | again after a crash |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    for id in calls.first_cells() {
+        let row = |table: &Results, column| table.cell(&[id], column).to_owned();
+        let again = |column| row(&crash, column).parse().unwrap_or(0_u64);
+        let cells = [
+            row(&rows, "bytes"),
+            row(&calls, "ns"),
+            row(&calls, "million a second"),
+            row(&rows, "index MB"),
+            row(&rows, "WAL MB"),
+            row(&order, "lower"),
+            row(&order, "in both tables"),
+            match row(&crash, "after").as_str() {
+                "" => String::new(),
+                _ => (again("again, committed") + again("again, open")).to_string(),
+            },
+        ];
+        let _ = writeln!(text, "| {id} | {} |", cells.join(" | "));
+    }
+    if results.join("missing.csv").exists() {
+        let missing = Results::read(results, "missing.csv");
+        for id in missing.first_cells() {
+            let _ = writeln!(
+                text,
+                "\nNot measured: {id}: {}.",
+                missing.cell(&[id], "reason")
+            );
+        }
+    }
+    text
 }
 
 fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {

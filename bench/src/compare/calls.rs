@@ -37,7 +37,12 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
             .collect();
         let calls = scale.pick(1_000_000, 100_000);
         let spreads = per_call::net(session, &candidates, calls, rounds);
-        costs.extend(candidates.iter().map(|candidate| candidate.name).zip(spreads));
+        costs.extend(
+            candidates
+                .iter()
+                .map(|candidate| candidate.name)
+                .zip(spreads),
+        );
         for round in 0..scale.pick(5, 3) {
             progress(&format!("  {SESSIONS} sessions, round {}", round + 1));
             for candidate in &candidates {

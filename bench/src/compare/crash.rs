@@ -105,11 +105,20 @@ fn compare(before: &Read, after: &Read) -> [String; 6] {
     let committed: HashSet<&String> = before.ids.iter().collect();
     let open: HashSet<&String> = before.open.iter().collect();
     let among = |set: &HashSet<&String>| after.ids.iter().filter(|id| set.contains(id)).count();
-    let highest = before.ids.iter().chain(&before.open).map(|id| sortable(id)).max();
+    let highest = before
+        .ids
+        .iter()
+        .chain(&before.open)
+        .map(|id| sortable(id))
+        .max();
     let lower = after
         .ids
         .iter()
-        .filter(|id| highest.as_ref().is_some_and(|highest| sortable(id) < *highest))
+        .filter(|id| {
+            highest
+                .as_ref()
+                .is_some_and(|highest| sortable(id) < *highest)
+        })
         .count();
     [
         (before.ids.len() + before.open.len()).to_string(),

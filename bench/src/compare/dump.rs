@@ -53,9 +53,17 @@ fn restore(server: &Server, other: &Server, database: &str) -> [String; 4] {
     let said = String::from_utf8_lossy(&said);
     let errors = said.lines().filter(|line| line.contains("ERROR:")).count();
     let mut session = other.connect(database);
-    let count = session
-        .try_one::<i64>("SELECT count(*) FROM dumped")
-        .unwrap_or(0);
+    let count = match session.try_one::<i64>("SELECT count(*) FROM dumped") {
+        Ok(count) => count.to_string(),
+        Err(refusal) => {
+            return [
+                errors.to_string(),
+                "0".to_owned(),
+                number(seconds),
+                refusal.message,
+            ];
+        }
+    };
     session.run("CREATE TABLE highest AS SELECT id FROM dumped ORDER BY id DESC LIMIT 1");
     let then = match session.try_run(&insert("dumped", 1_000)) {
         Err(refusal) => refusal.message,
@@ -67,5 +75,5 @@ fn restore(server: &Server, other: &Server, database: &str) -> [String; 4] {
             lower.to_string()
         }
     };
-    [errors.to_string(), count.to_string(), number(seconds), then]
+    [errors.to_string(), count, number(seconds), then]
 }

@@ -87,7 +87,10 @@ fn describe(
         &["id", "reason"],
     );
     for (name, reason) in missing {
-        table.row(&[(*name).to_owned(), why(&built, name).unwrap_or(reason).to_owned()]);
+        table.row(&[
+            (*name).to_owned(),
+            why(&built, name).unwrap_or(reason).to_owned(),
+        ]);
     }
     report.add(table);
 }

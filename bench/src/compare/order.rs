@@ -56,7 +56,9 @@ pub fn sortable(id: &str) -> String {
 
 fn lower(server: &Server, contender: &Contender, turns: usize) -> i64 {
     let mut owner = server.connect("postgres");
-    contender.create(&mut owner, "compare_order").expect("a table");
+    contender
+        .create(&mut owner, "compare_order")
+        .expect("a table");
     let query = format!("SELECT {}::text", contender.call("compare_order"));
     let mut sessions: Vec<_> = (0..SESSIONS)
         .map(|_| {
@@ -102,7 +104,9 @@ fn in_both(server: &Server, contender: &Contender, rows: u32) -> i64 {
 
 fn twice(server: &Server, contender: &Contender, rows: u32) -> i64 {
     let mut session = server.connect("postgres");
-    contender.create(&mut session, "compare_one").expect("a table");
+    contender
+        .create(&mut session, "compare_one")
+        .expect("a table");
     fill(server, &["compare_one"; SESSIONS], rows / SESSIONS as u32);
     let count = session.one("SELECT count(*) - count(DISTINCT id) FROM compare_one");
     contender.drop(&mut session, "compare_one");

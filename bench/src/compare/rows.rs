@@ -21,7 +21,8 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
             rows / 100
         ),
         &[
-            "id", "bytes", "seconds", "table MB", "index MB", "WAL MB", "by time", "ms", "±", "found",
+            "id", "bytes", "seconds", "table MB", "index MB", "WAL MB", "by time", "ms", "±",
+            "found",
         ],
     );
     let mut measured = BTreeMap::new();
@@ -65,7 +66,11 @@ fn row(session: &mut Session, contender: &Contender, rows: u32) -> Vec<String> {
             let query = format!("SELECT count(body) FROM bench_rows WHERE {condition}");
             let taken = tables::timed(session, &query, 5);
             let found: i64 = session.one(&query);
-            cells.extend([number(taken.median), number(taken.noise()), found.to_string()]);
+            cells.extend([
+                number(taken.median),
+                number(taken.noise()),
+                found.to_string(),
+            ]);
         }
     }
     contender.drop(session, "bench_rows");
