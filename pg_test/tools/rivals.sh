@@ -19,7 +19,8 @@ major=$(major_of "$pg_config")
 release_of() { git -C "$1" describe --tags --always; }
 
 in_c() {
-    make -C "$1" clean all install USE_PGXS=1 PG_CONFIG="$pg_config"
+    # Bitcode for JIT takes the clang that built the server.
+    make -C "$1" all install USE_PGXS=1 PG_CONFIG="$pg_config" with_llvm=no
 }
 
 # With the pgrx that its lock file names, whose cargo-pgrx must be of the same version.

@@ -1,6 +1,6 @@
 //! Nanoseconds a call, and ids a second of eight sessions.
 
-use super::contenders::Contender;
+use super::contenders::{Contender, Part};
 use crate::per_call;
 use crate::report::{Report, Table, number, progress};
 use crate::scale::Scale;
@@ -16,12 +16,17 @@ const BATCH: u32 = 5_000;
 
 pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
+    let contenders: Vec<Contender> = contenders
+        .iter()
+        .filter(|contender| contender.is_in(Part::Calls))
+        .cloned()
+        .collect();
     let tables: BTreeMap<&str, String> = contenders
         .iter()
         .enumerate()
         .map(|(number, contender)| (contender.name, format!("compare_{number}")))
         .collect();
-    for contender in contenders {
+    for contender in &contenders {
         contender
             .create(&mut session, &tables[contender.name])
             .expect("a table");
@@ -30,7 +35,7 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
     let span = Duration::from_millis(scale.pick(1_000, 200));
     let mut costs = BTreeMap::new();
     let mut rates: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    super::in_groups(&mut session, contenders, |session, group| {
+    super::in_groups(&mut session, &contenders, |session, group| {
         let candidates: Vec<_> = group
             .iter()
             .map(|contender| contender.candidate(&tables[contender.name]))
@@ -66,7 +71,7 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
         ),
         &["id", "ns", "±", "of nextval", "million a second", "± of it"],
     );
-    for contender in contenders {
+    for contender in &contenders {
         let cost: &Spread = &costs[contender.name];
         let rate = Spread::of(&rates[contender.name]);
         table.row(&[

@@ -1,6 +1,6 @@
 //! Ids after an immediate stop and a start with the clock set back.
 
-use super::contenders::Contender;
+use super::contenders::{Contender, Part};
 use super::order::sortable;
 use crate::report::{Report, Table, number, progress};
 use crate::scale::Scale;
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 500;
 /// Sessions of each contender.
 const SESSIONS: usize = 2;
+/// How far before the first id the clock is set back, so that the server has time to start.
+const BACK: Duration = Duration::from_secs(4);
 
 pub fn measure(beside: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
     let span = Duration::from_millis(scale.pick(3_000, 1_000));
@@ -21,12 +23,13 @@ pub fn measure(beside: &Server, contenders: &[Contender], scale: Scale, report: 
         "After an immediate stop, with the clock set back",
         &format!(
             "{SESSIONS} sessions of each read ids, {BATCH} in a transaction, for {} s. Then one reads {BATCH} more in a transaction \
-             that is still open when the server stops, by `pg_ctl stop -m immediate`. The clock is set back to a second before \
-             the first id, the server starts, and {SESSIONS} sessions read ids for as long as before and 2 s more. Again: how many of \
+             that is still open when the server stops, by `pg_ctl stop -m immediate`. The clock is set back to {} s before \
+             the first id, the server starts, and {SESSIONS} sessions read ids until it is past the last one. Again: how many of \
              these were read before the stop, in a committed transaction or in the open one. Lower: how many are lower than \
              the highest one read before. Wait: until the first id. Settings are the defaults: \
              `synchronous_commit` is on.",
-            span.as_secs_f64()
+            span.as_secs_f64(),
+            BACK.as_secs()
         ),
         &[
             "id", "before", "after", "again, committed", "again, open", "lower", "wait, s",
@@ -36,7 +39,7 @@ pub fn measure(beside: &Server, contenders: &[Contender], scale: Scale, report: 
     for group in [1, 100] {
         let group: Vec<&Contender> = contenders
             .iter()
-            .filter(|contender| !contender.calls_only && contender.cache == group)
+            .filter(|contender| contender.part == Part::All && contender.cache == group)
             .collect();
         if group.is_empty() {
             continue;
@@ -88,10 +91,13 @@ fn survive(beside: &Server, group: &[&Contender], span: Duration) -> Option<Vec<
     drop(session);
     progress(&format!("  {} together", group.len()));
     let began = Instant::now();
-    let before = read(&server, &calls, span, true);
-    server.set_clock(&format!("-{:.3}", began.elapsed().as_secs_f64() + 1.0));
+    let before = read(&server, &calls, began + span, true);
+    let stopped = began.elapsed();
+    let back = stopped + BACK;
+    server.set_clock(&format!("-{:.3}", back.as_secs_f64()));
     server.start_again();
-    let after = read(&server, &calls, span + Duration::from_secs(2), false);
+    let past = began + stopped + back + Duration::from_millis(500);
+    let after = read(&server, &calls, past, false);
     Some(
         before
             .iter()
@@ -133,7 +139,7 @@ fn compare(before: &Read, after: &Read) -> [String; 6] {
 }
 
 /// Reads ids of all calls at once, and stops the server with transactions still open if `stop`.
-fn read(server: &Server, calls: &[String], span: Duration, stop: bool) -> Vec<Read> {
+fn read(server: &Server, calls: &[String], until: Instant, stop: bool) -> Vec<Read> {
     let clients = calls.len() * SESSIONS;
     // All have read and committed; then all have read in open transactions.
     let (committed, opened) = (Barrier::new(clients), Barrier::new(clients + 1));
@@ -146,7 +152,7 @@ fn read(server: &Server, calls: &[String], span: Duration, stop: bool) -> Vec<Re
                 scope.spawn(move || {
                     let mut session = server.connect("postgres");
                     let mut read = Read::default();
-                    read_for(&mut session, call, span, &mut read);
+                    read_until(&mut session, call, until, &mut read);
                     committed.wait();
                     if stop && client % SESSIONS == 0 {
                         session.run("BEGIN");
@@ -175,13 +181,12 @@ fn read(server: &Server, calls: &[String], span: Duration, stop: bool) -> Vec<Re
     })
 }
 
-/// Reads ids for a span, and for a minute if there was none yet.
-fn read_for(session: &mut Session, call: &str, span: Duration, read: &mut Read) {
+/// Reads ids until then, and for a minute if there was none yet.
+fn read_until(session: &mut Session, call: &str, until: Instant, read: &mut Read) {
     let began = Instant::now();
+    let longest = began + Duration::from_secs(60);
     let query = format!("SELECT {call}::text FROM generate_series(1, {BATCH})");
-    while began.elapsed() < span
-        || read.first.is_none() && began.elapsed() < Duration::from_secs(60)
-    {
+    while Instant::now() < if read.first.is_some() { until } else { longest } {
         // A clock that was set back can be a reason to make none for now.
         if let Ok(ids) = session.try_column::<String>(&query) {
             read.first.get_or_insert(began.elapsed());

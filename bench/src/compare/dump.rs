@@ -1,6 +1,6 @@
 //! A dump, and its restore into another server.
 
-use super::contenders::{Contender, insert};
+use super::contenders::{Contender, Part, insert};
 use crate::report::{Report, Table, number, progress};
 use crate::scale::Scale;
 use mint_cluster::{Server, Session};
@@ -13,14 +13,14 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
         "Dump and restore",
         &format!(
             "A database with the extension and a table of {rows} rows, its key the id by default, is dumped by `pg_dump` and \
-             restored by `psql` into another server, whose settings are the same. Errors: of the restore. Then 1000 rows are inserted: how many of \
-             their ids are lower than the highest in the dump, or the error."
+             restored by `psql` into another server with the same settings. Errors: of the restore. Then 1000 rows are inserted: \
+             how many of their ids are lower than the highest in the dump, or the error."
         ),
         &["id", "errors", "rows", "seconds", "lower"],
     );
     let other = super::builder(crate::builder("compare_restored")).start_beside(server);
     for (place, contender) in contenders.iter().enumerate() {
-        if contender.calls_only || contender.cache != 1 {
+        if !contender.is_in(Part::Dump) || contender.cache != 1 {
             continue;
         }
         progress(&format!("  {}", contender.name));

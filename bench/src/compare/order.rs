@@ -1,6 +1,6 @@
 //! The order of ids over sessions, and ids that two tables or two sessions were given.
 
-use super::contenders::{Contender, insert};
+use super::contenders::{Contender, Part, insert};
 use crate::report::{Report, Table, progress};
 use crate::scale::Scale;
 use mint_cluster::Server;
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 const SESSIONS: usize = 8;
 /// Rows of a statement.
-const BATCH: u32 = 10_000;
+const BATCH: u32 = 5_000;
 
 pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
     let turns = scale.pick(40_000, 4_000);
-    let rows = scale.pick(800_000, 80_000);
+    let rows = scale.pick(400_000, 80_000);
     let mut table = Table::new(
         "order",
         "Order and duplicates",
@@ -28,7 +28,7 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
     );
     let mut counted = BTreeMap::new();
     super::in_groups(&mut server.connect("postgres"), contenders, |_, group| {
-        for contender in group.iter().filter(|contender| !contender.calls_only) {
+        for contender in group.iter().filter(|contender| contender.part == Part::All) {
             progress(&format!("  {}", contender.name));
             let counts = [
                 lower(server, contender, turns),
