@@ -1,6 +1,6 @@
 //! What is compared: each generator as its documentation says to use it.
 
-use crate::candidates::{Candidate, ROOMY};
+use crate::candidates::{self, Candidate, ROOMY};
 use mint_cluster::{Server, Session};
 
 /// How rows of a span of time are found by the id alone.
@@ -47,7 +47,7 @@ pub struct Contender {
     pub name: &'static str,
     pub ours: bool,
     /// What a new database needs.
-    setup: &'static str,
+    setup: String,
     /// What comes before a table is created.
     before: &'static str,
     /// The type and default of its column `id`.
@@ -64,11 +64,11 @@ pub struct Contender {
 }
 
 impl Contender {
-    fn of(name: &'static str, setup: &'static str, column: &'static str, call: &str) -> Self {
+    fn of(name: &'static str, setup: &str, column: &'static str, call: &str) -> Self {
         Self {
             name,
             ours: false,
-            setup,
+            setup: setup.to_owned(),
             before: "",
             column,
             after: "",
@@ -110,7 +110,7 @@ impl Contender {
     /// Why the server has no such generator.
     pub fn set_up(&self, session: &mut Session) -> Result<(), String> {
         session
-            .try_run(self.setup)
+            .try_run(&self.setup)
             .map_err(|refusal| refusal.message)
     }
 
@@ -161,11 +161,8 @@ pub fn insert(table: &str, rows: u32) -> String {
 
 const SNOWFLAKE: &str = "bigint DEFAULT snowflake_next_id(1, 'twitter')";
 const SEQUENCE: &str = "CREATE SEQUENCE {t}_id_seq";
-const INSTAGRAM: &str = concat!(
-    "CREATE SCHEMA insta5; ",
-    include_str!("../../../docs/tour/article.sql")
-);
 
+/// Returns a generator of pgEdge, whose column begins as this one.
 fn pgedge(name: &'static str, column: &'static str) -> Contender {
     let setup = "CREATE EXTENSION IF NOT EXISTS snowflake";
     Contender {
@@ -217,7 +214,7 @@ fn wanted() -> Vec<Contender> {
         of("pg_idkit UUIDv7", "CREATE EXTENSION IF NOT EXISTS pg_idkit", "uuid DEFAULT idkit_uuidv7_generate_uuid()", "idkit_uuidv7_generate_uuid()")
             .by_time(ByTime::Filter("idkit_uuidv7_extract_timestamptz(id::text) >= '{}'"))
             .method("The default of a `uuid`. It has no bound of a timestamp among UUIDs, so the timestamp of each row is compared; it reads it from text."),
-        of("Instagram's PL/pgSQL", INSTAGRAM, "bigint DEFAULT insta5.next_id()", "insta5.next_id()")
+        of("Instagram's PL/pgSQL", &candidates::instagram(), "bigint DEFAULT insta5.next_id()", "insta5.next_id()")
             .by_time(ByTime::Range("id >= (extract(epoch FROM timestamptz '{}') * 1000 - 1314220021721)::bigint << 23"))
             .method("The article's function and sequence, one for all tables of the schema, as there. The bound is computed by hand."),
     ]
