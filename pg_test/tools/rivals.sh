@@ -19,8 +19,9 @@ major=$(major_of "$pg_config")
 release_of() { git -C "$1" describe --tags --always; }
 
 in_c() {
-    # Bitcode for JIT takes the clang that built the server.
-    make -C "$1" all install USE_PGXS=1 PG_CONFIG="$pg_config" with_llvm=no
+    # Without the warnings that the server's own compiler may know and this one not, and without bitcode for JIT, which
+    # takes the clang that built the server.
+    make -C "$1" all install USE_PGXS=1 PG_CONFIG="$pg_config" with_llvm=no CFLAGS="-O2 -fno-strict-aliasing -fwrapv"
 }
 
 # With the pgrx that its lock file names, whose cargo-pgrx must be of the same version.
