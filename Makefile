@@ -45,7 +45,7 @@ programs: ## ORMs, migration tools and drivers on a server with pg_mint; install
 torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),10) $(PG)
 
-lint: ## formatting, clippy, names in SQL, and the layout of the code
+lint: ## formatting, clippy, English, names in SQL, the layout of the code, and links of the documents
 	@$(TOOLS)/lint.sh
 
 bench: ## measure it beside what it replaces (PG=15, QUICK=1; BENCH=compare RIVALS=folder: beside other extensions)
@@ -54,7 +54,7 @@ bench: ## measure it beside what it replaces (PG=15, QUICK=1; BENCH=compare RIVA
 instructions: ## count the instructions of the hot paths
 	@$(TOOLS)/instructions.sh
 
-docs: ## README.md and docs/ as one site, by mdBook
+docs: ## README.md and docs/ as one site, by mdBook, with its links checked
 	@$(TOOLS)/docs.sh
 
 expected: ## accept what pg_regress and pg_isolation_regress printed as expected (PG=15)

@@ -1494,7 +1494,7 @@ VOLATILE PARALLEL RESTRICTED COST 100000
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'audit_wrapper';
 
-COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that mend it';
+COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that correct it';
 ALTER FUNCTION mint.audit(regclass, text, snowflake_layout) ROWS 10;
 
 CREATE FUNCTION mint."inventory"() RETURNS TABLE (

@@ -140,10 +140,12 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
     let base = if right > 100.0 { 10.0 } else { 2.0 };
     let root = SVGBackend::new(place, (860, 480)).into_drawing_area();
     root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
+    // The legend has its own area, where it covers no line.
+    let (plot, legend) = root.split_horizontally(690);
+    let mut chart = ChartBuilder::on(&plot)
         .caption(title, ("sans-serif", 20))
         .margin(12)
-        .margin_right(44)
+        .margin_right(24)
         .set_label_area_size(LabelAreaPosition::Left, 76)
         .set_label_area_size(LabelAreaPosition::Bottom, 44)
         .build_cartesian_2d((1.0..right).log_scale().base(base), 0.0..top)?;
@@ -156,28 +158,22 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
         .y_label_formatter(&|value| format!("{value:.0}"))
         .label_style(("sans-serif", 14))
         .draw()?;
-    for (line, color) in lines.iter().zip(LINES.iter().cycle()) {
-        let color = *color;
-        chart
-            .draw_series(LineSeries::new(
-                line.points.iter().copied(),
-                color.stroke_width(2),
-            ))?
-            .label(line.name.clone())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
+    let style = ("sans-serif", 14)
+        .into_font()
+        .into_text_style(&root)
+        .pos(Pos::new(HPos::Left, VPos::Center));
+    for ((line, color), place) in lines.iter().zip(LINES.iter().cycle()).zip(0..) {
+        let stroke = color.stroke_width(2);
+        chart.draw_series(LineSeries::new(line.points.iter().copied(), stroke))?;
         chart.draw_series(
             line.points
                 .iter()
                 .map(|&point| Circle::new(point, 3, color.filled())),
         )?;
+        let y = 60 + 24 * place;
+        legend.draw(&PathElement::new([(0, y), (18, y)], stroke))?;
+        legend.draw(&Text::new(line.name.clone(), (24, y), style.clone()))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .border_style(RGBColor(200, 200, 200))
-        .background_style(WHITE.mix(0.85))
-        .label_font(("sans-serif", 13))
-        .draw()?;
     root.present()?;
     Ok(())
 }

@@ -6,8 +6,12 @@ use crate::report;
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 4] = [
-    "README.md", "docs/which.md", "docs/from/tidb.md", "docs/compare.md",
+const DOCUMENTS: [&str; 5] = [
+    "README.md",
+    "docs/start/choose.md",
+    "docs/explanation/what-ids-cost.md",
+    "docs/from/tidb.md",
+    "docs/compare.md",
 ];
 
 /// Each key of a table, and the generator of it.
@@ -70,6 +74,7 @@ fn filled(document: &str, results: &Path) -> String {
             "compare 18" => compare(&results.join("compare/18")),
             "compare 19" => compare(&results.join("compare/19")),
             "keys" => keys(results, &KEYS, true),
+            "figures" => figures(results),
             "scattering" => keys(results, &SCATTERING, false),
             other => panic!("there is no bench {other}"),
         };
@@ -118,6 +123,16 @@ impl Results {
             .iter()
             .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
             .map_or("", |cells| &cells[place])
+    }
+
+    /// Returns the cells of a column in all rows that begin with `first`.
+    fn column<'a>(&'a self, column: &str, first: &'a str) -> impl Iterator<Item = &'a str> {
+        let place = self.0[0].iter().position(|name| name == column);
+        let place = place.unwrap_or_else(|| panic!("no column {column}"));
+        self.0
+            .iter()
+            .filter(move |cells| cells[0] == first)
+            .map(move |cells| cells[place].as_str())
     }
 }
 
@@ -201,4 +216,39 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
         );
     }
     text
+}
+
+/// Returns the four figures of README.md.
+fn figures(results: &Path) -> String {
+    let calls = Results::read(results, "per_call.csv");
+    let sessions = Results::read(results, "sessions.csv");
+    let tables = Results::read(results, "tables.csv");
+    let crash = Results::read(results, "crash.csv");
+    let call = |generator| calls.cell(&[generator], "ns");
+    let at_eight = |generator| sessions.cell(&[generator], "8");
+    let table = |key, column| tables.cell(&[key], column);
+    let mut first_ids: Vec<u32> = crash
+        .column("first id", "500ms")
+        .filter_map(|cell| cell.parse().ok())
+        .collect();
+    first_ids.sort_unstable();
+    let first_id = first_ids[first_ids.len() / 2];
+    format!(
+        "| Figure | `snowflake_next_id` | `nextval` | `gen_random_uuid()` |\n\
+         |---|---:|---:|---:|\n\
+         | a call, ns | {} | {} | {} |\n\
+         | 8 sessions together, million ids a second | {} | {} | {} |\n\
+         | index of {} rows, MB | {} | {} | {} |\n\
+         | first id after `kill -9`, ms | {first_id} | | |\n",
+        call("snowflake_next_id"),
+        call("nextval"),
+        call("gen_random_uuid"),
+        at_eight("snowflake, a lane each"),
+        at_eight("nextval"),
+        at_eight("gen_random_uuid"),
+        table("snowflake", "rows"),
+        table("snowflake", "key's index MB"),
+        table("serial", "key's index MB"),
+        table("gen_random_uuid", "key's index MB"),
+    )
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs.sh: builds README.md and docs/ into one site with mdBook, and prints its path.
+# docs.sh: builds README.md and docs/ into one site with mdBook, checks its links, and
+# prints its path.
 #
 # Links are written for the checkout; in the site README.md is beside the pages.
 set -euo pipefail
@@ -9,6 +10,7 @@ MDBOOK_VERSION=0.5.4
 stage=$CACHE/docs
 
 command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs ($RUST_VERSION or newer)"
+command -v python3 >/dev/null || die "python3 is missing: apt-get install python3"
 [ "$(mdbook --version 2>/dev/null)" = "mdbook v$MDBOOK_VERSION" ] ||
     step "installing mdBook $MDBOOK_VERSION, about 3 minutes" mdbook env -u CARGO_TARGET_DIR \
         cargo install mdbook --version "$MDBOOK_VERSION" --locked --root "$CACHE/cargo"
@@ -16,17 +18,24 @@ command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs ($RUS
 rm -rf "$stage"
 mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
-(cd "$REPO/docs" && find . -name '*.md' -exec cp --parents {} "$stage/src/" \;)
+(cd "$REPO/docs" && find . \( -name '*.md' -o -name '*.svg' \) -exec cp --parents {} "$stage/src/" \;)
 sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g; s|\[\([A-Za-z.]*\)\](\(CONTRIBUTING\|RELEASE\|SECURITY\).md)|\1|g' \
     "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
-mkdir -p "$stage/src/bench/results"
-cp "$REPO"/bench/results/*.{md,svg} "$stage/src/bench/results/"
-sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|' "$stage/src/SUMMARY.md"
+mkdir -p "$stage/src/bench"
+(cd "$REPO" && find bench/results \( -name '*.md' -o -name '*.svg' \) -exec cp --parents {} "$stage/src/" \;)
+# mdBook shows the index beside each page, and not as a page: where a page links to it, that is one.
+grep -v '^# Summary' "$stage/src/SUMMARY.md" |
+    sed 's|](\.\./README.md)|](index.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|; s|\[\(.*\)\]()|\1|; s|/README.md)|/index.md)|' \
+    >"$stage/src/contents.md"
+sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|
+    s|^- \[Glossary\]|- [All pages](contents.md)\n&|' "$stage/src/SUMMARY.md"
 # docs/ is the root of the site, so links to files beside it lose one level.
-find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i 's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g' {} +
+find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
+    's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g; s|](\(\(\.\./\)*\)\.\./CHANGELOG.md|](\1changelog.md|g; s|SUMMARY\.md|contents.md|g' {} +
 # The site shows each README.md as the index of its folder.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
     's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s|bench/results/README.md|bench/results/index.md|g' {} +
 mdbook build "$stage"
+"$TOOLS/site_links.py" "$stage/book"
 echo "docs: $stage/book/index.html"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh: formatting, and clippy without a single warning, tests included.
+# lint.sh: formatting, English, and clippy without a single warning, tests included.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -12,6 +12,7 @@ export PGRX_PG_CONFIG_PATH=$pg_config
 
 step "cargo fmt --check" fmt cargo fmt --all --check
 step "names in SQL" sql_names "$TOOLS/sql_names.sh"
+step "prose" prose "$TOOLS/prose.sh"
 step "versions" versions "$TOOLS/versions.sh"
 step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings

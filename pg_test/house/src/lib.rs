@@ -4,6 +4,7 @@
 //! import leads to a lower floor. Then there is no circle of files, of folders, or of both.
 
 mod imports;
+pub mod markdown;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

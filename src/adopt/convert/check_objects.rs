@@ -29,7 +29,7 @@ pub fn of_table(table: &Table, found: &mut Vec<Blocker>) {
                 "table \"{}\" has row security that is forced on its owner",
                 table.name
             ),
-            Some("The largest id may be in a row that the owner cannot see.".to_owned()),
+            Some("The largest id might be in a row that the owner cannot see.".to_owned()),
             "Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY for the time of the conversion.",
         ));
     }
@@ -167,7 +167,7 @@ fn of_identity(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
         found.push(Blocker::state(
             format!("other objects depend on sequence \"{name}\" of an identity column"),
             Some(format!(
-                "The sequence is dropped and created anew, and would take these with it: {list}."
+                "The sequence is dropped and created again, which would drop these: {list}."
             )),
             "Drop them, convert, and create them again: the new sequence has the same name.",
         ));
@@ -178,7 +178,7 @@ fn of_identity(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
                 "owner of table \"{}\" cannot create relations in schema \"{}\"",
                 table.name, table.schema
             ),
-            Some("The sequence of an identity column is created anew.".to_owned()),
+            Some("The sequence of an identity column is created again.".to_owned()),
             format!(
                 "Use GRANT CREATE ON SCHEMA {} TO {} for the time of the conversion.",
                 sql::quoted_exactly(&table.schema),

@@ -86,7 +86,7 @@ fn of_column(table: &Table, found: &mut Vec<Blocker>) {
             format!("default of {} does not name one sequence", table.what()),
             Some(match table.sequences.first() {
                 Some(_) => format!("It is {default}."),
-                None => format!("It is {default}: each session looks the text up anew, so the sequence is not known."),
+                None => format!("It is {default}: each session looks up the text again, so the sequence is not known."),
             }),
             hint,
         ));
@@ -144,7 +144,7 @@ pub fn meets(table: &Table, floor: Floor) -> Option<Blocker> {
     Some(Blocker::state(
         format!("{} has ids that new ones could meet", table.what()),
         Some(format!(
-            "The largest id is {largest}, and new ones may be as small as {}.",
+            "The largest id is {largest}, and new ones can be as small as {}.",
             floor.saturating_add(1)
         )),
         format!(

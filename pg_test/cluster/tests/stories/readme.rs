@@ -1,6 +1,8 @@
-//! Tests of the documents: their SQL prints what they show, their links lead somewhere, and the reference is complete.
+//! Tests of the documents: their SQL prints what they show, and the reference and the catalogs have the same. Links and
+//! pictures are tested by `mint_house`, which needs no server.
 
 use mint_cluster::{Server, say};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -130,6 +132,13 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
     session.run("ALTER SYSTEM RESET ALL");
     session.run("SELECT pg_reload_conf()");
     session.run("DROP DATABASE IF EXISTS app WITH (FORCE)");
+    // Each document stands for itself: of those before it, only what is in shared memory stays.
+    let roles: Vec<String> = session.column(
+        "SELECT quote_ident(rolname) FROM pg_roles WHERE rolname <> current_user AND rolname !~ '^pg_'",
+    );
+    for role in roles {
+        session.run(&format!("DROP ROLE {role}"));
+    }
     session.run("CREATE DATABASE app");
     let all: String = examples.iter().map(|example| example.sql).collect();
     let has_dblink = "SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'dblink'";
@@ -195,65 +204,163 @@ fn examples_print_what_they_show() {
     }
 }
 
-/// Returns the files of the repository that a document links to.
-fn links(file: &Path) -> Vec<PathBuf> {
-    let text = read(file);
-    let links = text.split("](").skip(1);
-    // Without the heading; a link within the document has nothing else.
-    let targets = links.map(|link| link.split([')', '#']).next().unwrap_or_default());
-    let inside = targets.filter(|target| !target.is_empty() && !target.contains("://"));
-    let files = inside.map(|target| file.with_file_name(target));
-    files
-        .map(|target| {
-            target.canonicalize().unwrap_or_else(|error| {
-                panic!("{} links to {}: {error}", file.display(), target.display())
-            })
-        })
-        .collect()
+/// Returns a page of the reference.
+fn reference(page: &str) -> String {
+    read(format!("{REPOSITORY}/docs/reference/{page}").as_ref())
+}
+
+/// Fails if the catalogs have what the page lacks, or the other way around.
+fn assert_same(page: &str, catalog: Vec<String>, documented: Vec<String>) {
+    assert!(catalog.len() > 5, "{catalog:?}");
+    let unique: BTreeSet<&String> = documented.iter().collect();
+    assert_eq!(unique.len(), documented.len(), "{page} has something twice");
+    let (catalog, documented) = (
+        BTreeSet::from_iter(catalog),
+        BTreeSet::from_iter(documented),
+    );
+    let missing: Vec<&String> = catalog.difference(&documented).collect();
+    let gone: Vec<&String> = documented.difference(&catalog).collect();
+    assert!(
+        missing.is_empty() && gone.is_empty(),
+        "{page} lacks {missing:#?}\nand the catalogs lack {gone:#?}"
+    );
+}
+
+/// Every function that applications or administrators call, as its page has it. The comment of any other says so:
+/// `Internal: ...`, or what type, operator or cast it implements.
+const FUNCTIONS: &str = r"
+    SELECT format('- `%s%s(%s)` → %s · *%s*',
+        CASE nspname WHEN 'mint' THEN 'mint.' END, proname, arguments,
+        CASE WHEN proretset AND v.viewname IS NOT NULL THEN format('rows of [`mint.%s`](../views.md#mint%1$s)', proname)
+             ELSE format('`%s`', result) END,
+        concat_ws(', ', CASE provolatile WHEN 'v' THEN 'volatile' WHEN 's' THEN 'stable' ELSE 'immutable' END,
+            CASE WHEN proisstrict AND pronargs > 0 THEN 'strict' END,
+            'parallel ' || CASE proparallel WHEN 's' THEN 'safe' WHEN 'r' THEN 'restricted' ELSE 'unsafe' END,
+            CASE WHEN NOT has_function_privilege('public', p.oid, 'EXECUTE') THEN 'not for PUBLIC' END))
+    FROM pg_depend d
+    JOIN pg_proc p ON p.oid = objid
+    JOIN pg_namespace n ON n.oid = pronamespace
+    LEFT JOIN pg_views v ON v.schemaname = 'mint' AND v.viewname = proname AND nspname = 'mint',
+    LATERAL (SELECT replace(text, 'timestamp with time zone', 'timestamptz') AS arguments
+             FROM regexp_replace(pg_get_function_arguments(p.oid),
+                 '::(snowflake_layout|text|bytea|interval|bigint|integer\[\]|timestamp with time zone|numeric)', '', 'g') text) a,
+    LATERAL (SELECT replace(pg_get_function_result(p.oid), 'timestamp with time zone', 'timestamptz') AS result) r
+    WHERE d.deptype = 'e' AND d.classid = 'pg_proc'::regclass AND prokind = 'f'
+        AND obj_description(p.oid) !~ '^(Internal: .*|I/O|hash|less-equal-greater|sort support|implementation of .*|(smaller|larger) of two)$'
+        AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')";
+
+#[test]
+fn the_reference_has_every_function_with_an_example() {
+    let server = Server::start("reference_functions");
+    let mut session = server.connect("postgres");
+    session.run("SET IntervalStyle = 'postgres'");
+    let functions: Vec<String> = session.column(FUNCTIONS);
+    let folder = format!("{REPOSITORY}/docs/reference/functions");
+    let mut documented = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the pages of functions") {
+        let path = entry.expect("a page of functions").path();
+        let page = read(&path);
+        let sql: String = examples(&page).iter().map(|example| example.sql).collect();
+        for line in page
+            .lines()
+            .filter(|line| line.starts_with("- `") && line.contains("` → "))
+        {
+            let name = line[3..].split('(').next().unwrap_or_default();
+            let has_example = sql.contains(&format!("{name}("));
+            assert!(has_example, "{}: no example of {name}", path.display());
+            documented.push(line.to_owned());
+        }
+    }
+    assert_same("docs/reference/functions", functions, documented);
 }
 
 #[test]
-fn every_document_is_reachable_from_the_readme_and_in_the_index() {
-    let all = documents();
-    let index = all[0].with_file_name("docs/SUMMARY.md");
-    let mut reached = vec![all[0].clone()];
-    let mut place = 0;
-    while let Some(file) = reached.get(place).cloned() {
-        place += 1;
-        if file.extension().is_some_and(|end| end == "md") {
-            for link in links(&file) {
-                if !reached.contains(&link) {
-                    reached.push(link);
-                }
+fn the_reference_has_every_column_of_every_view() {
+    let server = Server::start("reference_views");
+    let mut session = server.connect("postgres");
+    session.run("SELECT mint.registry_create()");
+    let columns = session.column(
+        r"SELECT format('%s.%s %s %s', nspname, relname, attname, replace(format_type(atttypid, atttypmod), 'timestamp with time zone', 'timestamptz'))
+          FROM pg_attribute JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
+          WHERE nspname IN ('mint', 'mint_registry') AND relkind = 'v' AND attnum > 0",
+    );
+    let page = reference("views.md");
+    let mut documented = Vec::new();
+    for section in page.split("\n## ").skip(1) {
+        let view = section.lines().next().unwrap_or_default();
+        for row in section.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = row.split('`').collect();
+            documented.push(format!("{view} {} {}", cells[1], cells[3]));
+        }
+    }
+    assert_same("docs/reference/views.md", columns, documented);
+}
+
+#[test]
+fn the_reference_has_every_setting() {
+    let server = Server::start("reference_settings");
+    let mut session = server.connect("postgres");
+    session.run("LOAD 'pg_mint'");
+    let settings = session.column(
+        r"SELECT format('| [`%s`](#%s) | `%s` | %s | %s | %s |', name, replace(name, '.', ''),
+              COALESCE(NULLIF(current_setting(name), ''), $$''$$),
+              CASE vartype WHEN 'integer' THEN min_val || ' to ' || max_val WHEN 'bool' THEN 'boolean' ELSE 'text' END,
+              unit, context)
+          FROM pg_settings WHERE name LIKE 'pg\_mint.%'",
+    );
+    let page = reference("settings.md");
+    let rows = page.lines().filter(|line| line.starts_with("| [`pg_mint."));
+    assert_same(
+        "docs/reference/settings.md",
+        settings,
+        rows.map(str::to_owned).collect(),
+    );
+}
+
+/// SQLSTATEs that the code compares with, or gives to messages that are no errors.
+const NOT_RAISED: [&str; 4] = ["00000", "01000", "08000", "57000"];
+
+#[test]
+fn the_reference_has_every_sqlstate() {
+    let server = Server::start("reference_errors");
+    let folder: String = server
+        .connect("postgres")
+        .one("SELECT setting FROM pg_config WHERE name = 'SHAREDIR'");
+    let codes = read(&Path::new(&folder).join("errcodes.txt"));
+    let mut source = String::new();
+    let mut folders = vec![
+        Path::new(REPOSITORY).join("src"),
+        Path::new(REPOSITORY).join("sql"),
+    ];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the code") {
+            let path = entry.expect("a file of the code").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => source += &read(&path),
             }
         }
     }
-    let listed = links(&index);
-    for file in all.iter().filter(|file| **file != index) {
-        assert!(reached.contains(file), "no way to {}", file.display());
-        assert!(listed.contains(file), "not listed: {}", file.display());
-    }
-}
-
-/// The README names every setting with its default and context, and every function that applications or administrators
-/// call. The comment of any other says so: `Internal: ...`, or what type, operator or cast it implements.
-#[test]
-fn the_readme_names_every_setting_and_function() {
-    let readme = read(format!("{REPOSITORY}/README.md").as_ref());
-    let server = Server::start("readme");
-    let mut session = server.connect("postgres");
-    session.run("LOAD 'pg_mint'");
-    let settings = "SELECT format('| `%s` | `%s` | %s |', name, current_setting(name), context)
-        FROM pg_settings WHERE name LIKE 'pg\\_mint.%'";
-    let functions = "SELECT DISTINCT '`' || CASE pronamespace::regnamespace::text WHEN 'mint' THEN 'mint.' ELSE '' END || proname || '(' FROM pg_depend JOIN pg_proc p ON p.oid = objid
-        WHERE deptype = 'e' AND classid = 'pg_proc'::regclass AND prokind = 'f'
-            AND obj_description(p.oid) !~ '^(Internal: .*|I/O|hash|less-equal-greater|sort support|implementation of .*|(smaller|larger) of two)$'
-            AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')";
-    for wanted in [settings, functions] {
-        let names: Vec<String> = session.column(wanted);
-        assert!(names.len() > 5, "{names:?}");
-        for name in names {
-            assert!(readme.contains(&name), "README.md lacks {name}");
+    let names: BTreeSet<&str> = source
+        .split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
+        .collect();
+    let in_sql = source.split("ERRCODE = '").skip(1);
+    let in_sql: BTreeSet<&str> = in_sql.filter_map(|rest| rest.split('\'').next()).collect();
+    let mut raised = Vec::new();
+    for line in codes.lines().filter(|line| line.contains(" ERRCODE_")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let [code, _, macro_name, condition @ ..] = words.as_slice() {
+            let in_sql = condition.iter().any(|name| in_sql.contains(name));
+            if (names.contains(macro_name) || in_sql) && !NOT_RAISED.contains(code) {
+                raised.push((*code).to_owned());
+            }
         }
     }
+    let page = reference("errors.md");
+    let headings = page.lines().filter_map(|line| line.strip_prefix("## "));
+    assert_same(
+        "docs/reference/errors.md",
+        raised,
+        headings.map(str::to_owned).collect(),
+    );
 }

@@ -170,7 +170,7 @@ fn a_publication_of_all_tables_has_none_of_the_extension() {
         "SELECT format('%s.%s', schemaname, tablename) FROM pg_publication_tables ORDER BY 1";
     let of_mint: Vec<String> = session.column(published);
     assert!(of_mint.is_empty(), "{of_mint:?}");
-    // The registry's tables are ordinary ones of their owner, as docs/servers.md says.
+    // The registry's tables are ordinary ones of their owner, as docs/guides/several-servers.md says.
     fill_registry(&mut owner);
     let of_the_registry: Vec<String> = session.column(published);
     assert_eq!(

@@ -59,10 +59,10 @@ const OPTIONS: &str =
 
 #[test]
 fn the_recommended_keepalives_are_those_of_the_connection() {
-    let documents = include_str!("../../../../../docs/servers.md");
+    let documents = include_str!("../../../../../docs/guides/several-servers.md");
     assert!(
         documents.contains(OPTIONS),
-        "docs/servers.md has other options"
+        "docs/guides/several-servers.md has other options"
     );
     let Some((_registry, proxy, member)) = start("keepalives", 30) else {
         return;

@@ -1,0 +1,302 @@
+//! The documents: links, anchors and pictures lead somewhere, every page is in the index, and the reference has every error.
+
+use mint_house::markdown::{Document, files};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Pages beside README.md.
+const PAGES: [&str; 5] = [
+    "README.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md", "CHANGELOG.md",
+];
+
+fn repository() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's directory");
+    let repository = Path::new(&here).join("../..").canonicalize();
+    repository.expect("the repository")
+}
+
+/// Returns all pages, with those that the bench writes.
+fn documents() -> Vec<Document> {
+    let repository = repository();
+    let mut paths: Vec<PathBuf> = PAGES.iter().map(|page| repository.join(page)).collect();
+    paths.extend(files(&repository.join("docs"), "md"));
+    paths.extend(files(&repository.join("bench/results"), "md"));
+    let read = |path: &PathBuf| {
+        Document::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    paths.iter().map(read).collect()
+}
+
+/// Returns a path as readers know it.
+fn shown(path: &Path) -> String {
+    let inside = path.strip_prefix(repository());
+    inside.unwrap_or(path).display().to_string()
+}
+
+#[test]
+fn links_and_anchors_lead_somewhere() {
+    let documents = documents();
+    let anchors: BTreeMap<&Path, BTreeSet<String>> = documents
+        .iter()
+        .map(|document| (document.path.as_path(), document.anchors()))
+        .collect();
+    let mut broken = Vec::new();
+    let mut count = 0;
+    for document in &documents {
+        for link in document.links() {
+            // An index has headings that lead nowhere.
+            if link.target.contains("://") || link.target.is_empty() {
+                continue;
+            }
+            count += 1;
+            let (file, anchor) = link.target.split_once('#').unwrap_or((&link.target, ""));
+            let path = match file {
+                "" => document.path.clone(),
+                file => document.path.with_file_name(file),
+            };
+            let place = format!("{} links to {}", shown(&document.path), link.target);
+            let Ok(path) = path.canonicalize() else {
+                broken.push(place);
+                continue;
+            };
+            let is_known = anchor.is_empty()
+                || anchors
+                    .get(path.as_path())
+                    .is_some_and(|all| all.contains(anchor));
+            if !is_known {
+                broken.push(format!("{place}: no such heading"));
+            }
+        }
+    }
+    assert!(count > 500, "only {count} links were found");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn pictures_are_used_and_described() {
+    let repository = repository();
+    let mut used = BTreeSet::new();
+    for document in documents() {
+        for link in document.links().iter().filter(|link| link.is_picture) {
+            let path = document.path.with_file_name(&link.target);
+            let place = format!("{}: picture {}", shown(&document.path), link.target);
+            // The bench describes a picture by its title, below which the figures are.
+            let is_of_bench = document.path.ends_with("bench/results/README.md");
+            assert!(
+                link.text.len() >= if is_of_bench { 10 } else { 20 },
+                "{place} has no description"
+            );
+            let path = path.canonicalize();
+            used.insert(path.unwrap_or_else(|error| panic!("{place}: {error}")));
+        }
+    }
+    for picture in files(&repository.join("docs"), "svg") {
+        let text = std::fs::read_to_string(&picture).expect("a picture");
+        let name = shown(&picture);
+        assert!(used.contains(&picture), "{name} is in no document");
+        assert!(text.contains("viewBox="), "{name} does not scale");
+        assert!(text.trim_end().ends_with("</svg>"), "{name} is not whole");
+    }
+    assert!(used.len() > 3, "{used:?}");
+}
+
+#[test]
+fn every_page_is_in_the_index_and_reachable_from_the_readme() {
+    let repository = repository();
+    let documents = documents();
+    let targets = |document: &Document| -> Vec<PathBuf> {
+        let links = document.links().into_iter().filter(|link| {
+            let file = link.target.split('#').next().unwrap_or_default();
+            !link.target.contains("://")
+                && Path::new(file).extension().is_some_and(|end| end == "md")
+        });
+        let path = |target: &str| {
+            let file = target.split('#').next().unwrap_or_default();
+            document.path.with_file_name(file).canonicalize().ok()
+        };
+        links.filter_map(|link| path(&link.target)).collect()
+    };
+    let find = |path: &Path| documents.iter().find(|document| document.path == path);
+    let mut reached = vec![repository.join("README.md")];
+    let mut place = 0;
+    while let Some(path) = reached.get(place).cloned() {
+        place += 1;
+        for target in find(&path).map(&targets).unwrap_or_default() {
+            if !reached.contains(&target) {
+                reached.push(target);
+            }
+        }
+    }
+    let index = repository.join("docs/SUMMARY.md");
+    let listed = targets(find(&index).expect("docs/SUMMARY.md"));
+    for path in files(&repository.join("docs"), "md") {
+        assert!(reached.contains(&path), "no way to {}", shown(&path));
+        let is_listed = listed.contains(&path) || path == index;
+        assert!(is_listed, "docs/SUMMARY.md lacks {}", shown(&path));
+    }
+}
+
+/// The figures in the text are those of the last run of the bench, rounded.
+#[test]
+fn the_readme_has_the_figures_of_the_bench() {
+    let read = |path: &str| {
+        let text = std::fs::read_to_string(repository().join(path));
+        text.unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let calls = read("bench/results/per_call.csv");
+    let figure = |generator: &str| -> i64 {
+        let mut rows = calls
+            .lines()
+            .map(|line| line.trim_matches('"').split("\",\""));
+        let row =
+            rows.find_map(|mut cells| (cells.next()? == generator).then(|| cells.next()).flatten());
+        let row = row.unwrap_or_else(|| panic!("the bench has no {generator}"));
+        row.parse::<f64>().expect("a figure").round() as i64
+    };
+    let [snowflake, nextval, uuid] =
+        ["snowflake_next_id", "nextval", "gen_random_uuid"].map(figure);
+    let wanted = format!(
+        "**{snowflake} ns a call**, beside {nextval} of `nextval` and {uuid} of `gen_random_uuid()`"
+    );
+    assert!(
+        read("README.md").contains(&wanted),
+        "README.md does not say {wanted}"
+    );
+}
+
+/// Returns a text of the code as docs/reference/errors.md has it: without escapes, and `…` for what is filled in.
+fn as_documented(text: &str) -> String {
+    let mut plain = String::new();
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' => match signs.next() {
+                Some('\n') => while signs.next_if(|sign| sign.is_whitespace()).is_some() {},
+                Some(escaped) => plain.push(escaped),
+                None => {}
+            },
+            '{' => {
+                for inside in signs.by_ref() {
+                    if inside == '}' {
+                        break;
+                    }
+                }
+                plain.push('…');
+            }
+            sign => plain.push(sign),
+        }
+    }
+    plain
+}
+
+/// Returns the string literal that a text begins with, but for white space and `format!(`.
+fn literal(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let text = text.strip_prefix('&').unwrap_or(text);
+    let text = text.strip_prefix("format!(").unwrap_or(text).trim_start();
+    let inside = text.strip_prefix('"')?;
+    let mut is_escaped = false;
+    let end = inside.find(|sign| {
+        let is_end = sign == '"' && !is_escaped;
+        is_escaped = sign == '\\' && !is_escaped;
+        is_end
+    })?;
+    Some(&inside[..end])
+}
+
+/// Returns the messages of the code: of `report(Code::..., "...")`, of the errors of core, and of what prevents a conversion.
+fn messages() -> BTreeSet<String> {
+    let repository = repository();
+    let mut messages = BTreeSet::new();
+    for folder in ["src", "core/src"] {
+        for path in files(&repository.join(folder), "rs") {
+            let text = std::fs::read_to_string(&path).expect("a file of the code");
+            let mut after = Vec::new();
+            for start in ["#[error(", "Blocker::state(", "Blocker::unsupported("] {
+                after.extend(text.split(start).skip(1));
+            }
+            for call in text.split("report(").skip(1) {
+                let (code, rest) = call.split_once(',').unwrap_or_default();
+                if code.contains("ERRCODE_") {
+                    after.push(rest);
+                }
+            }
+            messages.extend(after.into_iter().filter_map(literal).map(as_documented));
+        }
+    }
+    messages
+}
+
+/// Returns the first cells of the tables, by the headings that they are under.
+fn documented_errors() -> BTreeMap<String, BTreeSet<String>> {
+    let page = repository().join("docs/reference/errors.md");
+    let text = std::fs::read_to_string(page).expect("docs/reference/errors.md");
+    let mut errors: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for section in text.split("\n## ").skip(1) {
+        let (code, body) = section.split_once('\n').expect("a section has a text");
+        let found = errors.entry(code.to_owned()).or_default();
+        for row in body.lines().filter(|line| line.starts_with("| `")) {
+            let (cell, _) = row[2..].split_once(" | ").expect("a row has two cells");
+            let spans = cell.split('`').skip(1).step_by(2);
+            found.extend(spans.map(str::to_owned));
+        }
+    }
+    errors
+}
+
+/// Returns code whose literals are on one line each, without escapes of quotes.
+fn without_breaks(code: &str) -> String {
+    let mut parts = code.split("\\\n");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text += part.trim_start();
+    }
+    text.replace("\\\"", "\"")
+}
+
+/// Returns whether the parts of a message are in the code, each soon after the one before.
+fn has_in_order<'a>(code: &str, mut parts: impl Iterator<Item = &'a str>) -> bool {
+    /// What is filled in has a name or an expression in between.
+    const FILLED_IN: usize = 80;
+    let first = parts.find(|part| !part.is_empty()).unwrap_or_default();
+    let rest: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    code.match_indices(first).any(|(place, _)| {
+        let mut after = &code[place + first.len()..];
+        rest.iter().all(|part| {
+            let mut end = after.len().min(FILLED_IN + part.len());
+            while !after.is_char_boundary(end) {
+                end -= 1;
+            }
+            let gap = after[..end].find(part);
+            after = gap.map_or("", |gap| &after[gap + part.len()..]);
+            gap.is_some()
+        })
+    })
+}
+
+/// Both ways: each message of the code is in the reference, and each of the reference is in the code.
+#[test]
+fn the_reference_has_every_message() {
+    let errors = documented_errors();
+    let documented: BTreeSet<String> = errors.values().flatten().cloned().collect();
+    let messages = messages();
+    assert!(messages.len() > 150, "only {} messages", messages.len());
+    let missing: Vec<&String> = messages.difference(&documented).collect();
+    assert!(missing.is_empty(), "errors.md lacks {missing:#?}");
+
+    let mut code = String::new();
+    for (folder, ending) in [("src", "rs"), ("core/src", "rs"), ("sql", "sql")] {
+        for path in files(&repository().join(folder), ending) {
+            code += &std::fs::read_to_string(path).expect("a file of the code");
+        }
+    }
+    let code = without_breaks(&code);
+    let gone: Vec<&String> = documented
+        .iter()
+        .filter(|message| !has_in_order(&code, message.split('…')))
+        .collect();
+    assert!(
+        gone.is_empty(),
+        "errors.md has what the code lacks: {gone:#?}"
+    );
+}

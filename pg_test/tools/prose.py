@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Checks the English of documents, comments and messages by docs/STYLE.md, whose table of words it reads.
+
+    prose.py [--wrap] [FILE ...]
+
+Without files: README.md, docs, bench/results, the other pages beside README.md, COMMENT ON in sql, and texts in src.
+With --wrap, it first breaks the lines of paragraphs anew where one is too long.
+"""
+
+import pathlib
+import re
+import sys
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+STYLE = REPOSITORY / "docs/STYLE.md"
+PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "core/README.md"]
+LONGEST = 120
+
+# Roles, to which "may" gives permission.
+ROLE = r"(?:roles?|superusers?|users?|owners?|members?|callers?|anyone|everyone|applications?|servers?|PUBLIC|pg_monitor)"
+PERMISSION = re.compile(ROLE + r"(?:\W+\w+){0,8}?\W+may\b", re.I)
+CONTRACTION = re.compile(r"\b(?:\w+n't|it's|that's|there's|you're|we're|they're|you'll|we'll|let's)\b", re.I)
+RELATIVE = re.compile(r"(?:Who|Whoever|Whatever|Whatsoever|What)\b")
+
+
+def words():
+    """Returns each pattern of the table of words, and what to write instead."""
+    table = STYLE.read_text().split("## Words", 1)[1]
+    rules = []
+    for row in re.findall(r"^\| (`.*`) \| (.*) \|$", table, re.M):
+        instead, write = row
+        for phrase in re.findall(r"`([^`]+)`", instead):
+            # Names in capitals are themselves; all else is matched in any case.
+            flags = 0 if phrase[:2].isupper() else re.I
+            pattern = r"(?<![\w-])" + r"\s+".join(map(re.escape, phrase.split())) + r"(?![\w-])"
+            rules.append((re.compile(pattern, flags), f'"{phrase}": {write}'))
+    assert len(rules) > 20, "docs/STYLE.md has no table of words"
+    return rules
+
+
+def plain(text):
+    """Returns prose without code, targets of links, comments and tags, in as many characters per line break as before."""
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"``.+?``|`[^`]*`", "CODE", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"https?://\S+", "URL", text)
+    return re.sub(r"<[^>\n]+>", "", text)
+
+
+def paragraphs(text):
+    """Yields the number of the first line, the kind, and the text of each paragraph, list item, heading and table row."""
+    kept, first, is_code = [], 0, False
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if re.match(r"\s*(```|~~~)", line):
+            is_code = not is_code
+            line = ""
+        elif is_code or re.match(r"(?:    |\t)\S", line) and not kept:
+            continue
+        begins = re.match(r"\s*(?:[-*] |\d+\. |#+ |\|)", line)
+        if (not line.strip() or begins) and kept:
+            yield first, "\n".join(kept)
+            kept = []
+        if line.strip():
+            if not kept:
+                first = number
+            kept.append(line)
+
+
+def findings_of_prose(text, rules, is_page):
+    """Yields what is wrong with one paragraph."""
+    prose = plain(text)
+    is_title = bool(re.fullmatch(r"\s*- \[[^\]]*\]\([^)]*\)\s*", text))
+    is_table, is_heading = prose.lstrip().startswith("|"), prose.startswith("#")
+    for pattern, advice in rules:
+        if pattern.search(prose):
+            yield advice
+    for match in CONTRACTION.finditer(prose):
+        yield f'"{match.group()}": no contractions'
+    allowed = {match.end() for match in PERMISSION.finditer(prose)}
+    for match in re.finditer(r"\bmay\b", prose):
+        if match.end() not in allowed:
+            yield '"may" without a role that has permission: can or might'
+    if not (is_table or is_heading or is_title) and is_page:
+        sentences = re.split(r"(?<=[.!?:;])\s+", re.sub(r"^\s*(?:[-*]|\d+\.)\s+", "", prose).replace("**", ""))
+        for sentence in sentences:
+            if RELATIVE.match(sentence) and not sentence.rstrip().endswith("?"):
+                yield f'"{sentence.split(chr(10))[0][:40]}...": name the subject'
+
+
+def is_free(line):
+    """Returns whether a line can have any length: of a table, a heading, a comment, a picture, a signature or a quotation."""
+    return bool(re.match(r"\s*(?:\||#|<|!|>|- `.*` → )", line))
+
+
+def has_any_length(path):
+    """Returns whether lines can have any length: the bench writes a paragraph as one, and a change is one of CHANGELOG.md."""
+    return "results" in path.parts or path.name == "CHANGELOG.md"
+
+
+def wrap(path):
+    """Breaks the lines of paragraphs that have a line that is too long. Code and links stay whole."""
+    lines = path.read_text().splitlines()
+    for first, paragraph in reversed(list(paragraphs("\n".join(lines)))):
+        old = paragraph.splitlines()
+        if is_free(old[0]) or all(length(line) <= LONGEST for line in old):
+            continue
+        begin = re.match(r"\s*(?:[-*] |\d+\. )?", old[0]).group()
+        words = re.findall(r"(?:``.+?``|`[^`]+`|!?\[[^\]]*\]\([^)]*\)|\S)+", "\n".join(old)[len(begin):])
+        new, line = [], begin
+        for word in (" ".join(word.split()) for word in words):
+            # A line that begins like a list item would be one.
+            is_marker = re.match(r"(?:\d+[.)]|[-+*#>|]+)$", word)
+            if length(line + word) > LONGEST and line != begin and line.strip() and not is_marker:
+                new.append(line.rstrip())
+                line = " " * len(begin)
+            line += word + " "
+        lines[first - 1:first - 1 + len(old)] = [*new, line.rstrip()]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def length(line):
+    """Returns the length of a line as it is read, without the targets of links."""
+    return len(re.sub(r"\]\([^)]*\)", "]", line.rstrip()))
+
+
+def findings_of_page(path, rules):
+    text = path.read_text()
+    # The rules name the words that they forbid.
+    if path == STYLE:
+        text = re.sub(r"^\| `.*$|^Example: .*$|.*\"who\".*|.*\"whoever\".*|.*\*May\*.*", "", text, flags=re.M)
+    for first, paragraph in paragraphs(text):
+        for finding in findings_of_prose(paragraph, rules, True):
+            yield first, finding
+        for shift, line in enumerate([] if has_any_length(path) else paragraph.splitlines()):
+            if length(line) > LONGEST and not is_free(line):
+                yield first + shift, f"{length(line)} characters; at most {LONGEST}"
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        is_header = re.match(r"\|[-| :]+\|$", line) and lines[number - 2].startswith("|")
+        if is_header and re.search(r"\|\s*\|", lines[number - 2]):
+            yield number - 1, "an empty cell in the header of a table"
+
+
+def findings_of_sql(path, rules):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        comment = re.match(r"COMMENT ON .* IS '(.*)';", line)
+        if not comment:
+            continue
+        text = comment.group(1).replace("''", "'")
+        for finding in findings_of_prose(text, rules, False):
+            yield number, finding
+        if text.endswith("."):
+            yield number, "a comment has no full stop"
+
+
+def findings_of_code(path, rules):
+    """Texts of two words and more: messages, details, hints and descriptions of settings."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.lstrip().startswith("//"):
+            continue
+        for text in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
+            if " " in text and not re.search(r"SELECT |pg_catalog\.", text):
+                for finding in findings_of_prose(text, rules, False):
+                    yield number, finding
+
+
+def main(files):
+    rules = words()
+    is_wrapping = "--wrap" in files
+    files = [file for file in files if file != "--wrap"]
+    if files:
+        pages, sql, code = [pathlib.Path(file).resolve() for file in files], [], []
+    else:
+        pages = sorted({page for pattern in PAGES for page in REPOSITORY.glob(pattern)})
+        sql = sorted((REPOSITORY / "sql").glob("**/*.sql"))
+        code = sorted([*(REPOSITORY / "src").glob("**/*.rs"), *(REPOSITORY / "core/src").glob("**/*.rs")])
+    if is_wrapping:
+        for page in pages:
+            if not has_any_length(page):
+                wrap(page)
+    count = 0
+    for paths, check in ((pages, findings_of_page), (sql, findings_of_sql), (code, findings_of_code)):
+        for path in paths:
+            for number, finding in check(path, rules):
+                print(f"{path.relative_to(REPOSITORY)}:{number}: {finding}")
+                count += 1
+    if count:
+        sys.exit(f"prose: {count} findings; see docs/STYLE.md")
+    print(f"prose: no finding in {len(pages)} pages")
+
+
+main(sys.argv[1:])
