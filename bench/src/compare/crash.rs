@@ -14,7 +14,7 @@ const BATCH: usize = 500;
 /// Sessions of each contender.
 const SESSIONS: usize = 2;
 /// How far before the first id the clock is set back, so that the server has time to start.
-const BACK: Duration = Duration::from_secs(4);
+const BACK: Duration = Duration::from_secs(8);
 
 pub fn measure(beside: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
     let span = Duration::from_millis(scale.pick(3_000, 1_000));
