@@ -872,6 +872,24 @@ CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
 COMMENT ON VIEW mint.conversions IS 'Shows the conversions that can be reverted';
 GRANT SELECT ON mint.conversions TO PUBLIC;
 
+CREATE FUNCTION mint."health"() RETURNS TABLE (
+    "check_name" TEXT,
+    "status" TEXT,
+    "value" double precision,
+    "threshold" double precision,
+    "unit" TEXT,
+    "detail" text,
+    "hint" text
+)
+STRICT VOLATILE PARALLEL UNSAFE COST 10000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'health_wrapper';
+
+COMMENT ON FUNCTION mint.health() IS 'Returns the checks of this server, and what to do where one fails';
+ALTER FUNCTION mint.health() ROWS 20;
+REVOKE ALL ON FUNCTION mint.health() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.health() TO pg_monitor;
+
 CREATE FUNCTION mint."highest_ceiling"() RETURNS bigint
 STRICT VOLATILE PARALLEL RESTRICTED COST 100
 LANGUAGE c
@@ -1183,6 +1201,25 @@ STRICT VOLATILE PARALLEL UNSAFE COST 100
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'reset_ceiling_wrapper';
 
+COMMENT ON FUNCTION mint.ceilings() IS 'Returns the durable ceilings of the databases that have generated ids since the server started';
+ALTER FUNCTION mint.ceilings() ROWS 10;
+REVOKE ALL ON FUNCTION mint.ceilings() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.ceilings() TO pg_monitor;
+CREATE VIEW mint.ceilings AS SELECT * FROM mint.ceilings();
+COMMENT ON VIEW mint.ceilings IS 'Shows the durable ceilings of the databases that have generated ids since the server started';
+GRANT SELECT ON mint.ceilings TO pg_monitor;
+COMMENT ON FUNCTION mint.accept_clock() IS 'Confirms the clock after it jumped forward, and returns the jump';
+REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
+COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after a clock that was ahead';
+REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
+COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
+REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
+
+CREATE FUNCTION mint."reset_stats"() RETURNS timestamp with time zone
+STRICT VOLATILE PARALLEL UNSAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'reset_stats_wrapper';
+
 CREATE FUNCTION mint."segment_request"(
     "sequence" regclass,
     "count" bigint,
@@ -1203,8 +1240,10 @@ CREATE FUNCTION mint."segments"() RETURNS TABLE (
     "segment_end" bigint,
     "next_ready" bool,
     "step" bigint,
+    "drawn" bigint,
     "refills" bigint,
     "waits" bigint,
+    "waited" interval,
     "last_refill" timestamp with time zone,
     "trouble" text
 )
@@ -1525,8 +1564,11 @@ CREATE FUNCTION mint."lanes"() RETURNS TABLE (
     "last_id" bigint,
     "at" timestamp with time zone,
     "ahead" interval,
+    "ids" bigint,
     "waits" bigint,
-    "largest_step" interval
+    "waited" interval,
+    "largest_step" interval,
+    "family" TEXT
 )
 STRICT VOLATILE PARALLEL SAFE COST 100
 LANGUAGE c
@@ -1539,19 +1581,6 @@ GRANT EXECUTE ON FUNCTION mint.lanes() TO pg_monitor;
 CREATE VIEW mint.lanes AS SELECT * FROM mint.lanes();
 COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';
 GRANT SELECT ON mint.lanes TO pg_monitor;
-COMMENT ON FUNCTION mint.ceilings() IS 'Returns the durable ceilings of the databases that have generated ids since the server started';
-ALTER FUNCTION mint.ceilings() ROWS 10;
-REVOKE ALL ON FUNCTION mint.ceilings() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mint.ceilings() TO pg_monitor;
-CREATE VIEW mint.ceilings AS SELECT * FROM mint.ceilings();
-COMMENT ON VIEW mint.ceilings IS 'Shows the durable ceilings of the databases that have generated ids since the server started';
-GRANT SELECT ON mint.ceilings TO pg_monitor;
-COMMENT ON FUNCTION mint.accept_clock() IS 'Confirms the clock after it jumped forward, and returns the jump';
-REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
-COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after a clock that was ahead';
-REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
-COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
-REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
 
 CREATE FUNCTION mint."partition_drop_plan"(
     "parent" regclass,
@@ -1684,6 +1713,18 @@ CREATE FUNCTION mint."snowflake_time_support"(
 IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'snowflake_time_support_wrapper';
+
+CREATE FUNCTION mint."stat_values"() RETURNS TABLE (
+    "ids" bigint[],
+    "waits" bigint[],
+    "waited" interval[],
+    "counts" bigint[],
+    "used" bigint[],
+    "since" timestamp with time zone
+)
+STRICT VOLATILE PARALLEL SAFE COST 100
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'stat_values_wrapper';
 
 CREATE FUNCTION mint."timestamptz_of"(
     "at" timestamp
@@ -2003,6 +2044,35 @@ COMMENT ON FUNCTION mint.segment_request(regclass, bigint, bigint) IS 'Internal:
 ALTER FUNCTION mint.segment_request(regclass, bigint, bigint) ROWS 1;
 COMMENT ON FUNCTION mint.segments() IS 'Returns the sequences of this database that were drawn from in segments since the server started, or that have taken values from another server';
 ALTER FUNCTION mint.segments() ROWS 100;
+
+COMMENT ON FUNCTION mint.stat_values() IS 'Internal: returns the values of the view mint.stats';
+ALTER FUNCTION mint.stat_values() ROWS 1;
+REVOKE ALL ON FUNCTION mint.stat_values() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.stat_values() TO pg_monitor;
+CREATE VIEW mint.stats AS
+SELECT s.ids[1] AS snowflakes, s.ids[2] AS objectids, s.ids[3] AS segment_values,
+    s.waits[1] AS capacity_waits, s.waited[1] AS capacity_wait_time,
+    s.waits[2] AS clock_waits, s.waited[2] AS clock_wait_time,
+    s.waits[3] AS ceiling_waits, s.waited[3] AS ceiling_wait_time,
+    s.waits[4] AS lease_waits, s.waited[4] AS lease_wait_time,
+    s.waits[5] AS segment_waits, s.waited[5] AS segment_wait_time,
+    s.waits[6] AS user_lock_waits, s.waited[6] AS user_lock_wait_time,
+    s.counts[1] AS clock_steps_back, s.counts[2] AS clock_steps_forward,
+    s.counts[3] AS ceiling_writes, s.counts[4] AS section_raises, s.counts[5] AS refills,
+    s.counts[6] AS segment_evictions, s.counts[7] AS section_evictions, s.counts[8] AS user_evictions,
+    s.counts[9] AS lease_renewals, s.counts[10] AS lease_failures,
+    s.used[1] AS lanes, s.used[2] AS max_lanes,
+    s.used[3] AS ceilings, s.used[4] AS max_ceilings,
+    s.used[5] AS segments, s.used[6] AS max_segments,
+    s.used[7] AS sections, s.used[8] AS max_sections,
+    s.used[9] AS users, s.used[10] AS max_users,
+    s.used[11] AS leases, s.used[12] AS max_leases,
+    s.since AS stats_reset
+FROM mint.stat_values() AS s;
+COMMENT ON VIEW mint.stats IS 'Shows the statistics of this server in one row';
+GRANT SELECT ON mint.stats TO pg_monitor;
+COMMENT ON FUNCTION mint.reset_stats() IS 'Sets the statistics of this server to zero, and returns the time';
+REVOKE ALL ON FUNCTION mint.reset_stats() FROM PUBLIC;
 
 -- Leaf's table: the sequences that were made through it, which their comments say.
 CREATE VIEW mint.leaf_alloc AS

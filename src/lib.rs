@@ -2,7 +2,7 @@
 //!
 //! The algorithms are in `core`. `pg` is the interface to the server; `snowflake`, `uuid`, `objectid` and `counter`
 //! mint ids; `codec` converts ids to other forms; `registry` grants nodes to servers; `inspect` says what an unknown id can be;
-//! `adopt` is for tables that exist already.
+//! `adopt` is for tables that exist already; `monitor` shows the state of all of it.
 
 use std::ffi::CStr;
 
@@ -10,10 +10,12 @@ mod adopt;
 mod codec;
 mod counter;
 mod inspect;
+mod monitor;
 mod objectid;
 mod pg;
 mod registry;
 mod snowflake;
+mod statistics;
 mod time_predicates;
 mod uuid;
 

@@ -8,7 +8,7 @@ use mint_core::counter::user_bucket::{Bucket, Owner};
 use mint_core::counter::user_table::TableHead;
 use mint_core::{
     Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Page, Policy, Section,
-    TableCount, UserTable, mint,
+    TableCount, UserTable, Wait, mint,
 };
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -48,8 +48,8 @@ impl Host for Clock {
         &self.anchor
     }
 
-    fn pause(&mut self, span: Micros) -> Result<(), Infallible> {
-        self.at += span;
+    fn pause(&mut self, wait: Wait) -> Result<(), Infallible> {
+        self.at += wait.span;
         Ok(())
     }
 

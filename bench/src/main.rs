@@ -13,10 +13,10 @@ mod chart;
 mod compare;
 mod documents;
 mod growth;
+mod many;
 mod per_call;
 mod report;
 mod scale;
-mod sessions;
 mod stats;
 mod tables;
 
@@ -51,9 +51,11 @@ fn main() {
     candidates::prepare(&server);
 
     let mut report = Report::begin(&server, scale, results);
-    let sections: [(&str, Section); 6] = [
+    let sections: [(&str, Section); 8] = [
         ("per_call", per_call::measure),
-        ("sessions", sessions::measure),
+        ("sessions", many::sessions::measure),
+        ("word", many::word::measure),
+        ("members", many::members::measure),
         ("tables", tables::measure),
         ("growth", growth::measure),
         ("ceiling", ceiling::measure),

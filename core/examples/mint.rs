@@ -4,7 +4,7 @@
 //! again after a crash repeats none, whatever its clock says.
 
 use mint_core::clock::timestamp_text;
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Micros, Page, Policy, mint};
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Micros, Page, Policy, Wait, mint};
 use std::error::Error;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
@@ -78,8 +78,8 @@ impl Host for Service {
         &self.anchor
     }
 
-    fn pause(&mut self, span: Micros) -> io::Result<()> {
-        thread::sleep(Duration::from_micros(span.unsigned_abs()));
+    fn pause(&mut self, wait: Wait) -> io::Result<()> {
+        thread::sleep(Duration::from_micros(wait.span.unsigned_abs()));
         Ok(())
     }
 

@@ -35,6 +35,12 @@ impl MonotonicWord {
         }
     }
 
+    /// Returns the last word issued; 0 before the first.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
     /// Takes `now`, or the word after the last one if that is not below it.
     #[inline]
     pub fn take(&self, now: u64) -> u64 {

@@ -92,8 +92,8 @@ SELECT count(DISTINCT uuid_node(id)) = 1000, bool_and(uuid_multicast_bit(id) AND
 SELECT bit_or(('x' || uuid_node(id))::bit(48)) = ~0::bit(48), bit_and(('x' || uuid_node(id))::bit(48)) FROM (SELECT uuid_generate_v1mc() AS id FROM generate_series(1, 1000)) ids;
 
 -- PostgreSQL 18: the queries on generators and on parts of its uuid test. Its own are behind these here.
-CREATE SCHEMA uuid_18;
-SET search_path = uuid_18, pg_catalog, public;
+CREATE SCHEMA "uuid 'of' ""18"" %I $$";
+SET search_path = "uuid 'of' ""18"" %I $$", pg_catalog, public;
 \set ECHO none
 \set file :compat postgresql_18.sql
 \i :file
@@ -137,6 +137,11 @@ DROP TABLE guid1, guid3;
 -- pgEdge: what its documents and its test conversion.sql call.
 CREATE SCHEMA snowflake;
 SET search_path = snowflake, public;
+-- Functions of others in those schemas, whose arguments a text fits better, are not called.
+CREATE FUNCTION public.snowflake_next(text) RETURNS bigint LANGUAGE sql RETURN 1 / 0;
+CREATE FUNCTION public.snowflake_time(bigint, text) RETURNS timestamptz LANGUAGE sql IMMUTABLE RETURN now() + interval '1 s' / 0;
+CREATE FUNCTION public.snowflake_sequence(bigint, text) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 1 / 0;
+CREATE FUNCTION public.snowflake_shard(bigint, text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN 1 / 0;
 \set ECHO none
 \set file :compat pgedge.sql
 \i :file
@@ -164,7 +169,9 @@ SELECT snowflake.currval('orders_id_seq');
 SELECT snowflake.currval();
 SELECT snowflake.setval('orders_id_seq', 1);
 SELECT snowflake.convert_sequence_to_snowflake('orders_id_seq');
+SELECT snowflake.convert_column_to_int8('t4', 1::smallint);
 SELECT snowflake.nextval('no_such_seq');
+DROP FUNCTION public.snowflake_next(text), public.snowflake_time(bigint, text), public.snowflake_sequence(bigint, text), public.snowflake_shard(bigint, text);
 DROP TABLE t4, t5;
 DROP SEQUENCE orders_id_seq;
 
@@ -203,8 +210,8 @@ RESET TimeZone;
 RESET search_path;
 SELECT p.oid::regprocedure AS function, provolatile, proisstrict, proparallel, procost
 FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
-WHERE nspname IN ('uuidv7', 'uuid_ossp', 'uuid_18', 'snowflake', 'pgx_ulid') AND obj_description(p.oid) ~ '^(As|Refused)' ORDER BY nspname, proname, p.oid::regprocedure::text;
+WHERE nspname IN ('uuidv7', 'uuid_ossp', 'uuid ''of'' "18" %I $$', 'snowflake', 'pgx_ulid') AND obj_description(p.oid) ~ '^(As|Refused)' ORDER BY nspname, proname, p.oid::regprocedure::text;
 SELECT oid::regprocedure, obj_description(oid) FROM pg_proc WHERE oid IN ('pg_catalog.nextval(regclass)'::regprocedure, 'pg_catalog.currval(regclass)'::regprocedure);
 SET client_min_messages = warning;
-DROP SCHEMA uuidv7, uuid_ossp, uuid_18, snowflake, pgx_ulid CASCADE;
+DROP SCHEMA uuidv7, uuid_ossp, "uuid 'of' ""18"" %I $$", snowflake, pgx_ulid CASCADE;
 DROP EXTENSION pg_mint;

@@ -62,7 +62,7 @@ FROM (SELECT key, id, id_conceal(id, key, 20) AS public FROM (VALUES ('012345678
 SELECT bool_and(id_reveal(id_conceal(id, key), key) = id), count(DISTINCT id_conceal(id, key)) = count(*) AS distinct
 FROM (SELECT decode(lpad(to_hex(k), 32, '0') , 'hex') AS key FROM generate_series(1, 9) k
       UNION ALL SELECT decode(rpad(to_hex(k), 64, '0'), 'hex') FROM generate_series(16, 31) k) keys, generate_series(1, 100) id;
--- Neighbours say nothing: about half of the bits differ.
+-- Neighbors say nothing: about half of the bits differ.
 SELECT avg(length(replace((id_conceal(id, '0123456789abcdef') # id_conceal(id + 1, '0123456789abcdef'))::bit(64)::text, '0', ''))) BETWEEN 31 AND 32 AS half
 FROM generate_series(1::bigint, 10000) id;
 SELECT id_conceal(0, '0123456789abcdef');

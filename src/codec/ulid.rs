@@ -6,7 +6,6 @@ use crate::pg::datum::timestamp::{timestamp_or_report, to_micros};
 use crate::pg::datum::uuid::UuidValue;
 use mint_core::Uuid;
 use mint_core::codec::ulid;
-use mint_core::codec::wide::MAX_WIDE;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
@@ -25,7 +24,7 @@ fn ulid_to_uuid(id: Text<'_>) -> UuidValue {
 /// Returns the ULID of the same 128 bits, in upper case.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn uuid_to_ulid(id: UuidValue) -> NewText {
-    NewText::new(ulid::to_text(&id.into(), &mut [0; MAX_WIDE]))
+    NewText::new(&ulid::to_text(&id.into()))
 }
 
 /// Returns when a ULID was minted, to the millisecond.

@@ -14,6 +14,7 @@
 
 use crate::pg::backend::local::LocalOnce;
 use crate::pg::error::report;
+use crate::pg::machine::dsm::{make_pinned, map};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, addr_of_mut};
@@ -57,6 +58,26 @@ pub struct Memory<H: 'static, S: 'static = ()> {
     lock: *mut pg_sys::LWLock,
     pub head: &'static H,
     pub slots: &'static [S],
+}
+
+/// Whether the memory of a segment is there.
+pub enum Made<H: 'static, S: 'static = ()> {
+    /// It is.
+    Yes(&'static Memory<H, S>),
+    /// Not yet, or a session is making it.
+    No,
+    /// A library of another version has made it.
+    ByOther,
+}
+
+impl<H, S> Made<H, S> {
+    /// Returns the memory, if this library can read it.
+    pub fn memory(self) -> Option<&'static Memory<H, S>> {
+        match self {
+            Self::Yes(memory) => Some(memory),
+            Self::No | Self::ByOther => None,
+        }
+    }
 }
 
 /// The entry of a segment in the main shared memory. Guarded by AddinShmemInitLock until `tranche` is set, by its own
@@ -110,6 +131,31 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
     #[inline]
     pub fn memory(&'static self) -> &'static Memory<H, S> {
         self.memory.get_or(|| self.attach())
+    }
+
+    /// Returns the memory if a session has made it. Waits for nothing that lasts. For showing.
+    pub fn made(&'static self) -> Made<H, S> {
+        if let Some(memory) = self.memory.get() {
+            return Made::Yes(memory);
+        }
+        let rendezvous = rendezvous(self.name);
+        // SAFETY: as in `attach`; the lock is taken only if it is free.
+        unsafe {
+            name_tranche((*rendezvous).tranche, self.name);
+            let lock = addr_of_mut!((*rendezvous).lock);
+            if !pg_sys::LWLockConditionalAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE) {
+                return Made::No;
+            }
+            let place = &mut *rendezvous;
+            let (is_made, is_other) = (place.handle != 0, place.stamp != self.stamp());
+            let memory = (is_made && !is_other).then(|| self.join(place));
+            pg_sys::LWLockRelease(lock);
+            match memory {
+                Some(memory) => Made::Yes(self.memory.get_or(|| memory)),
+                None if is_made => Made::ByOther,
+                None => Made::No,
+            }
+        }
     }
 
     #[cold]
@@ -264,6 +310,16 @@ pub fn compare(name: &'static CStr, value: i32, tells: bool) -> Resize {
     }
 }
 
+/// Returns the value of the setting with which the segment of a name was made, if it was. Waits for nothing that lasts.
+pub fn size_in_use(name: &'static CStr) -> Option<i32> {
+    let rendezvous = rendezvous(name);
+    // SAFETY: initialized in shared memory, which lasts as long as this process. Both are written once.
+    unsafe {
+        let handle = ptr::read_volatile(&raw const (*rendezvous).handle);
+        (handle != 0).then(|| ptr::read_volatile(&raw const (*rendezvous).setting))
+    }
+}
+
 /// Returns the rendezvous of a name, with its lock initialized.
 fn rendezvous(name: &CStr) -> *mut Rendezvous {
     // SAFETY: MainLWLockArray is the server's; 21 is AddinShmemInitLock in every supported version
@@ -307,50 +363,4 @@ fn name_tranche(_tranche: c_int, _name: &'static CStr) {
     unsafe {
         pg_sys::LWLockRegisterTranche(_tranche, _name.as_ptr());
     }
-}
-
-/// Maps a pinned segment, unless it is mapped already.
-pub fn map(handle: pg_sys::dsm_handle) -> *mut c_void {
-    // SAFETY: a pinned segment exists as long as the rendezvous, or the segment, that holds its handle.
-    unsafe {
-        let mut segment = pg_sys::dsm_find_mapping(handle);
-        if segment.is_null() {
-            segment = pg_sys::dsm_attach(handle);
-            if segment.is_null() {
-                report(
-                    PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                    "could not attach to shared memory of pg_mint",
-                )
-                .raise();
-            }
-            pg_sys::dsm_pin_mapping(segment);
-        }
-        pg_sys::dsm_segment_address(segment)
-    }
-}
-
-/// Makes a segment, zeroed; returns its handle and its memory. It is pinned, so it outlives this session; so is the
-/// mapping, which outlives this statement.
-pub fn make_pinned(size: usize) -> (pg_sys::dsm_handle, *mut c_void) {
-    // SAFETY: creates a segment of `size` bytes, mapped on a page, and raises an error if it cannot.
-    unsafe {
-        let segment = pg_sys::dsm_create(size, 0);
-        let memory = pg_sys::dsm_segment_address(segment);
-        let handle = pg_sys::dsm_segment_handle(segment);
-        // Memory of the system is zeroed. That which the server reserves by min_dynamic_shared_memory, with odd
-        // handles, may have been used before.
-        if handle & 1 == 1 {
-            ptr::write_bytes(memory.cast::<u8>(), 0, size);
-        }
-        pg_sys::dsm_pin_segment(segment);
-        pg_sys::dsm_pin_mapping(segment);
-        (handle, memory)
-    }
-}
-
-/// Returns the slots in a pinned segment, which has room for as many. Zeroed memory must be a valid value of them, and
-/// what changes in them is atomic.
-pub fn map_slots<S>(handle: pg_sys::dsm_handle, slots: usize) -> &'static [S] {
-    // SAFETY: the segment stays mapped for the life of this process; the slots are as the caller says.
-    unsafe { slice::from_raw_parts(map(handle).cast::<S>(), slots) }
 }

@@ -3,7 +3,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::error::{LogLevel, tell};
-use crate::pg::shmem::compare;
+use crate::pg::shmem::{compare, size_in_use};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -55,6 +55,12 @@ pub fn loaded() {
 /// Returns the value of a setting.
 pub fn value<T: SizeSetting>() -> i32 {
     T::setting().get()
+}
+
+/// Returns the name of a setting, if the memory was made with another value of it.
+pub fn waits_for_restart<T: SizeSetting>() -> Option<&'static CStr> {
+    let in_use = size_in_use(T::SEGMENT)?;
+    (in_use != value::<T>()).then_some(T::NAME)
 }
 
 /// Check hook: every value is valid. Warns in an ALTER SYSTEM whose value is not that of the memory, and writes to the

@@ -4,40 +4,8 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::machine::clock;
 use crate::snowflake::lane::{ceiling, lanes, reset_ceiling};
-use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
-
-/// Returns the lanes from which the server has minted since it started, for the view of the same name.
-#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
-#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
-fn lanes() -> TableIterator<
-    'static,
-    (
-        name!(layout, SnowflakeLayout),
-        name!(node, Option<i64>),
-        name!(last_id, Option<i64>),
-        name!(at, Option<TimestampWithTimeZone>),
-        name!(ahead, Option<Interval>),
-        name!(waits, i64),
-        name!(largest_step, Interval),
-    ),
-> {
-    TableIterator::new(lanes::lanes().filter_map(|lane| {
-        let layout = lane.layout()?;
-        let word = lane.last();
-        let at = layout.tick_start(word >> layout.seq.width);
-        Some((
-            SnowflakeLayout::from(&layout),
-            lane.node().map(u64::cast_signed),
-            lane.node().map(|node| layout.id(node, word)),
-            at.and_then(timestamp),
-            at.map(|at| interval(clock::ahead(at))),
-            lane.waits().cast_signed(),
-            interval(lane.largest_step()),
-        ))
-    }))
-}
 
 /// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns how far it jumped. Only for
 /// a clock that is correct: ids minted now hold back all later ones.
@@ -98,7 +66,5 @@ extension_sql_file!(
 extension_sql_file!(
     "../../sql/snowflake/admin.sql",
     name = "snowflake_admin",
-    requires = [
-        lanes, accept_clock, ceilings, reset_ceiling, highest_ceiling
-    ]
+    requires = [accept_clock, ceilings, reset_ceiling, highest_ceiling]
 );

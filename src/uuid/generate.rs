@@ -9,7 +9,6 @@ use crate::pg::error::report;
 use crate::pg::machine::random;
 use crate::uuid::lanes;
 use mint_core::codec::ulid as ulid_text;
-use mint_core::codec::wide::MAX_WIDE;
 use mint_core::uuid::version;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
@@ -60,7 +59,7 @@ fn uuid_v7() -> UuidValue {
 /// - 62 bits are random; 12 are the part of the millisecond, and 6 say that it is of version 7.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn ulid() -> NewText {
-    NewText::new(ulid_text::to_text(&lanes::v7(), &mut [0; MAX_WIDE]))
+    NewText::new(&ulid_text::to_text(&lanes::v7()))
 }
 
 /// Makes a UUID of version 7 for another timestamp, to migrate old rows. It sorts by that timestamp, to the

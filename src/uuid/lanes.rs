@@ -17,6 +17,11 @@ fn lanes() -> &'static UuidLanes {
     LANES.memory().head
 }
 
+/// Returns the lanes, for showing, if a session has made them.
+pub fn made_lanes() -> Option<&'static UuidLanes> {
+    LANES.made().memory().map(|memory| memory.head)
+}
+
 /// Mints version 1.
 #[inline]
 pub fn v1() -> Uuid {

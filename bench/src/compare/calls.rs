@@ -1,18 +1,16 @@
 //! Nanoseconds a call, and ids a second of eight sessions.
 
 use super::contenders::{Contender, Part};
+use crate::many::sessions::{self, BATCH};
 use crate::per_call;
 use crate::report::{Report, Table, number, progress};
 use crate::scale::Scale;
-use crate::sessions;
 use crate::stats::Spread;
 use mint_cluster::Server;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 const SESSIONS: usize = 8;
-/// Ids of a query of a session.
-const BATCH: u32 = 5_000;
 
 pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
@@ -51,10 +49,8 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
         for round in 0..scale.pick(5, 3) {
             progress(&format!("  {SESSIONS} sessions, round {}", round + 1));
             for candidate in &candidates {
-                let query = sessions::query(&candidate.expression(), BATCH);
-                let taken = sessions::run(server, SESSIONS, span, &query);
-                let rate: f64 = taken.iter().map(|taken| sessions::rate(taken, BATCH)).sum();
-                rates.entry(candidate.name).or_default().push(rate / 1e6);
+                let rate = sessions::million_per_second(server, SESSIONS, span, candidate);
+                rates.entry(candidate.name).or_default().push(rate);
             }
         }
     });

@@ -7,12 +7,14 @@ mod calls;
 mod contenders;
 mod crash;
 mod dump;
+mod figures;
 mod order;
 mod rows;
 
 use crate::report::{self, Report, Table};
 use crate::scale::Scale;
 use contenders::Contender;
+pub use figures::draw;
 use mint_cluster::{Builder, Server, Session};
 use std::path::Path;
 

@@ -244,7 +244,12 @@ impl Encoding {
         let is_read = |&byte: &u8| self.values[usize::from(byte)] != IGNORED;
         let place = text.iter().rposition(is_read).ok_or(EncodingError::Empty)?;
         if check::value(text[place]).is_none() {
-            return Err(self.bad_digit(text));
+            // The first character that stands nowhere.
+            let is_wrong = |&byte: &u8| {
+                self.values[usize::from(byte)] == NOT_A_DIGIT && check::value(byte).is_none()
+            };
+            let wrong = text.iter().position(is_wrong).unwrap_or(place);
+            return Err(self.bad_digit(&text[wrong..]));
         }
         Ok((&text[..place], text[place]))
     }

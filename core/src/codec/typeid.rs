@@ -1,7 +1,6 @@
 //! TypeIDs (github.com/jetify-com/typeid, specification 0.3): a UUID as text with its type in front, `user_01h455vb4pex5vsknk084sn02q`.
 
 use crate::codec::text::{EncodingError, TYPEID};
-use crate::codec::wide::MAX_WIDE;
 use std::str;
 use thiserror::Error;
 use uuid::Uuid;
@@ -46,8 +45,7 @@ pub fn check_prefix(prefix: &[u8]) -> Result<&str, TypeIdError> {
 /// When the prefix is not valid.
 pub fn to_text(prefix: &[u8], id: &Uuid) -> Result<String, TypeIdError> {
     let prefix = check_prefix(prefix)?;
-    let mut room = [0; MAX_WIDE];
-    let suffix = TYPEID.encode_wide(id.as_u128(), &mut room);
+    let suffix = TYPEID.base32(id.as_u128());
     let mut text = String::with_capacity(prefix.len() + 1 + suffix.len());
     text.push_str(prefix);
     if !prefix.is_empty() {

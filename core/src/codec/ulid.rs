@@ -5,21 +5,22 @@
 
 use crate::clock::Micros;
 use crate::codec::text::{EncodingError, ULID};
-use crate::codec::wide::MAX_WIDE;
+use crate::codec::wide::BASE32_DIGITS;
 use uuid::Uuid;
 
 /// The number of characters of a ULID.
-pub const LENGTH: usize = 26;
+pub const LENGTH: usize = BASE32_DIGITS;
 
 /// The last millisecond, in the year 10889.
 const LAST_MILLI: i64 = (1 << 48) - 1;
 /// Bits below the time.
 const RANDOM: u32 = 80;
 
-/// Writes a ULID at the start of `room`, and returns its text, in upper case.
+/// Returns the text of a ULID, in upper case.
+#[must_use]
 #[inline]
-pub fn to_text<'a>(id: &Uuid, room: &'a mut [u8; MAX_WIDE]) -> &'a [u8] {
-    ULID.encode_wide(id.as_u128(), room)
+pub fn to_text(id: &Uuid) -> [u8; LENGTH] {
+    ULID.base32(id.as_u128())
 }
 
 /// Reads the 26 digits of a ULID in either case, and nothing else: no I, L, O, U, and no hyphens.

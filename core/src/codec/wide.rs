@@ -10,6 +10,9 @@ use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT, verify};
 /// The longest text: hex.
 pub const MAX_WIDE: usize = 32;
 
+/// The digits of 128 bits in base 32.
+pub const BASE32_DIGITS: usize = 26;
+
 /// Digits that are computed in 64 bits at a time: 64^10 is 2^60.
 const CHUNK: u32 = 10;
 
@@ -20,7 +23,7 @@ impl Encoding {
     pub fn wide_digits(&self) -> usize {
         match self.digits.len() {
             16 => 32,
-            32 => 26,
+            32 => BASE32_DIGITS,
             _ => 22,
         }
     }
@@ -50,13 +53,23 @@ impl Encoding {
             58 => self.write_wide::<58>(id, digits),
             62 => self.write_wide::<62>(id, digits),
             64 => self.write_wide::<64>(id, digits),
-            32 => self.write_wide::<32>(id, digits),
+            32 if self.of_bytes => self.write_wide::<32>(id, digits),
+            32 => digits.copy_from_slice(&self.base32(id)),
             _ => self.write_wide::<16>(id, digits),
         }
         if self.checked {
             room[length] = check::symbol(id);
         }
         &room[..length + usize::from(self.checked)]
+    }
+
+    /// The digits of a number where there are 32: each one is looked up by 5 bits of its own, without a division.
+    #[inline]
+    pub(super) fn base32(&self, id: u128) -> [u8; BASE32_DIGITS] {
+        std::array::from_fn(|place| {
+            let below = 5 * (BASE32_DIGITS - 1 - place);
+            self.table[(id >> below) as usize & 31]
+        })
     }
 
     #[inline]

@@ -35,7 +35,9 @@ pub type Position = u64;
 /// - `filled`: the last generation whose half is written, `word`'s or the next. Changed only while filling.
 /// - `halves`: written before `filled` shows them.
 /// - `positions`: the same.
-/// - `step`, `refilled`, `refills`, `waits`: notes for filling and for showing.
+/// - `step`, `refilled`: notes for filling. `refilled` is when the second segment or a later one was filled, and
+///   [`ONCE`] after the first.
+/// - `taken`, `refills`, `waits`, `waited`: statistics, of the owner's time.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct Segment {
@@ -45,9 +47,14 @@ pub struct Segment {
     positions: [AtomicU64; 2],
     step: AtomicU64,
     refilled: AtomicI64,
+    taken: AtomicU64,
     refills: AtomicU64,
     waits: AtomicU64,
+    waited: AtomicU64,
 }
+
+/// Marks that one segment was filled, which lasts a tenth until the second is fetched, and says nothing about the load.
+const ONCE: Micros = -1;
 
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -221,10 +228,13 @@ impl Segment {
             .store(head(owner, values.count), Ordering::Relaxed);
         self.positions[(next & 1) as usize].store(position, Ordering::Relaxed);
         self.filled.store(next, Ordering::Release);
-        // The first segment lasts a tenth until the second is fetched, which says nothing about the load.
-        if self.refills.fetch_add(1, Ordering::Relaxed) > 0 {
-            self.refilled.store(now, Ordering::Relaxed);
-        }
+        let at = match self.refilled.load(Ordering::Relaxed) {
+            0 => ONCE,
+            _ => now,
+        };
+        self.refilled.store(at, Ordering::Relaxed);
+        self.refills.fetch_add(1, Ordering::Relaxed);
+        self.taken.fetch_add(values.count, Ordering::Relaxed);
         true
     }
 
@@ -235,7 +245,7 @@ impl Segment {
         let own = own.clamp(1, LONGEST);
         let before = self.step.load(Ordering::Relaxed);
         let refilled = self.refilled.load(Ordering::Relaxed);
-        if refilled == 0 {
+        if refilled == 0 || refilled == ONCE {
             own
         } else {
             sequence::adapt(before, now.saturating_sub(refilled), own, most.min(LONGEST))
@@ -261,9 +271,9 @@ impl Segment {
         self.filled.store(next, Ordering::Release);
         // By a swap, as every move of the word must be seen by those that follow.
         let word = self.word.swap(next << OFFSET, Ordering::AcqRel);
-        for note in [&self.step, &self.refills, &self.waits] {
-            note.store(0, Ordering::Relaxed);
-        }
+        self.step.store(0, Ordering::Relaxed);
+        self.reset_statistics();
+        self.taken.store(0, Ordering::Relaxed);
         self.refilled.store(0, Ordering::Relaxed);
         if generation(word) == filled {
             Unissued::of(newest, offset(word), None)
@@ -285,6 +295,30 @@ impl Segment {
     /// Notes that a session had to fetch a segment before it could continue.
     pub fn note_wait(&self) {
         self.waits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes how long it took.
+    pub fn note_waited(&self, span: Micros) {
+        self.waited
+            .fetch_add(span.max(0).unsigned_abs(), Ordering::Relaxed);
+    }
+
+    /// Returns how many values were drawn of those that were taken since the statistics were reset.
+    fn drawn(&self) -> u64 {
+        // What is left first: a segment that is filled in between makes it less, never more.
+        let left = self.left();
+        let drawn = self.taken.load(Ordering::Relaxed).wrapping_sub(left);
+        if drawn.cast_signed() < 0 { 0 } else { drawn }
+    }
+
+    /// Sets the statistics to zero.
+    pub fn reset_statistics(&self) {
+        let drawn = self.drawn();
+        self.taken
+            .fetch_add(drawn.wrapping_neg(), Ordering::Relaxed);
+        for statistic in [&self.refills, &self.waits, &self.waited] {
+            statistic.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Returns the state of the segments, for showing.
@@ -315,8 +349,11 @@ impl Segment {
             ceiling: (end.count > 0).then(|| end.last()),
             ready,
             step: self.step.load(Ordering::Relaxed),
+            is_used: self.refilled.load(Ordering::Relaxed) != 0,
+            drawn: self.drawn(),
             refills: self.refills.load(Ordering::Relaxed),
             waits: self.waits.load(Ordering::Relaxed),
+            waited: self.waited.load(Ordering::Relaxed).cast_signed(),
         }
     }
 }
@@ -334,8 +371,14 @@ pub struct SegmentState {
     pub ready: bool,
     /// How many values were taken last.
     pub step: u64,
+    /// True when values were ever taken for this owner.
+    pub is_used: bool,
+    /// How many values were drawn, since the statistics were reset as all that follow.
+    pub drawn: u64,
     /// How often values were taken.
     pub refills: u64,
     /// How often a session had to fetch a segment before it could continue, the first one included.
     pub waits: u64,
+    /// How long that took.
+    pub waited: Micros,
 }

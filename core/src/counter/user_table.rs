@@ -133,6 +133,13 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         self.first_level + self.head.doubled.load(Ordering::Acquire)
     }
 
+    /// Returns how many places are taken, and how many there can be.
+    #[must_use]
+    pub fn used(&self) -> (u64, u64) {
+        let most = (1_u64 << self.most) * PLACES as u64;
+        (self.head.used.load(Ordering::Relaxed), most)
+    }
+
     /// Returns true when more buckets should come into use once one of them is full.
     #[must_use]
     pub fn is_crowded(&self) -> bool {

@@ -13,8 +13,11 @@ pub fn ksuid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let readings = read.map(|(text, (seconds, payload))| {
         let at = (EPOCH + Micros::from(seconds)) * 1_000_000;
         let reading = Reading::new("ksuid", String::from_utf8_lossy(text))
-            .time(at, context.is_plausible(at))
             .part("payload", format!("{payload:032x}"));
+        if matches!((seconds, payload), (0, 0) | (u32::MAX, u128::MAX)) {
+            return reading.constant(seconds == 0);
+        }
+        let reading = reading.time(at, context.is_plausible(at));
         // One of two million has no lower case; each UUID in crockford-check has none.
         let has_lower_case = text.iter().any(u8::is_ascii_lowercase);
         if has_lower_case {

@@ -148,6 +148,11 @@ impl Reading {
         }
     }
 
+    /// Sets the version of an id whose bits are all zero or all one: a constant of its format, with no time in it.
+    pub(super) fn constant(self, is_nil: bool) -> Self {
+        self.version(if is_nil { "nil" } else { "max" })
+    }
+
     /// Sets the version.
     pub(super) fn version(mut self, version: impl Into<String>) -> Self {
         self.version = Some(version.into());

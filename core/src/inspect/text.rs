@@ -34,10 +34,17 @@ fn by_encodings(text: &[u8], context: &Context<'_>) -> Vec<Reading> {
         let readings = by_encoding(encoding, text, context);
         readings.map(|reading| reading.part("encoding", encoding.name))
     });
-    readings.collect()
+    let mut readings: Vec<Reading> = readings.collect();
+    readings.sort_by_key(|reading| {
+        let is_usual = |&(encoding, layout): &(&str, &str)| {
+            reading.has_part("encoding", encoding) && reading.version.as_deref() == Some(layout)
+        };
+        !USUAL.iter().any(is_usual)
+    });
+    readings
 }
 
-/// The layout whose ids are usually written in an encoding: Instagram's short codes.
+/// Layouts whose ids are usually written in an encoding: Instagram's short codes. They stand first among equals.
 const USUAL: [(&str, &str); 1] = [("base64url", "instagram")];
 
 fn by_encoding(
@@ -49,10 +56,6 @@ fn by_encoding(
     let number = number.filter(|_| !is_rather_decimal(encoding, text, context));
     let mut readings = number.map_or_else(Vec::new, |number| snowflakes(number, context));
     readings.retain(Reading::is_worth_showing);
-    readings.sort_by_key(|reading| {
-        let layout = reading.version.as_deref().unwrap_or_default();
-        !USUAL.contains(&(encoding.name, layout))
-    });
     if let (true, Some(number)) = (readings.is_empty(), number) {
         readings.push(plain(number).odd());
     }

@@ -1,6 +1,5 @@
 //! What 128 bits can be: UUIDs of every version, ULIDs and TypeIDs.
 
-use crate::codec::wide::MAX_WIDE;
 use crate::codec::{typeid as typeid_text, ulid as ulid_text};
 use crate::inspect::reading::{Context, Input, Reading};
 use crate::uuid::version;
@@ -20,7 +19,7 @@ pub fn uuid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
 pub fn of_uuid(id: &Uuid, context: &Context<'_>) -> Reading {
     let mut reading = Reading::new("uuid", id.hyphenated().to_string());
     if id.is_nil() || id.is_max() {
-        return reading.version(if id.is_nil() { "nil" } else { "max" });
+        return reading.constant(id.is_nil());
     }
     reading = match version::version(id) {
         Some(version @ 1..=8) => reading.version(version.to_string()),
@@ -60,8 +59,13 @@ pub fn ulid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
 fn of_ulid(id: &Uuid, context: &Context<'_>) -> Reading {
     let at = ulid_text::time(id);
     let random = id.as_u128() & ((1 << 80) - 1);
-    Reading::new("ulid", ascii(ulid_text::to_text(id, &mut [0; MAX_WIDE])))
-        .time(at, context.is_plausible(at))
+    let reading = Reading::new("ulid", ascii(&ulid_text::to_text(id)));
+    let reading = if id.is_nil() || id.is_max() {
+        reading.constant(id.is_nil())
+    } else {
+        reading.time(at, context.is_plausible(at))
+    };
+    reading
         .part("uuid", id.hyphenated().to_string())
         .part("random", format!("{random:020x}"))
 }

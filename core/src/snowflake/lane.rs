@@ -6,10 +6,12 @@ use crate::snowflake::layout::{Layout, LayoutKey};
 
 /// A slot of the lane table, one cache line in shared memory.
 ///
-/// - `state`, `shape`, `epoch`, `node`, `origin`: written once under the table's lock, published by
-///   the release of `state`, immutable from then on.
+/// - `origin`, `shape`, `epoch`, `node`: written once under the table's lock, published by the release of `origin`,
+///   immutable from then on.
 /// - `word`: `(tick << sequence bits) | sequence` of the last id, moved by compare-and-swap only.
-/// - `waits`, `largest_step`: statistics, written only by sessions that wait.
+/// - `skipped`: a statistic, how many words up to `word` were not issued. A session that skips words, as at a new tick,
+///   adds them before it moves the word, so that the difference of both is never above what was issued.
+/// - `waits`, `waited`, `largest_step`: statistics, written only by sessions that wait.
 ///
 /// Zeroed memory is an empty slot.
 #[derive(Debug, Default)]
@@ -18,19 +20,22 @@ pub struct Lane {
     pub(crate) word: AtomicU64,
     shape: AtomicU64,
     epoch: AtomicU64,
-    node: AtomicU64,
-    state: AtomicU32,
-    /// Time's width, node's split, order and start of the layout that made the lane: for showing.
+    node: AtomicU32,
+    /// Time's width, node's split, order and start of the layout that made the lane: for showing. 0 in an empty slot, as
+    /// every layout has a time.
     origin: AtomicU32,
+    skipped: AtomicU64,
     waits: AtomicU64,
+    waited: AtomicU64,
     largest_step: AtomicU64,
 }
 
-const EMPTY: u32 = 0;
-const PUBLISHED: u32 = 1;
+const _: () = assert!(cfg!(loom) || size_of::<Lane>() == 64);
 
-/// The node of a lane that serves every node of its layout that found no lane of its own.
-pub const SHARED_NODE: u64 = u64::MAX;
+const EMPTY: u32 = 0;
+
+/// The node of a lane that serves every node of its layout that found no lane of its own. A node has at most 31 bits.
+pub const SHARED_NODE: u64 = u32::MAX as u64;
 
 impl Lane {
     /// Returns a lane outside any table.
@@ -42,13 +47,13 @@ impl Lane {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.state.load(Ordering::Acquire) == EMPTY
+        self.origin.load(Ordering::Acquire) == EMPTY
     }
 
     /// Returns true when a published slot is the lane of this key. Call `is_empty` first: it acquires.
     #[inline]
     pub(crate) fn matches(&self, key: LayoutKey, node: u64) -> bool {
-        self.node.load(Ordering::Relaxed) == node
+        u64::from(self.node.load(Ordering::Relaxed)) == node
             && self.epoch.load(Ordering::Relaxed) == key.epoch
             && self.shape.load(Ordering::Relaxed) == key.shape
     }
@@ -59,13 +64,12 @@ impl Lane {
         let bytes = layout.to_bytes();
         self.shape.store(key.shape, Ordering::Relaxed);
         self.epoch.store(key.epoch, Ordering::Relaxed);
-        self.node.store(node, Ordering::Relaxed);
+        self.node.store(node as u32, Ordering::Relaxed);
         let [_, time, _, lower, _, order, start, ..] = bytes;
         self.origin.store(
             u32::from_be_bytes([time, lower, order, start]),
-            Ordering::Relaxed,
+            Ordering::Release,
         );
-        self.state.store(PUBLISHED, Ordering::Release);
     }
 
     /// The layout that made the lane.
@@ -85,7 +89,7 @@ impl Lane {
     /// The lane's node; none for a shared lane.
     #[must_use]
     pub fn node(&self) -> Option<u64> {
-        Some(self.node.load(Ordering::Relaxed)).filter(|&node| node != SHARED_NODE)
+        Some(self.node.load(Ordering::Relaxed).into()).filter(|&node| node != SHARED_NODE)
     }
 
     /// The last word issued; 0 before the first.
@@ -94,10 +98,34 @@ impl Lane {
         self.word.load(Ordering::Acquire)
     }
 
+    /// Returns how many ids were taken from the lane, by sessions that may keep some of them to themselves. A session that
+    /// moves the lane meanwhile can make it less, never more.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        // The word first: what was skipped up to it was added before it moved.
+        let word = self.word.load(Ordering::Acquire);
+        let taken = word.wrapping_sub(self.skipped.load(Ordering::Relaxed));
+        if taken.cast_signed() < 0 { 0 } else { taken }
+    }
+
     /// How often a call had to wait for this lane.
     #[must_use]
     pub fn waits(&self) -> u64 {
         self.waits.load(Ordering::Relaxed)
+    }
+
+    /// How long calls have waited for this lane.
+    #[must_use]
+    pub fn waited(&self) -> Micros {
+        self.waited.load(Ordering::Relaxed).cast_signed()
+    }
+
+    /// Sets the statistics to zero.
+    pub fn reset_statistics(&self) {
+        self.skip(0, self.taken() + 1);
+        for statistic in [&self.waits, &self.waited, &self.largest_step] {
+            statistic.store(0, Ordering::Relaxed);
+        }
     }
 
     /// How far at most a waiting call found the clock behind the lane's last id.
@@ -108,19 +136,51 @@ impl Lane {
 
     /// Moves the lane so that the next word is above `word`.
     pub(crate) fn advance(&self, word: u64) {
-        self.word.fetch_max(word, Ordering::AcqRel);
+        let mut last = self.word.load(Ordering::Acquire);
+        while last < word {
+            self.skip(last, word + 1);
+            match (self.word).compare_exchange(last, word, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(found) => {
+                    self.unskip(last, word + 1);
+                    last = found;
+                }
+            }
+        }
+    }
+
+    /// Counts the words between `last` and `first` as skipped. Not under loom, whose models would only grow by a number
+    /// that decides nothing.
+    #[inline]
+    pub(crate) fn skip(&self, last: u64, first: u64) {
+        if !cfg!(loom) {
+            let words = first.wrapping_sub(last).wrapping_sub(1);
+            self.skipped.fetch_add(words, Ordering::Relaxed);
+        }
+    }
+
+    /// Undoes [`Lane::skip`], as the word was not moved.
+    #[cold]
+    pub(crate) fn unskip(&self, last: u64, first: u64) {
+        self.skip(first, last.wrapping_add(2));
     }
 
     /// Moves the lane by one id, which is lost, so that a session that read its word before cannot mint. Returns the start
     /// of the last tick that was issued, if any was.
     pub(crate) fn close(&self) -> Option<Micros> {
         let layout = self.layout()?;
+        self.skip(0, 2);
         let last = self.word.fetch_add(1, Ordering::AcqRel);
         (last != 0).then(|| layout.word_start_saturating(last))
     }
 
     pub(crate) fn note_wait(&self) {
         self.waits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_waited(&self, span: Micros) {
+        self.waited
+            .fetch_add(span.max(0).unsigned_abs(), Ordering::Relaxed);
     }
 
     pub(crate) fn note_step(&self, behind: Micros) {

@@ -203,6 +203,12 @@ impl<'a> LaneTable<'a> {
         true
     }
 
+    /// Returns how many lanes single nodes have, and how many they may have.
+    #[must_use]
+    pub fn used(&self) -> (u32, u32) {
+        (self.count.used.load(Ordering::Acquire), self.limit)
+    }
+
     /// Returns true when further nodes share a lane of their layout.
     #[must_use]
     pub fn is_full(&self) -> bool {

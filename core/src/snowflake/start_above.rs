@@ -4,7 +4,8 @@ use crate::clock::Micros;
 use crate::snowflake::lane::Lane;
 use crate::snowflake::layout::Layout;
 use crate::snowflake::lease::Lease;
-use crate::snowflake::mint::{Host, Policy, Refusal};
+use crate::snowflake::mint::Refusal;
+use crate::snowflake::mint::host::{Host, Policy};
 use crate::snowflake::mint_error::MintError;
 
 /// Lets a lane issue nothing at or below `word` from now on, also after a crash: a ceiling above it is on disk before
@@ -32,11 +33,12 @@ pub fn start_above<H: Host>(
     }
     check_clock(start, policy, reach, host).map_err(Refusal::Refused)?;
     let began = host.up();
+    let mut is_first = true;
     while let Some(until) = host.lease().map(Lease::until).filter(|&end| end <= start) {
         if host.up().saturating_sub(began) > policy.max_wait {
             return Err(Refusal::Refused(MintError::LeaseEnded { until }));
         }
-        host.renew()?;
+        host.renew(std::mem::take(&mut is_first))?;
     }
     if host.ceiling().limit() <= start {
         host.raise(start)?;

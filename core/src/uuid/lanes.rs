@@ -1,9 +1,10 @@
 //! The lanes of UUIDs: minting of the versions that carry a time.
 
 use crate::atomic::{AtomicU64, CacheLine, Ordering};
+use crate::clock::Micros;
 use crate::hash::fibonacci;
 use crate::monotonic::{MonotonicWord, Nanos};
-use crate::uuid::version::{PART, Uuid, ticks, v7_of};
+use crate::uuid::version::{PART, Uuid, ticks, time_of_ticks, v7_of};
 use ::uuid::{Builder, Version};
 use std::array;
 
@@ -73,6 +74,18 @@ impl UuidLanes {
     fn local(&self, domain: u8, local_id: u32) -> &MonotonicWord {
         let hash = fibonacci(u64::from(domain) << 32 | u64::from(local_id));
         &self.local[(hash >> (64 - LOCAL_BITS)) as usize]
+    }
+
+    /// Returns the times of the last ids of versions 1 and 6, and of version 7, in microseconds since 1970; none before the
+    /// first.
+    #[must_use]
+    pub fn last(&self) -> [Option<Micros>; 2] {
+        let used = |word: &MonotonicWord| Some(word.last()).filter(|&word| word != 0);
+        let unix = |word: u64| (word >> PART).cast_signed().saturating_mul(1_000);
+        [
+            used(&self.gregorian).map(time_of_ticks),
+            used(&self.unix).map(unix),
+        ]
     }
 
     /// Mints version 1: 100 ns since 1582, clock sequence and node, low bits first. `node` replaces

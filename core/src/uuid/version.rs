@@ -18,6 +18,11 @@ pub(super) fn ticks(now: Nanos) -> u64 {
     (now.div_euclid(100) + GREGORIAN).unsigned_abs()
 }
 
+/// Returns the time of such ticks.
+pub(super) fn time_of_ticks(ticks: u64) -> Micros {
+    (ticks.cast_signed() - GREGORIAN).div_euclid(10)
+}
+
 /// Version 7 of a lane's word and 62 of the random bits.
 #[inline]
 pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
@@ -142,7 +147,7 @@ pub fn time(id: &Uuid) -> Option<Micros> {
     if version(id)? == 7 {
         return Some((id.as_u64_pair().0 >> 16).cast_signed() * 1_000);
     }
-    gregorian(id).map(|ticks| (ticks.cast_signed() - GREGORIAN).div_euclid(10))
+    gregorian(id).map(time_of_ticks)
 }
 
 /// The node of versions 1, 2 and 6.

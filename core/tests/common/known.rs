@@ -1,20 +1,16 @@
-//! The published ids of `pg_test/vectors`, and ids near every edge.
+//! The published ids of `tests/vectors`, and ids near every edge.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
-use std::fs;
 
-const VECTORS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../pg_test/vectors/known_ids.json"
-);
+const VECTORS: &str = include_str!("../vectors/known_ids.json");
 
 /// All rows of a group.
 pub fn rows(group: &str) -> Vec<Value> {
-    let all: Value = serde_json::from_str(&fs::read_to_string(VECTORS).unwrap()).unwrap();
+    let all: Value = serde_json::from_str(VECTORS).unwrap();
     let mut rows: Vec<Value> = all.as_array().unwrap().to_vec();
     rows.retain(|row| row["group"] == group);
     rows

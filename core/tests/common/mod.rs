@@ -3,7 +3,8 @@
 
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, MintError, Page, Policy, Run, mint,
+    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, MintError, Page, Policy, Run, Wait,
+    mint,
 };
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -117,7 +118,7 @@ impl Host for World {
         &self.anchor
     }
 
-    fn pause(&mut self, span: Micros) -> Result<(), ()> {
+    fn pause(&mut self, Wait { span, .. }: Wait) -> Result<(), ()> {
         assert!(span > 0, "a pause of nothing is a busy loop");
         assert!(self.pauses.len() < 1_000, "waits for ever");
         self.pauses.push(span);
@@ -152,7 +153,7 @@ impl Host for World {
         self.lease.as_ref()
     }
 
-    fn renew(&mut self) -> Result<(), ()> {
+    fn renew(&mut self, _is_first: bool) -> Result<(), ()> {
         assert!(self.renewals < 1_000, "asks for ever");
         self.renewals += 1;
         self.up += self.renewing;

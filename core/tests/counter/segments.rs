@@ -4,15 +4,11 @@ use mint_core::counter::segment::{LONGEST, Owner, Switch};
 use mint_core::counter::sequence::{adapt, first_of_series};
 use mint_core::{Draw, Micros, Rules, Segment, SequenceState, Values};
 use serde_json::Value;
-use std::fs;
 
-const VECTORS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../pg_test/vectors/known_ids.json"
-);
+const VECTORS: &str = include_str!("../vectors/known_ids.json");
 
 fn rows(group: &str, kind: &str) -> Vec<Value> {
-    let all: Value = serde_json::from_str(&fs::read_to_string(VECTORS).unwrap()).unwrap();
+    let all: Value = serde_json::from_str(VECTORS).unwrap();
     let mut rows: Vec<Value> = all.as_array().unwrap().to_vec();
     rows.retain(|row| row["group"] == group && row["kind"] == kind);
     assert!(!rows.is_empty(), "{group} {kind}");

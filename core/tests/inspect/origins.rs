@@ -255,7 +255,7 @@ fn ulids() {
         let at = dice.time() / 1_000;
         let bits = u128::from(at.unsigned_abs()) << 80 | dice.wide() >> 48;
         let id = Uuid::from_u128(bits);
-        let text = String::from_utf8(ulid::to_text(&id, &mut [0; MAX_WIDE]).to_vec()).unwrap();
+        let text = String::from_utf8(ulid::to_text(&id).to_vec()).unwrap();
         let origin = Origin::new("ulid", text.clone()).time(at * 1_000);
         found.text(&text, &origin);
         found.text(&text.to_lowercase(), &origin);

@@ -91,6 +91,22 @@ fn a_short_code_of_instagram() {
     assert_eq!(part(&photo, "encoding"), &Part::from("base64url"));
 }
 
+/// Codes of photos whose letters are digits of base58 too.
+#[test]
+fn short_codes_of_instagram_are_no_base58() {
+    for (code, id) in [
+        ("CAyNjHHnbBd", "2319976345479524445"),
+        ("BkXuFBwnkYs", "1808116431038858796"),
+    ] {
+        let readings = all(&text(code), &[]);
+        let base58 = readings.iter().find(|it| it.canonical != id).unwrap();
+        assert_eq!(part(base58, "encoding"), &Part::from("base58btc"));
+        assert_eq!(readings[0].version.as_deref(), Some("instagram"));
+        assert_eq!(readings[0].canonical, id);
+        assert_eq!(readings[0].likelihood, base58.likelihood);
+    }
+}
+
 #[test]
 fn a_customer_behind_a_prefix() {
     let readings = all(&text("cus_4jgmnx8Js8A"), &[]);
@@ -199,6 +215,22 @@ fn the_uuids_of_rfc_9562() {
             assert_eq!(reading.node.as_deref(), node);
             assert_eq!(reading.canonical, id);
         }
+    }
+}
+
+/// Constants of their libraries: all bits zero, or one.
+#[test]
+fn nil_and_max() {
+    for (id, format, version) in [
+        ("00000000000000000000000000", "ulid", "nil"),
+        ("7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "ulid", "max"),
+        ("000000000000000000000000000", "ksuid", "nil"),
+        ("aWgEPTl1tmebfsQzFP4bxwgy80V", "ksuid", "max"),
+        ("user_7zzzzzzzzzzzzzzzzzzzzzzzzz", "typeid", "max"),
+    ] {
+        let reading = first(&text(id));
+        is(&reading, format, Some(version), &Value::Null);
+        assert_eq!(reading.canonical, id);
     }
 }
 

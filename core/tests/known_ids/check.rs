@@ -155,6 +155,13 @@ fn texts_without_digits_or_with_other_signs_are_refused() {
             },
         ),
         (
+            "T1DG73U ",
+            NotADigit {
+                digit: ' ',
+                encoding: "crockford-check",
+            },
+        ),
+        (
             "1*6J",
             NotADigit {
                 digit: '*',

@@ -128,9 +128,9 @@ fn tidbs_auto_random_for_javascript_ends_where_ours_does() {
     ));
 }
 
-/// Neighbouring transactions start microseconds apart, and must not land in neighbouring shards.
+/// Neighboring transactions start microseconds apart, and must not land in neighboring shards.
 #[test]
-fn neighbouring_seeds_use_every_shard_evenly() {
+fn neighboring_seeds_use_every_shard_evenly() {
     let widths = AutoRandom::new(5, 64).unwrap();
     let mut used = [0; 32];
     for seed in 845_000_000_000_000..845_000_000_032_000_i64 {

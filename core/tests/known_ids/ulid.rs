@@ -3,13 +3,12 @@
 use crate::known::row;
 use mint_core::EncodingError::{Length, NotADigit, TooWide};
 use mint_core::codec::ulid;
-use mint_core::codec::wide::MAX_WIDE;
 use mint_core::uuid::version;
 use mint_core::{EncodingError, Micros, Uuid};
 use proptest::prelude::*;
 
 fn text(id: &Uuid) -> String {
-    String::from_utf8(ulid::to_text(id, &mut [0; MAX_WIDE]).to_vec()).unwrap()
+    String::from_utf8(ulid::to_text(id).to_vec()).unwrap()
 }
 
 fn id(text: &str) -> Result<Uuid, EncodingError> {

@@ -2,7 +2,7 @@
 
 use crate::page::SharedPage;
 use loom::sync::atomic::{AtomicI64, Ordering};
-use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy};
+use mint_core::{Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Wait};
 use std::sync::atomic::AtomicUsize;
 
 /// Small enough that four ids fill a tick.
@@ -101,7 +101,7 @@ impl Host for Session<'_> {
         &self.anchor
     }
 
-    fn pause(&mut self, span: Micros) -> Result<(), ()> {
+    fn pause(&mut self, Wait { span, .. }: Wait) -> Result<(), ()> {
         match &self.world.clock {
             Clock::Stopped => unreachable!("a pause on a stopped clock never ends"),
             Clock::Stepping(at, _) => at.fetch_add(span, Ordering::Relaxed),
@@ -134,7 +134,7 @@ impl Host for Session<'_> {
         self.world.lease.as_ref()
     }
 
-    fn renew(&mut self) -> Result<(), ()> {
+    fn renew(&mut self, _is_first: bool) -> Result<(), ()> {
         Err(())
     }
 }

@@ -6,7 +6,7 @@ use crate::time::{LEASE_LENGTH, MAX_SKEW, SECOND, START};
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
     Ceiling, ClockAnchor, Denial, Host, Lane, Layout, Lease, LogPoint, Micros, Page, Policy, Run,
-    mint,
+    Wait, mint,
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -249,7 +249,7 @@ impl Host for Session<'_> {
         &self.memory.anchor
     }
 
-    fn pause(&mut self, _: Micros) -> Result<(), ()> {
+    fn pause(&mut self, _: Wait) -> Result<(), ()> {
         Err(())
     }
 
@@ -272,7 +272,7 @@ impl Host for Session<'_> {
         Some(&self.memory.lease)
     }
 
-    fn renew(&mut self) -> Result<(), ()> {
+    fn renew(&mut self, _is_first: bool) -> Result<(), ()> {
         Err(())
     }
 }

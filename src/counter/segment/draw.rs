@@ -12,6 +12,7 @@ use crate::pg::error::report;
 use crate::pg::sequence;
 use crate::pg::sequence::Lock;
 use crate::pg::slot_table::Key;
+use crate::statistics::{self, Count, Wait};
 use mint_core::counter::segment::Switch;
 use mint_core::{Draw, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -101,12 +102,16 @@ fn draw(sequence: pg_sys::Oid, count: u64) -> Values {
             Draw::NotMine => forget(sequence),
             Draw::Short { left } if count > 1 => {
                 let Some(step) = remote_step(sequence) else {
-                    return take(sequence, count);
+                    let values = take(sequence, count);
+                    statistics::add(Count::ValuesTaken, count);
+                    return values;
                 };
                 check_count(count, step);
                 if left > 0 {
                     // The rest of the segment is too short, and is lost.
-                    let _ = slot.segment.draw(owner, left);
+                    if let Draw::Got { .. } = slot.segment.draw(owner, left) {
+                        statistics::add(Count::ValuesDropped, left);
+                    }
                 } else {
                     switch_segment(segments, sequence);
                 }
@@ -124,8 +129,10 @@ fn switch_segment(Segments { slot, owner }: Segments, sequence: pg_sys::Oid) {
         Switch::NotMine => forget(sequence),
         Switch::Unfilled => {
             slot.segment.note_wait();
+            let waiting = Wait::Segment.begin(true);
             let open = open(sequence);
             refill(sequence, open, true);
+            slot.segment.note_waited(waiting.span());
         }
     }
 }

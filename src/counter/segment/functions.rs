@@ -5,10 +5,10 @@ use crate::counter::segment::{draw, refill, rows, source};
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::timestamp;
+use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::error::{report, required};
 use pgrx::PgSqlErrorCode as Code;
-use pgrx::datum::TimestampWithTimeZone;
+use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
 /// Returns the next value of a sequence, drawn from a segment that all sessions of the server share.
@@ -160,8 +160,10 @@ fn segments() -> TableIterator<
         name!(segment_end, Option<i64>),
         name!(next_ready, bool),
         name!(step, i64),
+        name!(drawn, i64),
         name!(refills, i64),
         name!(waits, i64),
+        name!(waited, Interval),
         name!(last_refill, Option<TimestampWithTimeZone>),
         name!(trouble, Option<DecodedText>),
     ),
@@ -174,8 +176,10 @@ fn segments() -> TableIterator<
             row.end,
             look.ready,
             look.step.cast_signed(),
+            look.drawn.cast_signed(),
             look.refills.cast_signed(),
             look.waits.cast_signed(),
+            interval(look.waited),
             timestamp(row.used),
             source::trouble(row.sequence).map(DecodedText),
         )

@@ -11,8 +11,8 @@
 //! that of a segment only if it was changed last where the segment has noted. It writes when no process draws any more,
 //! so nothing alters or drops a sequence then.
 
+use crate::counter::segment::left_page::{LeftPage, left_pages};
 use crate::counter::segment::slots;
-use crate::counter::segment::slots::LeftPage;
 use crate::pg::backend::{orphan, recovery};
 use crate::pg::error;
 use crate::pg::machine::{clock, server};
@@ -25,10 +25,11 @@ use mint_core::Micros;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 
-const KIND: Kind = Kind {
+static KIND: Kind = Kind {
     name: "pg_mint give-back",
     function: "pg_mint_give_back",
     argument: 0,
+    event: &lifecycle::IDLE,
 };
 
 /// Starts the worker, if this server has none. Without a free background worker, a shutdown skips values as a crash does.
@@ -46,7 +47,7 @@ pub extern "C-unwind" fn pg_mint_give_back(_argument: pg_sys::Datum) {
     }
     BackgroundWorker::connect_worker_to_spi(None, None);
     while !deadline::is_asked_to_end() {
-        clock::pause(1_000_000);
+        clock::pause(1_000_000, &lifecycle::IDLE);
     }
     // A superuser can end it, too.
     if server::is_stopping() {
@@ -61,7 +62,7 @@ fn await_drawers() {
     const POLL: Micros = 10_000;
     let began = clock::up();
     while slots::drawers() > 0 && clock::up() - began < LONGEST {
-        clock::pause(POLL);
+        clock::pause(POLL, &lifecycle::IDLE);
     }
 }
 
@@ -74,7 +75,7 @@ fn give_all_back() {
     if recovery::is_in_progress() || orphan::is_orphan() {
         return;
     }
-    for page in slots::left_pages() {
+    for page in left_pages() {
         if let Err(failure) = attempt(LIMIT, || give_back(&page)) {
             error::log(format!(
                 "could not give back values of a sequence in file {}: {}",

@@ -17,6 +17,7 @@ use crate::pg::machine::clock;
 use crate::pg::sequence;
 use crate::pg::sequence::{Row, Sequence};
 use crate::pg::slot_table::Key;
+use crate::statistics;
 use mint_core::counter::segment::LONGEST;
 use mint_core::{Rules, SequenceState, Values};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -94,8 +95,9 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         },
     );
     match taken.get() {
-        Some(_) => {
+        Some(values) => {
             give_back::keep();
+            statistics::note_refill(values.count);
             let slot = segments.get().slot;
             warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
         }

@@ -35,7 +35,7 @@ pub fn list(ends: BTreeMap<u32, i64>) -> Vec<SegmentRow> {
     };
     let mut latest = BTreeMap::new();
     let states = slots::states().into_iter();
-    for (sequence, used, look) in states.filter(|(_, _, look)| look.refills > 0) {
+    for (sequence, used, look) in states.filter(|(_, _, look)| look.is_used) {
         if latest.get(&sequence).is_none_or(|&(at, _)| at < used) {
             latest.insert(sequence, (used, look));
         }

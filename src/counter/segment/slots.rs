@@ -3,20 +3,21 @@
 use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
-use crate::pg::sequence::{File, Position, Row, is_before_checkpoint};
-use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::sequence::{Position, Row, is_before_checkpoint};
+use crate::pg::shmem::{Made, Memory, NamedSegment, Stamp};
 use crate::pg::size_setting;
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::worker::lifecycle::on_exit;
 use crate::pg::worker::request::Requests;
+use crate::statistics::{self, Count};
 use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
 use mint_core::counter::sequence::{Unissued, is_beyond};
 use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
-static STAMP: Stamp = Stamp::new(b's', 2);
+static STAMP: Stamp = Stamp::new(b's', 3);
 static SEGMENTS: NamedSegment<Head, Slot> = NamedSegment::sized_by(
     size_setting::value::<settings::MaxSegments>,
     settings::SEGMENTS,
@@ -25,7 +26,7 @@ static SEGMENTS: NamedSegment<Head, Slot> = NamedSegment::sized_by(
     |_, _| (),
 );
 
-fn memory() -> &'static Memory<Head, Slot> {
+pub(super) fn memory() -> &'static Memory<Head, Slot> {
     SEGMENTS.memory()
 }
 
@@ -34,7 +35,7 @@ fn memory() -> &'static Memory<Head, Slot> {
 /// - `drawers`: how many processes may draw.
 /// - `keeper`: the requests of the server's [`crate::counter::segment::give_back`].
 #[repr(C)]
-struct Head {
+pub(super) struct Head {
     owners: Owners,
     drawers: AtomicU32,
     keeper: Requests,
@@ -75,15 +76,15 @@ fn count_drawer() {
 #[repr(C, align(64))]
 pub struct Slot {
     pub segment: Segment,
-    tag: Tag,
+    pub(super) tag: Tag,
     owner: AtomicU32,
     ordered: AtomicU32,
-    noted: AtomicBool,
+    pub(super) noted: AtomicBool,
     has_end: AtomicBool,
     percent: AtomicU8,
-    tablespace: AtomicU32,
-    left: AtomicI64,
-    position: AtomicU64,
+    pub(super) tablespace: AtomicU32,
+    pub(super) left: AtomicI64,
+    pub(super) position: AtomicU64,
     end: AtomicI64,
 }
 
@@ -130,25 +131,29 @@ impl Segments {
     }
 
     /// As [`Segments::fill`], for values from another server. **For the one worker of the database.**
-    pub fn supply(&self, values: Values, position: Position, now: Micros) {
+    /// Returns whether it was added.
+    pub fn supply(&self, values: Values, position: Position, now: Micros) -> bool {
         memory().locked(|| {
             let segment = &self.slot.segment;
-            if self.is_current()
+            let is_added = self.is_current()
                 && segment.lacks_next()
-                && segment.fill(self.owner, values, position, now)
-            {
+                && segment.fill(self.owner, values, position, now);
+            if is_added {
                 self.slot.tag.note_use(now);
                 self.slot.ordered.store(0, Ordering::Release);
             }
-        });
+            is_added
+        })
     }
 }
 
 impl Slot {
     /// Drops the segments, and sets another owner. Returns what was not drawn. The caller holds the lock.
-    fn renew(&self) -> Option<Unissued> {
+    pub(super) fn renew(&self) -> Option<Unissued> {
         let owner = memory().head.owners.next();
+        let left = self.segment.left();
         let unissued = self.segment.reassign(owner);
+        statistics::add(Count::ValuesDropped, left);
         self.ordered.store(0, Ordering::Relaxed);
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
@@ -181,6 +186,16 @@ impl Slot {
     pub fn is_further(&self, percent: u32) -> bool {
         let percent = percent.min(100) as u8;
         percent > self.percent.swap(percent, Ordering::Relaxed)
+    }
+
+    /// Returns how much of the sequence was drawn when values were taken last, in percent.
+    pub fn percent(&self) -> u8 {
+        self.percent.load(Ordering::Relaxed)
+    }
+
+    /// Whether a segment from another server is wanted.
+    pub fn is_ordered(&self) -> bool {
+        self.ordered.load(Ordering::Acquire) == 1 && self.segment.lacks_next()
     }
 
     /// Whether the page was not written since segments were taken from it. The cheap and most frequent case of
@@ -246,7 +261,10 @@ impl Slot {
     }
 
     /// Returns the owner and what `look` reads, if the slot has the same owner before and after.
-    fn read<T>(&'static self, look: impl FnOnce(&'static Self) -> T) -> Option<(Owner, T)> {
+    pub(super) fn read<T>(
+        &'static self,
+        look: impl FnOnce(&'static Self) -> T,
+    ) -> Option<(Owner, T)> {
         let owner = self.owner.load(Ordering::Acquire);
         let seen = look(self);
         fence(Ordering::Acquire);
@@ -271,7 +289,7 @@ fn slots_of(database: u32) -> impl Iterator<Item = &'static Slot> {
 /// Returns the sequences of a database for which a segment from another server is ordered.
 pub fn orders(database: u32) -> Vec<(pg_sys::Oid, Segments)> {
     slots_of(database)
-        .filter(|slot| slot.ordered.load(Ordering::Acquire) == 1 && slot.segment.lacks_next())
+        .filter(|slot| slot.is_ordered())
         .filter_map(|slot| {
             let (owner, sequence) = slot.read(|slot| slot.tag.sequence())?;
             Some((sequence.into(), Segments { slot, owner }))
@@ -279,67 +297,10 @@ pub fn orders(database: u32) -> Vec<(pg_sys::Oid, Segments)> {
         .collect()
 }
 
-/// The page that the segments of a slot were taken from, as it was left.
-pub struct LeftPage {
-    segments: Segments,
-    /// Where the page is.
-    pub file: File,
-    /// The position of its last change.
-    pub position: Position,
-    /// The last value on it.
-    value: i64,
-}
-
-/// Returns the pages that all segments of the server were taken from.
-pub fn left_pages() -> Vec<LeftPage> {
-    let page = |slot: &'static Slot| {
-        let (owner, page) = slot.read(|slot| {
-            let noted = slot.noted.load(Ordering::Relaxed);
-            let position = slot.position.load(Ordering::Relaxed);
-            let file = slot.tag.file(slot.tablespace.load(Ordering::Relaxed));
-            (noted && position != 0).then(|| (file, position, slot.left.load(Ordering::Relaxed)))
-        })?;
-        let (file, position, value) = page?;
-        let segments = Segments { slot, owner };
-        Some(LeftPage {
-            segments,
-            file,
-            position,
-            value,
-        })
-    };
-    memory().slots.iter().filter_map(page).collect()
-}
-
-impl LeftPage {
-    /// Closes the segments if the page is still as it was left, and returns the row that gives what was not drawn from them
-    /// back to the sequence. Nobody draws from them any more. **Under the page's lock.**
-    pub fn without_unissued(&self, found: Row, logged: Position) -> Option<Row> {
-        let is_as_left = found.is_called && found.log_count == 0 && found.last_value == self.value;
-        if logged != self.position || !is_as_left {
-            return None;
-        }
-        let close = || {
-            self.segments
-                .is_current()
-                .then(|| self.segments.slot.renew())
-        };
-        let unissued = memory().locked(close).flatten()?;
-        // Others have taken values since.
-        if unissued.end != self.value {
-            return None;
-        }
-        Some(Row {
-            last_value: unissued.issued.unwrap_or(unissued.next),
-            log_count: 0,
-            is_called: unissued.issued.is_some(),
-        })
-    }
-}
-
 /// Returns the slot of a sequence, or gives it one, if need be that of another sequence.
 pub fn slot_for(key: Key) -> Option<Segments> {
     count_drawer();
+    statistics::map();
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
     memory.locked(|| {
@@ -348,6 +309,8 @@ pub fn slot_for(key: Key) -> Option<Segments> {
             None => {
                 // The slot of the sequence's earlier file stays, as a rollback may bring that file back.
                 let slot = slot_table::vacate(set, extension::database())?;
+                let evicts = slot.tag.database() != 0;
+                statistics::add(Count::SegmentEvictions, evicts.into());
                 slot.give(key);
                 slot
             }
@@ -370,9 +333,30 @@ pub fn state(key: Key, is_stale: impl FnOnce(&Slot) -> bool) -> Option<SegmentSt
 
 /// Drops the segments of a sequence, also the one in use.
 pub fn drop_segments(key: Key) {
+    statistics::map();
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
     memory.locked(|| slot_table::find(set, key).map(Slot::renew));
+}
+
+/// Returns the slots that are in use, if a session has made the memory.
+pub(super) fn made_slots() -> impl Iterator<Item = &'static Slot> {
+    let slots = SEGMENTS.made().memory().map(|memory| memory.slots.iter());
+    slots
+        .into_iter()
+        .flatten()
+        .filter(|slot| slot.tag.database() != 0)
+}
+
+/// Returns how many slots there are, or will be.
+pub(super) fn most() -> usize {
+    let made = SEGMENTS.made().memory().map(|memory| memory.slots.len());
+    made.unwrap_or(settings::max_segments() as usize)
+}
+
+/// Whether a library of another version has made the memory.
+pub fn is_of_other_version() -> bool {
+    matches!(SEGMENTS.made(), Made::ByOther)
 }
 
 /// Returns the sequence, the time of the last refill and the state of the segments of each slot of this database.

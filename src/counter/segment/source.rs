@@ -16,6 +16,7 @@ use crate::pg::sequence::{Position, Row, Sequence};
 use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::worker::dblink::value;
 use crate::pg::worker::request::{Kind, Requests, last_failure};
+use crate::statistics::Wait;
 use mint_core::uuid::version::v5;
 use mint_core::{Rules, Uuid};
 use pgrx::spi::SpiClient;
@@ -290,6 +291,7 @@ fn kind() -> Kind {
         name: "pg_mint segments",
         function: "pg_mint_supply",
         argument: extension::database(),
+        event: Wait::Segment.event(),
     }
 }
 
@@ -320,6 +322,12 @@ pub fn requests() -> &'static Requests {
         .raise()
     });
     &supplier.requests
+}
+
+/// Whether this database has a worker, or one was started just now.
+pub fn is_served() -> bool {
+    let supplier = find_supplier(extension::database());
+    supplier.is_some_and(|supplier| supplier.requests.is_served_or_started())
 }
 
 /// Returns how many databases may have a worker at a time. The other background workers of the server are left free, as

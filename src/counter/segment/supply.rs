@@ -10,6 +10,7 @@ use crate::pg::sequence::flush_soon;
 use crate::pg::worker::dblink::{Remote, value};
 use crate::pg::worker::transaction::attempt;
 use crate::pg::worker::{deadline, lifecycle};
+use crate::statistics;
 use mint_core::{Micros, Values};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::spi::SpiTupleTable;
@@ -44,7 +45,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
             idle = AFTER_FAILURE;
         }
         if !lifecycle::must_leave() {
-            clock::pause(1_000_000);
+            clock::pause(1_000_000, &lifecycle::IDLE);
         }
         lifecycle::reload();
     }
@@ -105,7 +106,9 @@ impl Worker {
         .map_err(|failure| failure.why)?;
         // A source that is away does not make the step grow.
         segments.slot.segment.note_step(count);
-        segments.supply(values, position, now);
+        if segments.supply(values, position, now) {
+            statistics::note_refill(values.count);
+        }
         flush_soon(position);
         Ok(())
     }

@@ -5,10 +5,11 @@ use crate::counter::user::sections::SectionRef;
 use crate::counter::user::{family, sections, users};
 use crate::pg::backend::last_used::LastUsed;
 use crate::pg::backend::local::Local;
-use crate::pg::backend::lock::lock_until_commit;
+use crate::pg::backend::lock::{lock_until_commit, try_lock_until_commit};
 use crate::pg::backend::recovery;
 use crate::pg::catalog::{invalidation, privilege, sql};
 use crate::pg::error::report;
+use crate::statistics::Wait;
 use mint_core::DrawError;
 use mint_core::counter::section::section_of;
 use mint_core::counter::user_bucket::hash;
@@ -117,7 +118,10 @@ pub fn lock(family: pg_sys::Oid, ids: &[i64]) {
     keys.sort_unstable();
     keys.dedup();
     for key in keys {
-        lock_until_commit(family, key);
+        if !try_lock_until_commit(family, key) {
+            let _waiting = Wait::UserLock.begin(true);
+            lock_until_commit(family, key, Wait::UserLock.event());
+        }
     }
 }
 

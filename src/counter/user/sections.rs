@@ -10,6 +10,7 @@ use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::size_setting;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::{error, sequence, slot_table};
+use crate::statistics::{self, Count};
 use mint_core::counter::section::Evicted;
 use mint_core::counter::user_bucket::Owner;
 use mint_core::{Micros, Page, Section};
@@ -70,6 +71,8 @@ impl SectionRef {
 
 /// Records that an entry of a section was evicted. If the slot has gone to another section, that may skip numbers.
 pub fn evicted(entry: Evicted) {
+    // Mapped with the users.
+    statistics::add(Count::UserEvictions, 1);
     if let Some(slot) = memory().slots.get(entry.section()) {
         slot.section.evict(entry);
     }
@@ -137,7 +140,14 @@ impl Page for SectionPage {
         &mut self,
         decide: impl FnOnce(i64) -> Option<i64>,
     ) -> Result<(i64, Position), Infallible> {
-        Ok(self.sequence.raise(decide))
+        let mut raises = false;
+        let raised = self.sequence.raise(|found| {
+            let value = decide(found);
+            raises = value.is_some();
+            value
+        });
+        statistics::add(Count::SectionRaises, raises.into());
+        Ok(raised)
     }
 
     fn flush(&mut self, position: Position) -> Result<(), Infallible> {
@@ -160,6 +170,7 @@ impl Page for SectionPage {
 /// Returns a section and its page. If the page is below the ceiling in shared memory, as after `setval`, it is raised
 /// first.
 fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
+    statistics::map();
     let mut page = SectionPage { sequence };
     loop {
         let found = slot_for(Key::new(page.sequence.identity()));
@@ -195,8 +206,10 @@ fn slot_for(key: Key) -> SectionRef {
             }
             None => loop {
                 let free = slot_table::vacate(set, extension::database())?;
+                let evicts = free.tag.database() != 0;
                 // A session may raise the other section by now.
                 if free.reassign(key) {
+                    statistics::add(Count::SectionEvictions, evicts.into());
                     break free;
                 }
             },
@@ -216,6 +229,15 @@ fn slot_for(key: Key) -> SectionRef {
         .hint("Increase \"pg_mint.max_sections\" and restart the server.")
         .raise()
     })
+}
+
+/// Returns how many sections have a slot, and how many can. Takes no lock.
+pub fn used() -> (usize, usize) {
+    let Some(memory) = SECTIONS.made().memory() else {
+        return (0, settings::max_sections() as usize);
+    };
+    let used = memory.slots.iter().filter(|slot| slot.tag.database() != 0);
+    (used.count(), memory.slots.len())
 }
 
 /// A row of the view `mint.user_sequences`.

@@ -3,8 +3,10 @@
 use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{NamedSegment, Stamp, make_pinned, map_slots};
+use crate::pg::machine::dsm::{make_pinned, map_slots};
+use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::size_setting;
+use crate::statistics;
 use mint_core::counter::user_bucket::Bucket;
 use mint_core::counter::user_table::{PARTS, TableHead};
 use mint_core::{Micros, UserTable};
@@ -66,6 +68,8 @@ pub fn mapped() -> Option<&'static UserTable<'static>> {
 /// Returns the users of the server, as far as this process has mapped them.
 pub fn table() -> &'static UserTable<'static> {
     TABLE.get().unwrap_or_else(|| {
+        // An eviction is counted under a lock.
+        statistics::map();
         let memory = USERS.memory();
         let buckets = memory.head.buckets.load(Ordering::Relaxed);
         let mut table = UserTable::new(&memory.head.table, buckets as usize);
@@ -88,6 +92,18 @@ pub fn map_parts() {
         table.map(map_slots(handle, table.buckets_of(part)));
     }
     keep(table);
+}
+
+/// Returns how many users are in memory, and how many can be.
+pub fn used() -> (u64, u64) {
+    let buckets = match USERS.made().memory() {
+        Some(memory) => {
+            let buckets = memory.head.buckets.load(Ordering::Relaxed) as usize;
+            return UserTable::<'_, 511>::new(&memory.head.table, buckets).used();
+        }
+        None => most_buckets(),
+    };
+    UserTable::<'_, 511>::new(&TableHead::default(), buckets).used()
 }
 
 /// Doubles the buckets in use. No session waits for that: while one session does it, others use the table as it is.

@@ -51,6 +51,11 @@ impl<T> LocalOnce<T> {
         }
     }
 
+    /// Returns the value, if it was made.
+    pub fn get(&self) -> Option<&T> {
+        self.0.get()
+    }
+
     /// Keeps the first value, should `make` itself have made one.
     #[cold]
     fn fill(&self, value: T) -> &T {

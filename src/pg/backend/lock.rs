@@ -1,6 +1,7 @@
 //! Locks of the extension's own, which are none of the server's, and of whole tables and sequences.
 
 use crate::pg::backend::guc;
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::error::relay_errors;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ptr;
@@ -9,9 +10,18 @@ use std::time::{Duration, Instant};
 /// The server's own advisory locks have 1 and 2 in the fourth field: these meet no others.
 const OWN_SPACE: u16 = 0x6d74;
 
-/// Locks a number of a relation until the transaction ends, and waits for a transaction that has it. The relation
-/// itself is not locked.
-pub fn lock_until_commit(relation: pg_sys::Oid, number: u32) {
+/// Locks a number of a relation until the transaction ends, unless another transaction has it. The relation itself is
+/// not locked.
+pub fn try_lock_until_commit(relation: pg_sys::Oid, number: u32) -> bool {
+    acquire(relation, number, true) != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
+}
+
+/// As [`try_lock_until_commit`]; waits for a transaction that has it.
+pub fn lock_until_commit(relation: pg_sys::Oid, number: u32, event: &WaitEvent) {
+    event.cover(|| acquire(relation, number, false));
+}
+
+fn acquire(relation: pg_sys::Oid, number: u32, at_once: bool) -> pg_sys::LockAcquireResult::Type {
     // SAFETY: takes a lock for the transaction, or raises an error.
     unsafe {
         let tag = pg_sys::LOCKTAG {
@@ -23,7 +33,7 @@ pub fn lock_until_commit(relation: pg_sys::Oid, number: u32) {
             locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
         };
         let mode = pg_sys::ExclusiveLock.cast_signed();
-        pg_sys::LockAcquire(&raw const tag, mode, false, false);
+        pg_sys::LockAcquire(&raw const tag, mode, false, at_once)
     }
 }
 
@@ -57,6 +67,7 @@ pub fn lock_sequence(sequence: pg_sys::Oid, millis: i32) {
 /// Locks a sequence as soon as nobody else has it locked, if that is within a span. It asks again and again rather than
 /// wait: a transaction that has the sequence and wants a lock of this one then fails with no deadlock.
 pub fn poll_sequence(sequence: pg_sys::Oid, span: Duration) -> bool {
+    static EVENT: WaitEvent = WaitEvent::new(c"MintConvert");
     let began = Instant::now();
     loop {
         let mode = pg_sys::AccessExclusiveLock.cast_signed();
@@ -68,6 +79,6 @@ pub fn poll_sequence(sequence: pg_sys::Oid, span: Duration) -> bool {
             return false;
         }
         check_for_interrupts!();
-        std::thread::sleep(Duration::from_millis(2));
+        EVENT.show(|| std::thread::sleep(Duration::from_millis(2)));
     }
 }

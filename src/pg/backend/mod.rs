@@ -12,3 +12,4 @@ pub mod orphan;
 pub mod recovery;
 pub mod statement;
 pub mod subtransaction;
+pub mod wait;

@@ -1,5 +1,6 @@
 //! The two clocks, and waiting.
 
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::ports::GetCurrentTransactionStartTimestamp;
 use mint_core::{Micros, Nanos};
 use pgrx::{check_for_interrupts, pg_sys};
@@ -58,29 +59,27 @@ const MIN_SLEEP: Micros = 1_000;
 /// A wait returns after at most this long, as the clock may be corrected meanwhile.
 const MAX_SLEEP: Micros = 1_000_000;
 
-/// Waits for at most `span`, or until the latch of this backend is set. Raises the errors of cancellation, timeouts and
-/// termination.
-pub fn pause(span: Micros) {
+/// Waits for at most `span`, or until the latch of this backend is set, and shows what for. Raises the errors of
+/// cancellation, timeouts and termination.
+pub fn pause(span: Micros, event: &WaitEvent) {
     check_for_interrupts!();
     if span >= MIN_SLEEP {
         let millis = span.min(MAX_SLEEP) / 1_000;
+        let event = event.number();
         let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
-        // SAFETY: MyLatch is this backend's own latch, initialised before any SQL runs.
+        // SAFETY: MyLatch is this backend's own latch, initialized before any SQL runs.
         unsafe {
-            pg_sys::WaitLatch(
-                pg_sys::MyLatch,
-                events.cast_signed(),
-                millis,
-                pg_sys::PG_WAIT_EXTENSION,
-            );
+            pg_sys::WaitLatch(pg_sys::MyLatch, events.cast_signed(), millis, event);
             pg_sys::ResetLatch(pg_sys::MyLatch);
         }
     } else {
         let until = Instant::now() + Duration::from_micros(span.max(0).unsigned_abs());
-        while Instant::now() < until {
-            check_for_interrupts!();
-            std::hint::spin_loop();
-        }
+        event.show(|| {
+            while Instant::now() < until {
+                check_for_interrupts!();
+                std::hint::spin_loop();
+            }
+        });
     }
     check_for_interrupts!();
 }

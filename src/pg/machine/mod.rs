@@ -1,6 +1,7 @@
 //! The machine: its clocks, randomness and addresses.
 
 pub mod clock;
+pub mod dsm;
 pub mod host;
 pub mod log;
 pub mod mac_address;

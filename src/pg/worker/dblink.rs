@@ -1,6 +1,7 @@
 //! Queries on another server by dblink and a foreign server, so that addresses and credentials stay where PostgreSQL
 //! keeps them. For background workers: whatever the other server does, each query ends by a deadline.
 
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::catalog::{binding, privilege, sql};
@@ -296,12 +297,15 @@ impl Remote {
     }
 }
 
+/// What a worker waits for that has asked another server.
+static ANSWER: WaitEvent = WaitEvent::new(c"MintAnswer");
+
 /// Waits for the next part of an answer by polling: dblink's own wait cannot be interrupted in all versions.
 fn wait(dblink: &str, name: &str) {
     let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
     while call(&is_busy, &[name]) == Some(1) {
         deadline::check();
-        clock::pause(POLL);
+        clock::pause(POLL, &ANSWER);
     }
 }
 

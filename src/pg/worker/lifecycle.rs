@@ -1,6 +1,7 @@
 //! The life of the background workers: their start, changed settings, and their end.
 
 use crate::pg::backend::local::Local;
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::privilege::SEARCH_PATH;
 use crate::pg::catalog::sql;
 use crate::pg::machine::clock;
@@ -12,6 +13,9 @@ use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::pg_sys;
 use std::ffi::c_int;
+
+/// What a worker waits for that has nothing to do.
+pub static IDLE: WaitEvent = WaitEvent::new(c"MintWorkerMain");
 
 /// The requests that this process serves.
 static SERVED: Local<Option<&'static Requests>> = Local::new(None);

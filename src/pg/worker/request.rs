@@ -2,6 +2,7 @@
 //! was the last one that it has answered, and what went wrong.
 
 use crate::pg::backend::guc::max_wait;
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::machine::server::process_id;
@@ -50,6 +51,8 @@ pub struct Kind {
     pub function: &'static str,
     /// The argument of the entry point.
     pub argument: u32,
+    /// What sessions wait for that make requests.
+    pub event: &'static WaitEvent,
 }
 
 impl Requests {
@@ -165,7 +168,7 @@ impl Requests {
                 counted = true;
                 number = self.request(kind);
             }
-            clock::pause(POLL);
+            clock::pause(POLL, kind.event);
         }
     }
 
@@ -202,21 +205,22 @@ impl Requests {
             .is_ok()
     }
 
-    /// Returns what went wrong last, if anything did.
+    /// Returns what went wrong last, if anything did; none also while the worker is writing it for long.
     pub fn note(&self) -> Option<String> {
-        let bytes: Vec<u8> = loop {
+        for _ in 0..1_000 {
             let edition = self.edition.load(Ordering::Acquire);
             let length = self.noted.load(Ordering::Relaxed) as usize;
             let bytes = self.note.iter().take(length);
-            let bytes = bytes.map(|byte| byte.load(Ordering::Relaxed)).collect();
+            let bytes: Vec<u8> = bytes.map(|byte| byte.load(Ordering::Relaxed)).collect();
             fence(Ordering::Acquire);
             if edition & 1 == 0 && self.edition.load(Ordering::Relaxed) == edition {
-                break bytes;
+                let text = || String::from_utf8_lossy(&bytes).into_owned();
+                return (!bytes.is_empty()).then(text);
             }
             std::thread::yield_now();
             pgrx::check_for_interrupts!();
-        };
-        (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
+        }
+        None
     }
 
     /// Sets what went wrong; an empty note says that nothing did. **For the worker.**

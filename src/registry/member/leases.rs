@@ -18,6 +18,7 @@ use crate::snowflake::lane::lanes;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
+use crate::statistics::Wait;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
 use mint_core::snowflake::mint_error::lease_ended;
 use mint_core::{Lane, Lease, Micros};
@@ -52,11 +53,17 @@ fn memory() -> &'static Head {
     LEASES.memory().head
 }
 
+/// Whether a session has made the memory.
+pub fn made() -> bool {
+    LEASES.made().memory().is_some()
+}
+
 /// The worker that sends requests to the registry.
-const WORKER: Kind = Kind {
+static WORKER: Kind = Kind {
     name: "pg_mint registry",
     function: "pg_mint_member",
     argument: 0,
+    event: Wait::Lease.event(),
 };
 
 /// The failure when all slots are used, which are never reused.
@@ -232,6 +239,7 @@ fn wait_for<T>(find: impl Fn() -> Option<T>) -> Option<T> {
     head.released.store(0, Ordering::Release);
     // A reload does not reach all processes at once: an answer under other settings does not count.
     let is_up_to_date = || head.settings.load(Ordering::Acquire) == settings::settings_key();
+    let _waiting = Wait::Lease.begin(true);
     head.requests.wait_for(&WORKER, is_up_to_date, find)
 }
 
@@ -261,7 +269,7 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
     if note().is_some() && lease.until() <= clock::now() {
         refuse(Some(lease.until()));
     }
-    clock::pause(POLL);
+    clock::pause(POLL, Wait::Lease.event());
     find(width, node).map_or(lease, |slot| slot.lease())
 }
 

@@ -7,4 +7,5 @@ pub mod leases;
 pub mod request;
 pub mod slot;
 pub mod tasks;
+pub mod usage;
 pub mod worker;

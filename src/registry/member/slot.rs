@@ -117,6 +117,11 @@ impl LeaseSlot {
         self.id.store(0, Ordering::Relaxed);
     }
 
+    /// Sets the statistics to zero.
+    pub fn reset_statistics(&self) {
+        self.renewals.store(0, Ordering::Relaxed);
+    }
+
     /// Whether the slot's nodes are of this width, and this node is one of them.
     pub fn has(&self, width: u32, node: u64) -> bool {
         self.width() == width && self.nodes().contains(&node)

@@ -21,6 +21,8 @@ use crate::registry::member::tasks::{Task, describe, find_slot, tasks as wanted_
 use crate::registry::protocol::Assignee;
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
+use crate::statistics;
+use crate::statistics::{Count, Wait};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
@@ -49,7 +51,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         if lifecycle::is_database_wanted() {
             return hand_over();
         }
-        clock::pause(pause);
+        clock::pause(pause, &lifecycle::IDLE);
         lifecycle::reload();
         if worker.has_other_registry() {
             // At the old registry, by the old connection: its leases do not count at the new one.
@@ -200,6 +202,14 @@ impl Worker {
     fn run(&mut self, task: Task) {
         let result = self.request_or_renew(task);
         let is_granted = result.is_ok();
+        statistics::add(
+            if is_granted {
+                Count::LeaseRenewals
+            } else {
+                Count::LeaseFailures
+            },
+            1,
+        );
         let before = self.failures.remove(&task);
         if let Err(why) = result {
             let pattern = without_numbers(&why);
@@ -366,7 +376,10 @@ fn wait_until_past(used: Micros) {
     const LONGEST: Micros = 5_000_000;
     let began = clock::up();
     while !ends() && clock::now() <= used && clock::up() - began < LONGEST {
-        clock::pause(MIN_RETRY.min(used - clock::now() + 1_000));
+        clock::pause(
+            MIN_RETRY.min(used - clock::now() + 1_000),
+            Wait::Clock.event(),
+        );
     }
 }
 

@@ -6,5 +6,6 @@ pub mod free;
 pub mod functions;
 pub mod grant;
 pub mod place;
+pub mod quarantine;
 pub mod request;
 pub mod tables;

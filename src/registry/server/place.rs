@@ -1,7 +1,7 @@
 //! The schema `mint_registry` of a database that is a registry: made, found and dropped.
 
 use crate::pg::catalog::tables::OwnedTables;
-use crate::pg::catalog::{extension, privilege, sql};
+use crate::pg::catalog::{extension, privilege, relation, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -21,6 +21,11 @@ pub enum Caller {
 
 /// The registry's tables.
 pub struct Place(OwnedTables<2>);
+
+/// Whether there is a schema of that name, whatever is in it.
+pub fn may_be_there() -> bool {
+    relation::schema_and_owner(SCHEMA).is_some()
+}
 
 /// Returns the registry of this database, if it is one.
 pub fn find() -> Option<Place> {

@@ -13,6 +13,7 @@ use crate::pg::sequence::{Lock, Position, Sequence};
 use crate::pg::shmem::{NamedSegment, Stamp};
 use crate::pg::{error, sequence};
 use crate::snowflake::settings;
+use crate::statistics::{self, Count};
 use mint_core::clock::timestamp_text;
 use mint_core::{Ceiling, Micros, Page};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -104,12 +105,17 @@ impl Page for CeilingPage {
         decide: impl FnOnce(Micros) -> Option<Micros>,
     ) -> Result<(Micros, Position), Infallible> {
         let slot = self.slot;
-        Ok(self.sequence.raise(|found| {
+        let mut writes = false;
+        let raised = self.sequence.raise(|found| {
             let value = decide(found)?;
+            writes = true;
             slot.writes.fetch_add(1, Ordering::Relaxed);
             slot.last_write.store(clock::now(), Ordering::Relaxed);
             Some(value)
-        }))
+        });
+        // Not under the page's lock, as the memory may not be mapped yet.
+        statistics::add(Count::CeilingWrites, writes.into());
+        Ok(raised)
     }
 
     fn flush(&mut self, position: Position) -> Result<(), Infallible> {
@@ -275,8 +281,11 @@ fn take_over(database: u32) -> Option<&'static Slot> {
 }
 
 fn slots() -> impl Iterator<Item = &'static Slot> {
-    let slots = CEILINGS.memory().slots.iter();
-    slots.filter(|slot| slot.database() != 0)
+    let slots = CEILINGS.made().memory().map(|memory| memory.slots.iter());
+    slots
+        .into_iter()
+        .flatten()
+        .filter(|slot| slot.database() != 0)
 }
 
 /// Registers callbacks. Called once, when the library is loaded.
@@ -297,6 +306,30 @@ fn detach(relation: pg_sys::Oid) {
 /// if none. The ceiling of a new extension begins there.
 pub fn highest() -> Micros {
     own_slot().bounds.written().max(1)
+}
+
+/// Sets the statistics of all ceilings to zero.
+pub fn reset_statistics() {
+    slots().for_each(|slot| slot.writes.store(0, Ordering::Relaxed));
+}
+
+/// Returns how many databases have a ceiling in shared memory, and how many can.
+pub fn used() -> (usize, usize) {
+    (slots().count(), SLOTS)
+}
+
+/// Returns the sequence with the ceiling of this database, and the highest value that was on its page as far as this server
+/// knows. Takes no lock.
+pub fn own_page() -> Option<(pg_sys::Oid, Option<Micros>)> {
+    let database = extension::database();
+    let slot = slots().find(|slot| slot.database() == database);
+    let is_own =
+        |slot: &&Slot| slot.incarnation.load(Ordering::Acquire) == extension::incarnation();
+    let written = slot.filter(is_own).map(|slot| slot.bounds.written());
+    Some((
+        extension::find(SEQUENCE)?,
+        written.filter(|&written| written != 0),
+    ))
 }
 
 /// A row of the view of ceilings.

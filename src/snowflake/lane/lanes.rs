@@ -4,7 +4,7 @@ use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
-use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::shmem::{Made, Memory, NamedSegment, Stamp};
 use crate::pg::size_setting;
 use crate::snowflake::settings;
 use mint_core::{
@@ -26,7 +26,7 @@ struct Head {
     anchor: ClockAnchor,
 }
 
-static STAMP: Stamp = Stamp::new(b'l', 1);
+static STAMP: Stamp = Stamp::new(b'l', 2);
 static LANES: NamedSegment<Head, Lane> = NamedSegment::sized_by(
     size_setting::value::<settings::MaxLanes>,
     settings::LANES,
@@ -150,6 +150,26 @@ fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
 /// Accepts the current clock, and returns how far it jumped.
 pub fn accept_clock() -> Micros {
     shared().anchor.accept(clock::now(), clock::up())
+}
+
+/// Returns the lanes from which ids were minted, if a session has made the memory.
+pub fn made_lanes() -> impl Iterator<Item = &'static Lane> {
+    let memory = LANES.made().memory();
+    let lanes = memory.map_or(&[][..], |memory| memory.slots);
+    lanes.iter().filter(|lane| lane.last() != 0)
+}
+
+/// Returns how many nodes have a lane, and how many can.
+pub fn used() -> (u32, u32) {
+    match LANES.made().memory() {
+        Some(memory) => table(memory.head, memory.slots).used(),
+        None => (0, settings::max_lanes()),
+    }
+}
+
+/// Whether a library of another version has made the memory.
+pub fn is_of_other_version() -> bool {
+    matches!(LANES.made(), Made::ByOther)
 }
 
 /// Returns the lanes from which ids were minted.

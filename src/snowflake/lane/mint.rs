@@ -8,9 +8,11 @@ use crate::snowflake::lane::lanes::Shared;
 use crate::snowflake::lane::{ceiling, lanes, session};
 use crate::snowflake::node::grantor;
 use crate::snowflake::settings;
+use crate::statistics::{self, Count, Wait};
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, mint, start_above,
+    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, WaitCause, mint,
+    start_above,
 };
 use std::convert::Infallible;
 use std::sync::atomic::Ordering;
@@ -39,8 +41,15 @@ impl Host for Backend {
         self.anchor
     }
 
-    fn pause(&mut self, span: Micros) -> Result<(), Infallible> {
-        clock::pause(span);
+    fn pause(&mut self, wait: mint_core::Wait) -> Result<(), Infallible> {
+        let cause = match wait.cause {
+            WaitCause::Capacity => Wait::Capacity,
+            WaitCause::Clock => Wait::Clock,
+            WaitCause::Ceiling => Wait::Ceiling,
+            WaitCause::Lease => Wait::Lease,
+        };
+        let _waiting = cause.begin(wait.is_first);
+        clock::pause(wait.span, cause.event());
         Ok(())
     }
 
@@ -68,8 +77,9 @@ impl Host for Backend {
         self.lease
     }
 
-    fn renew(&mut self) -> Result<(), Infallible> {
+    fn renew(&mut self, is_first: bool) -> Result<(), Infallible> {
         if let Some(lease) = self.lease {
+            let _waiting = Wait::Lease.begin(is_first);
             self.lease = Some(grantor::renew(lease, self.node));
         }
         Ok(())
@@ -89,6 +99,12 @@ impl Backend {
     /// Logs a step of the clock, once for the whole server.
     fn watch_steps(&self) {
         if let Some(by) = self.anchor.step(clock::now(), clock::up()) {
+            let count = if by < 0 {
+                Count::ClockStepsBack
+            } else {
+                Count::ClockStepsForward
+            };
+            statistics::add(count, 1);
             log_step(by);
         }
     }

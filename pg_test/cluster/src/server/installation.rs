@@ -151,8 +151,8 @@ pub fn signal(signal: &str, pid: impl AsRef<OsStr>) {
 
 /// Signals a process that may be gone already.
 pub fn try_signal(signal: &str, pid: impl AsRef<OsStr>) {
-    let signalled = Command::new("kill").arg(signal).arg(pid).output();
-    drop(signalled);
+    let signaled = Command::new("kill").arg(signal).arg(pid).output();
+    drop(signaled);
 }
 
 /// Returns the folder for servers: the directory for temporary files, or, in the short form, a file system in memory

@@ -17,6 +17,7 @@ mod company;
 mod counter;
 mod hostile;
 mod ids;
+mod monitor;
 mod planner;
 mod readme;
 mod registry;

@@ -73,8 +73,8 @@ fn a_wait_for_capacity_can_be_ended() {
     for layout in [BRISK, HOURLY] {
         let sql = capacity(layout);
         let ended_by = |order| interrupted(&server, server.connect("postgres"), &sql, order);
-        let cancelled = ended_by("pg_cancel_backend");
-        assert_eq!(cancelled.code, "57014", "{cancelled}");
+        let canceled = ended_by("pg_cancel_backend");
+        assert_eq!(canceled.code, "57014", "{canceled}");
         let terminated = ended_by("pg_terminate_backend");
         assert!(
             ["57P01", ""].contains(&terminated.code.as_str()),
@@ -134,7 +134,7 @@ fn a_lowered_max_ahead_is_named() {
 
 /// Without time ahead of the clock calls wait for every tick, for some of them too briefly to sleep.
 #[test]
-fn a_strict_wait_for_capacity_can_be_cancelled() {
+fn a_strict_wait_for_capacity_can_be_canceled() {
     let server = Server::build("strict wait")
         .alone()
         .conf("pg_mint.max_ahead = 0")
@@ -166,8 +166,8 @@ fn a_wait_for_the_clock_can_be_ended() {
         session.run("SET pg_mint.max_wait = '60s'");
         session
     };
-    let cancelled = interrupted(&server, patient(), next, "pg_cancel_backend");
-    assert_eq!(cancelled.code, "57014", "{cancelled}");
+    let canceled = interrupted(&server, patient(), next, "pg_cancel_backend");
+    assert_eq!(canceled.code, "57014", "{canceled}");
     let terminated = interrupted(&server, patient(), next, "pg_terminate_backend");
     assert!(
         ["57P01", ""].contains(&terminated.code.as_str()),

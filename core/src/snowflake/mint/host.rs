@@ -1,0 +1,84 @@
+//! The surroundings of minting, and the limits that it keeps to.
+
+use crate::ceiling::Ceiling;
+use crate::clock::{ClockAnchor, Micros};
+use crate::snowflake::lease::Lease;
+
+/// How far a lane may run ahead of the clock, and limits on waiting. In microseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// How far the tick of an id may start ahead of the clock.
+    pub max_ahead: Micros,
+    /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
+    pub max_wait: Micros,
+    /// How far the clock may be ahead of the time that passed.
+    pub max_jump: Micros,
+    /// How far the ceiling is raised at once.
+    pub window: Micros,
+}
+
+/// The surroundings of minting: clocks, waiting, random bits and a durable ceiling.
+pub trait Host {
+    /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
+    type Interrupt;
+
+    /// The wall clock, in microseconds since 1970.
+    fn now(&mut self) -> Micros;
+    /// Time since boot, which no one can set, in microseconds.
+    fn up(&mut self) -> Micros;
+    /// The anchor that tells a jump of the wall clock by the time since boot.
+    fn anchor(&self) -> &ClockAnchor;
+    /// Waits for about `wait.span` microseconds, or less.
+    ///
+    /// # Errors
+    /// When the caller must stop waiting.
+    fn pause(&mut self, wait: Wait) -> Result<(), Self::Interrupt>;
+    /// The clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
+    fn stepped_back(&mut self, behind: Micros);
+    /// Random bits, for layouts that start a tick at random.
+    fn random(&mut self) -> u64;
+    /// The bounds of this database. [`Host::raise`] may find others.
+    fn ceiling(&self) -> &Ceiling;
+    /// Makes a ceiling above `beyond` durable, then publishes it. [`Micros::MIN`] only attaches.
+    ///
+    /// # Errors
+    /// When the ceiling could not be raised.
+    fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
+    /// The lease to mint within, where this server leases its nodes from a registry.
+    #[inline]
+    fn lease(&self) -> Option<&Lease> {
+        None
+    }
+    /// Asks for a renewal of the lease, which ends before the next id, and waits a little. `is_first`: the call has not
+    /// waited before.
+    ///
+    /// # Errors
+    /// When it will not be renewed.
+    fn renew(&mut self, _is_first: bool) -> Result<(), Self::Interrupt> {
+        Ok(())
+    }
+}
+
+/// A wait of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// How long, in microseconds.
+    pub span: Micros,
+    /// What for.
+    pub cause: WaitCause,
+    /// True for the first wait of the call.
+    pub is_first: bool,
+}
+
+/// What a call waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitCause {
+    /// The next tick, as the layout's rate is used up.
+    Capacity,
+    /// A clock that was set back.
+    Clock,
+    /// A clock behind the ceiling that an earlier run of the server has left.
+    Ceiling,
+    /// A clock behind the beginning of the lease.
+    Lease,
+}

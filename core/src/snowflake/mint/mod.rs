@@ -1,0 +1,318 @@
+//! Minting: the algorithm that moves a lane's word, and waits or fails when it may not.
+//!
+//! The order of the steps is the algorithm. Bounds are read before the word (a lease's after it), the word before
+//! the clock: the other way round, a session that loses the processor between the two sees another's
+//! newer tick and mistakes it for a clock that stepped back. All checks look at the *last* id of a run
+//! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
+
+pub mod host;
+mod obstacle;
+
+use crate::atomic::Ordering;
+use crate::clock::Micros;
+use crate::snowflake::lane::Lane;
+use crate::snowflake::layout::Layout;
+use crate::snowflake::lease::Lease;
+use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
+use crate::snowflake::mint::obstacle::{Obstacle, next_bound, past_the_end, too_far_ahead};
+use crate::snowflake::mint_error::MintError;
+
+/// Consecutive words of a lane, now the caller's alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The first word.
+    pub first: u64,
+    /// How many, at least 1.
+    pub count: u64,
+}
+
+/// Why minting ended without ids: the host interrupted it, or policy or layout refuse it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refusal<I> {
+    /// The host interrupted it.
+    Interrupted(I),
+    /// Policy, layout or lease refuse it.
+    Refused(MintError),
+}
+
+impl<I> From<I> for Refusal<I> {
+    fn from(interrupt: I) -> Self {
+        Refusal::Interrupted(interrupt)
+    }
+}
+
+const SECOND: Micros = 1_000_000;
+
+/// Mints up to `want` ids (at least 1) from a lane in one swap.
+///
+/// More than one is cut to half of what the lane may still issue without a wait or a renewal, so that a
+/// call for millions leaves room for others.
+///
+/// - **Unique**: no word of a lane is ever in two runs.
+/// - **Ordered**: every run is above all runs minted before it.
+/// - **Overflow** of a tick's sequence takes the next tick, ahead of the clock up to `max_ahead`;
+///   beyond that it waits, at most to the next tick. The end of the time field is an error.
+/// - **Clock steps back**: continues from the last id up to `max_ahead`; beyond that it waits if
+///   `max_wait` suffices for the whole of the wait, else it is an error at once.
+///
+/// # Errors
+/// [`MintError`], or what interrupted the wait.
+#[inline(always)]
+pub fn mint<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    want: u64,
+    policy: &Policy,
+    host: &mut H,
+) -> Result<Run, Refusal<H::Interrupt>> {
+    let request = MintRequest {
+        lane,
+        layout,
+        want,
+        policy,
+        may_leap: false,
+    };
+    match request.attempt(host) {
+        Ok(run) => Ok(run),
+        Err(obstacle) => request.wait_or_fail(obstacle, host),
+    }
+}
+
+/// The parameters of a call of [`mint`]. By value, and only to functions that are inlined or fail: so its fields stay in
+/// registers.
+#[derive(Clone, Copy)]
+struct MintRequest<'a> {
+    lane: &'a Lane,
+    layout: &'a Layout,
+    want: u64,
+    policy: &'a Policy,
+    /// The clock was checked: the lane may move far at once.
+    may_leap: bool,
+}
+
+impl MintRequest<'_> {
+    /// One pass of the algorithm, retried only when another session moved the word meanwhile.
+    // Called from the fast path and the slow one: left alone, the compiler would share one copy.
+    #[inline(always)]
+    fn attempt<H: Host>(self, host: &mut H) -> Result<Run, Obstacle> {
+        let Self { lane, layout, .. } = self;
+        loop {
+            let ceiling = host.ceiling();
+            let (mut limit, mut floor) = (ceiling.limit(), ceiling.floor());
+            let last = lane.word.load(Ordering::Acquire);
+            // After the word: giving a lease back ends it first, and moves the words then.
+            let mut until = Micros::MAX;
+            if let Some(lease) = host.lease() {
+                until = lease.until();
+                limit = limit.min(until);
+                floor = floor.max(lease.from());
+            }
+            let now = host.now();
+
+            let mut first = self.next_word(last, now, floor, host)?;
+            let mut start = layout.word_start_saturating(first);
+            if start < floor {
+                first = first_word_at(lane, layout, first, floor, host);
+                start = layout.word_start_saturating(first);
+            }
+            let (mut count, mut end) = (1, first);
+            if self.want > 1 {
+                let reach = now.saturating_add(self.policy.max_ahead);
+                count = batch_size(layout, first, self.want, reach.min(until.saturating_sub(1)));
+                end += count - 1;
+                start = layout.word_start_saturating(end);
+            }
+            if end >> layout.seq.width > layout.max_tick() {
+                let error = past_the_end(layout, floor, now);
+                return Err(not_taken(lane, last, first, Obstacle::Never(error)));
+            }
+            if start.saturating_sub(now) > self.policy.max_ahead {
+                let obstacle = too_far_ahead(layout, self.policy, last, floor, start, now);
+                return Err(not_taken(lane, last, first, obstacle));
+            }
+            if start >= limit {
+                return Err(not_taken(lane, last, first, next_bound(start, host)));
+            }
+            let swapped =
+                (lane.word).compare_exchange(last, end, Ordering::AcqRel, Ordering::Acquire);
+            if swapped.is_ok() {
+                return Ok(Run { first, count });
+            }
+            lane.unskip(last, first);
+        }
+    }
+
+    /// The word after `last`, or the first one of the clock's tick when the last one's is over. Counts the words in between as
+    /// skipped, here and not where the word is moved: so a word that follows the last one costs nothing.
+    #[inline(always)]
+    fn next_word<H: Host>(
+        self,
+        last: u64,
+        now: Micros,
+        floor: Micros,
+        host: &mut H,
+    ) -> Result<u64, Obstacle> {
+        let Self { layout, policy, .. } = self;
+        if now < layout.epoch() {
+            return Err(Obstacle::Never(MintError::BeforeEpoch));
+        }
+        // Most often the last tick continues, or is ahead of the clock. Then the next word does not
+        // depend on the clock's reading, and the processor need not wait for it.
+        let passed = now.saturating_sub(layout.word_start_saturating(last));
+        if passed < layout.unit() {
+            return Ok(last + 1);
+        }
+        let tick = layout.ticks(now.saturating_sub(layout.epoch()).unsigned_abs());
+        if tick > layout.max_tick() {
+            return Err(Obstacle::Never(MintError::Exhausted));
+        }
+        // It moves far when it is new, was idle for long, or the clock jumped. A clock too far below
+        // the floor to mint by is not checked: it is wrong, and where it jumps to when it is corrected
+        // must not count as a jump.
+        let usable = floor.saturating_sub(now) <= policy.max_ahead;
+        if passed > policy.max_jump && usable && !self.may_leap {
+            return Err(Obstacle::Leap { now });
+        }
+        let first = first_word(layout, tick << layout.seq.width, host);
+        self.lane.skip(last, first);
+        Ok(first)
+    }
+
+    /// Waits, checks or raises as each obstacle demands, until ids are minted or it is hopeless.
+    #[cold]
+    fn wait_or_fail<H: Host>(
+        mut self,
+        mut obstacle: Obstacle,
+        host: &mut H,
+    ) -> Result<Run, Refusal<H::Interrupt>> {
+        let began = host.up();
+        let mut is_first = true;
+        loop {
+            if let Some((span, cause)) = self.remove(obstacle, began, is_first, host)? {
+                if is_first {
+                    self.lane.note_wait();
+                }
+                let wait = Wait {
+                    span,
+                    cause,
+                    is_first,
+                };
+                let before = host.up();
+                let paused = host.pause(wait);
+                self.lane.note_waited(host.up().saturating_sub(before));
+                paused?;
+                is_first = false;
+            }
+            match self.attempt(host) {
+                Ok(run) => return Ok(run),
+                Err(next) => obstacle = next,
+            }
+        }
+    }
+
+    /// Removes an obstacle, or returns how long to wait until it is gone, and for what.
+    fn remove<H: Host>(
+        &mut self,
+        obstacle: Obstacle,
+        began: Micros,
+        is_first: bool,
+        host: &mut H,
+    ) -> Result<Option<(Micros, WaitCause)>, Refusal<H::Interrupt>> {
+        let policy = self.policy;
+        let waited = |host: &mut H| host.up().saturating_sub(began);
+        match obstacle {
+            Obstacle::Never(error) => return Err(Refusal::Refused(error)),
+            // Without its floor there is no telling whether the clock can be trusted.
+            Obstacle::Leap { .. } if !host.ceiling().is_attached() => host.raise(Micros::MIN)?,
+            Obstacle::Leap { now } => {
+                let up = host.up();
+                let checked = host.anchor().check(now, up, policy.max_jump);
+                checked.map_err(|by| Refusal::Refused(MintError::ClockJumped { by }))?;
+                self.may_leap = true;
+            }
+            Obstacle::Ceiling { beyond } => host.raise(beyond)?,
+            Obstacle::Lease { until } => {
+                let error = MintError::LeaseEnded { until };
+                check_wait(0, policy.max_wait, waited(host), error)?;
+                host.renew(is_first)?;
+            }
+            Obstacle::Capacity { need } => return Ok(Some((need, WaitCause::Capacity))),
+            Obstacle::Clock { behind, need } => {
+                self.lane.note_step(behind);
+                host.stepped_back(behind);
+                let ahead = behind;
+                let error = MintError::ClockBehind { ahead, need };
+                check_wait(need, policy.max_wait, waited(host), error)?;
+                return Ok(Some((need, WaitCause::Clock)));
+            }
+            Obstacle::Floor { behind, need } => {
+                // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
+                let due = policy.max_ahead + 2 * policy.window + self.layout.unit().min(SECOND);
+                let (error, cause) = match host.lease().map(Lease::from) {
+                    Some(from) if from > host.ceiling().floor() => {
+                        (MintError::BeforeLease { from, need }, WaitCause::Lease)
+                    }
+                    _ => (MintError::BelowFloor { behind, need }, WaitCause::Ceiling),
+                };
+                let limit = policy.max_wait.max(due);
+                check_wait(need, limit, waited(host), error)?;
+                return Ok(Some((need, cause)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The word to begin at in a tick, of which `word` is the first one.
+#[inline]
+fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
+    match layout.start_mask() {
+        0 => word,
+        mask => word | host.random() & mask,
+    }
+}
+
+/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued. Counts
+/// the words from `first` on as skipped, which would be next without the floor.
+#[cold]
+fn first_word_at<H: Host>(
+    lane: &Lane,
+    layout: &Layout,
+    first: u64,
+    floor: Micros,
+    host: &mut H,
+) -> u64 {
+    let word = first_word(layout, layout.word_at(floor), host);
+    lane.skip(first - 1, word);
+    word
+}
+
+/// Returns the obstacle in the way of words from `first` on: none was skipped.
+#[cold]
+fn not_taken(lane: &Lane, last: u64, first: u64, obstacle: Obstacle) -> Obstacle {
+    lane.unskip(last, first);
+    obstacle
+}
+
+/// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
+/// `want`.
+fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
+    let age = reach.saturating_sub(layout.epoch()).max(0);
+    let tick = layout.ticks(age.unsigned_abs()).min(layout.max_tick());
+    let end = tick << layout.seq.width | layout.seq.max();
+    let left = (end + 1).saturating_sub(first);
+    want.min(left.div_ceil(2)).max(1)
+}
+
+/// Refuses a wait of `need` that exceeds the limit.
+fn check_wait<I>(
+    need: Micros,
+    limit: Micros,
+    waited: Micros,
+    error: MintError,
+) -> Result<(), Refusal<I>> {
+    if need.saturating_add(waited) > limit {
+        return Err(Refusal::Refused(error));
+    }
+    Ok(())
+}

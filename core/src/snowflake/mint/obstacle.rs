@@ -1,0 +1,71 @@
+//! The reasons why a pass of minting gives no ids.
+
+use crate::clock::Micros;
+use crate::snowflake::layout::Layout;
+use crate::snowflake::lease::Lease;
+use crate::snowflake::mint::host::{Host, Policy};
+use crate::snowflake::mint_error::MintError;
+
+/// The reason why an attempt did not mint.
+pub(super) enum Obstacle {
+    /// The layout's rate: wait until the tick may be used.
+    Capacity { need: Micros },
+    /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
+    Clock { behind: Micros, need: Micros },
+    /// The first tick that starts at or after the floor is too far ahead; the clock is `behind` the
+    /// floor, or within the floor's tick.
+    Floor { behind: Micros, need: Micros },
+    /// The lane would move far at once.
+    Leap { now: Micros },
+    /// The run reaches the limit of the ceiling.
+    Ceiling { beyond: Micros },
+    /// The run reaches the end of the lease.
+    Lease { until: Micros },
+    /// Waiting does not help.
+    Never(MintError),
+}
+
+/// The bound, lease or ceiling, that a tick lies at or behind.
+#[cold]
+pub(super) fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
+    match host.lease().map(Lease::until) {
+        Some(until) if until <= start => Obstacle::Lease { until },
+        _ => Obstacle::Ceiling { beyond: start },
+    }
+}
+
+/// The reason why there is no such tick: the layout has ended, or the floor is wrong.
+#[cold]
+pub(super) fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
+    if layout.word_at(floor) >> layout.seq.width <= layout.max_tick() {
+        return MintError::Exhausted;
+    }
+    let need = floor.saturating_sub(now);
+    MintError::BelowFloor { behind: need, need }
+}
+
+/// Tells why a run would begin too far ahead: because the lane already stands where the policy
+/// would not have let it go, then the clock stepped back; because the floor does; or because the
+/// lane's rate is used up.
+#[cold]
+pub(super) fn too_far_ahead(
+    layout: &Layout,
+    policy: &Policy,
+    last: u64,
+    floor: Micros,
+    start: Micros,
+    now: Micros,
+) -> Obstacle {
+    let need = start.saturating_sub(now).saturating_sub(policy.max_ahead);
+    let behind = |word: u64| layout.word_start_saturating(word).saturating_sub(now);
+    let (lane, bottom) = (behind(last), behind(layout.word_at(floor)));
+    // A lease that was given back has moved the lane to its end, which is the floor then.
+    if lane > policy.max_ahead && lane > bottom {
+        Obstacle::Clock { behind: lane, need }
+    } else if bottom > policy.max_ahead {
+        let behind = floor.saturating_sub(now);
+        Obstacle::Floor { behind, need }
+    } else {
+        Obstacle::Capacity { need }
+    }
+}

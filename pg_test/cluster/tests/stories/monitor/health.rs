@@ -1,0 +1,217 @@
+//! `mint.health()`: each check notices what it is for.
+
+use super::{assert_status, status};
+use mint_cluster::{Server, Session, say};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Returns the checks that are not ok.
+fn bad(session: &mut Session) -> Vec<String> {
+    session.column("SELECT check_name || ': ' || detail FROM mint.health() WHERE status <> 'ok'")
+}
+
+#[test]
+fn a_server_in_use_is_well_and_asking_is_quick() {
+    let server = Server::build("well").alone().start();
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
+    // Before anything was used: nothing is made by asking.
+    assert_eq!(bad(&mut session), Vec::<String>::new());
+    let checks: i64 = session.one("SELECT count(*) FROM mint.health()");
+    assert_eq!(checks, 19);
+    session.run(
+        "SELECT snowflake_next_id(5), uuid_v7(), objectid(), segment_create('s'), ticket_create('t'), user_sequence_create('f');
+         SELECT segment_next('s'), ticket_next('t'), user_sequence_next('f', 1)",
+    );
+    assert_eq!(bad(&mut session), Vec::<String>::new());
+    let mut watcher = server.connect_as("watcher", "postgres");
+    watcher.run("SET default_transaction_read_only = on");
+    let mut spans = Vec::new();
+    for _ in 0..21 {
+        let begun = Instant::now();
+        watcher.run("SELECT * FROM mint.health()");
+        spans.push(begun.elapsed());
+    }
+    spans.sort();
+    say(format!(
+        "mint.health(): quickest {:?}, median {:?}, longest {:?}",
+        spans[0], spans[10], spans[20]
+    ));
+    // The quickest, as other programs use the machine too.
+    assert!(spans[0] < Duration::from_millis(20), "{spans:?}");
+}
+
+/// Another transaction has locked all that it can.
+#[test]
+fn it_waits_for_no_lock() {
+    let server = Server::start("locked");
+    let mut session = server.connect("postgres");
+    session.run(
+        "SELECT mint.registry_create(); SELECT snowflake_next_id(5);
+         CREATE SEQUENCE s; SELECT segment_next('s'); SELECT user_sequence_create('f'); SELECT user_sequence_next('f', 1)",
+    );
+    session.run(
+        "BEGIN; ALTER SEQUENCE mint.time_ceiling RENAME TO other; ALTER SEQUENCE s RENAME TO t;
+         LOCK TABLE mint_registry.registry, mint_registry.leases, f IN ACCESS EXCLUSIVE MODE",
+    );
+    let mut other = server.connect("postgres");
+    other.run("SET statement_timeout = '2s'");
+    assert_status(
+        &mut other,
+        "ceiling",
+        "ok",
+        "is locked by another transaction",
+    );
+    assert_status(
+        &mut other,
+        "quarantine",
+        "warning",
+        "are locked by another transaction",
+    );
+    other.run("SELECT * FROM mint.stats");
+    session.run("ROLLBACK");
+    assert_eq!(status(&mut other, "ceiling"), "ok");
+}
+
+#[test]
+fn a_clock_that_is_behind_is_noticed() {
+    let Some(server) = Server::start_with_clock("clock behind") else {
+        return;
+    };
+    server
+        .connect("postgres")
+        .run("SELECT snowflake_next_id(5)");
+    let mut session = server.connect("postgres");
+    assert_status(&mut session, "clock", "ok", "");
+    server.set_clock("-5");
+    assert_status(&mut session, "clock", "warning", "node 5");
+    server.set_clock("-60");
+    assert_status(&mut session, "clock", "critical", "node 5");
+    server.stop_fast();
+    server.start_again();
+    // Nothing is in memory: the page says it.
+    let mut session = server.connect("postgres");
+    assert_status(
+        &mut session, "clock", "critical", "the ceiling of this database",
+    );
+    session.refusal("SELECT snowflake_next_id(5)");
+    assert_status(
+        &mut session,
+        "clock",
+        "critical",
+        "the ceiling of database \"postgres\"",
+    );
+    server.set_clock("+0");
+    assert_status(&mut session, "clock", "ok", "");
+}
+
+#[test]
+fn a_ceiling_that_was_set_back_is_noticed() {
+    let server = Server::start("ceiling set back");
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5)");
+    assert_eq!(status(&mut session, "ceiling"), "ok");
+    session.run("SELECT setval('mint.time_ceiling', 1000000)");
+    assert_status(&mut session, "ceiling", "critical", "1970-01-01T00:00:01Z");
+    // As the hint says.
+    sleep(Duration::from_millis(600));
+    session.run("SELECT snowflake_next_id(5)");
+    assert_eq!(status(&mut session, "ceiling"), "ok");
+}
+
+#[test]
+fn lanes_near_capacity_and_layouts_that_end_are_noticed() {
+    let server = Server::start("near capacity");
+    let mut session = server.connect("postgres");
+    assert_eq!(status(&mut session, "capacity"), "ok");
+    // 100 ms of Sonyflake hold 2,560 ids.
+    session.run("SELECT count(snowflake_next_id(3, 'sonyflake')) FROM generate_series(1, 60000)");
+    assert_status(&mut session, "capacity", "warning", "node 3");
+    assert_eq!(status(&mut session, "layouts"), "ok");
+    // 2^25 and 2^21 seconds from now on: 388 days, of which some are past, and 24.
+    for (bits, past, expected) in [(25, "40 days", "warning"), (21, "1 day", "critical")] {
+        let epoch: String = session.one(&format!(
+            "SELECT to_char((now() - interval '{past}') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+        ));
+        let layout = format!("time:{bits} node:10 seq:12 unit:1s epoch:{epoch}");
+        session.run(&format!("SELECT snowflake_next_id(1, '{layout}')"));
+        assert_status(&mut session, "layouts", expected, &format!("time:{bits}"));
+    }
+}
+
+#[test]
+fn tables_that_are_nearly_full_are_noticed() {
+    let server = Server::build("nearly full")
+        .conf("pg_mint.max_lanes = 16\npg_mint.max_segments = 16\npg_mint.max_sections = 64")
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(g) FROM generate_series(1, 12) g");
+    assert_eq!(status(&mut session, "lanes"), "ok");
+    session.run("SELECT snowflake_next_id(13)");
+    assert_status(&mut session, "lanes", "warning", "13 of 16");
+    session.run("SELECT snowflake_next_id(g) FROM generate_series(1, 16) g");
+    assert_status(&mut session, "lanes", "critical", "16 of 16");
+    session.run("SELECT segment_create('s' || g) FROM generate_series(1, 13) g; SELECT segment_next(('s' || g)::regclass) FROM generate_series(1, 13) g");
+    assert_status(&mut session, "segments", "warning", "13 of 16");
+    session.run("SELECT user_sequence_create('f', 64); SELECT count(user_sequence_next('f', g)) FROM generate_series(1, 10000) g");
+    assert_status(&mut session, "sections", "warning", "64 of 64");
+    assert_eq!(status(&mut session, "ceilings"), "ok");
+}
+
+#[test]
+fn a_sequence_near_its_end_is_noticed() {
+    let server = Server::start("near its end");
+    let mut session = server.connect("postgres");
+    session.run("CREATE SEQUENCE s MAXVALUE 1000; CREATE SEQUENCE again MAXVALUE 10 CYCLE");
+    session.run("SELECT count(segment_next('again')) FROM generate_series(1, 25)");
+    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 500)");
+    assert_eq!(status(&mut session, "sequences"), "ok");
+    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 420)");
+    assert_status(&mut session, "sequences", "warning", "sequence \"s\"");
+    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 80)");
+    assert_status(&mut session, "sequences", "critical", "sequence \"s\"");
+    session.run("DROP SEQUENCE s");
+    assert_eq!(status(&mut session, "sequences"), "ok");
+}
+
+#[test]
+fn settings_that_wait_for_a_restart_are_noticed() {
+    let server = Server::start("waiting settings");
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5)");
+    assert_eq!(status(&mut session, "settings"), "ok");
+    session.set_for_server("pg_mint.max_lanes", "64");
+    assert_status(&mut session, "settings", "warning", "\"pg_mint.max_lanes\"");
+    server.restart();
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5)");
+    assert_eq!(status(&mut session, "settings"), "ok");
+}
+
+#[test]
+fn versions_that_differ_are_noticed() {
+    let server = Server::start("versions");
+    let mut session = server.connect("postgres");
+    assert_eq!(status(&mut session, "versions"), "ok");
+    session.run("UPDATE pg_extension SET extversion = '0.0.9' WHERE extname = 'pg_mint'");
+    assert_status(&mut session, "versions", "warning", "0.0.9");
+    session.run("UPDATE pg_extension SET extversion = mint.version() WHERE extname = 'pg_mint'");
+    // A library with another form of the lanes, beside memory of this one.
+    session.run("SELECT snowflake_next_id(5)");
+    let stamp = *b"mint\x9d\xc5\xfel";
+    server.install_library(|library| {
+        let places: Vec<usize> = (0..library.len() - 12)
+            .filter(|&at| library[at..at + 8] == stamp)
+            .collect();
+        assert_eq!(places.len(), 1);
+        library[places[0] + 8] += 1;
+    });
+    let mut newer = server.connect("postgres");
+    assert_status(
+        &mut newer,
+        "versions",
+        "critical",
+        "another version of the library",
+    );
+    assert_eq!(newer.refusal("SELECT snowflake_next_id(5)").code, "55000");
+}

@@ -1,0 +1,178 @@
+//! Checks of the clock, and of what was issued ahead of it.
+
+use crate::monitor::health::finding::{Finding, Status, seconds};
+use crate::pg::backend::{guc, recovery};
+use crate::pg::machine::clock::ahead;
+use crate::pg::sequence::Sequence;
+use crate::snowflake::lane::{ceiling as ceilings, lanes};
+use crate::snowflake::settings;
+use mint_core::clock::{duration_text, timestamp_text};
+use mint_core::{Lane, Micros};
+
+/// Returns how far the last id of a lane is ahead of the clock.
+fn lane_ahead(lane: &Lane) -> Option<Micros> {
+    let layout = lane.layout()?;
+    let start = layout.tick_start(lane.last() >> layout.seq.width)?;
+    Some(ahead(start))
+}
+
+fn describe(lane: &Lane) -> String {
+    let layout = lane
+        .layout()
+        .map_or_else(String::new, |layout| layout.to_string());
+    match lane.node() {
+        Some(node) => format!("layout \"{layout}\", node {node}"),
+        None => format!("layout \"{layout}\", shared lane"),
+    }
+}
+
+/// Whether the clock is behind what was issued: the ceilings that earlier runs of the server have left, and the lanes.
+pub fn clock() -> Finding {
+    const CHECK: &str = "clock";
+    let policy = settings::policy();
+    let floors = ceilings::rows().into_iter().map(|row| {
+        let what = format!("the ceiling of database \"{}\"", row.database);
+        (ahead(row.floor), what)
+    });
+    // A standby has its ceiling on the page only.
+    let page = ceilings::own_page().filter(|(_, written)| written.is_none());
+    let page = page.and_then(|(oid, _)| Sequence::peek(oid));
+    let page = page.map(|row| {
+        (
+            ahead(row.last_value),
+            "the ceiling of this database".to_owned(),
+        )
+    });
+    let lanes = lanes::made_lanes().filter_map(|lane| {
+        let what = || format!("the last id of a lane ({})", describe(lane));
+        Some((lane_ahead(lane)?, what()))
+    });
+    let all = floors.chain(page).chain(lanes);
+    let Some((behind, what)) = all.max_by_key(|&(behind, _)| behind) else {
+        return Finding::ok(CHECK, "No ids were generated since the server started.");
+    };
+    let (ahead, longest) = (policy.max_ahead, policy.max_ahead + guc::max_wait());
+    // Ids ahead by the whole of it are as they should be.
+    let slack = policy.window + 100_000;
+    let status = match behind {
+        _ if behind > longest + slack => Status::Critical,
+        _ if behind > ahead + slack => Status::Warning,
+        _ => Status::Ok,
+    };
+    let detail = if behind > 0 {
+        format!("The clock is {} behind {what}.", duration_text(behind))
+    } else {
+        "The clock is ahead of all ids that were generated.".to_owned()
+    };
+    let finding = Finding::ok(CHECK, detail);
+    let finding = finding.measured(seconds(behind.max(0)), seconds(ahead + slack), "seconds");
+    finding.with(
+        status,
+        "Correct the clock of this machine. If it is right, a clock that was ahead has left ids or a ceiling in the future: see mint.reset_ceiling().",
+    )
+}
+
+/// Whether the page of this database's ceiling is below what was written to it.
+pub fn ceiling() -> Finding {
+    const CHECK: &str = "ceiling";
+    if recovery::is_in_progress() {
+        return Finding::ok(
+            CHECK,
+            "This server is a standby: the ceiling is that of its primary.",
+        );
+    }
+    // The value in memory first: the page is never below it, unless somebody has set it back.
+    let Some((oid, Some(written))) = ceilings::own_page() else {
+        return Finding::ok(
+            CHECK,
+            "No ids were generated in this database since the server started.",
+        );
+    };
+    let Some(row) = Sequence::peek(oid) else {
+        return Finding::ok(
+            CHECK,
+            "Sequence \"mint.time_ceiling\" is locked by another transaction.",
+        );
+    };
+    let short = written.saturating_sub(row.last_value).max(0);
+    let detail = format!(
+        "The ceiling on the page is {}; {} was written.",
+        timestamp_text(row.last_value),
+        timestamp_text(written)
+    );
+    let status = if short > 0 {
+        Status::Critical
+    } else {
+        Status::Ok
+    };
+    let finding = Finding::ok(CHECK, detail).measured(seconds(short), 0.000_001, "seconds");
+    finding.with(
+        status,
+        "Generate an id in this database, which raises the ceiling again, before the server is stopped. Do not modify sequence \"mint.time_ceiling\".",
+    )
+}
+
+/// Whether lanes run so far ahead of the clock that calls will soon wait.
+pub fn capacity() -> Finding {
+    const CHECK: &str = "capacity";
+    let policy = settings::policy();
+    if policy.max_ahead == 0 {
+        return Finding::ok(
+            CHECK,
+            "Ids never run ahead of the clock, as \"pg_mint.max_ahead\" is 0.",
+        );
+    }
+    let lanes = lanes::made_lanes().filter_map(|lane| Some((lane_ahead(lane)?, lane)));
+    let Some((ahead, lane)) = lanes.max_by_key(|&(ahead, _)| ahead) else {
+        return Finding::ok(CHECK, "No ids were generated since the server started.");
+    };
+    let threshold = policy.max_ahead / 5 * 4;
+    let status = if ahead >= threshold {
+        Status::Warning
+    } else {
+        Status::Ok
+    };
+    let detail = match ahead {
+        ..=0 => "No lane is ahead of the clock.".to_owned(),
+        _ => format!(
+            "A lane is {} ahead of the clock ({}).",
+            duration_text(ahead),
+            describe(lane)
+        ),
+    };
+    let finding = Finding::ok(CHECK, detail);
+    let finding = finding.measured(seconds(ahead.max(0)), seconds(threshold), "seconds");
+    finding.with(
+        status,
+        "Use more shards, or a layout with more bits of sequence.",
+    )
+}
+
+/// Whether layouts from which ids were generated end soon.
+pub fn layouts() -> Finding {
+    const CHECK: &str = "layouts";
+    const DAY: Micros = 86_400_000_000;
+    const SOON: Micros = 365 * DAY;
+    const VERY_SOON: Micros = 30 * DAY;
+    let ends = lanes::made_lanes().filter_map(|lane| {
+        let layout = lane.layout()?;
+        Some((layout.end()?, layout))
+    });
+    let Some((end, layout)) = ends.min_by_key(|&(end, _)| end) else {
+        return Finding::ok(CHECK, "No ids were generated since the server started.");
+    };
+    let left = ahead(end);
+    let status = match left {
+        ..VERY_SOON => Status::Critical,
+        ..SOON => Status::Warning,
+        _ => Status::Ok,
+    };
+    let detail = format!("Layout \"{layout}\" ends at {}.", timestamp_text(end));
+    let finding = Finding::ok(CHECK, detail);
+    let days = |span: Micros| seconds(span) / 86_400.0;
+    let finding = finding.measured(days(left), days(SOON), "days");
+    finding.with(
+        status,
+        "Convert the ids to a layout that lasts longer, as snowflake_convert() does.",
+    )
+}

@@ -1,0 +1,83 @@
+//! Checks of the server: what is wrong, or about to be, and what to do about it.
+//!
+//! They run in any session, during recovery, and while the registry is away. They read memory that is there and pages
+//! that no session has locked: they make no memory, wait for no lock that another session may hold for long, and do
+//! not talk to the registry.
+
+mod clock;
+pub mod finding;
+mod memory;
+mod registry;
+mod server;
+
+use crate::monitor::health::finding::Finding;
+use crate::pg::datum::text::DecodedText;
+use pgrx::prelude::*;
+
+/// Returns one row for each check: its name, whether it is ok, a warning or critical, what was measured, from which value on it is
+/// a warning, what that means, and what to do about it.
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 10000)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn health() -> TableIterator<
+    'static,
+    (
+        name!(check_name, &'static str),
+        name!(status, &'static str),
+        name!(value, Option<f64>),
+        name!(threshold, Option<f64>),
+        name!(unit, Option<&'static str>),
+        name!(detail, DecodedText),
+        name!(hint, Option<DecodedText>),
+    ),
+> {
+    TableIterator::new(findings().into_iter().map(|finding| {
+        let Finding {
+            check,
+            status,
+            value,
+            threshold,
+            unit,
+            detail,
+            hint,
+        } = finding;
+        let hint = hint.filter(|_| status != finding::Status::Ok);
+        (
+            check,
+            status.name(),
+            value,
+            threshold,
+            unit,
+            DecodedText(detail),
+            hint.map(|hint| DecodedText(hint.to_owned())),
+        )
+    }))
+}
+
+fn findings() -> Vec<Finding> {
+    let facts = server::Facts::read();
+    let mut all = vec![
+        clock::clock(),
+        clock::ceiling(),
+        clock::capacity(),
+        clock::layouts(),
+    ];
+    all.extend(memory::tables());
+    all.extend([
+        memory::sequences(),
+        memory::settings(),
+        registry::lease(),
+        registry::registry(),
+        registry::quarantine(),
+        registry::publication(&facts),
+        server::node(&facts),
+        server::workers(),
+        server::versions(&facts),
+    ]);
+    all
+}
+
+extension_sql_file!(
+    "../../../sql/monitor/health.sql",
+    name = "monitor_health",
+    requires = [health]
+);

@@ -1,0 +1,172 @@
+//! Checks of the server and of this database: versions, workers, and the node beside others.
+
+use crate::counter::segment::{slots, usage as segments};
+use crate::monitor::health::finding::{Finding, Status};
+use crate::pg::backend::recovery;
+use crate::pg::catalog::privilege::guarded;
+use crate::pg::datum::text::DecodedText;
+use crate::pg::error::{OrReport, relay_errors};
+use crate::registry::member::usage as leases;
+use crate::snowflake::lane::lanes;
+use crate::snowflake::node::grantor;
+use crate::snowflake::node::setting::{Node, node as node_setting};
+use pgrx::{FromDatum, IntoDatum, Spi};
+
+/// What the catalogs say.
+pub struct Facts {
+    /// The version of the extension's objects in this database.
+    extension: Option<String>,
+    /// The publications that have tables of a registry.
+    pub publications: Vec<String>,
+    /// Whether other servers receive what this one writes, by a connection or a slot.
+    is_replicated: bool,
+    /// Whether this database receives what other servers write.
+    is_subscriber: bool,
+}
+
+/// One row. Catalogs and functions that every role may read.
+const QUERY: &str = "SELECT
+    (SELECT e.extversion FROM pg_catalog.pg_extension AS e
+     WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name),
+    (SELECT pg_catalog.array_agg(p.pubname::pg_catalog.text ORDER BY p.pubname) FROM pg_catalog.pg_publication AS p
+     WHERE p.puballtables AND EXISTS (
+             SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+         ) OR EXISTS (
+             SELECT FROM pg_catalog.pg_publication_namespace AS s
+                 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) s.pnnspid
+             WHERE s.pnpubid OPERATOR(pg_catalog.=) p.oid
+                 AND n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+         ) OR EXISTS (
+             SELECT FROM pg_catalog.pg_publication_rel AS r
+                 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.prrelid
+                 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+             WHERE r.prpubid OPERATOR(pg_catalog.=) p.oid
+                 AND n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+         )),
+    EXISTS (SELECT FROM pg_catalog.pg_get_replication_slots()) OR EXISTS (SELECT FROM pg_catalog.pg_stat_get_wal_senders()),
+    EXISTS (
+        SELECT FROM pg_catalog.pg_subscription AS s
+            JOIN pg_catalog.pg_database AS d ON d.oid OPERATOR(pg_catalog.=) s.subdbid
+        WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+    )";
+
+impl Facts {
+    pub fn read() -> Self {
+        guarded(|| {
+            relay_errors(|| {
+                Spi::connect(|client| {
+                    let row = client.select(QUERY, Some(1), &[]).or_report().first();
+                    fn value<T: FromDatum + IntoDatum>(
+                        row: &pgrx::spi::SpiTupleTable<'_>,
+                        column: usize,
+                    ) -> Option<T> {
+                        row.get(column).or_report()
+                    }
+                    Self {
+                        extension: value::<DecodedText>(&row, 1).map(|text| text.0),
+                        publications: value::<Vec<String>>(&row, 2).unwrap_or_default(),
+                        is_replicated: value(&row, 3).unwrap_or(false),
+                        is_subscriber: value(&row, 4).unwrap_or(false),
+                    }
+                })
+            })
+        })
+    }
+}
+
+/// Whether a fixed node is used beside other servers that may have the same one.
+pub fn node(facts: &Facts) -> Finding {
+    const CHECK: &str = "node";
+    let node = match node_setting() {
+        Node::Fixed(node) => node.to_string(),
+        Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
+        Node::Unset | Node::Auto | Node::Assigned => {
+            return Finding::ok(CHECK, "The node of this server is not fixed.");
+        }
+    };
+    let others = [
+        (recovery::is_in_progress(), "this server is a standby"),
+        (
+            facts.is_replicated,
+            "other servers receive what this one writes",
+        ),
+        (facts.is_subscriber, "this database has subscriptions"),
+    ];
+    let others: Vec<&str> = others
+        .iter()
+        .filter_map(|&(is_so, what)| is_so.then_some(what))
+        .collect();
+    if others.is_empty() || grantor::is_there() {
+        let detail = format!("Node {node} is fixed, and no other server is known to use it.");
+        return Finding::ok(CHECK, detail);
+    }
+    let finding = Finding::ok(
+        CHECK,
+        format!("Node {node} is fixed, and {}.", others.join(", and ")),
+    );
+    finding.with(
+        Status::Warning,
+        "Make sure that each server has a \"pg_mint.node\" of its own in its postgresql.conf, or let a registry grant nodes.",
+    )
+}
+
+/// Whether background workers are missing.
+pub fn workers() -> Finding {
+    let missing = [
+        (
+            leases::lacks_worker(),
+            "\"pg_mint registry\", which renews leases",
+        ),
+        (
+            segments::lacks_supplier(),
+            "\"pg_mint segments\", which requests segments of other servers",
+        ),
+        (
+            !recovery::is_in_progress() && segments::lacks_keeper(),
+            "\"pg_mint give-back\", which gives values back at a shutdown",
+        ),
+    ];
+    let missing: Vec<&str> = missing
+        .iter()
+        .filter_map(|&(is_so, what)| is_so.then_some(what))
+        .collect();
+    let (detail, status) = match missing.as_slice() {
+        [] => ("No background worker is missing.".to_owned(), Status::Ok),
+        _ if leases::lacks_worker() => (
+            format!("Not running: {}.", missing.join("; ")),
+            Status::Critical,
+        ),
+        _ => (
+            format!("Not running: {}.", missing.join("; ")),
+            Status::Warning,
+        ),
+    };
+    let finding = Finding::ok("workers", detail).measured(missing.len() as f64, 1.0, "workers");
+    finding.with(
+        status,
+        "Increase \"max_worker_processes\" and restart the server. Check the server log.",
+    )
+}
+
+/// Whether the library, the extension and the shared memory are of one version.
+pub fn versions(facts: &Facts) -> Finding {
+    const CHECK: &str = "versions";
+    const LIBRARY: &str = env!("CARGO_PKG_VERSION");
+    if lanes::is_of_other_version() || slots::is_of_other_version() {
+        let detail = "Shared memory was created by another version of the library.";
+        return Finding::ok(CHECK, detail).with(Status::Critical, "Restart the server.");
+    }
+    let extension = facts.extension.as_deref().unwrap_or("unknown");
+    let detail =
+        format!("The library has version {LIBRARY}, the extension in this database {extension}.");
+    let status = if extension == LIBRARY {
+        Status::Ok
+    } else {
+        Status::Warning
+    };
+    let finding = Finding::ok(CHECK, detail);
+    finding.with(
+        status,
+        "Use ALTER EXTENSION pg_mint UPDATE, and reconnect sessions of an older library.",
+    )
+}

@@ -1,0 +1,93 @@
+//! The lanes of all families, for SQL.
+
+use crate::objectid::generate as objectids;
+use crate::pg::datum::timestamp::{interval, timestamp};
+use crate::pg::machine::clock;
+use crate::snowflake::lane::lanes as snowflakes;
+use crate::snowflake::layout::sql_type::SnowflakeLayout;
+use crate::uuid::lanes as uuids;
+use mint_core::{Lane, Micros};
+use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::prelude::*;
+
+type Row = (
+    Option<SnowflakeLayout>,
+    Option<i64>,
+    Option<i64>,
+    Option<TimestampWithTimeZone>,
+    Option<Interval>,
+    Option<i64>,
+    i64,
+    Interval,
+    Interval,
+    &'static str,
+);
+
+/// Returns the lanes from which the server has minted since it started, for the view of the same name.
+#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn lanes() -> TableIterator<
+    'static,
+    (
+        name!(layout, Option<SnowflakeLayout>),
+        name!(node, Option<i64>),
+        name!(last_id, Option<i64>),
+        name!(at, Option<TimestampWithTimeZone>),
+        name!(ahead, Option<Interval>),
+        name!(ids, Option<i64>),
+        name!(waits, i64),
+        name!(waited, Interval),
+        name!(largest_step, Interval),
+        name!(family, &'static str),
+    ),
+> {
+    let [gregorian, unix] = uuids::made_lanes().map_or([None; 2], |lanes| lanes.last());
+    let objectid = objectids::made_lane().and_then(|lane| Some((lane.last()?, lane.minted())));
+    let further = [
+        gregorian.map(|at| monotonic("uuid_v1", at, None)),
+        unix.map(|at| monotonic("uuid_v7", at, None)),
+        objectid.map(|(at, minted)| monotonic("objectid", at, Some(minted))),
+    ];
+    let all = snowflakes::lanes().filter_map(snowflake);
+    TableIterator::new(all.chain(further.into_iter().flatten()))
+}
+
+fn snowflake(lane: &Lane) -> Option<Row> {
+    let layout = lane.layout()?;
+    let word = lane.last();
+    let at = layout.tick_start(word >> layout.seq.width);
+    Some((
+        Some(SnowflakeLayout::from(&layout)),
+        lane.node().map(u64::cast_signed),
+        lane.node().map(|node| layout.id(node, word)),
+        at.and_then(timestamp),
+        at.map(|at| interval(clock::ahead(at))),
+        Some(lane.taken().cast_signed()),
+        lane.waits().cast_signed(),
+        interval(lane.waited()),
+        interval(lane.largest_step()),
+        "snowflake",
+    ))
+}
+
+/// Returns the row of a lane that never waits.
+fn monotonic(family: &'static str, at: Micros, minted: Option<u64>) -> Row {
+    (
+        None,
+        None,
+        None,
+        timestamp(at),
+        Some(interval(clock::ahead(at))),
+        minted.map(u64::cast_signed),
+        0,
+        interval(0),
+        interval(0),
+        family,
+    )
+}
+
+extension_sql_file!(
+    "../../sql/monitor/lanes.sql",
+    name = "monitor_lanes",
+    requires = [lanes]
+);

@@ -1,0 +1,5 @@
+//! What an administrator watches: lanes, statistics and the health of the server.
+
+pub mod health;
+pub mod lanes;
+pub mod stats;

@@ -1,0 +1,105 @@
+//! The statistics of the server, for SQL.
+
+use crate::counter::segment::usage as segments;
+use crate::counter::user::{sections, users};
+use crate::objectid::generate as objectids;
+use crate::pg::datum::timestamp::{interval, timestamp};
+use crate::registry::member::usage as leases;
+use crate::snowflake::lane::{ceiling, lanes};
+use crate::statistics;
+use crate::statistics::{Count, Family, never_less};
+use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::prelude::*;
+
+/// Returns the values of the view `mint.stats`, in its order: ids by family, waits by cause, counts, and what is in use of how
+/// much; how long calls have waited, by cause; and since when is counted.
+#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
+fn stat_values() -> TableIterator<
+    'static,
+    (
+        name!(ids, Vec<i64>),
+        name!(waits, Vec<i64>),
+        name!(waited, Vec<Interval>),
+        name!(counts, Vec<i64>),
+        name!(used, Vec<i64>),
+        name!(since, Option<TimestampWithTimeZone>),
+    ),
+> {
+    let waits = statistics::waits();
+    TableIterator::once((
+        ids().map(u64::cast_signed).to_vec(),
+        waits.iter().map(|(calls, _)| calls.cast_signed()).collect(),
+        waits.iter().map(|&(_, span)| interval(span)).collect(),
+        COUNTS
+            .map(|count| statistics::count(count).cast_signed())
+            .to_vec(),
+        used().into_iter().flatten().map(u64::cast_signed).collect(),
+        timestamp(statistics::since()),
+    ))
+}
+
+/// What the view shows, in its order.
+const COUNTS: [Count; 10] = [
+    Count::ClockStepsBack,
+    Count::ClockStepsForward,
+    Count::CeilingWrites,
+    Count::SectionRaises,
+    Count::Refills,
+    Count::SegmentEvictions,
+    Count::SectionEvictions,
+    Count::UserEvictions,
+    Count::LeaseRenewals,
+    Count::LeaseFailures,
+];
+
+/// Returns how many snowflakes, ObjectIDs and values of segments were issued.
+fn ids() -> [u64; 3] {
+    let taken = lanes::made_lanes().map(|lane| lane.taken()).sum();
+    // What is left first: a segment that is filled in between makes it less, never more.
+    let left: u64 = segments::left();
+    let values = statistics::count(Count::ValuesTaken);
+    let values = values.saturating_sub(left + statistics::count(Count::ValuesDropped));
+    [
+        never_less(Family::Snowflakes, taken),
+        objectids::made_lane().map_or(0, |lane| lane.minted()),
+        never_less(Family::SegmentValues, values),
+    ]
+}
+
+/// Returns how many lanes, ceilings, segments, sections, users and leases are in use, each with the most that can be.
+fn used() -> [[u64; 2]; 6] {
+    let wide = |(used, most): (usize, usize)| [used as u64, most as u64];
+    let (lanes_used, most_lanes) = lanes::used();
+    let (users_used, most_users) = users::used();
+    [
+        [lanes_used.into(), most_lanes.into()],
+        wide(ceiling::used()),
+        wide(segments::used()),
+        wide(sections::used()),
+        [users_used, most_users],
+        wide(leases::used()),
+    ]
+}
+
+/// Sets `mint.stats` to zero, and the statistics in the views of lanes, ceilings, segments and leases. Returns the time.
+#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 100)]
+fn reset_stats() -> Option<TimestampWithTimeZone> {
+    lanes::made_lanes().for_each(|lane| lane.reset_statistics());
+    if let Some(lane) = objectids::made_lane() {
+        lane.reset_count();
+    }
+    ceiling::reset_statistics();
+    let left = segments::reset_statistics();
+    leases::reset_statistics();
+    let at = statistics::reset();
+    // They are drawn from now on.
+    statistics::add(Count::ValuesTaken, left);
+    timestamp(at)
+}
+
+extension_sql_file!(
+    "../../sql/monitor/stats.sql",
+    name = "monitor_stats",
+    requires = [stat_values, reset_stats]
+);

@@ -1,0 +1,43 @@
+//! What an administrator watches of the leases. Nothing here makes the memory, or talks to the registry.
+
+use crate::registry::member::leases::{self, made};
+use crate::registry::member::slot::{LeaseSlot, SLOTS};
+use crate::registry::settings;
+use crate::snowflake::node::grantor;
+
+/// Returns the slots that are used, if a session has made the memory.
+fn slots() -> impl Iterator<Item = &'static LeaseSlot> {
+    made().then(leases::slots).into_iter().flatten()
+}
+
+/// Returns how many slots are used, and how many there are.
+pub fn used() -> (usize, usize) {
+    (slots().count(), SLOTS)
+}
+
+/// Sets the statistics of all leases to zero.
+pub fn reset_statistics() {
+    slots().for_each(LeaseSlot::reset_statistics);
+}
+
+/// Returns the leases that are held of the registry that the settings name.
+pub fn held() -> Vec<&'static LeaseSlot> {
+    let key = settings::registry_key();
+    let own = slots().filter(|slot| slot.registry() == key && slot.id().is_some());
+    own.collect()
+}
+
+/// Whether sessions have needed a lease, and the leases were not released since.
+pub fn are_wanted() -> bool {
+    made() && leases::wanted() != (0, 0) && !leases::is_released()
+}
+
+/// Returns why the last request failed, if it did.
+pub fn trouble() -> Option<String> {
+    made().then(leases::note).flatten()
+}
+
+/// Whether leases are wanted, and no worker requests them.
+pub fn lacks_worker() -> bool {
+    grantor::is_there() && are_wanted() && !leases::requests().is_served_or_started()
+}
