@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export FULL QUICK BENCH DESTDIR HA ROWS
+export FULL QUICK BENCH RIVALS DESTDIR HA ROWS
 
 .PHONY: all install installcheck clean help run stop test test-all drivers torture lint bench instructions docs \
 	expected script package dist chroot
@@ -48,7 +48,7 @@ torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORT
 lint: ## formatting, clippy, English, names in SQL, the layout of the code, and links of the documents
 	@$(TOOLS)/lint.sh
 
-bench: ## measure it beside what it replaces (PG=15, QUICK=1)
+bench: ## measure it beside what it replaces (PG=15, QUICK=1; BENCH=compare RIVALS=folder: beside other extensions)
 	@$(TOOLS)/bench.sh $(PG)
 
 instructions: ## count the instructions of the hot paths

@@ -2,16 +2,18 @@
 //!
 //! They are written from the results of a run, so that documents and results agree.
 
+use crate::compare;
 use crate::many::{members, word};
 use crate::report::{self, Results, read};
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 4] = [
+const DOCUMENTS: [&str; 5] = [
     "README.md",
     "docs/explanation/what-ids-cost.md",
     "docs/explanation/scale.md",
     "docs/from/tidb.md",
+    "docs/compare.md",
 ];
 
 /// Each key of a table, and the generator of it.
@@ -66,7 +68,9 @@ fn filled(document: &str, results: &Path) -> String {
         let (name, rest) = part.split_once(" -->").expect("a mark has an end");
         let (_, after) = rest.split_once(END).expect("a mark is closed");
         let figures = match name {
-            "machine" => machine(results),
+            "machine" => report::machine_of(results),
+            "compare 18" => compare::draw(&results.join("compare/18")),
+            "compare 19" => compare::draw(&results.join("compare/19")),
             "keys" => keys(results, &KEYS, true),
             "figures" => figures(results),
             "word" => word::draw(results),
@@ -78,20 +82,6 @@ fn filled(document: &str, results: &Path) -> String {
         let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
     }
     text
-}
-
-/// Returns the machine of the run, from the head of the report.
-fn machine(results: &Path) -> String {
-    let report = read(&results.join("README.md"));
-    let said = |what: &str| {
-        let start = format!("- {what}: ");
-        report
-            .lines()
-            .find_map(|line| line.strip_prefix(&start))
-            .unwrap_or_default()
-    };
-    let server: Vec<&str> = said("Server").split(' ').take(2).collect();
-    format!("{}, {}.\n", server.join(" "), said("Machine"))
 }
 
 fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {

@@ -4,11 +4,13 @@
 //! turns, so that a busy time of the machine affects them all. Only ratios count.
 //!
 //!     mint_bench [--quick] [--results DIRECTORY] [SECTION ...]
+//!     mint_bench [--quick] [--results DIRECTORY] compare    # beside other extensions, see compare/mod.rs
 //!     mint_bench [--results DIRECTORY] --documents    # measures nothing; writes the last results into the documents
 
 mod candidates;
 mod ceiling;
 mod chart;
+mod compare;
 mod documents;
 mod growth;
 mod many;
@@ -17,9 +19,8 @@ mod report;
 mod scale;
 mod stats;
 mod tables;
-mod time_predicates;
 
-use mint_cluster::Server;
+use mint_cluster::{Builder, Server};
 use report::Report;
 use scale::Scale;
 use std::path::PathBuf;
@@ -40,21 +41,13 @@ fn main() {
             section => only.push(section.to_owned()),
         }
     }
+    // Other extensions must be installed for it, so it is not part of a whole run.
+    if only == ["compare"] {
+        return compare::run(scale, &results);
+    }
     let wanted = |section: &str| only.is_empty() || only.iter().any(|name| name == section);
 
-    let server = Server::build("bench")
-        .conf("shared_buffers = '128MB'")
-        .conf("max_connections = 100")
-        .conf("max_wal_size = '8GB'")
-        .conf("checkpoint_timeout = '1h'")
-        .conf("autovacuum = off")
-        .conf("jit = off")
-        .conf("max_parallel_workers_per_gather = 0")
-        .conf("synchronous_commit = off")
-        .conf("pg_mint.max_lanes = 16384")
-        .conf("pg_mint.user_memory = '128MB'")
-        .durable()
-        .start();
+    let server = builder("bench").start();
     candidates::prepare(&server);
 
     let mut report = Report::begin(&server, scale, results);
@@ -66,7 +59,7 @@ fn main() {
         ("tables", tables::measure),
         ("growth", growth::measure),
         ("ceiling", ceiling::measure),
-        ("time_predicates", time_predicates::measure),
+        ("time_predicates", tables::time_predicates::measure),
     ];
     for (name, measure) in sections {
         if wanted(name) {
@@ -75,4 +68,24 @@ fn main() {
         }
     }
     report.finish();
+}
+
+/// Returns the server on which everything is measured.
+fn builder(name: &str) -> Builder {
+    configured(Server::build(name))
+}
+
+fn configured(builder: Builder) -> Builder {
+    builder
+        .conf("shared_buffers = '128MB'")
+        .conf("max_connections = 100")
+        .conf("max_wal_size = '8GB'")
+        .conf("checkpoint_timeout = '1h'")
+        .conf("autovacuum = off")
+        .conf("jit = off")
+        .conf("max_parallel_workers_per_gather = 0")
+        .conf("synchronous_commit = off")
+        .conf("pg_mint.max_lanes = 16384")
+        .conf("pg_mint.user_memory = '128MB'")
+        .durable()
 }

@@ -205,6 +205,11 @@ impl Results {
         line(&head[0]) + &rule + &rows
     }
 
+    /// Returns the first cell of each row.
+    pub fn first_cells(&self) -> impl Iterator<Item = &str> {
+        self.0[1..].iter().map(|cells| cells[0].as_str())
+    }
+
     /// Returns the cell of a column in the first row that starts with `row`; empty where it was not measured.
     pub fn cell(&self, row: &[&str], column: &str) -> &str {
         let place = self.0[0].iter().position(|name| name == column);
@@ -224,4 +229,18 @@ impl Results {
             .filter(move |cells| cells[0] == first)
             .map(move |cells| cells[place].as_str())
     }
+}
+
+/// Returns the machine of the run, from the head of the report.
+pub fn machine_of(results: &Path) -> String {
+    let report = read(&results.join("README.md"));
+    let said = |what: &str| {
+        let start = format!("- {what}: ");
+        report
+            .lines()
+            .find_map(|line| line.strip_prefix(&start))
+            .unwrap_or_default()
+    };
+    let server: Vec<&str> = said("Server").split(' ').take(2).collect();
+    format!("{}, {}.\n", server.join(" "), said("Machine"))
 }

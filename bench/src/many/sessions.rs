@@ -66,7 +66,7 @@ pub fn columns(first: &str) -> Vec<String> {
 }
 
 /// Ids of a query of [`throughput`].
-const BATCH: u32 = 5_000;
+pub const BATCH: u32 = 5_000;
 
 /// Measures million ids per second of each form, by number of sessions.
 fn rates(

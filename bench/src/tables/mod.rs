@@ -1,5 +1,7 @@
 //! Effect of the key on its table: time, size, WAL, buffers, and the scan of the newest rows.
 
+pub mod time_predicates;
+
 use crate::chart::{self, Axis, Bar};
 use crate::report::{self, Report, Table, number};
 use crate::scale::Scale;
@@ -67,12 +69,12 @@ const KEYS: [Key; 12] = [
 ];
 
 /// Rows of a transaction.
-const BATCH: u32 = 10_000;
+pub const BATCH: u32 = 10_000;
 
 /// Cost of filling one table.
-struct Filled {
-    seconds: f64,
-    wal_mb: f64,
+pub struct Filled {
+    pub seconds: f64,
+    pub wal_mb: f64,
     buffers: i64,
 }
 
@@ -140,12 +142,12 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     report.add(scans);
 }
 
-fn megabytes(session: &mut Session, what: &str) -> f64 {
+pub fn megabytes(session: &mut Session, what: &str) -> f64 {
     session.one::<f64>(&format!("SELECT ({what})::float8 / 1e6"))
 }
 
 /// Returns the expression of a relation's size, with that of its partitions.
-fn size_of(relation: &str) -> String {
+pub fn size_of(relation: &str) -> String {
     format!(
         "SELECT coalesce(sum(pg_relation_size(relid)), pg_relation_size('{relation}')) FROM pg_partition_tree('{relation}')"
     )
@@ -172,18 +174,23 @@ fn create(session: &mut Session, key: &Key) {
 
 fn fill(session: &mut Session, key: &Key, rows: u32) -> Filled {
     create(session, key);
-    session.run("CHECKPOINT");
-    let before: String = session.one("SELECT pg_current_wal_insert_lsn()::text");
     let insert = format!(
         "INSERT INTO bench_rows
          SELECT {}, clock_timestamp(), repeat('x', 40) FROM generate_series(1, {BATCH}) AS i",
         key.call
     );
+    insert_all(session, &insert, rows)
+}
+
+/// Fills the table `bench_rows` by a statement that inserts a batch.
+pub fn insert_all(session: &mut Session, insert: &str, rows: u32) -> Filled {
+    session.run("CHECKPOINT");
+    let before: String = session.one("SELECT pg_current_wal_insert_lsn()::text");
     let mut seconds = 0.0;
     let batches = rows / BATCH;
     for batch in 1..=batches {
         let began = Instant::now();
-        session.run(&insert);
+        session.run(insert);
         seconds += began.elapsed().as_secs_f64();
         if batch % (batches / 5) == 0 && batch < batches {
             report::progress(&format!("    {} of {rows} rows", batch * BATCH));
@@ -276,14 +283,7 @@ fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut T
         ));
         let query = format!("SELECT count(body) FROM bench_rows WHERE {column} >= '{bound}'");
         let found = session.one::<i64>(&query);
-        let taken: Vec<f64> = (0..scale.pick(11, 5))
-            .map(|_| {
-                let began = Instant::now();
-                session.one::<i64>(&query);
-                began.elapsed().as_secs_f64() * 1e3
-            })
-            .collect();
-        let taken = Spread::of(&taken);
+        let taken = timed(session, &query, scale.pick(11, 5));
         scans.row(&[
             key.name.to_owned(),
             by.to_owned(),
@@ -294,6 +294,18 @@ fn scan(session: &mut Session, key: &Key, rows: u32, scale: Scale, scans: &mut T
             size,
         ]);
     }
+}
+
+/// Returns the milliseconds of a query that counts.
+pub fn timed(session: &mut Session, query: &str, rounds: u32) -> Spread {
+    let taken: Vec<f64> = (0..rounds)
+        .map(|_| {
+            let began = Instant::now();
+            session.one::<i64>(query);
+            began.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    Spread::of(&taken)
 }
 
 /// Returns the number of buffers that a query touches.
