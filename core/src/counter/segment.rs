@@ -36,7 +36,7 @@ pub type Position = u64;
 /// - `halves`: written before `filled` shows them.
 /// - `positions`: the same.
 /// - `step`, `refilled`: notes for filling. `refilled` is when the second segment or a later one was filled, and
-///   [`ONCE`] after the first.
+///   `ONCE` after the first.
 /// - `taken`, `refills`, `waits`, `waited`: statistics, of the owner's time.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
