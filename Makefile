@@ -7,9 +7,9 @@ MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export FULL QUICK BENCH DESTDIR
+export FULL QUICK BENCH RIVALS DESTDIR HA ROWS
 
-.PHONY: all install installcheck clean help run stop test test-all programs torture lint bench instructions docs \
+.PHONY: all install installcheck clean help run stop test test-all drivers torture lint bench instructions docs \
 	expected script package dist chroot
 
 all: ## build the library for a server of yours: make PG_CONFIG=/path/to/pg_config
@@ -39,16 +39,16 @@ test: ## all tests on one PostgreSQL (PG=15, FULL=1)
 test-all: ## all tests on PostgreSQL 15, 16, 17, 18 and 19
 	@$(TOOLS)/test_all.sh
 
-programs: ## ORMs, migration tools and drivers on a server with pg_mint; installs them (PG=15)
-	@$(TOOLS)/programs.sh $(or $(PG_CONFIG),$(PG))
+drivers: ## ORMs, migration tools, drivers and a pooler on a server with pg_mint; installs them (PG=15, ROWS=100000 in converted tables)
+	@$(TOOLS)/drivers.sh $(or $(PG_CONFIG),$(PG))
 
-torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members)
-	@$(TOOLS)/torture.sh $(or $(MINUTES),10) $(PG)
+torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members, HA=1 for Patroni)
+	@$(TOOLS)/torture.sh $(or $(MINUTES),$(if $(HA),30,10)) $(PG)
 
 lint: ## formatting, clippy, English, names in SQL, the layout of the code, and links of the documents
 	@$(TOOLS)/lint.sh
 
-bench: ## measure it beside what it replaces (PG=15, QUICK=1)
+bench: ## measure it beside what it replaces (PG=15, QUICK=1; BENCH=compare RIVALS=folder: beside other extensions)
 	@$(TOOLS)/bench.sh $(PG)
 
 instructions: ## count the instructions of the hot paths

@@ -14,6 +14,7 @@ static SNOWFLAKE_TIME: TimeFunction = TimeFunction::new(
     ],
     has_time_on_top,
     true,
+    true,
     None,
 );
 
@@ -22,10 +23,16 @@ const UUID_BOUNDS: [&std::ffi::CStr; 4] = [
 ];
 
 /// The time of version 1 is not where order begins, so there must be no other version than 7.
-static UUID_TIME: TimeFunction =
-    TimeFunction::new(UUID_BOUNDS, always, false, Some((c"uuid_version", 7)));
+static UUID_TIME: TimeFunction = TimeFunction::new(
+    UUID_BOUNDS,
+    always,
+    false,
+    false,
+    Some((c"uuid_version", 7)),
+);
 
-static UUID_V7_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS, always, false, None);
+/// Between UUIDs of version 7 are others, which have no time.
+static UUID_V7_TIME: TimeFunction = TimeFunction::new(UUID_BOUNDS, always, false, false, None);
 
 static OBJECTID_TIME: TimeFunction = TimeFunction::new(
     [
@@ -33,6 +40,7 @@ static OBJECTID_TIME: TimeFunction = TimeFunction::new(
     ],
     always,
     false,
+    true,
     None,
 );
 
@@ -51,22 +59,28 @@ fn has_time_on_top(layout: &[&[u8]]) -> bool {
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, &SNOWFLAKE_TIME)
+    answer(request, call, Some(&SNOWFLAKE_TIME))
 }
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn uuid_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, &UUID_TIME)
+    answer(request, call, Some(&UUID_TIME))
 }
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v7_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, &UUID_V7_TIME)
+    answer(request, call, Some(&UUID_V7_TIME))
 }
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn objectid_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, &OBJECTID_TIME)
+    answer(request, call, Some(&OBJECTID_TIME))
+}
+
+/// Of functions that are inlined to a range of ids, so that nothing but the number of their rows is told.
+#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+fn id_between_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
+    answer(request, call, None)
 }
 
 /// Returns the start of a day in the session's time zone, as comparisons of a timestamptz with a date take it: beyond
@@ -93,8 +107,8 @@ extension_sql_file!(
     "../sql/time_predicates/support.sql",
     name = "time_predicates",
     requires = [
-        "snowflake_decode", "uuid_decode", "objectid_functions", snowflake_time_support,
-        uuid_time_support, uuid_v7_time_support, objectid_time_support, timestamptz_of,
-        timestamptz_of_timestamp
+        "snowflake_decode", "uuid_decode", "uuid_bounds", "objectid_functions", "objectid_bounds",
+        snowflake_time_support, uuid_time_support, uuid_v7_time_support, objectid_time_support,
+        id_between_support, timestamptz_of, timestamptz_of_timestamp
     ]
 );

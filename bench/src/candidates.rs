@@ -129,6 +129,12 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
     (there, missing)
 }
 
+/// Returns statements that create the function of Instagram's article, as in the tour.
+pub fn instagram() -> String {
+    let function = include_str!("../../docs/tour/article.sql");
+    format!("CREATE SCHEMA insta5; {function}")
+}
+
 /// Creates the objects that candidates need, without extensions that the server does not have.
 pub fn prepare(server: &Server) {
     let mut session = server.connect("postgres");
@@ -149,7 +155,5 @@ pub fn prepare(server: &Server) {
     ] {
         let _ = session.try_run(optional);
     }
-    // The function of the article, as in the tour.
-    session.run("CREATE SCHEMA insta5");
-    session.run(include_str!("../../docs/tour/article.sql"));
+    session.run(&instagram());
 }

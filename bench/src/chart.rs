@@ -31,6 +31,15 @@ impl Line {
             points,
         }
     }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the value of a point.
+    pub fn value(&self, place: usize) -> f64 {
+        self.points[place].1
+    }
 }
 
 /// One bar of a chart.
@@ -69,7 +78,43 @@ pub fn lines(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
     if lines.iter().all(|line| line.points.is_empty()) {
         return;
     }
-    draw_lines(place, title, axes, lines).expect("a chart can be drawn");
+    let range = 0.0..highest(lines) * 1.1;
+    draw_lines(place, title, axes, range, lines).expect("a chart can be drawn");
+}
+
+/// Draws lines over logarithmic axes.
+pub fn lines_by_powers(place: &Path, title: &str, axes: (&str, &str), lines: &[Line]) {
+    let values = lines.iter().flat_map(|line| &line.points);
+    let low = values.map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let range = (low / 2.0..highest(lines) * 2.0).log_scale();
+    draw_lines(place, title, axes, range, lines).expect("a chart can be drawn");
+}
+
+fn highest(lines: &[Line]) -> f64 {
+    let points = lines.iter().flat_map(|line| &line.points);
+    points.map(|point| point.1).fold(0.0, f64::max)
+}
+
+/// Colors of a chart on a dark page, which a browser chooses.
+const DARK: &str = "<style>@media (prefers-color-scheme: dark) {
+rect[fill=\"#FFFFFF\"] { fill: #0d1117; }
+text { fill: #e6edf3; }
+[stroke=\"#000000\"] { stroke: #e6edf3; }
+[fill=\"#000000\"] { fill: #e6edf3; }
+[stroke=\"#616161\"] { stroke: #b0b8c0; }
+[fill=\"#616161\"] { fill: #b0b8c0; }
+}</style>
+";
+
+/// Adds the colors of a dark page to a chart, and its title for programs that read a page aloud.
+fn adapt(place: &Path, title: &str) -> std::io::Result<()> {
+    let text = std::fs::read_to_string(place)?;
+    let (head, rest) = text.split_once(">\n").unwrap_or((&text, ""));
+    let head = format!("{head} role=\"img\"");
+    std::fs::write(
+        place,
+        format!("{head}>\n<title>{title}</title>\n{DARK}{rest}"),
+    )
 }
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -132,12 +177,15 @@ where
     Ok(())
 }
 
-fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -> Drawn {
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let right = points().map(|point| point.0).fold(1.0, f64::max);
-    let top = points().map(|point| point.1).fold(0.0, f64::max) * 1.1;
+fn draw_lines<Y>(place: &Path, title: &str, (x, y): (&str, &str), range: Y, lines: &[Line]) -> Drawn
+where
+    Y: AsRangedCoord<Value = f64>,
+    Y::CoordDescType: ValueFormatter<f64>,
+{
+    let points = lines.iter().flat_map(|line| &line.points);
+    let right = points.map(|point| point.0).fold(1.0, f64::max);
     // Sessions double from step to step; lanes, users and ids grow tenfold.
-    let base = if right > 100.0 { 10.0 } else { 2.0 };
+    let base = if right > 200.0 { 10.0 } else { 2.0 };
     let root = SVGBackend::new(place, (860, 480)).into_drawing_area();
     root.fill(&WHITE)?;
     // The legend has its own area, where it covers no line.
@@ -148,14 +196,14 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
         .margin_right(24)
         .set_label_area_size(LabelAreaPosition::Left, 76)
         .set_label_area_size(LabelAreaPosition::Bottom, 44)
-        .build_cartesian_2d((1.0..right).log_scale().base(base), 0.0..top)?;
+        .build_cartesian_2d((1.0..right).log_scale().base(base), range)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .x_desc(x)
         .y_desc(y)
         .x_label_formatter(&|value| format!("{value:.0}"))
-        .y_label_formatter(&|value| format!("{value:.0}"))
+        .y_label_formatter(&|value| format!("{}", (value * 1e3).round() / 1e3))
         .label_style(("sans-serif", 14))
         .draw()?;
     let style = ("sans-serif", 14)
@@ -175,5 +223,7 @@ fn draw_lines(place: &Path, title: &str, (x, y): (&str, &str), lines: &[Line]) -
         legend.draw(&Text::new(line.name.clone(), (24, y), style.clone()))?;
     }
     root.present()?;
+    drop((chart, plot, legend, root));
+    adapt(place, title)?;
     Ok(())
 }

@@ -2,14 +2,18 @@
 //!
 //! They are written from the results of a run, so that documents and results agree.
 
-use crate::report;
+use crate::compare;
+use crate::many::{members, word};
+use crate::report::{self, Results, read};
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 3] = [
+const DOCUMENTS: [&str; 5] = [
     "README.md",
     "docs/explanation/what-ids-cost.md",
+    "docs/explanation/scale.md",
     "docs/from/tidb.md",
+    "docs/compare.md",
 ];
 
 /// Each key of a table, and the generator of it.
@@ -54,10 +58,6 @@ pub fn refresh(results: &Path) {
     }
 }
 
-fn read(place: &Path) -> String {
-    std::fs::read_to_string(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
-}
-
 /// Returns the document with new text between its marks.
 fn filled(document: &str, results: &Path) -> String {
     const BEGIN: &str = "<!-- bench ";
@@ -68,63 +68,20 @@ fn filled(document: &str, results: &Path) -> String {
         let (name, rest) = part.split_once(" -->").expect("a mark has an end");
         let (_, after) = rest.split_once(END).expect("a mark is closed");
         let figures = match name {
-            "machine" => machine(results),
+            "machine" => report::machine_of(results),
+            "compare 18" => compare::draw(&results.join("compare/18")),
+            "compare 19" => compare::draw(&results.join("compare/19")),
             "keys" => keys(results, &KEYS, true),
             "figures" => figures(results),
+            "word" => word::draw(results),
+            "members" => members::draw(results),
+            "members_size" => Results::read(results, "members_size.csv").markdown(),
             "scattering" => keys(results, &SCATTERING, false),
             other => panic!("there is no bench {other}"),
         };
         let _ = write!(text, "{BEGIN}{name} -->\n{figures}{END}{after}");
     }
     text
-}
-
-/// Returns the machine of the run, from the head of the report.
-fn machine(results: &Path) -> String {
-    let report = read(&results.join("README.md"));
-    let said = |what: &str| {
-        let start = format!("- {what}: ");
-        report
-            .lines()
-            .find_map(|line| line.strip_prefix(&start))
-            .unwrap_or_default()
-    };
-    let server: Vec<&str> = said("Server").split(' ').take(2).collect();
-    format!("{}, {}.\n", server.join(" "), said("Machine"))
-}
-
-/// A table of the results.
-struct Results(Vec<Vec<String>>);
-
-impl Results {
-    fn read(results: &Path, name: &str) -> Self {
-        let text = read(&results.join(name));
-        let cells = |line: &str| {
-            let inside = line.trim_matches('"').split("\",\"");
-            inside.map(str::to_owned).collect()
-        };
-        Self(text.lines().map(cells).collect())
-    }
-
-    /// Returns the cell of a column in the first row that starts with `row`; empty where it was not measured.
-    fn cell(&self, row: &[&str], column: &str) -> &str {
-        let place = self.0[0].iter().position(|name| name == column);
-        let place = place.unwrap_or_else(|| panic!("no column {column}"));
-        self.0
-            .iter()
-            .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
-            .map_or("", |cells| &cells[place])
-    }
-
-    /// Returns the cells of a column in all rows that begin with `first`.
-    fn column<'a>(&'a self, column: &str, first: &'a str) -> impl Iterator<Item = &'a str> {
-        let place = self.0[0].iter().position(|name| name == column);
-        let place = place.unwrap_or_else(|| panic!("no column {column}"));
-        self.0
-            .iter()
-            .filter(move |cells| cells[0] == first)
-            .map(move |cells| cells[place].as_str())
-    }
 }
 
 fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {

@@ -4,22 +4,23 @@
 //! turns, so that a busy time of the machine affects them all. Only ratios count.
 //!
 //!     mint_bench [--quick] [--results DIRECTORY] [SECTION ...]
+//!     mint_bench [--quick] [--results DIRECTORY] compare    # beside other extensions, see compare/mod.rs
 //!     mint_bench [--results DIRECTORY] --documents    # measures nothing; writes the last results into the documents
 
 mod candidates;
 mod ceiling;
 mod chart;
+mod compare;
 mod documents;
 mod growth;
+mod many;
 mod per_call;
 mod report;
 mod scale;
-mod sessions;
 mod stats;
 mod tables;
-mod time_predicates;
 
-use mint_cluster::Server;
+use mint_cluster::{Builder, Server};
 use report::Report;
 use scale::Scale;
 use std::path::PathBuf;
@@ -40,9 +41,42 @@ fn main() {
             section => only.push(section.to_owned()),
         }
     }
+    // Other extensions must be installed for it, so it is not part of a whole run.
+    if only == ["compare"] {
+        return compare::run(scale, &results);
+    }
     let wanted = |section: &str| only.is_empty() || only.iter().any(|name| name == section);
 
-    let server = Server::build("bench")
+    let server = builder("bench").start();
+    candidates::prepare(&server);
+
+    let mut report = Report::begin(&server, scale, results);
+    let sections: [(&str, Section); 8] = [
+        ("per_call", per_call::measure),
+        ("sessions", many::sessions::measure),
+        ("word", many::word::measure),
+        ("members", many::members::measure),
+        ("tables", tables::measure),
+        ("growth", growth::measure),
+        ("ceiling", ceiling::measure),
+        ("time_predicates", tables::time_predicates::measure),
+    ];
+    for (name, measure) in sections {
+        if wanted(name) {
+            report::progress(name);
+            measure(&server, scale, &mut report);
+        }
+    }
+    report.finish();
+}
+
+/// Returns the server on which everything is measured.
+fn builder(name: &str) -> Builder {
+    configured(Server::build(name))
+}
+
+fn configured(builder: Builder) -> Builder {
+    builder
         .conf("shared_buffers = '128MB'")
         .conf("max_connections = 100")
         .conf("max_wal_size = '8GB'")
@@ -54,23 +88,4 @@ fn main() {
         .conf("pg_mint.max_lanes = 16384")
         .conf("pg_mint.user_memory = '128MB'")
         .durable()
-        .start();
-    candidates::prepare(&server);
-
-    let mut report = Report::begin(&server, scale, results);
-    let sections: [(&str, Section); 6] = [
-        ("per_call", per_call::measure),
-        ("sessions", sessions::measure),
-        ("tables", tables::measure),
-        ("growth", growth::measure),
-        ("ceiling", ceiling::measure),
-        ("time_predicates", time_predicates::measure),
-    ];
-    for (name, measure) in sections {
-        if wanted(name) {
-            report::progress(name);
-            measure(&server, scale, &mut report);
-        }
-    }
-    report.finish();
 }

@@ -3,7 +3,7 @@
 use crate::scale::Scale;
 use mint_cluster::Server;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Prints the progress of the run on the terminal.
@@ -176,4 +176,71 @@ fn machine() -> String {
         .map_or("unknown processor", |(_, model)| model);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     format!("{model}, {cores} cores, {}", said_by("uname", &["-sr"]))
+}
+
+/// Reads a file of the results or a document.
+pub fn read(place: &Path) -> String {
+    std::fs::read_to_string(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
+}
+
+/// A table of the results.
+pub struct Results(Vec<Vec<String>>);
+
+impl Results {
+    pub fn read(results: &Path, name: &str) -> Self {
+        let text = read(&results.join(name));
+        let cells = |line: &str| {
+            let inside = line.trim_matches('"').split("\",\"");
+            inside.map(str::to_owned).collect()
+        };
+        Self(text.lines().map(cells).collect())
+    }
+
+    /// Returns all of it as Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let rule = format!("|{}\n", "---:|".repeat(self.0[0].len()));
+        let (head, rows) = self.0.split_at(1);
+        let rows = rows.iter().map(line).collect::<String>();
+        line(&head[0]) + &rule + &rows
+    }
+
+    /// Returns the first cell of each row.
+    pub fn first_cells(&self) -> impl Iterator<Item = &str> {
+        self.0[1..].iter().map(|cells| cells[0].as_str())
+    }
+
+    /// Returns the cell of a column in the first row that starts with `row`; empty where it was not measured.
+    pub fn cell(&self, row: &[&str], column: &str) -> &str {
+        let place = self.0[0].iter().position(|name| name == column);
+        let place = place.unwrap_or_else(|| panic!("no column {column}"));
+        self.0
+            .iter()
+            .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
+            .map_or("", |cells| &cells[place])
+    }
+
+    /// Returns the cells of a column in all rows that begin with `first`.
+    pub fn column<'a>(&'a self, column: &str, first: &'a str) -> impl Iterator<Item = &'a str> {
+        let place = self.0[0].iter().position(|name| name == column);
+        let place = place.unwrap_or_else(|| panic!("no column {column}"));
+        self.0
+            .iter()
+            .filter(move |cells| cells[0] == first)
+            .map(move |cells| cells[place].as_str())
+    }
+}
+
+/// Returns the machine of the run, from the head of the report.
+pub fn machine_of(results: &Path) -> String {
+    let report = read(&results.join("README.md"));
+    let said = |what: &str| {
+        let start = format!("- {what}: ");
+        report
+            .lines()
+            .find_map(|line| line.strip_prefix(&start))
+            .unwrap_or_default()
+    };
+    let server: Vec<&str> = said("Server").split(' ').take(2).collect();
+    format!("{}, {}.\n", server.join(" "), said("Machine"))
 }

@@ -80,6 +80,16 @@ INSERT INTO down DEFAULT VALUES RETURNING id;
 SELECT * FROM sequences_now;
 DROP TABLE down; DROP SEQUENCE countdown;
 
+-- In another schema.
+CREATE SCHEMA elsewhere; CREATE SEQUENCE elsewhere.numbers;
+CREATE TABLE far (id bigint PRIMARY KEY DEFAULT nextval('elsewhere.numbers'));
+INSERT INTO far DEFAULT VALUES;
+SELECT mint.convert('far', 'id', 'snowflake_next_id(5)') IS NOT NULL AS converted;
+SELECT sequence, last_value FROM mint.conversions;
+SELECT mint.convert_revert('far', 'id');
+INSERT INTO far DEFAULT VALUES RETURNING id;
+DROP TABLE far; DROP SCHEMA elsewhere CASCADE;
+
 -- 4. and 5. Identity columns.
 CREATE TABLE always (id bigint GENERATED ALWAYS AS IDENTITY (START 10 INCREMENT 5 CACHE 2 CYCLE MAXVALUE 100000) PRIMARY KEY, n int);
 COMMENT ON SEQUENCE always_id_seq IS 'the numbers';
@@ -178,6 +188,12 @@ ALTER TABLE node REPLICA IDENTITY USING INDEX node_pkey;
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM currval(''node_id_seq''); RETURN NULL; END';
 CREATE TRIGGER refuse AFTER UPDATE OF id ON node FOR EACH ROW WHEN (old.id > 5) EXECUTE FUNCTION refuse();
 CREATE FUNCTION newest() RETURNS bigint BEGIN ATOMIC SELECT max(id) FROM node; END;
+-- Functions that use the sequence, take an id as an integer, or only look like it.
+CREATE FUNCTION latest() RETURNS bigint LANGUAGE sql AS 'INSERT INTO Node DEFAULT VALUES; SELECT pg_catalog.lastval ()';
+CREATE FUNCTION upcoming() RETURNS bigint BEGIN ATOMIC SELECT last_value FROM node_id_seq; END;
+CREATE FUNCTION has_node(integer) RETURNS bool LANGUAGE sql AS 'SELECT EXISTS (SELECT FROM shop.node WHERE id = $1)';
+CREATE FUNCTION has_leaf(text, smallint[]) RETURNS bool BEGIN ATOMIC SELECT EXISTS (SELECT FROM leaf WHERE node = ANY ($2)); END;
+CREATE FUNCTION other_table(integer) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN my_lastval(); /* node_2, my_node */ END';
 CREATE STATISTICS node_statistics ON id, parent FROM node;
 SET client_min_messages = error;
 CREATE PUBLICATION nodes FOR TABLE node;
@@ -193,13 +209,43 @@ SELECT mint.convert_revert('node', 'id');
 SELECT count(*), newest() > 1000 AS newest FROM leaf;
 DROP PUBLICATION nodes;
 DROP TABLE node, leaf CASCADE;
-DROP FUNCTION refuse;
+DROP FUNCTION refuse, latest, has_node, other_table;
 CREATE UNLOGGED TABLE quick (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 SELECT mint.convert('quick', 'id', 'snowflake_next_id(5)') IS NOT NULL AS converted;
 SELECT relname, relpersistence FROM pg_class WHERE relname LIKE 'quick%' ORDER BY 1;
 SELECT mint.convert_revert('quick', 'id');
 SELECT relname, relpersistence FROM pg_class WHERE relname LIKE 'quick%' ORDER BY 1;
 DROP TABLE quick;
+
+-- 12. Cycles of foreign keys between integers, by the script.
+CREATE TABLE husband (id serial PRIMARY KEY, wife integer);
+CREATE TABLE wife (id integer PRIMARY KEY REFERENCES husband, husband integer REFERENCES husband);
+ALTER TABLE husband ADD FOREIGN KEY (id) REFERENCES wife DEFERRABLE INITIALLY DEFERRED, ADD FOREIGN KEY (wife) REFERENCES wife;
+BEGIN; INSERT INTO husband DEFAULT VALUES; INSERT INTO wife VALUES (1, 1); UPDATE husband SET wife = 1; COMMIT;
+SET client_min_messages = warning;
+\set ECHO none
+SELECT command FROM mint.convert_plan('husband', 'id', 'snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+RESET client_min_messages;
+SELECT attrelid::regclass, attname, atttypid::regtype FROM pg_attribute WHERE attrelid IN ('husband'::regclass, 'wife'::regclass) AND attnum > 0 AND NOT attisdropped ORDER BY attrelid::regclass::text, attname;
+BEGIN;
+INSERT INTO husband (wife) VALUES (1) RETURNING id > 1000 AS is_new;
+INSERT INTO wife SELECT max(id), max(id) FROM husband;
+COMMIT;
+SELECT count(*) FROM husband JOIN wife USING (id);
+DROP TABLE husband, wife; DROP SEQUENCE husband_id_seq;
+
+-- 25. An event trigger sees the statements, and runs with the rights of the table's owner.
+CREATE TABLE seen (tag text, by_whom name);
+CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO shop.seen SELECT tg_tag, current_user; END';
+CREATE ROLE keeper; GRANT USAGE, CREATE ON SCHEMA shop TO keeper; GRANT INSERT ON seen TO keeper;
+CREATE TABLE kept (id bigserial PRIMARY KEY); ALTER TABLE kept OWNER TO keeper;
+CREATE EVENT TRIGGER see ON ddl_command_end EXECUTE FUNCTION see();
+SELECT mint.convert('kept', 'id', 'snowflake_next_id(5)') IS NOT NULL AS converted;
+DROP EVENT TRIGGER see;
+SELECT tag, by_whom, count(*) FROM seen GROUP BY 1, 2 ORDER BY 1;
+SELECT mint.convert_revert('kept', 'id');
+DROP TABLE kept, seen; DROP FUNCTION see; REVOKE ALL ON SCHEMA shop FROM keeper; DROP ROLE keeper;
 
 -- In a transaction block: a rollback leaves nothing, and the sequence not at its end.
 CREATE TABLE undone (id bigserial PRIMARY KEY);

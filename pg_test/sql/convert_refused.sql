@@ -90,6 +90,16 @@ CREATE TABLE grandchild (child integer REFERENCES child, ok bigint REFERENCES t)
 SELECT mint.convert('t', 'id', 'snowflake_next_id(5)');
 DROP TABLE child, grandchild;
 
+-- Domains over integers, of the column and of one that refers to it.
+CREATE DOMAIN number AS integer; CREATE DOMAIN small_number AS number;
+CREATE TABLE parent (id number PRIMARY KEY);
+CREATE TABLE child (parent small_number REFERENCES parent, t small_number REFERENCES t);
+SELECT mint.convert('parent', 'id', 'snowflake_next_id(5)');
+SELECT note FROM mint.convert_plan('parent', 'id', 'snowflake_next_id(5)');
+SELECT mint.convert('t', 'id', 'snowflake_next_id(5)');
+SELECT note FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)');
+DROP TABLE child, parent; DROP DOMAIN number CASCADE;
+
 -- A view on the sequence of an identity column.
 CREATE TABLE always (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 CREATE VIEW last AS SELECT last_value FROM always_id_seq;

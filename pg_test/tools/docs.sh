@@ -18,16 +18,17 @@ command -v python3 >/dev/null || die "python3 is missing: apt-get install python
 rm -rf "$stage"
 mkdir -p "$stage/src"
 cp "$REPO"/docs/{book.toml,site.css} "$stage/"
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml" | head -n 1)
+sed -i "s/^title = \"pg_mint\"/title = \"pg_mint $version\"/" "$stage/book.toml"
 (cd "$REPO/docs" && find . \( -name '*.md' -o -name '*.svg' -o -path './monitoring/*' \) -exec cp --parents {} "$stage/src/" \;)
-sed 's|](docs/|](|g; s|\[\([A-Za-z]*\)\](LICENSE)|\1|g; s|](CHANGELOG.md)|](changelog.md)|g; s|\[\([A-Za-z.]*\)\](\(CONTRIBUTING\|RELEASE\|SECURITY\).md)|\1|g' \
+sed 's#](docs/#](#g; s#](CHANGELOG.md)#](changelog.md)#g; s#\[\([A-Za-z.]*\)\](\(LICENSE\|\(CONTRIBUTING\|RELEASE\|SECURITY\).md\))#\1#g' \
     "$REPO/README.md" >"$stage/src/README.md"
 cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
 mkdir -p "$stage/src/bench"
 (cd "$REPO" && find bench/results \( -name '*.md' -o -name '*.svg' \) -exec cp --parents {} "$stage/src/" \;)
 # mdBook shows the index beside each page, and not as a page: where a page links to it, that is one.
-grep -v '^# Summary' "$stage/src/SUMMARY.md" |
-    sed 's|](\.\./README.md)|](index.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|; s|\[\(.*\)\]()|\1|; s|/README.md)|/index.md)|' \
-    >"$stage/src/contents.md"
+sed 's|^# Summary|# All pages|; s|^# \([A-Z]\)|## \1|; s|^## All|# All|; s|](\.\./README.md)|](index.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|; s|\[\(.*\)\]()|\1|; s|/README.md)|/index.md)|' \
+    "$stage/src/SUMMARY.md" >"$stage/src/contents.md"
 sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|
     s|^- \[Glossary\]|- [All pages](contents.md)\n&|' "$stage/src/SUMMARY.md"
 # docs/ is the root of the site, so links to files beside it lose one level.

@@ -10,6 +10,8 @@ major=${1:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_cargo_pgrx
 need sudo faketime procps
+# For the story on Patroni, which makes network namespaces.
+if [ -n "${FULL:-}" ] && [ "$(id -u)" = 0 ]; then need patroni etcd-server iproute2; fi
 cd "$REPO"
 # cargo-pgrx sets this in some of its calls of cargo only; the bindings are rebuilt
 # each time that it changes.
@@ -87,6 +89,7 @@ part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolati
 newer=$(newer)
 if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
 part "PostgreSQL $major: servers" "cluster$major" cluster ${SMOKE:+$SMOKE_STORIES}
+if [ -n "${FULL:-}" ]; then part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"; fi
 
 echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"
 if [ ${#failed[@]} != 0 ]; then

@@ -7,16 +7,25 @@
 # tenants that use up what they share with their neighbors (oids, lanes, segments, sections, ceilings: one
 # kind of them), and TORTURE=fleet a registry of nodes with four members, which prints at the end for how
 # long a member got no id: a cycle of all faults takes about twenty minutes.
+# HA=1 runs clusters of three servers under Patroni instead, with a fixed node and with leased ones in turn, and prints how
+# many ids were issued twice, by whom, and for how long there were none: all faults of both take half an hour. It takes
+# root, for network namespaces.
 # A failure prints the fault and the ids; MINT_SEED=... repeats a run's choices.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-minutes=${1:-10}
+ha=${HA:-}
+minutes=${1:-$([ -z "$ha" ] && echo 10 || echo 30)}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || die "usage: torture.sh [MINUTES [MAJOR]]"
 major=${2:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
 need_rust
 need sudo faketime procps
+if [ -n "$ha" ]; then
+    [ "$(id -u)" = 0 ] || die "HA=1 makes network namespaces, which takes root: run it as root"
+    need patroni etcd-server iproute2
+    export TORTURE=ha
+fi
 cd "$REPO"
 "$TOOLS/install.sh" "$pg_config"
 step "building the torture" torture cargo build --release -p mint_cluster --bin torture

@@ -1,6 +1,9 @@
 -- A column and all that refer to it by foreign keys, with their indexes: one jsonb, see src/adopt/convert/online/closure.rs. $1 is the oid of
 -- the table, $2 the number of the column.
 WITH RECURSIVE
+  -- Types that cannot hold the ids, and domains over them.
+  narrow AS (SELECT y.oid FROM pg_catalog.pg_type AS y WHERE y.oid OPERATOR(pg_catalog.=) ANY ('{21,23}'::pg_catalog.oid[])
+    UNION SELECT y.oid FROM narrow AS z JOIN pg_catalog.pg_type AS y ON y.typbasetype OPERATOR(pg_catalog.=) z.oid AND y.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog."char"),
   -- The column, and all that refer to it by foreign keys.
   member AS (SELECT $1::pg_catalog.oid AS relation, $2::pg_catalog.int2 AS number
     UNION SELECT k.conrelid, k.conkey[one.n]
@@ -17,7 +20,7 @@ WITH RECURSIVE
   indexes AS (SELECT DISTINCT i.indexrelid, i.indrelid FROM columns AS x JOIN pg_catalog.pg_index AS i ON i.indrelid OPERATOR(pg_catalog.=) x.relation AND x.number OPERATOR(pg_catalog.=) ANY (i.indkey::pg_catalog.int2[]))
 SELECT pg_catalog.jsonb_build_object(
   'columns', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('relation', x.relation::pg_catalog.int8, 'number', x.number, 'schema', x.nspname, 'table', x.relname, 'name', x.attname,
-      'type', x.atttypid::pg_catalog.regtype::pg_catalog.text, 'not_null', x.attnotnull, 'identity', x.attidentity::pg_catalog.text, 'default', x.expression, 'owner', x.relowner::pg_catalog.int8,
+      'type', x.atttypid::pg_catalog.regtype::pg_catalog.text, 'is_narrow', x.atttypid OPERATOR(pg_catalog.=) ANY (SELECT z.oid FROM narrow AS z), 'not_null', x.attnotnull, 'identity', x.attidentity::pg_catalog.text, 'default', x.expression, 'owner', x.relowner::pg_catalog.int8,
       'owner_name', pg_catalog.pg_get_userbyid(x.relowner), 'kind', x.relkind::pg_catalog.text,
       'is_plain', x.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog."char" AND NOT x.relispartition AND x.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog."char" AND x.relpersistence OPERATOR(pg_catalog.<>) 't'::pg_catalog."char"
         AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) x.relation OR i.inhparent OPERATOR(pg_catalog.=) x.relation),

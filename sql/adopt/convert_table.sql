@@ -17,6 +17,9 @@ WITH RECURSIVE
     FROM member AS m JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) m.oid CROSS JOIN target AS t
     LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) m.oid AND a.attname OPERATOR(pg_catalog.=) t.attname AND NOT a.attisdropped
     LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) m.oid AND d.adnum OPERATOR(pg_catalog.=) a.attnum),
+  -- Types that cannot hold the ids, and domains over them.
+  narrow AS (SELECT y.oid FROM pg_catalog.pg_type AS y WHERE y.oid OPERATOR(pg_catalog.=) ANY ('{21,23}'::pg_catalog.oid[])
+    UNION SELECT y.oid FROM narrow AS z JOIN pg_catalog.pg_type AS y ON y.typbasetype OPERATOR(pg_catalog.=) z.oid AND y.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog."char"),
   -- Sequences that the column is, owns, or takes its default from, in any table of the tree.
   used AS (SELECT p.objid AS oid, 'identity'::pg_catalog.text AS how, x.oid AS relation FROM columns AS x JOIN pg_catalog.pg_depend AS p
       ON p.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid AND p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
@@ -57,7 +60,7 @@ SELECT pg_catalog.jsonb_build_object(
       WHERE i.indrelid OPERATOR(pg_catalog.=) x.oid AND i.indisvalid AND i.indpred IS NULL AND i.indkey[0] OPERATOR(pg_catalog.=) x.attnum AND am.amname OPERATOR(pg_catalog.=) 'btree'::pg_catalog.name)),
   'narrow', (SELECT pg_catalog.jsonb_agg(DISTINCT pg_catalog.format('%s.%I'::pg_catalog.text, r.relation::pg_catalog.regclass, a.attname)) FROM referring AS r
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.=) r.number
-    WHERE a.atttypid OPERATOR(pg_catalog.=) ANY (ARRAY['int4'::pg_catalog.regtype::pg_catalog.oid, 'int2'::pg_catalog.regtype::pg_catalog.oid])),
+    WHERE a.atttypid OPERATOR(pg_catalog.=) ANY (SELECT z.oid FROM narrow AS z)),
   'sequences', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
       'oid', q.oid::pg_catalog.int8, 'schema', y.nspname, 'name', c.relname, 'owner', c.relowner::pg_catalog.int8, 'persistence', c.relpersistence::pg_catalog.text,
       'is_identity', q.is_identity, 'is_owned', q.is_owned, 'in_default', q.in_default,
@@ -84,8 +87,7 @@ SELECT pg_catalog.jsonb_build_object(
     FROM pg_catalog.pg_default_acl AS d CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS g
     WHERE d.defaclrole OPERATOR(pg_catalog.=) t.relowner AND d.defaclobjtype OPERATOR(pg_catalog.=) 'S'::pg_catalog."char"
       AND d.defaclnamespace OPERATOR(pg_catalog.=) ANY (ARRAY[0::pg_catalog.oid, t.relnamespace]) AND g.grantee OPERATOR(pg_catalog.<>) t.relowner),
-  'mentions', (SELECT pg_catalog.jsonb_agg(DISTINCT p.oid::pg_catalog.regprocedure::pg_catalog.text) FROM pg_catalog.pg_proc AS p, sequences AS q JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.oid
-    WHERE p.prolang OPERATOR(pg_catalog.>) 13::pg_catalog.oid AND pg_catalog.strpos(p.prosrc, c.relname::pg_catalog.text) OPERATOR(pg_catalog.>) 0::pg_catalog.int4),
+  'referring', (SELECT pg_catalog.jsonb_agg(DISTINCT r.relation::pg_catalog.int8) FROM referring AS r),
   'publications', (SELECT pg_catalog.jsonb_agg(DISTINCT p.pubname) FROM pg_catalog.pg_publication AS p LEFT JOIN pg_catalog.pg_publication_rel AS r ON r.prpubid OPERATOR(pg_catalog.=) p.oid
     LEFT JOIN pg_catalog.pg_publication_namespace AS z ON z.pnpubid OPERATOR(pg_catalog.=) p.oid
     WHERE p.puballtables OR r.prrelid OPERATOR(pg_catalog.=) t.oid OR z.pnnspid OPERATOR(pg_catalog.=) t.relnamespace)

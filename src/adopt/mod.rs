@@ -4,4 +4,5 @@ pub mod audit;
 pub mod convert;
 pub mod default;
 pub mod inventory;
+pub mod mentions;
 pub mod partition;

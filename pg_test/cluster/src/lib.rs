@@ -12,6 +12,7 @@
 //! `MINT_AT_ONCE=1` runs one story at a time instead of as many as the machine has room for.
 
 pub mod load;
+pub mod patroni;
 pub mod registry;
 pub mod report;
 pub mod rng;

@@ -2,8 +2,10 @@
 
 use crate::adopt::audit::findings::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
+use crate::adopt::default::Generator;
 use crate::adopt::inventory::columns::Source;
 use crate::adopt::inventory::usage::{largest, last_value};
+use crate::adopt::mentions::{Mentions, Statement};
 use crate::pg::catalog::sql;
 use crate::pg::error::OrReport;
 use mint_core::adopt::evidence::LARGE;
@@ -41,6 +43,38 @@ pub fn largest_id(client: &SpiClient<'_>, subject: &Subject, below: i64) -> Opti
         return None;
     }
     rows.first().get(1).or_report()
+}
+
+/// Notes what uses the sequence of a column, or takes its ids as integers where they are not.
+pub fn check_mentions(subject: &Subject, source: Option<&Source>, found: &mut Vec<Finding>) {
+    let sequences = source.map(|source| source.sequence);
+    let mentions = Mentions::find(vec![subject.table], sequences.into_iter().collect());
+    let mut add = |severity, finding, list: Vec<String>| {
+        if !list.is_empty() {
+            let evidence = format!("{}.", list.join("; "));
+            found.push(Finding::new(severity, finding, evidence));
+        }
+    };
+    add(
+        Severity::Info,
+        "functions use the sequence",
+        mentions.functions,
+    );
+    let statements = mentions.statements.iter().map(Statement::text);
+    add(
+        Severity::Info,
+        "statements use sequences",
+        statements.collect(),
+    );
+    let is_wide = matches!(subject.generator, Some(Generator::Snowflake { .. }))
+        || subject.numbers().iter().any(|&id| id > i64::from(i32::MAX));
+    if is_wide {
+        add(
+            Severity::Warning,
+            "functions of the table have arguments of type integer",
+            mentions.narrow,
+        );
+    }
 }
 
 /// Checks the sequence of a column.

@@ -67,9 +67,12 @@ fn findings(
     let mut found = Vec::new();
     generated::check(subject, given.as_ref(), &mut found);
     references::check(client, subject, generators, &mut found);
-    if let Some(source) = sources(client).get(&(subject.table, subject.number)) {
+    let sources = sources(client);
+    let source = sources.get(&(subject.table, subject.number));
+    if let Some(source) = source {
         counters::check(client, subject, source, &mut found);
     }
+    counters::check_mentions(subject, source, &mut found);
     match subject.base_type {
         pg_sys::INT8OID => {
             if let Some(layout) = layout_of(subject, given) {

@@ -4,6 +4,7 @@ use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
 use crate::adopt::convert::generator::{Floor, Generator};
 use crate::adopt::convert::table::Table;
+use crate::adopt::mentions::{Mentions, Statement};
 use crate::pg::backend::guc;
 use crate::pg::catalog::binding::{Bound, restrict_to};
 use crate::pg::catalog::{privilege, sql};
@@ -193,15 +194,13 @@ pub fn notes(table: &Table) -> Vec<String> {
     if let Some(sequence) = table.sequence() {
         let name = &sequence.rules.name;
         notes.push(format!("Sequence \"{name}\" stays at its end: nextval() of it is an error, and currval() and lastval() return nothing new. Its comment is the record from which mint.convert_revert() puts back what was."));
-        if !table.mentions.is_empty() {
-            notes.push(format!(
-                "These functions mention the sequence: {}.",
-                table.mentions.join(", ")
-            ));
-        }
     } else {
         notes.push("There is no sequence to keep a record in: mint.convert() returns the statement that reverts it.".to_owned());
     }
+    notes.extend(mentions(&Mentions::find(
+        table.relations(),
+        table.sequence_oids(),
+    )));
     if table.column().identity == "a" {
         notes.push(format!("GENERATED ALWAYS refused ids of an INSERT, and a default does not: REVOKE INSERT on the table and GRANT it on the other columns than \"{column}\", where that matters."));
     }
@@ -219,6 +218,31 @@ pub fn notes(table: &Table) -> Vec<String> {
     }
     if !table.publications.is_empty() {
         notes.push(format!("The table is published by {}: defaults are not replicated, so convert the subscribers as well, with another shard.", table.publications.join(", ")));
+    }
+    notes
+}
+
+/// What is to be known of functions and of statements that a conversion does not change.
+pub fn mentions(found: &Mentions) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !found.functions.is_empty() {
+        notes.push(format!(
+            "These functions mention the sequence, or the table and nextval(), currval(), lastval() or setval(): {}.",
+            found.functions.join(", ")
+        ));
+    }
+    if !found.narrow.is_empty() {
+        notes.push(format!(
+            "These functions mention the table or one that refers to it, and have arguments that are too narrow for the new ids: {}.",
+            found.narrow.join(", ")
+        ));
+    }
+    if !found.statements.is_empty() {
+        let list: Vec<String> = found.statements.iter().map(Statement::text).collect();
+        notes.push(format!(
+            "Programs use sequences, as pg_stat_statements says without the names of these: {}.",
+            list.join("; ")
+        ));
     }
     notes
 }

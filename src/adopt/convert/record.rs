@@ -3,9 +3,9 @@
 //! The owner of any sequence can write its comment. So a record counts only on a sequence of the table's owner, nothing of it is
 //! ever run, and all that is done with it is done with the rights of that owner.
 
-use crate::adopt::convert::table::{Rules, Table, list, read};
+use crate::adopt::convert::table::{Rules, Table};
 use crate::pg::catalog::sql;
-use crate::pg::datum::json::JsonText;
+use crate::pg::datum::json::{JsonText, list, read};
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::{Deserialize, Serialize};

@@ -1,16 +1,11 @@
 //! A table and its column, as the catalogs have them.
 
 use crate::pg::catalog::{privilege, sql};
-use crate::pg::datum::json::JsonText;
+use crate::pg::datum::json::{JsonText, list, read};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{Report, report};
+use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-use serde::{Deserialize, Deserializer};
-
-/// A list, which is null where it is empty.
-pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or_default())
-}
+use serde::Deserialize;
 
 /// What is read of a table.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,9 +44,9 @@ pub struct Table {
     pub default_roles: Vec<Option<String>>,
     #[serde(deserialize_with = "list")]
     pub sequences: Vec<Sequence>,
-    /// Functions whose text has the name of a sequence.
+    /// The tables with columns that refer to this one, directly or not.
     #[serde(deserialize_with = "list")]
-    pub mentions: Vec<String>,
+    pub referring: Vec<u32>,
     #[serde(deserialize_with = "list")]
     pub publications: Vec<String>,
 }
@@ -221,6 +216,19 @@ impl Table {
         )
     }
 
+    /// The oids of the table and of all that refer to the column.
+    pub fn relations(&self) -> Vec<pg_sys::Oid> {
+        let referring = self.referring.iter().map(|&oid| oid.into());
+        [self.oid.into()].into_iter().chain(referring).collect()
+    }
+
+    pub fn sequence_oids(&self) -> Vec<pg_sys::Oid> {
+        let sequences = self.sequences.iter();
+        sequences
+            .map(|sequence| sequence.rules.oid.into())
+            .collect()
+    }
+
     /// The oids of the table and of all below.
     pub fn oids(&self) -> Vec<pg_sys::Oid> {
         let below = self.below.iter().map(|table| table.oid.into());
@@ -269,20 +277,4 @@ impl Rules {
 struct State {
     last_value: i64,
     is_called: bool,
-}
-
-/// Reads what a query of ours has returned.
-pub fn read<T: for<'a> Deserialize<'a>>(text: &str) -> T {
-    match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(error) => internal(&error.to_string()).raise(),
-    }
-}
-
-pub fn internal(why: &str) -> Report {
-    report(
-        Code::ERRCODE_INTERNAL_ERROR,
-        "unexpected answer of the catalogs",
-    )
-    .detail(why.to_owned())
 }

@@ -163,8 +163,8 @@ pub fn layouts() -> Finding {
     };
     let left = ahead(end);
     let status = match left {
-        _ if left < VERY_SOON => Status::Critical,
-        _ if left < SOON => Status::Warning,
+        ..VERY_SOON => Status::Critical,
+        VERY_SOON..SOON => Status::Warning,
         _ => Status::Ok,
     };
     let detail = format!("Layout \"{layout}\" ends at {}.", timestamp_text(end));

@@ -2,7 +2,9 @@
 
 use crate::pg::charset;
 use crate::pg::datum::convert;
-use pgrx::pg_sys;
+use crate::pg::error::report;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use serde::{Deserialize, Deserializer};
 
 /// A jsonb's text, decoded to UTF-8, whatever the encoding of the database: an argument or a result.
 #[derive(Debug)]
@@ -43,4 +45,22 @@ impl pgrx::IntoDatum for JsonText {
     fn type_oid() -> pg_sys::Oid {
         pg_sys::JSONBOID
     }
+}
+
+/// Reads what a query of this extension has returned.
+pub fn read<T: for<'a> Deserialize<'a>>(text: &str) -> T {
+    match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => report(
+            Code::ERRCODE_INTERNAL_ERROR,
+            "unexpected answer of the catalogs",
+        )
+        .detail(error.to_string())
+        .raise(),
+    }
+}
+
+/// A list, which is null where it is empty.
+pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }

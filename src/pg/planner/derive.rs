@@ -1,4 +1,4 @@
-//! Adds bounds of an id to conditions on its time.
+//! Puts bounds of an id in the place of conditions on its time, or beside them.
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
@@ -33,23 +33,31 @@ struct Planning {
 }
 
 /// A bound of an id.
-struct Derived {
+struct Bounding {
     comparison: *mut pg_sys::Node,
     /// Of which column, and whether from below or from above.
     side: (pg_sys::AttrNumber, u32),
-    /// It is that of all times.
+    /// It is that of all times, and no bound of a time is beyond it.
     is_end: bool,
     is_constant: bool,
 }
 
-impl Derived {
+impl Bounding {
     /// Whether another one says this and more.
     fn follows_from(&self, other: &Self) -> bool {
         self.is_end && !other.is_end && other.is_constant && self.side == other.side
     }
 }
 
-/// Adds to the conditions of a query what follows from those on the time of an id of the table.
+/// What follows from a condition.
+#[derive(Default)]
+struct Derived {
+    bounds: Vec<Bounding>,
+    /// The condition follows from the bounds as well, so that it need not be tested.
+    is_equivalent: bool,
+}
+
+/// Derives bounds from the conditions of a query on the time of an id of the table.
 ///
 /// # Safety
 /// The planner has called its hook for the table.
@@ -76,8 +84,8 @@ pub unsafe fn derive(
 impl Planning {
     /// Visits a part of the join tree, and returns whether the table is in it.
     ///
-    /// A bound stands beside its condition, and is true wherever that is. So it is right in every kind of join. But it
-    /// is of use only where the planner tests it on rows of the table alone.
+    /// A bound is true wherever its condition is. So it is right in every kind of join. But it is of use only where the
+    /// planner tests it on rows of the table alone.
     unsafe fn visit(self, tree: *mut pg_sys::Node) -> bool {
         // SAFETY: the tag says what a node is. Conditions are lists by now.
         unsafe {
@@ -116,29 +124,34 @@ impl Planning {
         }
     }
 
-    /// Returns conditions with their bounds before them.
+    /// Returns conditions with their bounds before them, or instead of them.
     unsafe fn extend(self, conditions: *mut pg_sys::List) -> *mut pg_sys::List {
         // SAFETY: a list of conditions of the planner's, in whose memory this runs.
         unsafe {
             let own = (*self.table.planned).relid;
-            let found: Vec<(*mut pg_sys::Node, Vec<Derived>)> = nodes(conditions)
+            let found: Vec<(*mut pg_sys::Node, Derived)> = nodes(conditions)
                 .map(|condition| {
                     let derived = candidate(condition, own).and_then(|found| self.bounds(&found));
                     (condition, derived.unwrap_or_default())
                 })
                 .collect();
-            let all = || found.iter().flat_map(|(_, derived)| derived);
+            let all = || found.iter().flat_map(|(_, derived)| &derived.bounds);
             let mut extended = std::ptr::null_mut();
             for (condition, derived) in &found {
-                for bound in derived {
+                for bound in &derived.bounds {
+                    let comparison = bound.comparison.cast();
                     // A copy of the query, as for min() and max(), may have it.
                     if !all().any(|other| bound.follows_from(other))
-                        && !pg_sys::list_member(conditions, bound.comparison.cast())
+                        && !pg_sys::list_member(conditions, comparison)
+                        && !pg_sys::list_member(extended, comparison)
                     {
-                        extended = pg_sys::lappend(extended, bound.comparison.cast());
+                        extended = pg_sys::lappend(extended, comparison);
                     }
                 }
-                if !derived.is_empty() {
+                if derived.is_equivalent {
+                    continue;
+                }
+                if !derived.bounds.is_empty() {
                     estimate::note(self.root, condition.cast());
                 }
                 extended = pg_sys::lappend(extended, condition.cast());
@@ -148,7 +161,7 @@ impl Planning {
     }
 
     /// Returns the bounds that follow from a condition, if that is right and of use.
-    unsafe fn bounds(self, found: &Candidate) -> Option<Vec<Derived>> {
+    unsafe fn bounds(self, found: &Candidate) -> Option<Derived> {
         // SAFETY: nodes of the planner's.
         unsafe {
             let bounds = Bounds::of(found.function)?;
@@ -175,17 +188,31 @@ impl Planning {
                 GREATER => (Some(Bound::After), None),
                 _ => return None,
             };
-            let lower = self.side(found, bounds, GREATER_EQUAL, lower, conversion)?;
-            let upper = self.side(found, bounds, LESS_EQUAL, upper, conversion)?;
-            Some(lower.into_iter().chain(upper).collect())
+            // Of an equality the planner infers others.
+            let is_equivalent = found.function.is_exact
+                && strategy != EQUAL
+                && self.may_call(bounds.time)
+                && !key::needs(self.table, bounds.time);
+            let side = |strategy, bound| {
+                self.side(found, bounds, strategy, bound, conversion, is_equivalent)
+            };
+            let (lower, upper) = (side(GREATER_EQUAL, lower)?, side(LESS_EQUAL, upper)?);
+            if is_equivalent {
+                // A plan without the function stays only as long as it may be called.
+                pg_sys::record_plan_function_dependency(self.root, bounds.time);
+            }
+            Some(Derived {
+                bounds: lower.into_iter().chain(upper).collect(),
+                is_equivalent,
+            })
         }
     }
 
     /// Returns the bounds of one side; none if they may not be made.
     ///
     /// An end of all times is a bound as well, where the function refuses ids beyond it. So it is never called with such
-    /// an id, and no plan fails that did not before. A bound that the condition gives does the same if it is tested
-    /// before the condition: if it costs no more.
+    /// an id, and no plan fails that did not before. A bound that the condition gives does the same if no id beyond the
+    /// end is within it and, where the condition stays, if it is tested before that: if it costs no more.
     unsafe fn side(
         self,
         found: &Candidate,
@@ -193,32 +220,38 @@ impl Planning {
         strategy: u32,
         bound: Option<Bound>,
         conversion: Option<pg_sys::Oid>,
-    ) -> Option<Vec<Derived>> {
+        is_equivalent: bool,
+    ) -> Option<Vec<Bounding>> {
         // SAFETY: nodes of the planner's.
         unsafe {
             let operator = self.operator(found, strategy)?;
-            let derived = |value, is_end| Derived {
+            let bounding = |value, is_end| Bounding {
                 comparison: compare(operator, copy(found.id), value),
                 side: (found.column, strategy),
                 is_end,
                 is_constant: as_node::<pg_sys::Const>(value, NodeTag::T_Const).is_some(),
             };
             let mut side = Vec::new();
-            if found.function.is_partial && (bound.is_none() || conversion.is_some()) {
-                let (end, at) = if strategy == LESS_EQUAL {
-                    (Bound::AtOrBefore, LAST_TIMESTAMP)
+            if found.function.is_partial {
+                let (end, last, infinity) = if strategy == LESS_EQUAL {
+                    (Bound::AtOrBefore, LAST_TIMESTAMP, pg_sys::TimestampTz::MAX)
                 } else {
-                    (Bound::AtOrAfter, FIRST_TIMESTAMP)
+                    (Bound::AtOrAfter, FIRST_TIMESTAMP, pg_sys::TimestampTz::MIN)
                 };
-                let value = self.call(found, bounds.function(end), timestamptz(at))?;
-                if !is_largest(value) {
-                    side.push(derived(value, true));
+                let end = bounds.function(end);
+                let value = self.call(found, end, timestamptz(last))?;
+                // Some layouts have ids of times after the last timestamp.
+                let beyond = self.call(found, end, timestamptz(infinity))?;
+                let is_passed = !pg_sys::equal(value.cast(), beyond.cast());
+                let costs_more = conversion.is_some() && !is_equivalent;
+                if (bound.is_none() || costs_more || is_passed) && !is_largest(value) {
+                    side.push(bounding(value, !is_passed));
                 }
             }
             if let Some(bound) = bound {
                 let at = self.converted(copy(found.with), conversion)?;
                 let value = self.call(found, bounds.function(bound), at)?;
-                side.push(derived(value, false));
+                side.push(bounding(value, false));
             }
             Some(side)
         }

@@ -10,7 +10,9 @@
 //! planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
+use crate::pg::planner::function::byte_type;
 use crate::pg::planner::node::{as_node, nodes};
+use crate::pg::planner::{histogram, setting};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;
@@ -53,10 +55,20 @@ unsafe extern "C-unwind" fn on_statistics(
 ) -> bool {
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
-        if (*root).glob == PLANNING.get()
+        let is_marked = (*root).glob == PLANNING.get();
+        let known = byte_type((*statistics).vartype).filter(|_| setting::is_on());
+        if (is_marked || known.is_some())
             && let Some(table) = table_of(root, entry)
         {
-            mark(&*table);
+            if is_marked {
+                mark(&*table);
+            }
+            let column = (*statistics).var;
+            if known.is_some_and(|known| histogram::condition(&*table, column, &known).is_some())
+                && histogram::set(root, table, statistics)
+            {
+                return true;
+            }
         }
         PREVIOUS
             .get()

@@ -1,4 +1,4 @@
-//! The functions of an id's time, and those whose calls are bounds of an id.
+//! The functions of an id's time, those whose calls are bounds of an id, and the types of ids that are bytes.
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::backend::local::Local;
@@ -16,6 +16,9 @@ pub struct TimeFunction {
     pub is_ordered: fn(&[&[u8]]) -> bool,
     /// Whether it raises an error for some ids: those below the first or above the last of its times.
     pub is_partial: bool,
+    /// Whether every id that it has a time for is between the bounds of that time, and none other is: so that bounds
+    /// say all that a condition does.
+    pub is_exact: bool,
     /// The order holds only among ids of which that function of the extension, of an id alone, has that value.
     pub only_where: Option<(&'static CStr, i32)>,
     /// This function and its support function, once that was called.
@@ -31,12 +34,14 @@ impl TimeFunction {
         bounds: [&'static CStr; 4],
         is_ordered: fn(&[&[u8]]) -> bool,
         is_partial: bool,
+        is_exact: bool,
         only_where: Option<(&'static CStr, i32)>,
     ) -> Self {
         Self {
             bounds,
             is_ordered,
             is_partial,
+            is_exact,
             only_where,
             known: Local::new((pg_sys::InvalidOid, pg_sys::InvalidOid)),
             found: Local::new(None),
@@ -68,7 +73,7 @@ impl TimeFunction {
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     /// The function of a time that they are for.
-    time: pg_sys::Oid,
+    pub time: pg_sys::Oid,
     /// As of [`TimeFunction::bounds`].
     functions: [pg_sys::Oid; 4],
     /// Conversions of a date and of a timestamp without time zone, without an error where they are out of range.
@@ -147,4 +152,47 @@ impl Bounds {
             _ => None,
         }
     }
+}
+
+/// A type whose values are compared as bytes, and its operators `<`, `<=`, `>=` and `>`.
+#[derive(Clone, Copy)]
+pub(super) struct ByteType {
+    pub id: pg_sys::Oid,
+    pub operators: [pg_sys::Oid; 4],
+}
+
+static BYTE_TYPES: [Local<Option<ByteType>>; 2] = [const { Local::new(None) }; 2];
+
+/// Notes a type of ids, if it has a fixed length and is compared as bytes. Of another one of that length, the extension
+/// was installed once more.
+pub(super) fn note_type(id: pg_sys::Oid) {
+    if byte_type(id).is_some() {
+        return;
+    }
+    // SAFETY: lookups in the catalogs, inside a transaction.
+    unsafe {
+        let place = match pg_sys::get_typlen(id) {
+            12 => 0,
+            16 => 1,
+            _ => return,
+        };
+        let order = pg_sys::lookup_type_cache(id, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
+        let operators = [
+            pg_sys::BTLessStrategyNumber,
+            pg_sys::BTLessEqualStrategyNumber,
+            pg_sys::BTGreaterEqualStrategyNumber,
+            pg_sys::BTGreaterStrategyNumber,
+        ]
+        .map(|strategy| pg_sys::get_opfamily_member((*order).btree_opf, id, id, strategy as i16));
+        BYTE_TYPES[place].set(Some(ByteType { id, operators }));
+    }
+}
+
+/// Returns a type that was noted.
+#[inline]
+pub(super) fn byte_type(id: pg_sys::Oid) -> Option<ByteType> {
+    BYTE_TYPES
+        .iter()
+        .filter_map(Local::get)
+        .find(|known| known.id == id)
 }

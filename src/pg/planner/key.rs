@@ -1,6 +1,6 @@
 //! Whether a bound of a column helps to find its rows.
 
-use crate::pg::planner::node::{column, nodes};
+use crate::pg::planner::node::{column, mentions, nodes};
 use pgrx::pg_sys;
 
 /// A table that is being planned.
@@ -68,14 +68,30 @@ unsafe fn leads_index(
 ///
 /// # Safety
 /// The relation is locked.
-#[cold]
 unsafe fn leads_parent_index(
     relation: pg_sys::Oid,
     id: pg_sys::AttrNumber,
     operator: pg_sys::Oid,
 ) -> bool {
-    // SAFETY: the relation and its indexes are read before they are closed; locks stay, as the planner's own do. The
-    // arrays have an element for each column of the key, of which there is at least one.
+    // SAFETY: as the caller says. The arrays have an element for each column of the key, of which there is at least one.
+    unsafe {
+        any_index(relation, |index| {
+            *(*index.rd_index).indkey.values.as_ptr() == id
+                && pg_sys::op_in_opfamily(operator, *index.rd_opfamily)
+        })
+    }
+}
+
+/// Returns whether a test holds for any index of a relation.
+///
+/// # Safety
+/// The relation is locked.
+#[cold]
+unsafe fn any_index(
+    relation: pg_sys::Oid,
+    test: impl Fn(&mut pg_sys::RelationData) -> bool,
+) -> bool {
+    // SAFETY: the relation and its indexes are read before they are closed; locks stay, as the planner's own do.
     unsafe {
         let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
         let table = pg_sys::table_open(relation, no_lock);
@@ -86,12 +102,62 @@ unsafe fn leads_parent_index(
         let found = (0..count).any(|place| {
             let oid = (*(*list).elements.add(place)).oid_value;
             let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-            let key = (*(*index).rd_index).indkey.values.as_ptr();
-            let leads = *key == id && pg_sys::op_in_opfamily(operator, *(*index).rd_opfamily);
+            let holds = test(&mut *index);
             pg_sys::index_close(index, no_lock);
-            leads
+            holds
         });
         pg_sys::table_close(table, no_lock);
         found
+    }
+}
+
+/// Returns whether a condition on a function may be of use to the planner itself, which finds such an expression in
+/// indexes, their predicates, keys of partitions and constraints of children.
+///
+/// # Safety
+/// The planner has called its hook for the table.
+pub unsafe fn needs(table: Table, function: pg_sys::Oid) -> bool {
+    // SAFETY: as the caller says. There are as many lists of expressions as columns of the key.
+    unsafe {
+        let planned = &*table.planned;
+        let in_index = nodes(planned.indexlist).any(|index| {
+            let index = &*index.cast::<pg_sys::IndexOptInfo>();
+            mentions(index.indexprs, function) || mentions(index.indpred, function)
+        });
+        let in_key = planned.part_scheme.as_ref().is_some_and(|scheme| {
+            (0..scheme.partnatts.unsigned_abs() as usize)
+                .any(|place| mentions(*planned.partexprs.add(place), function))
+        });
+        in_index
+            || in_key
+            || (table.has_children
+                && (has_other_keys(table)
+                    || any_index(table.relation, |index| {
+                        mentions(pg_sys::RelationGetIndexExpressions(index), function)
+                            || mentions(pg_sys::RelationGetIndexPredicate(index), function)
+                    })))
+    }
+}
+
+/// Returns whether children are told apart by more than the table's own key: by constraints, or as partitions of
+/// partitions.
+///
+/// # Safety
+/// The relation is locked, and has children.
+#[cold]
+unsafe fn has_other_keys(table: Table) -> bool {
+    // SAFETY: as the caller says. The array has an element for each partition.
+    unsafe {
+        let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
+        let relation = pg_sys::table_open(table.relation, no_lock);
+        let is_partitioned =
+            (*(*relation).rd_rel).relkind == pg_sys::RELKIND_PARTITIONED_TABLE as std::ffi::c_char;
+        let has = !is_partitioned || {
+            let partitions = &*pg_sys::RelationGetPartitionDesc(relation, true);
+            (0..partitions.nparts.unsigned_abs() as usize)
+                .any(|place| !*partitions.is_leaf.add(place))
+        };
+        pg_sys::table_close(relation, no_lock);
+        has
     }
 }

@@ -3,8 +3,8 @@
 //! Of `snowflake_time(id) >= at` follows `id >= snowflake_min(at)`. The planner knows nothing of that, and a support
 //! function cannot tell it: it is asked about the function, not about the comparison. So the first call of a support
 //! function, early in the planning of the first statement, installs a hook that is called for each table before the
-//! conditions are distributed to the tables. It adds the bounds next to the conditions, which stay as they are: what
-//! is added follows from the condition, and rows are the same with and without it.
+//! conditions are distributed to the tables. It puts the bounds in the place of a condition where they say exactly the
+//! same, and next to it where they only follow from it. Rows are the same with and without it.
 //!
 //! - `function` knows the functions of a time, by the oid that their support functions were called for, and those of
 //!   their bounds.
@@ -12,11 +12,14 @@
 //! - `derive` decides whether bounds are right and useful, makes them and adds them.
 //! - `key` and `proof` say whether an index or a partition key leads with the id, and whether a table has only ids of
 //!   one version.
-//! - `estimate` keeps the planner from counting the condition and its bounds twice.
+//! - `estimate` keeps the planner from counting the condition and its bounds twice; `histogram` counts the rows of a range
+//!   of UUIDs or ObjectIDs, with the ends of the index that `edge` reads.
 
 mod derive;
+mod edge;
 mod estimate;
 pub mod function;
+mod histogram;
 mod hook;
 mod key;
 mod node;

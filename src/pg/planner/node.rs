@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
+use std::ffi::CStr;
 use std::slice;
 
 /// Returns the nodes of a list; none for the empty list, which is null.
@@ -46,18 +47,50 @@ pub unsafe fn binary<'a>(
     }
 }
 
-/// Returns what a column is, under casts that change nothing but the type's name.
+/// Returns what is under casts that change nothing but the type's name.
 ///
 /// # Safety
-/// It is null or a node, which outlives `'a`.
-pub unsafe fn column<'a>(mut node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
+/// It is null or a node.
+pub unsafe fn uncast(mut node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     // SAFETY: as the caller says; the tags say what the nodes are.
     unsafe {
         while let Some(cast) = as_node::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
             node = (*cast).arg.cast();
         }
-        let column: *mut pg_sys::Var = as_node(node, NodeTag::T_Var)?;
+    }
+    node
+}
+
+/// Returns what a column is, under such casts.
+///
+/// # Safety
+/// It is null or a node, which outlives `'a`.
+pub unsafe fn column<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
+    // SAFETY: as the caller says; the tag says what the node is.
+    unsafe {
+        let column: *mut pg_sys::Var = as_node(uncast(node), NodeTag::T_Var)?;
         Some(&*column)
+    }
+}
+
+/// Returns whether a function is called anywhere in a list of expressions.
+///
+/// # Safety
+/// It is null or a list of nodes.
+pub unsafe fn mentions(expressions: *const pg_sys::List, function: pg_sys::Oid) -> bool {
+    if expressions.is_null() {
+        return false;
+    }
+    // SAFETY: as the caller says. The server writes each call with the function's oid.
+    unsafe {
+        let text = pg_sys::nodeToString(expressions.cast());
+        let call = format!(":funcid {} ", function.to_u32());
+        let calls = CStr::from_ptr(text)
+            .to_bytes()
+            .windows(call.len())
+            .any(|part| part == call.as_bytes());
+        pg_sys::pfree(text.cast());
+        calls
     }
 }
 

@@ -14,7 +14,7 @@ pub fn init() {
     GucRegistry::define_bool_guc(
         c"pg_mint.time_predicates",
         c"Lets conditions on the time of an id use indexes and partitions of the id.",
-        c"The planner adds bounds of the id to a condition such as snowflake_time(id) >= now() - '1 day'.",
+        c"The planner makes bounds of the id of a condition such as snowflake_time(id) >= now() - '1 day'.",
         &TIME_PREDICATES,
         GucContext::Userset,
         GucFlags::EXPLAIN,

@@ -3,9 +3,13 @@
 //!
 //! Three kinds of servers take turns: `TORTURE=neighbors` runs only those with tenants that use up what they share with
 //! their neighbors, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` single servers,
-//! `TORTURE=fleet` a registry of nodes with four members. `MINT_SEED` repeats the choices of a run, which
-//! prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the story `registry_faults`.
+//! `TORTURE=fleet` a registry of nodes with four members. Only `TORTURE=ha` runs clusters under Patroni, which takes root.
+//! `MINT_SEED` repeats the choices of a run, which prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the
+//! story `registry_faults`, and those of a cluster, by their names in `patroni/faults.rs`.
 
+use mint_cluster::patroni::cluster::{Cluster, Mode};
+use mint_cluster::patroni::faults::{self, while_minting};
+use mint_cluster::patroni::outages::Outages;
 use mint_cluster::registry::fleet::Fleet;
 use mint_cluster::registry::gaps::Gaps;
 use mint_cluster::registry::survival::{self, survive};
@@ -52,6 +56,7 @@ struct Run {
     gaps: Gaps,
     /// Number of ids of fleets.
     ids: usize,
+    outages: Outages,
 }
 
 fn main() {
@@ -70,10 +75,15 @@ fn main() {
         left: Vec::new(),
         gaps: Gaps::default(),
         ids: 0,
+        outages: Outages::default(),
     };
     for (server, settings) in (1_usize..).zip(SETTINGS.iter().cycle()) {
         if run.is_over() {
             break;
+        }
+        if run.kinds == "ha" {
+            run.cluster(server);
+            continue;
         }
         if !["faults", "fleet"].contains(&run.kinds.as_str()) {
             run.tenants(server);
@@ -85,18 +95,30 @@ fn main() {
             run.fleet(server);
         }
     }
-    if run.includes("faults") || run.gaps.is_empty() {
+    if !run.outages.is_empty() {
+        println!("\n{}", run.outages);
+    } else if run.includes("faults") || run.gaps.is_empty() {
         println!("\n{}", run.tallies);
     }
     if !run.gaps.is_empty() {
         println!("\n{}\n\n{} ids of fleets", run.gaps, run.ids);
     }
-    println!("\nno id was issued twice");
+    println!("\nno id was issued twice{}", run.exceptions());
 }
 
 impl Run {
     fn seconds(&self) -> u64 {
         self.begun.elapsed().as_secs()
+    }
+
+    /// Returns what the last line of a run on clusters adds.
+    fn exceptions(&self) -> &'static str {
+        match self.kinds.as_str() {
+            "ha" => {
+                " by primaries with the leader key, but where the table says so of a fixed node"
+            }
+            _ => "",
+        }
     }
 
     fn is_over(&self) -> bool {
@@ -172,6 +194,37 @@ impl Run {
             }
         });
         self.ids += fleet.assert_sound(&answers);
+    }
+
+    /// Runs a cluster under Patroni through all faults in a random order; the next one has nodes of the other kind.
+    fn cluster(&mut self, server: usize) {
+        let mode = [Mode::Fixed, Mode::Auto][(server - 1) % 2];
+        println!("server {server}, of a cluster under Patroni with {mode}");
+        let Some(cluster) = Cluster::start("a cluster under Patroni", mode) else {
+            std::process::exit(1);
+        };
+        let mut left = faults::Fault::chosen();
+        self.rng.shuffle(&mut left);
+        while_minting(&cluster, |survival| {
+            for fault in left {
+                let counts = survival.survive(fault);
+                self.outages.add(fault, mode, counts);
+                println!(
+                    "{:>6} s  {:<55}{:<14}no id for {:>5.1} s{:>10} ids, {} twice; deposed: {}, {} twice",
+                    self.seconds(),
+                    fault.to_string(),
+                    mode,
+                    counts.silence.as_secs_f64(),
+                    survival.check.ids(),
+                    counts.twice,
+                    counts.deposed,
+                    counts.deposed_twice
+                );
+                if self.is_over() {
+                    break;
+                }
+            }
+        });
     }
 
     /// Runs a server of tenants and their neighbors, one round for each resource.

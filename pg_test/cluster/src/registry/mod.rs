@@ -1,5 +1,6 @@
 //! A registry of nodes, its members, and their faults.
 
+pub mod crowd;
 pub mod fleet;
 pub mod gaps;
 pub mod member_faults;

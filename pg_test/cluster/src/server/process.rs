@@ -175,15 +175,26 @@ impl Server {
 
     /// Asks a role for its password from now on, where others are trusted.
     pub fn require_password(&self, role: &str) {
-        let place = self.data().join("pg_hba.conf");
-        let before = std::fs::read_to_string(&place).expect("pg_hba.conf");
-        // Written in place, which keeps the owner of the file.
-        let after = format!("local all {role} scram-sha-256\n{before}");
-        std::fs::write(&place, after).expect("pg_hba.conf can be written");
-        self.connect("postgres").run("SELECT pg_reload_conf()");
+        self.admit_by(&format!("local all {role} scram-sha-256"));
         self.until("the role is asked for a password", || {
             Session::open(&self.config("postgres", role)).is_err()
         });
+    }
+
+    /// Listens at an address as well, for all machines of a network. Restarts the server.
+    pub(crate) fn listen(&self, address: &str, network: &str) {
+        self.admit_by(&format!("host all all {network} trust"));
+        self.configure(&format!("listen_addresses = '{address}'"));
+        self.restart();
+    }
+
+    /// Puts a line before all others of `pg_hba.conf`.
+    fn admit_by(&self, line: &str) {
+        let place = self.data().join("pg_hba.conf");
+        let before = std::fs::read_to_string(&place).expect("pg_hba.conf");
+        // Written in place, which keeps the owner of the file.
+        std::fs::write(&place, format!("{line}\n{before}")).expect("pg_hba.conf can be written");
+        self.connect("postgres").run("SELECT pg_reload_conf()");
     }
 
     /// Opens a session of the superuser.

@@ -1,9 +1,9 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
 use crate::adopt::convert::blocker::Blocker;
-use crate::adopt::convert::table::{Table, list, quoted, read};
+use crate::adopt::convert::table::{Table, quoted};
 use crate::pg::catalog::sql;
-use crate::pg::datum::json::JsonText;
+use crate::pg::datum::json::{JsonText, list, read};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -31,6 +31,8 @@ pub struct Member {
     pub name: String,
     #[serde(rename = "type")]
     pub data_type: String,
+    /// An integer, or a domain over one.
+    is_narrow: bool,
     pub not_null: bool,
     pub identity: String,
     pub default: Option<String>,
@@ -133,7 +135,7 @@ impl Closure {
     pub fn changed(&self) -> impl Iterator<Item = &Member> {
         self.columns
             .iter()
-            .filter(|member| member.is_narrow() || member.old_type.is_some())
+            .filter(|member| member.is_narrow || member.old_type.is_some())
     }
 
     /// Whether there is a script for this column: it is integer, or others that refer to it are, or were.
@@ -200,10 +202,6 @@ impl Member {
         self.relation.into()
     }
 
-    pub fn is_narrow(&self) -> bool {
-        ["integer", "smallint"].contains(&self.data_type.as_str())
-    }
-
     pub fn quoted_table(&self) -> String {
         quoted(&self.schema, &self.table)
     }
@@ -247,6 +245,13 @@ impl Member {
             found.push(Blocker::unsupported(
                 format!("{what} is of a partitioned, inherited or temporary table, or generated"),
                 Some("Its indexes cannot be built concurrently, or its shadow not be kept equal.".to_owned()),
+                format!("Use ALTER TABLE {} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.", self.quoted_table(), self.quoted_name()),
+            ));
+        }
+        if self.is_narrow && !["integer", "smallint"].contains(&self.data_type.as_str()) {
+            found.push(Blocker::unsupported(
+                format!("{what} is of domain {}", self.data_type),
+                Some("A shadow would be of another type.".to_owned()),
                 format!("Use ALTER TABLE {} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.", self.quoted_table(), self.quoted_name()),
             ));
         }

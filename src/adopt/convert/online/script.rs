@@ -2,11 +2,13 @@
 
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
+use crate::adopt::convert::checks;
 use crate::adopt::convert::online::closure::{Closure, Member};
 use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
 use crate::adopt::convert::online::swap::{self, Part};
 use crate::adopt::convert::row::Row;
 use crate::adopt::convert::table::Table;
+use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
 
 /// Bytes per microsecond that a step is estimated to take: reading, building an index, and writing every row.
@@ -27,17 +29,25 @@ pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
     if !blockers.is_empty() {
         return blockers;
     }
-    let mut rows = notes(closure);
+    let mut left = Vec::new();
     for member in closure.changed() {
-        rows.extend(prepare(member));
+        left.extend(prepare(member));
     }
     for member in closure
         .changed()
         .filter(|member| member.filled != Some(true))
     {
-        rows.push(rewriting("backfill", member, columns::backfill(member)));
+        left.push(rewriting("backfill", member, columns::backfill(member)));
     }
-    build(closure, Way::There, &mut rows);
+    build(closure, Way::There, &mut left);
+    let mut rows = notes(closure);
+    // The swap asks for the plan under its locks, when nothing is left: a search through all functions would take time.
+    if !left.is_empty() {
+        let found = Mentions::find(table.relations(), table.sequence_oids());
+        let said = checks::mentions(&found).into_iter();
+        rows.extend(said.map(|note| Row::says("check", note)));
+    }
+    rows.extend(left);
     rows.push(swapping(
         closure,
         &parts,
@@ -94,15 +104,17 @@ fn notes(closure: &Closure) -> Vec<Row> {
         .changed()
         .map(|member| format!("{}.{}", member.quoted_table(), member.quoted_name()))
         .collect();
-    [
-        format!("These columns become bigint: {}. Columns that hold the ids without a foreign key, and arguments of functions, are yours to find.", list.join(", ")),
+    let notes = [
+        format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
         "Run the commands in psql with \\gexec, all but those of the phases cleanup and default, which end the way back. After a break, run them again: the plan is what is left.".to_owned(),
         "The column comes last in its table: an INSERT without a list of columns has to name them from the swap on.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
         "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
-    ]
-    .map(|note| Row::says("check", note))
-    .into()
+    ];
+    notes
+        .into_iter()
+        .map(|note| Row::says("check", note))
+        .collect()
 }
 
 fn exclusive(phase: &'static str, object: &str, command: String) -> Row {
@@ -295,7 +307,8 @@ fn to_default(table: &Table, new_default: &str) -> Row {
     exclusive(
         "default",
         &table.quoted(),
-        format!("SELECT mint.convert({name}, {column}, {default})"),
+        // Waits half a second for each lock, as the rest of the script does.
+        format!("SELECT mint.convert({name}, {column}, {default}, '500 ms', 20)"),
     )
     .noting("mint.convert_revert() reverts it.")
 }

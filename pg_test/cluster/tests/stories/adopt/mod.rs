@@ -4,5 +4,6 @@ mod convert;
 mod inventory;
 mod load;
 mod malice;
+mod mentions;
 mod online;
 mod partitions;

@@ -88,7 +88,7 @@ fn waits_for_capacity_and_users_are_named_and_counted() {
     let pid = other.pid;
     server.until("the session is idle", || {
         session.one(&format!(
-            "SELECT wait_event = 'ClientRead' FROM pg_stat_activity WHERE pid = {pid}"
+            "SELECT coalesce(wait_event = 'ClientRead', false) FROM pg_stat_activity WHERE pid = {pid}"
         ))
     });
     session.run("COMMIT");
@@ -127,7 +127,7 @@ fn a_named_wait_for_a_user_ends_as_any_lock() {
         let waiting = scope.spawn(move || ended.refusal(&next(1)));
         let mut watcher = server.connect("postgres");
         let waits = format!(
-            "SELECT wait_event = '{}' FROM pg_stat_activity WHERE pid = {pid}",
+            "SELECT coalesce(wait_event = '{}', false) FROM pg_stat_activity WHERE pid = {pid}",
             shown(&server, "MintUserLock")
                 .split_once(' ')
                 .expect("two words")

@@ -1,8 +1,10 @@
-//! Many servers: their counters, and a registry that is far away, away for long, recovered from a backup, or large.
+//! Many servers: their counters, a registry that is far away, away for long, recovered from a backup, or large, and a cluster
+//! under Patroni.
 
 mod idle_connections;
 mod long_outages;
 mod many_leases;
+mod patroni;
 mod point_in_time;
 mod promoted_counters;
 mod replicated_sequences;

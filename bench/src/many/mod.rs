@@ -1,0 +1,6 @@
+//! What many sessions, cores and servers share: a lane, and a registry.
+
+pub mod line;
+pub mod members;
+pub mod sessions;
+pub mod word;

@@ -1,0 +1,252 @@
+//! Throughput and latency while many sessions mint at once.
+
+use crate::candidates::{Candidate, ROOMY};
+use crate::chart::{self, Line};
+use crate::report::{self, Report, Table, number};
+use crate::scale::Scale;
+use crate::stats::{Spread, percentile};
+use mint_cluster::Server;
+use postgres::NoTls;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+pub const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+
+pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
+    throughput(server, scale, report);
+    latency(server, scale, report);
+}
+
+/// Returns the calls of sessions, each with the type of its ids.
+fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
+    let mut session = server.connect("postgres");
+    let ours = Candidate::ours;
+    let theirs = Candidate::theirs;
+    let forms = [
+        (
+            ours(
+                "snowflake, one lane",
+                &format!("snowflake_next_id(1, {ROOMY})"),
+            ),
+            "bigint",
+        ),
+        (
+            // Sessions that start one after the other have consecutive process ids.
+            ours(
+                "snowflake, a lane each",
+                &format!("snowflake_next_id(pg_backend_pid() & 31, {ROOMY})"),
+            ),
+            "bigint",
+        ),
+        (ours("uuid_v7", "uuid_v7()"), "uuid"),
+        (ours("objectid", "objectid()"), "objectid"),
+        (
+            ours("segment_next", "segment_next('bench_segment')"),
+            "bigint",
+        ),
+        (theirs("nextval", "nextval('bench_plain')"), "bigint"),
+        (
+            theirs("nextval, CACHE 1000", "nextval('bench_cached')"),
+            "bigint",
+        ),
+        (theirs("gen_random_uuid", "gen_random_uuid()"), "uuid"),
+    ];
+    forms
+        .into_iter()
+        .filter(|(form, _)| form.try_out(&mut session).is_ok())
+        .collect()
+}
+
+/// Returns the columns of a table: a first one, and one for each number of sessions.
+pub fn columns(first: &str) -> Vec<String> {
+    std::iter::once(first.to_owned())
+        .chain(CLIENTS.iter().map(usize::to_string))
+        .collect()
+}
+
+/// Ids of a query of [`throughput`].
+pub const BATCH: u32 = 5_000;
+
+/// Measures million ids per second of each form, by number of sessions.
+fn rates(
+    server: &Server,
+    forms: &[(Candidate, &str)],
+    span: Duration,
+    rounds: u32,
+) -> Vec<[Spread; CLIENTS.len()]> {
+    let mut rates = vec![[const { Vec::new() }; CLIENTS.len()]; forms.len()];
+    for round in 0..rounds {
+        report::progress(&format!("  round {} of {rounds}", round + 1));
+        for ((form, _), rates) in forms.iter().zip(&mut rates) {
+            for (&clients, rates) in CLIENTS.iter().zip(rates) {
+                rates.push(million_per_second(server, clients, span, form));
+            }
+        }
+    }
+    rates
+        .iter()
+        .map(|rates| rates.each_ref().map(|rates| Spread::of(rates)))
+        .collect()
+}
+
+/// Returns the million ids per second of so many sessions together.
+pub fn million_per_second(
+    server: &Server,
+    clients: usize,
+    span: Duration,
+    form: &Candidate,
+) -> f64 {
+    let query = format!(
+        "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
+        form.expression()
+    );
+    let taken = run(server, clients, span, &query);
+    taken.iter().map(|taken| rate(taken, BATCH)).sum::<f64>() / 1e6
+}
+
+fn throughput(server: &Server, scale: Scale, report: &mut Report) {
+    let rounds = scale.pick(5, 3);
+    let forms = forms(server);
+    let span = Duration::from_millis(scale.pick(1_000, 200));
+    let spreads = rates(server, &forms, span, rounds);
+    let widest = spreads
+        .iter()
+        .flatten()
+        .map(|rate| rate.noise() / rate.median * 100.0)
+        .fold(0.0, f64::max);
+    let columns = columns("generator");
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut table = Table::new(
+        "sessions",
+        "Ids per second, all sessions together",
+        &format!(
+            "In millions, by number of sessions. Each session asks for {BATCH} ids in a query, again and again. Median of \
+             {rounds} rounds; half the distance between their quartiles is at most {widest:.0} % of it."
+        ),
+        &columns,
+    );
+    let mut lines = Vec::new();
+    for ((form, _), rates) in forms.iter().zip(&spreads) {
+        let mut cells = vec![form.name.to_owned()];
+        cells.extend(rates.iter().map(|rate| number(rate.median)));
+        table.row(&cells);
+        let points = CLIENTS.iter().zip(rates);
+        lines.push(Line::new(
+            form.name,
+            points
+                .map(|(&clients, rate)| (clients as f64, rate.median))
+                .collect(),
+        ));
+    }
+    chart::lines(
+        &report.place("sessions.svg"),
+        "Ids per second",
+        ("sessions", "million ids per second, all together"),
+        &lines,
+    );
+    table.note(
+        "`nextval, CACHE 1000` gives each session a thousand values, which are not in order over sessions, and shares nothing \
+         meanwhile. The ids of one lane are in order: all sessions change one word of memory, which moves from core to core. \
+         A lane for each session, or `pg_mint.session_cache`, avoids that.",
+    );
+    table.chart("sessions.svg", "Ids per second");
+    report.add(table);
+}
+
+fn latency(server: &Server, scale: Scale, report: &mut Report) {
+    let span = Duration::from_millis(scale.pick(3_000, 250));
+    let mut table = Table::new(
+        "latency",
+        "Latency of an INSERT",
+        "Microseconds from the client's call to the answer, for `INSERT INTO t DEFAULT VALUES` with the id as the \
+         only column, its primary key, in an unlogged table. The clients run on the same machine.",
+        &["default", "sessions", "p50", "p99", "p99.9", "max"],
+    );
+    let mut lines = Vec::new();
+    for (form, column) in forms(server) {
+        report::progress(&format!("  INSERT, {}", form.name));
+        let mut points = Vec::new();
+        for clients in CLIENTS {
+            server.connect("postgres").run(&format!(
+                "DROP TABLE IF EXISTS bench_latency;
+                 CREATE UNLOGGED TABLE bench_latency (id {column} PRIMARY KEY DEFAULT {})",
+                form.expression()
+            ));
+            let taken: Vec<f64> = run(
+                server,
+                clients,
+                span,
+                "INSERT INTO bench_latency DEFAULT VALUES",
+            )
+            .into_iter()
+            .flatten()
+            .map(|each| each.as_nanos() as f64 / 1e3)
+            .collect();
+            let share = |share| number(percentile(&taken, share));
+            table.row(&[
+                form.name.to_owned(),
+                clients.to_string(),
+                share(50.0),
+                share(99.0),
+                share(99.9),
+                share(100.0),
+            ]);
+            points.push((clients as f64, percentile(&taken, 99.0)));
+        }
+        lines.push(Line::new(form.name, points));
+    }
+    chart::lines(
+        &report.place("latency.svg"),
+        "99th percentile of the latency of an INSERT",
+        ("sessions", "microseconds"),
+        &lines,
+    );
+    table.chart("latency.svg", "99th percentile of the latency of an INSERT");
+    report.add(table);
+}
+
+/// Returns the ids per second of one client, by the queries that it began in time and completed.
+fn rate(taken: &[Duration], batch: u32) -> f64 {
+    let ids = taken.len() as f64 * f64::from(batch);
+    ids / taken.iter().sum::<Duration>().as_secs_f64()
+}
+
+/// Returns the times of the queries that each client began within the span.
+fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<Duration>> {
+    let start = Barrier::new(clients + 1);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..clients)
+            .map(|_| {
+                let (start, stop) = (&start, &stop);
+                scope.spawn(move || {
+                    let mut session = server
+                        .config("postgres", "postgres")
+                        .connect(NoTls)
+                        .expect("a session");
+                    let statement = session.prepare(query).expect("a statement");
+                    // Warms up.
+                    for _ in 0..3 {
+                        session.execute(&statement, &[]).expect("an answer");
+                    }
+                    let mut taken = Vec::with_capacity(1 << 16);
+                    start.wait();
+                    while !stop.load(Ordering::Relaxed) {
+                        let began = Instant::now();
+                        session.execute(&statement, &[]).expect("an answer");
+                        taken.push(began.elapsed());
+                    }
+                    taken
+                })
+            })
+            .collect();
+        start.wait();
+        std::thread::sleep(span);
+        stop.store(true, Ordering::Relaxed);
+        running
+            .into_iter()
+            .map(|client| client.join().expect("a client"))
+            .collect()
+    })
+}

@@ -1,6 +1,0 @@
-# A layout that Rust knows as &str, and a shard that is an i32. The crate belongs to the workspace, which has the lock.
-command -v cargo >/dev/null || skip "Rust is missing"
-step "building $program" "programs_$program" \
-    cargo build --manifest-path "$REPO/Cargo.toml" --locked -p mint_tokio_postgres || skip "cannot be built"
-sql 'CREATE EXTENSION pg_mint'
-report "$CARGO_TARGET_DIR/debug/mint_tokio_postgres"

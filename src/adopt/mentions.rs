@@ -1,0 +1,86 @@
+//! Functions and statements that use the sequence of a column, or take its ids as integers: what no conversion changes.
+
+use crate::pg::catalog::sql;
+use crate::pg::datum::json::{JsonText, list, read};
+use crate::pg::datum::text::DecodedText;
+use pgrx::pg_sys;
+use serde::Deserialize;
+
+/// What the texts of functions and of statements say.
+#[derive(Debug)]
+pub struct Mentions {
+    /// Functions that name the sequence, or name the table and call nextval() or its kin.
+    pub functions: Vec<String>,
+    /// Functions that name the table or one that refers to it, and have arguments of type integer.
+    pub narrow: Vec<String>,
+    /// Statements that name the sequence, or call nextval() or its kin: the most frequent first. Programs send them, as
+    /// pg_stat_statements says, which has no constants.
+    pub statements: Vec<Statement>,
+}
+
+/// A statement of programs.
+#[derive(Debug, Deserialize)]
+pub struct Statement {
+    calls: i64,
+    text: String,
+}
+
+impl Statement {
+    pub fn text(&self) -> String {
+        let calls = if self.calls == 1 { "call" } else { "calls" };
+        format!("{} {calls} of {}", self.calls, self.text)
+    }
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(deserialize_with = "list")]
+    functions: Vec<String>,
+    #[serde(deserialize_with = "list")]
+    narrow: Vec<String>,
+    /// The regular expression of the statements.
+    pattern: String,
+    /// The view of pg_stat_statements; none if the user may not read it.
+    view: Option<String>,
+}
+
+impl Mentions {
+    /// Searches for tables and for sequences, by their oids.
+    pub fn find(tables: Vec<pg_sys::Oid>, sequences: Vec<pg_sys::Oid>) -> Self {
+        let draws = !sequences.is_empty();
+        let text = sql::ask_with::<JsonText>(
+            include_str!("../../sql/adopt/mentions.sql"),
+            &[tables.into(), sequences.into()],
+        );
+        let Found {
+            functions,
+            narrow,
+            pattern,
+            view,
+        } = read(text.as_ref().map_or("{}", |text| &text.0));
+        let statements = view
+            .filter(|_| draws)
+            .map_or_else(Vec::new, |view| statements(&view, pattern));
+        Self {
+            functions,
+            narrow,
+            statements,
+        }
+    }
+}
+
+/// Reads the statements of this database that fit a pattern.
+fn statements(view: &str, pattern: String) -> Vec<Statement> {
+    let query = format!(
+        "SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('calls', q.calls, 'text', q.text) ORDER BY q.calls DESC, q.text) FROM (
+             SELECT pg_catalog.sum(s.calls)::pg_catalog.int8 AS calls,
+                 pg_catalog.left(pg_catalog.regexp_replace(s.query, '[[:space:]]+'::pg_catalog.text, ' '::pg_catalog.text, 'g'::pg_catalog.text), 200::pg_catalog.int4) AS text
+             FROM {view} AS s JOIN pg_catalog.pg_database AS d ON d.oid OPERATOR(pg_catalog.=) s.dbid
+             WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+                 AND s.query OPERATOR(pg_catalog.~*) $1::pg_catalog.text
+             GROUP BY 2 ORDER BY 1 DESC, 2 LIMIT 10
+         ) AS q"
+    );
+    sql::ask_with::<JsonText>(&query, &[DecodedText(pattern).into()])
+        .map_or_else(Vec::new, |text| read(&text.0))
+}
