@@ -133,9 +133,14 @@ fn a_named_wait_for_a_user_ends_as_any_lock() {
                 .expect("two words")
                 .1
         );
-        server.until("the session waits", || watcher.one(&waits));
+        let begun = Instant::now();
+        let mut is_seen = false;
+        while !is_seen && begun.elapsed() < LONGEST {
+            is_seen = watcher.one(&waits);
+        }
         watcher.run(&format!("SELECT pg_terminate_backend({pid})"));
         let refusal = waiting.join().expect("the waiting session");
+        assert!(is_seen, "{refusal}");
         assert!(["57P01", ""].contains(&refusal.code.as_str()), "{refusal}");
         let stale = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'MintUserLock'";
         assert_eq!(watcher.one::<i64>(stale), 0);
