@@ -3,6 +3,7 @@
 use mint_cluster::server::installation;
 use mint_cluster::{Server, Session, say};
 use std::net::TcpListener;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Two ids an hour, so that a call waits for long.
@@ -36,6 +37,8 @@ fn assert_waits(server: &Server, mut session: Session, sql: &str, event: &str) {
         while last != expected && !waiting.is_finished() && begun.elapsed() < LONGEST {
             last = other.one(&seen);
         }
+        // Long enough to be counted.
+        sleep(Duration::from_millis(20));
         other.run(&format!("SELECT pg_cancel_backend({pid})"));
         let refusal = waiting.join().expect("the waiting session");
         assert_eq!(last, expected, "{sql}: {refusal}");
@@ -179,7 +182,7 @@ fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
     );
     server.set_clock("+0");
     // Each step is seen by a call that raises the ceiling.
-    std::thread::sleep(std::time::Duration::from_millis(600));
+    sleep(Duration::from_millis(600));
     session.run(next);
     assert!(
         session
