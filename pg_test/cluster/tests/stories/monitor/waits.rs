@@ -3,9 +3,14 @@
 use mint_cluster::server::installation;
 use mint_cluster::{Server, Session, say};
 use std::net::TcpListener;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Two ids an hour, so that a call waits for long.
 const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
+
+/// A session that does not wait for the event by then never does.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// Returns the type and name of an event as this server shows it.
 fn shown(server: &Server, event: &str) -> String {
@@ -26,12 +31,14 @@ fn assert_waits(server: &Server, mut session: Session, sql: &str, event: &str) {
     let expected = shown(server, event);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || session.refusal(sql));
+        let begun = Instant::now();
         let mut last = String::new();
-        let is_seen = || {
+        // Assertions come after the session has ended: the scope waits for it.
+        while last != expected && !waiting.is_finished() && begun.elapsed() < LONGEST {
             last = other.one(&seen);
-            last == expected || waiting.is_finished()
-        };
-        server.until(&format!("{sql} waits"), is_seen);
+        }
+        // Long enough to be counted.
+        sleep(Duration::from_millis(20));
         other.run(&format!("SELECT pg_cancel_backend({pid})"));
         let refusal = waiting.join().expect("the waiting session");
         assert_eq!(last, expected, "{sql}: {refusal}");
@@ -129,9 +136,14 @@ fn a_named_wait_for_a_user_ends_as_any_lock() {
                 .expect("two words")
                 .1
         );
-        server.until("the session waits", || watcher.one(&waits));
+        let begun = Instant::now();
+        let mut is_seen = false;
+        while !is_seen && begun.elapsed() < LONGEST {
+            is_seen = watcher.one(&waits);
+        }
         watcher.run(&format!("SELECT pg_terminate_backend({pid})"));
         let refusal = waiting.join().expect("the waiting session");
+        assert!(is_seen, "{refusal}");
         assert!(["57P01", ""].contains(&refusal.code.as_str()), "{refusal}");
         let stale = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'MintUserLock'";
         assert_eq!(watcher.one::<i64>(stale), 0);
@@ -170,7 +182,7 @@ fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
     );
     server.set_clock("+0");
     // Each step is seen by a call that raises the ceiling.
-    std::thread::sleep(std::time::Duration::from_millis(600));
+    sleep(Duration::from_millis(600));
     session.run(next);
     assert!(
         session
