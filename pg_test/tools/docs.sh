@@ -23,7 +23,7 @@ sed -i "s/^title = \"pg_mint\"/title = \"pg_mint $version\"/" "$stage/book.toml"
 (cd "$REPO/docs" && find . \( -name '*.md' -o -name '*.svg' -o -path './monitoring/*' \) -exec cp --parents {} "$stage/src/" \;)
 sed 's#](docs/#](#g; s#](CHANGELOG.md)#](changelog.md)#g; s#\[\([A-Za-z.]*\)\](\(LICENSE\|\(CONTRIBUTING\|RELEASE\|SECURITY\).md\))#\1#g' \
     "$REPO/README.md" >"$stage/src/README.md"
-cp "$REPO/CHANGELOG.md" "$stage/src/changelog.md"
+sed 's#](docs/#](#g' "$REPO/CHANGELOG.md" >"$stage/src/changelog.md"
 mkdir -p "$stage/src/bench"
 (cd "$REPO" && find bench/results \( -name '*.md' -o -name '*.svg' \) -exec cp --parents {} "$stage/src/" \;)
 # mdBook shows the index beside each page, and not as a page: where a page links to it, that is one.
@@ -36,7 +36,8 @@ find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
     's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g; s|](\(\(\.\./\)*\)\.\./CHANGELOG.md|](\1changelog.md|g; s|SUMMARY\.md|contents.md|g' {} +
 # The site shows each README.md as the index of its folder.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
-    's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s|bench/results/README.md|bench/results/index.md|g' {} +
+    's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s#\(bench/results\(/[a-z]*\)*\)/README.md#\1/index.md#g' {} +
+find "$stage/src/bench" -name '*.md' -exec sed -i 's#](\(\(\.\./\)*\)docs/#](\1#g' {} +
 mdbook build "$stage"
 "$TOOLS/site_links.py" "$stage/book"
 echo "docs: $stage/book/index.html"
