@@ -28,9 +28,15 @@ pg_config_of() {
     done
 }
 
-# The file done is written last, so that an incomplete tree does not count.
+# The file done is written last, so that an incomplete tree does not count. A tree whose
+# programs name a loader or libraries that are gone, as after a move, is made again.
 cached() {
-    [ -e "$tree/done" ] && { [ -z "$origin" ] || [ "$(cat "$tree/done")" = "$origin" ]; }
+    [ -e "$tree/done" ] && { [ -z "$origin" ] || [ "$(cat "$tree/done")" = "$origin" ]; } && runs
+}
+runs() {
+    local pg_config
+    pg_config=$(pg_config_of "$tree" "$major")
+    "$pg_config" --version >/dev/null 2>&1 && "$("$pg_config" --bindir)/postgres" --version >/dev/null 2>&1
 }
 
 # cargo-pgrx knows its servers from this file; it is what `cargo pgrx init` writes.
@@ -229,7 +235,7 @@ build() {
     else
         from_another_suite
     fi
-    [ -x "$(pg_config_of "$tree" "$major")" ] || die "no pg_config in $tree"
+    runs || die "the server in $tree does not run (see $CACHE/log/postgres$major.log)"
     echo "$origin" >"$tree/done"
 }
 

@@ -55,11 +55,11 @@ pgrx_tests() {
 
 # The newest server that is already in the cache, for pg_upgrade.
 newer() {
-    local m found=
+    local m path found=
     for m in $MAJORS; do
-        if [ "$m" -gt "$major" ] && [ -e "$CACHE/pg$m/done" ]; then found=$m; fi
+        if [ "$m" -gt "$major" ] && [ -e "$CACHE/pg$m/done" ] && path=$("$TOOLS/postgres.sh" "$m"); then found=$path; fi
     done
-    [ -z "$found" ] || "$TOOLS/postgres.sh" "$found"
+    echo "$found"
 }
 
 # More threads than stories that run side by side, as those that wait for a turn have threads as well (turn.rs).
