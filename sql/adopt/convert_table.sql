@@ -83,6 +83,13 @@ SELECT pg_catalog.jsonb_build_object(
     FROM pg_catalog.pg_partitioned_table AS r JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) r.partrelid
     WHERE r.partrelid OPERATOR(pg_catalog.=) t.oid AND r.partnatts OPERATOR(pg_catalog.=) 1::pg_catalog.int2 AND r.partattrs[0] OPERATOR(pg_catalog.=) t.attnum
       AND r.partstrat OPERATOR(pg_catalog.<>) 'h'::pg_catalog."char"),
+  -- The checks of the column alone, which an INSERT meets.
+  'checks', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', k.conname,
+      'text', pg_catalog.pg_get_expr(k.conbin, k.conrelid)) ORDER BY k.conname)
+    FROM pg_catalog.pg_constraint AS k
+    WHERE k.conrelid OPERATOR(pg_catalog.=) t.oid AND k.contype OPERATOR(pg_catalog.=) 'c'::pg_catalog."char"
+      AND k.conkey OPERATOR(pg_catalog.=) ARRAY[t.attnum]
+      AND COALESCE((pg_catalog.to_jsonb(k) OPERATOR(pg_catalog.->>) 'conenforced'::pg_catalog.text)::pg_catalog.bool, true)),
   'default_roles', (SELECT pg_catalog.jsonb_agg(DISTINCT CASE WHEN g.grantee OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(g.grantee) END)
     FROM pg_catalog.pg_default_acl AS d CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS g
     WHERE d.defaclrole OPERATOR(pg_catalog.=) t.relowner AND d.defaclobjtype OPERATOR(pg_catalog.=) 'S'::pg_catalog."char"

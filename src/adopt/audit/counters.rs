@@ -125,13 +125,15 @@ pub fn check(client: &SpiClient<'_>, subject: &Subject, source: &Source, found: 
     let below = if last < LARGE { LARGE } else { i64::MAX };
     if let Some(max) = largest_id(client, subject, below).filter(|&max| max > last) {
         let evidence = format!("Sequence {sequence} is at {last}, and the largest id is {max}.");
-        found.push(
-            Finding::new(Severity::Error, "sequence is behind the ids", evidence).mended_by(
-                format!(
-                    "SELECT pg_catalog.setval({}, {max});",
-                    sql::literal(&sequence)
-                ),
-            ),
-        );
+        let finding = Finding::new(Severity::Error, "sequence is behind the ids", evidence);
+        // At its end it returns nothing more, and beyond it cannot be set.
+        found.push(if max < end {
+            finding.mended_by(format!(
+                "SELECT pg_catalog.setval({}, {max});",
+                sql::literal(&sequence)
+            ))
+        } else {
+            finding
+        });
     }
 }

@@ -3,6 +3,7 @@
 use crate::adopt::audit::findings::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::default::Generators;
+use crate::adopt::inventory::columns::BASE;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::OrReport;
 use pgrx::spi::SpiClient;
@@ -22,13 +23,15 @@ const NARROW: &str = "SELECT pg_catalog.format('%I.%I'::pg_catalog.text, n.nspna
     JOIN pg_catalog.pg_class AS d ON d.oid OPERATOR(pg_catalog.=) f.confrelid
     JOIN pg_catalog.pg_namespace AS m ON m.oid OPERATOR(pg_catalog.=) d.relnamespace
     JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) d.oid AND b.attnum OPERATOR(pg_catalog.=) one.far
+    JOIN base AS near_type ON near_type.oid OPERATOR(pg_catalog.=) a.atttypid
+    JOIN base AS far_type ON far_type.oid OPERATOR(pg_catalog.=) b.atttypid
     LEFT JOIN pg_catalog.pg_attrdef AS e ON e.adrelid OPERATOR(pg_catalog.=) d.oid AND e.adnum OPERATOR(pg_catalog.=) one.far
     WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\"
         AND f.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
         AND ((f.conrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND one.near OPERATOR(pg_catalog.=) $2::pg_catalog.int2)
             OR (f.confrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND one.far OPERATOR(pg_catalog.=) $2::pg_catalog.int2))
-        AND a.atttypid OPERATOR(pg_catalog.=) ANY ('{21,23}'::pg_catalog.oid[])
-        AND b.atttypid OPERATOR(pg_catalog.=) ANY ('{23,20}'::pg_catalog.oid[])
+        AND near_type.base OPERATOR(pg_catalog.=) ANY ('{21,23}'::pg_catalog.oid[])
+        AND far_type.base OPERATOR(pg_catalog.=) ANY ('{23,20}'::pg_catalog.oid[])
         AND a.attlen OPERATOR(pg_catalog.<) b.attlen
     ORDER BY n.nspname, c.relname, a.attnum, f.conname";
 
@@ -40,7 +43,8 @@ pub fn check(
     found: &mut Vec<Finding>,
 ) {
     let arguments = [subject.table.into(), subject.number.into()];
-    for row in client.select(NARROW, None, &arguments).or_report() {
+    let query = format!("WITH RECURSIVE {BASE} {NARROW}");
+    for row in client.select(&query, None, &arguments).or_report() {
         let text = |column| {
             row.get::<DecodedText>(column)
                 .or_report()

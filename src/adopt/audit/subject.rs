@@ -1,6 +1,7 @@
 //! The column that is audited: what the catalogs say of it, and the ids that were read.
 
 use crate::adopt::default::{Generator, Generators};
+use crate::pg::catalog::relation;
 use crate::pg::catalog::sample::{self, Limit, Sample, Value};
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
@@ -41,14 +42,12 @@ pub struct Ids {
 
 const COLUMN: &str = "SELECT a.attnum, pg_catalog.quote_ident(a.attname::pg_catalog.text),
         pg_catalog.format_type(a.atttypid, a.atttypmod),
-        CASE WHEN t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\" THEN t.typbasetype ELSE t.oid END,
-        pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid),
+        a.atttypid, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid),
         pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE'::pg_catalog.text)
             AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'::pg_catalog.text),
         pg_catalog.row_security_active(c.oid)
     FROM pg_catalog.pg_class AS c
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
-    JOIN pg_catalog.pg_type AS t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
     LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
         AND d.adnum OPERATOR(pg_catalog.=) a.attnum
         AND a.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
@@ -95,7 +94,7 @@ impl Subject {
         }
         let row = rows.first();
         let text = |column| value::<DecodedText>(&row, column).map(|text| text.0);
-        let base_type = value(&row, 4).unwrap_or(pg_sys::InvalidOid);
+        let base_type = value(&row, 4).map_or(pg_sys::InvalidOid, relation::base_type);
         let type_name = text(3).unwrap_or_default();
         check_type(base_type, &type_name, column, generators);
         if value::<bool>(&row, 6) != Some(true) {
@@ -204,7 +203,7 @@ impl Ids {
 }
 
 fn check_table(table: pg_sys::Oid, shown: &str) {
-    let kind = crate::pg::catalog::relation::kind(table);
+    let kind = relation::kind(table);
     match kind {
         None => sql::missing(table),
         Some(pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE) => {}

@@ -23,13 +23,18 @@ pub fn of_table(table: &Table, found: &mut Vec<Blocker>) {
             "Use ALTER TABLE ... SET DEFAULT.",
         ));
     }
+    of_row_security(table, found);
+}
+
+/// Rows that the owner does not see.
+pub fn of_row_security(table: &Table, found: &mut Vec<Blocker>) {
     if table.force_row_security {
         found.push(Blocker::state(
             format!(
                 "table \"{}\" has row security that is forced on its owner",
                 table.name
             ),
-            Some("The largest id might be in a row that the owner cannot see.".to_owned()),
+            Some("The owner might not see all of its rows.".to_owned()),
             "Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY for the time of the conversion.",
         ));
     }

@@ -3,6 +3,7 @@
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
 use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::record;
 use crate::adopt::convert::table::Table;
 use crate::adopt::mentions::{Mentions, Statement};
 use crate::pg::backend::guc;
@@ -16,6 +17,7 @@ pub fn blockers(table: &Table) -> Vec<Blocker> {
     check_objects::of_below(table, &mut found);
     of_column(table, &mut found);
     found.extend(check_objects::of_sequences(table));
+    of_record(table, &mut found);
     if !table.narrow.is_empty() {
         let list = table.narrow.join(", ");
         found.push(Blocker::state(
@@ -38,6 +40,21 @@ pub fn blockers(table: &Table) -> Vec<Blocker> {
         ));
     }
     found
+}
+
+/// A record that another one would stand beside, as where a table was dropped and created again.
+fn of_record(table: &Table, found: &mut Vec<Blocker>) {
+    if table.sequence().is_none() {
+        return;
+    }
+    if let Some(earlier) = record::find(table) {
+        let name = earlier.rules.quoted();
+        found.push(Blocker::state(
+            format!("sequence {name} has a record of {}", table.what()),
+            Some("It is of an earlier conversion, and the column draws from another sequence.".to_owned()),
+            format!("Use DROP SEQUENCE {name}, or COMMENT ON SEQUENCE {name} IS NULL, if that conversion is not to be reverted."),
+        ));
+    }
 }
 
 fn of_column(table: &Table, found: &mut Vec<Blocker>) {
@@ -155,28 +172,55 @@ pub fn meets(table: &Table, floor: Floor) -> Option<Blocker> {
     ))
 }
 
-/// The lack of a partition for the smallest new id.
-pub fn lacks_partition(table: &Table, floor: Floor) -> Option<Blocker> {
+/// What the table does not take of the new ids: the smallest has no partition, or a check refuses it.
+pub fn refuses(table: &Table, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
     };
+    let id = floor.saturating_add(1);
+    lacks_partition(table, id).or_else(|| fails_check(table, id))
+}
+
+/// Whether an expression of the column is not false for an id.
+fn holds(table: &Table, id: i64, expression: &str) -> bool {
+    let query = format!(
+        "SELECT ({expression}) IS NOT FALSE FROM (SELECT '{id}'::pg_catalog.int8 AS {}) AS one",
+        table.quoted_column()
+    );
+    privilege::as_role(table.owner.into(), || sql::ask_with::<bool>(&query, &[])) != Some(false)
+}
+
+fn fails_check(table: &Table, id: i64) -> Option<Blocker> {
+    let mut checks = table.checks.iter();
+    let check = checks.find(|check| !holds(table, id, &check.text))?;
+    Some(Blocker::state(
+        format!(
+            "check constraint \"{}\" of table \"{}\" refuses new ids",
+            check.name, table.name
+        ),
+        Some(format!(
+            "It is {}, and an id like {id} fails it.",
+            check.text
+        )),
+        format!(
+            "Use ALTER TABLE {} DROP CONSTRAINT {}, or a default whose ids pass it.",
+            table.quoted(),
+            sql::quoted_exactly(&check.name)
+        ),
+    ))
+}
+
+fn lacks_partition(table: &Table, id: i64) -> Option<Blocker> {
     if table.partitions.is_empty() {
         return None;
     }
-    let id = floor.saturating_add(1);
     // The only partition of all has none.
     let constraints = table
         .partitions
         .iter()
         .map(|text| text.as_deref().unwrap_or("true"));
     let any: Vec<String> = constraints.map(|text| format!("({text})")).collect();
-    let query = format!(
-        "SELECT EXISTS (SELECT FROM (SELECT '{id}'::pg_catalog.int8 AS {}) AS one WHERE {})",
-        table.quoted_column(),
-        any.join(" OR ")
-    );
-    let has_one = privilege::as_role(table.owner.into(), || sql::ask_with::<bool>(&query, &[]));
-    (has_one != Some(true)).then(|| {
+    (!holds(table, id, &any.join(" OR "))).then(|| {
         Blocker::state(
             format!("table \"{}\" has no partition for new ids", table.name),
             Some(format!(

@@ -71,7 +71,7 @@ fn revert(table: &Table) -> Vec<Row> {
 fn blocking_ids(table: &Table, generator: &Generator) -> Option<Blocker> {
     match generator.floor(table) {
         Floor::Any | Floor::Unknown => None,
-        floor => checks::meets(table, floor).or_else(|| checks::lacks_partition(table, floor)),
+        floor => checks::meets(table, floor).or_else(|| checks::refuses(table, floor)),
     }
 }
 

@@ -61,12 +61,12 @@ fn refuse_unless_drawing(table: &Table) {
 /// The sequence must be as the conversion left it: somebody else may have drawn from it since.
 fn refuse_unless_ended(table: &Table, found: &Found) {
     let rules = &found.rules;
-    let has_other_type = table.is_identity()
+    let draws_from_others = !table.sequences.is_empty()
         || !matches!(
             table.column().base_type.as_str(),
             "bigint" | "integer" | "smallint"
         );
-    if has_other_type {
+    if draws_from_others {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!(
@@ -75,7 +75,7 @@ fn refuse_unless_ended(table: &Table, found: &Found) {
                 rules.name
             ),
         )
-        .detail("It is an identity column, or of another type.")
+        .detail("It draws from another sequence, or is of another type: the table may not be the one that was converted.")
         .hint("Remove the comment of the sequence if its conversion is not to be reverted.")
         .raise();
     }

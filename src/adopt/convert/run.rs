@@ -66,7 +66,7 @@ pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Opti
             blocker.to_report().raise();
         }
         let met = checks::meets(&table, floor);
-        if let Some(blocker) = met.or_else(|| checks::lacks_partition(&table, floor)) {
+        if let Some(blocker) = met.or_else(|| checks::refuses(&table, floor)) {
             blocker.to_report().raise();
         }
         assert_order(&table, floor);

@@ -39,6 +39,9 @@ pub struct Table {
     /// list.
     #[serde(deserialize_with = "list")]
     pub partitions: Vec<Option<String>>,
+    /// Of the column alone.
+    #[serde(deserialize_with = "list")]
+    pub checks: Vec<Check>,
     /// Whom default privileges grant privileges on new sequences of the owner; none is PUBLIC.
     #[serde(deserialize_with = "list")]
     pub default_roles: Vec<Option<String>>,
@@ -67,6 +70,14 @@ pub struct Column {
     /// `attgenerated`.
     pub generated: String,
     pub default: Option<String>,
+}
+
+/// A check constraint.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Check {
+    pub name: String,
+    /// Its expression.
+    pub text: String,
 }
 
 /// A partition or child.

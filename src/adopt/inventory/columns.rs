@@ -15,7 +15,7 @@ pub struct Column {
     pub name: String,
     /// The name of its type.
     pub type_name: String,
-    /// The type, or the type below its domain.
+    /// The type, or the type at the bottom of its domains.
     pub base_type: pg_sys::Oid,
     /// `a` or `d` of an identity column.
     pub identity: Option<u8>,
@@ -25,18 +25,26 @@ pub struct Column {
     pub is_readable: bool,
 }
 
+/// Types, and what a domain is of at the bottom.
+pub const BASE: &str = "base AS (
+        SELECT t.oid, t.oid AS base FROM pg_catalog.pg_type AS t
+        WHERE t.typtype OPERATOR(pg_catalog.<>) 'd'::pg_catalog.\"char\"
+        UNION ALL
+        SELECT t.oid, b.base FROM base AS b JOIN pg_catalog.pg_type AS t ON t.typbasetype OPERATOR(pg_catalog.=) b.oid
+            AND t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\"
+    )";
+
 /// Columns that are keys or have a default, and all columns of tables that others refer to, of the types that ids have. Rows that row security
 /// would hide from the user are not read: its policies would be run, as written by the owner of the table.
 const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_catalog.format_type(a.atttypid, a.atttypmod),
-        CASE WHEN t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\" THEN t.typbasetype ELSE t.oid END,
-        a.attidentity, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid), k.oid IS NOT NULL,
+        b.base, a.attidentity, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid), k.oid IS NOT NULL,
         pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE'::pg_catalog.text)
             AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'::pg_catalog.text)
             AND NOT pg_catalog.row_security_active(c.oid)
     FROM pg_catalog.pg_class AS c
     JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
-    JOIN pg_catalog.pg_type AS t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
+    JOIN base AS b ON b.oid OPERATOR(pg_catalog.=) a.atttypid
     LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
         AND d.adnum OPERATOR(pg_catalog.=) a.attnum
     LEFT JOIN pg_catalog.pg_constraint AS k ON k.conrelid OPERATOR(pg_catalog.=) c.oid
@@ -49,8 +57,7 @@ const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_ca
         AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2
         AND NOT a.attisdropped
         AND a.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
-        AND CASE WHEN t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\" THEN t.typbasetype ELSE t.oid END
-            OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[])
+        AND b.base OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[])
         AND (d.oid IS NOT NULL OR k.oid IS NOT NULL OR a.attidentity OPERATOR(pg_catalog.<>) ''::pg_catalog.\"char\"
             OR c.oid OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.oid[]))
         AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS e WHERE e.objid OPERATOR(pg_catalog.=) c.oid
@@ -65,7 +72,11 @@ pub fn columns(
 ) -> Vec<Column> {
     let referred: Vec<pg_sys::Oid> = references.to.keys().map(|place| place.0).collect();
     let rows = client
-        .select(COLUMNS, None, &[types.into(), referred.into()])
+        .select(
+            &format!("WITH RECURSIVE {BASE} {COLUMNS}"),
+            None,
+            &[types.into(), referred.into()],
+        )
         .or_report();
     let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
         let text = |column| {

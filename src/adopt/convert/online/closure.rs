@@ -15,6 +15,11 @@ pub struct Closure {
     pub indexes: Vec<Index>,
     #[serde(deserialize_with = "list")]
     pub keys: Vec<ForeignKey>,
+    /// Successors of nothing, as a restore or the drop of an index leaves them.
+    #[serde(deserialize_with = "list")]
+    pub stale_indexes: Vec<Stale>,
+    #[serde(deserialize_with = "list")]
+    pub stale_keys: Vec<Stale>,
     /// Names of columns, by the oid of the table and the number of the column.
     names: Option<BTreeMap<String, String>>,
     /// Quoted names of tables, by oid.
@@ -34,20 +39,35 @@ pub struct Member {
     /// An integer, or a domain over one.
     is_narrow: bool,
     pub not_null: bool,
+    /// Its constraint, from PostgreSQL 18 on.
+    pub not_null_name: Option<String>,
     pub identity: String,
     pub default: Option<String>,
     owner: u32,
     owner_name: String,
-    /// An ordinary table, no part of another, and no generated column.
+    /// An ordinary table, no part of another and not of a type, and no generated column.
     is_plain: bool,
     has_privileges: bool,
     pub bytes: i64,
     pub comment: Option<String>,
+    /// What `ALTER COLUMN ... SET (...)` has set.
+    pub options: Option<String>,
+    /// What `SET STATISTICS` has set.
+    pub statistics: Option<i32>,
+    /// The function of the trigger that keeps the shadow equal, quoted; none if there is no trigger, and so no shadow.
+    function: Option<String>,
     /// The type of the shadow before the swap, if there is one.
     pub new_type: Option<String>,
     /// The type of the shadow after the swap, if there is one.
     pub old_type: Option<String>,
-    pub has_trigger: bool,
+    /// Columns that are no shadow and have its name.
+    #[serde(deserialize_with = "list")]
+    taken: Vec<String>,
+    /// Whether the trigger is enabled.
+    pub is_copied: bool,
+    /// Triggers that could change the column after the shadow was made.
+    #[serde(deserialize_with = "list")]
+    late_triggers: Vec<String>,
     /// Whether the check that the shadow is filled is validated; none if there is no check.
     pub filled: Option<bool>,
     #[serde(deserialize_with = "list")]
@@ -60,6 +80,7 @@ pub struct Index {
     pub relation: u32,
     pub schema: String,
     pub name: String,
+    pub comment: Option<String>,
     pub is_unique: bool,
     pub is_replica_identity: bool,
     pub is_clustered: bool,
@@ -82,6 +103,7 @@ pub struct Constraint {
     pub is_primary: bool,
     pub deferrable: bool,
     pub deferred: bool,
+    pub comment: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -99,6 +121,7 @@ pub struct IndexColumn {
 pub struct ForeignKey {
     pub oid: u32,
     pub name: String,
+    pub comment: Option<String>,
     pub relation: u32,
     pub to: u32,
     pub numbers: Vec<i16>,
@@ -110,10 +133,20 @@ pub struct ForeignKey {
     pub deferrable: bool,
     pub deferred: bool,
     pub validated: bool,
+    /// Not so only from PostgreSQL 18 on.
+    pub is_enforced: bool,
     #[serde(deserialize_with = "list")]
     pub set_numbers: Vec<i16>,
     /// Whether its successor is validated; none if there is no successor.
     pub built: Option<bool>,
+}
+
+/// An index or a foreign key that no script waits for.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Stale {
+    pub relation: u32,
+    /// Of an index quoted, with its schema.
+    pub name: String,
 }
 
 impl Closure {
@@ -131,11 +164,17 @@ impl Closure {
         }
     }
 
-    /// The columns that are too narrow, or have a shadow of such.
+    /// The columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of
+    /// before. A column that came to refer to them in between waits for the next script.
     pub fn changed(&self) -> impl Iterator<Item = &Member> {
-        self.columns
-            .iter()
-            .filter(|member| member.is_narrow || member.old_type.is_some())
+        let is_swapped = self.is_swapped();
+        self.columns.iter().filter(move |member| {
+            if is_swapped {
+                member.old_type.is_some()
+            } else {
+                member.is_narrow
+            }
+        })
     }
 
     /// Whether there is a script for this column: it is integer, or others that refer to it are, or were.
@@ -143,9 +182,9 @@ impl Closure {
         self.changed().next().is_some()
     }
 
-    /// Whether the swap has been done.
+    /// Whether the swap has been done, and the cleanup not.
     pub fn is_swapped(&self) -> bool {
-        self.changed().all(|member| member.old_type.is_some()) && self.is_needed()
+        self.columns.iter().any(|member| member.old_type.is_some())
     }
 
     pub fn find(&self, relation: u32, number: i16) -> Option<&Member> {
@@ -176,6 +215,17 @@ impl Closure {
             .iter()
             .flat_map(|member| member.blockers(table))
             .collect();
+        let temporal = self
+            .indexes
+            .iter()
+            .find(|index| index.constraint.is_some() && index.method != "btree");
+        if let Some(index) = temporal {
+            found.push(Blocker::unsupported(
+                format!("constraint \"{}\" is WITHOUT OVERLAPS", index.name),
+                Some("Its index cannot be built concurrently.".to_owned()),
+                "Drop it, and add it again after the swap.",
+            ));
+        }
         let odd = self.indexes.iter().find(|index| {
             !index.is_valid
                 || index.columns.iter().any(|column| {
@@ -228,12 +278,16 @@ impl Member {
         sql::quoted_exactly(&format!("~mint_copy_{}", self.name))
     }
 
-    /// The function of the trigger.
+    /// The function of the trigger. After a restore its name has the oid of before.
     pub fn function(&self) -> String {
-        quoted(
-            &self.schema,
-            &format!("mint_copy_{}_{}", self.relation, self.name),
-        )
+        self.function.clone().unwrap_or_else(|| {
+            let name = format!("mint_copy_{}_{}", self.relation, self.name);
+            quoted(&self.schema, &name)
+        })
+    }
+
+    pub fn quoted_owner(&self) -> String {
+        sql::quoted_exactly(&self.owner_name)
     }
 
     fn blockers(&self, table: &Table) -> Vec<Blocker> {
@@ -243,7 +297,7 @@ impl Member {
         let mut found = Vec::new();
         if !self.is_plain {
             found.push(Blocker::unsupported(
-                format!("{what} is of a partitioned, inherited or temporary table, or generated"),
+                format!("{what} is of a partitioned, inherited, typed or temporary table, or generated"),
                 Some("Its indexes cannot be built concurrently, or its shadow not be kept equal.".to_owned()),
                 format!("Use ALTER TABLE {} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.", self.quoted_table(), self.quoted_name()),
             ));
@@ -270,6 +324,23 @@ impl Member {
                 format!("the name of {what} is longer than {LONGEST} bytes"),
                 None,
                 "Rename the column for the time of the conversion.",
+            ));
+        }
+        if let Some(name) = self.taken.first() {
+            found.push(Blocker::state(
+                format!("table \"{}\" has a column \"{name}\"", self.table),
+                Some(format!("{what} needs the name for its shadow.")),
+                "Rename that column for the time of the conversion.",
+            ));
+        }
+        if let Some(name) = self.late_triggers.first() {
+            found.push(Blocker::state(
+                format!("trigger \"{name}\" fires after that of {what}"),
+                Some(format!(
+                    "Triggers fire by their names, and the one that copies the column is {}.",
+                    self.trigger()
+                )),
+                "Use ALTER TRIGGER ... RENAME TO a name that sorts before it.",
             ));
         }
         if self.has_privileges {

@@ -90,9 +90,11 @@ pub fn function(member: &Member, way: Way) -> String {
         Way::Back => (format!("NEW.{column}"), shadow),
     };
     let body = format!("BEGIN NEW.{shadow} := {column}; RETURN NEW; END");
+    let (name, owner) = (member.function(), member.quoted_owner());
+    // Whatever role has made a function of that name, or runs the script.
     format!(
-        "CREATE OR REPLACE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS {}",
-        member.function(),
+        "CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS {};
+      ALTER FUNCTION {name}() OWNER TO {owner}",
         sql::literal(&body)
     )
 }
@@ -101,13 +103,33 @@ pub fn function(member: &Member, way: Way) -> String {
 pub fn trigger(member: &Member) -> String {
     let (name, table) = (member.trigger(), member.quoted_table());
     format!(
-        "      CREATE TRIGGER {name} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {}();
-      ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name};",
-        member.function()
+        "CREATE TRIGGER {name} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {}();
+      {}",
+        member.function(),
+        enable(member)
     )
 }
 
-/// Fills the shadow in short transactions, which skip rows that others have locked and come back for them.
+pub fn enable(member: &Member) -> String {
+    let (name, table) = (member.trigger(), member.quoted_table());
+    format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
+}
+
+/// Whether a shadow is as its column, in a table that may have an alias.
+fn is_equal(member: &Member, shadow: &str, alias: &str) -> String {
+    let column = format!("{alias}{}", member.quoted_name());
+    let equal =
+        format!("{alias}{shadow} IS NOT NULL AND {alias}{shadow} OPERATOR(pg_catalog.=) {column}");
+    if member.not_null {
+        // In this form it spares SET NOT NULL the scan.
+        equal
+    } else {
+        format!("CASE WHEN {column} IS NULL THEN {alias}{shadow} IS NULL ELSE {equal} END")
+    }
+}
+
+/// Fills the shadow in short transactions, which skip rows that others have locked and come back for them. Variables and
+/// columns have their block or table before them: the table may have columns of the same names.
 pub fn backfill(member: &Member) -> String {
     let (table, column, shadow) = (
         member.quoted_table(),
@@ -115,28 +137,42 @@ pub fn backfill(member: &Member) -> String {
         member.new_name(),
     );
     let literal = sql::literal(&table);
-    let missing = format!("{shadow} IS NULL AND {column} IS NOT NULL");
-    let update = format!(
-        "UPDATE {table} SET {shadow} = {column} WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(
-        SELECT ctid FROM {table}
-        WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%s,0)'::pg_catalog.text, page)::pg_catalog.tid
-          AND ctid OPERATOR(pg_catalog.<) pg_catalog.format('(%s,0)'::pg_catalog.text, page OPERATOR(pg_catalog.+) 50::pg_catalog.int8)::pg_catalog.tid
-          AND {missing}
-        FOR NO KEY UPDATE SKIP LOCKED))"
+    let missing = format!("NOT ({})", is_equal(member, &shadow, "t."));
+    let tid = |page: &str| {
+        format!("pg_catalog.format('(%s,0)'::pg_catalog.text, {page})::pg_catalog.tid")
+    };
+    let (first, end) = (
+        tid("fill.page"),
+        tid("fill.page OPERATOR(pg_catalog.+) 50::pg_catalog.int8"),
     );
     let shown = table.replace('\'', "''").replace('%', "%%");
     block(&format!(
-        "DECLARE
+        "<<fill>>
+DECLARE
   pages pg_catalog.int8 := pg_catalog.pg_relation_size({literal}::pg_catalog.regclass) OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size'::pg_catalog.text)::pg_catalog.int8;
   tenth pg_catalog.int8 := pages OPERATOR(pg_catalog./) 10::pg_catalog.int8;
   page pg_catalog.int8;
   shown pg_catalog.int8;
+  locked pg_catalog.tid[];
+  written pg_catalog.int8;
 BEGIN
   LOOP
     page := 0;
     shown := tenth;
     WHILE page OPERATOR(pg_catalog.<=) pages LOOP
-      {update};
+      locked := ARRAY(
+        SELECT t.ctid FROM {table} AS t
+        WHERE t.ctid OPERATOR(pg_catalog.>=) {first}
+          AND t.ctid OPERATOR(pg_catalog.<) {end}
+          AND {missing}
+        FOR NO KEY UPDATE SKIP LOCKED);
+      UPDATE {table} AS t SET {shadow} = t.{column} WHERE t.ctid OPERATOR(pg_catalog.=) ANY (fill.locked);
+      GET DIAGNOSTICS written = ROW_COUNT;
+      IF written OPERATOR(pg_catalog.<) pg_catalog.cardinality(locked) THEN
+        RAISE EXCEPTION '{shown}: % of % rows were not updated', pg_catalog.cardinality(locked) OPERATOR(pg_catalog.-) written, pg_catalog.cardinality(locked)
+          USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A trigger has suppressed the update.',
+            HINT = 'Disable the trigger until the swap, and run mint.convert_plan() again.';
+      END IF;
       COMMIT;
       page := page OPERATOR(pg_catalog.+) 50::pg_catalog.int8;
       IF page OPERATOR(pg_catalog.>) shown THEN
@@ -144,7 +180,7 @@ BEGIN
         RAISE NOTICE '{shown}: % of % pages', page, pages;
       END IF;
     END LOOP;
-    EXIT WHEN NOT EXISTS (SELECT FROM {table} WHERE {missing});
+    EXIT WHEN NOT EXISTS (SELECT FROM {table} AS t WHERE {missing});
     COMMIT;
     PERFORM pg_catalog.pg_sleep(0.5);
   END LOOP;
@@ -152,18 +188,13 @@ END"
     ))
 }
 
-/// The check that the shadow is filled.
+/// The check that the shadow is as its column.
 pub fn check(member: &Member, way: Way) -> String {
-    let shadow = way.shadow(member);
-    let or_null = if member.not_null {
-        String::new()
-    } else {
-        format!(" OR {} IS NULL", member.quoted_name())
-    };
     format!(
-        "      ALTER TABLE {} ADD CONSTRAINT {} CHECK ({shadow} IS NOT NULL{or_null}) NOT VALID;",
+        "      ALTER TABLE {} ADD CONSTRAINT {} CHECK ({}) NOT VALID;",
         member.quoted_table(),
-        member.check_name()
+        member.check_name(),
+        is_equal(member, &way.shadow(member), "")
     )
 }
 
@@ -247,7 +278,7 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         format!(" ({})", names(key.relation, &key.set_numbers))
     };
     format!(
-        "      ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT VALID;",
+        "      ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT {};",
         closure.table(key.relation),
         successor_key(key),
         names(key.relation, &key.numbers),
@@ -260,7 +291,8 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         },
         action(&key.update),
         action(&key.delete),
-        timing(key.deferrable, key.deferred)
+        timing(key.deferrable, key.deferred),
+        if key.is_enforced { "VALID" } else { "ENFORCED" }
     )
 }
 

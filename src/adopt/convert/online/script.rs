@@ -88,11 +88,10 @@ fn parts(closure: &Closure) -> Vec<Part<'_>> {
 
 fn blockers(table: &Table, closure: &Closure, parts: &[Part<'_>]) -> Vec<Row> {
     let mut found: Vec<Blocker> = closure.blockers(table);
-    found.extend(
-        parts
-            .iter()
-            .flat_map(|(_, part)| check_objects::of_sequences(part)),
-    );
+    for (_, part) in parts {
+        check_objects::of_row_security(part, &mut found);
+        found.extend(check_objects::of_sequences(part));
+    }
     found
         .iter()
         .map(|blocker| Row::says("check", blocker.note()))
@@ -106,7 +105,7 @@ fn notes(closure: &Closure) -> Vec<Row> {
         .collect();
     let notes = [
         format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
-        "Run the commands in psql with \\gexec, all but those of the phases cleanup and default, which end the way back. After a break, run them again: the plan is what is left.".to_owned(),
+        "Run the commands in psql with \\gexec as the owner of the tables, whose triggers run with the rights of the role that runs them: all but those of the phases cleanup and default, which end the way back. After a break, run them again: the plan is what is left.".to_owned(),
         "The column comes last in its table: an INSERT without a list of columns has to name them from the swap on.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
         "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
@@ -132,29 +131,35 @@ fn rewriting(phase: &'static str, member: &Member, command: String) -> Row {
     }
 }
 
-fn prepare(member: &Member) -> Vec<Row> {
+/// The shadow and its trigger, together: a column without the trigger is not a shadow.
+fn prepare(member: &Member) -> Option<Row> {
     let table = member.quoted_table();
-    let mut rows = Vec::new();
-    if member.new_type.is_none() {
-        let add = format!(
-            "      ALTER TABLE {table} ADD COLUMN {} pg_catalog.int8;",
-            member.new_name()
-        );
-        rows.push(exclusive("prepare", &table, columns::retried(&add)));
-    }
-    if !member.has_trigger {
-        let create = format!(
-            "      {};\n{}",
+    let statements = if member.new_type.is_none() {
+        format!(
+            "      ALTER TABLE {table} ADD COLUMN {} pg_catalog.int8;
+      {};
+      {};",
+            member.new_name(),
             columns::function(member, Way::Back),
             columns::trigger(member)
-        );
-        let trigger = columns::retried(&create);
-        rows.push(
-            exclusive("prepare", &table, trigger)
-                .noting("From now on each row that is written has its shadow."),
-        );
-    }
-    rows
+        )
+    } else if !member.is_copied {
+        format!("      {};", columns::enable(member))
+    } else {
+        return None;
+    };
+    Some(
+        exclusive("prepare", &table, columns::retried(&statements))
+            .noting("From now on each row that is written has its shadow."),
+    )
+}
+
+/// The note of what drops such.
+const LEFT: &str = "What a break or a restore has left.";
+
+fn drop_key(closure: &Closure, relation: u32, name: &str) -> String {
+    let (table, name) = (closure.table(relation), sql::quoted_exactly(name));
+    format!("      ALTER TABLE {table} DROP CONSTRAINT {name};")
 }
 
 /// Builds what takes the place of checks, indexes and foreign keys.
@@ -169,6 +174,18 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
             rows.push(validate(member.bytes, &table, &member.check_name()));
         }
     }
+    for stale in &closure.stale_keys {
+        let drop = columns::retried(&drop_key(closure, stale.relation, &stale.name));
+        rows.push(exclusive("constraint", closure.table(stale.relation), drop).noting(LEFT));
+    }
+    for stale in &closure.stale_indexes {
+        let drop = format!("DROP INDEX CONCURRENTLY {}", stale.name);
+        rows.push(
+            Row::runs("index", drop)
+                .locking(closure.table(stale.relation), "SHARE UPDATE EXCLUSIVE")
+                .noting(LEFT),
+        );
+    }
     for index in closure
         .indexes
         .iter()
@@ -179,7 +196,7 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
         if index.built.is_some() {
             let schema = sql::quoted_exactly(&index.schema);
             let drop = format!("DROP INDEX CONCURRENTLY {schema}.{}", successor(index));
-            rows.push(Row::runs("index", drop).noting("What a break has left."));
+            rows.push(Row::runs("index", drop).noting(LEFT));
         }
         let row = Row::runs("index", columns::index(closure, index, way))
             .locking(table, "SHARE UPDATE EXCLUSIVE");
@@ -280,13 +297,13 @@ fn drop_shadow(member: &Member, shadow: &str) -> Row {
 /// Drops shadows before any swap.
 fn abandon(closure: &Closure) -> Vec<Row> {
     let mut rows = Vec::new();
-    for key in closure.keys.iter().filter(|key| key.built.is_some()) {
-        let table = closure.table(key.relation);
-        let drop = format!(
-            "      ALTER TABLE {table} DROP CONSTRAINT {};",
-            successor_key(key)
-        );
-        rows.push(exclusive("cleanup", table, columns::retried(&drop)));
+    let built = closure.keys.iter().filter(|key| key.built.is_some());
+    let built = built.map(|key| (key.relation, successor_key(key)));
+    let stale = closure.stale_keys.iter();
+    let stale = stale.map(|key| (key.relation, key.name.clone()));
+    for (relation, name) in built.chain(stale) {
+        let drop = columns::retried(&drop_key(closure, relation, &name));
+        rows.push(exclusive("cleanup", closure.table(relation), drop));
     }
     for member in closure.changed().filter(|member| member.new_type.is_some()) {
         rows.push(drop_shadow(member, &member.new_name()));

@@ -45,6 +45,11 @@ pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Stri
         lines.push(format!(
             "ALTER TABLE {table} RENAME CONSTRAINT {from} TO {name}"
         ));
+        comment(
+            &format!("CONSTRAINT {name} ON {table}"),
+            key.comment.as_deref(),
+            &mut lines,
+        );
     }
     let body: String = lines
         .iter()
@@ -65,6 +70,13 @@ pub fn tables(closure: &Closure) -> Vec<String> {
         }
     }
     found
+}
+
+/// Gives an object the comment of the one whose place it takes.
+fn comment(object: &str, text: Option<&str>, lines: &mut Vec<String>) {
+    if let Some(text) = text {
+        lines.push(format!("COMMENT ON {object} IS {}", sql::literal(text)));
+    }
 }
 
 fn drop_index(closure: &Closure, index: &Index) -> String {
@@ -89,22 +101,25 @@ fn adopt_index(closure: &Closure, index: &Index, lines: &mut Vec<String>) {
     let table = closure.table(index.relation);
     let from = successor(index);
     let name = sql::quoted_exactly(&index.name);
-    match &index.constraint {
-        Some(constraint) => lines.push(format!(
-            "ALTER TABLE {table} ADD CONSTRAINT {} {} USING INDEX {from}{}",
-            sql::quoted_exactly(&constraint.name),
-            if constraint.is_primary {
-                "PRIMARY KEY"
-            } else {
-                "UNIQUE"
-            },
-            timing(constraint.deferrable, constraint.deferred)
-        )),
-        None => {
-            let schema = sql::quoted_exactly(&index.schema);
-            lines.push(format!("ALTER INDEX {schema}.{from} RENAME TO {name}"));
-        }
+    let schema = sql::quoted_exactly(&index.schema);
+    if let Some(constraint) = &index.constraint {
+        let own = sql::quoted_exactly(&constraint.name);
+        let kind = if constraint.is_primary {
+            "PRIMARY KEY"
+        } else {
+            "UNIQUE"
+        };
+        let timing = timing(constraint.deferrable, constraint.deferred);
+        lines.push(format!(
+            "ALTER TABLE {table} ADD CONSTRAINT {own} {kind} USING INDEX {from}{timing}"
+        ));
+        let object = format!("CONSTRAINT {own} ON {table}");
+        comment(&object, constraint.comment.as_deref(), lines);
+    } else {
+        lines.push(format!("ALTER INDEX {schema}.{from} RENAME TO {name}"));
     }
+    let object = format!("INDEX {schema}.{name}");
+    comment(&object, index.comment.as_deref(), lines);
     if index.is_replica_identity {
         lines.push(format!(
             "ALTER TABLE {table} REPLICA IDENTITY USING INDEX {name}"
@@ -133,7 +148,13 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
     if member.not_null {
         lines.push(format!("{alter} ALTER COLUMN {column} DROP NOT NULL"));
         // The valid check spares the scan.
-        lines.push(format!("{alter} ALTER COLUMN {shadow} SET NOT NULL"));
+        lines.push(match &member.not_null_name {
+            None => format!("{alter} ALTER COLUMN {shadow} SET NOT NULL"),
+            Some(name) => {
+                let name = sql::quoted_exactly(name);
+                format!("{alter} ADD CONSTRAINT {name} NOT NULL {shadow}")
+            }
+        });
     }
     lines.push(format!("{alter} DROP CONSTRAINT {}", member.check_name()));
     lines.push(format!("{alter} RENAME COLUMN {column} TO {kept}"));
@@ -150,16 +171,21 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
     if let Some(sequence) = identity {
         restore_identity(member, of, sequence, lines);
     }
-    if let Some(text) = &member.comment {
+    if let Some(options) = &member.options {
+        lines.push(format!("{alter} ALTER COLUMN {column} SET ({options})"));
+    }
+    if let Some(statistics) = member.statistics {
         lines.push(format!(
-            "COMMENT ON COLUMN {table}.{column} IS {}",
-            sql::literal(text)
+            "{alter} ALTER COLUMN {column} SET STATISTICS {statistics}"
         ));
+    }
+    if member.comment.is_some() {
+        let object = format!("COLUMN {table}.{column}");
+        comment(&object, member.comment.as_deref(), lines);
         lines.push(format!("COMMENT ON COLUMN {table}.{kept} IS NULL"));
     }
     lines.push(columns::function(member, way));
-    let trigger = columns::trigger(member);
-    lines.push(trigger.trim().trim_end_matches(';').to_owned());
+    lines.push(columns::trigger(member));
 }
 
 fn restore_identity(member: &Member, of: &Table, sequence: &Sequence, lines: &mut Vec<String>) {
@@ -186,10 +212,6 @@ fn restore_identity(member: &Member, of: &Table, sequence: &Sequence, lines: &mu
             .into_iter()
             .map(|step| step.command),
     );
-    if let Some(text) = &rules.comment {
-        lines.push(format!(
-            "COMMENT ON SEQUENCE {name} IS {}",
-            sql::literal(text)
-        ));
-    }
+    let object = format!("SEQUENCE {name}");
+    comment(&object, rules.comment.as_deref(), lines);
 }
