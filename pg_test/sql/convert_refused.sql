@@ -179,6 +179,13 @@ DELETE FROM t WHERE id > 1000;
 SELECT segment_create('s2');
 SELECT mint.convert('t', 'id', $$segment_next('s2')$$);
 
+-- Checks and domains that refuse the new ids.
+CREATE DOMAIN small AS bigint CHECK (VALUE < 1000000);
+CREATE TABLE checked (id bigserial PRIMARY KEY CONSTRAINT low CHECK (id < 2147483648), small small UNIQUE);
+SELECT regexp_replace(note, '[0-9]{12,}', 'N', 'g') AS note FROM mint.convert_plan('checked', 'id', 'snowflake_next_id(5)');
+SELECT mint.convert('checked', 'small', 'snowflake_next_id(5)');
+DROP TABLE checked; DROP DOMAIN small;
+
 -- READ COMMITTED only, and a function that catches the error finds the transaction as it was.
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT mint.convert('t', 'id', 'snowflake_next_id(5)');
@@ -221,6 +228,16 @@ COMMENT ON SEQUENCE t_id_seq IS '{"pg_mint_conversion":1,"schema":"shop","table"
 ALTER TABLE t ALTER id SET DEFAULT snowflake_next_id(5);
 SELECT mint.convert_revert('t', 'id');
 SELECT mint.convert_revert('v', 'id');
+
+-- Another table took the name: that one was not converted.
+CREATE TABLE renamed (id bigserial PRIMARY KEY);
+SELECT mint.convert('renamed', 'id', 'snowflake_next_id(5)');
+ALTER TABLE renamed RENAME TO first;
+CREATE TABLE renamed (id bigserial PRIMARY KEY);
+SELECT mint.convert_revert('renamed', 'id');
+SELECT mint.convert('renamed', 'id', 'snowflake_next_id(5)');
+SELECT note FROM mint.convert_plan('renamed', 'id', 'snowflake_next_id(5)');
+SELECT adrelid::regclass, pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid IN ('renamed'::regclass, 'first'::regclass) ORDER BY 1;
 
 DROP SCHEMA shop CASCADE;
 DROP ROLE other;

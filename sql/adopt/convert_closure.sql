@@ -36,9 +36,7 @@ WITH RECURSIVE
       AND a.attname::pg_catalog.text OPERATOR(pg_catalog.=) ANY (ARRAY[
         'mint_new_'::pg_catalog.text OPERATOR(pg_catalog.||) x.attname::pg_catalog.text,
         'mint_old_'::pg_catalog.text OPERATOR(pg_catalog.||) x.attname::pg_catalog.text])),
-  -- Columns by their table and number, with the name of that whose place they take, if they are a shadow of any script.
   named AS MATERIALIZED (SELECT a.attrelid, a.attnum, a.attname::pg_catalog.text AS name,
-      pg_catalog.regexp_replace(a.attname::pg_catalog.text, '^mint_(new|old)_'::pg_catalog.text, ''::pg_catalog.text) AS place,
       a.attname::pg_catalog.text OPERATOR(pg_catalog.~) '^mint_(new|old)_'::pg_catalog.text AS is_shadow
     FROM pg_catalog.pg_attribute AS a WHERE a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped
       AND a.attrelid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT x.relation FROM columns AS x
@@ -53,11 +51,11 @@ WITH RECURSIVE
       k.conname::pg_catalog.text OPERATOR(pg_catalog.~) '^mint_fk_[0-9]+$'::pg_catalog.text AND EXISTS (SELECT FROM named AS a WHERE a.is_shadow
         AND (a.attrelid OPERATOR(pg_catalog.=) k.conrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (k.conkey)
           OR a.attrelid OPERATOR(pg_catalog.=) k.confrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (k.confkey))) AS is_ours,
-      -- The columns by name, that of a shadow as that of its column.
-      (SELECT pg_catalog.jsonb_agg(a.place ORDER BY one.n) FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY AS one (number, n)
-        JOIN named AS a ON a.attrelid OPERATOR(pg_catalog.=) k.conrelid AND a.attnum OPERATOR(pg_catalog.=) one.number) AS places,
-      (SELECT pg_catalog.jsonb_agg(a.place ORDER BY one.n) FROM pg_catalog.unnest(k.confkey) WITH ORDINALITY AS one (number, n)
-        JOIN named AS a ON a.attrelid OPERATOR(pg_catalog.=) k.confrelid AND a.attnum OPERATOR(pg_catalog.=) one.number) AS to_places
+      -- The columns of its successor.
+      ARRAY(SELECT COALESCE(s.number, one.number) FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
+        ON s.is_ours AND s.relation OPERATOR(pg_catalog.=) k.conrelid AND s.of OPERATOR(pg_catalog.=) one.number ORDER BY one.n) AS next_key,
+      ARRAY(SELECT COALESCE(s.number, one.number) FROM pg_catalog.unnest(k.confkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
+        ON s.is_ours AND s.relation OPERATOR(pg_catalog.=) k.confrelid AND s.of OPERATOR(pg_catalog.=) one.number ORDER BY one.n) AS next_far_key
     FROM pg_catalog.pg_constraint AS k
     WHERE k.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog."char" AND k.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
       AND EXISTS (SELECT FROM columns AS x WHERE x.relation OPERATOR(pg_catalog.=) k.conrelid OR x.relation OPERATOR(pg_catalog.=) k.confrelid)),
@@ -67,23 +65,26 @@ WITH RECURSIVE
   key_successor AS (SELECT k.oid AS of, b.oid, b.convalidated FROM keys AS k JOIN any_key AS b
     ON b.is_ours AND b.conname::pg_catalog.text OPERATOR(pg_catalog.=) ('mint_fk_'::pg_catalog.text OPERATOR(pg_catalog.||) k.oid::pg_catalog.text)
       AND b.conrelid OPERATOR(pg_catalog.=) k.conrelid AND b.confrelid OPERATOR(pg_catalog.=) k.confrelid
-      AND b.places OPERATOR(pg_catalog.=) k.places AND b.to_places OPERATOR(pg_catalog.=) k.to_places
+      AND b.conkey OPERATOR(pg_catalog.=) k.next_key AND b.confkey OPERATOR(pg_catalog.=) k.next_far_key
       AND ROW(b.confupdtype, b.confdeltype, b.confmatchtype, b.condeferrable, b.condeferred)
         OPERATOR(pg_catalog.=) ROW(k.confupdtype, k.confdeltype, k.confmatchtype, k.condeferrable, k.condeferred)),
   -- Indexes of the tables.
   any_index AS (SELECT i.indexrelid, i.indrelid, c.relname, c.relnamespace, c.relam, i.indisunique, i.indisvalid, i.indnkeyatts, i.indoption,
-      i.indkey::pg_catalog.int2[] AS numbers,
+      -- From 1 on, as other arrays are.
+      ARRAY(SELECT pg_catalog.unnest(i.indkey::pg_catalog.int2[])) AS numbers,
       c.relname::pg_catalog.text OPERATOR(pg_catalog.~) '^mint_[0-9]+$'::pg_catalog.text AND EXISTS (SELECT FROM named AS a WHERE a.is_shadow
         AND a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (i.indkey::pg_catalog.int2[])) AS is_ours,
-      (SELECT pg_catalog.jsonb_agg(a.place ORDER BY one.n) FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS one (number, n)
-        JOIN named AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) one.number) AS places
+      -- The columns of its successor.
+      ARRAY(SELECT COALESCE(s.number, one.number)
+        FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
+        ON s.is_ours AND s.relation OPERATOR(pg_catalog.=) i.indrelid AND s.of OPERATOR(pg_catalog.=) one.number ORDER BY one.n) AS next_numbers
     FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid
     WHERE i.indpred IS NULL AND i.indexprs IS NULL AND EXISTS (SELECT FROM columns AS x WHERE x.relation OPERATOR(pg_catalog.=) i.indrelid)),
   indexes AS (SELECT i.* FROM any_index AS i WHERE NOT i.is_ours AND EXISTS (SELECT FROM columns AS x
       WHERE x.relation OPERATOR(pg_catalog.=) i.indrelid AND x.number OPERATOR(pg_catalog.=) ANY (i.numbers))),
   successor AS (SELECT i.indexrelid AS of, b.indexrelid, b.indisvalid FROM indexes AS i JOIN any_index AS b
     ON b.is_ours AND b.relname::pg_catalog.text OPERATOR(pg_catalog.=) ('mint_'::pg_catalog.text OPERATOR(pg_catalog.||) i.indexrelid::pg_catalog.text)
-      AND b.indrelid OPERATOR(pg_catalog.=) i.indrelid AND b.relam OPERATOR(pg_catalog.=) i.relam AND b.places OPERATOR(pg_catalog.=) i.places
+      AND b.indrelid OPERATOR(pg_catalog.=) i.indrelid AND b.relam OPERATOR(pg_catalog.=) i.relam AND b.numbers OPERATOR(pg_catalog.=) i.next_numbers
       AND b.indisunique OPERATOR(pg_catalog.=) i.indisunique AND b.indnkeyatts OPERATOR(pg_catalog.=) i.indnkeyatts
       AND b.indoption::pg_catalog.int2[] OPERATOR(pg_catalog.=) i.indoption::pg_catalog.int2[])
 SELECT pg_catalog.jsonb_build_object(
@@ -111,6 +112,10 @@ SELECT pg_catalog.jsonb_build_object(
         AND s.relation OPERATOR(pg_catalog.=) x.relation AND s.of OPERATOR(pg_catalog.=) x.number),
       'taken', (SELECT pg_catalog.jsonb_agg(s.attname ORDER BY s.attname) FROM shadow AS s WHERE NOT s.is_ours
         AND s.relation OPERATOR(pg_catalog.=) x.relation AND s.of OPERATOR(pg_catalog.=) x.number),
+      -- A shadow of another script, before its swap: both would build one index.
+      'other_shadow', (SELECT pg_catalog.min(a.name) FROM named AS a WHERE a.attrelid OPERATOR(pg_catalog.=) x.relation
+        AND pg_catalog.starts_with(a.name, 'mint_new_'::pg_catalog.text)
+        AND NOT EXISTS (SELECT FROM shadow AS s WHERE s.relation OPERATOR(pg_catalog.=) a.attrelid AND s.number OPERATOR(pg_catalog.=) a.attnum)),
       'is_copied', EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid OPERATOR(pg_catalog.=) x.relation
         AND g.tgname::pg_catalog.text OPERATOR(pg_catalog.=) ('~mint_copy_'::pg_catalog.text OPERATOR(pg_catalog.||) x.attname::pg_catalog.text)
         AND g.tgenabled OPERATOR(pg_catalog.=) 'A'::pg_catalog."char"),

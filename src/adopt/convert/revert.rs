@@ -4,7 +4,7 @@ use crate::adopt::convert::record;
 use crate::adopt::convert::record::{Found, Kind};
 use crate::adopt::convert::run::{self, Patience};
 use crate::adopt::convert::steps;
-use crate::adopt::convert::table::Table;
+use crate::adopt::convert::table::{Sequence, Table};
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use pgrx::PgSqlErrorCode as Code;
@@ -61,12 +61,16 @@ fn refuse_unless_drawing(table: &Table) {
 /// The sequence must be as the conversion left it: somebody else may have drawn from it since.
 fn refuse_unless_ended(table: &Table, found: &Found) {
     let rules = &found.rules;
-    let draws_from_others = !table.sequences.is_empty()
+    // That of a generator is in the default as well.
+    let draws = |sequence: &Sequence| {
+        !sequence.in_default || table.column().default.as_ref() == Some(&sequence.rules.default())
+    };
+    let is_other = table.sequences.iter().any(draws)
         || !matches!(
             table.column().base_type.as_str(),
             "bigint" | "integer" | "smallint"
         );
-    if draws_from_others {
+    if is_other {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!(

@@ -63,6 +63,8 @@ pub struct Member {
     /// Columns that are no shadow and have its name.
     #[serde(deserialize_with = "list")]
     taken: Vec<String>,
+    /// The shadow of a column that another script is about to change.
+    other_shadow: Option<String>,
     /// Whether the trigger is enabled.
     pub is_copied: bool,
     /// Triggers that could change the column after the shadow was made.
@@ -331,6 +333,13 @@ impl Member {
                 format!("table \"{}\" has a column \"{name}\"", self.table),
                 Some(format!("{what} needs the name for its shadow.")),
                 "Rename that column for the time of the conversion.",
+            ));
+        }
+        if let Some(name) = &self.other_shadow {
+            found.push(Blocker::state(
+                format!("another conversion of table \"{}\" has begun", self.table),
+                Some(format!("Column \"{name}\" is of its script.")),
+                "Run that script up to its swap, or take it back; rename the column if there is no script.",
             ));
         }
         if let Some(name) = self.late_triggers.first() {

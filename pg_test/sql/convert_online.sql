@@ -1,0 +1,145 @@
+-- The script that makes integers bigint: what stands in its way is named before, and what hangs on a column comes with it.
+CREATE EXTENSION pg_mint;
+CREATE SCHEMA "Sh op";
+SET search_path = "Sh op", public;
+SET client_min_messages = warning;
+
+-- What the script of a table has to do, by its blockers and its phases.
+CREATE FUNCTION left_to_do(relation regclass) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT coalesce(substring(note FROM '^blocker: (.*)'), phase) FROM mint.convert_plan(relation, 'id', 'snowflake_next_id(5)')
+    WHERE note LIKE 'blocker%' OR command IS NOT NULL ORDER BY step
+$$;
+
+-- Columns that only have the name of a shadow are neither filled nor dropped.
+CREATE TABLE their_new (id serial PRIMARY KEY, mint_new_id text);
+CREATE TABLE their_old (id serial PRIMARY KEY, mint_old_id integer);
+CREATE TABLE their_bigint (id bigserial PRIMARY KEY, mint_old_id integer);
+SELECT left_to_do('their_new');
+SELECT left_to_do('their_old');
+SELECT phase FROM mint.convert_plan('their_bigint', 'id', 'snowflake_next_id(5)') WHERE command LIKE '%DROP%';
+
+-- A trigger that fires after the script's; one whose name sorts before does no harm.
+CREATE FUNCTION thousand() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.id := NEW.id + 1000; RETURN NEW; END';
+CREATE TABLE late (id serial PRIMARY KEY);
+CREATE TRIGGER "über" BEFORE INSERT ON late FOR EACH ROW EXECUTE FUNCTION thousand();
+SELECT left_to_do('late');
+ALTER TRIGGER "über" ON late RENAME TO uber;
+SELECT left_to_do('late') EXCEPT SELECT unnest('{prepare,backfill,constraint,index,swap,cleanup,default}'::text[]);
+
+-- Row types in other columns, rules, typed tables, row security.
+CREATE TABLE stored (id serial PRIMARY KEY);
+CREATE TABLE log (was stored, were stored[]);
+CREATE DOMAIN one_stored AS stored;
+SELECT left_to_do('stored');
+CREATE TABLE ruled (id serial PRIMARY KEY, name text);
+CREATE RULE never AS ON UPDATE TO ruled DO INSTEAD NOTHING;
+SELECT left_to_do('ruled');
+CREATE TYPE plain AS (id integer, name text);
+CREATE TABLE typed OF plain (PRIMARY KEY (id));
+SELECT left_to_do('typed');
+CREATE TABLE hidden (id serial PRIMARY KEY);
+ALTER TABLE hidden FORCE ROW LEVEL SECURITY;
+SELECT left_to_do('hidden');
+
+-- A trigger that suppresses updates ends the backfill, which would never end otherwise.
+CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TABLE frozen (id serial PRIMARY KEY, name text);
+INSERT INTO frozen (name) VALUES ('a'), ('b');
+CREATE TRIGGER frozen BEFORE UPDATE ON frozen FOR EACH ROW WHEN (OLD.name = 'b') EXECUTE FUNCTION nothing();
+\set ECHO none
+\set SHOW_CONTEXT never
+SELECT command FROM mint.convert_plan('frozen', 'id', 'snowflake_next_id(5)') WHERE phase IN ('prepare', 'backfill') ORDER BY step \gexec
+\set ECHO all
+
+-- A trigger that is disabled for a load copies again, and the rows of the load are filled.
+ALTER TABLE frozen DISABLE TRIGGER ALL;
+INSERT INTO frozen (name) VALUES ('c');
+UPDATE frozen SET id = id + 100;
+\set ECHO none
+SELECT command FROM mint.convert_plan('frozen', 'id', 'snowflake_next_id(5)') WHERE phase IN ('prepare', 'backfill') ORDER BY step \gexec
+\set ECHO all
+INSERT INTO frozen (name) VALUES ('d');
+SELECT name, id = mint_new_id AS is_copied FROM frozen ORDER BY name;
+-- From the check on, nothing else can be written.
+\set ECHO none
+SELECT command FROM mint.convert_plan('frozen', 'id', 'snowflake_next_id(5)') WHERE phase = 'constraint' ORDER BY step \gexec
+\set ECHO all
+ALTER TABLE frozen DISABLE TRIGGER ALL;
+UPDATE frozen SET id = id + 1 WHERE name = 'a';
+DROP TABLE frozen;
+
+-- Names that the script uses itself; comments, statistics and options of everything that is replaced; foreign keys to a
+-- partitioned table; indexes and foreign keys with names like those of successors; two scripts at once on one table.
+CREATE TABLE part (id integer PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (1000);
+INSERT INTO part SELECT generate_series(1, 9);
+CREATE TABLE "Pa'ge %" (id serial CONSTRAINT "The Key" PRIMARY KEY, page int, pages int, shown int, locked int, written int, fill int, t int, attempt int, last int);
+CREATE INDEX mint_2026 ON "Pa'ge %" (id, page);
+CREATE TABLE line (page integer NOT NULL, other integer, UNIQUE (page, other),
+    CONSTRAINT "key of page" FOREIGN KEY (page) REFERENCES "Pa'ge %", CONSTRAINT mint_fk_to_part FOREIGN KEY (page) REFERENCES part);
+CREATE TABLE other (id serial PRIMARY KEY);
+ALTER TABLE line ADD FOREIGN KEY (other) REFERENCES other;
+INSERT INTO "Pa'ge %" (page) SELECT generate_series(1, 9);
+INSERT INTO other SELECT nextval('other_id_seq') FROM generate_series(1, 9);
+INSERT INTO line SELECT n, n FROM generate_series(1, 9) AS n;
+COMMENT ON CONSTRAINT "The Key" ON "Pa'ge %" IS 'of pages';
+COMMENT ON INDEX "The Key" IS 'its index';
+COMMENT ON INDEX mint_2026 IS 'by page';
+COMMENT ON CONSTRAINT "key of page" ON line IS 'of lines';
+COMMENT ON COLUMN line.page IS 'where';
+ALTER TABLE line ALTER page SET STATISTICS 700, ALTER page SET (n_distinct = 5);
+CREATE VIEW shape AS
+WITH mine AS (SELECT oid FROM pg_class WHERE oid IN ('"Pa''ge %"'::regclass, 'line'::regclass, 'other'::regclass))
+SELECT format('%s.%s %s %s %s %s', attrelid::regclass, attname, attnotnull, attstattarget, attoptions, col_description(attrelid, attnum)) AS what
+FROM pg_attribute WHERE attrelid IN (TABLE mine) AND attnum > 0 AND NOT attisdropped AND attname !~ '^mint_'
+UNION ALL SELECT format('%s %s: %s, %s', conrelid::regclass, conname, pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint'))
+FROM pg_constraint WHERE conrelid IN (TABLE mine) AND conparentid = 0
+UNION ALL SELECT format('%s, %s', pg_get_indexdef(indexrelid), obj_description(indexrelid, 'pg_class')) FROM pg_index WHERE indrelid IN (TABLE mine);
+CREATE TABLE shape_before AS SELECT what FROM shape;
+\set ECHO none
+SELECT command FROM mint.convert_plan('other', 'id', 'snowflake_next_id(5)') WHERE phase IN ('prepare', 'backfill', 'constraint', 'index') ORDER BY step \gexec
+\set ECHO all
+SELECT left_to_do('"Pa''ge %"');
+\set ECHO none
+SELECT command FROM mint.convert_plan('other', 'id', 'snowflake_next_id(5)') WHERE phase = 'swap' ORDER BY step \gexec
+SELECT command FROM mint.convert_plan('"Pa''ge %"', 'id', 'snowflake_next_id(5)') WHERE command IS NOT NULL AND phase NOT IN ('cleanup', 'default') ORDER BY step \gexec
+\set ECHO all
+SELECT attrelid::regclass AS relation, attname, atttypid::regtype AS type FROM pg_attribute
+WHERE attrelid IN ('"Pa''ge %"'::regclass, 'line'::regclass, 'other'::regclass) AND attname ~ '^(mint_.*|id|page|other)$' AND NOT attisdropped
+ORDER BY attrelid::regclass::text, attnum;
+(TABLE shape EXCEPT TABLE shape_before) UNION ALL (TABLE shape_before EXCEPT TABLE shape);
+INSERT INTO "Pa'ge %" (page) VALUES (10); INSERT INTO other DEFAULT VALUES;
+
+-- A column that comes to refer between the swap and the cleanup waits for the next script.
+CREATE TABLE comes_late (page integer REFERENCES "Pa'ge %");
+SELECT left_to_do('"Pa''ge %"');
+\set ECHO none
+SELECT command FROM mint.convert_plan('"Pa''ge %"', 'id', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+SELECT command FROM mint.convert_plan('"Pa''ge %"', 'id', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+SELECT command FROM mint.convert_plan('other', 'id', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+SELECT command FROM mint.convert_plan('other', 'id', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+DROP TABLE comes_late;
+(TABLE shape EXCEPT TABLE shape_before) UNION ALL (TABLE shape_before EXCEPT TABLE shape);
+
+-- The function of the trigger is the owner's, whoever made one of its name or runs the script. The owner ends it.
+CREATE ROLE keeper; CREATE ROLE mallory; GRANT USAGE, CREATE ON SCHEMA "Sh op" TO keeper, mallory;
+CREATE TABLE kept (id serial PRIMARY KEY); INSERT INTO kept SELECT generate_series(1, 3); ALTER TABLE kept OWNER TO keeper;
+SET ROLE mallory;
+\set ECHO none
+SELECT format('CREATE FUNCTION mint_copy_%s_id() RETURNS trigger LANGUAGE plpgsql AS %L', 'kept'::regclass::oid, 'BEGIN RETURN NEW; END') \gexec
+RESET ROLE;
+SELECT command FROM mint.convert_plan('kept', 'id', 'snowflake_next_id(5)') WHERE phase IN ('prepare', 'backfill', 'constraint', 'index', 'swap') ORDER BY step \gexec
+\set ECHO all
+SELECT tgname, pg_get_userbyid(proowner) FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid WHERE tgrelid = 'kept'::regclass AND NOT tgisinternal;
+SET ROLE keeper;
+\set ECHO none
+SELECT command FROM mint.convert_plan('kept', 'id', 'public.snowflake_next_id(5)') WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+RESET ROLE;
+\d kept
+
+SET client_min_messages = error;
+DROP SCHEMA "Sh op" CASCADE;
+DROP ROLE keeper, mallory;
+DROP EXTENSION pg_mint;
