@@ -64,6 +64,11 @@ COMMIT;
 SELECT pg_stat_force_next_flush();
 SELECT kind, percent_used, used_up > now() AS later, estimate ~ '^[0-9.]+ rows a second, inserted since 20..-..-..T..:..:..Z$' AS estimate FROM mint.inventory() WHERE relation = 'customer'::regclass;
 
+-- Domains over domains.
+CREATE DOMAIN inner_key AS bigint; CREATE DOMAIN outer_key AS inner_key;
+CREATE TABLE of_domain (id outer_key PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter'));
+SELECT relation, type_name, kind, layout FROM mint.inventory() WHERE relation = 'of_domain'::regclass;
+
 -- Rows are read only where the caller may read them all.
 CREATE ROLE mint_reader;
 GRANT USAGE ON SCHEMA shop TO mint_reader;
