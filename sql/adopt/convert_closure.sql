@@ -36,7 +36,7 @@ WITH RECURSIVE
       AND a.attname::pg_catalog.text OPERATOR(pg_catalog.=) ANY (ARRAY[
         'mint_new_'::pg_catalog.text OPERATOR(pg_catalog.||) x.attname::pg_catalog.text,
         'mint_old_'::pg_catalog.text OPERATOR(pg_catalog.||) x.attname::pg_catalog.text])),
-  named AS MATERIALIZED (SELECT a.attrelid, a.attnum, a.attname::pg_catalog.text AS name,
+  named AS (SELECT a.attrelid, a.attnum, a.attname::pg_catalog.text AS name,
       a.attname::pg_catalog.text OPERATOR(pg_catalog.~) '^mint_(new|old)_'::pg_catalog.text AS is_shadow
     FROM pg_catalog.pg_attribute AS a WHERE a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped
       AND a.attrelid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT x.relation FROM columns AS x
@@ -45,29 +45,32 @@ WITH RECURSIVE
         UNION SELECT k.confrelid FROM columns AS x JOIN pg_catalog.pg_constraint AS k
           ON k.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog."char" AND k.conrelid OPERATOR(pg_catalog.=) x.relation))),
   -- Foreign keys of the columns and of their shadows; those that partitions inherit are made with theirs.
-  any_key AS (SELECT k.oid, k.tableoid, k.conname, k.conrelid, k.confrelid, k.conkey, k.confkey, k.confupdtype, k.confdeltype, k.confmatchtype,
+  any_key AS (SELECT k.oid, k.conname, k.conrelid, k.confrelid, k.conkey, k.confkey, k.confupdtype, k.confdeltype, k.confmatchtype,
       k.condeferrable, k.condeferred, k.convalidated, k.confdelsetcols,
-      COALESCE((pg_catalog.to_jsonb(k) OPERATOR(pg_catalog.->>) 'conenforced'::pg_catalog.text)::pg_catalog.bool, true) AS is_enforced,
+      (pg_catalog.to_jsonb(k) OPERATOR(pg_catalog.->>) 'conenforced'::pg_catalog.text)::pg_catalog.bool IS NOT FALSE AS is_enforced,
       k.conname::pg_catalog.text OPERATOR(pg_catalog.~) '^mint_fk_[0-9]+$'::pg_catalog.text AND EXISTS (SELECT FROM named AS a WHERE a.is_shadow
         AND (a.attrelid OPERATOR(pg_catalog.=) k.conrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (k.conkey)
           OR a.attrelid OPERATOR(pg_catalog.=) k.confrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (k.confkey))) AS is_ours,
       -- The columns of its successor.
-      ARRAY(SELECT COALESCE(s.number, one.number) FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
+      ARRAY(SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
         ON s.is_ours AND s.relation OPERATOR(pg_catalog.=) k.conrelid AND s.of OPERATOR(pg_catalog.=) one.number ORDER BY one.n) AS next_key,
-      ARRAY(SELECT COALESCE(s.number, one.number) FROM pg_catalog.unnest(k.confkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
+      ARRAY(SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END FROM pg_catalog.unnest(k.confkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
         ON s.is_ours AND s.relation OPERATOR(pg_catalog.=) k.confrelid AND s.of OPERATOR(pg_catalog.=) one.number ORDER BY one.n) AS next_far_key
     FROM pg_catalog.pg_constraint AS k
     WHERE k.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog."char" AND k.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
       AND EXISTS (SELECT FROM columns AS x WHERE x.relation OPERATOR(pg_catalog.=) k.conrelid OR x.relation OPERATOR(pg_catalog.=) k.confrelid)),
-  keys AS (SELECT k.* FROM any_key AS k WHERE NOT k.is_ours AND EXISTS (SELECT FROM columns AS x WHERE
+  keys AS (SELECT k.oid, k.conname, k.conrelid, k.confrelid, k.conkey, k.confkey, k.confupdtype, k.confdeltype, k.confmatchtype,
+      k.condeferrable, k.condeferred, k.convalidated, k.confdelsetcols, k.is_enforced, k.next_key, k.next_far_key
+    FROM any_key AS k WHERE NOT k.is_ours AND EXISTS (SELECT FROM columns AS x WHERE
       x.relation OPERATOR(pg_catalog.=) k.conrelid AND x.number OPERATOR(pg_catalog.=) ANY (k.conkey)
       OR x.relation OPERATOR(pg_catalog.=) k.confrelid AND x.number OPERATOR(pg_catalog.=) ANY (k.confkey))),
   key_successor AS (SELECT k.oid AS of, b.oid, b.convalidated FROM keys AS k JOIN any_key AS b
     ON b.is_ours AND b.conname::pg_catalog.text OPERATOR(pg_catalog.=) ('mint_fk_'::pg_catalog.text OPERATOR(pg_catalog.||) k.oid::pg_catalog.text)
       AND b.conrelid OPERATOR(pg_catalog.=) k.conrelid AND b.confrelid OPERATOR(pg_catalog.=) k.confrelid
       AND b.conkey OPERATOR(pg_catalog.=) k.next_key AND b.confkey OPERATOR(pg_catalog.=) k.next_far_key
-      AND ROW(b.confupdtype, b.confdeltype, b.confmatchtype, b.condeferrable, b.condeferred)
-        OPERATOR(pg_catalog.=) ROW(k.confupdtype, k.confdeltype, k.confmatchtype, k.condeferrable, k.condeferred)),
+      AND b.confupdtype OPERATOR(pg_catalog.=) k.confupdtype AND b.confdeltype OPERATOR(pg_catalog.=) k.confdeltype
+      AND b.confmatchtype OPERATOR(pg_catalog.=) k.confmatchtype
+      AND b.condeferrable OPERATOR(pg_catalog.=) k.condeferrable AND b.condeferred OPERATOR(pg_catalog.=) k.condeferred),
   -- Indexes of the tables.
   any_index AS (SELECT i.indexrelid, i.indrelid, c.relname, c.relnamespace, c.relam, i.indisunique, i.indisvalid, i.indnkeyatts, i.indoption,
       -- From 1 on, as other arrays are.
@@ -75,12 +78,13 @@ WITH RECURSIVE
       c.relname::pg_catalog.text OPERATOR(pg_catalog.~) '^mint_[0-9]+$'::pg_catalog.text AND EXISTS (SELECT FROM named AS a WHERE a.is_shadow
         AND a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (i.indkey::pg_catalog.int2[])) AS is_ours,
       -- The columns of its successor.
-      ARRAY(SELECT COALESCE(s.number, one.number)
+      ARRAY(SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END
         FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
         ON s.is_ours AND s.relation OPERATOR(pg_catalog.=) i.indrelid AND s.of OPERATOR(pg_catalog.=) one.number ORDER BY one.n) AS next_numbers
     FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid
     WHERE i.indpred IS NULL AND i.indexprs IS NULL AND EXISTS (SELECT FROM columns AS x WHERE x.relation OPERATOR(pg_catalog.=) i.indrelid)),
-  indexes AS (SELECT i.* FROM any_index AS i WHERE NOT i.is_ours AND EXISTS (SELECT FROM columns AS x
+  indexes AS (SELECT i.indexrelid, i.indrelid, i.relam, i.indisunique, i.indnkeyatts, i.indoption, i.next_numbers
+    FROM any_index AS i WHERE NOT i.is_ours AND EXISTS (SELECT FROM columns AS x
       WHERE x.relation OPERATOR(pg_catalog.=) i.indrelid AND x.number OPERATOR(pg_catalog.=) ANY (i.numbers))),
   successor AS (SELECT i.indexrelid AS of, b.indexrelid, b.indisvalid FROM indexes AS i JOIN any_index AS b
     ON b.is_ours AND b.relname::pg_catalog.text OPERATOR(pg_catalog.=) ('mint_'::pg_catalog.text OPERATOR(pg_catalog.||) i.indexrelid::pg_catalog.text)
@@ -93,7 +97,8 @@ SELECT pg_catalog.jsonb_build_object(
       'type', x.atttypid::pg_catalog.regtype::pg_catalog.text,
       'is_narrow', x.atttypid OPERATOR(pg_catalog.=) ANY (SELECT z.oid FROM narrow AS z), 'not_null', x.attnotnull,
       -- From 18 on it is a constraint.
-      'not_null_name', (SELECT k.conname FROM pg_catalog.pg_constraint AS k WHERE k.conrelid OPERATOR(pg_catalog.=) x.relation
+      'not_null_constraint', (SELECT pg_catalog.jsonb_build_object('name', k.conname,
+          'comment', pg_catalog.obj_description(k.oid, 'pg_constraint'::pg_catalog.name)) FROM pg_catalog.pg_constraint AS k WHERE k.conrelid OPERATOR(pg_catalog.=) x.relation
         AND k.contype OPERATOR(pg_catalog.=) 'n'::pg_catalog."char" AND k.conkey OPERATOR(pg_catalog.=) ARRAY[x.number]),
       'identity', x.attidentity::pg_catalog.text, 'default', x.expression, 'owner', x.relowner::pg_catalog.int8,
       'owner_name', pg_catalog.pg_get_userbyid(x.relowner),
@@ -127,7 +132,7 @@ SELECT pg_catalog.jsonb_build_object(
           AND NOT pg_catalog.starts_with(g.tgname::pg_catalog.text, '~mint_copy_'::pg_catalog.text)),
       'filled', (SELECT k.convalidated FROM pg_catalog.pg_constraint AS k WHERE k.conrelid OPERATOR(pg_catalog.=) x.relation
         AND k.conname::pg_catalog.text OPERATOR(pg_catalog.=) ('mint_filled_'::pg_catalog.text OPERATOR(pg_catalog.||) x.attname::pg_catalog.text)),
-      'dependents', (SELECT pg_catalog.jsonb_agg(DISTINCT o.name ORDER BY o.name) FROM (
+      'dependents', (SELECT pg_catalog.jsonb_agg(DISTINCT one.name ORDER BY one.name) FROM (
         SELECT pg_catalog.pg_describe_object(p.classid, p.objid, p.objsubid) FROM pg_catalog.pg_depend AS p
         WHERE p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
           AND p.refobjid OPERATOR(pg_catalog.=) x.relation AND p.refobjsubid OPERATOR(pg_catalog.=) x.number::pg_catalog.int4
@@ -155,7 +160,7 @@ SELECT pg_catalog.jsonb_build_object(
         UNION SELECT pg_catalog.concat('label of security provider '::pg_catalog.text, l.provider) FROM pg_catalog.pg_seclabel AS l
         WHERE l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
           AND l.objoid OPERATOR(pg_catalog.=) x.relation AND l.objsubid OPERATOR(pg_catalog.=) x.number::pg_catalog.int4
-        ) AS o (name))
+        ) AS one (name))
     ) ORDER BY x.relation OPERATOR(pg_catalog.<>) $1::pg_catalog.oid, x.nspname, x.relname, x.number) FROM columns AS x),
   'indexes', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('oid', i.indexrelid::pg_catalog.int8, 'relation', i.indrelid::pg_catalog.int8,
       'name', c.relname, 'schema', n.nspname, 'comment', pg_catalog.obj_description(i.indexrelid, 'pg_class'::pg_catalog.name),

@@ -89,7 +89,7 @@ SELECT pg_catalog.jsonb_build_object(
     FROM pg_catalog.pg_constraint AS k
     WHERE k.conrelid OPERATOR(pg_catalog.=) t.oid AND k.contype OPERATOR(pg_catalog.=) 'c'::pg_catalog."char"
       AND k.conkey OPERATOR(pg_catalog.=) ARRAY[t.attnum]
-      AND COALESCE((pg_catalog.to_jsonb(k) OPERATOR(pg_catalog.->>) 'conenforced'::pg_catalog.text)::pg_catalog.bool, true)),
+      AND (pg_catalog.to_jsonb(k) OPERATOR(pg_catalog.->>) 'conenforced'::pg_catalog.text)::pg_catalog.bool IS NOT FALSE),
   'default_roles', (SELECT pg_catalog.jsonb_agg(DISTINCT CASE WHEN g.grantee OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(g.grantee) END)
     FROM pg_catalog.pg_default_acl AS d CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS g
     WHERE d.defaclrole OPERATOR(pg_catalog.=) t.relowner AND d.defaclobjtype OPERATOR(pg_catalog.=) 'S'::pg_catalog."char"

@@ -9,10 +9,10 @@ WITH
     FROM pg_catalog.pg_class AS c
     WHERE c.oid OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[] OPERATOR(pg_catalog.||) $2::pg_catalog.oid[])),
   pattern AS (SELECT
-      pg_catalog.string_agg(n.pattern, '|'::pg_catalog.text ORDER BY n.pattern)
-        FILTER (WHERE n.oid OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[])) AS tables,
-      pg_catalog.string_agg(n.pattern, '|'::pg_catalog.text ORDER BY n.pattern)
-        FILTER (WHERE n.oid OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.oid[])) AS sequences,
+      pg_catalog.string_agg(CASE WHEN n.oid OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[]) THEN n.pattern END,
+        '|'::pg_catalog.text ORDER BY n.pattern) AS tables,
+      pg_catalog.string_agg(CASE WHEN n.oid OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.oid[]) THEN n.pattern END,
+        '|'::pg_catalog.text ORDER BY n.pattern) AS sequences,
       '(^|[^[:alnum:]_$])(nextval|currval|lastval|setval)[[:space:]]*[(]'::pg_catalog.text AS calls
     FROM name AS n),
   -- Functions of users, by their text.

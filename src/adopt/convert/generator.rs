@@ -90,15 +90,15 @@ impl Generator {
     pub fn try_out(&self, table: &Table) -> Floor {
         let floor = self.floor(table);
         // By the type of the column, which can be a domain that refuses the ids.
-        let column_type = &table.column().type_name;
+        let id = format!("({})::{}", self.text, table.column().type_name);
         privilege::as_role(table.owner.into(), || match floor {
             Floor::Any => {
-                let query = format!("SELECT ({})::{column_type}::pg_catalog.uuid", self.text);
+                let query = format!("SELECT ({id})::pg_catalog.uuid");
                 sql::ask_with::<pgrx::Uuid>(&query, &[]);
                 floor
             }
             Floor::Above(_) | Floor::Unknown => {
-                let query = format!("SELECT ({})::{column_type}::pg_catalog.int8", self.text);
+                let query = format!("SELECT ({id})::pg_catalog.int8");
                 match sql::ask_with::<i64>(&query, &[]) {
                     // One lane, or one sequence, returns ever larger ids.
                     Some(id) if self.is_one_lane() => Floor::Above(id),

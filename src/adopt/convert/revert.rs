@@ -79,7 +79,7 @@ fn refuse_unless_ended(table: &Table, found: &Found) {
                 rules.name
             ),
         )
-        .detail("It draws from another sequence, or is of another type: the table may not be the one that was converted.")
+        .detail("It draws from another sequence, or is of another type: another table can have taken the name.")
         .hint("Remove the comment of the sequence if its conversion is not to be reverted.")
         .raise();
     }

@@ -40,7 +40,7 @@ pub struct Member {
     is_narrow: bool,
     pub not_null: bool,
     /// Its constraint, from PostgreSQL 18 on.
-    pub not_null_name: Option<String>,
+    pub not_null_constraint: Option<NotNull>,
     pub identity: String,
     pub default: Option<String>,
     owner: u32,
@@ -74,6 +74,12 @@ pub struct Member {
     pub filled: Option<bool>,
     #[serde(deserialize_with = "list")]
     dependents: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct NotNull {
+    pub name: String,
+    pub comment: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -328,6 +334,29 @@ impl Member {
                 "Rename the column for the time of the conversion.",
             ));
         }
+        self.name_blockers(&what, &mut found);
+        if self.has_privileges {
+            found.push(Blocker::state(
+                format!("{what} has privileges of its own"),
+                None,
+                "Revoke them, and grant them again after the swap.",
+            ));
+        }
+        if !self.dependents.is_empty() {
+            found.push(Blocker::state(
+                format!("other objects depend on {what}"),
+                Some(format!(
+                    "They would keep to the column of before: {}.",
+                    self.dependents.join(", ")
+                )),
+                "Drop them, and create them again after the swap.",
+            ));
+        }
+        found
+    }
+
+    /// Columns and triggers that stand in the way by their names.
+    fn name_blockers(&self, what: &str, found: &mut Vec<Blocker>) {
         if let Some(name) = self.taken.first() {
             found.push(Blocker::state(
                 format!("table \"{}\" has a column \"{name}\"", self.table),
@@ -352,23 +381,5 @@ impl Member {
                 "Use ALTER TRIGGER ... RENAME TO a name that sorts before it.",
             ));
         }
-        if self.has_privileges {
-            found.push(Blocker::state(
-                format!("{what} has privileges of its own"),
-                None,
-                "Revoke them, and grant them again after the swap.",
-            ));
-        }
-        if !self.dependents.is_empty() {
-            found.push(Blocker::state(
-                format!("other objects depend on {what}"),
-                Some(format!(
-                    "They would keep to the column of before: {}.",
-                    self.dependents.join(", ")
-                )),
-                "Drop them, and create them again after the swap.",
-            ));
-        }
-        found
     }
 }

@@ -128,6 +128,9 @@ fn is_equal(member: &Member, shadow: &str, alias: &str) -> String {
     }
 }
 
+/// Of the block of the backfill.
+const LABEL: &str = "<<fill>>";
+
 /// Fills the shadow in short transactions, which skip rows that others have locked and come back for them. Variables and
 /// columns have their block or table before them: the table may have columns of the same names.
 pub fn backfill(member: &Member) -> String {
@@ -147,7 +150,7 @@ pub fn backfill(member: &Member) -> String {
     );
     let shown = table.replace('\'', "''").replace('%', "%%");
     block(&format!(
-        "<<fill>>
+        "{LABEL}
 DECLARE
   pages pg_catalog.int8 := pg_catalog.pg_relation_size({literal}::pg_catalog.regclass) OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size'::pg_catalog.text)::pg_catalog.int8;
   tenth pg_catalog.int8 := pages OPERATOR(pg_catalog./) 10::pg_catalog.int8;

@@ -148,13 +148,14 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
     if member.not_null {
         lines.push(format!("{alter} ALTER COLUMN {column} DROP NOT NULL"));
         // The valid check spares the scan.
-        lines.push(match &member.not_null_name {
-            None => format!("{alter} ALTER COLUMN {shadow} SET NOT NULL"),
-            Some(name) => {
-                let name = sql::quoted_exactly(name);
-                format!("{alter} ADD CONSTRAINT {name} NOT NULL {shadow}")
-            }
-        });
+        if let Some(constraint) = &member.not_null_constraint {
+            let name = sql::quoted_exactly(&constraint.name);
+            lines.push(format!("{alter} ADD CONSTRAINT {name} NOT NULL {shadow}"));
+            let object = format!("CONSTRAINT {name} ON {table}");
+            comment(&object, constraint.comment.as_deref(), lines);
+        } else {
+            lines.push(format!("{alter} ALTER COLUMN {shadow} SET NOT NULL"));
+        }
     }
     lines.push(format!("{alter} DROP CONSTRAINT {}", member.check_name()));
     lines.push(format!("{alter} RENAME COLUMN {column} TO {kept}"));
