@@ -305,9 +305,9 @@ impl Segment {
 
     /// Returns how many values were drawn of those that were taken since the statistics were reset.
     fn drawn(&self) -> u64 {
-        // What is left first: a segment that is filled in between makes it less, never more.
-        let left = self.left();
-        let drawn = self.taken.load(Ordering::Relaxed).wrapping_sub(left);
+        // What was taken first: a segment that is filled in between makes it less, never more.
+        let taken = self.taken.load(Ordering::Acquire);
+        let drawn = taken.wrapping_sub(self.left());
         if drawn.cast_signed() < 0 { 0 } else { drawn }
     }
 
