@@ -257,9 +257,9 @@ impl Segment {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Gives the memory to another owner, with nothing in it, and returns the remaining values: none of them was issued,
-    /// and none will be. **The caller keeps others from filling meanwhile.**
-    pub fn reassign(&self, owner: Owner) -> Option<Unissued> {
+    /// Gives the memory to another owner, with nothing in it, and returns the remaining values and how many there are: none
+    /// of them was issued, and none will be. **The caller keeps others from filling meanwhile.**
+    pub fn reassign(&self, owner: Owner) -> (Option<Unissued>, u64) {
         let filled = self.filled.load(Ordering::Relaxed);
         let (newest, before) = (self.values(filled), self.values(filled.wrapping_sub(1)));
         let next = filled + 1;
@@ -275,10 +275,13 @@ impl Segment {
         self.reset_statistics();
         self.taken.store(0, Ordering::Relaxed);
         self.refilled.store(0, Ordering::Relaxed);
+        let drawn = offset(word);
         if generation(word) == filled {
-            Unissued::of(newest, offset(word), None)
+            let left = newest.count.saturating_sub(drawn);
+            (Unissued::of(newest, drawn, None), left)
         } else {
-            Unissued::of(before, offset(word), Some(newest))
+            let left = before.count.saturating_sub(drawn) + newest.count;
+            (Unissued::of(before, drawn, Some(newest)), left)
         }
     }
 

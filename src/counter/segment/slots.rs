@@ -151,9 +151,11 @@ impl Slot {
     /// Drops the segments, and sets another owner. Returns what was not drawn. The caller holds the lock.
     pub(super) fn renew(&self) -> Option<Unissued> {
         let owner = memory().head.owners.next();
-        // Before they are gone: who computes how many were drawn meanwhile finds too few, never too many.
-        statistics::add(Count::ValuesDropped, self.segment.left());
-        let unissued = self.segment.reassign(owner);
+        // Counted before they are gone: what a session computes meanwhile is too low, never too high. Some may still be drawn.
+        let before = self.segment.left();
+        statistics::add(Count::ValuesDropped, before);
+        let (unissued, left) = self.segment.reassign(owner);
+        statistics::add(Count::ValuesDropped, left.wrapping_sub(before));
         self.ordered.store(0, Ordering::Relaxed);
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);

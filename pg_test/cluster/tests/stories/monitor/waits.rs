@@ -223,6 +223,12 @@ fn waits_for_other_servers_are_named_and_counted() {
         "MintLease",
     );
     assert_eq!(waited(&mut session, "lease"), (1, true));
+    let answer = shown(&server, "MintAnswer");
+    let seen = "SELECT coalesce(max(wait_event_type || ' ' || wait_event), '') FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
+    server.until("the worker waits for an answer", || {
+        session.one::<String>(seen) == answer
+    });
+    assert_named(&mut session, &server, "MintAnswer");
     assert_waits(
         &server,
         server.connect("postgres"),
@@ -233,6 +239,17 @@ fn waits_for_other_servers_are_named_and_counted() {
     assert!(!session.one::<bool>(
         "SELECT EXISTS (SELECT FROM mint.stats WHERE snowflakes > 0 OR segment_values > 0)"
     ));
+}
+
+/// A transaction that has drawn a number, while the column is converted.
+#[test]
+fn waits_of_a_conversion_are_named() {
+    let server = Server::start("named waits of a conversion");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE t (id bigserial PRIMARY KEY); INSERT INTO t DEFAULT VALUES");
+    session.run("BEGIN; SELECT nextval('t_id_seq')");
+    let convert = "SELECT mint.convert('t', 'id', 'snowflake_next_id(5)', retries => 100)";
+    assert_waits(&server, server.connect("postgres"), convert, "MintConvert");
 }
 
 /// Background workers that have nothing to do say so.
