@@ -166,7 +166,7 @@ impl ObjectIdLane {
     #[inline]
     fn next(&self, now: Nanos) -> Option<u64> {
         let second = (now.max(0) / 1_000_000_000).unsigned_abs();
-        let skipped = Cell::new(0);
+        let skipped = Cell::new(0_u64);
         let word = self.word.advance(|last| {
             if skipped.get() > 0 {
                 // Another session was faster.

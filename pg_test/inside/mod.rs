@@ -86,7 +86,8 @@ mod tests {
         // Names that are there are still found, and the session still works.
         assert_eq!(EVENT.show(|| 5), 5);
         assert_eq!(value("SELECT 'works'").as_deref(), Some("works"));
-        let named = value("SELECT count(*)::text FROM pg_wait_events WHERE name = 'MintWithoutRoom'");
+        let named =
+            value("SELECT count(*)::text FROM pg_wait_events WHERE name = 'MintWithoutRoom'");
         assert_eq!(named.as_deref(), Some("0"));
     }
 }

@@ -198,7 +198,9 @@ fn values_are_counted_while_sessions_draw() {
             assert!(now >= before, "{now} after {before}");
             before = now;
         }
-        let drawn = sessions.into_iter().map(|session| session.join().expect("a session"));
+        let drawn = sessions
+            .into_iter()
+            .map(|session| session.join().expect("a session"));
         drawn.sum()
     });
     assert_eq!(stat(&mut session, "segment_values"), 20 + drawn);
