@@ -109,7 +109,7 @@ pub fn add(count: Count, by: u64) {
     memory().counts[count as usize].fetch_add(by, Ordering::Relaxed);
 }
 
-/// Counts a segment that was taken from a sequence.
+/// Counts a segment that was taken from a sequence, and its values that can be drawn.
 pub fn note_refill(values: u64) {
     add(Count::Refills, 1);
     add(Count::ValuesTaken, values);

