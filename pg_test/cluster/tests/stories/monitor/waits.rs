@@ -1,7 +1,7 @@
 //! Every wait has a name: `pg_stat_activity` shows it from 17 on.
 
 use mint_cluster::server::installation;
-use mint_cluster::{Server, Session, say};
+use mint_cluster::{Registry, Server, Session, say};
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -223,12 +223,6 @@ fn waits_for_other_servers_are_named_and_counted() {
         "MintLease",
     );
     assert_eq!(waited(&mut session, "lease"), (1, true));
-    let answer = shown(&server, "MintAnswer");
-    let seen = "SELECT coalesce(max(wait_event_type || ' ' || wait_event), '') FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
-    server.until("the worker waits for an answer", || {
-        session.one::<String>(seen) == answer
-    });
-    assert_named(&mut session, &server, "MintAnswer");
     assert_waits(
         &server,
         server.connect("postgres"),
@@ -239,6 +233,25 @@ fn waits_for_other_servers_are_named_and_counted() {
     assert!(!session.one::<bool>(
         "SELECT EXISTS (SELECT FROM mint.stats WHERE snowflakes > 0 OR segment_values > 0)"
     ));
+}
+
+/// A registry that does not answer on a connection that is open.
+#[test]
+fn a_worker_that_waits_for_an_answer_is_named() {
+    let Some(registry) = Registry::start("named answers", 5) else {
+        return;
+    };
+    let member = registry.auto("member");
+    let mut session = member.connect("postgres");
+    member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
+    let expected = shown(&member, "MintAnswer");
+    let seen = "SELECT coalesce(max(wait_event_type || ' ' || wait_event), '') FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
+    let frozen = registry.server.freeze();
+    member.until("the worker waits for an answer", || {
+        session.one::<String>(seen) == expected
+    });
+    drop(frozen);
+    assert_named(&mut session, &member, "MintAnswer");
 }
 
 /// A transaction that has drawn a number, while the column is converted.
