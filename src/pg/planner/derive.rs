@@ -4,9 +4,7 @@ use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
 use crate::pg::planner::function::{Bound, Bounds};
 use crate::pg::planner::key::Table;
-use crate::pg::planner::node::{
-    call, compare, constant, copy, int8, list, nodes, timestamptz,
-};
+use crate::pg::planner::node::{call, compare, constant, copy, int8, list, nodes, timestamptz};
 use crate::pg::planner::predicate::{Candidate, candidate};
 use crate::pg::planner::{estimate, key, proof, setting};
 use pgrx::pg_sys;

@@ -191,7 +191,9 @@ impl OwnStatistics {
             let mut to = histogram[place.clamp(1, parts)].to_vec();
             let mut is_exact = true;
             let end = |is_smallest, length| {
-                edge::of(table, range.column.varattno, range.less, is_smallest, length)
+                edge::of(
+                    table, range.column.varattno, range.less, is_smallest, length,
+                )
             };
             if is_first {
                 let first = end(true, from.len());

@@ -277,12 +277,16 @@ fn an_index_in_another_order_does_not_mislead() {
          CREATE INDEX ON reversed (id reverse_ops); ANALYZE reversed",
     );
     for condition in [
-        "uuid_v7_time(id) < '2026-01-01 01:30'", "uuid_v7_time(id) > '2026-01-14 20:00'",
+        "uuid_v7_time(id) < '2026-01-01 01:30'",
+        "uuid_v7_time(id) > '2026-01-14 20:00'",
     ] {
         let query = format!("SELECT * FROM reversed WHERE {condition}");
         let rows = expected(&mut session, &query, "reversed");
         let found: i64 = session.one(&format!("SELECT count(*) FROM reversed WHERE {condition}"));
         let ratio = rows / found as f64;
-        assert!((0.5..2.0).contains(&ratio), "{condition}: {rows} for {found}");
+        assert!(
+            (0.5..2.0).contains(&ratio),
+            "{condition}: {rows} for {found}"
+        );
     }
 }
