@@ -865,7 +865,7 @@ AS 'MODULE_PATHNAME', 'convert_revert_wrapper';
 COMMENT ON FUNCTION mint.convert_plan(regclass, text, text) IS 'Shows every statement that makes a generator the default of a column';
 ALTER FUNCTION mint.convert_plan(regclass, text, text) ROWS 20;
 COMMENT ON FUNCTION mint.convert(regclass, text, text, interval, integer) IS 'Makes a generator the default of a column and returns the statement that reverts it';
-COMMENT ON FUNCTION mint.convert_revert(regclass, text, interval, integer) IS 'Puts back the sequence or identity of a converted column and returns whether there was one';
+COMMENT ON FUNCTION mint.convert_revert(regclass, text, interval, integer) IS 'Restores the sequence or identity of a converted column and returns whether there was one';
 COMMENT ON FUNCTION mint.conversions() IS 'Returns the conversions that can be reverted';
 ALTER FUNCTION mint.conversions() ROWS 10;
 CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
@@ -978,11 +978,11 @@ STRICT STABLE PARALLEL SAFE COST 100
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'id_inspect_objectid_wrapper';
 
-COMMENT ON FUNCTION id_inspect(text, integer[]) IS 'Returns the formats that an id can be of, and what it contains in each, the most likely first';
+COMMENT ON FUNCTION id_inspect(text, integer[]) IS 'Returns the formats that an id can have, and what it contains in each, the most likely first';
 ALTER FUNCTION id_inspect(text, integer[]) ROWS 10;
-COMMENT ON FUNCTION id_inspect(bigint, integer[]) IS 'Returns the layouts that an id can be of, and what it contains in each, the most likely first';
+COMMENT ON FUNCTION id_inspect(bigint, integer[]) IS 'Returns the layouts that an id can have, and what it contains in each, the most likely first';
 ALTER FUNCTION id_inspect(bigint, integer[]) ROWS 18;
-COMMENT ON FUNCTION id_inspect(uuid, integer[]) IS 'Returns the formats that an id can be of, and what it contains in each, the most likely first';
+COMMENT ON FUNCTION id_inspect(uuid, integer[]) IS 'Returns the formats that an id can have, and what it contains in each, the most likely first';
 ALTER FUNCTION id_inspect(uuid, integer[]) ROWS 2;
 COMMENT ON FUNCTION id_inspect(objectid, integer[]) IS 'Returns what an ObjectID contains';
 ALTER FUNCTION id_inspect(objectid, integer[]) ROWS 1;
@@ -1181,8 +1181,8 @@ COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Res
 COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
 COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint) IS 'Assigns a free node to a server for good and returns it';
 COMMENT ON FUNCTION mint.registry_unassign(integer, text) IS 'Takes an assigned node away from a server and returns when others can get it';
-COMMENT ON FUNCTION mint.registry_evict(text) IS 'Ends the leases of a holder at their end and returns their number';
-COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Ends the leases of nodes at their end and returns their number';
+COMMENT ON FUNCTION mint.registry_evict(text) IS 'Prevents the leases of a holder from being renewed and returns their number';
+COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Prevents the leases of nodes from being renewed and returns their number';
 COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
 COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
 COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';
@@ -1196,7 +1196,7 @@ COMMENT ON FUNCTION mint.leases() IS 'Returns the leases that this server holds'
 REVOKE ALL ON FUNCTION mint.leases() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mint.leases() TO pg_monitor;
 CREATE VIEW mint.leases AS SELECT * FROM mint.leases();
-COMMENT ON VIEW mint.leases IS 'Shows the leases that this server holds';
+COMMENT ON VIEW mint.leases IS 'Shows the leases that this server holds or has requested';
 GRANT SELECT ON mint.leases TO pg_monitor;
 COMMENT ON FUNCTION mint.release_leases() IS 'Releases all leases of this server and returns their number';
 REVOKE ALL ON FUNCTION mint.release_leases() FROM PUBLIC;
@@ -1208,16 +1208,16 @@ STRICT VOLATILE PARALLEL UNSAFE COST 100
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'reset_ceiling_wrapper';
 
-COMMENT ON FUNCTION mint.ceilings() IS 'Returns the durable ceilings of the databases that have generated ids since the server started';
+COMMENT ON FUNCTION mint.ceilings() IS 'Returns the ceilings on disk of the databases that have generated ids since the server started';
 ALTER FUNCTION mint.ceilings() ROWS 10;
 REVOKE ALL ON FUNCTION mint.ceilings() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mint.ceilings() TO pg_monitor;
 CREATE VIEW mint.ceilings AS SELECT * FROM mint.ceilings();
-COMMENT ON VIEW mint.ceilings IS 'Shows the durable ceilings of the databases that have generated ids since the server started';
+COMMENT ON VIEW mint.ceilings IS 'Shows the ceilings on disk of the databases that have generated ids since the server started';
 GRANT SELECT ON mint.ceilings TO pg_monitor;
 COMMENT ON FUNCTION mint.accept_clock() IS 'Confirms the clock after it jumped forward, and returns the jump';
 REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
-COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after a clock that was ahead';
+COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after the clock was too far ahead';
 REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
 REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
@@ -1493,11 +1493,11 @@ AS 'MODULE_PATHNAME', 'snowflake_start_above_wrapper';
 
 COMMENT ON FUNCTION snowflake_next_id(integer, snowflake_layout) IS 'Generates an id for a shard';
 COMMENT ON FUNCTION snowflake_next_id() IS 'Generates an id of the layout instagram for pg_mint.node';
-COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for pg_mint.node';
+COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node';
 COMMENT ON FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
 ALTER FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) ROWS 1000;
 COMMENT ON FUNCTION snowflake_last_id() IS 'Returns the id that this session generated last';
-COMMENT ON FUNCTION snowflake_start_above(bigint, snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the timestamp of its last id';
+COMMENT ON FUNCTION snowflake_start_above(bigint, snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
 
 CREATE FUNCTION "snowflake_time"(
     "id" bigint,
@@ -1522,7 +1522,7 @@ COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'Returns the sta
 COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'Returns the shard of an id';
 COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'Returns the sequence of an id within its tick';
 COMMENT ON FUNCTION snowflake_to_jsonb(bigint, snowflake_layout) IS 'Returns all parts of an id; the id itself as a string';
-COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can be of a layout';
+COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can have a layout';
 COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
 COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';
 
@@ -1562,7 +1562,7 @@ STRICT VOLATILE PARALLEL RESTRICTED COST 100000
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'inventory_wrapper';
 
-COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what makes their ids, how full they are, and who refers to them';
+COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what generates their ids, how full they are, and which foreign keys refer to them';
 ALTER FUNCTION mint.inventory() ROWS 1000;
 
 CREATE FUNCTION mint."lanes"() RETURNS TABLE (
@@ -1916,7 +1916,7 @@ COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'Returns the
 COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
 COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
 
-COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id is of a time span; the end of the span is excluded';
+COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION ulid_between(
@@ -1925,15 +1925,15 @@ CREATE FUNCTION ulid_between(
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     RETURN id OPERATOR(pg_catalog.>=) ulid_min(since) AND id OPERATOR(pg_catalog.<=) ulid_max_before(until);
 
-COMMENT ON FUNCTION ulid_to_uuid(text) IS 'Returns the UUID of the bits of a ULID';
-COMMENT ON FUNCTION uuid_to_ulid(uuid) IS 'Returns the ULID of the bits of a UUID';
+COMMENT ON FUNCTION ulid_to_uuid(text) IS 'Returns the UUID with the same bits as a ULID';
+COMMENT ON FUNCTION uuid_to_ulid(uuid) IS 'Returns the ULID with the same bits as a UUID';
 COMMENT ON FUNCTION ulid_time(text) IS 'Returns when a ULID was generated';
 COMMENT ON FUNCTION ulid_time(uuid) IS 'Returns when a ULID that is stored as a UUID was generated';
 COMMENT ON FUNCTION ulid_min(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, as a UUID';
 COMMENT ON FUNCTION ulid_max(timestamptz) IS 'Returns the largest ULID at or before a timestamp, as a UUID';
 COMMENT ON FUNCTION ulid_min_after(timestamptz) IS 'Returns the smallest ULID after a timestamp, as a UUID';
 COMMENT ON FUNCTION ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
-COMMENT ON FUNCTION ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID is of a time span; the end of the span is excluded';
+COMMENT ON FUNCTION ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION uuid_v7_between(
@@ -1946,7 +1946,7 @@ COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'Returns the smallest UUID of ve
 COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'Returns the largest UUID of version 7 at or before a timestamp';
 COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
 COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
-COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 is of a time span; the end of the span is excluded';
+COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
 
 CREATE OPERATOR = (
     LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_eq,
@@ -2004,7 +2004,7 @@ COMMENT ON FUNCTION objectid_min(timestamptz) IS 'Returns the smallest ObjectID 
 COMMENT ON FUNCTION objectid_max(timestamptz) IS 'Returns the largest ObjectID at or before a timestamp';
 COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
 COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
-COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Returns whether an ObjectID is of a time span; the end of the span is excluded';
+COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Returns whether an ObjectID has a time in a range whose end is excluded';
 
 -- The planner makes bounds of the id of conditions on these functions: see src/pg/planner.
 ALTER FUNCTION snowflake_time(bigint, snowflake_layout) SUPPORT mint.snowflake_time_support;

@@ -15,10 +15,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "ceiling",
         "What the ceiling costs",
-        "One session generates ids without a pause. The ceiling cannot be switched off: ids would repeat after a crash. The lane \
-         of `uuid_v7` has none, so its row is what the machine writes without one. A call compares with a bound in memory; \
-         the longer the window, the rarer it is raised, and the longer the wait [after a \
-         crash](#time-to-the-first-id-after-a-crash).",
+        "One session generates ids without a pause. The ceiling, a timestamp on disk that all ids are below, cannot \
+         be switched off, because ids would repeat after a crash. `uuid_v7` has no ceiling, so its row shows what is \
+         written without one. A call only compares the id with a bound in memory. With a longer window, the ceiling \
+         is written less often, and the wait [after a crash](#time-to-the-first-id-after-a-crash) is longer.",
         &[
             "generator", "window", "ns per id", "lower quartile", "upper quartile", "writes",
             "WAL bytes a second",
@@ -96,9 +96,10 @@ fn crash(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "crash",
         "Time to the first id after a crash",
-        "Milliseconds from `kill -9` of a session, while others generate ids, until the server answers, and until it has \
-         generated an id, in a session that connects for it. Ids continue above the ceiling, and at most `max_ahead` (2 s) \
-         ahead of the clock: on the default window of 500 ms immediately, on one of 10 s after a wait for the clock.",
+        "While sessions generate ids, one of them is killed by `kill -9`. Milliseconds until the server answers \
+         again, and until a new session has its first id. Ids continue above the ceiling, but at most `max_ahead` (2 \
+         s) ahead of the clock: with the default window of 500 ms immediately, with one of 10 s after a wait for the \
+         clock.",
         &["window", "round", "first answer", "first id"],
     );
     for (window, rounds) in [(WINDOW, scale.pick(9, 2)), ("10s", scale.pick(3, 1))] {

@@ -24,9 +24,10 @@ fn table() -> Table {
     Table::new(
         "growth",
         "Cost against what has accumulated",
-        "Nanoseconds per call above an empty call with the same argument, the quartiles of the rounds, and the share of \
-         the first row of its kind. All users have drawn before; they come in the order of their ids, or in none. \
-         `pg_mint.user_memory` is 128 MB: ten million fill three fifths of it.",
+        "Cost of a call when many lanes or users of user sequences are in shared memory: nanoseconds above an empty \
+         call with the same argument, the quartiles of the rounds, and the ratio to the first row of the same kind. \
+         All users have drawn before; they draw in the order of their ids, or in random order. `pg_mint.user_memory` \
+         is 128 MB, of which ten million users fill three fifths.",
         &[
             "what", "how many", "ns", "lower quartile", "upper quartile", "of the first",
         ],

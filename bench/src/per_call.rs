@@ -24,10 +24,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "per_call",
         "Cost of a call",
-        "Nanoseconds per call in `SELECT count(f()) FROM (SELECT generate_series(1, n) AS i OFFSET 0) AS s`, less what \
-         an empty call took right before or after it: `pg_backend_pid()`, or `abs(argument)` where the argument differs \
-         from row to row. Median of the rounds, and what a quarter of them was below and above. `under` means \
-         below the measurement noise.",
+        "Nanoseconds per call in `SELECT count(f()) FROM (SELECT generate_series(1, n) AS i OFFSET 0) AS s`, less \
+         the same with an empty call right before or after it: `pg_backend_pid()`, or `abs(argument)` if the \
+         argument differs from row to row. Median and quartiles of the rounds. `under` means that the difference is \
+         within the measurement noise.",
         &[
             "generator", "ns", "lower quartile", "upper quartile", "of nextval",
         ],
@@ -43,8 +43,8 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         ]);
     }
     table.note(
-        "Generators of ids with a time read the clock, as `clock_timestamp` does, and cost more than it; counters do not. \
-         `auto_random` takes its value from `nextval`, and costs more than that.",
+        "Generators of ids with a time read the clock, so they cost more than `clock_timestamp`; counters do not \
+         read it. `auto_random` calls `nextval`, so it costs more than that.",
     );
     for reason in missing {
         table.note(&format!("Not measured: {reason}."));

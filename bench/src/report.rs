@@ -118,7 +118,8 @@ impl Report {
              ORDER BY name",
         );
         let mut text = format!(
-            "# Bench\n\nMade by `make bench{}`. Every figure is from this one run; compare within it.\n\n",
+            "# Bench\n\nMade by `make bench{}`. Unless a section says otherwise, all figures are from one run: compare \
+             them only with each other.\n\n",
             if scale.quick { " QUICK=1" } else { "" }
         );
         for (what, value) in [

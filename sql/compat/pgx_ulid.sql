@@ -15,12 +15,12 @@ COMMENT ON DOMAIN ulid IS 'As pgx_ulid: a ULID';
 CREATE FUNCTION gen_ulid() RETURNS ulid
     LANGUAGE sql VOLATILE STRICT PARALLEL SAFE COST 1
     RETURN ulid();
-COMMENT ON FUNCTION gen_ulid() IS 'As pgx_ulid: generates a ULID; they ascend over all sessions';
+COMMENT ON FUNCTION gen_ulid() IS 'As pgx_ulid: generates a ULID above those of all sessions before';
 
 CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
     LANGUAGE sql VOLATILE STRICT PARALLEL SAFE COST 1
     RETURN ulid();
-COMMENT ON FUNCTION gen_monotonic_ulid() IS 'As pgx_ulid: generates a ULID; they ascend over all sessions';
+COMMENT ON FUNCTION gen_monotonic_ulid() IS 'As pgx_ulid: generates a ULID above those of all sessions before';
 
 -- pgulid's, which returns text.
 CREATE FUNCTION generate_ulid() RETURNS pg_catalog.text

@@ -5,8 +5,8 @@ COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Res
 COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
 COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint) IS 'Assigns a free node to a server for good and returns it';
 COMMENT ON FUNCTION mint.registry_unassign(integer, text) IS 'Takes an assigned node away from a server and returns when others can get it';
-COMMENT ON FUNCTION mint.registry_evict(text) IS 'Ends the leases of a holder at their end and returns their number';
-COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Ends the leases of nodes at their end and returns their number';
+COMMENT ON FUNCTION mint.registry_evict(text) IS 'Prevents the leases of a holder from being renewed and returns their number';
+COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Prevents the leases of nodes from being renewed and returns their number';
 COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
 COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
 COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';

@@ -75,6 +75,6 @@ SELECT node_bits, first_node, last_node, holder,
     max_outage
 FROM mint_registry.leases
 ORDER BY node_bits, first_node OFFSET 0::pg_catalog.int8;
-COMMENT ON VIEW mint_registry.nodes IS 'Shows the nodes that this registry has leased or reserved; INSERT is the privilege to request leases';
+COMMENT ON VIEW mint_registry.nodes IS 'Shows the nodes that this registry has leased, reserved or assigned; INSERT is the privilege to request leases';
 GRANT USAGE ON SCHEMA mint_registry TO pg_monitor;
 GRANT SELECT ON mint_registry.nodes TO pg_monitor;

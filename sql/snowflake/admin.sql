@@ -1,13 +1,13 @@
-COMMENT ON FUNCTION mint.ceilings() IS 'Returns the durable ceilings of the databases that have generated ids since the server started';
+COMMENT ON FUNCTION mint.ceilings() IS 'Returns the ceilings on disk of the databases that have generated ids since the server started';
 ALTER FUNCTION mint.ceilings() ROWS 10;
 REVOKE ALL ON FUNCTION mint.ceilings() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION mint.ceilings() TO pg_monitor;
 CREATE VIEW mint.ceilings AS SELECT * FROM mint.ceilings();
-COMMENT ON VIEW mint.ceilings IS 'Shows the durable ceilings of the databases that have generated ids since the server started';
+COMMENT ON VIEW mint.ceilings IS 'Shows the ceilings on disk of the databases that have generated ids since the server started';
 GRANT SELECT ON mint.ceilings TO pg_monitor;
 COMMENT ON FUNCTION mint.accept_clock() IS 'Confirms the clock after it jumped forward, and returns the jump';
 REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
-COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after a clock that was ahead';
+COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after the clock was too far ahead';
 REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
 REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;

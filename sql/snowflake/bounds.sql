@@ -12,4 +12,4 @@ COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'Returns the
 COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
 COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
 
-COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id is of a time span; the end of the span is excluded';
+COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';

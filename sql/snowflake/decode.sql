@@ -5,6 +5,6 @@ COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'Returns the sta
 COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'Returns the shard of an id';
 COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'Returns the sequence of an id within its tick';
 COMMENT ON FUNCTION snowflake_to_jsonb(bigint, snowflake_layout) IS 'Returns all parts of an id; the id itself as a string';
-COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can be of a layout';
+COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can have a layout';
 COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
 COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';

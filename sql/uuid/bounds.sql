@@ -9,4 +9,4 @@ COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'Returns the smallest UUID of ve
 COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'Returns the largest UUID of version 7 at or before a timestamp';
 COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
 COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
-COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 is of a time span; the end of the span is excluded';
+COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';

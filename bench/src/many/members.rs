@@ -31,9 +31,9 @@ pub fn measure(_server: &Server, scale: Scale, report: &mut Report) {
     let mut requests = Table::new(
         "members",
         "A registry and its members",
-        "Renewals per second of a registry with so many leases, each in a transaction that is flushed to disk, and the \
-         milliseconds of one. Waiting: the share of requests that waited for a lock, by 20 samples a second. A grant is a new \
-         lease; grants follow each other.",
+        "Renewals of leases per second, each in a transaction that is flushed to disk, on a registry with the given \
+         number of leases, and the time of one renewal. Waiting: the share of requests that waited for a lock, by 20 \
+         samples a second. Grant: the time of granting a new lease; grants run one after the other.",
         &[
             "leases", "sessions", "renewals/s", "p50, ms", "p99, ms", "waiting, %", "grant, ms",
         ],
@@ -41,8 +41,8 @@ pub fn measure(_server: &Server, scale: Scale, report: &mut Report) {
     let mut sizes = Table::new(
         "members_size",
         "The tables of a registry",
-        "Kilobytes of the table of leases with its indexes: of so many leases, after the renewals above without any VACUUM, and \
-         after a VACUUM. HOT: renewals that wrote no index.",
+        "Kilobytes of the table of leases with its indexes: before and after the renewals above without a VACUUM, \
+         after a VACUUM, and after as many renewals again. HOT: renewals that wrote no index.",
         &[
             "leases", "before", "renewals", "HOT, %", "after", "dead rows", "after VACUUM",
             "VACUUM, ms", "after as many again",

@@ -146,9 +146,10 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
         &lines,
     );
     table.note(
-        "`nextval, CACHE 1000` gives each session a thousand values, which are not in order over sessions, and shares nothing \
-         meanwhile. The ids of one lane are in order: all sessions change one word of memory, which moves from core to core. \
-         A lane for each session, or `pg_mint.session_cache`, avoids that.",
+        "With `nextval, CACHE 1000`, each session takes a thousand values at once, so values of different sessions are \
+         not in order, and sessions rarely wait for each other. The ids of one lane are in order, because all sessions \
+         change one word of shared memory, which moves from core to core. A lane for each session, or \
+         `pg_mint.session_cache`, avoids that.",
     );
     table.chart("sessions.svg", "Ids per second");
     report.add(table);

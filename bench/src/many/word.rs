@@ -50,8 +50,8 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut table = Table::new(
         "word",
         "One lane, many sessions",
-        "Million ids per second, all sessions together, by number of sessions. All but the last line use one lane; a cache is \
-         `pg_mint.session_cache`.",
+        "Million ids per second of all sessions together, by number of sessions. In all rows but the last, all \
+         sessions use one lane; `cache` is `pg_mint.session_cache`.",
         &columns,
     );
     for ((form, _), rates) in forms.iter().zip(&rates) {

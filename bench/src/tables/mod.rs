@@ -84,10 +84,10 @@ fn fills_table(rows: u32, rounds: u32) -> Table {
         "What the id does to the table",
         &format!(
             "{rows} rows of (key, timestamptz, 40 bytes), in transactions of {BATCH}, with the key as the primary key \
-             and a checkpoint after each fifth of them: what is touched after it goes to the WAL whole. Seconds are \
-             those of the INSERTs, the median ± half the distance between the quartiles; rounds: {rounds}. Full is \
-             the share of the index's leaf pages that is in use. Buffers are those that the key's index had to read \
-             because they were not in shared_buffers; its own size counts in them."
+             and a checkpoint after each fifth of the rows, after which each changed page goes to the WAL as a \
+             whole. Seconds are those of the INSERTs, the median ± half the distance between the quartiles; rounds: \
+             {rounds}. Full is the share of the index's leaf pages that is in use. Buffers read are those of the \
+             key's index that were not in shared_buffers, including its new pages."
         ),
         &[
             "key", "rows", "seconds", "±", "table MB", "key's index MB", "full %", "WAL MB",
@@ -95,10 +95,10 @@ fn fills_table(rows: u32, rounds: u32) -> Table {
         ],
     );
     table.note(
-        "Of snowflakes of several shards, those of one millisecond are in the order of shards, not of time. Where one \
-         table gets nearly a page of the index of them in each (some 300), pages split in the middle and are left less \
-         full, and a scan by the key goes back and forth between the pages of the table. At 50 rows a millisecond the index \
-         is as full as with one shard.",
+        "Snowflakes of several shards are in the order of shards, not of time, within a millisecond. If a table gets \
+         so many rows in a millisecond that their keys nearly fill a page of the index (some 300), index pages split \
+         in the middle and are less full, and a scan by the key goes back and forth between the pages of the table. \
+         At 50 rows a millisecond, the index is as full as with one shard.",
     );
     table
 }
@@ -253,10 +253,10 @@ fn scans_table(rows: u32) -> Table {
         "scans",
         "The newest hundredth of the rows",
         &format!(
-            "`SELECT count(body) FROM t WHERE ...` for the newest of the {rows} rows, after VACUUM: by the key where a \
-             span of time is a range of it, and by an index on the timestamp. That is no slower; but it has a size, given here, and is written by each INSERT. \
-             The other keys need it. Median of the \
-             rounds; buffers are those touched, all in memory or read."
+            "`SELECT count(body) FROM t WHERE ...` for the newest of the {rows} rows, after VACUUM: by the key, if a \
+             range of time is a range of the key, and by an index on the timestamp. The second is about as fast, but \
+             that index takes space and is written by each INSERT; the other keys need it. Median of the rounds; \
+             buffers are all that were accessed, in shared_buffers or not."
         ),
         &[
             "key", "by", "rows", "ms", "±", "buffers", "index on the timestamp MB",

@@ -158,9 +158,12 @@ watchdog:
             let log = fs::OpenOptions::new().create(true).append(true).open(place);
             Stdio::from(log.expect("a log"))
         };
+        // Unlike runuser, setpriv leaves no process of its own, which would stop with Patroni and stay so.
         let child = network
             .on(self.number)
-            .args(["runuser", "-u", "postgres", "--", "env"])
+            .args([
+                "setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "env",
+            ])
             .args([
                 "-u", "RUST_BACKTRACE", "-u", "PGHOST", "-u", "PGPORT", "LC_ALL=C", "patroni",
             ])

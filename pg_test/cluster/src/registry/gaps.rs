@@ -40,7 +40,7 @@ impl Gaps {
 impl fmt::Display for Gaps {
     /// A table of Markdown.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "| Fault | Quarantine | Times | Median | Longest |")?;
+        writeln!(out, "| Fault | Quarantine | Runs | Median | Longest |")?;
         write!(out, "|---|---|---|---|---|")?;
         for (row, gaps) in &self.0 {
             let (fault, quarantine) = match row {

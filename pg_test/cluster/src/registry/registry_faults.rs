@@ -189,8 +189,9 @@ fn restore_tables(fleet: &Fleet) {
          CREATE TEMP TABLE old_leases AS TABLE mint_registry.leases",
     );
     lengthen(fleet);
+    // Requests lock the registry before its leases.
     admin.run(
-        "TRUNCATE mint_registry.leases, mint_registry.registry;
+        "TRUNCATE mint_registry.registry, mint_registry.leases;
          INSERT INTO mint_registry.registry TABLE old_registry;
          INSERT INTO mint_registry.leases TABLE old_leases",
     );
