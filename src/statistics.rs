@@ -55,9 +55,9 @@ pub enum Count {
     UserEvictions,
     LeaseRenewals,
     LeaseFailures,
-    /// Values that were taken from sequences to be drawn here.
+    /// Values that were taken from sequences to be drawn here, since the server started.
     ValuesTaken,
-    /// Values that were taken, and given up or given back before they were drawn.
+    /// Values of those that were given up or given back before they were drawn, or were drawn before the last reset.
     ValuesDropped,
 }
 
@@ -68,6 +68,7 @@ const COUNTS: usize = Count::ValuesDropped as usize + 1;
 #[repr(usize)]
 pub enum Family {
     Snowflakes,
+    ObjectIds,
     SegmentValues,
 }
 
@@ -88,7 +89,7 @@ struct Statistics {
     reset: AtomicI64,
 }
 
-static STAMP: Stamp = Stamp::new(b't', 1);
+static STAMP: Stamp = Stamp::new(b't', 2);
 static MEMORY: NamedSegment<Statistics> =
     NamedSegment::new(c"pg_mint statistics", &STAMP, |statistics, _| {
         statistics.reset.store(clock::now(), Ordering::Relaxed);
@@ -108,7 +109,7 @@ pub fn add(count: Count, by: u64) {
     memory().counts[count as usize].fetch_add(by, Ordering::Relaxed);
 }
 
-/// Counts a segment that was taken from a sequence.
+/// Counts a segment that was taken from a sequence, and its values that can be drawn.
 pub fn note_refill(values: u64) {
     add(Count::Refills, 1);
     add(Count::ValuesTaken, values);
@@ -116,7 +117,7 @@ pub fn note_refill(values: u64) {
 
 /// Returns a count.
 pub fn count(count: Count) -> u64 {
-    memory().counts[count as usize].load(Ordering::Relaxed)
+    memory().counts[count as usize].load(Ordering::Acquire)
 }
 
 impl Wait {
@@ -166,6 +167,11 @@ pub fn waits() -> [(u64, Micros); WAITS] {
     })
 }
 
+/// Runs `work` while no other session computes ids, or resets what they are computed from.
+pub fn locked<T>(work: impl FnOnce() -> T) -> T {
+    MEMORY.memory().locked(work)
+}
+
 /// Returns what was computed for a family, or what was shown of it before if that is more.
 pub fn never_less(family: Family, computed: u64) -> u64 {
     let shown = &memory().shown[family as usize];
@@ -177,13 +183,13 @@ pub fn since() -> Micros {
     memory().reset.load(Ordering::Relaxed)
 }
 
-/// Sets all of it to zero, and returns the time.
+/// Sets all of it to zero but the counts of values, and returns the time. The caller holds the lock.
 pub fn reset() -> Micros {
     let memory = memory();
     let all = [
         &memory.waits[..],
         &memory.waited,
-        &memory.counts,
+        &memory.counts[..Count::ValuesTaken as usize],
         &memory.shown,
     ];
     for counter in all.into_iter().flatten() {

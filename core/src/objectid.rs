@@ -4,6 +4,7 @@ use crate::atomic::{AtomicU64, CacheLine, Ordering};
 use crate::clock::Micros;
 use crate::monotonic::{MonotonicWord, Nanos};
 use md5::{Digest, Md5};
+use std::cell::Cell;
 use std::fmt;
 
 /// 4 bytes of unsigned seconds since 1970, 5 bytes of a process, 3 of a counter; big-endian, so that
@@ -111,15 +112,14 @@ pub fn legacy_machine(host: &[u8]) -> [u8; 3] {
 ///
 /// - `word`: `seconds since 1970 << 24 | counter`, moved by compare-and-swap only, ever upward.
 /// - `process`: written by [`ObjectIdLane::seed`] before the memory is published, immutable from then on.
-/// - `counted`, `base`: a statistic. The counter with the bits above its 24, as of the beginning of the last second or
-///   later, and what it was when the count began.
+/// - `skipped`: a statistic, how many words up to `word` were not issued since the count began. A session that skips words,
+///   as at a new second, adds them before it moves the word, so that the difference of both is never above what was issued.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct ObjectIdLane {
     word: CacheLine<MonotonicWord>,
     process: AtomicU64,
-    counted: AtomicU64,
-    base: AtomicU64,
+    skipped: AtomicU64,
 }
 
 impl ObjectIdLane {
@@ -136,8 +136,7 @@ impl ObjectIdLane {
     pub fn seed(&self, random: u64) {
         self.process.store(random >> COUNTER, Ordering::Relaxed);
         let word = self.word.take(random & COUNTER_MASK);
-        self.counted.store(word & COUNTER_MASK, Ordering::Relaxed);
-        self.base.store(word & COUNTER_MASK, Ordering::Relaxed);
+        self.skipped.store(word, Ordering::Relaxed);
     }
 
     /// Mints an ObjectID: seconds, the 5 random bytes of this start, and the next of a counter that
@@ -167,60 +166,48 @@ impl ObjectIdLane {
     #[inline]
     fn next(&self, now: Nanos) -> Option<u64> {
         let second = (now.max(0) / 1_000_000_000).unsigned_abs();
+        let skipped = Cell::new(0_u64);
         let word = self.word.advance(|last| {
+            if skipped.get() > 0 {
+                // Another session was faster.
+                self.skip(skipped.take().wrapping_neg());
+            }
             let next = last + 1;
-            let next = if second > next >> COUNTER {
-                self.count(last);
-                second << COUNTER | next & COUNTER_MASK
-            } else {
-                next
-            };
-            let fits = next >> COUNTER <= LAST.unsigned_abs();
-            fits.then_some(next).ok_or(())
+            let words = second.saturating_sub(next >> COUNTER) << COUNTER;
+            let next = next + words;
+            if next >> COUNTER > LAST.unsigned_abs() {
+                return Err(());
+            }
+            if words > 0 {
+                self.skip(words);
+                skipped.set(words);
+            }
+            Ok(next)
         });
         word.ok()
     }
 
-    /// Counts the ids up to a word: once a second while ids are minted, so that the counter has not come round twice. It
-    /// is exact up to 15 million ids a second. Not under loom, whose models would only grow.
+    /// Counts words as skipped: once a second while ids are minted. Not under loom, whose models would only grow.
     #[cold]
-    fn count(&self, word: u64) {
-        /// A session that is late counts no more than so many again.
-        const LATE: u64 = 1 << 20;
-        if cfg!(loom) {
-            return;
-        }
-        let mut counted = self.counted.load(Ordering::Relaxed);
-        loop {
-            let more = word.wrapping_sub(counted) & COUNTER_MASK;
-            if more == 0 || more > COUNTER_MASK - LATE {
-                return;
-            }
-            match self.counted.compare_exchange_weak(
-                counted,
-                counted + more,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return,
-                Err(other) => counted = other,
-            }
+    fn skip(&self, words: u64) {
+        if !cfg!(loom) {
+            self.skipped.fetch_add(words, Ordering::Relaxed);
         }
     }
 
-    /// Returns how many ids were minted since the server started or the count was reset.
+    /// Returns how many ids were minted since the server started or the count was reset. A session that mints meanwhile can
+    /// make it less, never more.
     #[must_use]
     pub fn minted(&self) -> u64 {
-        self.count(self.word.last());
-        let counted = self.counted.load(Ordering::Relaxed);
-        counted - self.base.load(Ordering::Relaxed).min(counted)
+        // The word first: what was skipped up to it was added before it moved.
+        let word = self.word.last();
+        let minted = word.wrapping_sub(self.skipped.load(Ordering::Relaxed));
+        if minted.cast_signed() < 0 { 0 } else { minted }
     }
 
     /// Begins the count anew.
     pub fn reset_count(&self) {
-        self.count(self.word.last());
-        let counted = self.counted.load(Ordering::Relaxed);
-        self.base.store(counted, Ordering::Relaxed);
+        self.skip(self.minted());
     }
 
     /// Returns the time of the last id, to the second; none before the first.

@@ -2,6 +2,8 @@
 
 #[pgrx::pg_schema]
 mod tests {
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    use crate::pg::backend::wait::WaitEvent;
     use mint_core::{BUILTINS, Layout};
     use pgrx::prelude::*;
 
@@ -58,5 +60,37 @@ mod tests {
     fn a_function_of_the_server_sees_ids_of_the_session() {
         let same = value("SELECT (snowflake_next_id(1) = snowflake_last_id())::text");
         assert_eq!(same.as_deref(), Some("true"));
+    }
+    /// A server has room for 128 names, and other extensions may have used them. The name lasts as long as the server, so
+    /// it is one that no other test needs.
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    #[pg_test]
+    fn a_wait_without_room_for_its_name_is_no_error() {
+        static EVENT: WaitEvent = WaitEvent::new(c"MintWithoutRoom");
+        let fill = || {
+            for number in 0..200 {
+                let name = std::ffi::CString::new(format!("Filler{number}")).unwrap_or_default();
+                // SAFETY: adds a name, or raises an error.
+                unsafe { pg_sys::WaitEventExtensionNew(name.as_ptr()) };
+            }
+        };
+        let is_full = PgTryBuilder::new(|| {
+            fill();
+            false
+        })
+        .catch_others(|_| {
+            // SAFETY: the lock that the error has left.
+            unsafe { pg_sys::LWLockReleaseAll() };
+            true
+        })
+        .execute();
+        assert!(is_full);
+        assert_eq!(EVENT.number(), pg_sys::PG_WAIT_EXTENSION);
+        // Names that are there are still found, and the session still works.
+        assert_eq!(EVENT.show(|| 5), 5);
+        assert_eq!(value("SELECT 'works'").as_deref(), Some("works"));
+        let named =
+            value("SELECT count(*)::text FROM pg_wait_events WHERE name = 'MintWithoutRoom'");
+        assert_eq!(named.as_deref(), Some("0"));
     }
 }

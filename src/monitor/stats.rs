@@ -28,7 +28,7 @@ fn stat_values() -> TableIterator<
 > {
     let waits = statistics::waits();
     TableIterator::once((
-        ids().map(u64::cast_signed).to_vec(),
+        statistics::locked(ids).map(u64::cast_signed).to_vec(),
         waits.iter().map(|(calls, _)| calls.cast_signed()).collect(),
         waits.iter().map(|&(_, span)| interval(span)).collect(),
         COUNTS
@@ -56,15 +56,20 @@ const COUNTS: [Count; 10] = [
 /// Returns how many snowflakes, ObjectIDs and values of segments were issued.
 fn ids() -> [u64; 3] {
     let taken = lanes::made_lanes().map(|lane| lane.taken()).sum();
-    // What is left first: a segment that is filled in between makes it less, never more.
-    let left: u64 = segments::left();
-    let values = statistics::count(Count::ValuesTaken);
-    let values = values.saturating_sub(left + statistics::count(Count::ValuesDropped));
+    let objectids = objectids::made_lane().map_or(0, |lane| lane.minted());
     [
         never_less(Family::Snowflakes, taken),
-        objectids::made_lane().map_or(0, |lane| lane.minted()),
-        never_less(Family::SegmentValues, values),
+        never_less(Family::ObjectIds, objectids),
+        never_less(Family::SegmentValues, values_drawn()),
     ]
+}
+
+/// Returns how many values of segments were drawn since the last reset.
+fn values_drawn() -> u64 {
+    // In this order, a segment that is filled or dropped in between makes it less, never more.
+    let taken = statistics::count(Count::ValuesTaken);
+    let left = segments::left();
+    taken.saturating_sub(left + statistics::count(Count::ValuesDropped))
 }
 
 /// Returns how many lanes, ceilings, segments, sections, users and leases are in use, each with the most that can be.
@@ -85,17 +90,17 @@ fn used() -> [[u64; 2]; 6] {
 /// Sets `mint.stats` to zero, and the statistics in the views of lanes, ceilings, segments and leases. Returns the time.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 100)]
 fn reset_stats() -> Option<TimestampWithTimeZone> {
-    lanes::made_lanes().for_each(|lane| lane.reset_statistics());
-    if let Some(lane) = objectids::made_lane() {
-        lane.reset_count();
-    }
-    ceiling::reset_statistics();
-    let left = segments::reset_statistics();
-    leases::reset_statistics();
-    let at = statistics::reset();
-    // They are drawn from now on.
-    statistics::add(Count::ValuesTaken, left);
-    timestamp(at)
+    timestamp(statistics::locked(|| {
+        lanes::made_lanes().for_each(|lane| lane.reset_statistics());
+        if let Some(lane) = objectids::made_lane() {
+            lane.reset_count();
+        }
+        ceiling::reset_statistics();
+        segments::reset_statistics();
+        leases::reset_statistics();
+        statistics::add(Count::ValuesDropped, values_drawn());
+        statistics::reset()
+    }))
 }
 
 extension_sql_file!(

@@ -5,7 +5,7 @@ use crate::pg::machine::{clock, host, random, server};
 use crate::pg::shmem::{NamedSegment, Stamp};
 use mint_core::{ObjectId, ObjectIdLane, objectid};
 
-static STAMP: Stamp = Stamp::new(b'o', 2);
+static STAMP: Stamp = Stamp::new(b'o', 3);
 static LANE: NamedSegment<ObjectIdLane> =
     NamedSegment::new(c"pg_mint objectids", &STAMP, |lane, _| {
         lane.seed(random::bits());
@@ -19,7 +19,7 @@ fn lane() -> &'static ObjectIdLane {
 
 /// Returns the lane, for showing, if a session has made it.
 pub fn made_lane() -> Option<&'static ObjectIdLane> {
-    LANE.made().memory().map(|memory| memory.head)
+    LANE.made().map(|memory| memory.head)
 }
 
 /// Mints an ObjectID; none after the end of its time.

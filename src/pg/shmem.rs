@@ -12,13 +12,14 @@
 //! and not replace this one. It also checks the size alone, so the stamp and the lock would still need a place that all
 //! versions of the library find.
 
-use crate::pg::backend::local::LocalOnce;
+use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::error::report;
 use crate::pg::machine::dsm::{make_pinned, map};
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, addr_of_mut};
 use std::slice;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Identifies the contents of a segment and their format.
 #[repr(C)]
@@ -60,34 +61,22 @@ pub struct Memory<H: 'static, S: 'static = ()> {
     pub slots: &'static [S],
 }
 
-/// Whether the memory of a segment is there.
-pub enum Made<H: 'static, S: 'static = ()> {
-    /// It is.
-    Yes(&'static Memory<H, S>),
-    /// Not yet, or a session is making it.
-    No,
-    /// A library of another version has made it.
-    ByOther,
-}
+static OTHER_VERSION: Local<bool> = Local::new(false);
 
-impl<H, S> Made<H, S> {
-    /// Returns the memory, if this library can read it.
-    pub fn memory(self) -> Option<&'static Memory<H, S>> {
-        match self {
-            Self::Yes(memory) => Some(memory),
-            Self::No | Self::ByOther => None,
-        }
-    }
+/// Whether this process has come across memory that a library of another version has made.
+pub fn has_other_version() -> bool {
+    OTHER_VERSION.get()
 }
 
 /// The entry of a segment in the main shared memory. Guarded by AddinShmemInitLock until `tranche` is set, by its own
-/// lock from then on. The rest is zero until the segment is made.
+/// lock from then on. The rest is zero until the segment is made; then `handle` is stored last, and all but `told` is
+/// immutable.
 #[repr(C, align(128))]
 struct Rendezvous {
     lock: pg_sys::LWLock,
     tranche: c_int,
     stamp: Stamp,
-    handle: pg_sys::dsm_handle,
+    handle: AtomicU32,
     slots: u64,
     size: u64,
     /// The value of the setting with which the segment was made.
@@ -133,28 +122,25 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         self.memory.get_or(|| self.attach())
     }
 
-    /// Returns the memory if a session has made it. Waits for nothing that lasts. For showing.
-    pub fn made(&'static self) -> Made<H, S> {
+    /// Returns the memory if a session has made it, with a library that writes it as this one does. Waits for nothing that
+    /// lasts. For showing.
+    pub fn made(&'static self) -> Option<&'static Memory<H, S>> {
         if let Some(memory) = self.memory.get() {
-            return Made::Yes(memory);
+            return Some(memory);
         }
         let rendezvous = rendezvous(self.name);
-        // SAFETY: as in `attach`; the lock is taken only if it is free.
+        // SAFETY: initialized in shared memory, which lasts as long as this process. Without the lock, which sessions hold
+        // that use the segment: what is read is immutable once there is a handle.
         unsafe {
+            if (*rendezvous).handle.load(Ordering::Acquire) == 0 {
+                return None;
+            }
+            if (*rendezvous).stamp != self.stamp() {
+                OTHER_VERSION.set(true);
+                return None;
+            }
             name_tranche((*rendezvous).tranche, self.name);
-            let lock = addr_of_mut!((*rendezvous).lock);
-            if !pg_sys::LWLockConditionalAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE) {
-                return Made::No;
-            }
-            let place = &mut *rendezvous;
-            let (is_made, is_other) = (place.handle != 0, place.stamp != self.stamp());
-            let memory = (is_made && !is_other).then(|| self.join(place));
-            pg_sys::LWLockRelease(lock);
-            match memory {
-                Some(memory) => Made::Yes(self.memory.get_or(|| memory)),
-                None if is_made => Made::ByOther,
-                None => Made::No,
-            }
+            Some(self.memory.get_or(|| self.join(rendezvous)))
         }
     }
 
@@ -167,11 +153,10 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
             name_tranche((*rendezvous).tranche, self.name);
             let lock = addr_of_mut!((*rendezvous).lock);
             pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-            let place = &mut *rendezvous;
-            let memory = if place.handle == 0 {
-                self.make(place)
+            let memory = if (*rendezvous).handle.load(Ordering::Acquire) == 0 {
+                self.make(&mut *rendezvous)
             } else {
-                self.join(place)
+                self.join(rendezvous)
             };
             pg_sys::LWLockRelease(lock);
             memory
@@ -196,14 +181,19 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         place.size = size as u64;
         place.setting = (self.setting)();
         place.told = place.setting;
-        place.handle = handle;
+        place.handle.store(handle, Ordering::Release);
         memory
     }
 
-    /// Attaches to the segment. The caller holds the lock.
-    fn join(&self, place: &mut Rendezvous) -> Memory<H, S> {
+    /// Attaches to the segment.
+    ///
+    /// # Safety
+    /// The rendezvous has a handle.
+    unsafe fn join(&self, place: *mut Rendezvous) -> Memory<H, S> {
         let own = self.stamp();
-        if place.stamp != own {
+        // SAFETY: immutable, as there is a handle.
+        let found = unsafe { (*place).stamp };
+        if found != own {
             report(
                 PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "shared memory of pg_mint was created by another version of the library",
@@ -211,14 +201,17 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
             .detail(format!(
                 "Segment \"{}\" has version {}, but this library requires version {}.",
                 self.name.to_string_lossy(),
-                place.stamp.version,
+                found.version,
                 own.version
             ))
             .hint("Restart the server.")
             .raise();
         }
         // SAFETY: the stamp says that the segment has this format and that many slots.
-        unsafe { Self::view(place, map(place.handle), place.slots as usize) }
+        unsafe {
+            let base = map((*place).handle.load(Ordering::Acquire));
+            Self::view(place, base, (*place).slots as usize)
+        }
     }
 
     /// Returns the stamp from its place in the library's file. The compiler must not copy it into the code: the test of
@@ -229,11 +222,11 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
 
     /// # Safety
     /// `base` is the address of a segment that stays mapped, with a head and that many slots.
-    unsafe fn view(place: &mut Rendezvous, base: *mut c_void, slots: usize) -> Memory<H, S> {
+    unsafe fn view(place: *mut Rendezvous, base: *mut c_void, slots: usize) -> Memory<H, S> {
         // SAFETY: as the caller says. Segments begin on a page, so both are aligned.
         unsafe {
             Memory {
-                lock: addr_of_mut!(place.lock),
+                lock: addr_of_mut!((*place).lock),
                 head: &*base.cast::<H>(),
                 slots: slice::from_raw_parts(base.byte_add(Self::offset()).cast::<S>(), slots),
             }
@@ -300,7 +293,7 @@ pub fn compare(name: &'static CStr, value: i32, tells: bool) -> Resize {
         let lock = addr_of_mut!((*rendezvous).lock);
         pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
         let place = &mut *rendezvous;
-        let differs = place.handle != 0 && place.setting != value;
+        let differs = place.handle.load(Ordering::Acquire) != 0 && place.setting != value;
         let is_news = differs && place.told != value;
         if tells {
             place.told = value;
@@ -313,10 +306,10 @@ pub fn compare(name: &'static CStr, value: i32, tells: bool) -> Resize {
 /// Returns the value of the setting with which the segment of a name was made, if it was. Waits for nothing that lasts.
 pub fn size_in_use(name: &'static CStr) -> Option<i32> {
     let rendezvous = rendezvous(name);
-    // SAFETY: initialized in shared memory, which lasts as long as this process. Both are written once.
+    // SAFETY: initialized in shared memory, which lasts as long as this process; immutable once there is a handle.
     unsafe {
-        let handle = ptr::read_volatile(&raw const (*rendezvous).handle);
-        (handle != 0).then(|| ptr::read_volatile(&raw const (*rendezvous).setting))
+        let is_made = (*rendezvous).handle.load(Ordering::Acquire) != 0;
+        is_made.then(|| (*rendezvous).setting)
     }
 }
 

@@ -81,6 +81,12 @@ impl Tag {
         self.incarnation.load(Ordering::Relaxed) == incarnation
     }
 
+    /// Returns the sequence, and the number of the file that had its page when the slot was given to it.
+    pub fn page(&self) -> (u32, u32) {
+        let Key { sequence, file, .. } = self.key();
+        (sequence, file)
+    }
+
     /// Returns the sequence.
     pub fn sequence(&self) -> u32 {
         self.sequence.load(Ordering::Relaxed)

@@ -19,7 +19,7 @@ fn lanes() -> &'static UuidLanes {
 
 /// Returns the lanes, for showing, if a session has made them.
 pub fn made_lanes() -> Option<&'static UuidLanes> {
-    LANES.made().memory().map(|memory| memory.head)
+    LANES.made().map(|memory| memory.head)
 }
 
 /// Mints version 1.

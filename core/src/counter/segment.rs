@@ -257,9 +257,9 @@ impl Segment {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Gives the memory to another owner, with nothing in it, and returns the remaining values: none of them was issued,
-    /// and none will be. **The caller keeps others from filling meanwhile.**
-    pub fn reassign(&self, owner: Owner) -> Option<Unissued> {
+    /// Gives the memory to another owner, with nothing in it, and returns the remaining values and how many there are: none
+    /// of them was issued, and none will be. **The caller keeps others from filling meanwhile.**
+    pub fn reassign(&self, owner: Owner) -> (Option<Unissued>, u64) {
         let filled = self.filled.load(Ordering::Relaxed);
         let (newest, before) = (self.values(filled), self.values(filled.wrapping_sub(1)));
         let next = filled + 1;
@@ -275,10 +275,13 @@ impl Segment {
         self.reset_statistics();
         self.taken.store(0, Ordering::Relaxed);
         self.refilled.store(0, Ordering::Relaxed);
+        let drawn = offset(word);
         if generation(word) == filled {
-            Unissued::of(newest, offset(word), None)
+            let left = newest.count.saturating_sub(drawn);
+            (Unissued::of(newest, drawn, None), left)
         } else {
-            Unissued::of(before, offset(word), Some(newest))
+            let left = before.count.saturating_sub(drawn) + newest.count;
+            (Unissued::of(before, drawn, Some(newest)), left)
         }
     }
 
@@ -305,9 +308,9 @@ impl Segment {
 
     /// Returns how many values were drawn of those that were taken since the statistics were reset.
     fn drawn(&self) -> u64 {
-        // What is left first: a segment that is filled in between makes it less, never more.
-        let left = self.left();
-        let drawn = self.taken.load(Ordering::Relaxed).wrapping_sub(left);
+        // What was taken first: a segment that is filled in between makes it less, never more.
+        let taken = self.taken.load(Ordering::Acquire);
+        let drawn = taken.wrapping_sub(self.left());
         if drawn.cast_signed() < 0 { 0 } else { drawn }
     }
 

@@ -75,6 +75,12 @@ impl Lane {
     /// The layout that made the lane.
     #[must_use]
     pub fn layout(&self) -> Option<Layout> {
+        Layout::from_bytes(&self.layout_bytes()?).ok()
+    }
+
+    /// The stored form of the layout that made the lane.
+    #[must_use]
+    pub fn layout_bytes(&self) -> Option<[u8; Layout::BYTES]> {
         let shape = self.shape.load(Ordering::Relaxed);
         let [time, lower, order, start] = self.origin.load(Ordering::Relaxed).to_be_bytes();
         let upper = ((shape >> 12) as u8 & 0x3f).checked_sub(lower)?;
@@ -83,7 +89,7 @@ impl Lane {
         bytes[..8].copy_from_slice(&[Layout::VERSION, time, upper, lower, seq, order, start, 0]);
         bytes[8..12].copy_from_slice(&((shape >> 32) as u32).to_be_bytes());
         bytes[12..20].copy_from_slice(&self.epoch.load(Ordering::Relaxed).to_be_bytes());
-        Layout::from_bytes(&bytes).ok()
+        Some(bytes)
     }
 
     /// The lane's node; none for a shared lane.

@@ -47,6 +47,8 @@ pub struct World {
     pub stuck: bool,
     /// The waits that were asked for.
     pub pauses: Vec<Micros>,
+    /// How often a wait, or a renewal, was the first one of its call.
+    pub waiting_calls: usize,
     /// The state of the random number generator.
     pub rng: u64,
     pub anchor: ClockAnchor,
@@ -118,7 +120,8 @@ impl Host for World {
         &self.anchor
     }
 
-    fn pause(&mut self, Wait { span, .. }: Wait) -> Result<(), ()> {
+    fn pause(&mut self, Wait { span, is_first, .. }: Wait) -> Result<(), ()> {
+        self.waiting_calls += usize::from(is_first);
         assert!(span > 0, "a pause of nothing is a busy loop");
         assert!(self.pauses.len() < 1_000, "waits for ever");
         self.pauses.push(span);
@@ -153,7 +156,8 @@ impl Host for World {
         self.lease.as_ref()
     }
 
-    fn renew(&mut self, _is_first: bool) -> Result<(), ()> {
+    fn renew(&mut self, is_first: bool) -> Result<(), ()> {
+        self.waiting_calls += usize::from(is_first);
         assert!(self.renewals < 1_000, "asks for ever");
         self.renewals += 1;
         self.up += self.renewing;
@@ -175,6 +179,7 @@ impl Script {
             nap: Micros::MAX,
             stuck: false,
             pauses: Vec::new(),
+            waiting_calls: 0,
             rng: 1,
             anchor: ClockAnchor::new(),
             ceiling: Ceiling::unbounded(),

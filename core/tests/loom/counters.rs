@@ -113,7 +113,7 @@ fn a_claim_ends_drawing_and_mixes_no_values() {
             let world = Arc::clone(&world);
             thread::spawn(move || {
                 let page = world.page.lock().unwrap();
-                let unissued = world.segment.reassign(2);
+                let (unissued, _) = world.segment.reassign(2);
                 let values = Values {
                     first: 900,
                     increment: 1,

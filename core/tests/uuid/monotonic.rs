@@ -266,3 +266,47 @@ fn bounds_outside_of_the_time_field() {
     assert_eq!(ObjectId::max_before(0), None);
     assert_eq!(ObjectId::max_before(i64::MIN), None);
 }
+
+/// Seconds with ids and without, a counter that comes round while the clock is set back, a reset, and several threads.
+#[test]
+fn object_ids_are_counted_exactly() {
+    let lane = ObjectIdLane::new(SEED);
+    assert_eq!(lane.minted(), 0);
+    let mint = |count: u64, now: Nanos| {
+        let before = lane.minted();
+        for _ in 0..count {
+            lane.objectid(now).unwrap();
+        }
+        assert_eq!(lane.minted(), before + count);
+    };
+    for second in 0..10 {
+        mint(100 * second, NOW + 7 * second.cast_signed() * SECOND);
+    }
+    // More than one and two rounds of the counter.
+    mint((1 << 24) + 5, NOW - 3_600 * SECOND);
+    mint((1 << 25) + 5, NOW + 100 * SECOND);
+    mint(3, NOW + 200 * SECOND);
+    lane.reset_count();
+    assert_eq!(lane.minted(), 0);
+    mint(10, NOW + 300 * SECOND);
+    let threads = 4;
+    let each = 100_000;
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for place in 0..each {
+                    lane.objectid(NOW + (300 + place / 50) * SECOND).unwrap();
+                }
+            });
+        }
+        let mut before = 0;
+        while before < 10 {
+            before = before.max(lane.minted());
+            assert!(before <= 10 + threads * each.unsigned_abs());
+        }
+    });
+    assert_eq!(lane.minted(), 10 + threads * each.unsigned_abs());
+    // Past the end of the time field nothing is counted.
+    assert_eq!(lane.objectid(5_000_000_000 * SECOND), None);
+    assert_eq!(lane.minted(), 10 + threads * each.unsigned_abs());
+}

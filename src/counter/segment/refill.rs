@@ -70,6 +70,7 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (own, most) = steps(&rules, cache);
     let now = clock::now();
     let (taken, is_tried) = (Cell::new(None), Cell::new(false));
+    let added = Cell::new(0);
     let segments = Cell::new(segments);
     let (found, position) = sequence.update_then(
         |found, logged| {
@@ -90,14 +91,16 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
         |position| {
             if let Some(values) = taken.get() {
                 segments.get().slot.note_page(values.last(), position);
-                segments.get().fill(values, position, now);
+                if segments.get().fill(values, position, now) {
+                    added.set(values.count);
+                }
             }
         },
     );
     match taken.get() {
-        Some(values) => {
+        Some(_) => {
             give_back::keep();
-            statistics::note_refill(values.count);
+            statistics::note_refill(added.get());
             let slot = segments.get().slot;
             warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
         }

@@ -4,7 +4,7 @@ use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
 use crate::pg::sequence::{Position, Row, is_before_checkpoint};
-use crate::pg::shmem::{Made, Memory, NamedSegment, Stamp};
+use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::size_setting;
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
@@ -124,10 +124,11 @@ impl Segments {
         })
     }
 
-    /// Adds the next segment. If the slot has gone to another sequence, the values are lost. **Under the page's lock.**
-    pub fn fill(&self, values: Values, position: Position, now: Micros) {
+    /// Adds the next segment. Returns false if the slot has gone to another sequence, and the values are lost. **Under the
+    /// page's lock.**
+    pub fn fill(&self, values: Values, position: Position, now: Micros) -> bool {
         self.slot.tag.note_use(now);
-        memory().locked(|| self.slot.segment.fill(self.owner, values, position, now));
+        memory().locked(|| self.slot.segment.fill(self.owner, values, position, now))
     }
 
     /// As [`Segments::fill`], for values from another server. **For the one worker of the database.**
@@ -151,9 +152,11 @@ impl Slot {
     /// Drops the segments, and sets another owner. Returns what was not drawn. The caller holds the lock.
     pub(super) fn renew(&self) -> Option<Unissued> {
         let owner = memory().head.owners.next();
-        let left = self.segment.left();
-        let unissued = self.segment.reassign(owner);
-        statistics::add(Count::ValuesDropped, left);
+        // Counted before they are gone: what a session computes meanwhile is too low, never too high. Some may still be drawn.
+        let before = self.segment.left();
+        statistics::add(Count::ValuesDropped, before);
+        let (unissued, left) = self.segment.reassign(owner);
+        statistics::add(Count::ValuesDropped, left.wrapping_sub(before));
         self.ordered.store(0, Ordering::Relaxed);
         self.noted.store(false, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Release);
@@ -341,7 +344,7 @@ pub fn drop_segments(key: Key) {
 
 /// Returns the slots that are in use, if a session has made the memory.
 pub(super) fn made_slots() -> impl Iterator<Item = &'static Slot> {
-    let slots = SEGMENTS.made().memory().map(|memory| memory.slots.iter());
+    let slots = SEGMENTS.made().map(|memory| memory.slots.iter());
     slots
         .into_iter()
         .flatten()
@@ -350,13 +353,8 @@ pub(super) fn made_slots() -> impl Iterator<Item = &'static Slot> {
 
 /// Returns how many slots there are, or will be.
 pub(super) fn most() -> usize {
-    let made = SEGMENTS.made().memory().map(|memory| memory.slots.len());
+    let made = SEGMENTS.made().map(|memory| memory.slots.len());
     made.unwrap_or(settings::max_segments() as usize)
-}
-
-/// Whether a library of another version has made the memory.
-pub fn is_of_other_version() -> bool {
-    matches!(SEGMENTS.made(), Made::ByOther)
 }
 
 /// Returns the sequence, the time of the last refill and the state of the segments of each slot of this database.

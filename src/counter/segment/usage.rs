@@ -4,6 +4,7 @@ use crate::counter::segment::slots::{Slot, made_slots, most};
 use crate::counter::segment::{slots, source};
 use crate::pg::catalog::{extension, relation};
 use pgrx::pg_sys;
+use std::cmp::Reverse;
 
 /// Returns how many sequences have a slot, and how many can.
 pub fn used() -> (usize, usize) {
@@ -15,10 +16,9 @@ pub fn left() -> u64 {
     made_slots().map(|slot| slot.segment.left()).sum()
 }
 
-/// Sets the statistics of all segments to zero. Returns how many values can still be drawn.
-pub fn reset_statistics() -> u64 {
+/// Sets the statistics of all segments to zero.
+pub fn reset_statistics() {
     made_slots().for_each(|slot| slot.segment.reset_statistics());
-    left()
 }
 
 /// Returns the slots of this database.
@@ -30,10 +30,16 @@ fn own_slots() -> impl Iterator<Item = &'static Slot> {
 /// Returns the sequence of this database of which most was drawn, as far as segments of it are in memory, and how much, in
 /// percent.
 pub fn fullest() -> Option<(pg_sys::Oid, u8)> {
-    let sequences = own_slots().map(|slot| (slot.tag.sequence().into(), slot.percent()));
-    sequences
-        .filter(|&(sequence, _)| relation::is_sequence(sequence))
-        .max_by_key(|&(_, percent)| percent)
+    let mut slots: Vec<_> = own_slots().map(|slot| (slot.percent(), slot)).collect();
+    slots.sort_unstable_by_key(|&(percent, _)| Reverse(percent));
+    // A sequence that was altered has another file, and another slot.
+    let is_current = |slot: &Slot| {
+        let (sequence, file) = slot.tag.page();
+        (relation::file(sequence.into()) == Some(file.into())).then(|| sequence.into())
+    };
+    slots
+        .into_iter()
+        .find_map(|(percent, slot)| Some((is_current(slot)?, percent)))
 }
 
 /// Whether this database wants a segment of another server, and has no worker to request it.

@@ -233,7 +233,7 @@ fn slot_for(key: Key) -> SectionRef {
 
 /// Returns how many sections have a slot, and how many can. Takes no lock.
 pub fn used() -> (usize, usize) {
-    let Some(memory) = SECTIONS.made().memory() else {
+    let Some(memory) = SECTIONS.made() else {
         return (0, settings::max_sections() as usize);
     };
     let used = memory.slots.iter().filter(|slot| slot.tag.database() != 0);

@@ -96,7 +96,7 @@ pub fn map_parts() {
 
 /// Returns how many users are in memory, and how many can be.
 pub fn used() -> (u64, u64) {
-    let buckets = match USERS.made().memory() {
+    let buckets = match USERS.made() {
         Some(memory) => {
             let buckets = memory.head.buckets.load(Ordering::Relaxed) as usize;
             return UserTable::<'_, 511>::new(&memory.head.table, buckets).used();

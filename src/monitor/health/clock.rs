@@ -2,18 +2,47 @@
 
 use crate::monitor::health::finding::{Finding, Status, seconds};
 use crate::pg::backend::{guc, recovery};
-use crate::pg::machine::clock::ahead;
+use crate::pg::machine::clock::{ahead, now};
 use crate::pg::sequence::Sequence;
 use crate::snowflake::lane::{ceiling as ceilings, lanes};
 use crate::snowflake::settings;
 use mint_core::clock::{duration_text, timestamp_text};
-use mint_core::{Lane, Micros};
+use mint_core::{Lane, Layout, Micros};
+use std::collections::HashMap;
 
-/// Returns how far the last id of a lane is ahead of the clock.
-fn lane_ahead(lane: &Lane) -> Option<Micros> {
-    let layout = lane.layout()?;
-    let start = layout.tick_start(lane.last() >> layout.seq.width)?;
-    Some(ahead(start))
+/// What the checks have to know of the lanes.
+pub struct Lanes {
+    /// The lane whose last id is the furthest ahead of the clock, and how far.
+    furthest: Option<(Micros, &'static Lane)>,
+    /// The layout that ends first, and when.
+    first_end: Option<(Micros, Layout)>,
+}
+
+impl Lanes {
+    pub fn read() -> Self {
+        let now = now();
+        // Thousands of lanes have few layouts, and reading a layout takes longer than all the rest.
+        let mut layouts = HashMap::new();
+        let mut furthest = None;
+        for lane in lanes::made_lanes() {
+            let layout: &Option<Layout> = layouts
+                .entry(lane.layout_bytes())
+                .or_insert_with(|| lane.layout());
+            let start = layout.and_then(|all| all.tick_start(lane.last() >> all.seq.width));
+            let ahead = start.map(|start| start.saturating_sub(now));
+            if let Some(ahead) = ahead
+                && furthest.is_none_or(|(most, _)| ahead > most)
+            {
+                furthest = Some((ahead, lane));
+            }
+        }
+        let layouts = layouts.into_values().flatten();
+        let ends = layouts.filter_map(|layout| Some((layout.end()?, layout)));
+        Self {
+            furthest,
+            first_end: ends.min_by_key(|&(end, _)| end),
+        }
+    }
 }
 
 fn describe(lane: &Lane) -> String {
@@ -27,10 +56,11 @@ fn describe(lane: &Lane) -> String {
 }
 
 /// Whether the clock is behind what was issued: the ceilings that earlier runs of the server have left, and the lanes.
-pub fn clock() -> Finding {
+pub fn clock(lanes: &Lanes) -> Finding {
     const CHECK: &str = "clock";
     let policy = settings::policy();
-    let floors = ceilings::rows().into_iter().map(|row| {
+    let floor = ceilings::rows().into_iter().max_by_key(|row| row.floor);
+    let floor = floor.map(|row| {
         let what = format!("the ceiling of database \"{}\"", row.database);
         (ahead(row.floor), what)
     });
@@ -43,11 +73,11 @@ pub fn clock() -> Finding {
             "the ceiling of this database".to_owned(),
         )
     });
-    let lanes = lanes::made_lanes().filter_map(|lane| {
-        let what = || format!("the last id of a lane ({})", describe(lane));
-        Some((lane_ahead(lane)?, what()))
+    let lane = lanes.furthest.map(|(ahead, lane)| {
+        let what = format!("the last id of a lane ({})", describe(lane));
+        (ahead, what)
     });
-    let all = floors.chain(page).chain(lanes);
+    let all = [floor, page, lane].into_iter().flatten();
     let Some((behind, what)) = all.max_by_key(|&(behind, _)| behind) else {
         return Finding::ok(CHECK, "No ids were generated since the server started.");
     };
@@ -113,7 +143,7 @@ pub fn ceiling() -> Finding {
 }
 
 /// Whether lanes run so far ahead of the clock that calls will soon wait.
-pub fn capacity() -> Finding {
+pub fn capacity(lanes: &Lanes) -> Finding {
     const CHECK: &str = "capacity";
     let policy = settings::policy();
     if policy.max_ahead == 0 {
@@ -122,8 +152,7 @@ pub fn capacity() -> Finding {
             "Ids never run ahead of the clock, as \"pg_mint.max_ahead\" is 0.",
         );
     }
-    let lanes = lanes::made_lanes().filter_map(|lane| Some((lane_ahead(lane)?, lane)));
-    let Some((ahead, lane)) = lanes.max_by_key(|&(ahead, _)| ahead) else {
+    let Some((ahead, lane)) = lanes.furthest else {
         return Finding::ok(CHECK, "No ids were generated since the server started.");
     };
     let threshold = policy.max_ahead / 5 * 4;
@@ -149,16 +178,12 @@ pub fn capacity() -> Finding {
 }
 
 /// Whether layouts from which ids were generated end soon.
-pub fn layouts() -> Finding {
+pub fn layouts(lanes: &Lanes) -> Finding {
     const CHECK: &str = "layouts";
     const DAY: Micros = 86_400_000_000;
     const SOON: Micros = 365 * DAY;
     const VERY_SOON: Micros = 30 * DAY;
-    let ends = lanes::made_lanes().filter_map(|lane| {
-        let layout = lane.layout()?;
-        Some((layout.end()?, layout))
-    });
-    let Some((end, layout)) = ends.min_by_key(|&(end, _)| end) else {
+    let Some((end, layout)) = lanes.first_end else {
         return Finding::ok(CHECK, "No ids were generated since the server started.");
     };
     let left = ahead(end);

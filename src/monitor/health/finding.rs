@@ -48,6 +48,11 @@ impl Finding {
         }
     }
 
+    /// Returns a check that was left out, as another transaction has locked the catalogs that it reads.
+    pub fn left_out(check: &'static str) -> Self {
+        Self::ok(check, "The catalogs are locked by another transaction.")
+    }
+
     /// Sets what was measured, in which unit, and from which value on it is a warning.
     pub fn measured(mut self, value: f64, threshold: f64, unit: &'static str) -> Self {
         // What is shown is read by people.

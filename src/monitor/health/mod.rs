@@ -55,11 +55,13 @@ fn health() -> TableIterator<
 
 fn findings() -> Vec<Finding> {
     let facts = server::Facts::read();
+    let facts = facts.as_ref();
+    let lanes = clock::Lanes::read();
     let mut all = vec![
-        clock::clock(),
+        clock::clock(&lanes),
         clock::ceiling(),
-        clock::capacity(),
-        clock::layouts(),
+        clock::capacity(&lanes),
+        clock::layouts(&lanes),
     ];
     all.extend(memory::tables());
     all.extend([
@@ -68,10 +70,10 @@ fn findings() -> Vec<Finding> {
         registry::lease(),
         registry::registry(),
         registry::quarantine(),
-        registry::publication(&facts),
-        server::node(&facts),
+        registry::publication(facts),
+        server::node(facts),
         server::workers(),
-        server::versions(&facts),
+        server::versions(facts),
     ]);
     all
 }

@@ -111,7 +111,11 @@ pub fn quarantine() -> Finding {
 }
 
 /// Whether the tables of a registry are replicated to other servers, which would change them there by hand.
-pub fn publication(facts: &Facts) -> Finding {
+pub fn publication(facts: Option<&Facts>) -> Finding {
+    const CHECK: &str = "publication";
+    let Some(facts) = facts else {
+        return Finding::left_out(CHECK);
+    };
     let published = facts.publications.join(", ");
     let (detail, status) = if facts.publications.is_empty() {
         (
@@ -122,7 +126,7 @@ pub fn publication(facts: &Facts) -> Finding {
         let detail = format!("Tables of schema \"mint_registry\" are published: {published}.");
         (detail, Status::Warning)
     };
-    let finding = Finding::ok("publication", detail);
+    let finding = Finding::ok(CHECK, detail);
     let finding = finding.measured(facts.publications.len() as f64, 1.0, "publications");
     finding.with(
         status,

@@ -1,15 +1,18 @@
 //! Checks of the server and of this database: versions, workers, and the node beside others.
 
-use crate::counter::segment::{slots, usage as segments};
+use crate::counter::segment::usage as segments;
 use crate::monitor::health::finding::{Finding, Status};
-use crate::pg::backend::recovery;
+use crate::objectid::generate as objectids;
+use crate::pg::backend::subtransaction::attempt;
+use crate::pg::backend::{guc, recovery};
 use crate::pg::catalog::privilege::guarded;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, relay_errors};
+use crate::pg::shmem;
 use crate::registry::member::usage as leases;
-use crate::snowflake::lane::lanes;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
+use crate::uuid::lanes as uuids;
 use pgrx::{FromDatum, IntoDatum, Spi};
 
 /// What the catalogs say.
@@ -51,7 +54,12 @@ const QUERY: &str = "SELECT
     )";
 
 impl Facts {
-    pub fn read() -> Self {
+    /// Reads the facts; none when another transaction has locked one of the catalogs.
+    pub fn read() -> Option<Self> {
+        attempt(|| guc::with(&[(c"lock_timeout", 1)], Self::select))
+    }
+
+    fn select() -> Self {
         guarded(|| {
             relay_errors(|| {
                 Spi::connect(|client| {
@@ -75,7 +83,7 @@ impl Facts {
 }
 
 /// Whether a fixed node is used beside other servers that may have the same one.
-pub fn node(facts: &Facts) -> Finding {
+pub fn node(facts: Option<&Facts>) -> Finding {
     const CHECK: &str = "node";
     let node = match node_setting() {
         Node::Fixed(node) => node.to_string(),
@@ -83,6 +91,9 @@ pub fn node(facts: &Facts) -> Finding {
         Node::Unset | Node::Auto | Node::Assigned => {
             return Finding::ok(CHECK, "The node of this server is not fixed.");
         }
+    };
+    let Some(facts) = facts else {
+        return Finding::left_out(CHECK);
     };
     let others = [
         (recovery::is_in_progress(), "this server is a standby"),
@@ -149,13 +160,19 @@ pub fn workers() -> Finding {
 }
 
 /// Whether the library, the extension and the shared memory are of one version.
-pub fn versions(facts: &Facts) -> Finding {
+pub fn versions(facts: Option<&Facts>) -> Finding {
     const CHECK: &str = "versions";
     const LIBRARY: &str = env!("CARGO_PKG_VERSION");
-    if lanes::is_of_other_version() || slots::is_of_other_version() {
+    // The other checks have looked at all other memory.
+    objectids::made_lane();
+    uuids::made_lanes();
+    if shmem::has_other_version() {
         let detail = "Shared memory was created by another version of the library.";
         return Finding::ok(CHECK, detail).with(Status::Critical, "Restart the server.");
     }
+    let Some(facts) = facts else {
+        return Finding::left_out(CHECK);
+    };
     let extension = facts.extension.as_deref().unwrap_or("unknown");
     let detail =
         format!("The library has version {LIBRARY}, the extension in this database {extension}.");

@@ -88,6 +88,11 @@ pub fn kind(relation: pg_sys::Oid) -> Option<u8> {
     class_of(relation).map(|class| class.relkind.cast_unsigned())
 }
 
+/// Returns the number of the file that has the pages of a relation; none if there is no such relation.
+pub fn file(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    class_of(relation).map(|class| class.relfilenode)
+}
+
 /// Returns the type that a domain is over, or the type itself.
 pub fn base_type(of: pg_sys::Oid) -> pg_sys::Oid {
     // SAFETY: a lookup in the catalogs, inside a transaction.

@@ -55,7 +55,7 @@ fn memory() -> &'static Head {
 
 /// Whether a session has made the memory.
 pub fn made() -> bool {
-    LEASES.made().memory().is_some()
+    LEASES.made().is_some()
 }
 
 /// The worker that sends requests to the registry.

@@ -281,7 +281,7 @@ fn take_over(database: u32) -> Option<&'static Slot> {
 }
 
 fn slots() -> impl Iterator<Item = &'static Slot> {
-    let slots = CEILINGS.made().memory().map(|memory| memory.slots.iter());
+    let slots = CEILINGS.made().map(|memory| memory.slots.iter());
     slots
         .into_iter()
         .flatten()
@@ -313,9 +313,11 @@ pub fn reset_statistics() {
     slots().for_each(|slot| slot.writes.store(0, Ordering::Relaxed));
 }
 
-/// Returns how many databases have a ceiling in shared memory, and how many can.
+/// Returns how many databases have a ceiling in shared memory, and how many can. The slot of a dropped one is given to
+/// another database when it is needed.
 pub fn used() -> (usize, usize) {
-    (slots().count(), SLOTS)
+    let name = |slot: &Slot| extension::name_of_database(slot.database().into());
+    (slots().filter_map(name).count(), SLOTS)
 }
 
 /// Returns the sequence with the ceiling of this database, and the highest value that was on its page as far as this server

@@ -4,7 +4,7 @@ use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
-use crate::pg::shmem::{Made, Memory, NamedSegment, Stamp};
+use crate::pg::shmem::{Memory, NamedSegment, Stamp};
 use crate::pg::size_setting;
 use crate::snowflake::settings;
 use mint_core::{
@@ -154,22 +154,17 @@ pub fn accept_clock() -> Micros {
 
 /// Returns the lanes from which ids were minted, if a session has made the memory.
 pub fn made_lanes() -> impl Iterator<Item = &'static Lane> {
-    let memory = LANES.made().memory();
+    let memory = LANES.made();
     let lanes = memory.map_or(&[][..], |memory| memory.slots);
     lanes.iter().filter(|lane| lane.last() != 0)
 }
 
 /// Returns how many nodes have a lane, and how many can.
 pub fn used() -> (u32, u32) {
-    match LANES.made().memory() {
+    match LANES.made() {
         Some(memory) => table(memory.head, memory.slots).used(),
         None => (0, settings::max_lanes()),
     }
-}
-
-/// Whether a library of another version has made the memory.
-pub fn is_of_other_version() -> bool {
-    matches!(LANES.made(), Made::ByOther)
 }
 
 /// Returns the lanes from which ids were minted.

@@ -16,6 +16,7 @@ use crate::snowflake::lease::Lease;
 use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
 use crate::snowflake::mint::obstacle::{Obstacle, next_bound, past_the_end, too_far_ahead};
 use crate::snowflake::mint_error::MintError;
+use std::mem::take;
 
 /// Consecutive words of a lane, now the caller's alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,7 +189,8 @@ impl MintRequest<'_> {
         let began = host.up();
         let mut is_first = true;
         loop {
-            if let Some((span, cause)) = self.remove(obstacle, began, is_first, host)? {
+            if let Some((span, cause)) = self.remove(obstacle, began, &mut is_first, host)? {
+                let is_first = take(&mut is_first);
                 if is_first {
                     self.lane.note_wait();
                 }
@@ -201,7 +203,6 @@ impl MintRequest<'_> {
                 let paused = host.pause(wait);
                 self.lane.note_waited(host.up().saturating_sub(before));
                 paused?;
-                is_first = false;
             }
             match self.attempt(host) {
                 Ok(run) => return Ok(run),
@@ -215,7 +216,7 @@ impl MintRequest<'_> {
         &mut self,
         obstacle: Obstacle,
         began: Micros,
-        is_first: bool,
+        is_first: &mut bool,
         host: &mut H,
     ) -> Result<Option<(Micros, WaitCause)>, Refusal<H::Interrupt>> {
         let policy = self.policy;
@@ -234,7 +235,7 @@ impl MintRequest<'_> {
             Obstacle::Lease { until } => {
                 let error = MintError::LeaseEnded { until };
                 check_wait(0, policy.max_wait, waited(host), error)?;
-                host.renew(is_first)?;
+                host.renew(take(is_first))?;
             }
             Obstacle::Capacity { need } => return Ok(Some((need, WaitCause::Capacity))),
             Obstacle::Clock { behind, need } => {

@@ -306,8 +306,12 @@ impl Survival<'_> {
             assert_eq!(counts.rows_twice, 0, "{}", seen());
         }
         // A Patroni that runs, and a watchdog, end a deposed primary before another one can get its key.
-        if !fault.has_two_primaries() {
+        if fault.has_two_primaries() {
+            assert!(counts.deposed_for < AWAY, "{}", seen());
+        } else {
             assert!(counts.deposed_for < TTL, "{}", seen());
+            let is_kept = counts.deposed_twice == 0 || fault.is_exempt();
+            assert!(is_kept, "{}", seen());
         }
     }
 }

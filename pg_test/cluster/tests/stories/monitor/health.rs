@@ -12,7 +12,10 @@ fn bad(session: &mut Session) -> Vec<String> {
 
 #[test]
 fn a_server_in_use_is_well_and_asking_is_quick() {
-    let server = Server::build("well").alone().start();
+    let server = Server::build("well")
+        .conf("pg_mint.max_segments = 4096")
+        .alone()
+        .start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE watcher LOGIN IN ROLE pg_monitor");
     // Before anything was used: nothing is made by asking.
@@ -24,21 +27,47 @@ fn a_server_in_use_is_well_and_asking_is_quick() {
          SELECT segment_next('s'), ticket_next('t'), user_sequence_next('f', 1)",
     );
     assert_eq!(bad(&mut session), Vec::<String>::new());
-    let mut watcher = server.connect_as("watcher", "postgres");
-    watcher.run("SET default_transaction_read_only = on");
-    let mut spans = Vec::new();
-    for _ in 0..21 {
-        let begun = Instant::now();
-        watcher.run("SELECT * FROM mint.health()");
-        spans.push(begun.elapsed());
-    }
-    spans.sort();
+    let empty = first_call(&server);
+    // All lanes, and thousands of sequences.
+    session.run(
+        "SELECT count(snowflake_next_id(g)) FROM generate_series(0, 8191) g;
+         SELECT count(segment_create('s' || g)) FROM generate_series(1, 4096) g",
+    );
+    session.run("SELECT count(segment_next(('s' || g)::regclass)) FROM generate_series(1, 4096) g");
+    assert!(
+        session.one::<bool>("SELECT lanes >= 8191 AND segments > 4000 FROM mint.stats"),
+        "{:?}",
+        bad(&mut session)
+    );
+    let full = first_call(&server);
     say(format!(
-        "mint.health(): quickest {:?}, median {:?}, longest {:?}",
-        spans[0], spans[10], spans[20]
+        "mint.health(): quickest first call of a session {empty:?}, with lanes and sequences {full:?}"
     ));
-    // The quickest, as other programs use the machine too.
-    assert!(spans[0] < Duration::from_millis(20), "{spans:?}");
+    // The server loads the library for the first call of a session, which is not quick on a busy machine.
+    assert!(full < empty + MOST, "{empty:?}, {full:?}");
+    let mut watcher = server.connect_as("watcher", "postgres");
+    let spans = (0..21).map(|_| call(&mut watcher));
+    let quickest = spans.min().expect("some calls");
+    assert!(quickest < MOST, "{quickest:?}");
+}
+
+const MOST: Duration = Duration::from_millis(20);
+
+/// Returns how long a call takes.
+fn call(session: &mut Session) -> Duration {
+    let begun = Instant::now();
+    session.run("SELECT * FROM mint.health()");
+    begun.elapsed()
+}
+
+/// Returns how long a monitor's first call of a session takes: the quickest, as other programs use the machine too.
+fn first_call(server: &Server) -> Duration {
+    let spans = (0..21).map(|_| {
+        let mut watcher = server.connect_as("watcher", "postgres");
+        watcher.run("SET default_transaction_read_only = on");
+        call(&mut watcher)
+    });
+    spans.min().expect("some calls")
 }
 
 /// Another transaction has locked all that it can.
@@ -52,7 +81,8 @@ fn it_waits_for_no_lock() {
     );
     session.run(
         "BEGIN; ALTER SEQUENCE mint.time_ceiling RENAME TO other; ALTER SEQUENCE s RENAME TO t;
-         LOCK TABLE mint_registry.registry, mint_registry.leases, f IN ACCESS EXCLUSIVE MODE",
+         LOCK TABLE mint_registry.registry, mint_registry.leases, f IN ACCESS EXCLUSIVE MODE;
+         LOCK TABLE pg_publication, pg_subscription IN ACCESS EXCLUSIVE MODE",
     );
     let mut other = server.connect("postgres");
     other.run("SET statement_timeout = '2s'");
@@ -68,9 +98,13 @@ fn it_waits_for_no_lock() {
         "warning",
         "are locked by another transaction",
     );
+    for check in ["publication", "versions"] {
+        assert_status(&mut other, check, "ok", "catalogs are locked");
+    }
     other.run("SELECT * FROM mint.stats");
     session.run("ROLLBACK");
     assert_eq!(status(&mut other, "ceiling"), "ok");
+    assert_status(&mut other, "versions", "ok", "The library has version");
 }
 
 #[test]
@@ -170,7 +204,13 @@ fn a_sequence_near_its_end_is_noticed() {
     assert_status(&mut session, "sequences", "warning", "sequence \"s\"");
     session.run("SELECT count(segment_next('s')) FROM generate_series(1, 80)");
     assert_status(&mut session, "sequences", "critical", "sequence \"s\"");
-    session.run("DROP SEQUENCE s");
+    // As the hint says.
+    session.run("ALTER SEQUENCE s MAXVALUE 1000000; SELECT segment_next('s')");
+    assert_eq!(status(&mut session, "sequences"), "ok");
+    session.run("CREATE SEQUENCE t MAXVALUE 1000");
+    session.run("SELECT count(segment_next('t')) FROM generate_series(1, 1000)");
+    assert_status(&mut session, "sequences", "critical", "sequence \"t\"");
+    session.run("DROP SEQUENCE t");
     assert_eq!(status(&mut session, "sequences"), "ok");
 }
 
@@ -196,22 +236,26 @@ fn versions_that_differ_are_noticed() {
     session.run("UPDATE pg_extension SET extversion = '0.0.9' WHERE extname = 'pg_mint'");
     assert_status(&mut session, "versions", "warning", "0.0.9");
     session.run("UPDATE pg_extension SET extversion = mint.version() WHERE extname = 'pg_mint'");
-    // A library with another form of the lanes, beside memory of this one.
-    session.run("SELECT snowflake_next_id(5)");
-    let stamp = *b"mint\x9d\xc5\xfel";
-    server.install_library(|library| {
-        let places: Vec<usize> = (0..library.len() - 12)
-            .filter(|&at| library[at..at + 8] == stamp)
-            .collect();
-        assert_eq!(places.len(), 1);
-        library[places[0] + 8] += 1;
-    });
-    let mut newer = server.connect("postgres");
-    assert_status(
-        &mut newer,
-        "versions",
-        "critical",
-        "another version of the library",
-    );
-    assert_eq!(newer.refusal("SELECT snowflake_next_id(5)").code, "55000");
+    // A library with another form of the ceilings, of ObjectIDs or of the lanes, beside memory of this one.
+    session.run("SELECT snowflake_next_id(5), objectid()");
+    for segment in *b"col" {
+        let mut stamp = *b"mint\x9d\xc5\xfe ";
+        stamp[7] = segment;
+        server.install_library(|library| {
+            let places: Vec<usize> = (0..library.len() - 12)
+                .filter(|&at| library[at..at + 8] == stamp)
+                .collect();
+            assert_eq!(places.len(), 1);
+            library[places[0] + 8] += 1;
+        });
+        let mut newer = server.connect("postgres");
+        assert_status(
+            &mut newer,
+            "versions",
+            "critical",
+            "another version of the library",
+        );
+        let refusal = newer.refusal("SELECT snowflake_next_id(5), objectid()");
+        assert_eq!(refusal.code, "55000");
+    }
 }

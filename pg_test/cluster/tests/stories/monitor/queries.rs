@@ -2,7 +2,7 @@
 //! every metric of an alert or a panel is one that the collector has.
 
 use mint_cluster::{Server, Session};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/monitoring");
@@ -41,7 +41,7 @@ fn queries(file: &str) -> Vec<String> {
 }
 
 /// Returns the names in a text that begin as metrics do.
-fn metrics(text: &str) -> BTreeSet<String> {
+fn metrics_in(text: &str) -> BTreeSet<String> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let words = text.split(|sign| !is_part(sign));
     let names = words.filter(|word| word.starts_with("pg_mint_"));
@@ -72,14 +72,120 @@ fn every_query_runs_as_a_monitor() {
     run_all(&mut there);
 }
 
+/// A metric of the collector.
+struct Metric {
+    name: String,
+    is_counter: bool,
+    labels: Vec<String>,
+    value: String,
+    query: String,
+}
+
+/// Returns the metrics of the collector.
+fn collector() -> Vec<Metric> {
+    let text = read("sql_exporter.collector.yml");
+    let named = |name: &str| {
+        let (_, rest) = text
+            .split_once(&format!("query_name: {name}\n"))
+            .unwrap_or_else(|| panic!("no query {name}"));
+        rest.split("- query_name: ").next().map(first_query)
+    };
+    let (metrics, _) = text.split_once("\nqueries:").expect("named queries");
+    metrics
+        .split("- metric_name: ")
+        .skip(1)
+        .map(|block| {
+            let field = |key: &str| {
+                let line = block.lines().find_map(|line| line.trim().strip_prefix(key));
+                line.map(|value| value.trim_matches(['[', ']', ' ']).to_owned())
+            };
+            Metric {
+                name: block.lines().next().expect("a name").to_owned(),
+                is_counter: field("type:").as_deref() == Some("counter"),
+                labels: field("key_labels:")
+                    .map(|labels| labels.split(", ").map(str::to_owned).collect())
+                    .unwrap_or_default(),
+                value: field("values:").expect("a value"),
+                query: match field("query_ref:") {
+                    Some(name) => named(&name).expect("a query"),
+                    None => first_query(block),
+                },
+            }
+        })
+        .collect()
+}
+
+/// Returns the text below the first `query: |`.
+fn first_query(block: &str) -> String {
+    let (_, below) = block.split_once("query: |\n").expect("a query");
+    below
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Names are valid for Prometheus, labels and values are columns of the query, and no labels come twice, which an exporter
+/// refuses. Returns the values of each label.
+fn labels(session: &mut Session, metrics: &[Metric]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for Metric {
+        name,
+        is_counter,
+        labels,
+        value,
+        query,
+    } in metrics
+    {
+        let is_valid = |sign: char| sign.is_ascii_lowercase() || sign == '_';
+        assert!(name.chars().all(is_valid), "{name}");
+        assert_eq!(name.ends_with("_total"), *is_counter, "{name}");
+        let number: bool = session.one(&format!(
+            "SELECT count(*) > 0 AND bool_and({value}::float8 IS NOT NULL) FROM ({query}) AS q"
+        ));
+        assert!(number, "{name}");
+        if !labels.is_empty() {
+            let labels = labels.join(", ");
+            let twice: i64 = session.one(&format!(
+                "SELECT count(*) FROM (SELECT FROM ({query}) AS q GROUP BY {labels} HAVING count(*) > 1) AS t"
+            ));
+            assert_eq!(twice, 0, "{name}");
+        }
+        for label in labels {
+            let found = session.column::<String>(&format!("SELECT {label} FROM ({query}) AS q"));
+            values.entry(label.clone()).or_default().extend(found);
+        }
+    }
+    values
+}
+
+/// Returns the labels that expressions choose by, each with the pattern: `event`, `clock_.*|lease_failure`.
+fn choices(text: &str) -> Vec<(String, String)> {
+    let matchers = text
+        .split('{')
+        .skip(1)
+        .filter_map(|rest| rest.split('}').next());
+    let matchers = matchers
+        .filter(|inside| inside.contains('='))
+        .flat_map(|inside| inside.split(','));
+    let parts = matchers.filter_map(|matcher| matcher.split_once(['!', '=']));
+    let clean = |text: &str| text.trim_matches(['=', '~', '"', '\\', ' ']).to_owned();
+    parts
+        .map(|(label, pattern)| (clean(label), clean(pattern)))
+        .filter(|(label, _)| label != "instance")
+        .collect()
+}
+
+/// Alerts and panels are of metrics that there are, and choose by labels that these have. The other exporter has the same
+/// metrics.
 #[test]
 fn every_metric_is_one_of_the_collector() {
-    let collector = read("sql_exporter.collector.yml");
-    let known: BTreeSet<String> = collector
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("- metric_name: "))
-        .map(str::to_owned)
-        .collect();
+    let server = Server::start("metrics");
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5)");
+    let metrics = collector();
+    let values = labels(&mut session, &metrics);
+    let known: BTreeSet<String> = metrics.into_iter().map(|metric| metric.name).collect();
     assert!(known.len() >= 8, "{known:?}");
     let alerts = read("alerts.yml");
     let expressions: String = alerts
@@ -90,18 +196,44 @@ fn every_metric_is_one_of_the_collector() {
         ("alerts.yml", expressions),
         ("grafana.json", read("grafana.json")),
     ] {
-        let used = metrics(&text);
+        let used = metrics_in(&text);
         assert!(used.len() >= 3, "{file}: {used:?}");
         let unknown: Vec<_> = used.difference(&known).collect();
         assert!(unknown.is_empty(), "{file}: {unknown:?}");
+        let choices = choices(&text);
+        assert!(choices.len() >= 2, "{file}: {choices:?}");
+        for (label, pattern) in choices {
+            let values = values
+                .get(&label)
+                .unwrap_or_else(|| panic!("{file}: {label}"));
+            for alternative in pattern.split('|') {
+                let is_found = |value: &String| match alternative.split_once(".*") {
+                    Some((begin, end)) => value.starts_with(begin) && value.ends_with(end),
+                    None => value == alternative,
+                };
+                assert!(values.iter().any(is_found), "{file}: {label} {alternative}");
+            }
+        }
     }
-    // The labels that they choose by are values that the queries return.
-    let text = collector + &read("cloudnative_pg.yml");
-    for label in [
-        "clock_step_back", "lease_failure", "segment_eviction", "ceiling_write", "user_lock",
-    ] {
-        assert!(text.contains(&format!("'{label}'")), "{label}");
+    assert_eq!(cloudnative_pg(), known);
+}
+
+/// Returns the names of the metrics of CloudNativePG, `<query>_<column>`, without what it puts before them.
+fn cloudnative_pg() -> BTreeSet<String> {
+    let (mut query, mut column, mut names) = ("", "", BTreeSet::new());
+    for line in read("cloudnative_pg.yml").leak().lines() {
+        let depth = line.len() - line.trim_start().len();
+        let word = line.trim().trim_start_matches("- ").trim_end_matches(':');
+        match (depth, line.trim()) {
+            (4, _) => query = word,
+            (8, item) if item.starts_with("- ") => column = word,
+            (_, "usage: GAUGE" | "usage: COUNTER") => {
+                names.insert(format!("{query}_{column}"));
+            }
+            _ => {}
+        }
     }
+    names
 }
 
 /// The dashboard is JSON as PostgreSQL reads it, and each panel has a query.

@@ -1,6 +1,7 @@
 //! `mint.stats`: what is counted is what happened, and a reset changes nothing else.
 
 use mint_cluster::{Registry, Server, Session, count};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -165,6 +166,92 @@ fn a_reset_decides_nothing() {
     assert_eq!(stat(&mut session, "segment_values"), 3_500);
     session.run("SELECT snowflake_next_id(5), snowflake_next_id(5), objectid()");
     assert!(session.one::<bool>("SELECT (snowflakes, objectids) = (2, 1) FROM mint.stats"));
+}
+
+/// Sessions draw from more sequences than have slots, which so lose their segments, while others look: in new sessions, as
+/// exporters do.
+#[test]
+fn values_are_counted_while_sessions_draw() {
+    let server = Server::build("values under load")
+        .conf("pg_mint.max_segments = 64")
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("SET client_min_messages = error; SELECT segment_create('s' || g, 7) FROM generate_series(1, 400) g");
+    session.run("SELECT segment_next(('s' || g)::regclass) FROM generate_series(1, 400) g");
+    let rounds = count(400, 60);
+    let drawn: i64 = std::thread::scope(|scope| {
+        let sessions: Vec<_> = (0..3)
+            .map(|_| {
+                let mut session = server.connect("postgres");
+                scope.spawn(move || {
+                    (0..rounds)
+                        .map(|_| session.one::<i64>("SELECT count(segment_next(('s' || 1 + (random() * 399)::int)::regclass)) FROM generate_series(1, 500)"))
+                        .sum::<i64>()
+                })
+            })
+            .collect();
+        let mut before = 0;
+        while sessions.iter().any(|session| !session.is_finished()) {
+            let mut watcher = server.connect("postgres");
+            assert_eq!(stat(&mut watcher, "segments"), 64);
+            let now = stat(&mut watcher, "segment_values");
+            assert!(now >= before, "{now} after {before}");
+            before = now;
+        }
+        let drawn = sessions
+            .into_iter()
+            .map(|session| session.join().expect("a session"));
+        drawn.sum()
+    });
+    assert_eq!(stat(&mut session, "segment_values"), 400 + drawn);
+    session.run("SELECT mint.reset_stats()");
+    assert_eq!(stat(&mut session, "segment_values"), 0);
+    session.run("SELECT segment_next('s1')");
+    assert_eq!(stat(&mut session, "segment_values"), 1);
+}
+
+/// A session that computes the statistics during a reset does not bring back what was counted before.
+#[test]
+fn a_reset_lasts_while_others_look() {
+    let server = Server::build("reset under load")
+        .conf("pg_mint.max_lanes = 65536")
+        .start();
+    let mut session = server.connect("postgres");
+    // So that it takes a while to look.
+    session.run("SELECT count(snowflake_next_id(g, 'time:41 node:16 seq:6 epoch:2024-01-01T00:00:00Z')) FROM generate_series(1, 50000) g");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let mut watcher = server.connect("postgres");
+            let stop = &stop;
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    stat(&mut watcher, "snowflakes");
+                }
+            });
+        }
+        let shown: Vec<i64> = (0..count(1_000, 200))
+            .map(|_| {
+                session.run("SELECT count(snowflake_next_id(5)) FROM generate_series(1, 300); SELECT mint.reset_stats()");
+                stat(&mut session, "snowflakes")
+            })
+            .collect();
+        stop.store(true, Ordering::Relaxed);
+        assert!(shown.iter().all(|&ids| ids == 0), "{shown:?}");
+    });
+}
+
+#[test]
+fn a_dropped_database_has_no_ceiling() {
+    let server = Server::start("dropped database");
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5)");
+    server.create_database("other");
+    server.connect("other").run("SELECT snowflake_next_id(5)");
+    assert_eq!(stat(&mut session, "ceilings"), 2);
+    session.run("DROP DATABASE other WITH (FORCE)");
+    assert_eq!(stat(&mut session, "ceilings"), 1);
+    assert_eq!(stat(&mut session, "snowflakes"), 2);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every wait has a name: `pg_stat_activity` shows it from 17 on.
 
 use mint_cluster::server::installation;
-use mint_cluster::{Server, Session, say};
+use mint_cluster::{Registry, Server, Session, say};
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -233,6 +233,36 @@ fn waits_for_other_servers_are_named_and_counted() {
     assert!(!session.one::<bool>(
         "SELECT EXISTS (SELECT FROM mint.stats WHERE snowflakes > 0 OR segment_values > 0)"
     ));
+}
+
+/// A registry that does not answer on a connection that is open.
+#[test]
+fn a_worker_that_waits_for_an_answer_is_named() {
+    let Some(registry) = Registry::start("named answers", 5) else {
+        return;
+    };
+    let member = registry.auto("member");
+    let mut session = member.connect("postgres");
+    member.until_minted(|| session.try_one::<i64>("SELECT snowflake_next_id()"));
+    let expected = shown(&member, "MintAnswer");
+    let seen = "SELECT coalesce(max(wait_event_type || ' ' || wait_event), '') FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
+    let frozen = registry.server.freeze();
+    member.until("the worker waits for an answer", || {
+        session.one::<String>(seen) == expected
+    });
+    drop(frozen);
+    assert_named(&mut session, &member, "MintAnswer");
+}
+
+/// A transaction that has drawn a number, while the column is converted.
+#[test]
+fn waits_of_a_conversion_are_named() {
+    let server = Server::start("named waits of a conversion");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE t (id bigserial PRIMARY KEY); INSERT INTO t DEFAULT VALUES");
+    session.run("BEGIN; SELECT nextval('t_id_seq')");
+    let convert = "SELECT mint.convert('t', 'id', 'snowflake_next_id(5)', retries => 100)";
+    assert_waits(&server, server.connect("postgres"), convert, "MintConvert");
 }
 
 /// Background workers that have nothing to do say so.
