@@ -1,7 +1,7 @@
 -- Conditions on the time of an id become bounds of the id.
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
-SET pg_mint.time_predicates = on;
+SHOW pg_mint.time_predicates;
 -- A scan of a whole table is what is left without an index; it is not shown as disabled.
 SET seq_page_cost = 1000;
 SET enable_bitmapscan = off;

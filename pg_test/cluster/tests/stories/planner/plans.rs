@@ -15,21 +15,11 @@ fn plan(session: &mut Session, sql: &str) -> String {
         .join("\n")
 }
 
-/// Starts a server that derives bounds.
-fn derives(name: &str) -> Server {
-    Server::build(name)
-        .conf("pg_mint.time_predicates = on")
-        .start()
-}
-
 /// The first statement of a session already has the bounds, with and without preloading.
 #[test]
 fn the_first_statement_of_a_session_uses_the_index() {
     for preload in [false, true] {
-        let server = Server::build("first statement")
-            .preload(preload)
-            .conf("pg_mint.time_predicates = on")
-            .start();
+        let server = Server::build("first statement").preload(preload).start();
         server.connect("postgres").run(TABLE);
         let first = plan(&mut server.connect("postgres"), LAST_HOUR);
         assert!(first.contains("Index Cond: (id >= "), "{first}");
@@ -50,7 +40,7 @@ fn the_first_statement_of_a_session_uses_the_index() {
 /// A plan in the cache stays as it is until the server makes a new one, and is right meanwhile.
 #[test]
 fn a_cached_plan_stays_until_it_is_made_again() {
-    let server = derives("cached plans");
+    let server = Server::start("cached plans");
     let mut session = server.connect("postgres");
     session.run(TABLE);
     session.run(&format!(
@@ -79,7 +69,7 @@ fn a_cached_plan_stays_until_it_is_made_again() {
 /// Parallel workers scan the range, and a standby plans as its primary.
 #[test]
 fn parallel_workers_and_standbys_use_the_index() {
-    let primary = derives("primary of plans");
+    let primary = Server::start("primary of plans");
     let mut session = primary.connect("postgres");
     session.run(TABLE);
     let standby = primary.standby("standby of plans");
@@ -128,7 +118,7 @@ fn guessed(session: &mut Session, condition: &str) -> f64 {
 /// spans that are shorter than a part of the histogram too.
 #[test]
 fn estimates_are_within_a_factor_of_two() {
-    let server = derives("estimates");
+    let server = Server::start("estimates");
     let mut session = server.connect("postgres");
     session.run(
         "SET timezone = 'UTC';
@@ -195,7 +185,7 @@ fn estimates_are_within_a_factor_of_two() {
 /// Statistics of a column say the same of equality and of joins as before, also of values that are common, and NULL.
 #[test]
 fn statistics_of_ranges_serve_ranges_alone() {
-    let server = derives("other estimates");
+    let server = Server::start("other estimates");
     let mut session = server.connect("postgres");
     session.run(
         "SET timezone = 'UTC';
@@ -245,7 +235,7 @@ fn expected(session: &mut Session, query: &str, node: &str) -> f64 {
 /// its own meanwhile.
 #[test]
 fn plans_within_plans_are_estimated_alike() {
-    let server = derives("plans within plans");
+    let server = Server::start("plans within plans");
     let mut session = server.connect("postgres");
     session.run(
         "SET timezone = 'UTC'; SET jit = off;
@@ -266,7 +256,7 @@ fn plans_within_plans_are_estimated_alike() {
 /// The ends of an index in another order than that of the type are not taken for its first and last value.
 #[test]
 fn an_index_in_another_order_does_not_mislead() {
-    let server = derives("other order");
+    let server = Server::start("other order");
     let mut session = server.connect("postgres");
     session.run(
         "SET timezone = 'UTC';
