@@ -4,9 +4,7 @@ use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
 use crate::pg::planner::function::{Bound, Bounds};
 use crate::pg::planner::key::Table;
-use crate::pg::planner::node::{
-    as_node, call, compare, constant, copy, is_largest, list, nodes, timestamptz,
-};
+use crate::pg::planner::node::{call, compare, constant, copy, int8, list, nodes, timestamptz};
 use crate::pg::planner::predicate::{Candidate, candidate};
 use crate::pg::planner::{estimate, key, proof, setting};
 use pgrx::pg_sys;
@@ -37,15 +35,24 @@ struct Bounding {
     comparison: *mut pg_sys::Node,
     /// Of which column, and whether from below or from above.
     side: (pg_sys::AttrNumber, u32),
-    /// It is that of all times, and no bound of a time is beyond it.
+    /// It is that of all times of a layout.
     is_end: bool,
-    is_constant: bool,
+    /// Its value, if that is a constant number.
+    at: Option<i64>,
 }
 
 impl Bounding {
-    /// Whether another one says this and more.
+    /// Whether this end says nothing that another bound does not say. That may be of a layout with other ends.
     fn follows_from(&self, other: &Self) -> bool {
-        self.is_end && !other.is_end && other.is_constant && self.side == other.side
+        let (Some(end), Some(bound)) = (self.at, other.at) else {
+            return false;
+        };
+        let is_within = if self.side.1 == LESS_EQUAL {
+            bound <= end
+        } else {
+            bound >= end
+        };
+        self.is_end && !other.is_end && self.side == other.side && is_within
     }
 }
 
@@ -152,7 +159,7 @@ impl Planning {
                     continue;
                 }
                 if !derived.bounds.is_empty() {
-                    estimate::note(self.root, condition.cast());
+                    estimate::note(condition.cast());
                 }
                 extended = pg_sys::lappend(extended, condition.cast());
             }
@@ -229,7 +236,7 @@ impl Planning {
                 comparison: compare(operator, copy(found.id), value),
                 side: (found.column, strategy),
                 is_end,
-                is_constant: as_node::<pg_sys::Const>(value, NodeTag::T_Const).is_some(),
+                at: int8(value),
             };
             let mut side = Vec::new();
             if found.function.is_partial {
@@ -244,7 +251,7 @@ impl Planning {
                 let beyond = self.call(found, end, timestamptz(infinity))?;
                 let is_passed = !pg_sys::equal(value.cast(), beyond.cast());
                 let costs_more = conversion.is_some() && !is_equivalent;
-                if (bound.is_none() || costs_more || is_passed) && !is_largest(value) {
+                if (bound.is_none() || costs_more || is_passed) && int8(value) != Some(i64::MAX) {
                     side.push(bounding(value, !is_passed));
                 }
             }

@@ -5,14 +5,15 @@ use pgrx::pg_sys;
 use std::ffi::c_int;
 use std::slice;
 
-/// Returns the smallest or the largest value of a column, of so many bytes, from an index that it leads. It may be one
-/// of a row that is gone: nothing but the first page of the index is read.
+/// Returns the smallest or the largest value of a column, of so many bytes, from an index that it leads, in the order of
+/// an operator `<`. It may be one of a row that is gone: nothing but the first page of the index is read.
 ///
 /// # Safety
 /// A table that is being planned, with a column of such a type.
 pub unsafe fn of(
     table: &pg_sys::RelOptInfo,
     column: pg_sys::AttrNumber,
+    less: pg_sys::Oid,
     is_smallest: bool,
     length: usize,
 ) -> Option<Vec<u8>> {
@@ -26,6 +27,8 @@ pub unsafe fn of(
                     && index.indpred.is_null()
                     && !index.hypothetical
                     && !index.reverse_sort.is_null()
+                    && pg_sys::get_op_opfamily_strategy(less, *index.opfamily)
+                        == pg_sys::BTLessStrategyNumber as c_int
             })?;
         read(index, is_smallest != *index.reverse_sort, length)
     }

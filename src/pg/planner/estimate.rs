@@ -20,8 +20,8 @@ use std::ffi::c_int;
 /// A position that no text has. As any negative number, it is an unknown position for the server.
 const COUNTED: c_int = -0x6d69_6e74;
 
-/// The planning in which a condition has a note.
-static PLANNING: Local<*mut pg_sys::PlannerGlobal> = Local::new(std::ptr::null_mut());
+/// A condition of this session had a note. Plans can be made within one another, so it is not known in which.
+static NOTED: Local<bool> = Local::new(false);
 static PREVIOUS: Local<pg_sys::get_relation_stats_hook_type> = Local::new(None);
 
 /// Hooks into the planner's requests for statistics. Called once.
@@ -37,12 +37,10 @@ pub fn install() {
 ///
 /// # Safety
 /// Made by the planner.
-pub unsafe fn note(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::OpExpr) {
+pub unsafe fn note(condition: *mut pg_sys::OpExpr) {
     // SAFETY: as the caller says.
-    unsafe {
-        (*condition).location = COUNTED;
-        PLANNING.set((*root).glob);
-    }
+    unsafe { (*condition).location = COUNTED };
+    NOTED.set(true);
 }
 
 /// Errors of another library's hook jump over this function, as over the server's own. So it is not guarded, owns
@@ -55,12 +53,12 @@ unsafe extern "C-unwind" fn on_statistics(
 ) -> bool {
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
-        let is_marked = (*root).glob == PLANNING.get();
+        let is_noted = NOTED.get();
         let known = byte_type((*statistics).vartype).filter(|_| setting::is_on());
-        if (is_marked || known.is_some())
+        if (is_noted || known.is_some())
             && let Some(table) = table_of(root, entry)
         {
-            if is_marked {
+            if is_noted {
                 mark(&*table);
             }
             let column = (*statistics).var;

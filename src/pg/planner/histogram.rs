@@ -88,6 +88,8 @@ pub unsafe extern "C-unwind" fn set(
 struct Range<'a> {
     column: &'a pg_sys::Var,
     operator: pg_sys::Oid,
+    /// The operator `<` of the type.
+    less: pg_sys::Oid,
     /// The column is to be below.
     is_below: bool,
     value: &'a [u8],
@@ -113,6 +115,7 @@ impl Range<'_> {
             Some(Self {
                 column: &*column.cast(),
                 operator: comparison.opno,
+                less: known.operators[0],
                 is_below,
                 value: bytes(value.constvalue, usize::try_from(value.constlen).ok()?),
             })
@@ -187,13 +190,18 @@ impl OwnStatistics {
             let mut from = histogram[place.clamp(1, parts) - 1].to_vec();
             let mut to = histogram[place.clamp(1, parts)].to_vec();
             let mut is_exact = true;
+            let end = |is_smallest, length| {
+                edge::of(
+                    table, range.column.varattno, range.less, is_smallest, length,
+                )
+            };
             if is_first {
-                let first = edge::of(table, range.column.varattno, true, from.len());
+                let first = end(true, from.len());
                 is_exact = first.is_some();
                 from = first.unwrap_or(from);
             }
             if is_last {
-                let last = edge::of(table, range.column.varattno, false, to.len());
+                let last = end(false, to.len());
                 is_exact &= last.is_some();
                 to = last.unwrap_or(to);
             }

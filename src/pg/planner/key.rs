@@ -64,7 +64,8 @@ unsafe fn leads_index(
     })
 }
 
-/// The planner does not say which indexes a table with children has. Its children usually have the same.
+/// The planner does not say which indexes a table with children has. Its children usually have the same; not all of
+/// them if it is not valid.
 ///
 /// # Safety
 /// The relation is locked.
@@ -76,7 +77,8 @@ unsafe fn leads_parent_index(
     // SAFETY: as the caller says. The arrays have an element for each column of the key, of which there is at least one.
     unsafe {
         any_index(relation, |index| {
-            *(*index.rd_index).indkey.values.as_ptr() == id
+            (*index.rd_index).indisvalid
+                && *(*index.rd_index).indkey.values.as_ptr() == id
                 && pg_sys::op_in_opfamily(operator, *index.rd_opfamily)
         })
     }

@@ -142,19 +142,15 @@ pub unsafe fn timestamptz(at: pg_sys::TimestampTz) -> *mut pg_sys::Node {
     }
 }
 
-/// Returns whether a value is the largest of its type, so that nothing is above it.
+/// Returns the number that a bigint constant is; none for NULL.
 ///
 /// # Safety
 /// It is null or a node.
-pub unsafe fn is_largest(value: *mut pg_sys::Node) -> bool {
+pub unsafe fn int8(value: *mut pg_sys::Node) -> Option<i64> {
     // SAFETY: the tag says that it is a constant.
-    unsafe { as_node::<pg_sys::Const>(value, NodeTag::T_Const) }.is_some_and(|constant| {
-        // SAFETY: as above.
-        let constant = unsafe { &*constant };
-        constant.consttype == pg_sys::INT8OID
-            && !constant.constisnull
-            && constant.constvalue.value() as i64 == i64::MAX
-    })
+    let constant = unsafe { &*as_node::<pg_sys::Const>(value, NodeTag::T_Const)? };
+    let is_number = constant.consttype == pg_sys::INT8OID && !constant.constisnull;
+    is_number.then(|| constant.constvalue.value() as i64)
 }
 
 /// Makes the call of a function of values without a collation.

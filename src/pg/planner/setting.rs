@@ -2,7 +2,7 @@
 
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
 
-static TIME_PREDICATES: GucSetting<bool> = GucSetting::<bool>::new(false);
+static TIME_PREDICATES: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// Returns whether bounds are derived.
 pub fn is_on() -> bool {
