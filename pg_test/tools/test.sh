@@ -68,9 +68,9 @@ cluster() {
     PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --test stories -- --test-threads=32 "$@"
 }
 
-# What depends most on the version of the server: its files, its catalogs, its shutdown, its log and its workers.
+# What depends most on the version of the server: its files, its catalogs, its planner, its shutdown, its log and its workers.
 SMOKE_STORIES="ids::crash ids::recovery ids::standby ids::upgrade company::catalog company::updates company::dumps
-    counter::restarts counter::commit_order registry::members registry::trust uuid:: readme::"
+    counter::restarts counter::commit_order planner::differences registry::members registry::trust uuid:: readme::"
 
 # Independent of PostgreSQL: once is enough when several versions are tested.
 if [ -z "${CORE_TESTED:-}${SMOKE:-}" ]; then
