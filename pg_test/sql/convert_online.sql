@@ -90,7 +90,8 @@ COMMENT ON COLUMN line.page IS 'where';
 ALTER TABLE line ALTER page SET STATISTICS 700, ALTER page SET (n_distinct = 5);
 CREATE VIEW shape AS
 WITH mine AS (SELECT oid FROM pg_class WHERE oid IN ('"Pa''ge %"'::regclass, 'line'::regclass, 'other'::regclass))
-SELECT format('%s.%s %s %s %s %s', attrelid::regclass, attname, attnotnull, attstattarget, attoptions, col_description(attrelid, attnum)) AS what
+SELECT format('%s.%s %s %s %s %s', attrelid::regclass, attname, attnotnull, attstattarget,
+    (SELECT array_agg(option) FROM unnest(attoptions) AS option WHERE option LIKE 'n_distinct%'), col_description(attrelid, attnum)) AS what
 FROM pg_attribute WHERE attrelid IN (TABLE mine) AND attnum > 0 AND NOT attisdropped AND attname !~ '^mint_'
 UNION ALL SELECT format('%s %s: %s, %s', conrelid::regclass, conname, pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint'))
 FROM pg_constraint WHERE conrelid IN (TABLE mine) AND conparentid = 0

@@ -108,7 +108,9 @@ SELECT pg_catalog.jsonb_build_object(
           WHERE i.inhrelid OPERATOR(pg_catalog.=) x.relation OR i.inhparent OPERATOR(pg_catalog.=) x.relation),
       'has_privileges', x.attacl IS NOT NULL, 'bytes', pg_catalog.pg_relation_size(x.relation::pg_catalog.regclass),
       'comment', pg_catalog.col_description(x.relation, x.number::pg_catalog.int4),
-      'options', pg_catalog.array_to_string(x.attoptions, ', '::pg_catalog.text),
+      -- Those that users set: a build of PostgreSQL may keep others there.
+      'options', (SELECT pg_catalog.string_agg(o.option, ', '::pg_catalog.text) FROM pg_catalog.unnest(x.attoptions) AS o (option)
+        WHERE pg_catalog.starts_with(o.option, 'n_distinct'::pg_catalog.text)),
       'statistics', CASE WHEN x.attstattarget OPERATOR(pg_catalog.>=) 0::pg_catalog.int4 THEN x.attstattarget END,
       'function', x.function,
       'new_type', (SELECT s.type FROM shadow AS s WHERE s.is_ours AND s.is_new
