@@ -109,8 +109,8 @@ SELECT pg_catalog.jsonb_build_object(
       'has_privileges', x.attacl IS NOT NULL, 'bytes', pg_catalog.pg_relation_size(x.relation::pg_catalog.regclass),
       'comment', pg_catalog.col_description(x.relation, x.number::pg_catalog.int4),
       -- Those that users set: a build of PostgreSQL may keep others there.
-      'options', (SELECT pg_catalog.string_agg(o.option, ', '::pg_catalog.text) FROM pg_catalog.unnest(x.attoptions) AS o (option)
-        WHERE pg_catalog.starts_with(o.option, 'n_distinct'::pg_catalog.text)),
+      'options', (SELECT pg_catalog.string_agg(o, ', '::pg_catalog.text) FROM pg_catalog.unnest(x.attoptions) AS o
+        WHERE pg_catalog.starts_with(o, 'n_distinct'::pg_catalog.text)),
       'statistics', CASE WHEN x.attstattarget OPERATOR(pg_catalog.>=) 0::pg_catalog.int4 THEN x.attstattarget END,
       'function', x.function,
       'new_type', (SELECT s.type FROM shadow AS s WHERE s.is_ours AND s.is_new
