@@ -45,7 +45,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
             idle = AFTER_FAILURE;
         }
         if !lifecycle::must_leave() {
-            clock::pause(1_000_000, &lifecycle::IDLE);
+            lifecycle::idle(1_000_000, requests(), requested);
         }
         lifecycle::reload();
     }

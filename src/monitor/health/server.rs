@@ -56,7 +56,7 @@ const QUERY: &str = "SELECT
 impl Facts {
     /// Reads the facts; none when another transaction has locked one of the catalogs.
     pub fn read() -> Option<Self> {
-        attempt(|| guc::with(&[(c"lock_timeout", 1)], Self::select))
+        attempt(|| guc::with(&[(c"lock_timeout", c"1")], Self::select))
     }
 
     fn select() -> Self {

@@ -8,13 +8,13 @@ use std::ffi::{CStr, CString, c_char, c_void};
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 
 /// Runs `work` with other values of some settings of the server, which are as before afterwards, with or without an error.
-pub fn with<T>(settings: &[(&CStr, i32)], work: impl FnOnce() -> T) -> T {
+/// Those that `work` sets for the rest of the transaction stay, as at the end of a function.
+pub fn with<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -> T {
     // SAFETY: as the server does around functions with settings of their own. After an error, the abort of the
     // transaction or subtransaction restores them.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
         for (name, value) in settings {
-            let value = CString::new(value.to_string()).unwrap_or_default();
             pg_sys::set_config_option(
                 name.as_ptr(),
                 value.as_ptr(),

@@ -4,6 +4,7 @@ use crate::pg::backend::guc;
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::error::relay_errors;
 use pgrx::{check_for_interrupts, pg_sys};
+use std::ffi::CString;
 use std::ptr;
 use std::time::{Duration, Instant};
 
@@ -40,28 +41,30 @@ fn acquire(relation: pg_sys::Oid, number: u32, at_once: bool) -> pg_sys::LockAcq
 /// Locks a table and all below it against everything, until the transaction ends. Raises an error (55P03) for a lock that it
 /// does not get within `millis`; 0 is without a limit.
 pub fn lock_tables(table: pg_sys::Oid, millis: i32) {
-    guc::with(&[(c"lock_timeout", millis)], || {
-        relay_errors(|| {
-            let mode = pg_sys::AccessExclusiveLock.cast_signed();
-            // SAFETY: takes locks for the transaction, or raises an error; the list of the oids is not used.
-            unsafe {
-                pg_sys::LockRelationOid(table, mode);
-                pg_sys::find_all_inheritors(table, mode, ptr::null_mut());
-            }
-        });
+    within(millis, || {
+        let mode = pg_sys::AccessExclusiveLock.cast_signed();
+        // SAFETY: takes locks for the transaction, or raises an error; the list of the oids is not used.
+        unsafe {
+            pg_sys::LockRelationOid(table, mode);
+            pg_sys::find_all_inheritors(table, mode, ptr::null_mut());
+        }
     });
 }
 
 /// As [`lock_tables`], for one sequence.
 pub fn lock_sequence(sequence: pg_sys::Oid, millis: i32) {
-    guc::with(&[(c"lock_timeout", millis)], || {
-        relay_errors(|| {
-            // SAFETY: takes a lock for the transaction, or raises an error.
-            unsafe {
-                pg_sys::LockRelationOid(sequence, pg_sys::AccessExclusiveLock.cast_signed());
-            }
-        });
+    within(millis, || {
+        // SAFETY: takes a lock for the transaction, or raises an error.
+        unsafe {
+            pg_sys::LockRelationOid(sequence, pg_sys::AccessExclusiveLock.cast_signed());
+        }
     });
+}
+
+/// Runs `work`, whose waits for locks have a limit.
+fn within(millis: i32, work: impl FnOnce()) {
+    let limit = CString::new(millis.to_string()).unwrap_or_default();
+    guc::with(&[(c"lock_timeout", &limit)], || relay_errors(work));
 }
 
 /// Locks a sequence as soon as nobody else has it locked, if that is within a span. It asks again and again rather than

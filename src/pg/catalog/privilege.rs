@@ -1,5 +1,6 @@
 //! Privileges on relations, and the user and search path that SQL of this extension runs with.
 
+use crate::pg::backend::guc;
 use crate::pg::charset;
 use crate::pg::error::relay_errors;
 use crate::pg::ports::GetUserId;
@@ -107,27 +108,7 @@ pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
 }
 
 fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
-    // SAFETY: as the server does around functions with a search path of their own. After an error, the abort of the
-    // transaction restores it.
-    unsafe {
-        let level = pg_sys::NewGUCNestLevel();
-        for (name, value) in SETTINGS {
-            pg_sys::set_config_option(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-                pg_sys::GucAction::GUC_ACTION_SAVE,
-                true,
-                0,
-                false,
-            );
-        }
-        let answer = restricted_as(role, flags, work);
-        // Settings for the rest of the transaction stay, as at the end of a function.
-        pg_sys::AtEOXact_GUC(true, level);
-        answer
-    }
+    guc::with(&SETTINGS, || restricted_as(role, flags, work))
 }
 
 fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {

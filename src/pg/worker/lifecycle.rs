@@ -86,6 +86,14 @@ unsafe extern "C-unwind" fn run(_: c_int, work: pg_sys::Datum) {
     work();
 }
 
+/// Waits for at most `span` until there is a request after the one that the worker saw before its work, or the worker is
+/// to end. The latch alone tells of neither: whatever the work has waited for has reset it.
+pub fn idle(span: Micros, requests: &Requests, seen: u64) {
+    if requests.last() == seen && !deadline::is_asked_to_end() {
+        clock::pause(span, &IDLE);
+    }
+}
+
 /// Whether the worker is to end, or should leave its database.
 pub fn must_leave() -> bool {
     deadline::is_asked_to_end() || is_database_wanted()

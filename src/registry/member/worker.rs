@@ -47,11 +47,12 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     orphan::on_end(leases::end_all);
     let mut worker = Worker::new();
     while !ends() {
+        let seen = leases::requests().last();
         let pause = worker.run_tasks();
         if lifecycle::is_database_wanted() {
             return hand_over();
         }
-        clock::pause(pause, &lifecycle::IDLE);
+        lifecycle::idle(pause, leases::requests(), seen);
         lifecycle::reload();
         if worker.has_other_registry() {
             // At the old registry, by the old connection: its leases do not count at the new one.

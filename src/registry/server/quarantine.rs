@@ -24,7 +24,7 @@ pub fn find() -> Quarantine {
     if !place::may_be_there() {
         return Quarantine::NoRegistry;
     }
-    let read = || guc::with(&[(c"lock_timeout", 1)], read);
+    let read = || guc::with(&[(c"lock_timeout", c"1")], read);
     PgTryBuilder::new(|| attempt(read).unwrap_or_else(busy))
         .catch_others(|error| match &error {
             CaughtError::ErrorReport(raised) | CaughtError::PostgresError(raised)

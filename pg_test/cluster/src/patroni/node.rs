@@ -3,6 +3,7 @@
 use crate::patroni::network::Network;
 use crate::server::installation;
 use crate::server::session::{Refusal, Session};
+use crate::server::shared_memory::SharedMemory;
 use postgres::Config;
 use std::fmt::Write;
 use std::fs::{self, Permissions};
@@ -10,6 +11,7 @@ use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A machine, with its files in a directory of its own.
@@ -19,6 +21,8 @@ pub struct Node {
     pub name: String,
     pub address: Ipv4Addr,
     directory: PathBuf,
+    /// What its server had when it was killed.
+    memory: Mutex<SharedMemory>,
 }
 
 /// What the configuration of a node is made of.
@@ -47,6 +51,7 @@ impl Node {
             name: format!("n{number}"),
             address: network.address(number),
             directory: folder.join(format!("n{number}")),
+            memory: Mutex::default(),
         };
         fs::create_dir(&node.directory).expect("a directory");
         node.link_programs(has_clock);
@@ -188,13 +193,19 @@ watchdog:
     /// Signals all processes of the server, the postmaster first, so that it does not react to the end of the others.
     pub fn signal_server(&self, signal: &str) {
         self.signal_postmaster(signal);
-        for process in self.processes(|place| place.starts_with(self.directory.join("data"))) {
+        for process in self.processes_of_server() {
             installation::try_signal(signal, &process);
         }
     }
 
     /// Signals the postmaster alone.
     pub fn signal_postmaster(&self, signal: &str) {
+        if signal == "-9" {
+            let memory = self.memory.lock();
+            memory
+                .unwrap_or_else(PoisonError::into_inner)
+                .add_those_of(&self.processes_of_server());
+        }
         let file = fs::read_to_string(self.directory.join("data/postmaster.pid"));
         if let Some(postmaster) = file
             .ok()
@@ -217,6 +228,10 @@ watchdog:
         for process in all {
             installation::try_signal(signal, process.to_string());
         }
+    }
+
+    fn processes_of_server(&self) -> Vec<String> {
+        self.processes(|place| place.starts_with(self.directory.join("data")))
     }
 
     /// Returns the processes whose working directory is such a place.

@@ -4,6 +4,7 @@ use crate::server::installation;
 use crate::server::process::Server;
 use crate::server::session::Session;
 use std::os::unix::fs::MetadataExt;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::Duration;
@@ -70,6 +71,7 @@ impl Server {
 
     /// Kills the postmaster. Its children continue until they notice; this returns when the last one has ended.
     pub fn kill9_postmaster(&self) {
+        self.remember_memory();
         installation::signal("-9", self.postmaster());
         self.wait_until_down();
     }
@@ -77,6 +79,7 @@ impl Server {
     /// Kills all processes of the server at once, as a failure of the machine does. What they have handed to the operating
     /// system stays.
     pub fn cut_power(&self) {
+        self.remember_memory();
         // The postmaster first, so that it does not react to the end of the others.
         installation::signal("-9", self.postmaster());
         for process in self.processes() {
@@ -102,6 +105,14 @@ impl Server {
             installation::try_signal("-STOP", &process);
         }
         Frozen(self)
+    }
+
+    /// Remembers the shared memory that a kill leaves behind, to be removed with the server.
+    fn remember_memory(&self) {
+        let memory = self.memory.lock();
+        memory
+            .unwrap_or_else(PoisonError::into_inner)
+            .add_those_of(&self.processes());
     }
 
     fn wait_until_down(&self) {

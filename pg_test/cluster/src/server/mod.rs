@@ -8,6 +8,7 @@ pub mod fault;
 pub mod installation;
 pub mod process;
 pub mod session;
+pub mod shared_memory;
 pub mod small_disk;
 pub mod standby;
 pub mod turn;

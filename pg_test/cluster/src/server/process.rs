@@ -3,11 +3,13 @@
 use crate::report::say;
 use crate::server::installation;
 use crate::server::session::{Place, Refusal, Session};
+use crate::server::shared_memory::SharedMemory;
 use crate::server::small_disk::SmallDisk;
 use crate::server::turn::Turn;
 use postgres::Config;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -20,6 +22,8 @@ pub struct Server {
     /// Environment of the postmaster: that of the fake clock, or empty.
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) wal_disk: Option<SmallDisk>,
+    /// What it had when it was killed.
+    pub(crate) memory: Mutex<SharedMemory>,
     /// The turn of its story. A server that was started beside another has none.
     _turn: Option<Turn>,
 }
@@ -37,6 +41,7 @@ impl Server {
             programs: installation::programs().to_owned(),
             environment: Vec::new(),
             wal_disk: None,
+            memory: Mutex::default(),
             _turn: turn,
         }
     }

@@ -216,6 +216,44 @@ fn a_frozen_source_holds_up_nothing() {
     assert!(value > first, "{value} after {first}");
 }
 
+/// A session wakes the worker while it waits for another sequence, so that what it waits for has reset the latch.
+#[test]
+fn an_order_during_a_request_is_not_late() {
+    let Some((central, servers)) = start("orders during requests", &["ada"]) else {
+        return;
+    };
+    let ada = &servers[0];
+    let mut watch = central.connect();
+    let waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'member' AND wait_event_type = 'Lock')";
+    let rounds = (0..3).map(|round| {
+        watch.run(&format!(
+            "SELECT segment_create('slow{round}'), segment_create('quick{round}');
+             GRANT USAGE ON SEQUENCE slow{round}, quick{round} TO member"
+        ));
+        let [mut slow, mut quick] = [0, 1].map(|_| ada.connect("postgres"));
+        slow.run(&format!(
+            "SELECT segment_create('slow{round}', source => 'registry'), segment_create('quick{round}', source => 'registry')"
+        ));
+        let mut admin = central.connect();
+        admin.run(&format!("BEGIN; ALTER SEQUENCE slow{round} CACHE 1"));
+        std::thread::scope(|scope| {
+            scope.spawn(|| slow.one::<i64>(&format!("SELECT segment_next('slow{round}')")));
+            central.server.until("the worker waits", || watch.one(waits));
+            let drawn = scope.spawn(|| {
+                quick.one::<i64>(&format!("SELECT segment_next('quick{round}')"));
+                Instant::now()
+            });
+            sleep(Duration::from_millis(100));
+            let begun = Instant::now();
+            admin.run("ROLLBACK");
+            drawn.join().expect("a value") - begun
+        })
+    });
+    let fastest = rounds.min();
+    say(format!("the other sequence has values after {fastest:?}"));
+    assert!(fastest < Some(Duration::from_millis(500)), "{fastest:?}");
+}
+
 /// Flickr's shards: a name for the tickets of each of two ticket servers, here two sequences of one. While one cannot be
 /// had, those of the other are drawn.
 #[test]

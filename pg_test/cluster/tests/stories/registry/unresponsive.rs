@@ -190,6 +190,32 @@ fn a_slow_registry_gets_one_connection_of_a_member() {
     });
 }
 
+/// The signal comes while the worker waits for an answer, so that what it waits for has reset the latch.
+#[test]
+fn a_worker_that_ends_during_a_request_releases_its_lease() {
+    const WORKER: &str = "FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'";
+    let Some((registry, _proxy, member)) = start("the end during a request") else {
+        return;
+    };
+    let (mut session, mut watch) = (member.connect("postgres"), registry.connect());
+    let mut admin = registry.connect();
+    admin.run("BEGIN; LOCK TABLE mint_registry.registry, mint_registry.leases");
+    registry.server.until("a renewal waits for the lock", || {
+        watch.one(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'member' AND wait_event_type = 'Lock')",
+        )
+    });
+    session.run(&format!("SELECT pg_terminate_backend(pid) {WORKER}"));
+    sleep(Duration::from_millis(100));
+    admin.run("ROLLBACK");
+    member.until("the worker has ended", || {
+        session.one(&format!("SELECT NOT EXISTS (SELECT {WORKER})"))
+    });
+    let held: i64 =
+        watch.one("SELECT count(*) FROM mint_registry.nodes WHERE holder = 'ada' AND held");
+    assert_eq!(held, 0, "{}", member.log());
+}
+
 /// The worker is in the database of the foreign server, and leaves it to a session that wants it.
 #[test]
 fn the_database_of_the_worker_can_be_copied_renamed_and_dropped() {
