@@ -36,8 +36,8 @@ find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
     's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g; s|](\(\(\.\./\)*\)\.\./CHANGELOG.md|](\1changelog.md|g; s|SUMMARY\.md|contents.md|g' {} +
 # The site shows each README.md as the index of its folder.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
-    's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s#\(bench/results\(/[a-z]*\)*\)/README.md#\1/index.md#g' {} +
-find "$stage/src/bench" -name '*.md' -exec sed -i 's#](\(\(\.\./\)*\)docs/#](\1#g' {} +
+    's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s#\(bench/results\(/[a-z0-9]*\)*\)/README.md#\1/index.md#g' {} +
+find "$stage/src/bench" -name '*.md' -exec sed -i 's#](\(\(\.\./\)*\)docs/#](\1#g; s#](\([0-9]*\)/README\.md#](\1/index.md#g' {} +
 mdbook build "$stage"
 "$TOOLS/site_links.py" "$stage/book"
 echo "docs: $stage/book/index.html"

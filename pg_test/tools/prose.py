@@ -13,7 +13,7 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STYLE = REPOSITORY / "docs/STYLE.md"
-PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "core/README.md"]
+PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "bench/results/compare/**/*.md", "core/README.md"]
 LONGEST = 120
 
 # Roles, to which "may" gives permission.

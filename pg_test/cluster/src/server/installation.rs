@@ -1,5 +1,6 @@
 //! The server tree under test, and its programs, run as a user that the server accepts.
 
+use crate::report::short_form;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -155,10 +156,11 @@ pub fn try_signal(signal: &str, pid: impl AsRef<OsStr>) {
     drop(signaled);
 }
 
-/// Returns the folder for servers: the directory for temporary files, or, in the short form, a file system in memory
-/// with enough room, as creating and removing files takes most of the time there. `TMPDIR` overrides both.
+/// Returns the folder for servers: a file system in memory with enough room, as creating and removing files takes much of
+/// the time, or else the directory for temporary files. `TMPDIR` overrides both.
 pub fn temporary_directory() -> PathBuf {
-    const ROOM_IN_KB: u64 = 1 << 20;
+    const GB_IN_KB: u64 = 1 << 20;
+    let enough = if short_form() { GB_IN_KB } else { 8 * GB_IN_KB };
     let memory = Path::new("/dev/shm");
     let room = || -> Option<u64> {
         let answer = Command::new("df")
@@ -173,10 +175,7 @@ pub fn temporary_directory() -> PathBuf {
             .parse()
             .ok()
     };
-    if crate::report::short_form()
-        && std::env::var_os("TMPDIR").is_none()
-        && room().is_some_and(|room| room > ROOM_IN_KB)
-    {
+    if std::env::var_os("TMPDIR").is_none() && room().is_some_and(|room| room > enough) {
         return memory.to_owned();
     }
     std::env::temp_dir()
