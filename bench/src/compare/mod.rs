@@ -85,7 +85,7 @@ fn describe(
     let mut table = Table::new(
         "missing",
         "Not measured",
-        "What the server does not have, and why.",
+        "Generators that the server does not have, and the reasons.",
         &["id", "reason"],
     );
     for (name, reason) in missing {
