@@ -280,12 +280,19 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
     } else {
         format!(" ({})", names(key.relation, &key.set_numbers))
     };
+    let (table, to) = (closure.table(key.relation), closure.table(key.to));
+    // As a DELETE that cascades takes its locks: ALTER TABLE takes them in the other order, and would have to win against
+    // every such DELETE.
+    let both = if table == to {
+        table.to_owned()
+    } else {
+        format!("{to}, {table}")
+    };
     format!(
-        "      ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT {};",
-        closure.table(key.relation),
+        "      LOCK TABLE {both} IN SHARE ROW EXCLUSIVE MODE;
+      ALTER TABLE {table} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {to} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT {};",
         successor_key(key),
         names(key.relation, &key.numbers),
-        closure.table(key.to),
         names(key.to, &key.to_numbers),
         if key.match_type == "f" {
             " MATCH FULL"

@@ -13,6 +13,7 @@ fn make_shop(session: &mut Session, rows: i32) {
          CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
              customer int NOT NULL REFERENCES customer ON DELETE CASCADE ON UPDATE CASCADE, n int, UNIQUE (customer, n));
          CREATE INDEX orders_n ON orders (n DESC, customer) WITH (fillfactor = 80);
+         CREATE INDEX customer_parent ON customer (parent);
          CREATE TABLE item (orders int PRIMARY KEY REFERENCES orders DEFERRABLE, customer int, n int,
              FOREIGN KEY (customer, n) REFERENCES orders (customer, n) ON DELETE SET NULL);
          COMMENT ON COLUMN customer.id IS 'the number of a customer';
