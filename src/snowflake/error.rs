@@ -46,7 +46,7 @@ impl ToReport for IdError {
             }
             Self::NotAnId { .. } => report
                 .detail("The id is negative, or has bits or a timestamp that the layout cannot have.")
-                .hint("Use the layout that the id was minted with."),
+                .hint("Use the layout that the id was generated with."),
             Self::TimeNotOnTop(_) => report
                 .detail("Ids of this layout do not sort by time, so a span of time is not a range of ids."),
         }
@@ -56,7 +56,7 @@ impl ToReport for IdError {
 /// The error of minting on a standby.
 pub const IN_RECOVERY: Refusal = Refusal {
     message: "cannot mint ids during recovery",
-    detail: "The primary server might be minting the same ids.",
+    detail: "The primary server might be generating the same ids.",
     hint: "Mint ids on the primary server, or promote this server.",
 };
 

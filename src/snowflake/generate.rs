@@ -57,7 +57,7 @@ fn mint_as_node(layout: &Layout) -> i64 {
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "parameter \"pg_mint.node\" is not set",
         )
-        .detail("Ids without a shard are minted as the node of the server.")
+        .detail("Ids without a shard are generated as the node of the server.")
         .hint("Set \"pg_mint.node\" to a number that no other server uses, or pass a shard.")
         .raise(),
     };

@@ -69,7 +69,7 @@ pub fn init() {
     );
     GucRegistry::define_int_guc(
         c"pg_mint.max_jump",
-        c"Sets how far the clock can jump forward before minting stops.",
+        c"Sets how far the clock can jump forward before id generation stops.",
         c"A larger jump must be confirmed with mint.accept_clock().",
         &MAX_JUMP,
         1,

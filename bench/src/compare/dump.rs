@@ -14,7 +14,8 @@ pub fn measure(server: &Server, contenders: &[Contender], scale: Scale, report: 
         &format!(
             "A database with the extension and a table of {rows} rows, its key the id by default, is dumped by `pg_dump` and \
              restored by `psql` into another server with the same settings. Errors: of the restore. Then 1000 rows are inserted: \
-             how many of their ids are lower than the highest in the dump, or the error."
+             how many of their ids are lower than the highest in the dump, or the error. An ObjectID has its \
+             second and a number of the server first: of two servers in one second, the one or the other has the lower ids."
         ),
         &["id", "errors", "rows", "seconds", "lower"],
     );

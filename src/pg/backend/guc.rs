@@ -124,7 +124,7 @@ unsafe extern "C-unwind" fn assign<T: ParsedGuc>(text: *const c_char, _extra: *m
 pub fn init() {
     GucRegistry::define_int_guc(
         c"pg_mint.max_wait",
-        c"Sets how long a call waits for the clock to catch up with ids already minted.",
+        c"Sets how long a call waits for the clock to catch up with ids already generated.",
         c"A call that would have to wait longer fails immediately. Waits for a layout's own rate are not limited.",
         &MAX_WAIT,
         0,

@@ -164,8 +164,8 @@ pub(super) fn open(lock: Lock) -> Sequence {
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "cannot mint ids in a transaction that replaces the ceiling of this database",
         )
-        .detail("A rollback would restore the old ceiling, which does not cover ids minted in this transaction.")
-        .hint("Commit the transaction before minting ids.")
+        .detail("A rollback would restore the old ceiling, which does not cover ids generated in this transaction.")
+        .hint("Commit the transaction before generating ids.")
         .raise();
     }
     sequence

@@ -37,10 +37,10 @@ fn refuse_below_lanes(value: Micros) {
     if let Some(lane) = beyond(value) {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
-            "cannot reset ceiling below ids minted since the server started",
+            "cannot reset ceiling below ids generated since the server started",
         )
         .detail(lane)
-        .hint("Correct the system clock, restart the server, and reset the ceiling before any id is minted.")
+        .hint("Correct the system clock, restart the server, and reset the ceiling before any id is generated.")
         .raise();
     }
 }
@@ -55,7 +55,7 @@ fn beyond(limit: Micros) -> Option<String> {
                 .node()
                 .map_or_else(String::new, |node| format!(", node {node}"));
             format!(
-                "Ids of layout \"{layout}\"{node} were minted up to {}.",
+                "Ids of layout \"{layout}\"{node} were generated up to {}.",
                 timestamp_text(at)
             )
         })
