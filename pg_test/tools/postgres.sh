@@ -123,8 +123,9 @@ from_source() {
     tar -xf postgresql-"$major"_*.orig.tar.* -C source --strip-components=1
     cd source
     ./configure --quiet --prefix="$tree" --without-icu --with-openssl --with-uuid=e2fs
-    make -j"$(nproc)" world-bin
-    make install-world-bin
+    # Below another make, PostgreSQL's would not generate its headers first.
+    MAKELEVEL=0 make -j"$(nproc)" world-bin
+    MAKELEVEL=0 make install-world-bin
     cd / && rm -rf "$CACHE/work$major"
 }
 
