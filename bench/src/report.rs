@@ -79,11 +79,13 @@ impl Table {
             self.text,
             line(&self.columns)
         );
-        let rule: Vec<_> = self
-            .columns
-            .iter()
-            .enumerate()
-            .map(|(place, _)| if place == 0 { "---" } else { "---:" }.to_owned())
+        let is_number = |row: &Vec<String>, place: usize| {
+            row.get(place)
+                .is_some_and(|cell| cell.starts_with(|sign: char| sign.is_ascii_digit()))
+        };
+        let rule: Vec<_> = (0..self.columns.len())
+            .map(|place| place > 0 && self.rows.iter().any(|row| is_number(row, place)))
+            .map(|is_right| if is_right { "---:" } else { "---" }.to_owned())
             .collect();
         text += &line(&rule);
         for row in &self.rows {
