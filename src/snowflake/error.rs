@@ -55,9 +55,9 @@ impl ToReport for IdError {
 
 /// The error of minting on a standby.
 pub const IN_RECOVERY: Refusal = Refusal {
-    message: "cannot mint ids during recovery",
+    message: "cannot generate ids during recovery",
     detail: "The primary server might be generating the same ids.",
-    hint: "Mint ids on the primary server, or promote this server.",
+    hint: "Generate ids on the primary server, or promote this server.",
 };
 
 /// Begins the error of a text that is not a layout.

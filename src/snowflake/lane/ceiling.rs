@@ -152,7 +152,7 @@ pub(super) fn open(lock: Lock) -> Sequence {
         extension::find(SEQUENCE).and_then(open).unwrap_or_else(|| {
             report(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cannot mint ids without the ceiling of this database",
+                "cannot generate ids without the ceiling of this database",
             )
             .detail("Sequence \"mint.time_ceiling\" does not exist.")
             .hint("Use CREATE EXTENSION pg_mint in this database.")
@@ -162,7 +162,7 @@ pub(super) fn open(lock: Lock) -> Sequence {
     if extension::has_replaced(SEQUENCE, sequence.identity()) {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "cannot mint ids in a transaction that replaces the ceiling of this database",
+            "cannot generate ids in a transaction that replaces the ceiling of this database",
         )
         .detail("A rollback would restore the old ceiling, which does not cover ids generated in this transaction.")
         .hint("Commit the transaction before generating ids.")
