@@ -41,8 +41,25 @@ fn acquire(relation: pg_sys::Oid, number: u32, at_once: bool) -> pg_sys::LockAcq
 /// Locks a table and all below it against everything, until the transaction ends. Raises an error (55P03) for a lock that it
 /// does not get within `millis`; 0 is without a limit.
 pub fn lock_tables(table: pg_sys::Oid, millis: i32) {
+    lock_tree(table, pg_sys::AccessExclusiveLock, millis);
+}
+
+/// Locks a table and all below it against vacuum, and waits for one that runs, as [`lock_tables`] does, but for long enough
+/// that autovacuum gives way, which it does after `deadlock_timeout`. Sessions that read and write the table wait neither for
+/// this lock nor for who waits for it.
+pub fn lock_out_vacuum(table: pg_sys::Oid, millis: i32) {
+    const FOR_ITS_END: i32 = 500;
+    let millis = match millis {
+        0 => 0,
+        // SAFETY: an integer that the server writes only between statements, in this thread.
+        given => given.max(unsafe { pg_sys::DeadlockTimeout }.saturating_add(FOR_ITS_END)),
+    };
+    lock_tree(table, pg_sys::ShareUpdateExclusiveLock, millis);
+}
+
+fn lock_tree(table: pg_sys::Oid, mode: u32, millis: i32) {
     within(millis, || {
-        let mode = pg_sys::AccessExclusiveLock.cast_signed();
+        let mode = mode.cast_signed();
         // SAFETY: takes locks for the transaction, or raises an error; the list of the oids is not used.
         unsafe {
             pg_sys::LockRelationOid(table, mode);

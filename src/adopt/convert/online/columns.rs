@@ -43,21 +43,42 @@ pub fn block(text: &str) -> String {
 /// What a block keeps of a sequence.
 pub const STATE: &str = "last_value, is_called INTO STRICT last, called";
 
+/// The mode of nearly all that changes a table.
+pub const EXCLUSIVE: &str = "ACCESS EXCLUSIVE";
+
 /// Statements in one transaction that is short and gives up its locks early, again and again.
-pub fn retried(statements: &str) -> String {
+///
+/// An attempt waits for autovacuum first, in a mode that no client waits behind: autovacuum gives way only after
+/// `deadlock_timeout`. For all tables together it then waits for less than that: a client that has one of them and waits for
+/// another gets no deadlock.
+pub fn retried<'a>(
+    mode: &str,
+    tables: impl IntoIterator<Item = &'a str>,
+    statements: &str,
+) -> String {
     let variables = if statements.contains(STATE) {
-        "DECLARE
+        "
   last pg_catalog.int8;
-  called pg_catalog.bool;
-"
+  called pg_catalog.bool;"
     } else {
         ""
     };
+    let tables: Vec<&str> = tables.into_iter().collect();
+    let locks: Vec<String> = tables.iter().map(|table| format!(
+        "      PERFORM pg_catalog.set_config('lock_timeout', GREATEST(1, 500 OPERATOR(pg_catalog.-) (1000 OPERATOR(pg_catalog.*) pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began))::pg_catalog.int4)::pg_catalog.text, true);
+      LOCK TABLE {table} IN {mode} MODE;"
+    )).collect();
     block(&format!(
-        "{variables}BEGIN
+        "DECLARE
+  vacuum pg_catalog.text := (SELECT (s.setting::pg_catalog.int4 OPERATOR(pg_catalog.+) 500)::pg_catalog.text FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout');
+  began pg_catalog.timestamptz;{variables}
+BEGIN
   FOR attempt IN 1..120 LOOP
     BEGIN
-      PERFORM pg_catalog.set_config('lock_timeout', '500ms', true);
+      PERFORM pg_catalog.set_config('lock_timeout', vacuum, true);
+      LOCK TABLE {} IN SHARE UPDATE EXCLUSIVE MODE;
+      began := pg_catalog.clock_timestamp();
+{}
 {statements}
       RETURN;
     EXCEPTION WHEN lock_not_available THEN
@@ -66,7 +87,9 @@ pub fn retried(statements: &str) -> String {
     PERFORM pg_catalog.pg_sleep(0.5);
   END LOOP;
   RAISE EXCEPTION 'could not obtain locks' USING ERRCODE = 'lock_not_available';
-END"
+END",
+        tables.join(", "),
+        locks.join("\n")
     ))
 }
 
@@ -146,7 +169,7 @@ pub fn backfill(member: &Member) -> String {
     };
     let (first, end) = (
         tid("fill.page"),
-        tid("fill.page OPERATOR(pg_catalog.+) 50::pg_catalog.int8"),
+        tid("fill.page OPERATOR(pg_catalog.+) 10::pg_catalog.int8"),
     );
     let shown = table.replace('\'', "''").replace('%', "%%");
     block(&format!(
@@ -177,7 +200,7 @@ BEGIN
             HINT = 'Disable the trigger until the swap, and run mint.convert_plan() again.';
       END IF;
       COMMIT;
-      page := page OPERATOR(pg_catalog.+) 50::pg_catalog.int8;
+      page := page OPERATOR(pg_catalog.+) 10::pg_catalog.int8;
       IF page OPERATOR(pg_catalog.>) shown THEN
         shown := page OPERATOR(pg_catalog.+) tenth;
         RAISE NOTICE '{shown}: % of % pages', page, pages;
@@ -191,14 +214,15 @@ END"
     ))
 }
 
-/// The check that the shadow is as its column.
+/// Adds the check that the shadow is as its column.
 pub fn check(member: &Member, way: Way) -> String {
-    format!(
+    let add = format!(
         "      ALTER TABLE {} ADD CONSTRAINT {} CHECK ({}) NOT VALID;",
         member.quoted_table(),
         member.check_name(),
         is_equal(member, &way.shadow(member), "")
-    )
+    );
+    retried(EXCLUSIVE, [member.quoted_table().as_str()], &add)
 }
 
 /// The name of the index that takes the place of another.
@@ -281,16 +305,8 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         format!(" ({})", names(key.relation, &key.set_numbers))
     };
     let (table, to) = (closure.table(key.relation), closure.table(key.to));
-    // As a DELETE that cascades takes its locks: ALTER TABLE takes them in the other order, and would have to win against
-    // every such DELETE.
-    let both = if table == to {
-        table.to_owned()
-    } else {
-        format!("{to}, {table}")
-    };
-    format!(
-        "      LOCK TABLE {both} IN SHARE ROW EXCLUSIVE MODE;
-      ALTER TABLE {table} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {to} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT {};",
+    let add = format!(
+        "      ALTER TABLE {table} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {to} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT {};",
         successor_key(key),
         names(key.relation, &key.numbers),
         names(key.to, &key.to_numbers),
@@ -303,7 +319,16 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         action(&key.delete),
         timing(key.deferrable, key.deferred),
         if key.is_enforced { "VALID" } else { "ENFORCED" }
-    )
+    );
+    retried("SHARE ROW EXCLUSIVE", key_tables(closure, key), &add)
+}
+
+/// The tables of a foreign key, as a DELETE that cascades takes its locks: ALTER TABLE takes them in the other order, and
+/// would have to win against every such DELETE.
+pub fn key_tables<'a>(closure: &'a Closure, key: &ForeignKey) -> Vec<&'a str> {
+    let mut tables = vec![closure.table(key.to), closure.table(key.relation)];
+    tables.dedup();
+    tables
 }
 
 /// When a constraint is checked.

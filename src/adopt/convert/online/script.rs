@@ -3,7 +3,7 @@
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
 use crate::adopt::convert::checks;
-use crate::adopt::convert::online::closure::{Closure, Member};
+use crate::adopt::convert::online::closure::{Closure, Member, Stale};
 use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
 use crate::adopt::convert::online::swap::{self, Part};
 use crate::adopt::convert::row::Row;
@@ -149,17 +149,28 @@ fn prepare(member: &Member) -> Option<Row> {
         return None;
     };
     Some(
-        exclusive("prepare", &table, columns::retried(&statements))
-            .noting("From now on each row that is written has its shadow."),
+        exclusive(
+            "prepare",
+            &table,
+            columns::retried(columns::EXCLUSIVE, [table.as_str()], &statements),
+        )
+        .noting("From now on each row that is written has its shadow."),
     )
 }
 
 /// The note of what drops such.
 const LEFT: &str = "What a break or a restore has left.";
 
-fn drop_key(closure: &Closure, relation: u32, name: &str) -> String {
-    let (table, name) = (closure.table(relation), sql::quoted_exactly(name));
-    format!("      ALTER TABLE {table} DROP CONSTRAINT {name};")
+fn drop_key(table: &str, tables: Vec<&str>, name: &str) -> String {
+    let name = sql::quoted_exactly(name);
+    let drop = format!("      ALTER TABLE {table} DROP CONSTRAINT {name};");
+    columns::retried(columns::EXCLUSIVE, tables, &drop)
+}
+
+/// Drops a foreign key that a break or a restore has left.
+fn drop_stale_key(closure: &Closure, stale: &Stale) -> String {
+    let table = closure.table(stale.relation);
+    drop_key(table, vec![table], &stale.name)
 }
 
 /// Builds what takes the place of checks, indexes and foreign keys.
@@ -167,7 +178,7 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
     for member in closure.changed() {
         let table = member.quoted_table();
         if member.filled.is_none() {
-            let add = columns::retried(&columns::check(member, way));
+            let add = columns::check(member, way);
             rows.push(exclusive("constraint", &table, add));
         }
         if member.filled != Some(true) {
@@ -175,7 +186,7 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
         }
     }
     for stale in &closure.stale_keys {
-        let drop = columns::retried(&drop_key(closure, stale.relation, &stale.name));
+        let drop = drop_stale_key(closure, stale);
         rows.push(exclusive("constraint", closure.table(stale.relation), drop).noting(LEFT));
     }
     for stale in &closure.stale_indexes {
@@ -209,7 +220,7 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
     for key in &closure.keys {
         let table = closure.table(key.relation);
         if key.built.is_none() {
-            let add = columns::retried(&columns::foreign_key(closure, key, way));
+            let add = columns::foreign_key(closure, key, way);
             rows.push(Row::runs("constraint", add).locking(table, "SHARE ROW EXCLUSIVE"));
         }
         if key.validated && key.built != Some(true) {
@@ -291,19 +302,25 @@ fn drop_shadow(member: &Member, shadow: &str) -> Row {
         member.trigger(),
         member.function()
     );
-    exclusive("cleanup", &table, columns::retried(&drop)).noting("There is no way back afterwards.")
+    let drop = columns::retried(columns::EXCLUSIVE, [table.as_str()], &drop);
+    exclusive("cleanup", &table, drop).noting("There is no way back afterwards.")
 }
 
 /// Drops shadows before any swap.
 fn abandon(closure: &Closure) -> Vec<Row> {
     let mut rows = Vec::new();
-    let built = closure.keys.iter().filter(|key| key.built.is_some());
-    let built = built.map(|key| (key.relation, successor_key(key)));
-    let stale = closure.stale_keys.iter();
-    let stale = stale.map(|key| (key.relation, key.name.clone()));
-    for (relation, name) in built.chain(stale) {
-        let drop = columns::retried(&drop_key(closure, relation, &name));
-        rows.push(exclusive("cleanup", closure.table(relation), drop));
+    for key in closure.keys.iter().filter(|key| key.built.is_some()) {
+        let table = closure.table(key.relation);
+        let drop = drop_key(
+            table,
+            columns::key_tables(closure, key),
+            &successor_key(key),
+        );
+        rows.push(exclusive("cleanup", table, drop));
+    }
+    for stale in &closure.stale_keys {
+        let drop = drop_stale_key(closure, stale);
+        rows.push(exclusive("cleanup", closure.table(stale.relation), drop));
     }
     for member in closure.changed().filter(|member| member.new_type.is_some()) {
         rows.push(drop_shadow(member, &member.new_name()));

@@ -14,15 +14,9 @@ pub type Part<'a> = (&'a Member, Table);
 /// Under the locks it asks for the plan again: nothing but the swap may be left, as somebody may have created an index or a
 /// foreign key since, or an earlier step may have failed.
 pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> String {
-    let mut lines = vec![
-        format!(
-            "LOCK TABLE {} IN ACCESS EXCLUSIVE MODE",
-            tables(closure).join(", ")
-        ),
-        format!(
-            "IF EXISTS (SELECT FROM {plan} AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF"
-        ),
-    ];
+    let mut lines = vec![format!(
+        "IF EXISTS (SELECT FROM {plan} AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF"
+    )];
     for key in &closure.keys {
         let name = sql::quoted_exactly(&key.name);
         lines.push(format!(
@@ -55,16 +49,16 @@ pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Stri
         .iter()
         .map(|line| format!("      {line};\n"))
         .collect();
-    columns::retried(body.trim_end())
+    columns::retried(columns::EXCLUSIVE, tables(closure), body.trim_end())
 }
 
 /// All tables that the swap locks, the column's own first.
-pub fn tables(closure: &Closure) -> Vec<String> {
+pub fn tables(closure: &Closure) -> Vec<&str> {
     let own = closure.columns.iter().map(|member| member.relation);
     let others = closure.keys.iter().flat_map(|key| [key.to, key.relation]);
-    let mut found: Vec<String> = Vec::new();
+    let mut found = Vec::new();
     for relation in own.chain(others) {
-        let name = closure.table(relation).to_owned();
+        let name = closure.table(relation);
         if !found.contains(&name) {
             found.push(name);
         }

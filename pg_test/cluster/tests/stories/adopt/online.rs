@@ -4,6 +4,8 @@ use super::load::during;
 use mint_cluster::{Server, Session, count, say};
 use std::time::Duration;
 
+/// What a statement of a client may take, on a machine that does much else: without bounds on its waits it would be minutes.
+const LONGEST: Duration = Duration::from_secs(5);
 const PLAN: &str = "mint.convert_plan('customer', 'id', 'snowflake_next_id(5)')";
 const BACK: &str = "mint.convert_plan('customer', 'id', NULL)";
 
@@ -90,7 +92,6 @@ fn integers_become_bigint_under_load() {
             "UPDATE orders SET n = n + 1000 WHERE customer = (SELECT (random() * 50000)::int + 1) AND n < 1000 AND id % 5 <> 0",
         ],
     ];
-    let most = Duration::from_secs(2);
     let ((), seen) = during(&server, &clients, || {
         gexec(&server, PLAN, UNTIL_SWAP);
     });
@@ -98,7 +99,7 @@ fn integers_become_bigint_under_load() {
         "there: {} statements, the longest {:?}: {}",
         seen.statements, seen.longest, seen.which
     ));
-    seen.assert_undisturbed(most, &["0A000"]);
+    seen.assert_undisturbed(LONGEST, &["0A000"]);
     assert_sound(&mut session);
     let wide: String = shape(&mut session);
     assert!(wide.contains("customer.id bigint t"), "{wide}");
@@ -112,7 +113,7 @@ fn integers_become_bigint_under_load() {
         "back: {} statements, the longest {:?}: {}",
         seen.statements, seen.longest, seen.which
     ));
-    seen.assert_undisturbed(most, &["0A000"]);
+    seen.assert_undisturbed(LONGEST, &["0A000"]);
     gexec(&server, BACK, "true");
     assert_eq!(shape(&mut session), before);
     assert_sound(&mut session);
@@ -121,7 +122,7 @@ fn integers_become_bigint_under_load() {
     let ((), seen) = during(&server, &clients, || {
         gexec(&server, PLAN, "true");
     });
-    seen.assert_undisturbed(most, &["0A000", "2200H", "55000"]);
+    seen.assert_undisturbed(LONGEST, &["0A000", "2200H", "55000"]);
     let after: String = shape(&mut session);
     assert!(
         !after.contains("mint_copy") && after.contains("snowflake_next_id(5)"),
@@ -132,6 +133,72 @@ fn integers_become_bigint_under_load() {
     assert!(large);
     assert_sound(&mut session);
     session.run("SELECT mint.convert_revert('customer', 'id')");
+}
+
+/// While a transaction keeps a lock for long, the swap tries again and again, and others wait for one attempt at most.
+#[test]
+fn a_long_transaction_holds_up_the_script_alone() {
+    let server = Server::start("long transaction");
+    let mut session = server.connect("postgres");
+    make_shop(&mut session, 1_000);
+    gexec(&server, PLAN, "phase NOT IN ('swap', 'cleanup', 'default')");
+    let mut long = server.connect("postgres");
+    long.run("BEGIN; SELECT FROM item LIMIT 1");
+    let clients: [&[&str]; 2] = [
+        &["UPDATE customer SET name = name WHERE id = 7"],
+        &["SELECT count(*) FROM orders"],
+    ];
+    let ((), seen) = during(&server, &clients, || {
+        std::thread::scope(|scope| {
+            let swap = scope.spawn(|| gexec(&server, PLAN, UNTIL_SWAP));
+            std::thread::sleep(2 * LONGEST);
+            assert!(!swap.is_finished());
+            long.run("COMMIT");
+        });
+    });
+    say(format!("the longest {:?}: {}", seen.longest, seen.which));
+    seen.assert_undisturbed(LONGEST, &["0A000"]);
+    assert!(has_stage(&mut session, Stage::Swapped));
+}
+
+/// Autovacuum, which a backfill is sure to start, holds up neither the script nor a conversion, though it gives way to nobody
+/// before `deadlock_timeout`, and nobody waits for it with them.
+#[test]
+fn autovacuum_gives_way() {
+    let server = Server::build("autovacuum gives way")
+        .conf("autovacuum_naptime = 1s")
+        .start();
+    let mut session = server.connect("postgres");
+    make_shop(&mut session, 5_000);
+    for (table, column) in [("customer", "name"), ("orders", "n"), ("item", "n")] {
+        session.run(&format!(
+            "ALTER TABLE {table} SET (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0,
+                 autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1);
+             UPDATE {table} SET {column} = {column}"
+        ));
+    }
+    let mut watcher = server.connect("postgres");
+    let mut vacuumed = |table: &str| {
+        server.until("autovacuum is at work", || {
+            watcher.one(&format!(
+                "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE relid = '{table}'::regclass"
+            ))
+        });
+    };
+    let clients: [&[&str]; 2] = [
+        &["UPDATE customer SET name = name WHERE id = 7"],
+        &["DELETE FROM customer WHERE id = 0"],
+    ];
+    let ((), seen) = during(&server, &clients, || {
+        vacuumed("customer");
+        gexec(&server, PLAN, UNTIL_SWAP);
+        vacuumed("orders");
+        gexec(&server, PLAN, "phase = 'cleanup'");
+        vacuumed("customer");
+        session.run("SELECT mint.convert('customer', 'id', 'snowflake_next_id(5)', '100 ms', 3)");
+    });
+    say(format!("the longest {:?}: {}", seen.longest, seen.which));
+    seen.assert_undisturbed(LONGEST, &["0A000"]);
 }
 
 /// The references hold, by the rows and not by what the constraints promise.
