@@ -99,6 +99,15 @@ as_server_user() {
     if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
 }
 
+# Makes that user where no package of PostgreSQL has, with the home and the shell that
+# Debian's gives it.
+need_server_user() {
+    if [ "$(id -u)" != 0 ] || id postgres >/dev/null 2>&1; then return; fi
+    say "pg_mint: creating the user postgres, as PostgreSQL does not run as root"
+    useradd --system --user-group --home-dir /var/lib/postgresql --shell /bin/bash postgres ||
+        die "the user postgres cannot be created: create it, or run this as an ordinary user"
+}
+
 # An empty directory that the servers' user owns.
 server_dir() {
     rm -rf "$1" && mkdir -p "$1"

@@ -243,6 +243,7 @@ build() {
 # One run at a time, as two would build the same tree.
 exec 9>"$CACHE/postgres.lock"
 flock 9
+need_server_user
 cached || build
 write_pgrx_config
 pg_config_of "$tree" "$major"
