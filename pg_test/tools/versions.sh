@@ -24,12 +24,30 @@ for one in "${named[@]}"; do is META.json "$one"; done
 
 # A released script is what servers have that install the new library.
 if [ -e .git ]; then
-    for tag in $(git tag --list 'v[0-9]*'); do
+    shallow=$(git rev-parse --is-shallow-repository) && tags=$(git tag --list 'v[0-9]*') ||
+        die "git cannot read $REPO, so released scripts cannot be compared"
+    [ "$shallow" = false ] || say "released scripts are not compared, as this clone is shallow: git fetch --unshallow --tags"
+    for tag in $tags; do
         for script in $(git ls-tree --name-only "$tag" sql/ | grep -- '--'); do
             git diff --quiet "$tag" -- "$script" || found+=("$script is not the one that was released as $tag")
         done
     done
 fi
+
+# A server that has an older version must have a way to this one.
+ways=" $version "
+updates=(sql/pg_mint--*--*.sql)
+for _ in "${updates[@]}"; do
+    for script in "${updates[@]}"; do
+        [[ $script =~ --(.*)--(.*)\.sql ]] && [[ $ways == *" ${BASH_REMATCH[2]} "* ]] && ways+="${BASH_REMATCH[1]} "
+    done
+done
+for script in sql/pg_mint--*.sql; do
+    from=${script#*--}
+    from=${from%%--*}
+    from=${from%.sql}
+    [[ $ways == *" $from "* ]] || found+=("$script: no script updates $from to $version")
+done
 
 scripts=(Makefile .ci/run debian/rules debian/tests/installcheck packaging/* .github/workflows/* pg_test/tools/* Dockerfile)
 for script in "${scripts[@]}"; do
