@@ -5,7 +5,7 @@ ARG PG=18
 FROM debian:stable-slim AS unpacked
 ARG PG
 RUN --mount=type=bind,from=packages,target=/packages \
-    dpkg-deb -x /packages/postgresql-${PG}-pg-mint_*.deb /unpacked && \
+    dpkg-deb -x /packages/*postgresql-${PG}-pg-mint_*_$(dpkg --print-architecture).deb /unpacked && \
     mkdir -p /image/lib /image/share /image/licenses && \
     cp -r /unpacked/usr/lib/postgresql/${PG}/lib/. /image/lib/ && \
     cp -r /unpacked/usr/share/postgresql/${PG}/extension /image/share/ && \

@@ -24,7 +24,8 @@ suite=${SUITE:-stable}
 base=$CACHE/chroot/$suite
 root=$CACHE/chroot/now
 rust=$(rustc --print sysroot)
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -n 1)
+need_lists
+mirror=$(mirror)
 [ -n "$mirror" ] || die "apt's configuration names no mirror of Debian"
 
 debian() {

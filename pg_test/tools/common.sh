@@ -99,6 +99,15 @@ as_server_user() {
     if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
 }
 
+# Makes that user where no package of PostgreSQL has, with the home and the shell that
+# Debian's gives it.
+need_server_user() {
+    if [ "$(id -u)" != 0 ] || id postgres >/dev/null 2>&1; then return; fi
+    say "pg_mint: creating the user postgres, as PostgreSQL does not run as root"
+    useradd --system --user-group --home-dir /var/lib/postgresql --shell /bin/bash postgres ||
+        die "the user postgres cannot be created: create it, or run this as an ordinary user"
+}
+
 # An empty directory that the servers' user owns.
 server_dir() {
     rm -rf "$1" && mkdir -p "$1"
@@ -140,6 +149,20 @@ install_packages() {
         { $get update && $get install -y --no-install-recommends "$@"; }
 }
 
+# apt's lists of packages, which images of containers lack. Without them, apt knows
+# neither packages nor its own mirror.
+need_lists() {
+    if ! command -v apt-get >/dev/null || [ -n "$(apt-get indextargets)" ]; then return; fi
+    if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
+        say "pg_mint: apt has no lists of packages; please run: sudo apt-get update"
+        return 1
+    fi
+    step "downloading apt's lists of packages" lists as_root apt-get update --error-on=any
+}
+
+# The mirror of Debian that apt is configured with.
+mirror() { apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1; }
+
 # Packages to build the extension: bindgen needs libclang, and PostgreSQL's headers
 # include those of ICU, OpenSSL and Kerberos where it was built with them.
 BUILD_PACKAGES="build-essential pkg-config libclang-dev libicu-dev libkrb5-dev libssl-dev zlib1g-dev"
@@ -179,15 +202,15 @@ need_cargo_pgrx() {
 # The default major version: the first that is in the cache already or takes no
 # build, or else 15.
 default_major() {
-    local m
+    local m lists=
     for m in 15 17 18 19 16; do
-        if [ -e "$CACHE/pg$m/done" ] || [ -x "/usr/lib/postgresql/$m/bin/postgres" ] ||
-            apt-cache show "postgresql-server-dev-$m" >/dev/null 2>&1; then
-            echo "$m"
-            return
-        fi
+        if [ -e "$CACHE/pg$m/done" ] || [ -x "/usr/lib/postgresql/$m/bin/postgres" ]; then break; fi
+        [ -n "$lists" ] || need_lists || true
+        lists=sought
+        if apt-cache show "postgresql-server-dev-$m" >/dev/null 2>&1; then break; fi
+        m=
     done
-    echo 15
+    echo "${m:-15}"
 }
 
 # The demonstration server of a major version, if it runs: see run.sh.

@@ -17,7 +17,9 @@ out=$CACHE/package
 sources() {
     cd "$REPO"
     if [ -e .git ]; then
-        local now; now=$(git stash create)
+        # A file with nothing but a new time would make git stash fail, without a word.
+        git update-index -q --refresh || true
+        local now; now=$(git stash create) || die "git stash create fails in $REPO"
         git archive --prefix="$name/" "${now:-HEAD}" | tar -x -C "$out"
     else
         mkdir "$out/$name"

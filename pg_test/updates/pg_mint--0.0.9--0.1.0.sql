@@ -1,5 +1,5 @@
 -- What the practice of updates.rs has to reach from its version 0.0.9: a function that is new, others with other
--- properties, arguments, privileges and comments, an operator and a view with more.
+-- properties, arguments and comments, an operator and a view with more.
 \echo Use "ALTER EXTENSION pg_mint UPDATE" to load this file. \quit
 
 CREATE FUNCTION "max_uuid"() RETURNS uuid
@@ -24,9 +24,6 @@ AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
 ALTER OPERATOR = (objectid, objectid) SET (RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel);
 
 CREATE OR REPLACE VIEW mint.lanes AS SELECT * FROM mint.lanes();
-GRANT SELECT ON mint.lanes TO pg_monitor;
 COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';
 
-REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
-GRANT SELECT ON mint.segments TO PUBLIC;
 ALTER FUNCTION mint.ceilings() ROWS 10;

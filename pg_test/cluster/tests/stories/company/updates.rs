@@ -1,18 +1,19 @@
 //! Updates of the extension: from the script of an earlier version, with this library, to what a new installation has.
 //!
 //! Released versions have their scripts in `sql`, which never change. Beside them there is a version 0.0.9 that nobody
-//! released: the script of now with [`CHANGES`] undone, and an update that does them.
+//! released: a released script with [`CHANGES`] undone, and an update that does them.
 
 use crate::company::dumps::{assert_far, fill_far};
 use crate::company::schema::{fill_registry, shop};
 use mint_cluster::{Server, Session, assert_ascending, extension_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PRACTICE: &str = "0.0.9";
 
-/// What the script of now says, and what 0.0.9 says instead.
-const CHANGES: [(&str, &str); 10] = [
+/// What that script says, and what 0.0.9 says instead.
+const CHANGES: [(&str, &str); 8] = [
     (
         "CREATE FUNCTION \"max_uuid\"() RETURNS uuid\nIMMUTABLE STRICT PARALLEL SAFE COST 1\nLANGUAGE c\nAS 'MODULE_PATHNAME', 'max_uuid_wrapper';\n",
         "",
@@ -38,14 +39,9 @@ const CHANGES: [(&str, &str); 10] = [
         "CREATE VIEW mint.lanes AS SELECT layout, node, last_id FROM mint.lanes();",
     ),
     (
-        "COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';\nGRANT SELECT ON mint.lanes TO pg_monitor;\n",
+        "COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';\n",
         "COMMENT ON VIEW mint.lanes IS 'Shows lanes';\n",
     ),
-    (
-        "REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;\n",
-        "",
-    ),
-    ("GRANT SELECT ON mint.segments TO PUBLIC;\n", ""),
     ("ALTER FUNCTION mint.ceilings() ROWS 10;\n", ""),
 ];
 
@@ -68,28 +64,71 @@ fn current() -> String {
     version.expect("a version").trim_matches('"').to_owned()
 }
 
-/// Puts the scripts of 0.0.9 beside those of the server tree.
-fn install_practice() {
-    let current = current();
-    let mut script = read(&format!("sql/pg_mint--{current}.sql"));
-    for (now, before) in CHANGES {
-        assert_eq!(script.matches(now).count(), 1, "{now}");
-        script = script.replace(now, before);
-    }
-    let update = format!("pg_mint--{PRACTICE}--{current}.sql");
-    for (name, text) in [
-        (format!("pg_mint--{PRACTICE}.sql"), script),
-        (update.clone(), read(&format!("pg_test/updates/{update}"))),
-    ] {
-        let place = extension_folder().join(name);
-        // Other stories may read it, and write it at the same time.
-        let next = place.with_extension(format!("{:?}", std::thread::current().id()));
-        fs::write(&next, text).expect("the folder of extensions can be written");
-        fs::rename(&next, &place).expect("a script can be put in");
+/// The scripts of 0.0.9 beside those of the server tree, for as long as a story uses them.
+struct Practice;
+
+/// The stories that use them now.
+static STORIES: Mutex<usize> = Mutex::new(0);
+
+fn stories() -> MutexGuard<'static, usize> {
+    STORIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Practice {
+    fn install() -> Self {
+        let mut stories = stories();
+        *stories += 1;
+        let practice = Self;
+        if *stories == 1 {
+            for (name, text) in scripts() {
+                fs::write(extension_folder().join(name), text)
+                    .expect("the folder of extensions can be written");
+            }
+        }
+        practice
     }
 }
 
-/// The definitions of all objects of the extension: what the tests of the catalog print, and who may use what.
+impl Drop for Practice {
+    fn drop(&mut self) {
+        let mut stories = stories();
+        *stories -= 1;
+        if *stories == 0 {
+            for (name, _) in scripts() {
+                // Nobody needs to know of a script that was not there.
+                let _ = fs::remove_file(extension_folder().join(name));
+            }
+        }
+    }
+}
+
+/// Returns the scripts of 0.0.9 with their names: its update leads to the released version that it was written for, from
+/// where the released ones continue.
+fn scripts() -> [(String, String); 2] {
+    let folder = repository("pg_test/updates");
+    let mut names = fs::read_dir(&folder)
+        .expect("the folder of the update")
+        .map(|file| {
+            file.expect("a file")
+                .file_name()
+                .into_string()
+                .expect("a name")
+        });
+    let (Some(update), None) = (names.next(), names.next()) else {
+        panic!("{} has one update", folder.display());
+    };
+    let to = update.strip_prefix(&format!("pg_mint--{PRACTICE}--"));
+    let mut script = read(&format!("sql/pg_mint--{}", to.expect("an update of 0.0.9")));
+    for (after, before) in CHANGES {
+        assert_eq!(script.matches(after).count(), 1, "{after}");
+        script = script.replace(after, before);
+    }
+    let text = read(&format!("pg_test/updates/{update}"));
+    [(format!("pg_mint--{PRACTICE}.sql"), script), (update, text)]
+}
+
+/// The definitions of all objects of the extension: what the tests of the catalog print, who may use what, and comments.
+/// The comment of the extension itself stays that of the version that was created, unless an update script has its own.
 fn definitions(server: &Server, database: &str) -> String {
     let of = |file: &str| {
         let script = read(&format!("pg_test/sql/{file}.sql"));
@@ -100,10 +139,16 @@ fn definitions(server: &Server, database: &str) -> String {
             lines.filter(|line| !line.starts_with("DROP ") && !line.starts_with("SET search_path"));
         lines.collect::<Vec<_>>().join("\n")
     };
-    let rights = "SELECT n.nspname, nspacl FROM pg_namespace n WHERE nspname = 'mint';
-        SELECT c.oid::regclass, relacl, pg_get_viewdef(c.oid) FROM own JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid ORDER BY c.oid::regclass::text COLLATE \"C\";
-        SELECT p.oid::regprocedure, proacl, pg_get_functiondef(p.oid) FROM own JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid WHERE prokind <> 'a' ORDER BY p.oid::regprocedure::text COLLATE \"C\";
-        SELECT t.oid::regtype, typacl FROM own JOIN pg_type t ON classid = 'pg_type'::regclass AND objid = t.oid ORDER BY t.oid::regtype::text COLLATE \"C\";
+    let rights = "SELECT n.nspname, nspowner::regrole, nspacl FROM pg_namespace n WHERE nspname = 'mint';
+        SELECT c.oid::regclass, relowner::regrole, relacl, pg_get_viewdef(c.oid) FROM own JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid ORDER BY c.oid::regclass::text COLLATE \"C\";
+        SELECT attrelid::regclass, attname, attacl, pg_get_expr(adbin, adrelid) FROM own JOIN pg_attribute ON classid = 'pg_class'::regclass AND objid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attnum > 0 ORDER BY attrelid::regclass::text COLLATE \"C\", attnum;
+        SELECT pg_get_ruledef(r.oid) FROM own JOIN pg_rewrite r ON classid = 'pg_class'::regclass AND objid = ev_class WHERE rulename <> '_RETURN' ORDER BY 1;
+        SELECT p.oid::regprocedure, proowner::regrole, proacl, CASE WHEN prokind <> 'a' THEN pg_get_functiondef(p.oid) END FROM own JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid ORDER BY p.oid::regprocedure::text COLLATE \"C\";
+        SELECT t.oid::regtype, typowner::regrole, typacl FROM own JOIN pg_type t ON classid = 'pg_type'::regclass AND objid = t.oid ORDER BY t.oid::regtype::text COLLATE \"C\";
+        SELECT pg_describe_object(classoid, objoid, objsubid), privtype, initprivs FROM own JOIN pg_init_privs ON (classoid, objoid) = (classid, objid) ORDER BY 1;
+        SELECT pg_describe_object(classoid, objoid, objsubid), description FROM pg_description
+            WHERE (classoid, objoid) IN (SELECT classid, objid FROM own UNION SELECT d.classid, d.objid FROM own o JOIN pg_depend d ON (refclassid, refobjid) = (o.classid, o.objid) WHERE d.classid IN ('pg_trigger'::regclass, 'pg_rewrite'::regclass, 'pg_constraint'::regclass))
+            ORDER BY 1;
         SELECT classid::regclass, pg_describe_object(classid, objid, 0) FROM own ORDER BY 1, pg_describe_object(classid, objid, 0) COLLATE \"C\"";
     let [catalog, objects] = ["catalog", "catalog_objects"].map(of);
     // What the former says of sessions and ids is not of the definitions.
@@ -113,12 +158,19 @@ fn definitions(server: &Server, database: &str) -> String {
     String::from_utf8(said).expect("definitions are text")
 }
 
-/// Returns the versions that can be updated to the current one.
+/// Returns the versions that can be installed beside the current one. Each has a way to it.
 fn earlier_versions(session: &mut Session) -> Vec<String> {
-    session.column(&format!(
-        "SELECT source FROM pg_extension_update_paths('pg_mint') WHERE target = '{}' AND path IS NOT NULL ORDER BY 1",
+    let ways = format!(
+        "FROM pg_available_extension_versions JOIN pg_extension_update_paths('pg_mint') ON source = version
+         WHERE name = 'pg_mint' AND target = '{}'",
         current()
-    ))
+    );
+    let without: Vec<String> = session.column(&format!("SELECT source {ways} AND path IS NULL"));
+    assert!(without.is_empty(), "no script updates {without:?}");
+    let versions: Vec<String> = session.column(&format!("SELECT source {ways} ORDER BY 1"));
+    let practice = versions.iter().any(|version| version == PRACTICE);
+    assert!(practice, "{versions:?}");
+    versions
 }
 
 /// Makes data of every kind as the owner of the database.
@@ -179,27 +231,24 @@ fn assert_data(owner: &mut Session, round: i64, how: &str) {
 #[test]
 fn an_update_makes_what_a_new_installation_has() {
     let (server, mut fresh) = shop("updates");
-    install_practice();
+    let _practice = Practice::install();
     fresh.run("CREATE EXTENSION pg_mint");
     let expected = definitions(&server, "shop");
     assert!(
         expected.len() > 50_000 && !expected.contains("ERROR"),
         "{expected}"
     );
-    let versions = earlier_versions(&mut fresh);
-    assert!(
-        versions.iter().any(|version| version == PRACTICE),
-        "{versions:?}"
-    );
     let mut session = server.connect("postgres");
     session.run("GRANT pg_monitor TO owner");
-    for version in versions {
+    for version in earlier_versions(&mut fresh) {
         session.run("DROP DATABASE IF EXISTS earlier");
         session.run("CREATE DATABASE earlier OWNER owner");
         session.run("ALTER DATABASE earlier SET pg_mint.a_setting_of_before = '5 s'");
         let mut owner = server.connect_as("owner", "earlier");
         owner.run(&format!("CREATE EXTENSION pg_mint VERSION '{version}'"));
-        assert_ne!(definitions(&server, "earlier"), expected, "{version}");
+        // A released version may differ in nothing but its library.
+        let differs = definitions(&server, "earlier") != expected;
+        assert!(differs || version != PRACTICE, "{version}");
         fill(&server, &mut owner);
         assert_data(&mut owner, 1, &format!("{version} before the update"));
         let mut beside = server.connect_as("owner", "earlier");
@@ -242,13 +291,53 @@ fn an_update_makes_what_a_new_installation_has() {
     }
 }
 
+/// Dumps contain what users granted on the extension's objects before an update. Where its script grants or revokes on an
+/// object that was there, the server takes all grants on it for the extension's own, and dumps lack them.
+#[test]
+fn grants_of_users_are_dumped_after_an_update() {
+    let (server, mut session) = shop("grants and updates");
+    let _practice = Practice::install();
+    let versions = earlier_versions(&mut session);
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE reader");
+    for version in versions {
+        for name in ["earlier", "copy"] {
+            session.run(&format!("DROP DATABASE IF EXISTS {name}"));
+            session.run(&format!("CREATE DATABASE {name}"));
+        }
+        let mut earlier = server.connect("earlier");
+        earlier.run(&format!("CREATE EXTENSION pg_mint VERSION '{version}'"));
+        earlier.run(
+            "GRANT SELECT ON ALL TABLES IN SCHEMA mint TO reader; GRANT SELECT ON ALL SEQUENCES IN SCHEMA mint TO reader;
+             GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA mint, public TO reader; GRANT USAGE ON SCHEMA mint TO reader",
+        );
+        earlier.run("ALTER EXTENSION pg_mint UPDATE");
+        let [granted, restored] = ["earlier", "copy"].map(|name| {
+            if name == "copy" {
+                server.restore("postgres", "copy", &server.dump("postgres", "earlier"));
+            }
+            server.connect(name).column::<String>(
+                "SELECT pg_describe_object(classid, oid, 0) FROM (SELECT 'pg_namespace'::regclass AS classid, oid, nspacl AS acl FROM pg_namespace
+                     UNION ALL SELECT 'pg_class'::regclass, oid, relacl FROM pg_class UNION ALL SELECT 'pg_proc'::regclass, oid, proacl FROM pg_proc) AS o
+                 WHERE acl::text ~ '\\mreader='",
+            )
+        });
+        assert!(granted.len() > 200, "{version}: {granted:?}");
+        let lost: Vec<_> = granted
+            .iter()
+            .filter(|object| !restored.contains(object))
+            .collect();
+        assert!(lost.is_empty(), "{version}: {lost:?}");
+    }
+}
+
 /// A package is replaced before the last session of the old library has ended, or a script is installed without its
 /// library: what that lacks is an error, and the rest goes on.
 #[test]
 fn a_library_that_lacks_a_function_says_so() {
     const LACKING: &[u8] = b"max_uuid_wrapper";
     let (server, mut owner) = shop("an old library");
-    install_practice();
+    let _practice = Practice::install();
     server.install_library(|library| {
         let places = (0..library.len() - LACKING.len())
             .filter(|&place| library[place..].starts_with(LACKING));
