@@ -105,6 +105,14 @@ cannot_be_had() {
     exit "$CANNOT_BE_HAD"
 }
 
+# Suites without a release move and mirrors lag behind them: what a mirror does not give out cannot be had. Of the others
+# it has all, so that a failed download is an error.
+cannot_be_downloaded() {
+    local why; why="Debian $suites cannot be downloaded: $(grep '^E:' "$log" | tail -n 1) ($log)"
+    [[ $suites != sid* ]] || cannot_be_had "$why"
+    die "$why"
+}
+
 # fetch_lists SUITES: those of the mirror, into an empty folder.
 fetch_lists() { apt_of "$1" apt-get update --error-on=any; }
 
@@ -209,9 +217,7 @@ from_another_suite() {
     [ -n "$(mirror)" ] || cannot_be_had "apt is configured with no mirror of Debian"
     rm -rf "$work" && mkdir -p "$work" && cd "$work"
     if ! fetch_lists "$suites" >"$log" 2>&1; then
-        # What the mirror does not have is no failure.
-        ! grep 'does not have a Release file' "$log" >&2 || cannot_be_had "apt's mirror lacks a suite of Debian $suites ($log)"
-        die "the lists of Debian $suites cannot be downloaded: $(grep -m 1 '^[EW]:' "$log") ($log)"
+        cannot_be_downloaded
     elif ! listed "$suites" >>"$log" 2>&1; then
         cannot_be_had "Debian $suites has neither its source nor its packages ($log)"
     elif fetch_source "$suites" >>"$log" 2>&1; then
@@ -221,7 +227,7 @@ from_another_suite() {
         need patchelf
         step "taking PostgreSQL $major out of Debian's packages of $suites" "postgres$major" from_newer_packages
     else
-        die "PostgreSQL $major of Debian $suites cannot be downloaded: $(grep '^E:' "$log" | tail -n 1) ($log)"
+        cannot_be_downloaded
     fi
 }
 
