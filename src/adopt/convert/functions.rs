@@ -61,8 +61,8 @@ fn span(micros: i64) -> Option<Interval> {
 /// Makes a generator the default of a column of type bigint or uuid, in place of a sequence, an identity or another default.
 /// Returns the statement that reverts it; nothing if the column is converted already.
 ///
-/// - **Locks**: the table, all below and the sequence, for milliseconds. An attempt waits for each no longer than
-///   `lock_timeout` and is then undone and repeated, with a pause in between; after all `retries`, 55P03.
+/// - **Locks**: the table, all below and the sequence, for milliseconds. An attempt waits for autovacuum, then for each
+///   no longer than `lock_timeout`, and is then undone and repeated, with a pause in between; after all `retries`, 55P03.
 /// - **Ids**: the largest of the table is below all new ones, as read under the lock; else 55000.
 /// - **The sequence** stays, at its end: nextval() of it is an error. Its comment is the record for [`convert_revert`].
 /// - **Transaction block**: allowed, at READ COMMITTED; the locks last until its end.

@@ -83,6 +83,9 @@ fn statements(table: &Table, generator: &Generator) -> Vec<Row> {
     let call = format!("SELECT mint.convert({literal}, {column}, {text})");
     let mut rows = vec![
         Row::runs("swap", "BEGIN".to_owned()).noting(&format!("In place of all that follows: {call}. It checks the ids under the lock, and tries again for a lock that it does not get.")),
+        Row::runs("swap", format!("LOCK TABLE {name} IN SHARE UPDATE EXCLUSIVE MODE"))
+            .locking(&name, "SHARE UPDATE EXCLUSIVE")
+            .noting("Waits for a vacuum of the table, and nobody waits behind it. Autovacuum gives way after deadlock_timeout."),
         Row::runs("swap", "SET LOCAL lock_timeout TO '1s'".to_owned()),
         Row::runs("swap", format!("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE"))
             .locking(&name, "ACCESS EXCLUSIVE")
