@@ -1,5 +1,7 @@
 -- Conversions of columns of types bigint and uuid, and their reverts.
 CREATE EXTENSION pg_mint;
+-- The owner has this name, whoever runs the test.
+CREATE ROLE merchant SUPERUSER; SET SESSION AUTHORIZATION merchant;
 CREATE SCHEMA shop;
 SET search_path = shop, public;
 
@@ -291,4 +293,5 @@ DROP TABLE own;
 DROP VIEW sequences_now, columns_now;
 DROP SCHEMA shop CASCADE;
 DROP ROLE reader; DROP ROLE member; DROP ROLE owner;
+RESET SESSION AUTHORIZATION; DROP ROLE merchant;
 DROP EXTENSION pg_mint;

@@ -1,5 +1,7 @@
 -- What a conversion refuses: by name, with what to do, and with everything as it was.
 CREATE EXTENSION pg_mint;
+-- The owner has this name, whoever runs the test.
+CREATE ROLE merchant SUPERUSER; SET SESSION AUTHORIZATION merchant;
 CREATE SCHEMA shop;
 SET search_path = shop, public;
 CREATE TABLE t (id bigserial PRIMARY KEY, n integer, total numeric, label text, g bigint GENERATED ALWAYS AS (n + 1) STORED);
@@ -241,4 +243,5 @@ SELECT adrelid::regclass, pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adre
 
 DROP SCHEMA shop CASCADE;
 DROP ROLE other;
+RESET SESSION AUTHORIZATION; DROP ROLE merchant;
 DROP EXTENSION pg_mint;

@@ -65,7 +65,7 @@ pub fn retried<'a>(
     };
     let tables: Vec<&str> = tables.into_iter().collect();
     let locks: Vec<String> = tables.iter().map(|table| format!(
-        "      PERFORM pg_catalog.set_config('lock_timeout', GREATEST(1, 500 OPERATOR(pg_catalog.-) (1000 OPERATOR(pg_catalog.*) pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began))::pg_catalog.int4)::pg_catalog.text, true);
+        "      PERFORM pg_catalog.set_config('lock_timeout', pg_catalog.int4larger(1, 500 OPERATOR(pg_catalog.-) (1000 OPERATOR(pg_catalog.*) pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began))::pg_catalog.int4)::pg_catalog.text, true);
       LOCK TABLE {table} IN {mode} MODE;"
     )).collect();
     block(&format!(
