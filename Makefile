@@ -9,17 +9,20 @@ PG ?=
 PG_CONFIG ?=
 export FULL QUICK BENCH RIVALS DESTDIR HA ROWS
 
-.PHONY: all install installcheck clean help run stop test test-all drivers torture lint bench instructions docs \
+.PHONY: all install uninstall installcheck clean help run stop test test-all drivers torture lint bench instructions docs \
 	expected script package dist chroot
 
 all: ## build the library for a server of yours: make PG_CONFIG=/path/to/pg_config
-	@$(TOOLS)/build.sh $(PG_CONFIG) >/dev/null
+	@$(TOOLS)/build.sh "$(PG_CONFIG)" >/dev/null
 
 install: ## build, and install into that server, or below DESTDIR
-	@$(TOOLS)/install.sh $(PG_CONFIG)
+	@$(TOOLS)/install.sh "$(PG_CONFIG)"
+
+uninstall: ## remove from that server, or below DESTDIR, what install put there
+	@$(TOOLS)/install.sh --remove "$(PG_CONFIG)"
 
 installcheck: ## test what is installed in a running server (PGHOST, PGPORT ...)
-	@$(TOOLS)/installcheck.sh $(PG_CONFIG)
+	@$(TOOLS)/installcheck.sh "$(PG_CONFIG)"
 
 clean: ## remove what make built; servers and tests keep theirs
 	@$(TOOLS)/build.sh --clean
@@ -40,7 +43,7 @@ test-all: ## all tests on PostgreSQL 15, 16, 17, 18 and 19
 	@$(TOOLS)/test_all.sh
 
 drivers: ## ORMs, migration tools, drivers and a pooler on a server with pg_mint; installs them (PG=15, ROWS=100000 in converted tables)
-	@$(TOOLS)/drivers.sh $(or $(PG_CONFIG),$(PG))
+	@$(TOOLS)/drivers.sh "$(or $(PG_CONFIG),$(PG))"
 
 torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members, HA=1 for Patroni)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),$(if $(HA),30,10)) $(PG)

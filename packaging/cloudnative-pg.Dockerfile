@@ -9,7 +9,8 @@ RUN --mount=type=bind,from=packages,target=/packages \
     mkdir -p /image/lib /image/share /image/licenses && \
     cp -r /unpacked/usr/lib/postgresql/${PG}/lib/. /image/lib/ && \
     cp -r /unpacked/usr/share/postgresql/${PG}/extension /image/share/ && \
-    cp /unpacked/usr/share/doc/postgresql-${PG}-pg-mint/copyright /image/licenses/pg_mint
+    cp /unpacked/usr/share/doc/postgresql-${PG}-pg-mint/copyright /image/licenses/pg_mint && \
+    cp /unpacked/usr/share/doc/postgresql-${PG}-pg-mint/NOTICE* /image/licenses/
 FROM scratch
 COPY --from=unpacked /image/ /
 USER 65532:65532

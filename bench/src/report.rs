@@ -178,7 +178,10 @@ fn machine() -> String {
         .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
         .map_or("unknown processor", |(_, model)| model);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    format!("{model}, {cores} cores, {}", said_by("uname", &["-sr"]))
+    // The rest of the version is the name of one build.
+    let kernel = said_by("uname", &["-sr"]);
+    let kernel: Vec<&str> = kernel.splitn(3, '.').take(2).collect();
+    format!("{model}, {cores} cores, {}", kernel.join("."))
 }
 
 /// Reads a file of the results or a document.

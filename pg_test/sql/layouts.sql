@@ -117,5 +117,5 @@ CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE tem
 \c latin
 CREATE EXTENSION pg_mint;
 SELECT mint.snowflake_layout_in(textout(chr(233) || 'clair'));
-\c regression
+\c contrib_regression
 DROP DATABASE latin;

@@ -17,7 +17,12 @@ if [ "$(id -u)" = 0 ]; then
 else
     CACHE=${PG_MINT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pg_mint}
 fi
-mkdir -p "$CACHE/log" "$CACHE/pgrx"
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "pg_mint: $*"; exit 1; }
+
+mkdir -p "$CACHE/log" "$CACHE/pgrx" && [ -w "$CACHE/log" ] ||
+    die "$CACHE cannot be written: set PG_MINT_CACHE to a folder that can be written"
 
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$CACHE/target}
 export PGRX_HOME=$CACHE/pgrx
@@ -31,9 +36,6 @@ if [ "$(uname -sm)" = "Linux x86_64" ]; then export CARGO_PGRX_DISABLE_GC_SECTIO
 
 # The library for each PostgreSQL has a directory of its own, or cargo would rebuild it after each change of version.
 target_of() { echo "$CARGO_TARGET_DIR/pg$1"; }
-
-say() { printf '%s\n' "$*" >&2; }
-die() { say "pg_mint: $*"; exit 1; }
 
 # Whether rustc is that version or newer: rust_is VERSION [+TOOLCHAIN].
 rust_is() {
@@ -180,10 +182,12 @@ find_pg_config() {
     realpath "$path"
 }
 
+supported() { [[ " $MAJORS " == *" $1 "* ]] || die "PostgreSQL $1: supported are $MAJORS"; }
+
 # The major version of a server, which must be one of those that pg_mint supports.
 major_of() {
     local major; major=$("$1" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
-    [[ " $MAJORS " == *" $major "* ]] || die "PostgreSQL $major: supported are $MAJORS"
+    supported "$major"
     echo "$major"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh [PG_CONFIG]: builds pg_mint as build.sh does and installs it into that
-# server, or below DESTDIR.
+# server, or below DESTDIR. install.sh --remove [PG_CONFIG] removes it from there.
 #
 # Not by `cargo pgrx install`: that overwrites the library in place, which kills
 # the sessions of a running server that have it mapped. Here the old file is
@@ -12,27 +12,46 @@ if [ "$(id -u)" = 0 ] && [ "${SUDO_USER:-root}" != root ]; then
 fi
 . "$(dirname "$0")/common.sh"
 
+remove=
+if [ "${1:-}" = --remove ]; then remove=1; shift; fi
 pg_config=$(find_pg_config "${1:-}")
-library=$("$TOOLS/build.sh" "$pg_config")
 libdir=${DESTDIR:-}$("$pg_config" --pkglibdir)
 extension=${DESTDIR:-}$("$pg_config" --sharedir)/extension
+
+writable() { [ -w "$1" ] || { [ ! -e "$1" ] && writable "$(dirname "$1")"; }; }
+as=
+for folder in "$libdir" "$extension"; do
+    if writable "$folder"; then continue; fi
+    [ -z "${DESTDIR:-}" ] && command -v sudo >/dev/null || die "$folder cannot be written"
+    as=sudo
+done
+
+scripts=("$REPO"/sql/pg_mint--*.sql)
+compat=("$REPO"/sql/compat/*.sql)    # names of other extensions, for users to run
+remove() {
+    local file files=("$libdir"/pg_mint.{so,dylib} "$extension/pg_mint.control")
+    for file in "${scripts[@]}"; do files+=("$extension/${file##*/}"); done
+    for file in "${compat[@]}"; do files+=("$extension/pg_mint/${file##*/}"); done
+    $as rm -f "${files[@]}"
+}
+if [ -n "$remove" ]; then
+    remove
+    if [ -d "$extension/pg_mint" ]; then $as rmdir --ignore-fail-on-non-empty "$extension/pg_mint"; fi
+    say "removed pg_mint from $libdir and $extension"
+    exit
+fi
+
+library=$("$TOOLS/build.sh" "$pg_config")
 suffix=so    # of modules: on macOS the libraries' only since 16
 if [ "$(major_of "$pg_config")" -ge 16 ]; then suffix=${library##*.}; fi
-
-version=$(version)
 control=$(mktemp)
 trap 'rm -f "$control"' EXIT
-sed "s/@CARGO_VERSION@/$version/" "$REPO/pg_mint.control" >"$control"
+sed "s/@CARGO_VERSION@/$(version)/" "$REPO/pg_mint.control" >"$control"
 
-copy() {
-    $1 mkdir -p "$libdir" "$extension/pg_mint"
-    $1 rm -f "$libdir/pg_mint.$suffix" "$extension/pg_mint.control"
-    $1 install -m 755 "$library" "$libdir/pg_mint.$suffix"
-    $1 install -m 644 "$control" "$extension/pg_mint.control"
-    $1 install -m 644 "$REPO"/sql/pg_mint--*.sql "$extension/"
-    # Names of other extensions, for users to run.
-    $1 install -m 644 "$REPO"/sql/compat/*.sql "$extension/pg_mint/"
-}
-writable() { [ -w "$1" ] || { [ ! -e "$1" ] && writable "$(dirname "$1")"; }; }
-if writable "$libdir" && writable "$extension"; then copy ""; else copy sudo; fi
+remove
+$as mkdir -p "$libdir" "$extension/pg_mint"
+$as install -m 755 "$library" "$libdir/pg_mint.$suffix"
+$as install -m 644 "$control" "$extension/pg_mint.control"
+$as install -m 644 "${scripts[@]}" "$extension/"
+$as install -m 644 "${compat[@]}" "$extension/pg_mint/"
 say "installed pg_mint into $libdir and $extension"

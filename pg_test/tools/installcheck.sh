@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # installcheck.sh [PG_CONFIG]: pg_regress and pg_isolation_regress against a running
 # server that has pg_mint installed, and that libpq's variables (PGHOST, PGPORT ...)
-# find. They create the databases regression and isolation_regression.
+# find. They create the databases contrib_regression, as PGXS does, and
+# isolation_regression.
 set -euo pipefail
 tests=$(cd "$(dirname "$0")/.." && pwd)
-pg_config=${1:-pg_config}
+# In a shell of its own, as that unsets the variables.
+pg_config=$(. "$tests/tools/common.sh" && find_pg_config "${1:-}")
 programs=$(dirname "$("$pg_config" --pgxs)")/../test
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,5 +33,5 @@ check() {
 }
 
 cd "$work"
-check regress/pg_regress "$tests" 'sql/*.sql'
+check regress/pg_regress "$tests" 'sql/*.sql' --dbname=contrib_regression
 check isolation/pg_isolation_regress "$tests/isolation" 'specs/*.spec' --load-extension=pg_mint

@@ -10,7 +10,8 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 major=${1:-}
-[[ " $MAJORS " == *" $major "* ]] || die "usage: postgres.sh ${MAJORS// /|}"
+[ -n "$major" ] || die "usage: postgres.sh ${MAJORS// /|}"
+supported "$major"
 tree=$CACHE/pg$major
 system=/usr/lib/postgresql/$major
 

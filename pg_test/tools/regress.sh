@@ -13,7 +13,7 @@ from=$REPO/pg_test
 inputs=sql
 suffix=sql
 program=regress/pg_regress
-options=()
+options=(--dbname=contrib_regression)    # the name that PGXS uses
 if [ "${1:-}" = --isolation ]; then
     shift
     from=$REPO/pg_test/isolation

@@ -30,6 +30,7 @@ each packaging/pg_mint.spec '^Version: *\(.*\)'
 is "packaging/pg_mint.spec's changelog" "$(sed -n 's/^\* .* - \(.*\)-[^-]*/\1/p' packaging/pg_mint.spec | head -n 1)"
 each Cargo.toml '^pgrx[a-z-]* = "=\(.*\)"' "$PGRX_VERSION" common.sh
 for file in README.md docs/start/install.md; do each "$file" '.*Rust \([0-9.]*\) or newer' "$RUST_VERSION" common.sh; done
+each packaging/pg_mint.spec '.*cargo >= \([0-9.]*\)' "$RUST_VERSION" common.sh
 for file in .github/workflows/*; do
     if [ -e "$file" ]; then each "$file" '.*rust:\([0-9.]*\)-' "$RUST_VERSION" common.sh; fi
 done
