@@ -243,5 +243,5 @@ SELECT adrelid::regclass, pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adre
 
 DROP SCHEMA shop CASCADE;
 DROP ROLE other;
-RESET SESSION AUTHORIZATION; DROP ROLE merchant;
+RESET SESSION AUTHORIZATION; DROP TABLE shortly; DROP ROLE merchant;
 DROP EXTENSION pg_mint;
