@@ -76,16 +76,16 @@ fn stories() -> MutexGuard<'static, usize> {
 
 impl Practice {
     fn install() -> Self {
+        let scripts = scripts();
         let mut stories = stories();
-        *stories += 1;
-        let practice = Self;
-        if *stories == 1 {
-            for (name, text) in scripts() {
-                fs::write(extension_folder().join(name), text)
-                    .expect("the folder of extensions can be written");
-            }
+        // Others may read them now.
+        let missing = scripts.into_iter().filter(|_| *stories == 0);
+        for (name, text) in missing {
+            fs::write(extension_folder().join(name), text)
+                .expect("the folder of extensions can be written");
         }
-        practice
+        *stories += 1;
+        Self
     }
 }
 
