@@ -163,7 +163,7 @@ fn plans_take_over_from_pg_partman() {
         "'range'"
     };
     session.run(&format!(
-        "SELECT partman.create_parent('public.message', 'id', {kind}, ((86400000::bigint) << 23)::text, p_premake => 2,
+        "SELECT partman.create_parent('public.message', 'id', p_type => {kind}, p_interval => ((86400000::bigint) << 23)::text, p_premake => 2,
              p_start_partition => snowflake_min(date_trunc('day', now(), 'UTC'))::text)"
     ));
     session.run("INSERT INTO message (body) SELECT 'x' FROM generate_series(1, 1000)");
