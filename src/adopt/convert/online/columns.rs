@@ -70,7 +70,7 @@ pub fn retried<'a>(
     )).collect();
     block(&format!(
         "DECLARE
-  vacuum pg_catalog.text := (SELECT (s.setting::pg_catalog.int4 OPERATOR(pg_catalog.+) 500)::pg_catalog.text FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout');
+  vacuum pg_catalog.text := (SELECT (pg_catalog.int4smaller(s.setting::pg_catalog.int4, 2147483147) OPERATOR(pg_catalog.+) 500)::pg_catalog.text FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout');
   began pg_catalog.timestamptz;{variables}
 BEGIN
   FOR attempt IN 1..120 LOOP
