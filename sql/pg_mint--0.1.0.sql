@@ -199,16 +199,6 @@ IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'is_uuid_wrapper';
 
-CREATE FUNCTION "max_uuid"() RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'max_uuid_wrapper';
-
-CREATE FUNCTION "nil_uuid"() RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'nil_uuid_wrapper';
-
 CREATE FUNCTION "segment_create"(
     "name" text,
     "step" bigint DEFAULT 2000,
@@ -545,6 +535,16 @@ IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'uuid_local_id_wrapper';
 
+CREATE FUNCTION "uuid_max_value"() RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';
+
+CREATE FUNCTION "uuid_nil_value"() RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'uuid_nil_value_wrapper';
+
 CREATE FUNCTION "uuid_node"(
     "id" uuid
 ) RETURNS macaddr
@@ -762,8 +762,8 @@ COMMENT ON FUNCTION uuid_v6() IS 'Generates a UUID of version 6, of time and nod
 COMMENT ON FUNCTION uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
 COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
 COMMENT ON FUNCTION uuid_v8(bytea) IS 'Returns a UUID of version 8 made of 16 bytes, of which 6 bits are overwritten';
-COMMENT ON FUNCTION nil_uuid() IS 'Returns the UUID whose bits are all zero';
-COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';
+COMMENT ON FUNCTION uuid_nil_value() IS 'Returns the UUID whose bits are all zero';
+COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';
 COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
 
 CREATE FUNCTION "uuid_variant"(
@@ -773,14 +773,14 @@ IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'uuid_variant_wrapper';
 
-CREATE FUNCTION "uuid_version"(
+CREATE FUNCTION "uuid_version_of"(
     "id" uuid
 ) RETURNS INT
 IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_version_wrapper';
+AS 'MODULE_PATHNAME', 'uuid_version_of_wrapper';
 
-COMMENT ON FUNCTION uuid_version(uuid) IS 'Returns the version of a UUID';
+COMMENT ON FUNCTION uuid_version_of(uuid) IS 'Returns the version of a UUID';
 COMMENT ON FUNCTION uuid_variant(uuid) IS 'Returns the variant of a UUID';
 COMMENT ON FUNCTION uuid_time(uuid) IS 'Returns when a UUID was generated; NULL for versions without a time';
 COMMENT ON FUNCTION uuid_v7_time(uuid) IS 'Returns when a UUID of version 7 was generated; NULL for other versions';
@@ -1093,7 +1093,8 @@ CREATE CAST (bytea AS objectid) WITH FUNCTION mint.objectid_from_bytea(bytea) AS
 CREATE FUNCTION mint."registry_assign"(
     "node_bits" INT,
     "holder" text,
-    "node" bigint DEFAULT NULL
+    "node" bigint DEFAULT NULL,
+    "moved" bool DEFAULT false
 ) RETURNS bigint
 VOLATILE PARALLEL UNSAFE COST 1000
 LANGUAGE c
@@ -1140,6 +1141,13 @@ STRICT VOLATILE PARALLEL UNSAFE COST 1000
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'registry_evict_nodes_wrapper';
 
+CREATE FUNCTION mint."registry_prepare_restart"(
+    "within" interval DEFAULT '5 min'
+) RETURNS timestamp with time zone
+VOLATILE PARALLEL UNSAFE COST 1000
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'registry_prepare_restart_wrapper';
+
 CREATE FUNCTION mint."registry_request"(
     "request" jsonb
 ) RETURNS jsonb
@@ -1179,12 +1187,13 @@ COMMENT ON FUNCTION mint.registry_create(interval, interval, bigint, bigint) IS 
 COMMENT ON FUNCTION mint.registry_drop() IS 'Drops the registry of nodes of this database';
 COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Reserves nodes for a server that does not use the registry';
 COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
-COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint) IS 'Assigns a free node to a server for good and returns it';
+COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint, boolean) IS 'Assigns a free node to a server for good, or gives it to the server that replaces it, and returns it';
 COMMENT ON FUNCTION mint.registry_unassign(integer, text) IS 'Takes an assigned node away from a server and returns when others can get it';
 COMMENT ON FUNCTION mint.registry_evict(text) IS 'Prevents the leases of a holder from being renewed and returns their number';
 COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Prevents the leases of nodes from being renewed and returns their number';
 COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
 COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
+COMMENT ON FUNCTION mint.registry_prepare_restart(interval) IS 'Lets the registry continue without a quarantine after the next start of its server and returns until when';
 COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';
 
 CREATE FUNCTION mint."release_leases"() RETURNS bigint
@@ -2100,8 +2109,8 @@ SELECT
          ELSE last END AS max_id,
     CASE WHEN s.seqcache OPERATOR(pg_catalog.<) 2147483647::pg_catalog.int8 THEN s.seqcache
          ELSE 2147483647::pg_catalog.int8 END::pg_catalog.int4 AS step,
-    CASE WHEN pg_catalog.starts_with(tag, 'Leaf tag: '::pg_catalog.text)
-         THEN pg_catalog.substr(tag, 11::pg_catalog.int4) END AS description,
+    CASE WHEN pg_catalog.starts_with(d.description, 'Leaf tag: '::pg_catalog.text)
+         THEN pg_catalog.substr(d.description, 11::pg_catalog.int4) END AS description,
     g.last_refill AS update_time
 FROM pg_catalog.pg_sequence AS s
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.seqrelid
@@ -2109,11 +2118,14 @@ CROSS JOIN LATERAL pg_catalog.pg_sequence_last_value(
     CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text)
          THEN c.oid::pg_catalog.regclass END
 ) AS last
-CROSS JOIN LATERAL pg_catalog.obj_description(c.oid, 'pg_class'::pg_catalog.name) AS tag
+JOIN pg_catalog.pg_description AS d ON d.objoid OPERATOR(pg_catalog.=) c.oid
+    AND d.classoid OPERATOR(pg_catalog.=) c.tableoid AND d.objsubid OPERATOR(pg_catalog.=) 0::pg_catalog.int4
 LEFT JOIN mint.segments() AS g ON g.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
 WHERE c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog."char"
-    AND (tag OPERATOR(pg_catalog.=) 'Leaf tag'::pg_catalog.text
-        OR pg_catalog.starts_with(tag, 'Leaf tag: '::pg_catalog.text));
+    -- The length of a comment is known before it is read: the owner of any sequence can write one of 1 GB.
+    AND CASE WHEN pg_catalog.octet_length(d.description) OPERATOR(pg_catalog.<=) 10000::pg_catalog.int4
+        THEN d.description OPERATOR(pg_catalog.=) 'Leaf tag'::pg_catalog.text
+            OR pg_catalog.starts_with(d.description, 'Leaf tag: '::pg_catalog.text) END;
 COMMENT ON VIEW mint.leaf_alloc IS 'Shows the sequences that were created through it, with the columns of Leaf''s table; INSERT creates a sequence';
 CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON mint.leaf_alloc
     FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_insert();

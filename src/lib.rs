@@ -45,12 +45,15 @@ pgrx::extension_sql_file!("../sql/version.sql", name = "version", requires = [ve
 /// Called by the server when it loads the library, in the postmaster or in a session.
 #[pgrx::pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    pg::error::init();
     pg::backend::discard::init();
     pg::backend::statement::init();
     pg::backend::guc::init();
     pg::planner::setting::init();
+    statistics::init();
+    uuid::init();
+    objectid::generate::init();
     snowflake::init();
-    uuid::node::init();
     counter::init();
     registry::init();
     pg::backend::guc::reserve_prefix();

@@ -7,7 +7,8 @@
 
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::NamedSegment;
 use mint_core::Micros;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -94,6 +95,11 @@ static MEMORY: NamedSegment<Statistics> =
     NamedSegment::new(c"pg_mint statistics", &STAMP, |statistics, _| {
         statistics.reset.store(clock::now(), Ordering::Relaxed);
     });
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    MEMORY.register();
+}
 
 fn memory() -> &'static Statistics {
     MEMORY.memory().head

@@ -1,7 +1,8 @@
 //! Which functions of an id's time the planner derives bounds of the id from: see `pg::planner`.
 
+use crate::pg::catalog::function;
 use crate::pg::datum::timestamp;
-use crate::pg::planner::function::TimeFunction;
+use crate::pg::planner::function::{Condition, TimeFunction};
 use crate::pg::planner::support::answer;
 use mint_core::Layout;
 use pgrx::datum::{Date, Timestamp, TimestampWithTimeZone};
@@ -28,7 +29,11 @@ static UUID_TIME: TimeFunction = TimeFunction::new(
     always,
     false,
     false,
-    Some((c"uuid_version", 7)),
+    Some(Condition {
+        function: c"uuid_version_of",
+        of_server: function::UUID_EXTRACT_VERSION,
+        value: 7,
+    }),
 );
 
 /// Between UUIDs of version 7 are others, which have no time.

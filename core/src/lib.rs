@@ -17,11 +17,12 @@
 
 pub mod adopt;
 mod atomic;
+pub mod bytes;
 pub mod ceiling;
 pub mod clock;
 pub mod codec;
 pub mod counter;
-pub mod hash;
+
 pub mod inspect;
 pub mod monotonic;
 pub mod objectid;
@@ -44,7 +45,7 @@ pub use crate::counter::user_table::UserTable;
 pub use crate::monotonic::Nanos;
 pub use crate::objectid::{ObjectId, ObjectIdLane};
 pub use crate::registry::lease_rules::{
-    Denial, Identity, LeaseEnd, LeaseTerm, LogPoint, Registry, StateLoss,
+    Denial, Identity, Incarnation, LeaseEnd, LeaseTerm, LogPoint, Registry, StateLoss,
 };
 pub use crate::registry::node_set::{NodesError, parse_nodes};
 pub use crate::snowflake::builtin::BUILTINS;

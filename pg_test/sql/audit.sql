@@ -99,7 +99,7 @@ INSERT INTO document SELECT FROM generate_series(1, 50);
 SELECT * FROM mint.audit('document', 'id');
 ALTER TABLE shop.document ALTER COLUMN id SET DEFAULT home.uuid_v7();
 INSERT INTO document SELECT FROM generate_series(1, 30);
-INSERT INTO document VALUES (uuid_v7('2070-01-01')), (nil_uuid());
+INSERT INTO document VALUES (uuid_v7('2070-01-01')), (uuid_nil_value());
 SELECT * FROM mint.audit('document', 'id');
 CREATE TABLE thing (id objectid PRIMARY KEY DEFAULT objectid());
 INSERT INTO thing VALUES (objectid_min('2070-01-01')), (objectid());
@@ -116,6 +116,23 @@ CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (1000) TO (MAXVALUE);
 INSERT INTO parts VALUES (5), (6);
 INSERT INTO parts SELECT FROM generate_series(1, 10);
 SELECT * FROM mint.audit('parts', 'id');
+
+-- So is that of each partition, of a descending index, and none of a column of texts.
+CREATE SEQUENCE behind;
+CREATE TABLE many (id bigint DEFAULT nextval('behind')) PARTITION BY RANGE (id);
+CREATE TABLE many_1 PARTITION OF many FOR VALUES FROM (0) TO (15000);
+CREATE TABLE many_2 (filler text, id bigint);
+ALTER TABLE many_2 DROP COLUMN filler;
+ALTER TABLE many ATTACH PARTITION many_2 FOR VALUES FROM (15000) TO (MAXVALUE);
+CREATE INDEX ON many (id DESC);
+INSERT INTO many SELECT generate_series(1, 12000);
+INSERT INTO many SELECT generate_series(20000, 44444);
+ANALYZE many;
+SELECT * FROM mint.audit('many', 'id');
+CREATE TABLE texts (id text PRIMARY KEY DEFAULT nextval('behind')::text);
+INSERT INTO texts SELECT FROM generate_series(1, 12000);
+ANALYZE texts;
+SELECT * FROM mint.audit('texts', 'id');
 
 -- Row security: rows that the caller may not see are not read, and no policy runs.
 CREATE ROLE mint_auditor;

@@ -41,7 +41,7 @@ SELECT id, id_to_text(id_conceal(id, '0123456789abcdef', 30), 'crockford-check')
 FROM generate_series(1, 3) id;
 
 -- UUIDs: what Python prints, and texts of one length.
-SELECT encoding, uuid_to_text('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', encoding) AS text, length(uuid_to_text(max_uuid(), encoding)) AS last, uuid_to_text(nil_uuid(), encoding) AS nil,
+SELECT encoding, uuid_to_text('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', encoding) AS text, length(uuid_to_text(uuid_max_value(), encoding)) AS last, uuid_to_text(uuid_nil_value(), encoding) AS nil,
        uuid_from_text(uuid_to_text('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', encoding), encoding) = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' AS back
 FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'crockford-check', 'zbase32', 'hex']) encoding;
 SELECT uuid_to_text('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'), uuid_from_text('1bHGAXWWp4nyyPjqh9idcZ');
@@ -56,7 +56,7 @@ SELECT uuid_from_text('AX8i4nmwfMOYxNwMDAc5jx', 'base64url');
 SELECT uuid_from_text('017f22e279b07cc398c4dc0c0c07398', 'hex');
 SELECT uuid_from_text('01FWHE4YDGFK1SHH6W1G60EECF0', 'crockford-check');
 SELECT uuid_from_text('', 'hex');
-SELECT uuid_to_text(nil_uuid(), 'base59');
+SELECT uuid_to_text(uuid_nil_value(), 'base59');
 SELECT uuid_from_text(repeat('z', 100000), 'base62');
-SELECT uuid_to_text(NULL), uuid_from_text(NULL), uuid_to_text(nil_uuid(), NULL);
+SELECT uuid_to_text(NULL), uuid_from_text(NULL), uuid_to_text(uuid_nil_value(), NULL);
 DROP EXTENSION pg_mint;

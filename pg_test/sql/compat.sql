@@ -28,7 +28,7 @@ SET TimeZone = 'UTC';
 -- The default of a table calls uuid_v7() itself.
 CREATE TABLE event (id uuid PRIMARY KEY DEFAULT uuid_generate_v7());
 INSERT INTO event SELECT FROM generate_series(1, 1000);
-SELECT count(*), bool_and(uuid_version(id) = 7) FROM event;
+SELECT count(*), bool_and(uuid_version_of(id) = 7) FROM event;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT uuid_generate_v7() FROM event;
 DROP TABLE event;
 

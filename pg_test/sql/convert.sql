@@ -290,6 +290,27 @@ SELECT mint.convert_revert('own', 'id');
 SELECT relname, pg_get_userbyid(relowner) FROM pg_class WHERE relname LIKE 'own%' ORDER BY 1;
 DROP TABLE own;
 
+-- An owner who may not use the schema: all is done with its rights.
+SET ROLE owner;
+CREATE TABLE own (id bigserial PRIMARY KEY);
+RESET ROLE; REVOKE USAGE ON SCHEMA shop FROM owner;
+SELECT mint.convert('own', 'id', 'snowflake_next_id(5)');
+SELECT note FROM mint.convert_plan('own', 'id', 'snowflake_next_id(5)');
+DROP TABLE own;
+
+-- Names are not compared as texts: a backslash is printed by one rule and quoted by another.
+CREATE TABLE "a\b" (id bigserial PRIMARY KEY, other bigint);
+INSERT INTO "a\b" DEFAULT VALUES;
+SELECT mint.convert('"a\b"', 'id', $$segment_next('"a\b_id_seq"')$$);
+SELECT mint.convert('"a\b"', 'id', 'snowflake_next_id(5)');
+SELECT table_name, sequence FROM mint.conversions;
+SELECT mint.convert_revert('"a\b"', 'id');
+INSERT INTO "a\b" DEFAULT VALUES RETURNING id;
+SELECT mint.convert('"a\b"', 'id', 'snowflake_next_id(5)');
+CREATE SEQUENCE "other\s"; ALTER TABLE "a\b" ALTER id SET DEFAULT nextval('"other\s"');
+SELECT mint.convert_revert('"a\b"', 'id');
+DROP TABLE "a\b"; DROP SEQUENCE "a\b_id_seq", "other\s";
+
 DROP VIEW sequences_now, columns_now;
 DROP SCHEMA shop CASCADE;
 DROP ROLE reader; DROP ROLE member; DROP ROLE owner;

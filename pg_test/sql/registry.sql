@@ -24,12 +24,12 @@ SELECT mint.registry_create(lease => '60 s', max_skew => '11 s');
 SELECT mint.registry_create(leases_per_login => 0);
 SELECT mint.registry_create(nodes_per_login => NULL);
 SELECT mint.registry_create();
-SELECT incarnation AS begun FROM mint_registry.registry \gset
-SELECT lease, max_skew, leases_per_login, nodes_per_login, horizon, round(extract(epoch FROM quarantine - now()) / 10) * 10 AS waits, incarnation - :begun AS quarantines FROM mint_registry.registry;
+SELECT incarnation >> 32 AS begun FROM mint_registry.registry \gset
+SELECT lease, max_skew, leases_per_login, nodes_per_login, horizon, round(extract(epoch FROM quarantine - now()) / 10) * 10 AS waits, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
 SELECT mint.registry_create('5 s');
 SELECT lease, max_skew FROM mint_registry.registry;
 SELECT mint.registry_create('60 s', max_skew => '10 s');
-SELECT lease, max_skew, incarnation - :begun AS quarantines FROM mint_registry.registry;
+SELECT lease, max_skew, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
 SELECT mint.registry_create();
 -- Its tables and its view, which older servers read and which are dumped.
 SELECT c.oid::regclass AS relation, relkind AS kind, relpersistence AS persistence, reloptions AS options, relrowsecurity AS row_security, (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ') FROM aclexplode(relacl) WHERE grantee <> relowner) AS others,
@@ -117,24 +117,49 @@ BEGIN ATOMIC
     SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 9, 'lease', term,
         'holder', holder, 'system', 1, 'clock', now, 'assignee', assignee)) FROM clock;
 END;
-SELECT lease('zoe', '{"place": "here", "key": 5}') - '{seen,length}'::text[];
-SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": 3600000000}') AS first \gset
+-- A server shows the keys on its disk, the next one to agree on, and what it has in memory only. Numbers of keys are their counters here.
+CREATE FUNCTION own(keys int[], next int, instance int, max_outage bigint DEFAULT NULL, place text DEFAULT 'here', origin int DEFAULT 1) RETURNS jsonb
+RETURN (SELECT jsonb_build_object('place', place, 'origin', origin, 'instance', instance, 'max_outage', max_outage,
+    'keys', (SELECT jsonb_agg(jsonb_build_array(k, k * 100)) FROM unnest(keys) k), 'next', jsonb_build_array(next, next * 100)));
+SELECT lease('zoe', own('{1}', 1, 9)) - '{seen,length}'::text[];
+SELECT lease('ada', own('{1}', 1, 9, 3600000000)) AS first \gset
 SELECT :'first'::jsonb -> 'nodes' AS nodes, max_outage, assigned, place FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
--- Neither another place nor another key, also after the lease has ended.
-SELECT lease('ada', '{"place": "there", "key": 5}') -> 'denial' AS denial;
-SELECT lease('ada', '{"place": "here", "key": 6, "max_outage": 0}', :'first'::jsonb -> 'lease') -> 'denial' AS denial;
-SELECT regexp_replace(lease('ada', '{"place": "here", "key": 5}') ->> 'denial', 'until .*', 'until SOON') AS denial;
--- What the server has once said of its outages counts.
-SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": 1}', :'first'::jsonb -> 'lease') -> 'lease' -> 'id' = :'first'::jsonb -> 'lease' -> 'id' AS renewed;
+-- Another server of that name. A server that was started again, or a copy, waits for the end of the lease, wherever it is.
+SELECT lease('ada', own('{1}', 2, 9, origin => 2, place => 'there')) - '{seen,length}'::text[];
+SELECT regexp_replace(lease('ada', own('{1}', 2, 8)) ->> 'denial', 'until .*', 'until SOON') AS denial;
+SELECT regexp_replace(lease('ada', own('{1}', 2, 8, place => 'there'), :'first'::jsonb -> 'lease') ->> 'denial', 'until .*', 'until SOON') AS denial;
+-- What the server has once said of its outages counts. A lost answer is survived: the registry has the second key.
+SELECT lease('ada', own('{1,2}', 2, 9, 1), :'first'::jsonb -> 'lease') -> 'lease' -> 'id' = :'first'::jsonb -> 'lease' -> 'id' AS renewed;
+SELECT lease('ada', own('{1,2}', 2, 9, 1)) -> 'denial' AS again;
 SELECT max_outage, renewals FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
-SELECT lease('ada', '{"place": "here", "key": 5}', :'first'::jsonb -> 'lease') -> 'denial' AS denial;
-SELECT max_outage IS NULL AS without_a_limit, held FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
-SELECT lease('ada', '{"key": 5}');
+SELECT lease('ada', own('{1,2,3}', 3, 9), :'first'::jsonb -> 'lease') -> 'denial' AS denial;
+SELECT max_outage IS NULL AS without_a_limit, held, copy_place FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
+-- A copy has keys of the past, also one with the memory of the server. So has a server whose copy was first.
+SELECT lease('ada', own('{1,2}', 4, 8, place => 'there')) - '{seen,length}'::text[];
+SELECT lease('ada', own('{1,2}', 4, 9, place => E'th\nere'), :'first'::jsonb -> 'lease') -> 'denial' AS denial;
+SELECT place, copy_place, copy_seen > now() - interval '1 min' AS just_now FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
+-- A registry that has lost its last keys, and one that has lost more than the server keeps.
+SELECT lease('ada', own('{3,4,5}', 6, 9)) -> 'denial' AS denial;
+SELECT lease('ada', own('{30,31}', 32, 9)) -> 'denial' AS denial;
+SELECT lease('ada', own('{32}', 33, 9)) -> 'denial' AS denial;
+-- A server that could not write the next key keeps the last one.
+SELECT lease('ada', own('{33}', NULL, 9) || '{"next": null}') -> 'denial' AS denial, lease('ada', own('{33}', 34, 9)) -> 'denial' AS again;
+-- Given to the next server of that name, at the end of the lease; not to the one that has it.
+SELECT mint.registry_assign(9, 'ada', moved => true), mint.registry_assign(9, 'ada', moved => NULL);
+SELECT mint.registry_assign(9, 'ada', moved => true);
+SELECT lease('ada', own('{34}', 35, 9)) -> 'denial' AS denial;
+SELECT regexp_replace(lease('ada', own('{7}', 7, 7, origin => 7)) ->> 'denial', 'until .*', 'until SOON') AS denial;
+SELECT release(id) FROM mint_registry.leases WHERE assigned AND node_bits = 9 AND holder = 'ada';
+SELECT lease('ada', own('{7}', 7, 7, origin => 7)) AS first \gset
+SELECT lease('ada', own('{34}', 35, 9)) -> 'denial' AS denial;
+SELECT lease('ada', '{"origin": 5}');
 SELECT lease('ada', '{"place": "here"}');
 SELECT lease('ada', '"here"');
-SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": "1 d"}');
-SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": -1}');
-SELECT lease('ada', '{"place": "here", "key": 5, "max_outage": 9223372036854775807}');
+SELECT lease('ada', own('{1}', 1, 9) || '{"max_outage": "1 d"}');
+SELECT lease('ada', own('{1}', 1, 9, -1));
+SELECT lease('ada', own('{1}', 1, 9, 9223372036854775807));
+SELECT lease('ada', own(array_fill(1, '{17}'), 1, 9));
+SELECT lease('ada', own('{1}', 1, 9) || '{"next": [1]}');
 -- It is renewed by its assignee only.
 SELECT node, why FROM ask((:'first'::jsonb -> 'lease' ->> 'id')::bigint, 9, 511, 511);
 SELECT release((:'first'::jsonb -> 'lease' ->> 'id')::bigint);
@@ -143,7 +168,7 @@ SELECT node, why FROM ask(NULL, 9, 511, 511);
 SELECT mint.registry_unassign(9, 'ada'), round(extract(epoch FROM mint.registry_unassign(9, 'ben') - now()) / 10) * 10 AS soon;
 SELECT mint.registry_unassign(9, 'ada');
 SELECT mint.registry_unassign(32, 'ada');
-SELECT lease('eve', '{"place": "here", "key": 5, "max_outage": 3600000000}') -> 'denial' AS denial;
+SELECT lease('eve', own('{1}', 1, 9, 3600000000)) -> 'denial' AS denial;
 SELECT round(extract(epoch FROM mint.registry_unassign(9, 'eve') - now()) / 100) * 100 AS later;
 SELECT first_node, holder, assigned, place, held, isfinite(lease_until) AS ends FROM mint_registry.nodes WHERE node_bits = 9 ORDER BY 1;
 SELECT mint.registry_assign(9, 'ada') AS another;
@@ -152,7 +177,7 @@ SELECT mint.registry_unreserve(9, 511, 511), mint.registry_unreserve(9, 7, 7), m
 SELECT mint.registry_begin_quarantine();
 \set VERBOSITY terse
 SELECT mint.registry_assign(9, 'ada', 99);
-SELECT regexp_replace(lease('ada', '{"place": "here", "key": 5}') ->> 'denial', '\d+\.\d s', 'SOME s') AS denial;
+SELECT regexp_replace(lease('ada', own('{1}', 1, 9)) ->> 'denial', '\d+\.\d s', 'SOME s') AS denial;
 SELECT mint.registry_unassign(9, 'ada') > now();
 DO $$ BEGIN PERFORM mint.registry_assign(9, 'ada'); EXCEPTION WHEN object_in_use THEN RAISE INFO '%', regexp_replace(SQLERRM, '\d+\.\d s', 'SOME s'); END $$;
 \set VERBOSITY default
@@ -226,26 +251,37 @@ SELECT got, node, why FROM ask(7, 13, 500, 500);
 SELECT got, node, why FROM ask(8, 13, 501, 501, off => '2 s');
 SELECT got, node, why FROM ask(9, 13, 502, 502, off => '-2 s');
 SELECT node, why FROM ask(9, 13, 500, 500);
-SELECT incarnation - :begun AS quarantines FROM mint_registry.registry;
+SELECT (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
 SELECT mint.registry_end_quarantine();
 SELECT (ask(NULL, 13, NULL, NULL)).node;
 -- A copy that was started with a wrong clock does not wait by it.
 UPDATE mint_registry.registry SET started = 0;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL, off => '1 min');
-SELECT started = 0 AS same, quarantine < now() AS over, incarnation - :begun AS quarantines FROM mint_registry.registry;
+SELECT started = 0 AS same, quarantine < now() AS over, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
-SELECT started = 0 AS same, quarantine < now() AS over, incarnation - :begun AS quarantines FROM mint_registry.registry;
+SELECT started = 0 AS same, quarantine < now() AS over, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
+SELECT mint.registry_end_quarantine();
+-- A restart of the server that was planned begins no quarantine; the next one does.
+SELECT mint.registry_prepare_restart('0');
+SELECT mint.registry_prepare_restart('1 h 1 us');
+SELECT mint.registry_prepare_restart(NULL);
+SELECT mint.registry_prepare_restart('1 h') - now() BETWEEN '59 min' AND '61 min' AS planned;
+UPDATE mint_registry.registry SET started = started - 1, written = pg_current_xact_id()::xid;
+SELECT (ask(NULL, 13, NULL, NULL)).why;
+SELECT started > 0 AS resumed, restart_until, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
+UPDATE mint_registry.registry SET started = started - 1, written = pg_current_xact_id()::xid;
+SELECT (ask(NULL, 13, NULL, NULL)).why;
 SELECT mint.registry_end_quarantine();
 -- Nor is a copy of the database the same registry.
 UPDATE mint_registry.registry SET database = 1;
 SELECT node, why FROM ask(NULL, 13, NULL, NULL);
 SELECT mint.registry_end_quarantine();
 -- A member that has seen more than there is. Shortly after a quarantine, nobody is listened to.
-SELECT why FROM ask(NULL, 13, NULL, NULL, seen => '{"system": 1, "timeline": 1, "start": 1, "incarnation": 4294967295, "position": 1}');
+SELECT why FROM ask(NULL, 13, NULL, NULL, seen => '{"system": 1, "timeline": 1, "start": 1, "incarnation": 9223372036854775807, "position": 1}');
 UPDATE mint_registry.registry SET quarantine = '-infinity', written = pg_current_xact_id()::xid;
 SELECT why ~ 'in quarantine' AS noticed FROM mint_registry.registry r, ask(NULL, 13, NULL, NULL, seen => jsonb_build_object('system', r.system_identifier,
     'timeline', 1, 'start', r.started, 'incarnation', r.incarnation, 'position', 9000000000000000000));
-SELECT incarnation - :begun AS quarantines FROM mint_registry.registry;
+SELECT (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
 SELECT mint.registry_end_quarantine();
 -- An older snapshot would not show what was granted meanwhile.
 BEGIN ISOLATION LEVEL REPEATABLE READ;

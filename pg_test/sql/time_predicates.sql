@@ -188,13 +188,13 @@ EXPLAIN (COSTS OFF) SELECT * FROM documents WHERE uuid_v7_time(id) < '2026-01-01
 SELECT count(*) FROM documents WHERE uuid_v7_time(id) < '2026-01-01 01:00';
 EXPLAIN (COSTS OFF) SELECT * FROM documents WHERE uuid_time(id) < '2026-01-01 01:00';
 SELECT count(*) FROM documents WHERE uuid_time(id) < '2026-01-01 01:00';
-ALTER TABLE documents ADD CONSTRAINT only_7 CHECK (n >= 0 AND uuid_version(id) = 7) NOT VALID;
+ALTER TABLE documents ADD CONSTRAINT only_7 CHECK (n >= 0 AND uuid_version_of(id) = 7) NOT VALID;
 EXPLAIN (COSTS OFF) SELECT * FROM documents WHERE uuid_time(id) < '2026-01-01 01:00';
-DELETE FROM documents WHERE uuid_version(id) <> 7;
+DELETE FROM documents WHERE uuid_version_of(id) <> 7;
 ALTER TABLE documents VALIDATE CONSTRAINT only_7;
 EXPLAIN (COSTS OFF) SELECT * FROM documents WHERE uuid_time(id) < '2026-01-01 01:00';
 SELECT count(*) FROM documents WHERE uuid_time(id) < '2026-01-01 01:00';
-ALTER TABLE documents DROP CONSTRAINT only_7, ADD CHECK (uuid_version(id) = 6 OR uuid_version(id) = 7);
+ALTER TABLE documents DROP CONSTRAINT only_7, ADD CHECK (uuid_version_of(id) = 6 OR uuid_version_of(id) = 7);
 EXPLAIN (COSTS OFF) SELECT * FROM documents WHERE uuid_time(id) < '2026-01-01 01:00';
 
 -- ObjectIDs.

@@ -24,7 +24,7 @@ SELECT ulid_to_uuid('');
 SELECT ulid_to_uuid(NULL), uuid_to_ulid(NULL), ulid_time(NULL::text), ulid_time(NULL::uuid), ulid_min(NULL);
 
 -- New ones ascend, of the lane of version 7, and have its time.
-SELECT count(DISTINCT id) = 10000 AS distinct, bool_and(ok) AS ascending, bool_and(uuid_version(ulid_to_uuid(id)) = 7) AS of_version_7,
+SELECT count(DISTINCT id) = 10000 AS distinct, bool_and(ok) AS ascending, bool_and(uuid_version_of(ulid_to_uuid(id)) = 7) AS of_version_7,
        bool_and(abs(extract(epoch FROM ulid_time(id) - clock_timestamp())) < 60) AS now, bool_and(length(id) = 26) AS length
 FROM (SELECT id, id > lag(id, 1, '') OVER (ORDER BY n) AS ok FROM (SELECT n, ulid() COLLATE "C" AS id FROM generate_series(1, 10000) n) ids) ids;
 SELECT count(*) AS out_of_order FROM (SELECT uuid_v7() AS a, ulid_to_uuid(ulid()) AS b, uuid_v7() AS c FROM generate_series(1, 10000)) ids WHERE a >= b OR b >= c;

@@ -2,12 +2,12 @@
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 
-SELECT v, uuid_version(id) AS version, uuid_variant(id) AS variant,
+SELECT v, uuid_version_of(id) AS version, uuid_variant(id) AS variant,
        uuid_time(id) BETWEEN clock_timestamp() - interval '8 minutes' AND clock_timestamp() + interval '1 second' AS now,
        uuid_node(id) = uuid_node(uuid_v1()) AS node, trunc(uuid_node(id)) IS NOT NULL AS has_node,
        v = 2 OR uuid_clock_sequence(id) = uuid_clock_sequence(uuid_v1()) AS clock_sequence, uuid_domain(id) AS domain, uuid_local_id(id) AS local_id
 FROM (VALUES (1, uuid_v1()), (2, uuid_v2('group', 501)), (3, uuid_v3('dns', 'a')), (4, uuid_v4()), (5, uuid_v5('dns', 'a')),
-             (6, uuid_v6()), (7, uuid_v7()), (8, uuid_v8('\x00112233445566778899aabbccddeeff')), (0, nil_uuid()), (15, max_uuid())) t (v, id);
+             (6, uuid_v6()), (7, uuid_v7()), (8, uuid_v8('\x00112233445566778899aabbccddeeff')), (0, uuid_nil_value()), (15, uuid_max_value())) t (v, id);
 
 -- The versions that sort by time: each above the one before, in a statement and over statements.
 SELECT bool_and(id > lag) FROM (SELECT id, lag(id) OVER (ORDER BY n) FROM (SELECT n, uuid_v7() AS id FROM generate_series(1, 20000) n) a) b WHERE lag IS NOT NULL;
@@ -59,7 +59,7 @@ END
 $$;
 
 -- Inspection of ids that others minted.
-SELECT id, uuid_version(id) AS version, uuid_time(id) AS time, uuid_v7_time(id) IS NOT DISTINCT FROM CASE uuid_version(id) WHEN 7 THEN uuid_time(id) END AS v7_time, uuid_node(id) AS node, uuid_clock_sequence(id) AS clock_sequence,
+SELECT id, uuid_version_of(id) AS version, uuid_time(id) AS time, uuid_v7_time(id) IS NOT DISTINCT FROM CASE uuid_version_of(id) WHEN 7 THEN uuid_time(id) END AS v7_time, uuid_node(id) AS node, uuid_clock_sequence(id) AS clock_sequence,
        uuid_domain(id) AS domain, uuid_local_id(id) AS local_id
 FROM unnest('{c232ab00-9414-11ec-b3c8-9f6bdeced846, 1ec9414c-232a-6b00-b3c8-9f6bdeced846, 017f22e2-79b0-7cc3-98c4-dc0c0c07398f,
     6ccd780c-baba-1026-9564-5b8c656024db, 000001f5-5e9a-21ea-9e00-0242ac130003, 919108f7-52d1-4320-9bac-f847db4148a8,
@@ -72,7 +72,7 @@ SELECT uuid_v1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
 SELECT uuid_v6_to_v1('ffffffff-ffff-ffff-ffff-ffffffffffff');
 
 -- Version 7 of other times, and bounds.
-SELECT uuid_time(uuid_v7(at)), uuid_version(uuid_v7(at)), uuid_v7(at) BETWEEN uuid_v7_min(uuid_time(uuid_v7(at))) AND uuid_v7_max(at) AS within
+SELECT uuid_time(uuid_v7(at)), uuid_version_of(uuid_v7(at)), uuid_v7(at) BETWEEN uuid_v7_min(uuid_time(uuid_v7(at))) AND uuid_v7_max(at) AS within
 FROM (VALUES (timestamptz '1970-01-01'), ('2022-02-22 19:22:22.123999'), ('10889-08-02 05:31:50.655999')) t (at);
 SELECT bool_and(uuid_v7(at) < uuid_v7(at + interval '1 us')) FROM generate_series(timestamptz '2026-01-01', '2026-01-01 00:00:00.01', '1 us') at;
 SELECT uuid_v7('1969-12-31 23:59:59.999999');
@@ -126,7 +126,7 @@ CREATE TABLE shown (
     stored bytea GENERATED ALWAYS AS (uuid_to_bin(id, true)) STORED,
     named uuid GENERATED ALWAYS AS (uuid_v5(id, 'x')) STORED
 );
-CREATE INDEX ON shown (uuid_version(id), uuid_node(id), uuid_clock_sequence(id));
+CREATE INDEX ON shown (uuid_version_of(id), uuid_node(id), uuid_clock_sequence(id));
 CREATE INDEX ON shown (bin_to_uuid(stored, true));
 INSERT INTO shown VALUES ('c232ab00-9414-11ec-b3c8-9f6bdeced846');
 TABLE shown;

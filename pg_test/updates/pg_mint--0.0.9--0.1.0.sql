@@ -2,16 +2,16 @@
 -- properties, arguments and comments, an operator and a view with more.
 \echo Use "ALTER EXTENSION pg_mint UPDATE" to load this file. \quit
 
-CREATE FUNCTION "max_uuid"() RETURNS uuid
+CREATE FUNCTION "uuid_max_value"() RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
-AS 'MODULE_PATHNAME', 'max_uuid_wrapper';
-COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';
+AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';
+COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';
 
-CREATE OR REPLACE FUNCTION "nil_uuid"() RETURNS uuid
+CREATE OR REPLACE FUNCTION "uuid_nil_value"() RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
-AS 'MODULE_PATHNAME', 'nil_uuid_wrapper';
+AS 'MODULE_PATHNAME', 'uuid_nil_value_wrapper';
 
 CREATE OR REPLACE FUNCTION "id_to_text"(
     "id" bigint,

@@ -2,7 +2,7 @@
 -- of the column.
 WITH RECURSIVE
   target AS (SELECT c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence, c.relowner, c.relforcerowsecurity,
-      a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attidentity, a.attgenerated
+      c.relispartition, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attidentity, a.attgenerated
     FROM pg_catalog.pg_class AS c LEFT JOIN pg_catalog.pg_attribute AS a
       ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name AND NOT a.attisdropped AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2
     WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid),
@@ -41,7 +41,7 @@ WITH RECURSIVE
     FROM referring AS r JOIN pg_catalog.pg_constraint AS k ON k.confrelid OPERATOR(pg_catalog.=) r.relation AND k.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog."char" AND k.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
       CROSS JOIN LATERAL pg_catalog.generate_subscripts(k.confkey, 1) AS one (n) WHERE k.confkey[one.n] OPERATOR(pg_catalog.=) r.number)
 SELECT pg_catalog.jsonb_build_object(
-  'oid', t.oid::pg_catalog.int8, 'schema', n.nspname, 'name', t.relname, 'kind', t.relkind::pg_catalog.text,
+  'oid', t.oid::pg_catalog.int8, 'schema', n.nspname, 'name', t.relname,
   'persistence', t.relpersistence::pg_catalog.text, 'owner', t.relowner::pg_catalog.int8, 'owner_name', pg_catalog.pg_get_userbyid(t.relowner),
   'can_create', pg_catalog.has_schema_privilege(t.relowner, t.relnamespace, 'CREATE'::pg_catalog.text),
   'parent', (SELECT i.inhparent::pg_catalog.regclass::pg_catalog.text FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) t.oid LIMIT 1::pg_catalog.int8),
@@ -78,10 +78,11 @@ SELECT pg_catalog.jsonb_build_object(
         WHERE p.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid AND p.refobjid OPERATOR(pg_catalog.=) q.oid AND p.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_attrdef'::pg_catalog.regclass::pg_catalog.oid)
       ) ORDER BY q.oid)
     FROM sequences AS q JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.oid JOIN pg_catalog.pg_namespace AS y ON y.oid OPERATOR(pg_catalog.=) c.relnamespace JOIN pg_catalog.pg_sequence AS s ON s.seqrelid OPERATOR(pg_catalog.=) q.oid),
-  -- The constraints of its partitions, where it is partitioned by this column alone.
+  -- The constraints of its partitions, where it is partitioned by this column alone. Of a table that is itself a partition, the
+  -- server would evaluate expressions in the keys of the tables above.
   'partitions', (SELECT pg_catalog.jsonb_agg(pg_catalog.pg_get_partition_constraintdef(i.inhrelid) ORDER BY i.inhrelid)
     FROM pg_catalog.pg_partitioned_table AS r JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) r.partrelid
-    WHERE r.partrelid OPERATOR(pg_catalog.=) t.oid AND r.partnatts OPERATOR(pg_catalog.=) 1::pg_catalog.int2 AND r.partattrs[0] OPERATOR(pg_catalog.=) t.attnum
+    WHERE NOT t.relispartition AND r.partrelid OPERATOR(pg_catalog.=) t.oid AND r.partnatts OPERATOR(pg_catalog.=) 1::pg_catalog.int2 AND r.partattrs[0] OPERATOR(pg_catalog.=) t.attnum
       AND r.partstrat OPERATOR(pg_catalog.<>) 'h'::pg_catalog."char"),
   -- The checks of the column alone, which an INSERT meets.
   'checks', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', k.conname,

@@ -22,11 +22,11 @@ CREATE FUNCTION uuidv7(shift pg_catalog.interval) RETURNS pg_catalog.uuid
 -- Of versions 1 and 7, as PostgreSQL 18 has it.
 CREATE FUNCTION uuid_extract_timestamp(id pg_catalog.uuid) RETURNS pg_catalog.timestamptz
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN CASE WHEN uuid_version(id) OPERATOR(pg_catalog.=) 1 OR uuid_version(id) OPERATOR(pg_catalog.=) 7 THEN uuid_time(id) END;
+    RETURN CASE WHEN uuid_version_of(id) OPERATOR(pg_catalog.=) 1 OR uuid_version_of(id) OPERATOR(pg_catalog.=) 7 THEN uuid_time(id) END;
 
 CREATE FUNCTION uuid_extract_version(id pg_catalog.uuid) RETURNS pg_catalog.int2
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN pg_catalog.int2(uuid_version(id));
+    RETURN pg_catalog.int2(uuid_version_of(id));
 
 -- With the schema, as pg_catalog has functions of the same names.
 DO $$

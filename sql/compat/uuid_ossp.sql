@@ -47,7 +47,7 @@ COMMENT ON FUNCTION uuid_generate_v5(uuid, text) IS 'As uuid-ossp: computes the 
 
 CREATE FUNCTION uuid_nil() RETURNS pg_catalog.uuid
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN nil_uuid();
+    RETURN uuid_nil_value();
 COMMENT ON FUNCTION uuid_nil() IS 'As uuid-ossp: returns the UUID whose bits are all zero';
 
 CREATE FUNCTION uuid_ns_dns() RETURNS pg_catalog.uuid

@@ -12,8 +12,8 @@ SELECT
          ELSE last END AS max_id,
     CASE WHEN s.seqcache OPERATOR(pg_catalog.<) 2147483647::pg_catalog.int8 THEN s.seqcache
          ELSE 2147483647::pg_catalog.int8 END::pg_catalog.int4 AS step,
-    CASE WHEN pg_catalog.starts_with(tag, 'Leaf tag: '::pg_catalog.text)
-         THEN pg_catalog.substr(tag, 11::pg_catalog.int4) END AS description,
+    CASE WHEN pg_catalog.starts_with(d.description, 'Leaf tag: '::pg_catalog.text)
+         THEN pg_catalog.substr(d.description, 11::pg_catalog.int4) END AS description,
     g.last_refill AS update_time
 FROM pg_catalog.pg_sequence AS s
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.seqrelid
@@ -21,11 +21,14 @@ CROSS JOIN LATERAL pg_catalog.pg_sequence_last_value(
     CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text)
          THEN c.oid::pg_catalog.regclass END
 ) AS last
-CROSS JOIN LATERAL pg_catalog.obj_description(c.oid, 'pg_class'::pg_catalog.name) AS tag
+JOIN pg_catalog.pg_description AS d ON d.objoid OPERATOR(pg_catalog.=) c.oid
+    AND d.classoid OPERATOR(pg_catalog.=) c.tableoid AND d.objsubid OPERATOR(pg_catalog.=) 0::pg_catalog.int4
 LEFT JOIN mint.segments() AS g ON g.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
 WHERE c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog."char"
-    AND (tag OPERATOR(pg_catalog.=) 'Leaf tag'::pg_catalog.text
-        OR pg_catalog.starts_with(tag, 'Leaf tag: '::pg_catalog.text));
+    -- The length of a comment is known before it is read: the owner of any sequence can write one of 1 GB.
+    AND CASE WHEN pg_catalog.octet_length(d.description) OPERATOR(pg_catalog.<=) 10000::pg_catalog.int4
+        THEN d.description OPERATOR(pg_catalog.=) 'Leaf tag'::pg_catalog.text
+            OR pg_catalog.starts_with(d.description, 'Leaf tag: '::pg_catalog.text) END;
 COMMENT ON VIEW mint.leaf_alloc IS 'Shows the sequences that were created through it, with the columns of Leaf''s table; INSERT creates a sequence';
 CREATE TRIGGER leaf_alloc_insert INSTEAD OF INSERT ON mint.leaf_alloc
     FOR EACH ROW EXECUTE FUNCTION mint.leaf_alloc_insert();

@@ -14,6 +14,8 @@ CREATE TABLE mint_registry.registry (
     timeline pg_catalog.int8 NOT NULL,
     started pg_catalog.int8 NOT NULL,
     incarnation pg_catalog.int8 NOT NULL DEFAULT 0::pg_catalog.int8,
+    -- Until then, the next start of the server is one that was planned.
+    restart_until pg_catalog.timestamptz NOT NULL DEFAULT '-infinity'::pg_catalog.timestamptz,
     -- The oid of the database: another one in a copy.
     database pg_catalog.oid NOT NULL,
     -- The numbers of all leases, XORed: others after rows were deleted or inserted by hand.
@@ -44,10 +46,17 @@ CREATE TABLE mint_registry.leases (
     written pg_catalog.xid NOT NULL,
     -- Whether the node is the holder's for good: then it is never free.
     assigned pg_catalog.bool NOT NULL DEFAULT false,
-    -- The machine and the directory of the server that uses an assigned node, from its first lease on.
+    -- The machine and the directory of the server that uses an assigned node, from its first lease on: for people.
     place pg_catalog.text,
-    -- What only that server knows.
-    key pg_catalog.int8,
+    -- What that server has chosen at its first request, and what it has in memory only.
+    origin pg_catalog.int8,
+    instance pg_catalog.int8,
+    -- The key that was agreed on last: its counter and a random number.
+    key_counter pg_catalog.int8,
+    key_number pg_catalog.int8,
+    -- Where a copy of that server has asked for the node, and when it did so last.
+    copy_place pg_catalog.text,
+    copy_seen pg_catalog.timestamptz,
     -- For how long at most that server has ever said that it uses the node without the registry; null is without a limit.
     max_outage pg_catalog.interval,
     CHECK (node_bits OPERATOR(pg_catalog.>=) 0 AND node_bits OPERATOR(pg_catalog.<=) 31),
@@ -72,7 +81,7 @@ COMMENT ON TABLE mint_registry.leases IS 'Leases and reservations of nodes';
 CREATE VIEW mint_registry.nodes AS
 SELECT node_bits, first_node, last_node, holder,
     lease_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS held, address, system_identifier, lease_from, lease_until, since, renewals, login, assigned, place,
-    max_outage
+    max_outage, copy_place, copy_seen
 FROM mint_registry.leases
 ORDER BY node_bits, first_node OFFSET 0::pg_catalog.int8;
 COMMENT ON VIEW mint_registry.nodes IS 'Shows the nodes that this registry has leased, reserved or assigned; INSERT is the privilege to request leases';

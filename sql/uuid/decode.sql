@@ -1,4 +1,4 @@
-COMMENT ON FUNCTION uuid_version(uuid) IS 'Returns the version of a UUID';
+COMMENT ON FUNCTION uuid_version_of(uuid) IS 'Returns the version of a UUID';
 COMMENT ON FUNCTION uuid_variant(uuid) IS 'Returns the variant of a UUID';
 COMMENT ON FUNCTION uuid_time(uuid) IS 'Returns when a UUID was generated; NULL for versions without a time';
 COMMENT ON FUNCTION uuid_v7_time(uuid) IS 'Returns when a UUID of version 7 was generated; NULL for other versions';

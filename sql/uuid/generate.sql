@@ -10,6 +10,6 @@ COMMENT ON FUNCTION uuid_v6() IS 'Generates a UUID of version 6, of time and nod
 COMMENT ON FUNCTION uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
 COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
 COMMENT ON FUNCTION uuid_v8(bytea) IS 'Returns a UUID of version 8 made of 16 bytes, of which 6 bits are overwritten';
-COMMENT ON FUNCTION nil_uuid() IS 'Returns the UUID whose bits are all zero';
-COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';
+COMMENT ON FUNCTION uuid_nil_value() IS 'Returns the UUID whose bits are all zero';
+COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';
 COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';

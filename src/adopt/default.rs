@@ -1,12 +1,11 @@
 //! What a column's default generates.
 
+use crate::pg::catalog::spi::Row;
+use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::OrReport;
-use crate::pg::worker::dblink::value;
 use mint_core::Layout;
 use mint_core::adopt::call::{Call, literal};
 use pgrx::pg_sys;
-use pgrx::spi::SpiClient;
 use std::collections::BTreeMap;
 
 /// The ids that a default generates.
@@ -36,7 +35,7 @@ pub struct Generators {
 
 impl Generators {
     /// Finds where the extensions are. Names are read with the server's own search path.
-    pub fn find(client: &SpiClient<'_>) -> Self {
+    pub fn find() -> Self {
         let home = "SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text), t.oid
              FROM pg_catalog.pg_extension AS e
              JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
@@ -53,24 +52,16 @@ impl Generators {
                  AND p.tableoid OPERATOR(pg_catalog.=) d.classid
              JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
              WHERE e.extname OPERATOR(pg_catalog.=) ANY ('{uuid-ossp,pgcrypto,pg_uuidv7}'::pg_catalog.name[])";
-        let rows = client.select(home, Some(1), &[]).or_report();
-        let home = (!rows.is_empty()).then(|| rows.first());
-        let text = |row: &_, column| value::<DecodedText>(row, column).map(|text| text.0);
-        let schema = home.as_ref().and_then(|row| text(row, 1));
-        let objectid = home.as_ref().and_then(|row| value::<pg_sys::Oid>(row, 2));
-        let mut uuids = BTreeMap::new();
-        for row in client.select(others, None, &[]).or_report() {
-            let text = |column| row.get::<DecodedText>(column).or_report();
-            if let (Some(name), Some(function)) = (text(1), text(2))
-                && let Some(version) = version(&function.0)
-            {
-                uuids.insert(name.0, version);
-            }
-        }
+        let text = |row: &Row<'_>, column| row.get::<DecodedText>(column).map(|text| text.0);
+        let home = sql::rows(home, &[], |row| Some((text(row, 1)?, row.get(2)?))).pop();
+        let (schema, objectid) = home.unwrap_or((String::new(), pg_sys::InvalidOid));
+        let uuids = sql::rows(others, &[], |row| {
+            Some((text(row, 1)?, version(&text(row, 2)?)?))
+        });
         Self {
-            schema: schema.unwrap_or_default(),
-            objectid: objectid.unwrap_or(pg_sys::InvalidOid),
-            uuids,
+            schema,
+            objectid,
+            uuids: uuids.into_iter().collect(),
         }
     }
 

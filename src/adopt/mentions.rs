@@ -41,7 +41,7 @@ struct Found {
     /// The regular expression of the statements.
     pattern: String,
     /// The view of pg_stat_statements; none if the user may not read it.
-    view: Option<String>,
+    view: Option<u32>,
 }
 
 impl Mentions {
@@ -60,7 +60,7 @@ impl Mentions {
         } = read(text.as_ref().map_or("{}", |text| &text.0));
         let statements = view
             .filter(|_| draws)
-            .map_or_else(Vec::new, |view| statements(&view, pattern));
+            .map_or_else(Vec::new, |view| statements(view.into(), pattern));
         Self {
             functions,
             narrow,
@@ -69,18 +69,21 @@ impl Mentions {
     }
 }
 
-/// Reads the statements of this database that fit a pattern.
-fn statements(view: &str, pattern: String) -> Vec<Statement> {
-    let query = format!(
-        "SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('calls', q.calls, 'text', q.text) ORDER BY q.calls DESC, q.text) FROM (
+/// Reads the statements of this database that fit a pattern. Any role can send one of 1 GB, which is not searched.
+fn statements(view: pg_sys::Oid, pattern: String) -> Vec<Statement> {
+    let query = |view: &str| {
+        format!(
+            "SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('calls', q.calls, 'text', q.text) ORDER BY q.calls DESC, q.text) FROM (
              SELECT pg_catalog.sum(s.calls)::pg_catalog.int8 AS calls,
                  pg_catalog.left(pg_catalog.regexp_replace(s.query, '[[:space:]]+'::pg_catalog.text, ' '::pg_catalog.text, 'g'::pg_catalog.text), 200::pg_catalog.int4) AS text
              FROM {view} AS s JOIN pg_catalog.pg_database AS d ON d.oid OPERATOR(pg_catalog.=) s.dbid
              WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-                 AND s.query OPERATOR(pg_catalog.~*) $1::pg_catalog.text
+                 AND CASE WHEN pg_catalog.octet_length(s.query) OPERATOR(pg_catalog.<=) 100000::pg_catalog.int4
+                     THEN s.query OPERATOR(pg_catalog.~*) $1::pg_catalog.text END
              GROUP BY 2 ORDER BY 1 DESC, 2 LIMIT 10
          ) AS q"
-    );
-    sql::ask_with::<JsonText>(&query, &[DecodedText(pattern).into()])
+        )
+    };
+    sql::ask_view::<JsonText>(view, query, &[DecodedText(pattern).into()])
         .map_or_else(Vec::new, |text| read(&text.0))
 }

@@ -1,7 +1,8 @@
 //! PostgreSQL's reports of core's errors; see [`crate::pg::error`].
 
-use crate::pg::charset::decode;
+use crate::pg::charset::excerpt;
 use crate::pg::error::{Report, ToReport, report, sentence};
+use mint_core::bytes::excerpt::LONGEST;
 use mint_core::codec::text::ENCODINGS;
 use mint_core::codec::typeid::TypeIdError;
 use mint_core::{AutoRandomError, ConcealError, EncodingError, ScatterError, SequenceTableError};
@@ -102,22 +103,12 @@ fn bytes_text(bytes: usize) -> String {
     }
 }
 
-/// Decodes a text for a message, and cuts it off: no id is nearly as long.
-fn shown(text: &[u8]) -> String {
-    const LONGEST: usize = 64;
-    let all = decode(text);
-    match all.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &all[..end]),
-        None => all,
-    }
-}
-
 /// Begins the error of an unknown encoding.
 #[cold]
 #[track_caller]
 pub fn bad_encoding(name: &[u8]) -> Report {
     let names: Vec<&str> = ENCODINGS.iter().map(|encoding| encoding.name).collect();
-    let error = EncodingError::UnknownName(shown(name));
+    let error = EncodingError::UnknownName(excerpt(name));
     report(BAD_PARAMETER, error.to_string())
         .hint(format!("Use one of the encodings {}.", names.join(", ")))
 }
@@ -130,16 +121,22 @@ pub fn bad_id(error: &EncodingError) -> Report {
 }
 
 /// Begins the error of a text that is not valid, such as a "base58 id". `again` says what is wrong with the text when it is
-/// decoded to UTF-8, so that a digit is named as a character, and not as bytes of the database's encoding.
+/// decoded to UTF-8, so that a digit is named as a character, and not as bytes of the database's encoding. Of a text
+/// that is longer than what a message shows, only that is decoded.
 #[cold]
 #[track_caller]
 pub fn bad_text<E>(name: &str, text: &[u8], error: E, again: impl Fn(&[u8]) -> Option<E>) -> Report
 where
     E: Explained,
 {
-    let error = again(decode(text).as_bytes()).unwrap_or(error);
+    let is_short = text.len() <= LONGEST;
+    let is_foreign = || error.to_string().contains(char::REPLACEMENT_CHARACTER);
+    let decoded = (is_short || is_foreign()).then(|| excerpt(text));
+    let error = decoded
+        .and_then(|text| again(text.as_bytes()))
+        .unwrap_or(error);
     let (code, hint) = error.code_and_hint();
-    report(code, format!("invalid {name}: \"{}\"", shown(text)))
+    report(code, format!("invalid {name}: \"{}\"", excerpt(text)))
         .detail(sentence(&error.to_string()))
         .hint_if(hint.map(str::to_owned))
 }
@@ -186,7 +183,7 @@ impl Explained for TypeIdError {
 pub fn bad_prefix(prefix: &[u8], error: &TypeIdError) -> Report {
     report(
         BAD_PARAMETER,
-        format!("invalid TypeID prefix: \"{}\"", shown(prefix)),
+        format!("invalid TypeID prefix: \"{}\"", excerpt(prefix)),
     )
     .detail(sentence(&error.to_string()))
     .hint("Use up to 63 lower case letters and underscores, with a letter at both ends, or an empty prefix.")

@@ -15,9 +15,8 @@ pub fn create(name: &str, clauses: &str) -> Regclass {
 
 /// Creates a sequence of a quoted name, in the schema where the caller creates relations.
 pub fn create_quoted(quoted: &str, clauses: &str) -> Regclass {
-    let name = sql::with_schema(quoted);
-    sql::run(&format!("CREATE SEQUENCE {name} {clauses}"));
-    Regclass(sql::resolve(&name))
+    let (sequence, _) = sql::create(quoted, |name| format!("CREATE SEQUENCE {name} {clauses}"));
+    Regclass(sequence)
 }
 
 /// Checks a count of values in a row: one call must not use up what others need.

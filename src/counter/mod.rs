@@ -11,6 +11,6 @@ pub mod user;
 /// Defines the settings, and registers callbacks. Called once, when the library is loaded.
 pub fn init() {
     settings::init();
-    segment::session::init();
-    user::draw::init();
+    segment::init();
+    user::init();
 }

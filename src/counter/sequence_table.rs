@@ -3,7 +3,7 @@
 //! `sequence_table` itself is SQL over `generate_series`, so that the planner inlines the call: its rows stream, also
 //! in FROM, where the rows of a function would be stored first.
 
-use crate::pg::charset::decode;
+use crate::pg::charset::excerpt;
 use crate::pg::datum::row_estimate;
 use crate::pg::datum::row_estimate::Argument;
 use crate::pg::datum::text::Text;
@@ -36,8 +36,9 @@ fn bounds(table: Result<SequenceTable, SequenceTableError>) -> Vec<i64> {
     vec![first, last, step]
 }
 
+/// A name that is cut off is no valid one either.
 fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
-    SequenceTable::named(&decode(name.0))
+    SequenceTable::named(&excerpt(name.0))
 }
 
 /// Tells the planner how many rows a call of `sequence_table` returns, where it is not inlined.

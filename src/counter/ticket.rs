@@ -3,14 +3,14 @@
 use crate::counter::common::{check_count, create, range_row};
 use crate::counter::segment::functions::check_step;
 use crate::counter::segment::{draw, source};
-use crate::pg::catalog::{privilege, sql};
+use crate::pg::catalog::{access, binding, sql};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{report, required};
-use crate::pg::sequence::Sequence;
+use crate::pg::sequence::{Lock, Sequence};
 use mint_core::counter::sequence::first_of_series;
+use pgrx::PgSqlErrorCode as Code;
 use pgrx::prelude::*;
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
 /// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are. It is
@@ -132,10 +132,8 @@ fn ticket_current(ticket: Regclass) -> Option<i64> {
 /// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
 #[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
 fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
-    // Before the lock, which would block other sessions. ALTER SEQUENCE demands the owner.
-    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
-    let name = sql::name_of(ticket.0);
-    privilege::demand(ticket.0, &name, pg_sys::ACL_UPDATE, kind);
+    // Before the lock, which blocks other sessions.
+    let access = access::owned(ticket.0);
     let sequence = Sequence::open_until_commit(ticket.0).unwrap_or_else(|| sql::missing(ticket.0));
     let (rules, _) = sequence.definition();
     source::refuse_change("alter", ticket.0, &sequence, &rules);
@@ -156,9 +154,14 @@ fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 
     }
     drop(sequence);
     let name = sql::exact_name_of(ticket.0);
-    sql::run(&format!(
+    let alter = format!(
         "ALTER SEQUENCE {name} INCREMENT {servers} MINVALUE {server} START {start} RESTART"
-    ));
+    );
+    access.run([alter.as_str()].into_iter());
+    let altered = Sequence::open(ticket.0, Lock::Read).map(|sequence| sequence.definition().0);
+    if altered.is_none_or(|rules| (rules.increment, rules.min) != (servers.into(), server.into())) {
+        binding::refuse();
+    }
     start
 }
 

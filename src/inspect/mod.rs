@@ -4,6 +4,7 @@ use crate::objectid::sql_type::ObjectIdValue;
 use crate::pg::datum::text::Text;
 use crate::pg::datum::timestamp::timestamp;
 use crate::pg::datum::uuid::UuidValue;
+use crate::pg::error::report;
 use crate::pg::machine::clock;
 use mint_core::ObjectId;
 use mint_core::inspect::{Context, Input, Part, Reading, inspect};
@@ -31,7 +32,7 @@ macro_rules! id_inspect {
         #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
         fn $function(
             id: $type,
-            nodes: default!(Vec<Option<i32>>, "'{}'"),
+            nodes: default!(Array<'_, i32>, "'{}'"),
         ) -> TableIterator<
             'static,
             (
@@ -56,8 +57,22 @@ id_inspect!(id_inspect_bigint, i64, id => Input::Number(id));
 id_inspect!(id_inspect_uuid, UuidValue, id => Input::Uuid(id.into()));
 id_inspect!(id_inspect_objectid, ObjectIdValue, id => Input::ObjectId(ObjectId(id.0)));
 
-fn rows(id: &Input<'_>, nodes: &[Option<i32>]) -> impl Iterator<Item = Row> + use<> {
-    let nodes: Vec<i64> = nodes.iter().flatten().copied().map(i64::from).collect();
+/// Each reading looks for its node among these.
+const MOST_NODES: usize = 100_000;
+
+fn rows(id: &Input<'_>, nodes: &Array<'_, i32>) -> impl Iterator<Item = Row> + use<> {
+    if nodes.len() > MOST_NODES {
+        report(
+            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            "too many nodes",
+        )
+        .detail(format!(
+            "There are {}, but at most {MOST_NODES} are allowed.",
+            nodes.len()
+        ))
+        .raise();
+    }
+    let nodes: Vec<i64> = nodes.iter().flatten().map(i64::from).collect();
     let now = clock::now();
     let nodes = &nodes;
     inspect(id, &Context { now, nodes }).into_iter().map(row)

@@ -2,7 +2,8 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::machine::{clock, host, random, server};
-use crate::pg::shmem::{NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::NamedSegment;
 use mint_core::{ObjectId, ObjectIdLane, objectid};
 
 static STAMP: Stamp = Stamp::new(b'o', 3);
@@ -10,6 +11,11 @@ static LANE: NamedSegment<ObjectIdLane> =
     NamedSegment::new(c"pg_mint objectids", &STAMP, |lane, _| {
         lane.seed(random::bits());
     });
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    LANE.register();
+}
 
 /// The lane in shared memory.
 #[inline]

@@ -5,6 +5,7 @@
 //! leaves unused, and that becomes the byte again. SQL_ASCII has no characters beyond ASCII; text that is valid UTF-8
 //! is decoded as UTF-8 there, so that messages show it as the server does.
 
+use mint_core::bytes::excerpt::{ELLIPSIS, LONGEST};
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString, c_char, c_int};
 
@@ -12,6 +13,12 @@ use std::ffi::{CStr, CString, c_char, c_int};
 const ESCAPE: u32 = 0x10_ff00;
 
 pub(super) const UTF8: u32 = pg_sys::pg_enc::PG_UTF8;
+
+/// The longest message, detail or hint, in bytes.
+pub const LONGEST_MESSAGE: usize = 600;
+
+/// No encoding of a database has longer characters.
+const LONGEST_CHARACTER: usize = 4;
 
 /// Returns the encoding of the database; SQL_ASCII before the process has connected to one.
 pub(super) fn encoding() -> u32 {
@@ -57,6 +64,34 @@ pub fn decode(bytes: &[u8]) -> String {
     text
 }
 
+/// Decodes a text for a message, and cuts it off: see [`mint_core::bytes::excerpt`]. Nothing behind the cut is read.
+pub fn excerpt(bytes: &[u8]) -> String {
+    match end_of(bytes, LONGEST) {
+        Some(end) => decode(&bytes[..end]) + ELLIPSIS,
+        None => decode(bytes),
+    }
+}
+
+/// Returns where a text of more than that many bytes is cut, between two characters of the database's encoding; none if it
+/// is not longer. That takes no lookup.
+fn end_of(bytes: &[u8], longest: usize) -> Option<usize> {
+    if bytes.len() <= longest {
+        return None;
+    }
+    let encoding = match encoding() {
+        pg_sys::pg_enc::PG_SQL_ASCII => UTF8,
+        encoding => encoding,
+    };
+    let mut end = 0;
+    loop {
+        let next = end + length(&bytes[end..], encoding);
+        if next > longest {
+            return Some(end);
+        }
+        end = next;
+    }
+}
+
 /// Decodes UTF-8, and escapes invalid bytes.
 fn decode_utf8(bytes: &[u8]) -> String {
     let mut text = String::new();
@@ -78,7 +113,8 @@ fn decode_utf8(bytes: &[u8]) -> String {
 
 /// Returns how many bytes the first character has.
 fn length(bytes: &[u8], encoding: u32) -> usize {
-    let Ok(text) = CString::new(bytes) else {
+    let first = &bytes[..bytes.len().min(LONGEST_CHARACTER)];
+    let Ok(text) = CString::new(first) else {
         return 1;
     };
     if bytes.is_empty() {
@@ -127,6 +163,9 @@ fn encode_part(part: &str, to: u32, bytes: &mut Vec<u8>) {
 /// Converts as many bytes as possible; returns how many, and the result. That is 0 when the first character cannot be
 /// converted.
 fn convert(bytes: &[u8], from: u32, to: u32) -> (usize, Vec<u8>) {
+    // In parts, as a result may be four times as long. A character that a part cuts off is the next part's first.
+    const PART: usize = 8_192;
+    let bytes = &bytes[..bytes.len().min(PART)];
     let plain = bytes.iter().take_while(|byte| byte.is_ascii()).count();
     if plain > 0 {
         return (plain, bytes[..plain].to_vec());
@@ -185,6 +224,19 @@ pub fn c_string(text: &str) -> CString {
 pub unsafe fn decode_c(text: *const c_char) -> String {
     // SAFETY: as the caller says.
     decode(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// Encodes a text of a message for pgrx, as [`encode_for_pgrx`] does. What is longer than any text of this library is cut off:
+/// whatever a caller gave, a message and the log have little of it. Callers' own texts are cut by [`excerpt`] before.
+pub fn message_for_pgrx(text: String) -> String {
+    let mut text = encode_for_pgrx(text);
+    if let Some(end) = end_of(text.as_bytes(), LONGEST_MESSAGE) {
+        // SAFETY: as in `encode_for_pgrx`.
+        let bytes = unsafe { text.as_mut_vec() };
+        bytes.truncate(end);
+        bytes.extend_from_slice(ELLIPSIS.as_bytes());
+    }
+    text
 }
 
 /// Encodes a message or a statement for pgrx, which takes a string and copies its bytes. The result may not be UTF-8,

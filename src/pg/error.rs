@@ -1,9 +1,11 @@
 //! Errors, warnings and the log: SQLSTATE, message, detail and hint, in the encoding of the database.
 
-use crate::pg::charset::{UTF8, decode, encode_for_pgrx, encoding, escape};
+use crate::pg::charset::{LONGEST_MESSAGE, UTF8, encoding, escape, excerpt, message_for_pgrx};
 use crate::pg::ports::{errdetail_internal, errhint, errmsg_internal};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
+use std::backtrace::Backtrace;
+use std::env;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
@@ -11,6 +13,25 @@ use std::ptr;
 
 /// The function that `\errverbose` shows: Rust knows the caller's file and line, and not its name.
 const FUNCTION: &str = "pg_mint";
+
+/// Keeps backtraces out of the DETAIL of errors, where pgrx puts them if `RUST_BACKTRACE` is in the server's environment: they
+/// show paths of source files to clients. Called first when the library is loaded.
+///
+/// The standard library reads the environment at the first capture, and then never again in this process. Each library has
+/// its own copy of it, so those of other extensions still have their backtraces.
+pub fn init() {
+    const SWITCH: &str = "RUST_LIB_BACKTRACE";
+    let before = env::var_os(SWITCH);
+    // SAFETY: processes of the server have one thread, and the environment is as before afterwards.
+    unsafe { env::set_var(SWITCH, "0") };
+    let _ = Backtrace::capture();
+    match before {
+        // SAFETY: as above.
+        Some(value) => unsafe { env::set_var(SWITCH, value) },
+        // SAFETY: as above.
+        None => unsafe { env::remove_var(SWITCH) },
+    }
+}
 
 /// An error that ends the statement once it is raised. `\errverbose` shows the place that called [`report`].
 #[must_use]
@@ -22,7 +43,7 @@ pub struct Report(ErrorReport);
 pub fn report(code: Code, message: impl Into<String>) -> Report {
     Report(ErrorReport::new(
         code,
-        encode_for_pgrx(message.into()),
+        message_for_pgrx(message.into()),
         FUNCTION,
     ))
 }
@@ -30,12 +51,12 @@ pub fn report(code: Code, message: impl Into<String>) -> Report {
 impl Report {
     /// Adds a DETAIL: facts, in full sentences.
     pub fn detail(self, text: impl Into<String>) -> Self {
-        Self(self.0.set_detail(encode_for_pgrx(text.into())))
+        Self(self.0.set_detail(message_for_pgrx(text.into())))
     }
 
     /// Adds a HINT: what to do about it, in full sentences.
     pub fn hint(self, text: impl Into<String>) -> Self {
-        Self(self.0.set_hint(encode_for_pgrx(text.into())))
+        Self(self.0.set_hint(message_for_pgrx(text.into())))
     }
 
     /// Adds a DETAIL, if there is one.
@@ -66,7 +87,7 @@ impl Report {
 pub fn end_process(message: &str) -> ! {
     ErrorReport::new(
         Code::ERRCODE_ADMIN_SHUTDOWN,
-        encode_for_pgrx(message.to_owned()),
+        message_for_pgrx(message.to_owned()),
         FUNCTION,
     )
     .report(PgLogLevel::FATAL);
@@ -90,9 +111,12 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
 /// Sends a warning to the client.
 #[track_caller]
 pub fn warn(message: impl Into<String>, detail: String, hint: Option<&'static str>) {
-    let message = encode_for_pgrx(message.into());
-    let warning = ErrorReport::new(Code::ERRCODE_WARNING, message, FUNCTION)
-        .set_detail(encode_for_pgrx(detail));
+    let warning = ErrorReport::new(
+        Code::ERRCODE_WARNING,
+        message_for_pgrx(message.into()),
+        FUNCTION,
+    )
+    .set_detail(message_for_pgrx(detail));
     let warning = match hint {
         Some(hint) => warning.set_hint(hint),
         None => warning,
@@ -104,7 +128,7 @@ pub fn warn(message: impl Into<String>, detail: String, hint: Option<&'static st
 #[track_caller]
 pub fn inform(message: String) {
     let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
-    ErrorReport::new(code, encode_for_pgrx(message), FUNCTION).report(PgLogLevel::NOTICE);
+    ErrorReport::new(code, message_for_pgrx(message), FUNCTION).report(PgLogLevel::NOTICE);
 }
 
 /// Where a message goes that is no error.
@@ -116,13 +140,13 @@ pub enum LogLevel {
 
 /// Sends a message with a detail and a hint to the client or the log.
 #[track_caller]
-pub fn tell(level: LogLevel, message: String, detail: &'static str, hint: &'static str) {
+pub fn tell(level: LogLevel, message: String, detail: impl Into<String>, hint: &'static str) {
     let (level, code) = match level {
         LogLevel::Warning => (PgLogLevel::WARNING, Code::ERRCODE_WARNING),
         LogLevel::Log => (PgLogLevel::LOG, Code::ERRCODE_SUCCESSFUL_COMPLETION),
     };
-    ErrorReport::new(code, encode_for_pgrx(message), FUNCTION)
-        .set_detail(detail)
+    ErrorReport::new(code, message_for_pgrx(message), FUNCTION)
+        .set_detail(message_for_pgrx(detail.into()))
         .set_hint(hint)
         .report(level);
 }
@@ -131,7 +155,7 @@ pub fn tell(level: LogLevel, message: String, detail: &'static str, hint: &'stat
 #[track_caller]
 pub fn log(message: String) {
     let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
-    ErrorReport::new(code, encode_for_pgrx(message), FUNCTION).report(PgLogLevel::LOG);
+    ErrorReport::new(code, message_for_pgrx(message), FUNCTION).report(PgLogLevel::LOG);
 }
 
 /// Turns a message into the full sentence that a detail is.
@@ -193,7 +217,10 @@ pub fn bad_syntax(name: &str, text: &[u8]) -> Report {
 
 /// Returns the message of PostgreSQL's own types for a text that is not valid.
 pub fn syntax_message(name: &str, text: &[u8]) -> String {
-    format!("invalid input syntax for type {name}: \"{}\"", decode(text))
+    format!(
+        "invalid input syntax for type {name}: \"{}\"",
+        excerpt(text)
+    )
 }
 
 /// Returns the bytes of a value that must have exactly `N`.
@@ -297,7 +324,9 @@ fn rethrow<T>(error: pg_sys::panic::CaughtError) -> T {
     };
     // SAFETY: the error was copied, and the server is to raise the copy.
     unsafe { pg_sys::FlushErrorState() };
-    if encoding() == UTF8 {
+    let texts = [Some(raised.message()), raised.detail(), raised.hint()];
+    let is_short = |text: &&str| text.len() <= LONGEST_MESSAGE;
+    if encoding() == UTF8 && texts.iter().flatten().all(is_short) {
         CaughtError::ErrorReport(raised).rethrow()
     }
     let text = |text: Option<&str>| text.map(str::to_owned);

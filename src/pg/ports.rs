@@ -16,6 +16,7 @@ unsafe extern "C-unwind" {
     pub fn PostmasterIsAliveInternal() -> bool;
 
     // access/xact.h: read variables.
+    pub fn IsTransactionState() -> bool;
     pub fn GetCurrentTransactionStartTimestamp() -> i64;
     pub fn GetCurrentStatementStartTimestamp() -> i64;
 
@@ -66,7 +67,6 @@ unsafe extern "C-unwind" {
     // utils/timeout.h, which pgrx does not bind. All but the first raise no errors.
     pub fn RegisterTimeout(id: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
     pub fn enable_timeout_after(id: c_int, millis: c_int);
-    #[cfg(not(target_os = "linux"))]
     pub fn enable_timeout_every(id: c_int, first: pg_sys::TimestampTz, millis: c_int);
     pub fn disable_timeout(id: c_int, keep_indicator: bool);
 

@@ -5,6 +5,7 @@
 //! those in memory.
 
 use crate::pg::backend::orphan;
+use crate::pg::catalog::sequence::{Definition, definition};
 use crate::pg::error::report;
 pub use crate::pg::machine::log::{Position, flush, flush_soon, is_before_checkpoint};
 use mint_core::Rules;
@@ -25,20 +26,6 @@ pub struct Row {
     pub log_count: i64,
     /// True if `last_value` was issued.
     pub is_called: bool,
-}
-
-/// The row of pg_sequence; see `FormData_pg_sequence`, which pgrx does not bind.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-struct Definition {
-    sequence: pg_sys::Oid,
-    value_type: pg_sys::Oid,
-    start: i64,
-    increment: i64,
-    max: i64,
-    min: i64,
-    cache: i64,
-    cycle: bool,
 }
 
 /// `SEQ_MAGIC` of sequence.c, at the end of the page.
@@ -231,18 +218,7 @@ impl Sequence {
 
     /// Reads the row of pg_sequence. The lock keeps it.
     fn catalog_row(&self) -> Definition {
-        let cache = pg_sys::SysCacheIdentifier::SEQRELID as _;
-        // SAFETY: a lookup in the catalogs by oid; the row is copied before it is released.
-        let row = unsafe {
-            let tuple = pg_sys::SearchSysCache1(cache, self.identity().0.into());
-            if tuple.is_null() {
-                None
-            } else {
-                let row = *pg_sys::GETSTRUCT(tuple).cast::<Definition>();
-                pg_sys::ReleaseSysCache(tuple);
-                Some(row)
-            }
-        };
+        let row = definition(self.identity().0);
         row.unwrap_or_else(|| {
             report(
                 Code::ERRCODE_INTERNAL_ERROR,

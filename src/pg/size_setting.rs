@@ -3,7 +3,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::error::{LogLevel, tell};
-use crate::pg::shmem::{compare, size_in_use};
+use crate::pg::shmem::rendezvous::{compare, size_in_use};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, c_int, c_void};
 

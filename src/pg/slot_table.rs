@@ -8,7 +8,7 @@ use crate::pg::catalog::extension;
 use crate::pg::machine::clock;
 use crate::pg::sequence::File;
 use mint_core::Micros;
-use mint_core::hash::fibonacci;
+use mint_core::bytes::hash::fibonacci;
 use pgrx::pg_sys;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 

@@ -1,6 +1,6 @@
 //! Identities of registries as SQL carries them, and nodes as messages describe them.
 
-use mint_core::Identity;
+use mint_core::{Identity, Incarnation};
 use std::fmt::Display;
 
 /// Returns an identity's system, timeline, start and incarnation.
@@ -9,7 +9,7 @@ pub fn to_numbers(identity: Identity) -> [i64; 4] {
         identity.system.cast_signed(),
         identity.timeline.into(),
         identity.start,
-        identity.incarnation.into(),
+        identity.incarnation.0.cast_signed(),
     ]
 }
 
@@ -19,7 +19,7 @@ pub fn from_numbers([system, timeline, start, incarnation]: [i64; 4]) -> Identit
         system: system.cast_unsigned(),
         timeline: timeline as u32,
         start,
-        incarnation: incarnation as u32,
+        incarnation: Incarnation(incarnation.cast_unsigned()),
     }
 }
 

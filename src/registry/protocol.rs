@@ -3,6 +3,7 @@
 
 use crate::registry::fields::Fields;
 use crate::registry::identity;
+use mint_core::registry::assigned_rules::{KEYS, Key, Proof};
 use mint_core::{LogPoint, Micros};
 use serde::{Deserialize, Serialize};
 
@@ -48,15 +49,34 @@ pub struct LeaseRequest {
 /// The longest limit of [`Assignee::max_outage`]: as many seconds as a setting has.
 const LONGEST_OUTAGE: Micros = i32::MAX as Micros * 1_000_000;
 
-/// A member with an assigned node.
+/// A member that requests the node which was assigned to it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Assignee {
-    /// Its machine and its directory.
+    /// Its machine and its directory, for people.
     pub place: String,
-    /// What nobody else knows: a random number that the member has chosen.
-    pub key: i64,
     /// For how long it uses the node without the registry; none means without a limit.
     pub max_outage: Option<Micros>,
+    /// [`Proof::origin`].
+    pub origin: i64,
+    /// [`Proof::instance`].
+    pub instance: i64,
+    /// [`Proof::keys`]: the counter and the number of each.
+    pub keys: Vec<(i64, i64)>,
+    /// [`Proof::next`].
+    pub next: Option<(i64, i64)>,
+}
+
+impl Assignee {
+    /// Returns what shows that the node is the member's own.
+    pub fn proof(&self) -> Proof {
+        let key = |&(counter, number): &(i64, i64)| Key { counter, number };
+        Proof {
+            origin: self.origin,
+            keys: self.keys.iter().map(key).collect(),
+            next: self.next.as_ref().map(key),
+            instance: self.instance,
+        }
+    }
 }
 
 /// A lease without its nodes.
@@ -113,12 +133,12 @@ pub struct LeaseAnswer {
     pub seen: Option<Seen>,
     /// The reason why nothing is granted.
     pub denial: Option<String>,
-    /// Whether that is because no node is assigned to the member, at its place.
+    /// Whether that is because no node is assigned to the member.
     #[serde(default)]
     pub is_unassigned: bool,
-    /// Whether that is because the registry grants nothing for now.
+    /// Whether that is because another server uses the node that was the member's: it must stop.
     #[serde(default)]
-    pub is_quarantined: bool,
+    pub is_stranger: bool,
 }
 
 /// The answer to [`Request::Release`].
@@ -206,8 +226,11 @@ impl LeaseRequest {
         let assignee = |fields: Fields<'_>| {
             Ok::<_, String>(Assignee {
                 place: fields.text("place")?.to_owned(),
-                key: fields.integer("key")?,
                 max_outage: fields.optional_integer("max_outage")?,
+                origin: fields.integer("origin")?,
+                instance: fields.integer("instance")?,
+                keys: fields.ranges("keys", KEYS)?,
+                next: fields.range("next")?,
             })
         };
         let request = Self {

@@ -92,7 +92,7 @@ fn summary() -> Rc<Summary> {
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Returns a hash of texts, the same in all builds of this library.
-pub fn hash<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
+fn hash<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     let texts = texts.into_iter().map(|text| [text, b"\0"].concat());
     texts.fold(FNV_BASIS, |hash, text| fnv(hash, &text))
 }

@@ -1,7 +1,7 @@
 //! PostgreSQL's reports of core's errors: of ids, of layouts, and of minting.
 
 use crate::pg::backend::recovery::Refusal;
-use crate::pg::error::{Report, ToReport, log, report, sentence};
+use crate::pg::error::{Report, ToReport, log, report, sentence, syntax_message};
 use crate::snowflake::node::grantor;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
@@ -63,7 +63,7 @@ pub const IN_RECOVERY: Refusal = Refusal {
 /// Begins the error of a text that is not a layout.
 #[cold]
 #[track_caller]
-pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
+pub fn bad_layout_text(text: &[u8], error: &LayoutError) -> Report {
     let hint = match error {
         LayoutError::UnknownName(_) => {
             let names: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name).collect();
@@ -81,7 +81,7 @@ pub fn bad_layout_text(text: &str, error: &LayoutError) -> Report {
               time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z."
             .to_owned(),
     };
-    let message = format!("invalid input syntax for type snowflake_layout: \"{text}\"");
+    let message = syntax_message("snowflake_layout", text);
     report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
         .detail(sentence(&error.to_string()))
         .hint(hint)

@@ -15,5 +15,6 @@ pub fn init() {
     settings::init();
     node::setting::init();
     lane::ceiling::init();
+    lane::lanes::init();
     lane::session::init();
 }

@@ -18,7 +18,7 @@ fixed::fixed_type!(MacAddress, 6, "macaddr", External);
 
 /// Returns the version of a UUID; NULL if it is not of RFC 9562.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn uuid_version(id: UuidValue) -> Option<i32> {
+fn uuid_version_of(id: UuidValue) -> Option<i32> {
     version::version(&id.into()).map(i32::from)
 }
 
@@ -137,7 +137,7 @@ extension_sql_file!(
     "../../sql/uuid/decode.sql",
     name = "uuid_decode",
     requires = [
-        uuid_version, uuid_variant, uuid_time, uuid_v7_time, uuid_node, uuid_clock_sequence,
+        uuid_version_of, uuid_variant, uuid_time, uuid_v7_time, uuid_node, uuid_clock_sequence,
         uuid_domain, uuid_local_id, uuid_v1_to_v6, uuid_v6_to_v1
     ]
 );

@@ -1,6 +1,6 @@
 //! Generators of UUIDs of every version (RFC 9562), of the server's own type.
 
-use crate::pg::charset::decode;
+use crate::pg::charset::excerpt;
 use crate::pg::datum::text::{NewText, Text};
 use crate::pg::datum::timestamp;
 use crate::pg::datum::uuid::UuidValue;
@@ -97,7 +97,7 @@ fn uuid_v4() -> UuidValue {
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(volatile, strict, parallel_safe, cost = 1)]
 fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
-    let domain = decode(domain.0);
+    let domain = excerpt(domain.0);
     let number = match DOMAINS.iter().position(|name| *name == domain) {
         Some(number) => Ok(number as u8),
         None => domain.parse(),
@@ -158,25 +158,30 @@ fn mint_local(domain: u8, local_id: i64) -> UuidValue {
 /// namespace is `dns`, `url`, `oid`, `x500`, or the text of a uuid.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v3(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
-    version::v3(&namespace_of(namespace.0), name.0).into()
+    version::v3_in_parts(&namespace_of(namespace.0), name.0, check_interrupts).into()
 }
 
 /// As `uuid_v3(namespace, name)`, with any uuid as the namespace.
 #[pg_extern(name = "uuid_v3", immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v3_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
-    version::v3(&namespace.into(), name.0).into()
+    version::v3_in_parts(&namespace.into(), name.0, check_interrupts).into()
 }
 
 /// Returns the UUID of a name, version 5: SHA-1; else as `uuid_v3()`.
 #[pg_extern(immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v5(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
-    version::v5(&namespace_of(namespace.0), name.0).into()
+    version::v5_in_parts(&namespace_of(namespace.0), name.0, check_interrupts).into()
 }
 
 /// As `uuid_v5(namespace, name)`, with any uuid as the namespace.
 #[pg_extern(name = "uuid_v5", immutable, strict, parallel_safe, cost = 10)]
 fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
-    version::v5(&namespace.into(), name.0).into()
+    version::v5_in_parts(&namespace.into(), name.0, check_interrupts).into()
+}
+
+/// A name may have a gigabyte.
+fn check_interrupts() {
+    pgrx::check_for_interrupts!();
 }
 
 fn namespace_of(text: &[u8]) -> version::Uuid {
@@ -194,13 +199,13 @@ fn uuid_v8(bytes: &[u8]) -> UuidValue {
 
 /// Returns the nil UUID: all bits zero.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn nil_uuid() -> UuidValue {
+fn uuid_nil_value() -> UuidValue {
     version::Uuid::nil().into()
 }
 
 /// Returns the max UUID: all bits one.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn max_uuid() -> UuidValue {
+fn uuid_max_value() -> UuidValue {
     version::Uuid::max().into()
 }
 
@@ -209,6 +214,6 @@ extension_sql_file!(
     name = "uuid_generate",
     requires = [
         uuid_v1, uuid_v6, uuid_v7, ulid, uuid_v7_at, uuid_v4, uuid_v2, uuid_v2_of_number, uuid_v3,
-        uuid_v3_of_uuid, uuid_v5, uuid_v5_of_uuid, uuid_v8, nil_uuid, max_uuid
+        uuid_v3_of_uuid, uuid_v5, uuid_v5_of_uuid, uuid_v8, uuid_nil_value, uuid_max_value
     ]
 );

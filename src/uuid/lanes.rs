@@ -2,7 +2,8 @@
 //! They work in recovery too: standbys draw nodes, clock sequences and random bytes of their own.
 
 use crate::pg::machine::{clock, random};
-use crate::pg::shmem::{NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::NamedSegment;
 use crate::uuid::node;
 use mint_core::{Uuid, UuidLanes};
 
@@ -10,6 +11,11 @@ static STAMP: Stamp = Stamp::new(b'u', 2);
 static LANES: NamedSegment<UuidLanes> = NamedSegment::new(c"pg_mint uuids", &STAMP, |lanes, _| {
     lanes.seed(random::bits());
 });
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    LANES.register();
+}
 
 /// The lanes in shared memory.
 #[inline]

@@ -5,3 +5,9 @@ pub mod generate;
 pub mod lanes;
 pub mod mysql;
 pub mod node;
+
+/// Defines the setting, and registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    node::init();
+    lanes::init();
+}

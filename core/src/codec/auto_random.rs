@@ -3,7 +3,7 @@
 //! From the top bit of a bigint: the sign (0), reserved bits (0), the shard, the counter. With a
 //! range of 64 bits nothing is reserved, and the form is that of SHARD_ROW_ID_BITS too.
 
-use crate::hash::splitmix64;
+use crate::bytes::hash::splitmix64;
 use thiserror::Error;
 
 /// Reason why an id cannot be made, or is none.

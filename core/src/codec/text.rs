@@ -300,7 +300,7 @@ impl Encoding {
         let is_digit = |byte: u8| self.values[usize::from(byte)] != NOT_A_DIGIT;
         let place = text.iter().position(|&byte| !is_digit(byte)).unwrap_or(0);
         // What is no text in the server's encoding is shown as the mark for that.
-        let digit = String::from_utf8_lossy(&text[place..])
+        let digit = String::from_utf8_lossy(&text[place..text.len().min(place + 4)])
             .chars()
             .next()
             .unwrap_or(char::REPLACEMENT_CHARACTER);

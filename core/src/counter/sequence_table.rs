@@ -3,6 +3,7 @@
 //! A descending table has the values of the ascending one, in reverse: the engine swaps and aligns the
 //! bounds first (sequence.cc). So `seq_15_to_2_step_3` is 14, 11, 8, 5, 2.
 
+use crate::bytes::excerpt::excerpt;
 use thiserror::Error;
 
 /// Reason why there is no such table.
@@ -54,14 +55,14 @@ impl SequenceTable {
     /// # Errors
     /// When it is not such a name, or as [`SequenceTable::new`].
     pub fn named(name: &str) -> Result<Self, SequenceTableError> {
-        let bad_name = || SequenceTableError::Name(name.to_owned());
+        let bad_name = || SequenceTableError::Name(excerpt(name));
         let number = |digits: &str| {
             if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
                 return Err(bad_name());
             }
             digits
                 .parse::<u64>()
-                .map_err(|_| SequenceTableError::Number(digits.to_owned()))
+                .map_err(|_| SequenceTableError::Number(excerpt(digits)))
         };
         let bounds = name.strip_prefix("seq_").ok_or_else(bad_name)?;
         let (start, rest) = bounds.split_once("_to_").ok_or_else(bad_name)?;

@@ -6,7 +6,7 @@
 //! tell apart draw from one counter, which only rises for either. That happens to a few hundred of ten million in 64 sections.
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, pause};
-use crate::hash::{fibonacci, splitmix64};
+use crate::bytes::hash::{fibonacci, splitmix64};
 use std::{array, iter};
 
 /// The owner of a section's memory, and in the lower 16 bits its place there; 0 is none.

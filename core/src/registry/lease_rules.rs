@@ -21,6 +21,8 @@ pub const LONGEST_LEASE: Micros = 60 * SECOND;
 pub const LARGEST_SKEW: Micros = 10 * SECOND;
 /// How long a registry that may have forgotten something grants nothing new: until all that it may have granted is past.
 pub const QUARANTINE: Micros = LONGEST_LEASE + LARGEST_SKEW;
+/// The longest time in which a restart can be planned.
+pub const LONGEST_RESTART: Micros = 3_600 * SECOND;
 /// How long, after a quarantine, no word of a member begins another: the turn of those that have waited.
 pub const TURN: Micros = LONGEST_LEASE / 2;
 
@@ -35,6 +37,8 @@ pub struct Registry {
     pub horizon: Micros,
     /// Nothing is granted before it.
     pub quarantine: Micros,
+    /// Until then, the next start of its server is one that was planned.
+    pub restart_until: Micros,
     /// The registry's identity.
     pub identity: Identity,
 }
@@ -48,16 +52,48 @@ pub struct Identity {
     pub timeline: u32,
     /// The start of its server. Another one may run on an old copy of the disk.
     pub start: Micros,
-    /// Counts quarantines, also those under earlier identities. It is compared as a serial number: half of all numbers
-    /// are before it, and half are after it.
-    pub incarnation: u32,
+    /// Which quarantine was the last.
+    pub incarnation: Incarnation,
 }
 
 impl Identity {
     /// Returns whether this identity may be one that a registry with identity `now` had earlier.
     fn is_before(self, now: Self) -> bool {
-        let behind = now.incarnation.wrapping_sub(self.incarnation);
-        behind.cast_signed() > 0 && self.system == now.system && self.timeline <= now.timeline
+        let is_earlier = self.incarnation.lead_of(now.incarnation) > 0;
+        is_earlier && self.system == now.system && self.timeline <= now.timeline
+    }
+}
+
+/// A quarantine of a registry, or its beginning: a count of quarantines in the upper half, also of those under earlier
+/// identities, and random bits in the lower half. So two copies of a registry that have begun as many quarantines since
+/// differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Incarnation(pub u64);
+
+impl Incarnation {
+    /// How far the word of a member can move the count. If it were more, a few lies would move it around.
+    const LARGEST_LEAD: i32 = 1 << 16;
+
+    const fn count(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// Returns by how many quarantines another one is later. Counts are compared as serial numbers: half of all are before
+    /// one, and half are after it.
+    const fn lead_of(self, other: Self) -> i32 {
+        other.count().wrapping_sub(self.count()).cast_signed()
+    }
+
+    /// Returns the one that follows this one and those that were seen.
+    const fn next(self, seen: Option<Self>, random: u32) -> Self {
+        let latest = match seen {
+            Some(seen) if 0 < self.lead_of(seen) && self.lead_of(seen) <= Self::LARGEST_LEAD => {
+                seen
+            }
+            _ => self,
+        };
+        let count = latest.count().wrapping_add(1);
+        Self((count as u64) << 32 | random as u64)
     }
 }
 
@@ -68,6 +104,29 @@ pub struct LogPoint {
     pub identity: Identity,
     /// The position in its log.
     pub position: u64,
+}
+
+impl LogPoint {
+    /// Returns whether a registry that tells this history may be one that had told `before`: its log has not become
+    /// shorter, or it has begun a quarantine. Else it has changed behind its own back.
+    #[must_use]
+    pub fn may_follow(self, before: Self) -> bool {
+        if self.is_of_history(before.identity) {
+            self.position >= before.position
+        } else {
+            self.identity.incarnation != before.identity.incarnation
+        }
+    }
+
+    /// Whether it is a point in the history of the registry with this identity: the start of a server may have been
+    /// planned.
+    fn is_of_history(self, identity: Identity) -> bool {
+        let start = identity.start;
+        Identity {
+            start,
+            ..self.identity
+        } == identity
+    }
 }
 
 /// The term of a lease of id time: from the first timestamp, up to but not the second.
@@ -141,14 +200,21 @@ impl Registry {
             max_skew,
             horizon: Micros::MIN,
             quarantine: Micros::MIN,
+            restart_until: Micros::MIN,
             identity,
         }
     }
 
-    /// Begins a quarantine at `now`, whatever an earlier one was.
-    pub const fn quarantine(&mut self, now: Micros) {
+    /// Begins a quarantine at `now`, whatever an earlier one was. `random` tells it from those of copies.
+    pub const fn quarantine(&mut self, now: Micros, random: u32) {
+        self.quarantine_after(None, now, random);
+    }
+
+    /// As [`Registry::quarantine`], after one that a member has seen.
+    const fn quarantine_after(&mut self, seen: Option<Incarnation>, now: Micros, random: u32) {
         self.quarantine = now.saturating_add(QUARANTINE);
-        self.identity.incarnation = self.identity.incarnation.wrapping_add(1);
+        self.restart_until = Micros::MIN;
+        self.identity.incarnation = self.identity.incarnation.next(seen, random);
     }
 
     /// Detects that the registry has forgotten something since the last request, or knows less than the requesting server
@@ -156,13 +222,14 @@ impl Registry {
     /// changed registry must be stored before the next step.
     ///
     /// `here` is the registry's identity now (its incarnation does not count), and where its log ends. `is_intact` says
-    /// that its tables are as it has left them.
+    /// that its tables are as it has left them. `random` is as in [`Registry::quarantine`].
     pub fn detect_state_loss(
         &mut self,
         now: Micros,
         here: LogPoint,
         is_intact: bool,
         seen: Option<LogPoint>,
+        random: u32,
     ) -> Option<StateLoss> {
         let mine = self.identity;
         let is = Identity {
@@ -173,7 +240,7 @@ impl Registry {
         // seen the history of another copy. A quarantine covers that history, and tells all servers the new identity: so
         // they are not listened to until a little later, and those that lie never keep others from their turn.
         let listens = now >= self.quarantine.saturating_add(TURN);
-        let is_more = |seen: LogPoint| match seen.identity == mine {
+        let is_more = |seen: LogPoint| match seen.is_of_history(mine) {
             true => seen.position > here.position,
             false => !seen.identity.is_before(mine),
         };
@@ -187,8 +254,33 @@ impl Registry {
             return None;
         };
         self.identity = is;
-        self.quarantine(now);
+        let seen = seen.map(|seen| seen.identity.incarnation);
+        self.quarantine_after(seen, now, random);
         Some(loss)
+    }
+
+    /// Continues without a quarantine if the server was started as it was planned, and nothing else has changed: all that it
+    /// had granted is in its tables. Returns true then: the changed registry must be stored. A step before
+    /// [`Registry::detect_state_loss`], which still notices when a member has seen more.
+    ///
+    /// `here` and `is_intact` are as there.
+    pub fn resume(&mut self, now: Micros, here: LogPoint, is_intact: bool) -> bool {
+        let is_later = here.identity.start > self.identity.start;
+        let is = LogPoint {
+            identity: Identity {
+                incarnation: self.identity.incarnation,
+                ..here.identity
+            },
+            ..here
+        };
+        let left = self.restart_until.saturating_sub(now);
+        let is_planned = 0 < left && left <= LONGEST_RESTART;
+        let resumes = is_intact && is_later && is_planned && is.is_of_history(self.identity);
+        if resumes {
+            self.identity = is.identity;
+            self.restart_until = Micros::MIN;
+        }
+        resumes
     }
 
     /// Checks that a server's clock and the registry's agree. If not, the registry's may be the wrong one: then it must

@@ -1,5 +1,6 @@
 //! Sets of nodes as text: `5, 100-163`.
 
+use crate::bytes::excerpt::excerpt;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
@@ -25,7 +26,7 @@ pub fn parse_nodes(text: &str) -> Result<Vec<RangeInclusive<u64>>, NodesError> {
         return Ok(nodes);
     }
     for part in text.split(',').map(str::trim) {
-        let wrong = || NodesError::NotNodes(part.to_owned());
+        let wrong = || NodesError::NotNodes(excerpt(part));
         let number = |text: &str| {
             let text = text.trim();
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -37,13 +38,13 @@ pub fn parse_nodes(text: &str) -> Result<Vec<RangeInclusive<u64>>, NodesError> {
         let first = number(first).ok_or_else(wrong)?;
         let last = number(last).ok_or_else(wrong)?;
         if last < first {
-            return Err(NodesError::Backwards(part.to_owned()));
+            return Err(NodesError::Backwards(excerpt(part)));
         }
         if nodes
             .iter()
             .any(|other| first <= *other.end() && *other.start() <= last)
         {
-            return Err(NodesError::Repeated(part.to_owned()));
+            return Err(NodesError::Repeated(excerpt(part)));
         }
         nodes.push(first..=last);
     }

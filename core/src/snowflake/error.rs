@@ -10,6 +10,8 @@ use thiserror::Error;
 pub enum LayoutError {
     #[error("\"{0}\" is not a built-in layout")]
     UnknownName(String),
+    #[error("the text has {0} bytes, but a layout has at most {1}")]
+    TooLong(usize, usize),
     #[error("\"{0}\" is not of the form field:value")]
     NotAField(String),
     #[error("\"{0}\" is not a field of layouts")]

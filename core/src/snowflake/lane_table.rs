@@ -9,7 +9,7 @@
 //! and enough slots stay vacant for a lookup to end after a few.
 
 use crate::atomic::{AtomicU32, Ordering};
-use crate::hash::{fibonacci, keyed};
+use crate::bytes::hash::{fibonacci, keyed};
 use crate::snowflake::lane::{Lane, SHARED_NODE};
 use crate::snowflake::layout::{Layout, LayoutKey};
 

@@ -1,7 +1,7 @@
 //! A layout: which bits of a 64-bit id hold the time, the node and the sequence.
 
+use crate::bytes::hash::fibonacci;
 use crate::clock::Micros;
-use crate::hash::fibonacci;
 use crate::snowflake::definition::{Definition, DefinitionError, Field, Order};
 use crate::snowflake::error::LayoutError;
 
@@ -9,7 +9,7 @@ use crate::snowflake::error::LayoutError;
 ///
 /// It has epoch, unit, and where time, node and sequence stand; not how wide the time is, how the
 /// node is split, nor how a tick starts. So layouts that could issue the same id share their lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LayoutKey {
     pub(crate) shape: u64,
     pub(crate) epoch: u64,

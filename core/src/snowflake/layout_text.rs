@@ -1,5 +1,6 @@
 //! Layouts as text: a built-in name, also with changes, or fields from the top bit down.
 
+use crate::bytes::excerpt::excerpt;
 use crate::clock::{Micros, timestamp_text};
 use crate::snowflake::builtin;
 use crate::snowflake::definition::{Definition, FIRST_EPOCH, LAST_EPOCH, MAX_UNIT, Order};
@@ -18,6 +19,7 @@ impl FromStr for Layout {
     ///
     /// Unit defaults to 1ms; `start:random` or `start:random(n)` may follow.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
+        check_length(text.len())?;
         let mut words = text.split_ascii_whitespace();
         let first = words.clone().next().unwrap_or_default();
         let base = if first.contains(':') {
@@ -25,17 +27,29 @@ impl FromStr for Layout {
         } else {
             words.next();
             let builtin = builtin::by_name(first);
-            Some(builtin.ok_or_else(|| LayoutError::UnknownName(first.to_owned()))?)
+            Some(builtin.ok_or_else(|| LayoutError::UnknownName(excerpt(first)))?)
         };
         let mut fields = Fields::default();
         for word in words {
             let (name, value) = word
                 .split_once(':')
-                .ok_or_else(|| LayoutError::NotAField(word.to_owned()))?;
+                .ok_or_else(|| LayoutError::NotAField(excerpt(word)))?;
             fields.read(name, value)?;
         }
         fields.layout(base.map(Layout::definition))
     }
+}
+
+/// Checks the length of a text before it is read: no layout is nearly as long.
+///
+/// # Errors
+/// [`LayoutError::TooLong`].
+pub fn check_length(bytes: usize) -> Result<(), LayoutError> {
+    const LONGEST: usize = 1_000;
+    if bytes > LONGEST {
+        return Err(LayoutError::TooLong(bytes, LONGEST));
+    }
+    Ok(())
 }
 
 /// The fields of a text, as far as it is read.
@@ -72,7 +86,7 @@ impl Fields {
             "unit" => once(&mut self.unit, "unit", unit(value)?),
             "epoch" => once(&mut self.epoch, "epoch", epoch(value)?),
             "start" => once(&mut self.start, "start", value.to_owned()),
-            _ => Err(LayoutError::UnknownField(name.to_owned())),
+            _ => Err(LayoutError::UnknownField(excerpt(name))),
         }
     }
 
@@ -142,7 +156,7 @@ fn width(field: &'static str, text: &str) -> Result<u32, LayoutError> {
         Some(bits @ 1..=99) => Ok(bits),
         _ => Err(LayoutError::BadWidth {
             field,
-            value: text.to_owned(),
+            value: excerpt(text),
         }),
     }
 }
@@ -158,12 +172,12 @@ fn unit(text: &str) -> Result<u32, LayoutError> {
     number(digits)
         .and_then(|count| count.checked_mul(micros))
         .filter(|unit| (1..=MAX_UNIT).contains(unit))
-        .ok_or_else(|| LayoutError::BadUnit(text.to_owned()))
+        .ok_or_else(|| LayoutError::BadUnit(excerpt(text)))
 }
 
 fn epoch(text: &str) -> Result<Micros, LayoutError> {
-    let bad = || LayoutError::BadEpoch(text.to_owned());
-    let out_of_range = || LayoutError::EpochOutOfRange(text.to_owned());
+    let bad = || LayoutError::BadEpoch(excerpt(text));
+    let out_of_range = || LayoutError::EpochOutOfRange(excerpt(text));
     // jiff takes a leap second for the one before it, and skips the name of a zone in brackets.
     if text.contains(":60") || text.contains('[') {
         return Err(bad());
@@ -177,7 +191,7 @@ fn epoch(text: &str) -> Result<Micros, LayoutError> {
     }
     let timestamp: Timestamp = text.parse().map_err(|_| out_of_range())?;
     if timestamp.subsec_nanosecond() % 1_000 != 0 {
-        return Err(LayoutError::FineEpoch(text.to_owned()));
+        return Err(LayoutError::FineEpoch(excerpt(text)));
     }
     Some(timestamp.as_microsecond())
         .filter(|epoch| (FIRST_EPOCH..=LAST_EPOCH).contains(epoch))
@@ -186,7 +200,7 @@ fn epoch(text: &str) -> Result<Micros, LayoutError> {
 
 /// Parses a start: log2 of the range of first sequences. `random` alone draws from the lower half of the sequence.
 fn start(text: &str, seq: u32) -> Result<u32, LayoutError> {
-    let bad = || LayoutError::BadStart(text.to_owned());
+    let bad = || LayoutError::BadStart(excerpt(text));
     match text {
         "zero" => Ok(0),
         "random" => Ok(seq.saturating_sub(1)),

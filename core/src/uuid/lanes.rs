@@ -1,8 +1,8 @@
 //! The lanes of UUIDs: minting of the versions that carry a time.
 
 use crate::atomic::{AtomicU64, CacheLine, Ordering};
+use crate::bytes::hash::fibonacci;
 use crate::clock::Micros;
-use crate::hash::fibonacci;
 use crate::monotonic::{MonotonicWord, Nanos};
 use crate::uuid::version::{PART, Uuid, ticks, time_of_ticks, v7_of};
 use ::uuid::{Builder, Version};

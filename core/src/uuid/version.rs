@@ -4,6 +4,8 @@ use crate::clock::Micros;
 use crate::monotonic::Nanos;
 pub use ::uuid::Uuid;
 use ::uuid::{Builder, Variant};
+use md5::{Digest, Md5};
+use sha1_smol::Sha1;
 
 /// 1582-10-15T00:00:00Z to 1970-01-01T00:00:00Z in 100 ns.
 const GREGORIAN: i64 = 0x01b2_1dd2_1381_4000;
@@ -73,13 +75,40 @@ pub fn v7_max_before(at: Micros) -> Option<Uuid> {
 /// Version 3: MD5 of a namespace and a name.
 #[must_use]
 pub fn v3(namespace: &Uuid, name: &[u8]) -> Uuid {
-    Uuid::new_v3(namespace, name)
+    v3_in_parts(namespace, name, || ())
+}
+
+/// As [`v3`], which calls `between` after each megabyte of the name.
+#[must_use]
+pub fn v3_in_parts(namespace: &Uuid, name: &[u8], between: impl FnMut()) -> Uuid {
+    let mut hash = Md5::new_with_prefix(namespace.as_bytes());
+    in_parts(name, |part| hash.update(part), between);
+    Builder::from_md5_bytes(hash.finalize().into()).into_uuid()
+}
+
+fn in_parts(name: &[u8], mut take: impl FnMut(&[u8]), mut between: impl FnMut()) {
+    for (place, part) in name.chunks(1 << 20).enumerate() {
+        if place > 0 {
+            between();
+        }
+        take(part);
+    }
 }
 
 /// Version 5: SHA-1 of a namespace and a name.
 #[must_use]
 pub fn v5(namespace: &Uuid, name: &[u8]) -> Uuid {
-    Uuid::new_v5(namespace, name)
+    v5_in_parts(namespace, name, || ())
+}
+
+/// As [`v5`], which calls `between` after each megabyte of the name.
+#[must_use]
+pub fn v5_in_parts(namespace: &Uuid, name: &[u8], between: impl FnMut()) -> Uuid {
+    let mut hash = Sha1::new();
+    hash.update(namespace.as_bytes());
+    in_parts(name, |part| hash.update(part), between);
+    let [bytes @ .., _, _, _, _] = hash.digest().bytes();
+    Builder::from_sha1_bytes(bytes).into_uuid()
 }
 
 /// Version 4: random but for 6 bits.

@@ -1,6 +1,6 @@
 //! Registries and leases that the tests begin with.
 
-use mint_core::{Identity, LeaseEnd, LeaseTerm, LogPoint, Micros, Registry};
+use mint_core::{Identity, Incarnation, LeaseEnd, LeaseTerm, LogPoint, Micros, Registry};
 
 pub const SECOND: Micros = 1_000_000;
 pub const LENGTH: Micros = 10 * SECOND;
@@ -11,8 +11,21 @@ pub const ME: Identity = Identity {
     system: 7,
     timeline: 3,
     start: 5,
-    incarnation: 0,
+    incarnation: Incarnation(0),
 };
+
+/// The random bits of each quarantine that is no copy's.
+pub const RANDOM: u32 = 0x8000_0007;
+
+/// Returns the one with this count of quarantines.
+pub const fn incarnation(count: u32) -> Incarnation {
+    Incarnation((count as u64) << 32 | RANDOM as u64)
+}
+
+/// Returns how many quarantines were begun.
+pub const fn count(registry: &Registry) -> u32 {
+    (registry.identity.incarnation.0 >> 32) as u32
+}
 
 pub fn registry() -> Registry {
     Registry::new(LENGTH, SKEW, ME)
@@ -21,7 +34,7 @@ pub fn registry() -> Registry {
 /// Returns a registry at the start of a quarantine.
 pub fn quarantined() -> Registry {
     let mut registry = registry();
-    registry.quarantine(NOW);
+    registry.quarantine(NOW, RANDOM);
     registry
 }
 

@@ -2,6 +2,7 @@
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod assigned;
 mod given;
 mod nodes;
 mod quarantine;

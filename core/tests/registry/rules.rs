@@ -1,6 +1,6 @@
 //! The registry's decisions on leases, case by case and at random.
 
-use crate::given::{HUGE, LENGTH, ME, NOW, SECOND, SKEW, ends, registry, seen, term};
+use crate::given::{HUGE, LENGTH, ME, NOW, SECOND, SKEW, ends, incarnation, registry, seen, term};
 use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, request_interval};
 use mint_core::{Denial, Identity, LeaseTerm, Micros, Registry};
 use proptest::prelude::*;
@@ -125,10 +125,10 @@ fn nothing_overflows() {
         for other in [Micros::MIN, 0, Micros::MAX] {
             let mut registry = Registry::new(Micros::MAX, Micros::MAX, ME);
             let witness = Identity {
-                incarnation: u32::MAX,
+                incarnation: incarnation(u32::MAX),
                 ..ME
             };
-            registry.detect_state_loss(now, here, true, Some(seen(witness, 0)));
+            registry.detect_state_loss(now, here, true, Some(seen(witness, 0)), u32::MAX);
             let told = term(other, other);
             let _ = registry.admit(now, other, Some(told));
             let _ = registry.grant(now, ends([other]));

@@ -6,7 +6,7 @@ use crate::request::{RegistryLease, Request, RequestKind};
 use crate::time::{MAX_SKEW, MS, SECOND};
 use crate::world::{Faults, Sim};
 use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, SHORTEST_LEASE};
-use mint_core::{Identity, LeaseTerm, LogPoint};
+use mint_core::{Identity, Incarnation, LeaseTerm, LogPoint};
 use std::cmp::Reverse;
 
 impl Sim {
@@ -21,7 +21,8 @@ impl Sim {
         let down = self.rng.pick(&[50 * MS, 3 * SECOND, 15 * SECOND]);
         let back = self.now + self.rng.between(0..down);
         let clock_error = self.rng.between(-MAX_SKEW / 2..MAX_SKEW / 2);
-        self.registry.fail(fault, self.now, back, clock_error);
+        self.registry
+            .fail(fault, self.now, back, clock_error, &mut self.rng);
         let pause = self.peace;
         self.schedule(pause / 15..pause, 0, Event::FailRegistry);
     }
@@ -47,7 +48,7 @@ impl Sim {
             system: self.rng.below(4),
             timeline: self.rng.below(9) as u32,
             start: self.now - self.rng.between(0..SECOND),
-            incarnation: self.rng.roll() as u32,
+            incarnation: Incarnation(self.rng.roll()),
         };
         let position = self.rng.roll();
         let request = Request {

@@ -6,6 +6,7 @@
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod assigned;
 mod events;
 mod faults;
 mod member;
@@ -20,7 +21,7 @@ mod world;
 
 use mint_core::Micros;
 use mint_core::registry::lease_rules::QUARANTINE;
-use registry::REGISTRY_FAULTS;
+use registry::{REGISTRY_FAULTS, RegistryFault};
 use time::{LEASE_LENGTH, SECOND};
 use world::{Faults, Sim};
 
@@ -89,6 +90,35 @@ fn ten_thousand_servers_are_served_for_an_hour() {
     // Some had to wait for a quarantine.
     assert!(sim.statistics.longest_wait > QUARANTINE / 2);
 }
+
+/// Whichever copies of a registry take its place, and however often it is restarted in between, members keep their leases:
+/// also where a copy lacks exactly as many restarts as it is started.
+#[test]
+fn members_keep_their_leases_in_any_order_of_restarts_and_restores() {
+    for order in 0..1_u32 << STEPS {
+        let mut sim = Sim::new(order.into(), 10, Faults::Off);
+        sim.run(2 * SECOND);
+        for step in 0..STEPS {
+            let fault = match order >> step & 1 {
+                0 => RegistryFault::Restart,
+                _ => RegistryFault::Snapshot,
+            };
+            let back = sim.now + SECOND;
+            sim.registry.fail(fault, sim.now, back, 0, &mut sim.rng);
+            sim.run(LEASE_LENGTH * 2 / 5);
+            // In half of the orders the copy is that of the beginning.
+            if step % 2 == 1 && order & 1 == 1 {
+                sim.registry.back_up();
+            }
+        }
+        sim.run(LEASE_LENGTH);
+        let idle = sim.idle_for(2 * SECOND);
+        assert!(idle.is_empty(), "order {order:b}: {idle:?} mint no more");
+    }
+}
+
+/// How many restarts and restores there are in an order.
+const STEPS: u32 = 7;
 
 /// The minutes that ten thousand servers run: 60, or `SIMULATION_MINUTES`.
 fn minutes() -> Micros {

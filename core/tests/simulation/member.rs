@@ -144,6 +144,10 @@ impl Member {
     pub fn receive(&mut self, answer: Answer) -> bool {
         let memory = &mut self.memory;
         self.length = answer.length;
+        // Real members take no lease from a registry that contradicts itself, which this one never does.
+        if let Some((now, before)) = answer.seen.zip(memory.seen) {
+            assert!(now.may_follow(before), "{before:?}, then {now:?}");
+        }
         // A registry whose clock does not agree has not looked at its own state.
         memory.seen = answer.seen.or(memory.seen);
         match answer.lease {

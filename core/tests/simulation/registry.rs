@@ -3,7 +3,7 @@
 use crate::request::{Answer, Request};
 use crate::rng::Rng;
 use crate::tables::Tables;
-use mint_core::{Identity, Micros, Registry};
+use mint_core::{Identity, Incarnation, Micros, Registry};
 
 /// One server that is a registry, now or before.
 #[derive(Debug, Clone)]
@@ -100,7 +100,14 @@ impl RegistryServers {
     }
 
     /// Lets a fault happen. The registry is back at `back`, with an error of its clock.
-    pub fn fail(&mut self, fault: RegistryFault, now: Micros, back: Micros, clock_error: Micros) {
+    pub fn fail(
+        &mut self,
+        fault: RegistryFault,
+        now: Micros,
+        back: Micros,
+        clock_error: Micros,
+        rng: &mut Rng,
+    ) {
         self.down_until = back;
         self.failed = now;
         let mut next = self.primary.clone();
@@ -118,10 +125,11 @@ impl RegistryServers {
                     system: self.primary.identity.system + 1,
                     timeline: 1,
                     start: now,
-                    incarnation: 0,
+                    incarnation: Incarnation(rng.roll()),
                 };
                 next.tables = Tables::anew(next.identity, &self.primary.tables);
-                next.tables.registry.quarantine(back + clock_error);
+                let registry = &mut next.tables.registry;
+                registry.quarantine(back + clock_error, rng.roll() as u32);
             }
             RegistryFault::Failover => next.tables = self.standby.clone(),
             RegistryFault::Recovery | RegistryFault::Snapshot | RegistryFault::Dump => {

@@ -62,7 +62,8 @@ impl Tables {
         let agrees = self.registry.check_clock(now, ask.clock).is_ok();
         if agrees {
             let (registry, is_intact) = (&mut self.registry, self.is_intact);
-            let loss = registry.detect_state_loss(now, here, is_intact, ask.seen);
+            let random = rng.roll() as u32;
+            let loss = registry.detect_state_loss(now, here, is_intact, ask.seen, random);
             self.position += u64::from(loss.is_some());
             self.is_intact = true;
         }

@@ -27,6 +27,7 @@ pub use crate::report::{count, say, short_form};
 pub use crate::rng::Rng;
 pub use crate::server::builder::Builder;
 pub use crate::server::installation::extension_folder;
+pub use crate::server::machine::scarce_memory::{Kind as MemoryKind, ScarceMemory};
+pub use crate::server::machine::small_disk::SmallDisk;
 pub use crate::server::process::Server;
 pub use crate::server::session::{Place, Refusal, Session};
-pub use crate::server::small_disk::SmallDisk;

@@ -109,7 +109,7 @@ point "uuid: mint.convert under load, no statement takes 1 s" under_load prepare
     sql "SELECT mint.convert('rental', 'uuid', 'uuid_v7()', lock_timeout => '500 ms', retries => 20)"
 point "no row is lost" sound
 newest() { "$bin/psql" -qXAt -c "INSERT INTO rental (rental_date, inventory_id, customer_id, staff_id) SELECT now(), max(inventory_id), 1, 1 FROM inventory
-    RETURNING inventory_id > 1000000000000 AND uuid_version(uuid) = 7" | grep -x t; }
+    RETURNING inventory_id > 1000000000000 AND uuid_version_of(uuid) = 7" | grep -x t; }
 point "new rows have the new ids" newest
 point "a dump, restored, is dumped as the same" restored
 PGDATABASE=${PGDATABASE}_copy

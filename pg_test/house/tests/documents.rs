@@ -274,6 +274,30 @@ fn has_in_order<'a>(code: &str, mut parts: impl Iterator<Item = &'a str>) -> boo
     })
 }
 
+/// Each reason for which an error about leases has a HINT of its own is explained.
+#[test]
+fn the_reference_explains_why_there_is_no_lease() {
+    let read = |path: &str| std::fs::read_to_string(repository().join(path)).expect("a file");
+    let code = read("src/registry/member/trouble.rs");
+    let (_, list) = code.split_once("const REMEDIES").expect("a list");
+    let (list, _) = list.split_once("\n];").expect("its end");
+    let list = list.replace("\\\"", "");
+    let texts = list.split('"').skip(1).step_by(2);
+    let reasons: Vec<&str> = texts.step_by(2).collect();
+    let page = read("docs/reference/errors.md");
+    let (_, section) = page
+        .split_once("### Why there is no lease")
+        .expect("a section");
+    let (section, _) = section.split_once("\n#").expect("its end");
+    assert!(reasons.len() > 10, "{reasons:?}");
+    for words in reasons {
+        assert!(
+            section.contains(words),
+            "errors.md does not explain \"{words}\""
+        );
+    }
+}
+
 /// Both ways: each message of the code is in the reference, and each of the reference is in the code.
 #[test]
 fn the_reference_has_every_message() {

@@ -56,7 +56,7 @@ fn the_floors_of_the_extension_are_these() {
 #[test]
 fn the_floors_of_the_core_are_these() {
     every_import_leads_down("core/src", |entry| match entry {
-        "atomic.rs" | "hash.rs" => 0,
+        "atomic.rs" | "bytes" => 0,
         "clock.rs" => 1,
         "ceiling.rs" | "monotonic.rs" => 2,
         "snowflake" | "uuid" | "objectid.rs" | "counter" | "codec" | "registry" => 3,
@@ -109,6 +109,57 @@ fn unsafe_code_is_in_pg() {
         .filter(|(file, _)| !file.starts_with("pg/"))
         .collect();
     assert_eq!(outside, UNSAFE_OUTSIDE_OF_PG);
+}
+
+/// What reaches relations, and the only files that say so. See src/pg/catalog/spi.rs, and access.rs beside it.
+const DOORS: [(&str, &[&str]); 4] = [
+    ("Spi::", &["pg/catalog/spi.rs"]),
+    // Which role a statement runs as is decided in src/pg.
+    ("SetUserIdAndSecContext(", &["pg/catalog/privilege.rs"]),
+    // The planner's hook opens what the planner has locked, for the role that runs the query.
+    (
+        "relation_open(|table_open(|index_open(",
+        &[
+            "pg/catalog/extension.rs", "pg/catalog/relation.rs", "pg/catalog/scan/sample.rs",
+            "pg/planner/edge.rs", "pg/planner/histogram.rs", "pg/planner/key.rs",
+            "pg/planner/proof.rs", "pg/sequence.rs",
+        ],
+    ),
+    (
+        "LockRelationOid(",
+        &[
+            "pg/backend/lock.rs", "pg/catalog/scan/sample.rs", "pg/sequence.rs",
+        ],
+    ),
+];
+
+/// Statements, other roles, and locks of relations come through one door.
+#[test]
+fn relations_are_reached_by_the_doors_alone() {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's directory");
+    let src = Path::new(&here).join("../../src");
+    for (words, files) in DOORS {
+        let says = |file: &&String| {
+            let text = std::fs::read_to_string(src.join(file)).expect("a file of src");
+            let mut code = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            code.any(|line| words.split('|').any(|word| line.contains(word)))
+        };
+        let all = read("src").lines;
+        let found: Vec<&str> = all.keys().filter(says).map(String::as_str).collect();
+        assert_eq!(found, files, "{words}");
+    }
+    // What acts as another role, or without the caller's search path, is for src/pg alone.
+    let privilege =
+        std::fs::read_to_string(src.join("pg/catalog/privilege.rs")).expect("a file of src");
+    for function in ["guarded", "restricted", "as_role", "as_role_without_names"] {
+        let open = format!("pub(in crate::pg) fn {function}<T>(");
+        assert!(
+            privilege.contains(&open),
+            "{function} is not for src/pg alone"
+        );
+    }
 }
 
 #[test]

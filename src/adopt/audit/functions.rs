@@ -5,17 +5,15 @@ use crate::adopt::audit::subject::Subject;
 use crate::adopt::audit::{counters, generated, references, times};
 use crate::adopt::default::{Generator, Generators};
 use crate::adopt::inventory::columns::sources;
-use crate::pg::catalog::privilege::guarded;
 use crate::pg::catalog::sql;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{relay_errors, required};
+use crate::pg::error::required;
 use crate::pg::machine::clock;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use mint_core::Layout;
 use mint_core::adopt::evidence::{Numbers, of_numbers};
 use pgrx::prelude::*;
-use pgrx::spi::SpiClient;
 
 /// Returns what is wrong, or about to go wrong, with the ids of a column: the worst first, each with the numbers that show it,
 /// and with the statement that mends it where there is a safe one. Nothing is changed.
@@ -41,12 +39,9 @@ fn audit(
     let column = required(column_name, "column_name").0;
     let given = layout.map(|layout| *layout.layout());
     let shown = sql::name_of(table);
-    let read = |client: &SpiClient<'_>| {
-        let generators = Generators::find(client);
-        let subject = Subject::read(client, table, &shown, &column, &generators);
-        findings(client, &subject, given, &generators)
-    };
-    let mut found = guarded(|| relay_errors(|| Spi::connect(read)));
+    let generators = Generators::find();
+    let subject = Subject::read(table, &shown, &column, &generators);
+    let mut found = findings(&subject, given, &generators);
     found.sort_by_key(|finding| finding.severity);
     TableIterator::new(found.into_iter().map(|finding| {
         (
@@ -58,19 +53,14 @@ fn audit(
     }))
 }
 
-fn findings(
-    client: &SpiClient<'_>,
-    subject: &Subject,
-    given: Option<Layout>,
-    generators: &Generators,
-) -> Vec<Finding> {
+fn findings(subject: &Subject, given: Option<Layout>, generators: &Generators) -> Vec<Finding> {
     let mut found = Vec::new();
     generated::check(subject, given.as_ref(), &mut found);
-    references::check(client, subject, generators, &mut found);
-    let sources = sources(client);
+    references::check(subject, generators, &mut found);
+    let sources = sources();
     let source = sources.get(&(subject.table, subject.number));
     if let Some(source) = source {
-        counters::check(client, subject, source, &mut found);
+        counters::check(subject, source, &mut found);
     }
     counters::check_mentions(subject, source, &mut found);
     match subject.base_type {
@@ -78,7 +68,7 @@ fn findings(
             if let Some(layout) = layout_of(subject, given) {
                 generated::check_end(&layout, &mut found);
                 let newest = (!subject.ids.is_whole)
-                    .then(|| counters::largest_id(client, subject, i64::MAX))
+                    .then(|| counters::largest_id(subject, i64::MAX))
                     .flatten();
                 times::check_snowflakes(subject, &layout, newest, &mut found);
             }

@@ -3,10 +3,9 @@
 use crate::adopt::audit::findings::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::default::Generators;
-use crate::adopt::inventory::columns::BASE;
+use crate::adopt::inventory::columns::{BASE, LONGEST_DEFAULT};
+use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::OrReport;
-use pgrx::spi::SpiClient;
 
 /// Foreign keys from the column and to it whose referring column is narrower.
 const NARROW: &str = "SELECT pg_catalog.format('%I.%I'::pg_catalog.text, n.nspname, c.relname),
@@ -14,6 +13,7 @@ const NARROW: &str = "SELECT pg_catalog.format('%I.%I'::pg_catalog.text, n.nspna
         pg_catalog.format('%I.%I(%I)'::pg_catalog.text, m.nspname, d.relname, b.attname),
         pg_catalog.format_type(b.atttypid, b.atttypmod),
         CASE WHEN b.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
+            AND pg_catalog.octet_length(e.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $3::pg_catalog.int4
             THEN pg_catalog.pg_get_expr(e.adbin, 0::pg_catalog.oid) END
     FROM pg_catalog.pg_constraint AS f
     CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(f.conkey), pg_catalog.unnest(f.confkey)) AS one(near, far)
@@ -36,27 +36,20 @@ const NARROW: &str = "SELECT pg_catalog.format('%I.%I'::pg_catalog.text, n.nspna
     ORDER BY n.nspname, c.relname, a.attnum, f.conname";
 
 /// Checks the foreign keys of a column, and those that refer to it.
-pub fn check(
-    client: &SpiClient<'_>,
-    subject: &Subject,
-    generators: &Generators,
-    found: &mut Vec<Finding>,
-) {
-    let arguments = [subject.table.into(), subject.number.into()];
+pub fn check(subject: &Subject, generators: &Generators, found: &mut Vec<Finding>) {
+    let arguments = [
+        subject.table.into(),
+        subject.number.into(),
+        LONGEST_DEFAULT.into(),
+    ];
     let query = format!("WITH RECURSIVE {BASE} {NARROW}");
-    for row in client.select(&query, None, &arguments).or_report() {
-        let text = |column| {
-            row.get::<DecodedText>(column)
-                .or_report()
-                .map(|text| text.0)
-        };
-        let (Some(table), Some(column), Some(its), Some(far), Some(wide)) =
-            (text(1), text(2), text(3), text(4), text(5))
-        else {
-            continue;
-        };
+    let all = sql::rows(&query, &arguments, |row| {
+        let text = |column| row.get::<DecodedText>(column).map(|text| text.0);
+        Some(([text(1)?, text(2)?, text(3)?, text(4)?, text(5)?], text(6)))
+    });
+    for ([table, column, its, far, wide], default) in all {
         use crate::adopt::default::Generator::Snowflake;
-        let generator = text(6).and_then(|default| generators.of(&default));
+        let generator = default.and_then(|default| generators.of(&default));
         // Then the next id does not fit, and not only one in years.
         let is_near = matches!(generator, Some(Snowflake { .. }));
         let severity = if is_near {

@@ -1,13 +1,13 @@
 //! The column that is audited: what the catalogs say of it, and the ids that were read.
 
 use crate::adopt::default::{Generator, Generators};
-use crate::pg::catalog::relation;
-use crate::pg::catalog::sample::{self, Limit, Sample, Value};
-use crate::pg::catalog::sql;
+use crate::adopt::inventory::columns::LONGEST_DEFAULT;
+use crate::pg::catalog::access::{self, Readable, Unreadable};
+use crate::pg::catalog::scan::sample::{Limit, Sample, Value};
+use crate::pg::catalog::{relation, sql};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, report};
-use crate::pg::worker::dblink::value;
-use pgrx::spi::SpiClient;
+use crate::pg::error::report;
+use mint_core::bytes::excerpt::excerpt;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// A column and its ids.
@@ -38,14 +38,14 @@ pub struct Ids {
     pub rows: Option<f64>,
     /// Why no ids were read.
     pub unread: Option<&'static str>,
+    /// The column that was read, and the tables that have its rows.
+    source: Option<(Readable, Vec<pg_sys::Oid>)>,
 }
 
 const COLUMN: &str = "SELECT a.attnum, pg_catalog.quote_ident(a.attname::pg_catalog.text),
-        pg_catalog.format_type(a.atttypid, a.atttypmod),
-        a.atttypid, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid),
-        pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE'::pg_catalog.text)
-            AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'::pg_catalog.text),
-        pg_catalog.row_security_active(c.oid)
+        pg_catalog.format_type(a.atttypid, a.atttypmod), a.atttypid,
+        CASE WHEN pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $3::pg_catalog.int4
+            THEN pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid) END
     FROM pg_catalog.pg_class AS c
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
     LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
@@ -75,29 +75,31 @@ const LIMIT: Limit = Limit {
 
 impl Subject {
     /// Reads a column of a table. Raises an error if it is none of ids, or the user may not read it.
-    pub fn read(
-        client: &SpiClient<'_>,
-        table: pg_sys::Oid,
-        shown: &str,
-        column: &str,
-        generators: &Generators,
-    ) -> Self {
+    pub fn read(table: pg_sys::Oid, shown: &str, column: &str, generators: &Generators) -> Self {
         check_table(table, shown);
-        let arguments = [table.into(), DecodedText(column.to_owned()).into()];
-        let rows = client.select(COLUMN, Some(1), &arguments).or_report();
-        if rows.is_empty() {
+        let arguments = [
+            table.into(),
+            DecodedText(column.to_owned()).into(),
+            LONGEST_DEFAULT.into(),
+        ];
+        let found = sql::rows(COLUMN, &arguments, |row| {
+            let text = |column| row.get::<DecodedText>(column).map(|text| text.0);
+            let base_type = relation::base_type(row.get(4)?);
+            Some((row.get(1)?, text(2)?, text(3)?, base_type, text(5)))
+        });
+        let Some((number, quoted, type_name, base_type, default)) = found.into_iter().next() else {
             report(
                 Code::ERRCODE_UNDEFINED_COLUMN,
-                format!("column \"{column}\" of relation \"{shown}\" does not exist"),
+                format!(
+                    "column \"{}\" of relation \"{shown}\" does not exist",
+                    excerpt(column)
+                ),
             )
-            .raise();
-        }
-        let row = rows.first();
-        let text = |column| value::<DecodedText>(&row, column).map(|text| text.0);
-        let base_type = value(&row, 4).map_or(pg_sys::InvalidOid, relation::base_type);
-        let type_name = text(3).unwrap_or_default();
+            .raise()
+        };
         check_type(base_type, &type_name, column, generators);
-        if value::<bool>(&row, 6) != Some(true) {
+        let readable = access::read(table, number);
+        if readable.err() == Some(Unreadable::Denied) {
             report(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("permission denied for column \"{column}\" of relation \"{shown}\""),
@@ -105,22 +107,23 @@ impl Subject {
             .hint("An audit reads the ids: it needs the privilege SELECT.")
             .raise();
         }
-        let hidden = value::<bool>(&row, 7) == Some(true);
-        let default = text(5);
         let generator = default
             .as_deref()
             .and_then(|default| generators.of(default));
         Self {
             table,
             name: sql::exact_name_of(table),
-            number: value(&row, 1).unwrap_or(0),
-            column: text(2).unwrap_or_default(),
+            number,
+            column: quoted,
             base_type,
             type_name,
             default,
             generator,
             schema: generators.schema.clone(),
-            ids: Ids::read(client, table, column, base_type, hidden),
+            ids: readable.map_or_else(
+                |_| Ids::hidden(),
+                |readable| Ids::read(readable, table, base_type),
+            ),
         }
     }
 
@@ -150,24 +153,17 @@ impl Subject {
 }
 
 impl Ids {
-    fn read(
-        client: &SpiClient<'_>,
-        table: pg_sys::Oid,
-        column: &str,
-        base_type: pg_sys::Oid,
-        hidden: bool,
-    ) -> Self {
-        if hidden {
-            return Self {
-                unread: Some("row security applies to the current user"),
-                ..Self::default()
-            };
+    fn hidden() -> Self {
+        Self {
+            unread: Some("row security applies to the current user"),
+            ..Self::default()
         }
-        let leaves: Vec<(pg_sys::Oid, f64)> = client
-            .select(LEAVES, None, &[table.into()])
-            .or_report()
-            .filter_map(|row| Some((row.get(1).or_report()?, row.get(2).or_report()?)))
-            .collect();
+    }
+
+    fn read(readable: Readable, table: pg_sys::Oid, base_type: pg_sys::Oid) -> Self {
+        let leaves: Vec<(pg_sys::Oid, f64)> = sql::rows(LEAVES, &[table.into()], |row| {
+            Some((row.get(1)?, row.get(2)?))
+        });
         let mut ids = Self {
             is_whole: true,
             rows: (leaves.iter().all(|(_, rows)| *rows >= 0.0))
@@ -179,13 +175,8 @@ impl Ids {
             values: share(LIMIT.values),
             blocks: share(LIMIT.blocks as usize) as u32,
         };
-        for &(table, _) in &leaves {
-            let place = sample::Column {
-                table,
-                name: column,
-                base_type,
-            };
-            match sample::sample(place, limit) {
+        for &(leaf, _) in &leaves {
+            match readable.sample(leaf, base_type, limit) {
                 Some(Sample { values, is_whole }) => {
                     ids.values.extend(values);
                     ids.is_whole &= is_whole;
@@ -198,7 +189,16 @@ impl Ids {
                 }
             }
         }
+        let leaves = leaves.into_iter().map(|(leaf, _)| leaf).collect();
+        ids.source = Some((readable, leaves));
         ids
+    }
+
+    /// Returns the largest number below another that the indexes of the tables have; none of another type.
+    pub fn largest_by_index(&self, base_type: pg_sys::Oid, below: i64) -> Option<i64> {
+        let (readable, leaves) = self.source.as_ref()?;
+        let of = |&leaf: &pg_sys::Oid| readable.largest(leaf, base_type, below).flatten();
+        leaves.iter().filter_map(of).max()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::adopt::audit::findings::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::default::Generator;
-use crate::pg::catalog::sample::Value;
+use crate::pg::catalog::scan::sample::Value;
 use crate::pg::machine::clock;
 use crate::snowflake::settings;
 use mint_core::adopt::evidence::{LARGE, Numbers, of_numbers};

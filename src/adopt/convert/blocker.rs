@@ -24,6 +24,11 @@ impl Blocker {
         Self::new(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message, detail, hint)
     }
 
+    /// A privilege that the owner of the table needs.
+    pub fn privilege(message: String, detail: Option<String>, hint: impl Into<String>) -> Self {
+        Self::new(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, message, detail, hint)
+    }
+
     fn new(code: Code, message: String, detail: Option<String>, hint: impl Into<String>) -> Self {
         let hint = hint.into();
         Self {

@@ -24,6 +24,28 @@ pub fn of_table(table: &Table, found: &mut Vec<Blocker>) {
         ));
     }
     of_row_security(table, found);
+    of_schema(table, found);
+}
+
+/// A schema that the owner may not use: all is done with the rights of the owner.
+pub fn of_schema(table: &Table, found: &mut Vec<Blocker>) {
+    if !table.access().can_be_named() {
+        found.push(Blocker::privilege(
+            format!(
+                "owner of table \"{}\" cannot use schema \"{}\"",
+                table.name, table.schema
+            ),
+            Some(format!(
+                "The column is converted with the privileges of the owner, role \"{}\".",
+                table.owner_name
+            )),
+            format!(
+                "Use GRANT USAGE ON SCHEMA {} TO {}.",
+                sql::quoted_exactly(&table.schema),
+                sql::quoted_exactly(&table.owner_name)
+            ),
+        ));
+    }
 }
 
 /// Rows that the owner does not see.

@@ -3,12 +3,10 @@
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
 use crate::adopt::convert::generator::{Floor, Generator};
-use crate::adopt::convert::record;
+use crate::adopt::convert::record::{self, Record};
 use crate::adopt::convert::table::Table;
 use crate::adopt::mentions::{Mentions, Statement};
-use crate::pg::backend::guc;
-use crate::pg::catalog::binding::{Bound, restrict_to};
-use crate::pg::catalog::{privilege, sql};
+use crate::pg::catalog::sql;
 
 /// What stands in the way, the first thing to do first.
 pub fn blockers(table: &Table) -> Vec<Blocker> {
@@ -57,6 +55,29 @@ fn of_record(table: &Table, found: &mut Vec<Blocker>) {
     }
 }
 
+/// A record that nobody could read again.
+pub fn too_long(table: &Table, record: Option<&Record>) -> Option<Blocker> {
+    record?.excess().map(|excess| {
+        Blocker::state(
+            format!("record of the conversion of {} is too long", table.what()),
+            Some(excess),
+            "Use COMMENT ON SEQUENCE with a shorter text, or ALTER TABLE ... SET DEFAULT for each partition.",
+        )
+    })
+}
+
+/// A type that no conversion is for, before anything is parsed by it.
+pub fn of_type(table: &Table) -> Option<Blocker> {
+    let known = ["bigint", "uuid", "integer", "smallint"];
+    (!known.contains(&table.column().base_type.as_str())).then(|| {
+        Blocker::unsupported(
+            format!("{} is of type {}", table.what(), table.column().type_name),
+            Some("Columns of types bigint and uuid can be converted.".to_owned()),
+            "Use ALTER TABLE ... SET DEFAULT.",
+        )
+    })
+}
+
 fn of_column(table: &Table, found: &mut Vec<Blocker>) {
     let column = table.column();
     if !column.generated.is_empty() {
@@ -67,25 +88,20 @@ fn of_column(table: &Table, found: &mut Vec<Blocker>) {
         ));
         return;
     }
-    match column.base_type.as_str() {
-        "bigint" | "uuid" => {}
-        "integer" | "smallint" => found.push(Blocker::state(
+    found.extend(of_type(table));
+    if ["integer", "smallint"].contains(&column.base_type.as_str()) {
+        found.push(Blocker::state(
             format!("{} is of type {}, which cannot hold the ids", table.what(), column.type_name),
             None,
             "Use mint.convert_plan(), which prints a script that makes it a bigint without an outage.",
-        )),
-        _ => found.push(Blocker::unsupported(
-            format!("{} is of type {}", table.what(), column.type_name),
-            Some("Columns of types bigint and uuid can be converted.".to_owned()),
-            "Use ALTER TABLE ... SET DEFAULT.",
-        )),
+        ));
     }
     let Some(default) = &column.default else {
         return;
     };
     let is_known = table
         .sequence()
-        .is_some_and(|sequence| *default == sequence.rules.default());
+        .is_some_and(|sequence| table.draws_from(sequence.rules.oid));
     if default.contains("nextval(") && !is_known {
         let hint = match table.sequences.first() {
             Some(sequence) => format!(
@@ -114,8 +130,7 @@ fn of_column(table: &Table, found: &mut Vec<Blocker>) {
 /// Whether a default draws from the sequence that the column draws from now.
 pub fn draws_from_itself(table: &Table, generator: &Generator) -> Option<Blocker> {
     let sequence = table.sequence()?;
-    let literal = sql::literal(&sequence.rules.quoted());
-    generator.text.contains(&literal).then(|| {
+    generator.names(sequence.rules.oid).then(|| {
         Blocker::state(
             format!(
                 "the new default draws from sequence \"{}\", as the old one does",
@@ -134,22 +149,10 @@ pub fn draws_from_itself(table: &Table, generator: &Generator) -> Option<Blocker
 
 /// The largest id of the table, read by its indexes.
 pub fn largest(table: &Table) -> Option<i64> {
-    let query = format!(
-        "SELECT pg_catalog.max({}::pg_catalog.int8) FROM {}",
-        table.quoted_column(),
-        table.quoted()
-    );
-    let oids = table.oids();
-    let bound = Bound {
-        relations: &oids,
-        ..Bound::default()
-    };
-    privilege::as_role(table.owner.into(), || {
-        restrict_to(bound, || {
-            guc::with(&[(c"row_security", c"off")], || {
-                sql::ask_with::<i64>(&query, &[])
-            })
-        })
+    let below = table.below.iter().map(|table| table.oid.into());
+    let column = table.quoted_column();
+    table.access().ask(&below.collect::<Vec<_>>(), |name| {
+        format!("SELECT pg_catalog.max({column}::pg_catalog.int8) FROM {name}")
     })
 }
 
@@ -183,11 +186,11 @@ pub fn refuses(table: &Table, floor: Floor) -> Option<Blocker> {
 
 /// Whether an expression of the column is not false for an id.
 fn holds(table: &Table, id: i64, expression: &str) -> bool {
-    let query = format!(
-        "SELECT ({expression}) IS NOT FALSE FROM (SELECT '{id}'::pg_catalog.int8 AS {}) AS one",
+    let value = format!(
+        "({expression}) IS NOT FALSE FROM (SELECT '{id}'::pg_catalog.int8 AS {}) AS one",
         table.quoted_column()
     );
-    privilege::as_role(table.owner.into(), || sql::ask_with::<bool>(&query, &[])) != Some(false)
+    table.access().evaluate(&value) != Some(false)
 }
 
 fn fails_check(table: &Table, id: i64) -> Option<Blocker> {

@@ -2,7 +2,7 @@
 
 use crate::adopt::convert::table::Table;
 use crate::pg::catalog::expression::{Call, Target, parse_default};
-use crate::pg::catalog::{extension, privilege, sql};
+use crate::pg::catalog::extension;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use mint_core::Layout;
@@ -50,7 +50,7 @@ impl Generator {
             },
             type_modifier: if is_narrow { -1 } else { column.type_modifier },
         };
-        let default = parse_default(text, &target, table.owner.into());
+        let default = parse_default(text, &target, table.access());
         let name = |call: &Call| extension::own_function(call.function);
         let Some((call, name)) = default
             .call
@@ -91,21 +91,29 @@ impl Generator {
         let floor = self.floor(table);
         // By the type of the column, which can be a domain that refuses the ids.
         let id = format!("({})::{}", self.text, table.column().type_name);
-        privilege::as_role(table.owner.into(), || match floor {
+        match floor {
             Floor::Any => {
-                let query = format!("SELECT ({id})::pg_catalog.uuid");
-                sql::ask_with::<pgrx::Uuid>(&query, &[]);
+                let id = format!("({id})::pg_catalog.uuid");
+                table.access().evaluate::<pgrx::Uuid>(&id);
                 floor
             }
             Floor::Above(_) | Floor::Unknown => {
-                let query = format!("SELECT ({id})::pg_catalog.int8");
-                match sql::ask_with::<i64>(&query, &[]) {
+                let id = format!("({id})::pg_catalog.int8");
+                match table.access().evaluate(&id) {
                     // One lane, or one sequence, returns ever larger ids.
                     Some(id) if self.is_one_lane() => Floor::Above(id),
                     _ => floor,
                 }
             }
-        })
+        }
+    }
+
+    /// Whether a relation is a constant of the call, as the sequence that it draws from is.
+    pub fn names(&self, relation: u32) -> bool {
+        let arguments = &self.call.arguments;
+        arguments
+            .iter()
+            .any(|argument| argument.relation == Some(relation.into()))
     }
 
     /// Whether each call mints in the same lane.

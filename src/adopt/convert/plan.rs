@@ -11,7 +11,7 @@ use crate::adopt::convert::row::Row;
 use crate::adopt::convert::run;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::Table;
-use crate::pg::catalog::{privilege, sql};
+use crate::pg::catalog::sql;
 
 /// Plans a conversion, or without a new default the way back. Nothing is changed, and no id is minted.
 pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
@@ -23,6 +23,9 @@ pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
             revert(table)
         };
     };
+    if let Some(blocker) = checks::of_type(table) {
+        return vec![Row::says("check", blocker.note())];
+    }
     let generator = Generator::parse(new_default, table);
     if closure.is_needed() {
         return script::there(table, &closure, &generator.text);
@@ -38,6 +41,8 @@ pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
     if found.is_empty() {
         found.extend(blocking_ids(table, &generator));
     }
+    let record = found.is_empty().then(|| Record::of(table)).flatten();
+    found.extend(checks::too_long(table, record.as_ref()));
     if !found.is_empty() {
         return found
             .iter()
@@ -49,7 +54,7 @@ pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
         .into_iter()
         .map(|note| Row::says("check", note))
         .collect();
-    rows.extend(statements(table, &generator));
+    rows.extend(statements(table, &generator, record.as_ref()));
     rows
 }
 
@@ -75,8 +80,7 @@ fn blocking_ids(table: &Table, generator: &Generator) -> Option<Blocker> {
     }
 }
 
-fn statements(table: &Table, generator: &Generator) -> Vec<Row> {
-    let record = privilege::as_role(table.owner.into(), || Record::of(table));
+fn statements(table: &Table, generator: &Generator, record: Option<&Record>) -> Vec<Row> {
     let name = table.quoted();
     let [literal, column, text] =
         [&name, &table.column().name, &generator.text].map(|text| sql::literal(text));
@@ -91,7 +95,7 @@ fn statements(table: &Table, generator: &Generator) -> Vec<Row> {
             .locking(&name, "ACCESS EXCLUSIVE")
             .noting("Waits for transactions that use the table, and others wait behind it."),
     ];
-    let steps = steps::convert(table, &generator.text, record.as_ref());
+    let steps = steps::convert(table, &generator.text, record);
     rows.extend(
         steps
             .into_iter()

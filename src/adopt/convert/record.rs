@@ -5,13 +5,17 @@
 
 use crate::adopt::convert::table::{Rules, Table};
 use crate::pg::catalog::sql;
-use crate::pg::datum::json::{JsonText, list, read};
+use crate::pg::datum::json::{JsonText, read};
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::{Deserialize, Serialize};
 
 /// The form of records that this version writes and reads.
 const FORM: u32 = 1;
+
+/// The field that a record begins with.
+const KEY: &str = "pg_mint_conversion";
 
 /// How the column drew from the sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +97,17 @@ impl Record {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// What a record that is too long to be read again has too much of.
+    pub fn excess(&self) -> Option<String> {
+        let length = self.to_text().len();
+        (length > LONGEST).then(|| {
+            format!(
+                "The record would have {length} bytes, but at most {LONGEST} are read: for the comment of the sequence, and the names of {} partitions without a default.",
+                self.bare.len()
+            )
+        })
+    }
+
     pub fn is_bare(&self, schema: &str, name: &str) -> bool {
         self.bare
             .iter()
@@ -105,38 +120,36 @@ impl Record {
     }
 }
 
+/// The longest record that is written and read, in bytes. The owner of any sequence can write a comment of 1 GB.
+const LONGEST: usize = 256 * 1024;
+
 /// Returns all sequences with a record, but for comments that only look like one.
 pub fn all() -> Vec<Found> {
-    #[derive(Deserialize)]
-    struct Rows(#[serde(deserialize_with = "list")] Vec<Rules>);
+    found(format!("{{\"{KEY}\":"), None)
+}
 
-    let text =
-        sql::ask_with::<JsonText>(include_str!("../../../sql/adopt/convert_records.sql"), &[]);
-    let Some(JsonText(text)) = text else {
-        return Vec::new();
-    };
-    let Rows(rows) = read(&text);
-    let found = rows.into_iter().filter_map(|rules| {
+/// Returns the sequences of an owner, or of all, with a comment that begins like this and is a record.
+fn found(start: String, owner: Option<pg_sys::Oid>) -> Vec<Found> {
+    let longest = LONGEST as i32;
+    let arguments = [DecodedText(start).into(), owner.into(), longest.into()];
+    let query = include_str!("../../../sql/adopt/convert_records.sql");
+    sql::rows_now(query, &arguments, |row| {
+        let rules: Rules = read(&row.get::<JsonText>(1)?.0);
         let record: Record = serde_json::from_str(rules.comment.as_deref()?).ok()?;
         let is_valid = record.pg_mint_conversion == FORM && record.fits(&rules);
         is_valid.then_some(Found { rules, record })
-    });
-    found.collect()
+    })
 }
 
 /// Returns the record of a table's column, if there is one that counts: on a sequence of the table's owner.
 pub fn find(table: &Table) -> Option<Found> {
-    let is_of = |found: &Found| {
-        let Record {
-            schema,
-            table: name,
-            column,
-            ..
-        } = &found.record;
-        found.rules.owner == table.owner
-            && (schema, name, column) == (&table.schema, &table.name, &table.column().name)
-    };
-    let mut found = all().into_iter().filter(is_of);
+    // In the order of the fields of a record. Sequences of others, and other records, are not even read.
+    let names = [&table.schema, &table.name, &table.column().name]
+        .map(|name| serde_json::to_string(name).unwrap_or_default());
+    let [schema, name, column] = names;
+    let start =
+        format!("{{\"{KEY}\":{FORM},\"schema\":{schema},\"table\":{name},\"column\":{column},");
+    let mut found = found(start, Some(table.owner.into())).into_iter();
     let first = found.next();
     if let (Some(first), Some(second)) = (&first, found.next()) {
         report(
@@ -168,7 +181,7 @@ pub fn table_of(found: &Found) -> Option<pg_sys::Oid> {
         WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name AND c.relname OPERATOR(pg_catalog.=) $2::pg_catalog.name
             AND a.attname OPERATOR(pg_catalog.=) $3::pg_catalog.name AND c.relowner OPERATOR(pg_catalog.=) $4::pg_catalog.oid
             AND (c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\" OR c.relkind OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\")";
-    let text = |text: &String| crate::pg::datum::text::DecodedText(text.clone()).into();
+    let text = |text: &String| DecodedText(text.clone()).into();
     let owner = pg_sys::Oid::from_u32(found.rules.owner);
     sql::ask_with::<pg_sys::Oid>(
         query,

@@ -4,8 +4,7 @@ use crate::adopt::convert::record;
 use crate::adopt::convert::record::{Found, Kind};
 use crate::adopt::convert::run::{self, Patience};
 use crate::adopt::convert::steps;
-use crate::adopt::convert::table::{Sequence, Table};
-use crate::pg::catalog::privilege;
+use crate::adopt::convert::table::{Rules, Sequence, Table};
 use crate::pg::error::report;
 use pgrx::PgSqlErrorCode as Code;
 
@@ -22,19 +21,11 @@ pub fn revert(table: &Table, patience: Patience) -> bool {
         let Some(Found { rules, record }) = record::find(&table) else {
             run::changed_meanwhile(&table)
         };
-        privilege::as_role(table.owner.into(), || {
-            refuse_unless_ended(
-                &table,
-                &Found {
-                    rules: rules.clone(),
-                    record: record.clone(),
-                },
-            )
-        });
+        refuse_unless_ended(&table, &rules);
         run::execute(&table, &steps::revert(&table, &rules, &record));
         let after = Table::find(oid, &name);
         let is_back = match record.kind {
-            Kind::Serial => after.column().default.as_ref() == Some(&rules.default()),
+            Kind::Serial => after.draws_from(rules.oid),
             Kind::Always => after.column().identity == "a",
             Kind::ByDefault => after.column().identity == "d",
         };
@@ -59,12 +50,9 @@ fn refuse_unless_drawing(table: &Table) {
 }
 
 /// The sequence must be as the conversion left it: somebody else may have drawn from it since.
-fn refuse_unless_ended(table: &Table, found: &Found) {
-    let rules = &found.rules;
+fn refuse_unless_ended(table: &Table, rules: &Rules) {
     // That of a generator is in the default as well.
-    let draws = |sequence: &Sequence| {
-        !sequence.in_default || table.column().default.as_ref() == Some(&sequence.rules.default())
-    };
+    let draws = |sequence: &Sequence| !sequence.in_default || table.draws_from(sequence.rules.oid);
     let is_other = table.sequences.iter().any(draws)
         || !matches!(
             table.column().base_type.as_str(),

@@ -10,11 +10,11 @@ use crate::adopt::convert::steps;
 use crate::adopt::convert::steps::Step;
 use crate::adopt::convert::table::Table;
 use crate::pg::backend::recovery::Refusal;
-use crate::pg::backend::{lock, recovery, subtransaction};
-use crate::pg::catalog::{privilege, sql};
+use crate::pg::backend::{recovery, subtransaction};
+use crate::pg::catalog::{access, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
-use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use pgrx::PgSqlErrorCode as Code;
 use std::time::Duration;
 
 /// How long an attempt waits for each lock, and how often it is repeated.
@@ -70,7 +70,10 @@ pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Opti
             blocker.to_report().raise();
         }
         assert_order(&table, floor);
-        let record = privilege::as_role(table.owner.into(), || Record::of(&table));
+        let record = Record::of(&table);
+        if let Some(blocker) = checks::too_long(&table, record.as_ref()) {
+            blocker.to_report().raise();
+        }
         let steps = steps::convert(&table, &generator.text, record.as_ref());
         execute(&table, &steps);
         let after = Table::find(oid, &name);
@@ -135,16 +138,16 @@ pub enum Order {
 pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: Patience) {
     const POLL: Duration = Duration::from_millis(200);
     const SHORT: i32 = 400;
-    let oid = table.oid.into();
-    lock::lock_out_vacuum(oid, patience.lock_timeout);
-    let Some(sequence) = sequence.map(pg_sys::Oid::from_u32) else {
-        lock::lock_tables(oid, patience.lock_timeout);
+    let access = table.access();
+    access.lock_out_vacuum(patience.lock_timeout);
+    let Some(sequence) = sequence.map(|sequence| access::owned(sequence.into())) else {
+        access.lock_alone(patience.lock_timeout);
         return;
     };
     match order {
         Order::TableFirst => {
-            lock::lock_tables(oid, patience.lock_timeout);
-            if !lock::poll_sequence(sequence, POLL) {
+            access.lock_alone(patience.lock_timeout);
+            if !sequence.poll_sequence(POLL) {
                 report(
                     Code::ERRCODE_LOCK_NOT_AVAILABLE,
                     "could not obtain lock on sequence",
@@ -157,8 +160,8 @@ pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: 
                 0 => SHORT,
                 given => given.min(SHORT),
             };
-            lock::lock_sequence(sequence, limit);
-            lock::lock_tables(oid, limit);
+            sequence.lock_sequence(limit);
+            access.lock_alone(limit);
         }
     }
 }
@@ -200,11 +203,8 @@ pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Ord
 
 /// Runs statements with the rights of the table's owner.
 pub fn execute(table: &Table, steps: &[Step]) {
-    privilege::as_role(table.owner.into(), || {
-        for step in steps {
-            sql::run(&step.command);
-        }
-    });
+    let commands = steps.iter().map(|step| step.command.as_str());
+    table.access().run(commands);
 }
 
 /// Raises the error of a name that means another table now.

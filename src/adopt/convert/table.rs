@@ -1,9 +1,11 @@
 //! A table and its column, as the catalogs have them.
 
-use crate::pg::catalog::{privilege, sql};
+use crate::pg::catalog::access::{self, Owned};
+use crate::pg::catalog::{expression, privilege, relation, sql};
 use crate::pg::datum::json::{JsonText, list, read};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
+use mint_core::bytes::excerpt::excerpt;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::Deserialize;
 
@@ -13,8 +15,6 @@ pub struct Table {
     pub oid: u32,
     pub schema: String,
     pub name: String,
-    /// `relkind`.
-    pub kind: String,
     /// `relpersistence`.
     pub persistence: String,
     pub owner: u32,
@@ -152,43 +152,52 @@ pub fn quoted(schema: &str, name: &str) -> String {
 impl Table {
     /// Reads a table and its column. Raises an error unless it is an ordinary table that the caller owns.
     pub fn find(table: pg_sys::Oid, column: &str) -> Self {
-        let table_oid = table;
+        refuse_other_kinds(table);
+        if let Err(owner) = access::own(table) {
+            report(
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!(
+                    "must be owner of table {}",
+                    relation::name(table).unwrap_or_default()
+                ),
+            )
+            .detail(format!(
+                "The owner is role \"{}\".",
+                privilege::name_of(owner)
+            ))
+            .raise();
+        }
         let arguments = [table.into(), DecodedText(column.to_owned()).into()];
         let text = sql::ask_with::<JsonText>(
             include_str!("../../../sql/adopt/convert_table.sql"),
             &arguments,
         );
         let Some(JsonText(text)) = text else {
-            sql::missing(table_oid)
+            sql::missing(table)
         };
         let table: Self = read(&text);
-        if !["r", "p"].contains(&table.kind.as_str()) {
-            report(
-                Code::ERRCODE_WRONG_OBJECT_TYPE,
-                format!("\"{}\" is not a table", table.name),
-            )
-            .hint("Convert the table that has the column.")
-            .raise();
-        }
-        if !privilege::is_member(table.owner.into()) {
-            report(
-                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!("must be owner of table {}", table.name),
-            )
-            .detail(format!("The owner is role \"{}\".", table.owner_name))
-            .raise();
-        }
         if table.column.is_none() {
             report(
                 Code::ERRCODE_UNDEFINED_COLUMN,
                 format!(
-                    "column \"{column}\" of relation \"{}\" does not exist",
+                    "column \"{}\" of relation \"{}\" does not exist",
+                    excerpt(column),
                     table.name
                 ),
             )
             .raise();
         }
         table
+    }
+
+    /// The way to its rows. Raises an error if it has another owner meanwhile, whose privileges the caller has not.
+    pub fn access(&self) -> Owned {
+        access::owned(self.oid.into())
+    }
+
+    /// Whether the default is a call of `nextval` on a sequence.
+    pub fn draws_from(&self, sequence: u32) -> bool {
+        expression::drawn(self.oid.into(), self.column().number) == Some(sequence.into())
     }
 
     /// The column, which `find` has found.
@@ -239,12 +248,6 @@ impl Table {
             .map(|sequence| sequence.rules.oid.into())
             .collect()
     }
-
-    /// The oids of the table and of all below.
-    pub fn oids(&self) -> Vec<pg_sys::Oid> {
-        let below = self.below.iter().map(|table| table.oid.into());
-        [self.oid.into()].into_iter().chain(below).collect()
-    }
 }
 
 impl Rules {
@@ -268,11 +271,9 @@ impl Rules {
 
     /// Its last value, and whether that was returned.
     pub fn state(&self) -> (i64, bool) {
-        let query = format!(
-            "SELECT pg_catalog.jsonb_build_object('last_value', last_value, 'is_called', is_called) FROM {}",
-            self.quoted()
-        );
-        let text = sql::ask_with::<JsonText>(&query, &[]);
+        let text = access::owned(self.oid.into()).ask::<JsonText>(&[], |name| {
+            format!("SELECT pg_catalog.jsonb_build_object('last_value', last_value, 'is_called', is_called) FROM {name}")
+        });
         let state: State = text.map_or(
             State {
                 last_value: self.start,
@@ -281,6 +282,19 @@ impl Rules {
             |text| read(&text.0),
         );
         (state.last_value, state.is_called)
+    }
+}
+
+fn refuse_other_kinds(table: pg_sys::Oid) {
+    let name = relation::name(table).unwrap_or_else(|| sql::missing(table));
+    let kinds = [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE];
+    if !relation::kind(table).is_some_and(|kind| kinds.contains(&kind)) {
+        report(
+            Code::ERRCODE_WRONG_OBJECT_TYPE,
+            format!("\"{name}\" is not a table"),
+        )
+        .hint("Convert the table that has the column.")
+        .raise();
     }
 }
 

@@ -1,9 +1,8 @@
 //! The columns that can be of ids, and what the catalogs say of them.
 
+use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::OrReport;
 use pgrx::pg_sys;
-use pgrx::spi::SpiClient;
 use std::collections::HashMap;
 
 /// A column by its table and its number.
@@ -21,8 +20,6 @@ pub struct Column {
     pub identity: Option<u8>,
     pub default: Option<String>,
     pub is_key: bool,
-    /// The user may read it, and sees all rows.
-    pub is_readable: bool,
 }
 
 /// Types, and what a domain is of at the bottom.
@@ -34,13 +31,14 @@ pub const BASE: &str = "base AS (
             AND t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\"
     )";
 
-/// Columns that are keys or have a default, and all columns of tables that others refer to, of the types that ids have. Rows that row security
-/// would hide from the user are not read: its policies would be run, as written by the owner of the table.
+/// The longest default that is read, in bytes of its tree: that of a generator has some hundred. The owner of a table can
+/// write one of 1 GB.
+pub const LONGEST_DEFAULT: i32 = 32_768;
+
+/// Columns that are keys or have a default, and all columns of tables that others refer to, of the types that ids have.
 const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_catalog.format_type(a.atttypid, a.atttypmod),
-        b.base, a.attidentity, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid), k.oid IS NOT NULL,
-        pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE'::pg_catalog.text)
-            AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'::pg_catalog.text)
-            AND NOT pg_catalog.row_security_active(c.oid)
+        b.base, a.attidentity, CASE WHEN pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $3::pg_catalog.int4
+            THEN pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid) END, k.oid IS NOT NULL
     FROM pg_catalog.pg_class AS c
     JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
@@ -65,39 +63,25 @@ const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_ca
     ORDER BY n.nspname, c.relname, a.attnum";
 
 /// Reads the columns of the whole database, in the order of their names.
-pub fn columns(
-    client: &SpiClient<'_>,
-    types: Vec<pg_sys::Oid>,
-    references: &References,
-) -> Vec<Column> {
+pub fn columns(types: Vec<pg_sys::Oid>, references: &References) -> Vec<Column> {
     let referred: Vec<pg_sys::Oid> = references.to.keys().map(|place| place.0).collect();
-    let rows = client
-        .select(
-            &format!("WITH RECURSIVE {BASE} {COLUMNS}"),
-            None,
-            &[types.into(), referred.into()],
-        )
-        .or_report();
-    let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
-        let text = |column| {
-            row.get::<DecodedText>(column)
-                .or_report()
-                .map(|text| text.0)
-        };
-        let flag = |column| row.get::<bool>(column).or_report().unwrap_or(false);
-        let sign = row.get::<i8>(6).or_report().unwrap_or(0).cast_unsigned();
-        Some(Column {
-            place: (row.get(1).or_report()?, row.get(2).or_report()?),
-            name: text(3)?,
-            type_name: text(4)?,
-            base_type: row.get(5).or_report()?,
-            identity: Some(sign).filter(|&sign| sign != 0),
-            default: text(7),
-            is_key: flag(8),
-            is_readable: flag(9),
-        })
-    };
-    rows.filter_map(read).collect()
+    sql::rows(
+        &format!("WITH RECURSIVE {BASE} {COLUMNS}"),
+        &[types.into(), referred.into(), LONGEST_DEFAULT.into()],
+        |row| {
+            let text = |column| row.get::<DecodedText>(column).map(|text| text.0);
+            let sign = row.get::<i8>(6).unwrap_or(0).cast_unsigned();
+            Some(Column {
+                place: (row.get(1)?, row.get(2)?),
+                name: text(3)?,
+                type_name: text(4)?,
+                base_type: row.get(5)?,
+                identity: Some(sign).filter(|&sign| sign != 0),
+                default: text(7),
+                is_key: row.get(8).unwrap_or(false),
+            })
+        },
+    )
 }
 
 /// Foreign keys between columns.
@@ -122,20 +106,21 @@ const REFERENCES: &str = "SELECT f.confrelid, one.far, f.conrelid, one.near,
     ORDER BY n.nspname, c.relname, a.attnum, f.conname";
 
 /// Reads the foreign keys of the whole database.
-pub fn references(client: &SpiClient<'_>) -> References {
+pub fn references() -> References {
     let mut all = References::default();
-    for row in client.select(REFERENCES, None, &[]).or_report() {
-        let place =
-            |table, column| Some((row.get(table).or_report()?, row.get(column).or_report()?));
-        if let (Some(to), Some(from)) = (place(1, 2), place(3, 4))
-            && let Some(name) = row.get::<DecodedText>(5).or_report()
-        {
-            let names: &mut Vec<String> = all.to.entry(to).or_default();
-            if !names.contains(&name.0) {
-                names.push(name.0);
-            }
-            all.from.insert(from, ());
+    let found: Vec<(Place, Place, DecodedText)> = sql::rows(REFERENCES, &[], |row| {
+        Some((
+            (row.get(1)?, row.get(2)?),
+            (row.get(3)?, row.get(4)?),
+            row.get(5)?,
+        ))
+    });
+    for (to, from, DecodedText(name)) in found {
+        let names: &mut Vec<String> = all.to.entry(to).or_default();
+        if !names.contains(&name) {
+            names.push(name);
         }
+        all.from.insert(from, ());
     }
     all
 }
@@ -170,17 +155,15 @@ const SEQUENCES: &str = "SELECT d.adrelid, d.adnum, q.seqrelid, q.seqmax, q.seqi
         AND e.deptype OPERATOR(pg_catalog.=) 'i'::pg_catalog.\"char\"";
 
 /// Reads which columns draw from which sequences: by their defaults, or as identities.
-pub fn sources(client: &SpiClient<'_>) -> HashMap<Place, Source> {
-    let rows = client.select(SEQUENCES, None, &[]).or_report();
-    let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
-        let place = (row.get(1).or_report()?, row.get(2).or_report()?);
+pub fn sources() -> HashMap<Place, Source> {
+    let found = sql::rows(SEQUENCES, &[], |row| {
         let source = Source {
-            sequence: row.get(3).or_report()?,
-            max: row.get(4).or_report()?,
-            increment: row.get(5).or_report()?,
-            is_owned: row.get(6).or_report()?,
+            sequence: row.get(3)?,
+            max: row.get(4)?,
+            increment: row.get(5)?,
+            is_owned: row.get(6)?,
         };
-        Some((place, source))
-    };
-    rows.filter_map(read).collect()
+        Some(((row.get(1)?, row.get(2)?), source))
+    });
+    found.into_iter().collect()
 }

@@ -5,11 +5,9 @@ use crate::adopt::inventory::columns::{Column, References, Source, columns, refe
 use crate::adopt::inventory::kinds::{Kind, made, seen, values};
 use crate::adopt::inventory::tables::Tables;
 use crate::adopt::inventory::usage::{self, Usage};
-use crate::pg::catalog::privilege::guarded;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
-use crate::pg::error::relay_errors;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
@@ -58,21 +56,18 @@ fn inventory() -> TableIterator<
         name!(estimate, Option<DecodedText>),
     ),
 > {
-    let read = |client: &pgrx::spi::SpiClient<'_>| {
-        let generators = Generators::find(client);
-        let all = Catalog {
-            references: references(client),
-            sources: sources(client),
-            tables: Tables::read(client),
-            generators,
-        };
-        let columns = columns(client, all.generators.id_types(), &all.references);
-        columns
-            .iter()
-            .filter_map(|column| all.row(column))
-            .collect::<Vec<Row>>()
+    let all = Catalog {
+        references: references(),
+        sources: sources(),
+        tables: Tables::read(),
+        generators: Generators::find(),
     };
-    TableIterator::new(guarded(|| relay_errors(|| Spi::connect(read))))
+    let columns = columns(all.generators.id_types(), &all.references);
+    let rows: Vec<Row> = columns
+        .iter()
+        .filter_map(|column| all.row(column))
+        .collect();
+    TableIterator::new(rows)
 }
 
 /// What the catalogs say of all columns.
@@ -127,7 +122,7 @@ impl Catalog {
         column: &Column,
         source: Option<&Source>,
         kind: &Kind,
-        values: &[crate::pg::catalog::sample::Value],
+        values: &[crate::pg::catalog::scan::sample::Value],
     ) -> Usage {
         match (kind.name.as_deref(), &kind.layout) {
             (_, Some(layout)) => usage::of_layout(layout),

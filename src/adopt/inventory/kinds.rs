@@ -2,7 +2,8 @@
 
 use crate::adopt::default::{Generator, Generators};
 use crate::adopt::inventory::columns::{Column, Source};
-use crate::pg::catalog::sample::{self, Limit, Sample, Value};
+use crate::pg::catalog::access;
+use crate::pg::catalog::scan::sample::{Limit, Sample, Value};
 use crate::pg::machine::clock;
 use mint_core::adopt::evidence::{Numbers, commonest, of_numbers, of_text, of_uuid};
 use mint_core::{Layout, Uuid};
@@ -53,9 +54,10 @@ const PARTITIONS: usize = 5;
 
 /// Reads about a hundred ids of a column. Empty if the user may not read them, or another session has locked the table.
 pub fn values(column: &Column, leaves: &[pg_sys::Oid]) -> Vec<Value> {
-    if !column.is_readable {
+    let (table, number) = column.place;
+    let Ok(readable) = access::read(table, number) else {
         return Vec::new();
-    }
+    };
     let mut found = Vec::new();
     for &table in leaves.iter().rev().take(PARTITIONS) {
         let limit = Limit {
@@ -65,12 +67,8 @@ pub fn values(column: &Column, leaves: &[pg_sys::Oid]) -> Vec<Value> {
         if limit.values == 0 {
             break;
         }
-        let place = sample::Column {
-            table,
-            name: &column.name,
-            base_type: column.base_type,
-        };
-        let Sample { values, .. } = sample::sample(place, limit).unwrap_or_default();
+        let sample = readable.sample(table, column.base_type, limit);
+        let Sample { values, .. } = sample.unwrap_or_default();
         found.extend(values);
     }
     found

@@ -1,14 +1,12 @@
 //! Rows, sizes and growth of tables, those of a partitioned one as the sum of its partitions.
 
-use crate::pg::catalog::extension;
+use crate::pg::catalog::{extension, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::to_micros;
-use crate::pg::error::OrReport;
 use crate::pg::machine::relation_file;
 use mint_core::Micros;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys;
-use pgrx::spi::SpiClient;
 use std::collections::HashMap;
 
 /// What is known of a table, or of all partitions of one.
@@ -69,37 +67,33 @@ const BEGUN: &str =
 
 impl Tables {
     /// Reads all tables.
-    pub fn read(client: &SpiClient<'_>) -> Self {
+    pub fn read() -> Self {
         let mut tables: HashMap<pg_sys::Oid, Table> = HashMap::new();
-        for row in client.select(TABLES, None, &[]).or_report() {
-            let number = |column| row.get::<i64>(column).or_report();
-            let oid = |column| row.get::<pg_sys::Oid>(column).or_report();
-            let (Some(root), Some(leaf)) = (oid(1), oid(2)) else {
-                continue;
-            };
-            let table = tables.entry(root).or_default();
-            if row.get(3).or_report() == Some(true) {
-                let rows = row.get::<f64>(4).or_report().filter(|&rows| rows >= 0.0);
+        sql::rows(TABLES, &[], |row| {
+            let table = tables.entry(row.get(1)?).or_default();
+            if row.get(3) == Some(true) {
+                let rows = row.get::<f64>(4).filter(|&rows| rows >= 0.0);
                 table.rows = match (table.rows, rows) {
                     (None, rows) => rows,
                     (rows, None) => rows,
                     (Some(some), Some(more)) => Some(some + more),
                 };
-                table.inserted = table.inserted.saturating_add(number(7).unwrap_or(0));
-                table.leaves.push(leaf);
+                let inserted = row.get::<i64>(7).unwrap_or(0);
+                table.inserted = table.inserted.saturating_add(inserted);
+                table.leaves.push(row.get(2)?);
             }
-            let path = row.get::<DecodedText>(6).or_report();
+            let path = row.get::<DecodedText>(6);
             let size = path.and_then(|path| relation_file::size(&path.0));
             let estimate = || {
-                let pages = row.get::<i32>(5).or_report().map(i64::from);
+                let pages = row.get::<i32>(5).map(i64::from);
                 pages.map(|pages| pages * i64::from(pg_sys::BLCKSZ))
             };
             if let Some(bytes) = size.or_else(estimate) {
                 *table.bytes.get_or_insert(0) += bytes;
             }
-        }
-        let reset = client.select(BEGUN, Some(1), &[]).or_report();
-        let reset = reset.first().get::<TimestampWithTimeZone>(1).or_report();
+            Some(())
+        });
+        let reset = sql::rows(BEGUN, &[], |row| row.get::<TimestampWithTimeZone>(1)).pop();
         Self {
             tables,
             counting_since: reset.map(to_micros).or_else(extension::created),

@@ -3,7 +3,7 @@
 use crate::adopt::inventory::columns::{Column, Source};
 use crate::adopt::inventory::tables::{Table, Tables};
 use crate::pg::catalog::privilege;
-use crate::pg::catalog::sample::Value;
+use crate::pg::catalog::scan::sample::Value;
 use crate::pg::machine::clock;
 use crate::pg::sequence::Sequence;
 use mint_core::clock::timestamp_text;

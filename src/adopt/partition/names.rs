@@ -1,11 +1,9 @@
 //! Names of new partitions.
 
-use crate::pg::catalog::privilege::guarded;
 use crate::pg::catalog::sql;
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, relay_errors};
-use pgrx::{Spi, pg_sys};
+use pgrx::pg_sys;
 use std::collections::BTreeSet;
 
 /// The longest name, in bytes of the server's encoding.
@@ -19,14 +17,12 @@ pub struct Names {
 impl Names {
     /// Reads the names of a schema that begin as those of the partitions do.
     pub fn of(namespace: pg_sys::Oid) -> Self {
-        let query = "SELECT pg_catalog.array_agg(taken.name) FROM (
-                 SELECT c.relname::pg_catalog.text AS name FROM pg_catalog.pg_class AS c
-                 WHERE c.relnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid
-                 UNION ALL
-                 SELECT t.typname::pg_catalog.text FROM pg_catalog.pg_type AS t
-                 WHERE t.typnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid) AS taken";
-        let read = || Spi::get_one_with_args::<Vec<DecodedText>>(query, &[namespace.into()]);
-        let taken = guarded(|| relay_errors(read).or_report()).unwrap_or_default();
+        let query = "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class AS c
+            WHERE c.relnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid
+            UNION ALL
+            SELECT t.typname::pg_catalog.text FROM pg_catalog.pg_type AS t
+            WHERE t.typnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+        let taken = sql::rows(query, &[namespace.into()], |row| row.get::<DecodedText>(1));
         Self {
             taken: taken.into_iter().map(|name| name.0).collect(),
         }

@@ -1,17 +1,16 @@
 //! A partitioned table, its key and its partitions, as the catalogs have them.
 
 use crate::adopt::default::{Generator, Generators};
+use crate::adopt::inventory::columns::LONGEST_DEFAULT;
 use crate::adopt::partition::error;
-use crate::pg::catalog::privilege::guarded;
+use crate::pg::catalog::spi::Row as CatalogRow;
 use crate::pg::catalog::{relation, sql};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, relay_errors};
-use crate::pg::worker::dblink::value;
+use crate::pg::error::OrReport;
 use mint_core::Layout;
 use mint_core::adopt::keys::{Key, Keys};
 use mint_core::adopt::partition::Range;
-use pgrx::spi::{SpiClient, SpiTupleTable};
-use pgrx::{Spi, pg_sys};
+use pgrx::pg_sys;
 
 /// A table that is partitioned by range of one column of ids.
 pub struct Parent {
@@ -52,10 +51,16 @@ struct Row {
     column: Option<String>,
     key_type: Option<pg_sys::Oid>,
     default: Option<String>,
+    schema: String,
+    namespace: pg_sys::Oid,
+    relname: String,
+    storage: String,
 }
 
 const TABLE: &str = "SELECT c.relkind, c.relpersistence, k.partstrat, k.partnatts::pg_catalog.int4,
-        a.attname::pg_catalog.text, a.atttypid, pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid),
+        a.attname::pg_catalog.text, a.atttypid,
+        CASE WHEN pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $2::pg_catalog.int4
+            THEN pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid) END,
         pg_catalog.quote_ident(n.nspname::pg_catalog.text), c.relnamespace, c.relname::pg_catalog.text,
         pg_catalog.concat(' USING '::pg_catalog.text OPERATOR(pg_catalog.||) pg_catalog.quote_ident(m.amname::pg_catalog.text),
             ' TABLESPACE '::pg_catalog.text OPERATOR(pg_catalog.||) pg_catalog.quote_ident(t.spcname::pg_catalog.text))
@@ -83,51 +88,39 @@ impl Parent {
     /// Reads a partitioned table. The layout of a bigint is the given one, or that of its default.
     pub fn find(table: pg_sys::Oid, layout: Option<Layout>) -> Self {
         let name = sql::name_of(table);
-        let read = |client: &SpiClient<'_>| Self::read(client, table, &name, layout);
-        guarded(|| relay_errors(|| Spi::connect(read)))
-    }
-
-    fn read(
-        client: &SpiClient<'_>,
-        table: pg_sys::Oid,
-        name: &str,
-        layout: Option<Layout>,
-    ) -> Self {
-        let generators = Generators::find(client);
-        let rows = client.select(TABLE, Some(1), &[table.into()]).or_report();
-        if rows.is_empty() {
-            sql::missing(table);
-        }
-        let found = rows.first();
-        let text = |column| value::<DecodedText>(&found, column).map(|text| text.0);
-        let row = Row::read(&found);
-        let keys = row.keys(name, &generators, layout);
-        let schema = text(8).unwrap_or_default();
-        let relname = text(10).unwrap_or_default();
+        let generators = Generators::find();
+        let arguments = [table.into(), LONGEST_DEFAULT.into()];
+        let found = sql::rows(TABLE, &arguments, |row| Some(Row::read(row))).pop();
+        let row = found.unwrap_or_else(|| sql::missing(table));
+        let keys = row.keys(&name, &generators, layout);
         Self {
             name: sql::exact_name_of(table),
-            schema,
-            namespace: value(&found, 9).unwrap_or(pg_sys::InvalidOid),
-            relname,
-            storage: text(11).unwrap_or_default(),
-            partitions: partitions(client, table, &keys),
+            schema: row.schema,
+            namespace: row.namespace,
+            relname: row.relname,
+            storage: row.storage,
+            partitions: partitions(table, &keys),
             keys,
         }
     }
 }
 
 impl Row {
-    fn read(row: &SpiTupleTable<'_>) -> Self {
-        let text = |column| value::<DecodedText>(row, column).map(|text| text.0);
-        let sign = |column| value::<i8>(row, column).map(i8::cast_unsigned);
+    fn read(row: &CatalogRow<'_>) -> Self {
+        let text = |column| row.get::<DecodedText>(column).map(|text| text.0);
+        let sign = |column| row.get::<i8>(column).map(i8::cast_unsigned);
         Self {
             kind: sign(1).unwrap_or(0),
             persistence: sign(2).unwrap_or(0),
             strategy: sign(3),
-            columns: value(row, 4).unwrap_or(0),
+            columns: row.get(4).unwrap_or(0),
             column: text(5),
-            key_type: value(row, 6),
+            key_type: row.get(6),
             default: text(7),
+            schema: text(8).unwrap_or_default(),
+            namespace: row.get(9).unwrap_or(pg_sys::InvalidOid),
+            relname: text(10).unwrap_or_default(),
+            storage: text(11).unwrap_or_default(),
         }
     }
 
@@ -192,18 +185,16 @@ fn have_equal_times(one: &Layout, other: &Layout) -> bool {
     times(one) == times(other)
 }
 
-fn partitions(client: &SpiClient<'_>, table: pg_sys::Oid, keys: &Keys) -> Vec<Partition> {
-    let rows = client.select(PARTITIONS, None, &[table.into()]).or_report();
-    let read = |row: pgrx::spi::SpiHeapTupleData<'_>| {
-        let text = |column| row.get::<DecodedText>(column).or_report();
-        let flag = |column| row.get::<bool>(column).or_report().unwrap_or(false);
-        let bound = text(2)?.0;
+fn partitions(table: pg_sys::Oid, keys: &Keys) -> Vec<Partition> {
+    sql::rows(PARTITIONS, &[table.into()], |row| {
+        let flag = |column| row.get(column).unwrap_or(false);
+        let bound = row.get::<DecodedText>(2)?.0;
         // The default partition has no range.
         let (from, until) = bound
             .strip_prefix("FOR VALUES FROM (")?
             .split_once(") TO (")?;
         Some(Partition {
-            name: text(1)?.0,
+            name: row.get::<DecodedText>(1)?.0,
             range: Range {
                 from: bound_of(from, keys),
                 until: bound_of(until.strip_suffix(')')?, keys),
@@ -211,8 +202,7 @@ fn partitions(client: &SpiClient<'_>, table: pg_sys::Oid, keys: &Keys) -> Vec<Pa
             is_foreign: flag(3),
             is_detaching: flag(4),
         })
-    };
-    rows.filter_map(read).collect()
+    })
 }
 
 /// Reads the bound of a partition; none for MINVALUE and MAXVALUE.

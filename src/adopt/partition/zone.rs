@@ -1,12 +1,10 @@
 //! Midnights of a time zone.
 
-use crate::pg::catalog::privilege::guarded;
+use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{from_local, timestamp, to_local, to_micros};
-use crate::pg::error::{OrReport, relay_errors};
 use mint_core::Micros;
 use pgrx::datum::{DatumWithOid, Interval, Timestamp, TimestampWithTimeZone};
-use pgrx::{FromDatum, IntoDatum, Spi};
 
 /// A time zone, by a name that the server knows.
 pub struct Zone(pub String);
@@ -15,7 +13,7 @@ impl Zone {
     /// Returns the local timestamp at a timestamp.
     pub fn local(&self, at: Micros) -> Option<Micros> {
         let query = "SELECT pg_catalog.timezone($1::pg_catalog.text, $2::pg_catalog.timestamptz)";
-        ask::<Timestamp>(query, &[self.name(), timestamp(at)?.into()]).map(from_local)
+        sql::ask_with::<Timestamp>(query, &[self.name(), timestamp(at)?.into()]).map(from_local)
     }
 
     /// Returns the timestamps of local ones.
@@ -23,7 +21,8 @@ impl Zone {
         let query = "SELECT pg_catalog.array_agg(pg_catalog.timezone($1::pg_catalog.text, one.at) ORDER BY one.place)
              FROM pg_catalog.unnest($2::pg_catalog.timestamp[]) WITH ORDINALITY AS one(at, place)";
         let local: Option<Vec<Timestamp>> = local.iter().copied().map(to_local).collect();
-        let times: Vec<TimestampWithTimeZone> = ask(query, &[self.name(), local?.into()])?;
+        let times: Vec<TimestampWithTimeZone> =
+            sql::ask_with(query, &[self.name(), local?.into()])?;
         Some(times.into_iter().map(to_micros).collect())
     }
 
@@ -31,14 +30,10 @@ impl Zone {
     pub fn before_now(&self, span: Interval) -> Option<Micros> {
         let query = "SELECT pg_catalog.timezone($1::pg_catalog.text,
              pg_catalog.timezone($1::pg_catalog.text, pg_catalog.now()) OPERATOR(pg_catalog.-) $2::pg_catalog.interval)";
-        ask::<TimestampWithTimeZone>(query, &[self.name(), span.into()]).map(to_micros)
+        sql::ask_with::<TimestampWithTimeZone>(query, &[self.name(), span.into()]).map(to_micros)
     }
 
     fn name(&self) -> DatumWithOid<'_> {
         DecodedText(self.0.clone()).into()
     }
-}
-
-fn ask<T: FromDatum + IntoDatum>(query: &str, arguments: &[DatumWithOid<'_>]) -> Option<T> {
-    guarded(|| relay_errors(|| Spi::get_one_with_args(query, arguments)).or_report())
 }

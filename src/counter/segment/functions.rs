@@ -7,6 +7,7 @@ use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::error::{report, required};
+use crate::pg::worker::visitor;
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -145,6 +146,7 @@ fn segment_request(
     let sequence = required(sequence, "sequence");
     let count = check_count(required(count, "count"));
     let (values, cycle) = refill::take_for_server(sequence.0, count, taken);
+    visitor::leave_when_stopping();
     TableIterator::once((values.first, values.last(), values.increment, cycle))
 }
 
@@ -168,22 +170,26 @@ fn segments() -> TableIterator<
         name!(trouble, Option<DecodedText>),
     ),
 > {
-    TableIterator::new(rows::list(source::ends()).into_iter().map(|row| {
-        let look = row.look;
-        (
-            Regclass(row.sequence),
-            look.position,
-            row.end,
-            look.ready,
-            look.step.cast_signed(),
-            look.drawn.cast_signed(),
-            look.refills.cast_signed(),
-            look.waits.cast_signed(),
-            interval(look.waited),
-            timestamp(row.used),
-            source::trouble(row.sequence).map(DecodedText),
-        )
-    }))
+    TableIterator::new(
+        rows::list(source::ends(rows::may_see))
+            .into_iter()
+            .map(|row| {
+                let look = row.look;
+                (
+                    Regclass(row.sequence),
+                    look.position,
+                    row.end,
+                    look.ready,
+                    look.step.cast_signed(),
+                    look.drawn.cast_signed(),
+                    look.refills.cast_signed(),
+                    look.waits.cast_signed(),
+                    interval(look.waited),
+                    timestamp(row.used),
+                    source::trouble(row.sequence).map(DecodedText),
+                )
+            }),
+    )
 }
 
 extension_sql_file!(

@@ -22,6 +22,9 @@ fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
     Internal::from(Some(row.unwrap_or(pg_sys::Datum::null())))
 }
 
+/// The longest description, in bytes: the view leaves out longer comments.
+const LONGEST: usize = 9_000;
+
 /// Makes the segment of a row. Tags need not be names: `leaf-segment-test` is one in Leaf's own examples.
 fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, AllocatedByRust>> {
     let row = trigger.new()?;
@@ -37,11 +40,20 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     };
     let DecodedText(tag) = text("biz_tag").unwrap_or_else(|| missing("biz_tag"));
     let step = step.unwrap_or_else(|| missing("step"));
+    let description = text("description").map_or_else(String::new, |text| text.0);
+    if description.len() > LONGEST {
+        report(
+            Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            format!("description is longer than {LONGEST} bytes"),
+        )
+        .raise();
+    }
     let name = sql::quoted_exactly(&tag);
     let sequence = create_exactly(&name, step.into(), number("max_id").unwrap_or(1));
-    let comment = match text("description").filter(|text| !text.0.is_empty()) {
-        Some(DecodedText(description)) => format!("Leaf tag: {description}"),
-        None => "Leaf tag".to_owned(),
+    let comment = if description.is_empty() {
+        "Leaf tag".to_owned()
+    } else {
+        format!("Leaf tag: {description}")
     };
     let (name, comment) = (sql::exact_name_of(sequence.0), sql::literal(&comment));
     sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));

@@ -12,3 +12,10 @@ pub mod slots;
 pub mod source;
 pub mod supply;
 pub mod usage;
+
+/// Registers the memory and callbacks. Called once, when the library is loaded.
+pub fn init() {
+    slots::init();
+    source::init();
+    session::init();
+}

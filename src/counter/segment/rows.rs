@@ -18,7 +18,7 @@ pub struct SegmentRow {
 }
 
 /// Whether there is such a sequence, and the role may see its values.
-fn may_see(sequence: pg_sys::Oid) -> bool {
+pub fn may_see(sequence: pg_sys::Oid) -> bool {
     relation::is_sequence(sequence)
         && (privilege::any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into()))

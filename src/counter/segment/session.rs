@@ -10,7 +10,7 @@ use crate::pg::backend::discard::on_discard;
 use crate::pg::backend::last_used::LastUsed;
 use crate::pg::backend::local::Local;
 use crate::pg::backend::{recovery, statement};
-use crate::pg::catalog::{invalidation, privilege, sql};
+use crate::pg::catalog::{invalidation, privilege, relation, sql};
 use crate::pg::error::report;
 use crate::pg::sequence::{Lock, Sequence};
 use crate::pg::slot_table::Key;
@@ -162,11 +162,21 @@ pub fn open_for(oid: pg_sys::Oid, privileges: u32) -> Sequence {
 /// Opens a sequence, if the role has any of these privileges.
 pub fn open_with(oid: pg_sys::Oid, lock: Lock, privileges: u32) -> Sequence {
     invalidation::begin();
+    let demand = |name: &str| {
+        let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
+        privilege::demand(oid, name, privileges, kind);
+    };
+    // A role without privileges takes no lock, and waits for none.
+    if relation::is_sequence(oid)
+        && let Some(name) = relation::name(oid)
+    {
+        demand(&name);
+    }
     let Some(sequence) = Sequence::open(oid, lock) else {
         sql::missing(oid)
     };
-    let kind = pg_sys::ObjectType::OBJECT_SEQUENCE;
-    privilege::demand(oid, &sequence.name(), privileges, kind);
+    // They may have been revoked while this session waited for the lock.
+    demand(&sequence.name());
     sequence
 }
 

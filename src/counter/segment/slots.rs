@@ -4,7 +4,8 @@ use crate::counter::settings;
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
 use crate::pg::sequence::{Position, Row, is_before_checkpoint};
-use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
 use crate::pg::slot_table;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
@@ -25,6 +26,11 @@ static SEGMENTS: NamedSegment<Head, Slot> = NamedSegment::sized_by(
     || settings::max_segments() as usize,
     |_, _| (),
 );
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    SEGMENTS.register();
+}
 
 pub(super) fn memory() -> &'static Memory<Head, Slot> {
     SEGMENTS.memory()

@@ -8,19 +8,19 @@
 //! ones, as a restored one has, are refused rather than issued again.
 
 use crate::counter::segment::slots::Slot;
-use crate::pg::catalog::{extension, privilege, sql};
+use crate::pg::catalog::spi::Row as CatalogRow;
+use crate::pg::catalog::{extension, sql};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, report};
+use crate::pg::error::report;
 use crate::pg::machine::server::max_worker_processes;
 use crate::pg::sequence::{Position, Row, Sequence};
-use crate::pg::shmem::{NamedSegment, Stamp};
-use crate::pg::worker::dblink::value;
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::worker::request::{Kind, Requests, last_failure};
 use crate::statistics::Wait;
 use mint_core::uuid::version::v5;
 use mint_core::{Rules, Uuid};
-use pgrx::spi::SpiClient;
-use pgrx::{PgSqlErrorCode as Code, Spi, pg_sys};
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,6 +31,11 @@ const SLOTS: usize = 32;
 static STAMP: Stamp = Stamp::new(b'f', 1);
 static SUPPLIERS: NamedSegment<(), Supplier> =
     NamedSegment::with_slots(c"pg_mint suppliers", &STAMP, || SLOTS, |(), _| ());
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    SUPPLIERS.register();
+}
 
 /// The requests of a database to its worker.
 ///
@@ -105,26 +110,24 @@ impl Source {
     }
 }
 
+/// The longest comment that is read, in bytes: the owner of a sequence can write one of 1 GB.
+const LONGEST: i32 = 65_536;
+
 /// Returns the source of a sequence, if it has one.
 pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
-    let select = "SELECT pg_catalog.obj_description(c.oid, 'pg_class'::pg_catalog.name),
-             pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text, q.seqincrement
+    let select = "SELECT d.description, pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text, q.seqincrement
          FROM pg_catalog.pg_class AS c
          JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) c.oid
+         JOIN pg_catalog.pg_description AS d ON d.objoid OPERATOR(pg_catalog.=) c.oid
+             AND d.classoid OPERATOR(pg_catalog.=) c.tableoid AND d.objsubid OPERATOR(pg_catalog.=) 0::pg_catalog.int4
+             AND pg_catalog.octet_length(d.description) OPERATOR(pg_catalog.<=) $2::pg_catalog.int4
          WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
-    let read = |client: &SpiClient<'_>| {
-        let rows = client
-            .select(select, Some(1), &[sequence.into()])
-            .or_report();
-        if rows.is_empty() {
-            return None;
-        }
-        let row = rows.first();
-        let comment = value::<DecodedText>(&row, 1)?.0;
-        let owner = value::<DecodedText>(&row, 2)?.0;
-        Source::read(&comment, owner, value::<i64>(&row, 3)?)
+    let read = |row: &CatalogRow<'_>| {
+        let comment = row.get::<DecodedText>(1)?.0;
+        let owner = row.get::<DecodedText>(2)?.0;
+        Source::read(&comment, owner, row.get(3)?)
     };
-    privilege::guarded(|| Spi::connect(read))
+    sql::rows(select, &[sequence.into(), LONGEST.into()], read).pop()
 }
 
 /// Raises an error if the values of a sequence come from a foreign server: only that can change which are next.
@@ -163,16 +166,15 @@ pub fn end_of(row: Row) -> Option<i64> {
     (row.log_count != 0).then_some(row.log_count ^ i64::MIN)
 }
 
-/// Returns these ends by the oids of the sequences, without those that a session alters just now.
-pub fn ends() -> BTreeMap<u32, i64> {
-    let select = "SELECT pg_catalog.array_agg(c.oid)
+/// Returns these ends by the oids of the sequences that the role may see, without those that a session alters just now.
+pub fn ends(may_see: impl Fn(pg_sys::Oid) -> bool) -> BTreeMap<u32, i64> {
+    let select = "SELECT c.oid
          FROM pg_catalog.pg_sequence AS q
          JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.seqrelid
          WHERE q.seqmin OPERATOR(pg_catalog.=) 1::pg_catalog.int8
              AND q.seqmax OPERATOR(pg_catalog.=) 2::pg_catalog.int8
              AND c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\"";
-    let read = || Spi::get_one::<Vec<pg_sys::Oid>>(select).or_report();
-    let candidates = privilege::guarded(read).unwrap_or_default();
+    let candidates = sql::rows(select, &[], |row| row.get(1).filter(|&oid| may_see(oid)));
     let names = candidates.into_iter().filter(|&oid| of(oid).is_some());
     let end = |oid: pg_sys::Oid| {
         let sequence = Sequence::open_at_once(oid)?;

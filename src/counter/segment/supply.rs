@@ -3,11 +3,12 @@
 use crate::counter::segment::slots::Segments;
 use crate::counter::segment::source::{SET_BACK, Source, requests};
 use crate::counter::segment::{slots, source};
+use crate::pg::catalog::spi::value;
 use crate::pg::catalog::{extension, sql};
 use crate::pg::error;
 use crate::pg::machine::clock;
 use crate::pg::sequence::flush_soon;
-use crate::pg::worker::dblink::{Remote, value};
+use crate::pg::worker::dblink::Remote;
 use crate::pg::worker::transaction::attempt;
 use crate::pg::worker::{deadline, lifecycle};
 use crate::statistics;
@@ -137,8 +138,8 @@ impl Worker {
             let number = |column: usize| value::<i64>(&row, column).unwrap_or(0);
             (number(1), number(2), number(3), value::<bool>(&row, 4))
         };
-        let (first, last, increment, cycle) =
-            remote.ask(&source.place.server, &query, columns, read)?;
+        let answer = remote.ask(&source.place.server, &query, columns, read);
+        let (first, last, increment, cycle) = answer.map_err(|failure| failure.why)?;
         if increment == 0 || last.cmp(&first) == 0.cmp(&increment) {
             return Err("foreign server returned no values".to_owned());
         }

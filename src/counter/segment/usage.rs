@@ -2,6 +2,7 @@
 
 use crate::counter::segment::slots::{Slot, made_slots, most};
 use crate::counter::segment::{slots, source};
+use crate::pg::catalog::sequence::definition;
 use crate::pg::catalog::{extension, relation};
 use pgrx::pg_sys;
 use std::cmp::Reverse;
@@ -27,19 +28,43 @@ fn own_slots() -> impl Iterator<Item = &'static Slot> {
     made_slots().filter(move |slot| slot.tag.database() == database && slot.tag.is_of(incarnation))
 }
 
-/// Returns the sequence of this database of which most was drawn, as far as segments of it are in memory, and how much, in
-/// percent.
-pub fn fullest() -> Option<(pg_sys::Oid, u8)> {
+/// A sequence of this database, as far as segments of it are in memory.
+pub struct Drawn {
+    pub sequence: pg_sys::Oid,
+    pub owner: pg_sys::Oid,
+    /// How much of it was drawn, in percent.
+    pub percent: u8,
+    /// How many values it has, from its first to its last.
+    pub values: u64,
+}
+
+/// Returns the sequences of which at least that many percent were drawn, or else the one of which most was, in descending
+/// order. Temporary ones do not count.
+pub fn drawn(at_least: u8) -> Vec<Drawn> {
     let mut slots: Vec<_> = own_slots().map(|slot| (slot.percent(), slot)).collect();
     slots.sort_unstable_by_key(|&(percent, _)| Reverse(percent));
-    // A sequence that was altered has another file, and another slot.
-    let is_current = |slot: &Slot| {
+    let mut all = Vec::new();
+    for (percent, slot) in slots {
+        if percent < at_least && !all.is_empty() {
+            break;
+        }
         let (sequence, file) = slot.tag.page();
-        (relation::file(sequence.into()) == Some(file.into())).then(|| sequence.into())
-    };
-    slots
-        .into_iter()
-        .find_map(|(percent, slot)| Some((is_current(slot)?, percent)))
+        let sequence = sequence.into();
+        // A sequence that was altered has another file, and another slot.
+        let is_current = relation::file(sequence) == Some(file.into());
+        if is_current
+            && let Some(owner) = relation::owner_of_lasting(sequence)
+            && let Some(rules) = definition(sequence)
+        {
+            all.push(Drawn {
+                sequence,
+                owner,
+                percent,
+                values: rules.max.abs_diff(rules.min).saturating_add(1),
+            });
+        }
+    }
+    all
 }
 
 /// Whether this database wants a segment of another server, and has no worker to request it.

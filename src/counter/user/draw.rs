@@ -60,7 +60,7 @@ pub fn next(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
 
 #[cold]
 fn draw(family: pg_sys::Oid, id: i64, want: u64) -> i64 {
-    let mut can_grow = true;
+    let mut can_grow = users::may_grow();
     loop {
         let (sequence, found) = find_section(family, id, pg_sys::ACL_INSERT);
         let (section, owner) = (found.section(), found.owner);

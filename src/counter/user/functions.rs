@@ -3,7 +3,7 @@
 use crate::counter::common::{check_count, check_range, range_row};
 use crate::counter::user::family::{MOST_SECTIONS, constraint_name, look_up, section_name};
 use crate::counter::user::{draw, sections};
-use crate::pg::catalog::sql;
+use crate::pg::catalog::{access, sql};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
@@ -40,16 +40,14 @@ fn user_sequence_create(
         )
     };
     let columns: String = (0..sections).map(column).collect();
-    let name = sql::with_schema(&sql::quoted(&name));
     let constraint = constraint_name(sections);
-    sql::run(&format!(
-        "CREATE TABLE {name} ({columns}CONSTRAINT {constraint} CHECK (false))"
-    ));
-    let family = Regclass(sql::resolve(&name));
+    let (family, name) = sql::create(&sql::quoted(&name), |name| {
+        format!("CREATE TABLE {name} ({columns}CONSTRAINT {constraint} CHECK (false))")
+    });
     sql::run(&format!(
         "COMMENT ON TABLE {name} IS 'a family of user sequences; INSERT is the privilege to draw'"
     ));
-    family
+    Regclass(family)
 }
 
 /// Drops a family, which only its owner can.
@@ -57,7 +55,7 @@ fn user_sequence_create(
 fn user_sequence_drop(family: Regclass) {
     // Another table must not be dropped by mistake.
     look_up(family.0);
-    sql::drop_table(family.0);
+    access::drop_table(family.0);
 }
 
 /// Returns the next number of a user.

@@ -5,3 +5,10 @@ pub mod family;
 pub mod functions;
 pub mod sections;
 pub mod users;
+
+/// Registers the memory and callbacks. Called once, when the library is loaded.
+pub fn init() {
+    sections::init();
+    users::init();
+    draw::init();
+}

@@ -6,7 +6,8 @@ use crate::pg::catalog::{extension, privilege, relation, sql};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
-use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
 use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::{error, sequence, slot_table};
@@ -27,6 +28,11 @@ static SECTIONS: NamedSegment<Owners, Slot> = NamedSegment::sized_by(
     || settings::max_sections() as usize,
     |_, _| (),
 );
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    SECTIONS.register();
+}
 
 fn memory() -> &'static Memory<Owners, Slot> {
     SECTIONS.memory()

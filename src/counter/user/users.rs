@@ -2,9 +2,12 @@
 
 use crate::counter::settings;
 use crate::pg::backend::local::Local;
+use crate::pg::error::{LogLevel, tell};
 use crate::pg::machine::clock;
-use crate::pg::machine::dsm::{make_pinned, map_slots};
-use crate::pg::shmem::{NamedSegment, Stamp};
+use crate::pg::machine::dsm::{Shortage, has_room_for, make_pinned_sparingly, map_slots};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::reservation::MORE;
+use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
 use crate::statistics;
 use mint_core::counter::user_bucket::Bucket;
@@ -16,16 +19,18 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 ///
 /// - `buckets`: the most buckets. Written before another session sees it.
 /// - `parts`: handles of the segments of all parts but the first; 0 until a part is made. Written under the lock.
-/// - `pause`: the time by the clock since boot until which no part is made, as there was no memory for one.
+/// - `refused`: the size of the next part, if there was no memory for it; else 0. Written under the lock.
+/// - `pause`: the time by the clock since boot until which that is not tried again.
 #[repr(C, align(4096))]
 struct Head {
     table: TableHead,
     parts: [AtomicU32; PARTS],
     buckets: AtomicU64,
+    refused: AtomicU64,
     pause: AtomicI64,
 }
 
-static STAMP: Stamp = Stamp::new(b'p', 1);
+static STAMP: Stamp = Stamp::new(b'p', 2);
 static USERS: NamedSegment<Head, Bucket> = NamedSegment::sized_by(
     size_setting::value::<settings::UserMemory>,
     settings::USERS,
@@ -33,6 +38,11 @@ static USERS: NamedSegment<Head, Bucket> = NamedSegment::sized_by(
     first_part,
     prepare,
 );
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    USERS.register();
+}
 
 fn most_buckets() -> usize {
     1 << (settings::user_memory() / size_of::<Bucket>())
@@ -45,8 +55,15 @@ fn first_part() -> usize {
     UserTable::<'_, 511>::new(&TableHead::default(), most_buckets()).buckets_of(0)
 }
 
-fn prepare(head: &Head, _: &[Bucket]) {
-    head.buckets.store(most_buckets() as u64, Ordering::Relaxed);
+fn prepare(head: &Head, first: &[Bucket]) {
+    // Each part is as large as all before it. A first part for which there was too little memory stays the only one.
+    let is_whole = first.len() == first_part();
+    let most = if is_whole {
+        most_buckets()
+    } else {
+        first.len()
+    };
+    head.buckets.store(most as u64, Ordering::Relaxed);
 }
 
 /// The parts that this process has mapped. Adding a part replaces the table; callers may still use the earlier tables,
@@ -106,33 +123,85 @@ pub fn used() -> (u64, u64) {
     UserTable::<'_, 511>::new(&TableHead::default(), buckets).used()
 }
 
+/// Whether the table may grow: there was memory when it last tried to, or that was a minute ago.
+pub fn may_grow() -> bool {
+    clock::up() >= USERS.memory().head.pause.load(Ordering::Relaxed)
+}
+
 /// Doubles the buckets in use. No session waits for that: while one session does it, others use the table as it is.
-/// Returns whether the table may have grown.
+/// Returns whether the table may have grown. Without memory the table stays as it is, and the next try is a minute later.
 #[cold]
 pub fn grow() -> bool {
     const PAUSE: Micros = 60_000_000;
     let memory = USERS.memory();
-    if clock::up() < memory.head.pause.load(Ordering::Relaxed) {
+    let head = memory.head;
+    if !may_grow() {
         return false;
     }
-    let done = memory.try_locked(|| {
+    let grown = memory.try_locked(|| {
         map_parts();
         let part = table().in_use();
         if !table().is_crowded() {
-            return;
+            return Ok(());
         }
         if table().mapped() <= part
-            && let Some(handle) = memory.head.parts.get(part)
+            && let Some(handle) = head.parts.get(part)
         {
-            // Without memory this statement fails, and the next try is a minute later.
-            let pause = clock::up() + PAUSE;
-            memory.head.pause.store(pause, Ordering::Relaxed);
-            let (made, _) = make_pinned(table().buckets_of(part) * size_of::<Bucket>());
-            memory.head.pause.store(0, Ordering::Relaxed);
+            let size = table().buckets_of(part) * size_of::<Bucket>();
+            let made = make_pinned_sparingly(size);
+            let refused = if made.is_err() { size as u64 } else { 0 };
+            let is_news = head.refused.swap(refused, Ordering::Relaxed) == 0;
+            let (made, _) = made.map_err(|shortage| {
+                let pause = clock::up() + PAUSE;
+                head.pause.store(pause, Ordering::Relaxed);
+                (shortage, is_news)
+            })?;
             handle.store(made, Ordering::Release);
             map_parts();
         }
         table().grow();
+        Ok(())
     });
-    done.is_some()
+    if let Some(Err((Shortage(reason), true))) = &grown {
+        tell(
+            LogLevel::Log,
+            "could not allocate shared memory for more users of user sequences".to_owned(),
+            format!("{}: {reason}.", describe()),
+            MORE,
+        );
+    }
+    matches!(grown, Some(Ok(())))
+}
+
+/// Returns the memory of users in kB, and how much there can be.
+fn allocated() -> (usize, usize) {
+    const KB: usize = size_of::<Bucket>() / 1_024;
+    let allocated = |memory: &Memory<Head, Bucket>| {
+        let most = memory.head.buckets.load(Ordering::Relaxed) as usize;
+        let table = UserTable::<'_, 511>::new(&memory.head.table, most);
+        let later = memory.head.parts.iter().zip(0..).skip(1);
+        let made = later.filter(|(handle, _)| handle.load(Ordering::Relaxed) != 0);
+        let later: usize = made.map(|(_, part)| table.buckets_of(part)).sum();
+        ((memory.slots.len() + later) * KB, most * KB)
+    };
+    let made = USERS.made().map(allocated);
+    made.unwrap_or_else(|| (0, most_buckets() * KB))
+}
+
+fn describe() -> String {
+    let (allocated, most) = allocated();
+    format!("{allocated} kB of the {most} kB for users of user sequences could be allocated")
+}
+
+/// Says how much memory users have, if there is no memory for more of them.
+pub fn shortage() -> Option<String> {
+    let refused = USERS.made()?.head.refused.load(Ordering::Relaxed);
+    let is_over = has_room_for(refused as usize * 2) == Some(true);
+    (refused != 0 && !is_over).then(describe)
+}
+
+/// Returns the memory of users beyond the first part, in kB.
+pub fn grown() -> usize {
+    let first = USERS.made().map_or(0, |memory| size_of_val(memory.slots));
+    allocated().0.saturating_sub(first / 1_024)
 }

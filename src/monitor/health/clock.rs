@@ -1,49 +1,14 @@
 //! Checks of the clock, and of what was issued ahead of it.
 
 use crate::monitor::health::finding::{Finding, Status, seconds};
+use crate::monitor::health::lanes::Lanes;
 use crate::pg::backend::{guc, recovery};
-use crate::pg::machine::clock::{ahead, now};
+use crate::pg::machine::clock::ahead;
 use crate::pg::sequence::Sequence;
-use crate::snowflake::lane::{ceiling as ceilings, lanes};
+use crate::snowflake::lane::ceiling as ceilings;
 use crate::snowflake::settings;
+use mint_core::Lane;
 use mint_core::clock::{duration_text, timestamp_text};
-use mint_core::{Lane, Layout, Micros};
-use std::collections::HashMap;
-
-/// What the checks have to know of the lanes.
-pub struct Lanes {
-    /// The lane whose last id is the furthest ahead of the clock, and how far.
-    furthest: Option<(Micros, &'static Lane)>,
-    /// The layout that ends first, and when.
-    first_end: Option<(Micros, Layout)>,
-}
-
-impl Lanes {
-    pub fn read() -> Self {
-        let now = now();
-        // Thousands of lanes have few layouts, and reading a layout takes longer than all the rest.
-        let mut layouts = HashMap::new();
-        let mut furthest = None;
-        for lane in lanes::made_lanes() {
-            let layout: &Option<Layout> = layouts
-                .entry(lane.layout_bytes())
-                .or_insert_with(|| lane.layout());
-            let start = layout.and_then(|all| all.tick_start(lane.last() >> all.seq.width));
-            let ahead = start.map(|start| start.saturating_sub(now));
-            if let Some(ahead) = ahead
-                && furthest.is_none_or(|(most, _)| ahead > most)
-            {
-                furthest = Some((ahead, lane));
-            }
-        }
-        let layouts = layouts.into_values().flatten();
-        let ends = layouts.filter_map(|layout| Some((layout.end()?, layout)));
-        Self {
-            furthest,
-            first_end: ends.min_by_key(|&(end, _)| end),
-        }
-    }
-}
 
 fn describe(lane: &Lane) -> String {
     let layout = lane
@@ -174,30 +139,5 @@ pub fn capacity(lanes: &Lanes) -> Finding {
     finding.with(
         status,
         "Use more shards, or a layout with more bits of sequence.",
-    )
-}
-
-/// Whether layouts from which ids were generated end soon.
-pub fn layouts(lanes: &Lanes) -> Finding {
-    const CHECK: &str = "layouts";
-    const DAY: Micros = 86_400_000_000;
-    const SOON: Micros = 365 * DAY;
-    const VERY_SOON: Micros = 30 * DAY;
-    let Some((end, layout)) = lanes.first_end else {
-        return Finding::ok(CHECK, "No ids were generated since the server started.");
-    };
-    let left = ahead(end);
-    let status = match left {
-        ..VERY_SOON => Status::Critical,
-        VERY_SOON..SOON => Status::Warning,
-        _ => Status::Ok,
-    };
-    let detail = format!("Layout \"{layout}\" ends at {}.", timestamp_text(end));
-    let finding = Finding::ok(CHECK, detail);
-    let days = |span: Micros| seconds(span) / 86_400.0;
-    let finding = finding.measured(days(left), days(SOON), "days");
-    finding.with(
-        status,
-        "Convert the ids to a layout that lasts longer, as snowflake_convert() does.",
     )
 }

@@ -1,35 +1,28 @@
-//! Checks of what is limited: slots in shared memory, and values of sequences.
+//! Checks of what is limited: slots in shared memory, and settings that limit them.
 
 use crate::counter::segment::usage as segments;
 use crate::counter::settings as counters;
 use crate::counter::user::{sections, users};
 use crate::monitor::health::finding::{Finding, Status};
-use crate::pg::catalog::sql;
+use crate::pg::shmem::reservation::{MORE, Usage, usage};
 use crate::pg::size_setting::waits_for_restart;
 use crate::registry::member::usage as leases;
-use crate::snowflake::lane::{ceiling, lanes};
+use crate::snowflake::lane::ceiling;
 use crate::snowflake::settings as snowflake;
 
 /// What happens when a table is full.
 #[derive(Clone, Copy)]
-enum Full {
+pub enum Full {
     /// Calls fail, or share what is there.
     Refuses,
     /// The entry that was used least recently is evicted, which skips numbers.
     Evicts,
 }
 
-/// Whether the tables in shared memory are nearly full.
-pub fn tables() -> [Finding; 6] {
+/// Whether the tables in shared memory are nearly full, but for that of lanes: see [`super::lanes`].
+pub fn tables() -> [Finding; 5] {
     let wide = |(used, most): (usize, usize)| (used as u64, most as u64);
-    let (used, most) = lanes::used();
     [
-        table(
-            ("lanes", "lanes"),
-            (used.into(), most.into()),
-            Full::Refuses,
-            "Increase \"pg_mint.max_lanes\" and restart the server. Further nodes share one lane of their layout.",
-        ),
         table(
             ("ceilings", "databases with a ceiling"),
             wide(ceiling::used()),
@@ -63,7 +56,7 @@ pub fn tables() -> [Finding; 6] {
     ]
 }
 
-fn table(
+pub fn table(
     (check, what): (&'static str, &'static str),
     (used, most): (u64, u64),
     full: Full,
@@ -81,29 +74,39 @@ fn table(
     finding.with(status, hint)
 }
 
-/// Whether a sequence of this database is near its end, of those that are drawn from in segments.
-pub fn sequences() -> Finding {
-    const CHECK: &str = "sequences";
-    let Some((sequence, percent)) = segments::fullest() else {
-        return Finding::ok(
-            CHECK,
-            "No sequence of this database was drawn from in segments.",
-        );
+/// Whether there was too little shared memory.
+pub fn memory() -> Finding {
+    let segments: Vec<Usage> = usage().collect();
+    let names = |lacks: fn(&Usage) -> bool| {
+        let lacking = segments.iter().filter(|segment| lacks(segment));
+        let names = lacking.map(|segment| format!("\"{}\"", segment.name.to_string_lossy()));
+        names.collect::<Vec<_>>().join(", ")
     };
-    let status = match percent {
-        99.. => Status::Critical,
-        90.. => Status::Warning,
-        _ => Status::Ok,
+    let smaller = names(|segment| segment.size < segment.wanted);
+    let (status, detail) = match (names(|segment| segment.is_refused), users::shortage()) {
+        (refused, _) if !refused.is_empty() => (
+            Status::Critical,
+            format!("There was no memory for {refused}, and calls fail."),
+        ),
+        (_, Some(shortage)) => (
+            Status::Warning,
+            format!("{shortage}, so the least recently used ones are evicted."),
+        ),
+        _ if !smaller.is_empty() => (
+            Status::Warning,
+            format!("There was too little memory for all of {smaller}."),
+        ),
+        _ => (
+            Status::Ok,
+            "There was memory for all that was needed.".to_owned(),
+        ),
     };
-    let detail = format!(
-        "Of the values of sequence \"{}\", {percent} percent were taken.",
-        sql::name_of(sequence)
-    );
-    let finding = Finding::ok(CHECK, detail).measured(percent.into(), 90.0, "percent");
-    finding.with(
-        status,
-        "Increase MAXVALUE of the sequence, or convert the column to bigint: see mint.inventory().",
-    )
+    let size: u64 = segments.iter().map(|segment| segment.size).sum();
+    let all = size as f64 / 1_024.0 + users::grown() as f64;
+    let mut finding = Finding::ok("memory", detail).with(status, MORE);
+    finding.value = Some(all.ceil());
+    finding.unit = Some("kB");
+    finding
 }
 
 /// Whether settings wait for a restart of the server.

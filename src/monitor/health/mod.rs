@@ -5,13 +5,17 @@
 //! not talk to the registry.
 
 mod clock;
+mod defaults;
 pub mod finding;
+mod lanes;
 mod memory;
 mod registry;
+mod sequences;
 mod server;
 
 use crate::monitor::health::finding::Finding;
 use crate::pg::datum::text::DecodedText;
+use crate::registry::server::quarantine;
 use pgrx::prelude::*;
 
 /// Returns one row for each check: its name, whether it is ok, a warning or critical, what was measured, from which value on it is
@@ -56,20 +60,25 @@ fn health() -> TableIterator<
 fn findings() -> Vec<Finding> {
     let facts = server::Facts::read();
     let facts = facts.as_ref();
-    let lanes = clock::Lanes::read();
+    let lanes = lanes::Lanes::read();
+    let defaults = defaults::read().unwrap_or_default();
+    let granting = quarantine::find();
     let mut all = vec![
         clock::clock(&lanes),
         clock::ceiling(),
         clock::capacity(&lanes),
-        clock::layouts(&lanes),
+        lanes::layouts(&lanes, &defaults),
+        lanes::slots(&lanes, &defaults),
     ];
     all.extend(memory::tables());
     all.extend([
-        memory::sequences(),
+        memory::memory(),
+        sequences::sequences(),
         memory::settings(),
         registry::lease(),
         registry::registry(),
-        registry::quarantine(),
+        registry::quarantine(&granting),
+        registry::copies(&granting),
         registry::publication(facts),
         server::node(facts),
         server::workers(),

@@ -5,8 +5,9 @@ use crate::monitor::health::server::Facts;
 use crate::pg::machine::clock;
 use crate::pg::machine::clock::ahead;
 use crate::pg::worker::request::last_failure;
+use crate::registry::member::trouble::remedy;
 use crate::registry::member::usage;
-use crate::registry::server::quarantine::{self, Quarantine};
+use crate::registry::server::quarantine::Quarantine;
 use crate::snowflake::node::grantor;
 use mint_core::clock::duration_text;
 
@@ -68,16 +69,13 @@ pub fn registry() -> Finding {
         Status::Critical
     };
     let finding = Finding::ok(CHECK, last_failure(&trouble));
-    finding.with(
-        status,
-        "Check the foreign server, its user mapping, and the registry's server log.",
-    )
+    finding.with(status, remedy(&trouble))
 }
 
 /// Whether this database is a registry in quarantine, or the registry of this server says that it is.
-pub fn quarantine() -> Finding {
+pub fn quarantine(granting: &Quarantine) -> Finding {
     const CHECK: &str = "quarantine";
-    let (detail, left, status) = match quarantine::find() {
+    let (detail, left, status) = match granting {
         Quarantine::NoRegistry => {
             let told = usage::trouble().filter(|trouble| trouble.contains("quarantine"));
             match told {
@@ -85,7 +83,7 @@ pub fn quarantine() -> Finding {
                 None => ("This database is no registry.".to_owned(), None, Status::Ok),
             }
         }
-        Quarantine::Until(until) if ahead(until) > 0 => {
+        &Quarantine::Until(until, _) if ahead(until) > 0 => {
             let left = ahead(until);
             let detail = format!(
                 "This registry grants no new leases for another {}.",
@@ -93,14 +91,14 @@ pub fn quarantine() -> Finding {
             );
             (detail, Some(left), Status::Warning)
         }
-        Quarantine::Until(_) => (
+        Quarantine::Until(..) => (
             "This registry grants leases.".to_owned(),
             Some(0),
             Status::Ok,
         ),
-        Quarantine::Unknown(why) => (why, None, Status::Warning),
+        Quarantine::Unknown(why) => (why.clone(), None, Status::Warning),
     };
-    let mut finding = Finding::ok(CHECK, detail);
+    let mut finding = Finding::ok(CHECK, format!("{detail}{}", cost_of_restart()));
     if let Some(left) = left {
         finding = finding.measured(seconds(left), 0.001, "seconds");
     }
@@ -108,6 +106,31 @@ pub fn quarantine() -> Finding {
         status,
         "A quarantine ends by itself, 70 seconds after the registry might have forgotten a lease. If nothing was forgotten, use mint.registry_end_quarantine().",
     )
+}
+
+/// Whether copies of servers have requested the nodes that are assigned to these at the registry of this database.
+pub fn copies(granting: &Quarantine) -> Finding {
+    const CHECK: &str = "copies";
+    match granting {
+        Quarantine::Until(_, copies) if !copies.is_empty() => Finding::ok(CHECK, copies.join(" "))
+            .measured(copies.len() as f64, 1.0, "nodes")
+            .with(
+                Status::Warning,
+                "Stop one of the two servers. If the copy is to stay, use mint.registry_assign(..., moved => true), or give it another \"cluster_name\".",
+            ),
+        Quarantine::Unknown(why) => Finding::ok(CHECK, why.clone()),
+        _ => Finding::ok(CHECK, "No copy of a server has requested its assigned node in the last hour."),
+    }
+}
+
+/// Returns what a restart costs a server that is a member of its own registry.
+fn cost_of_restart() -> &'static str {
+    if grantor::is_there() && usage::is_own_registry() {
+        " The registry is on this server: after a restart the server generates no ids for 70 seconds, \
+         unless mint.registry_prepare_restart() was called before."
+    } else {
+        ""
+    }
 }
 
 /// Whether the tables of a registry are replicated to other servers, which would change them there by hand.

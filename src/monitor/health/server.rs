@@ -5,15 +5,14 @@ use crate::monitor::health::finding::{Finding, Status};
 use crate::objectid::generate as objectids;
 use crate::pg::backend::subtransaction::attempt;
 use crate::pg::backend::{guc, recovery};
-use crate::pg::catalog::privilege::guarded;
+use crate::pg::catalog::spi::Row;
+use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, relay_errors};
-use crate::pg::shmem;
+use crate::pg::shmem::segment;
 use crate::registry::member::usage as leases;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
 use crate::uuid::lanes as uuids;
-use pgrx::{FromDatum, IntoDatum, Spi};
 
 /// What the catalogs say.
 pub struct Facts {
@@ -56,29 +55,17 @@ const QUERY: &str = "SELECT
 impl Facts {
     /// Reads the facts; none when another transaction has locked one of the catalogs.
     pub fn read() -> Option<Self> {
-        attempt(|| guc::with(&[(c"lock_timeout", c"1")], Self::select))
+        let select = || sql::rows(QUERY, &[], |row| Some(Self::of(row))).pop();
+        attempt(|| guc::with(&[(c"lock_timeout", c"1")], select)).flatten()
     }
 
-    fn select() -> Self {
-        guarded(|| {
-            relay_errors(|| {
-                Spi::connect(|client| {
-                    let row = client.select(QUERY, Some(1), &[]).or_report().first();
-                    fn value<T: FromDatum + IntoDatum>(
-                        row: &pgrx::spi::SpiTupleTable<'_>,
-                        column: usize,
-                    ) -> Option<T> {
-                        row.get(column).or_report()
-                    }
-                    Self {
-                        extension: value::<DecodedText>(&row, 1).map(|text| text.0),
-                        publications: value::<Vec<String>>(&row, 2).unwrap_or_default(),
-                        is_replicated: value(&row, 3).unwrap_or(false),
-                        is_subscriber: value(&row, 4).unwrap_or(false),
-                    }
-                })
-            })
-        })
+    fn of(row: &Row<'_>) -> Self {
+        Self {
+            extension: row.get::<DecodedText>(1).map(|text| text.0),
+            publications: row.get(2).unwrap_or_default(),
+            is_replicated: row.get(3).unwrap_or(false),
+            is_subscriber: row.get(4).unwrap_or(false),
+        }
     }
 }
 
@@ -166,7 +153,7 @@ pub fn versions(facts: Option<&Facts>) -> Finding {
     // The other checks have looked at all other memory.
     objectids::made_lane();
     uuids::made_lanes();
-    if shmem::has_other_version() {
+    if segment::has_other_version() {
         let detail = "Shared memory was created by another version of the library.";
         return Finding::ok(CHECK, detail).with(Status::Critical, "Restart the server.");
     }

@@ -4,12 +4,12 @@ use super::local::Local;
 use crate::pg::error::report;
 use pgrx::PgSqlErrorCode as Code;
 
-/// Up to eight functions, each added once when the library is loaded.
-pub struct Callbacks<F>([Local<Option<F>>; 8]);
+/// Up to sixteen functions, each added once when the library is loaded.
+pub struct Callbacks<F>([Local<Option<F>>; 16]);
 
 impl<F: Copy> Callbacks<F> {
     pub const fn new() -> Self {
-        Self([const { Local::new(None) }; 8])
+        Self([const { Local::new(None) }; 16])
     }
 
     /// Adds a function. The library is not loaded if there is no place for it.

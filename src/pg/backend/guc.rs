@@ -2,33 +2,49 @@
 
 use crate::pg::charset;
 use mint_core::Micros;
+use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_void};
 
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 
-/// Runs `work` with other values of some settings of the server, which are as before afterwards, with or without an error.
-/// Those that `work` sets for the rest of the transaction stay, as at the end of a function.
+/// Runs `work` with other values of some settings of the server. Afterwards all settings are as before, with or without an
+/// error: also those that `work` sets, as a function of a table's owner that it calls might, and for the session.
 pub fn with<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -> T {
-    // SAFETY: as the server does around functions with settings of their own. After an error, the abort of the
-    // transaction or subtransaction restores them.
+    // SAFETY: as the server does around ANALYZE and other operations on tables of any owner. After an error, the abort of
+    // the transaction or subtransaction restores them.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
         for (name, value) in settings {
-            pg_sys::set_config_option(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-                pg_sys::GucAction::GUC_ACTION_SAVE,
-                true,
-                0,
-                false,
-            );
+            set(name, value, pg_sys::GucAction::GUC_ACTION_SAVE);
         }
         let answer = work();
-        pg_sys::AtEOXact_GUC(true, level);
+        pg_sys::AtEOXact_GUC(false, level);
         answer
+    }
+}
+
+/// Sets a setting for the rest of the transaction.
+pub fn set_local(name: &CStr, value: &CStr) {
+    // SAFETY: inside a transaction, as every call of a function is.
+    unsafe { set(name, value, pg_sys::GucAction::GUC_ACTION_LOCAL) };
+}
+
+/// # Safety
+/// Inside a transaction; to save the value of before, in a level of settings that ends.
+unsafe fn set(name: &CStr, value: &CStr, action: pg_sys::GucAction::Type) {
+    // SAFETY: strings; the caller says the rest.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            action,
+            true,
+            0,
+            false,
+        );
     }
 }
 
@@ -106,7 +122,7 @@ unsafe extern "C-unwind" fn check<T: ParsedGuc>(
     // SAFETY: the server passes the address of a string or of null.
     let result = unsafe { parse::<T>(*text) };
     if let Err(detail) = &result {
-        let detail = charset::c_string(detail);
+        let detail = charset::c_string(&excerpt_of(detail, charset::LONGEST_MESSAGE));
         // SAFETY: a copy in the server's memory, which it frees with the error.
         unsafe { pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr()) };
     }

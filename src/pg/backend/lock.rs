@@ -68,6 +68,14 @@ fn lock_tree(table: pg_sys::Oid, mode: u32, millis: i32) {
     });
 }
 
+/// Locks a relation so that it keeps its name and its columns until the transaction ends.
+pub fn lock_against_changes(relation: pg_sys::Oid) {
+    // SAFETY: takes a lock for the transaction, or raises an error.
+    relay_errors(|| unsafe {
+        pg_sys::LockRelationOid(relation, pg_sys::AccessShareLock.cast_signed());
+    });
+}
+
 /// As [`lock_tables`], for one sequence.
 pub fn lock_sequence(sequence: pg_sys::Oid, millis: i32) {
     within(millis, || {

@@ -55,3 +55,11 @@ pub fn sees_commits() -> bool {
     // SAFETY: reads a number of the transaction's.
     unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
 }
+
+/// Returns whether a commit does not wait until it is on all the disks that it would by default: `synchronous_commit` is
+/// `off` or `local`.
+pub fn commits_without_flush() -> bool {
+    // SAFETY: an integer that the server writes only between statements, in this thread.
+    let level = unsafe { pg_sys::synchronous_commit };
+    level <= pg_sys::SyncCommitLevel::SYNCHRONOUS_COMMIT_LOCAL_FLUSH as i32
+}

@@ -24,13 +24,13 @@ type Jumble = *const pg_sys::JumbleState;
 #[cfg(not(feature = "pg19"))]
 type Jumble = *mut pg_sys::JumbleState;
 
-/// The current restriction, if there is one.
-static NOW: Local<Option<Bound<'static>>> = Local::new(None);
+/// The current restriction, if there is one, and whether it ends with the next statement.
+static NOW: Local<Option<(Bound<'static>, bool)>> = Local::new(None);
 /// The hook of another library.
 static PREVIOUS: Local<pg_sys::post_parse_analyze_hook_type> = Local::new(None);
 
 /// Guard that restores the restriction before; dropped also when an error unwinds.
-struct Restore(Option<Bound<'static>>);
+struct Restore(Option<(Bound<'static>, bool)>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -40,6 +40,15 @@ impl Drop for Restore {
 
 /// Runs `work`, in whose statements names may mean these objects and no others.
 pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
+    restricted(bound, false, work)
+}
+
+/// As [`restrict_to`], for the first statement of `work`: functions of a table's owner that run in it may use others.
+pub fn restrict_first_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
+    restricted(bound, true, work)
+}
+
+fn restricted<T>(bound: Bound<'_>, is_first: bool, work: impl FnOnce() -> T) -> T {
     static BEGUN: Local<bool> = Local::new(false);
     if !BEGUN.replace(true) {
         // SAFETY: the hook lives as long as the process, as a library is never unloaded.
@@ -50,7 +59,7 @@ pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
     }
     // SAFETY: the slices outlive `work`; the guard removes them when it ends.
     let bound = unsafe { std::mem::transmute::<Bound<'_>, Bound<'static>>(bound) };
-    let _restore = Restore(NOW.replace(Some(bound)));
+    let _restore = Restore(NOW.replace(Some((bound, is_first))));
     work()
 }
 
@@ -66,20 +75,29 @@ unsafe extern "C-unwind" fn on_statement(
         if let Some(previous) = PREVIOUS.get() {
             previous(state, query, jumble);
         }
-        let bound = NOW.get();
-        if let Some(bound) = bound
-            && (*query).commandType != pg_sys::CmdType::CMD_UTILITY
-            && !is_within(bound, query)
-        {
-            report(
-                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "schema was renamed while its name was in use",
-            )
-            .detail("The name refers to another schema now.")
-            .hint("Retry the statement.")
-            .raise();
+        let Some((bound, is_first)) = NOW.get() else {
+            return;
+        };
+        if (*query).commandType != pg_sys::CmdType::CMD_UTILITY && !is_within(bound, query) {
+            refuse();
+        }
+        if is_first {
+            NOW.set(None);
         }
     }
+}
+
+/// Raises the error of a name that means another object now.
+#[cold]
+#[track_caller]
+pub fn refuse() -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "schema was renamed while its name was in use",
+    )
+    .detail("The name refers to another schema now.")
+    .hint("Retry the statement.")
+    .raise()
 }
 
 /// Returns whether a statement uses no other objects.

@@ -1,8 +1,11 @@
 //! Expressions that a user wrote, for the default of a column: parsed as one expression, never as a statement, and printed
 //! with exact names.
 
-use crate::pg::catalog::privilege::{as_role, restricted};
+use crate::pg::catalog::access::Owned;
+use crate::pg::catalog::privilege::restricted;
+use crate::pg::catalog::sql;
 use crate::pg::charset;
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{relay_errors, report};
 use pgrx::{PgSqlErrorCode as Code, is_a, pg_sys};
 use std::ffi::CString;
@@ -40,12 +43,31 @@ pub struct Argument {
     /// Its value as text, if it is a constant that is not null.
     pub constant: Option<String>,
     pub is_constant: bool,
+    /// The relation, if it is a constant of type regclass.
+    pub relation: Option<pg_sys::Oid>,
+}
+
+/// Returns the sequence of which a column's default is the next value; none if it is anything else.
+pub fn drawn(table: pg_sys::Oid, column: i16) -> Option<pg_sys::Oid> {
+    let query = "SELECT d.adbin::pg_catalog.text FROM pg_catalog.pg_attrdef AS d
+        WHERE d.adrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND d.adnum OPERATOR(pg_catalog.=) $2::pg_catalog.int2
+            AND pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) 8192::pg_catalog.int4";
+    let tree: DecodedText = sql::ask_with(query, &[table.into(), column.into()])?;
+    let tree = charset::c_string(&tree.0);
+    // SAFETY: a tree that the server has written. Nothing of it is run.
+    let call = relay_errors(|| unsafe { call(pg_sys::stringToNode(tree.as_ptr()).cast()) })?;
+    match call.arguments.as_slice() {
+        [argument] if call.function == pg_sys::Oid::from_u32(pg_sys::F_NEXTVAL) => {
+            argument.relation
+        }
+        _ => None,
+    }
 }
 
 /// Parses a text as the default of a column: with the names of the caller, whose text it is, and nothing of it or of the
 /// column's type runs with more rights than those of `owner`, the owner of the table. (The server plans the constraints of a
 /// domain as soon as it folds constants, and so calls their functions.)
-pub fn parse_default(text: &str, target: &Target, owner: pg_sys::Oid) -> Default {
+pub fn parse_default(text: &str, target: &Target, owner: Owned) -> Default {
     let source = charset::c_string(text);
     let name = charset::c_string(&target.name);
     let cooked = restricted(|| {
@@ -68,7 +90,7 @@ pub fn parse_default(text: &str, target: &Target, owner: pg_sys::Oid) -> Default
             }
         })
     });
-    as_role(owner, || Default {
+    owner.as_owner(|| Default {
         // SAFETY: a tree of the parser; the text is a copy.
         text: relay_errors(|| unsafe {
             charset::decode_c(pg_sys::deparse_expression(
@@ -203,6 +225,9 @@ unsafe fn argument(node: *mut pg_sys::Node) -> Argument {
                 charset::decode_c(pg_sys::OidOutputFunctionCall(output, value.constvalue))
             }),
             is_constant,
+            relation: value
+                .filter(|value| type_oid == pg_sys::REGCLASSOID && !value.constisnull)
+                .map(|value| pg_sys::Oid::from_u32(value.constvalue.value() as u32)),
         }
     }
 }

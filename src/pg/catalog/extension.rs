@@ -4,7 +4,7 @@ use crate::pg::backend::local::Local;
 use crate::pg::catalog::relation;
 use crate::pg::charset;
 use mint_core::Micros;
-use mint_core::hash::fibonacci;
+use mint_core::bytes::hash::fibonacci;
 use pgrx::pg_sys;
 use std::ffi::{CStr, OsStr};
 use std::fs;

@@ -5,6 +5,12 @@ use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::slice;
 
+/// The server's own function that returns the version of a UUID; invalid before PostgreSQL 17, which has none.
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+pub const UUID_EXTRACT_VERSION: pg_sys::Oid = pg_sys::InvalidOid;
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+pub const UUID_EXTRACT_VERSION: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::F_UUID_EXTRACT_VERSION);
+
 /// Who may call a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Executable {
@@ -54,6 +60,21 @@ pub fn find(schema: pg_sys::Oid, name: &CStr, arguments: &[pg_sys::Oid]) -> Opti
         )
     };
     (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// Returns the owner of a function; none if it is gone.
+pub fn owner(function: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
+    unsafe {
+        let row =
+            pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, function.into());
+        if row.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>()).proowner;
+        pg_sys::ReleaseSysCache(row);
+        Some(owner)
+    }
 }
 
 /// Returns who may call a function; nobody if it is gone.

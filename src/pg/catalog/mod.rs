@@ -1,5 +1,6 @@
 //! Objects of the database: lookup, names, statements on them, and the privileges that these run with.
 
+pub mod access;
 pub mod binding;
 pub mod expression;
 pub mod extension;
@@ -7,6 +8,8 @@ pub mod function;
 pub mod invalidation;
 pub mod privilege;
 pub mod relation;
-pub mod sample;
+pub mod scan;
+pub mod sequence;
+pub mod spi;
 pub mod sql;
 pub mod tables;

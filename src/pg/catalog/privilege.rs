@@ -47,8 +47,43 @@ pub fn is_member(role: pg_sys::Oid) -> bool {
 
 /// Whether the user is a superuser.
 pub fn is_superuser() -> bool {
+    is_superuser_role(user())
+}
+
+/// Whether a role is a superuser.
+pub fn is_superuser_role(role: pg_sys::Oid) -> bool {
     // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
-    unsafe { pg_sys::superuser_arg(user()) }
+    unsafe { pg_sys::superuser_arg(role) }
+}
+
+/// Whether a role has a privilege on a schema.
+pub fn has_on_schema(role: pg_sys::Oid, schema: pg_sys::Oid, privilege: u32) -> bool {
+    let privilege = privilege as pg_sys::AclMode;
+    // SAFETY: lookups in the catalogs, inside a transaction.
+    let answer = unsafe {
+        #[cfg(feature = "pg15")]
+        let answer = pg_sys::pg_namespace_aclcheck(schema, role, privilege);
+        #[cfg(not(feature = "pg15"))]
+        let answer = pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, privilege);
+        answer
+    };
+    answer == pg_sys::AclResult::ACLCHECK_OK
+}
+
+/// Whether the user may read a column of a relation, by a privilege on either.
+pub fn may_read(relation: pg_sys::Oid, column: i16) -> bool {
+    let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
+    // SAFETY: lookups in the catalogs, inside a transaction.
+    any(relation, pg_sys::ACL_SELECT)
+        || unsafe { pg_sys::pg_attribute_aclcheck(relation, column, user(), select) }
+            == pg_sys::AclResult::ACLCHECK_OK
+}
+
+/// Whether row security can hide rows of a relation from the user.
+pub fn hides_rows(relation: pg_sys::Oid) -> bool {
+    // SAFETY: lookups in the catalogs, inside a transaction, for the current user.
+    let state = unsafe { pg_sys::check_enable_rls(relation, pg_sys::InvalidOid, true) };
+    state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
 }
 
 /// Returns the name of a role.
@@ -91,20 +126,25 @@ pub fn demand_ownership(schema: &CStr, owner: pg_sys::Oid) {
 ///
 /// - Names mean the server's own, whatever search path the user or the database has.
 /// - It is a security-restricted operation, as ANALYZE is: a function that it calls cannot become another user, and
-///   leaves nothing behind in the session.
-pub fn guarded<T>(work: impl FnOnce() -> T) -> T {
+///   leaves nothing behind in the session, settings among it.
+pub(in crate::pg) fn guarded<T>(work: impl FnOnce() -> T) -> T {
     guarded_as(user(), 0, work)
 }
 
 /// Runs `work` as a security-restricted operation in the caller's own search path: for statements without names to look
 /// up, and with errors that name objects as the caller does.
-pub fn restricted<T>(work: impl FnOnce() -> T) -> T {
+pub(in crate::pg) fn restricted<T>(work: impl FnOnce() -> T) -> T {
     restricted_as(user(), 0, work)
 }
 
 /// As [`guarded`], with the privileges of a role.
-pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+pub(in crate::pg) fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     guarded_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
+}
+
+/// As [`as_role`], in the search path of before: for work that looks up no name.
+pub(in crate::pg) fn as_role_without_names<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    restricted_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
 }
 
 fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
@@ -112,6 +152,11 @@ fn guarded_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
 }
 
 fn restricted_as<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
+    // The restriction does not keep functions from changing settings, as the search path of the session.
+    guc::with(&[], || switch_to(role, flags, work))
+}
+
+fn switch_to<T>(role: pg_sys::Oid, flags: u32, work: impl FnOnce() -> T) -> T {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     let flags = (flags | pg_sys::SECURITY_RESTRICTED_OPERATION).cast_signed();
     // SAFETY: as the server does around SECURITY DEFINER functions. After an error, the abort of the transaction

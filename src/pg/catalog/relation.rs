@@ -83,6 +83,13 @@ pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
         .map(|class| class.relowner)
 }
 
+/// Returns the owner of a permanent or unlogged relation; none of a temporary one, or if there is none.
+pub fn owner_of_lasting(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    class_of(relation)
+        .filter(|class| class.relpersistence.cast_unsigned() != pg_sys::RELPERSISTENCE_TEMP)
+        .map(|class| class.relowner)
+}
+
 /// Returns the kind of a relation, `pg_class.relkind`; none if there is none.
 pub fn kind(relation: pg_sys::Oid) -> Option<u8> {
     class_of(relation).map(|class| class.relkind.cast_unsigned())
@@ -91,6 +98,55 @@ pub fn kind(relation: pg_sys::Oid) -> Option<u8> {
 /// Returns the number of the file that has the pages of a relation; none if there is no such relation.
 pub fn file(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation).map(|class| class.relfilenode)
+}
+
+/// Returns the owner of a relation; none if there is none.
+pub fn owner(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    class_of(relation).map(|class| class.relowner)
+}
+
+/// Returns the schema of a relation.
+pub fn schema(relation: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    unsafe { pg_sys::get_rel_namespace(relation) }
+}
+
+/// Returns the name of a schema.
+pub fn schema_name(schema: pg_sys::Oid) -> String {
+    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
+    unsafe {
+        let name = pg_sys::get_namespace_name(schema);
+        if name.is_null() {
+            String::new()
+        } else {
+            charset::decode_c(name)
+        }
+    }
+}
+
+/// Returns the type of a column; none if there is no such column any more.
+pub fn column_type(table: pg_sys::Oid, number: i16) -> Option<pg_sys::Oid> {
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    let its_type = unsafe { pg_sys::get_atttype(table, number) };
+    (its_type != pg_sys::InvalidOid).then_some(its_type)
+}
+
+/// Returns the number of a column; none if there is none of this name.
+pub fn column_number(table: pg_sys::Oid, name: &str) -> Option<i16> {
+    let name = charset::c_string(name);
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    let number = unsafe { pg_sys::get_attnum(table, name.as_ptr()) };
+    (number > 0).then_some(number)
+}
+
+/// Whether a table is another one, or a partition of it at any depth.
+pub fn is_within(table: pg_sys::Oid, root: pg_sys::Oid) -> bool {
+    // SAFETY: lookups in the catalogs, inside a transaction; the list has oids.
+    table == root
+        || unsafe {
+            pg_sys::get_rel_relispartition(table)
+                && pg_sys::list_member_oid(pg_sys::get_partition_ancestors(table), root)
+        }
 }
 
 /// Returns the type that a domain is over, or the type itself.

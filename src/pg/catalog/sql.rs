@@ -1,54 +1,89 @@
-//! Names of relations, and statements that create and drop them.
+//! Names of relations, and the statements that run as the caller.
 //!
 //! Every statement names each operator, function, type and relation with its schema, casts to exact types, and runs
 //! [`guarded`]. An unqualified name of the caller is looked up before, in the caller's search path.
+//!
+//! As the caller run, and nothing else does:
+//!
+//! - Queries on the server's own catalogs ([`ask`], [`rows`]): what they show depends on the caller's privileges, and no
+//!   function of anybody else can run, as [`binding`] refuses a query that names another object.
+//! - The view of pg_stat_statements ([`ask_view`]): it shows the caller what the caller may see. It must belong to a
+//!   superuser.
+//! - CREATE, COMMENT and DROP of what the caller makes or drops by a function of the extension ([`run`], [`create`]), and
+//!   `setval` ([`set_sequence`]): the server checks the caller's privileges, and asks nobody else.
 
-use crate::pg::catalog::privilege::{guarded, restricted};
+use crate::pg::backend::lock;
+use crate::pg::catalog::binding::{self, Bound};
+use crate::pg::catalog::privilege::{self, guarded};
+use crate::pg::catalog::spi::{Row, Sees};
+use crate::pg::catalog::{relation, spi};
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, relay_errors, report};
-use pgrx::{IntoDatum, PgSqlErrorCode as Code, Spi, pg_sys};
-use std::ffi::c_char;
+use crate::pg::error::{relay_errors, report};
+use pgrx::datum::DatumWithOid;
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
+use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
+/// Runs `work`, whose statements can name nothing but the server's own objects.
+fn in_catalogs<T>(work: impl FnOnce() -> T) -> T {
+    guarded(|| binding::restrict_to(Bound::default(), work))
+}
+
 /// Runs a query on the catalogs, and returns the only column of its only row.
-pub fn ask<T: pgrx::FromDatum + pgrx::IntoDatum>(
-    query: &str,
-    argument: pgrx::datum::DatumWithOid<'_>,
-) -> Option<T> {
+pub fn ask<T: FromDatum + IntoDatum>(query: &str, argument: DatumWithOid<'_>) -> Option<T> {
     ask_with(query, &[argument])
 }
 
 /// As [`ask`], with any number of arguments. It sees all that was committed before, also while this statement waited for
 /// a lock; but during recovery, where nothing waits for locks of others.
-pub fn ask_with<T: pgrx::FromDatum + pgrx::IntoDatum>(
+pub fn ask_with<T: FromDatum + IntoDatum>(
     query: &str,
-    arguments: &[pgrx::datum::DatumWithOid<'_>],
+    arguments: &[DatumWithOid<'_>],
 ) -> Option<T> {
-    guarded(|| match relay_errors(|| get_one(query, arguments)) {
-        // No row.
-        Err(pgrx::spi::Error::InvalidPosition) => None,
-        answer => answer.or_report(),
-    })
+    in_catalogs(|| spi::one(query, arguments))
 }
 
-fn get_one<T: pgrx::FromDatum + pgrx::IntoDatum>(
+/// Runs a query on the catalogs, and returns what `read` makes of its rows. It sees what the calling statement sees.
+pub fn rows<T>(
     query: &str,
-    arguments: &[pgrx::datum::DatumWithOid<'_>],
-) -> pgrx::spi::Result<Option<T>> {
-    // SAFETY: a call without preconditions.
-    if unsafe { pg_sys::RecoveryInProgress() } {
-        // Any other kind of call asks for a transaction id.
-        return Spi::connect(|client| client.select(query, Some(1), arguments)?.first().get_one());
-    }
-    Spi::get_one_with_args::<T>(query, arguments)
+    arguments: &[DatumWithOid<'_>],
+    read: impl FnMut(&Row<'_>) -> Option<T>,
+) -> Vec<T> {
+    in_catalogs(|| spi::rows(Sees::Statement, query, arguments, read))
+}
+
+/// As [`rows`]; sees all that was committed before, as [`ask_with`] does.
+pub fn rows_now<T>(
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+    read: impl FnMut(&Row<'_>) -> Option<T>,
+) -> Vec<T> {
+    in_catalogs(|| spi::rows(Sees::Commits, query, arguments, read))
+}
+
+/// Runs a query on a view of an extension, whose name is passed to `query`; none if its owner is not a superuser. Any other
+/// role could have put another view in its place.
+pub fn ask_view<T: FromDatum + IntoDatum>(
+    view: pg_sys::Oid,
+    query: impl FnOnce(&str) -> String,
+    arguments: &[DatumWithOid<'_>],
+) -> Option<T> {
+    lock::lock_against_changes(view);
+    relation::owner_of_view(view).filter(|&owner| privilege::is_superuser_role(owner))?;
+    let bound = Bound {
+        relations: &[view],
+        ..Bound::default()
+    };
+    let query = query(&exact_name_of(view));
+    guarded(|| binding::restrict_to(bound, || spi::one(&query, arguments)))
 }
 
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`.
 pub fn quoted(name: &str) -> String {
-    // Enough for a database, a schema and a name of nothing but quotes. At each quote the server's parser of names
+    // Enough for a database, a schema and a name of nothing but quotes, in quotes. At each quote the server's parser of names
     // scans the rest of the text, and cannot be interrupted: ten million quotes keep it busy for an hour.
-    const LONGEST: usize = 1024;
+    const LONGEST: usize = 400;
     if name.len() > LONGEST {
         report(Code::ERRCODE_NAME_TOO_LONG, "relation name is too long")
             .detail(format!(
@@ -83,8 +118,20 @@ pub fn escaped(text: &str) -> String {
     format!("E'{escaped}'::pg_catalog.text")
 }
 
-/// Adds the schema in which the caller would create a relation of that name, if allowed.
-pub fn with_schema(quoted: &str) -> String {
+/// Creates a relation of a quoted name in the schema in which the caller would create it, if allowed: `statement` gets
+/// the name with its schema. Returns the relation, and the name.
+pub fn create(quoted: &str, statement: impl FnOnce(&str) -> String) -> (pg_sys::Oid, String) {
+    let (schema, name) = place(quoted);
+    // SAFETY: the name is a string.
+    let qualified = unsafe { qualified(schema, name.as_ptr()) };
+    run(&statement(&qualified));
+    // A schema can be renamed while its name is in use.
+    let relation = relation::find(schema, &name).unwrap_or_else(|| binding::refuse());
+    (relation, qualified)
+}
+
+/// Returns the schema in which the caller would create a relation of that name, if allowed, and its name without one.
+fn place(quoted: &str) -> (pg_sys::Oid, CString) {
     let text = DecodedText(quoted.to_owned()).into_datum();
     let text = text.map_or(ptr::null_mut(), |datum| datum.cast_mut_ptr());
     // SAFETY: functions of the parser, which raise errors; their results live in the current memory context.
@@ -92,12 +139,11 @@ pub fn with_schema(quoted: &str) -> String {
         let name = pg_sys::makeRangeVarFromNameList(pg_sys::textToQualifiedNameList(text));
         let lock = pg_sys::NoLock.cast_signed();
         let schema = pg_sys::RangeVarGetAndCheckCreationNamespace(name, lock, ptr::null_mut());
-        (schema, (*name).relname)
+        (schema, CStr::from_ptr((*name).relname).to_owned())
     });
     // SAFETY: a lookup in the catalogs, inside a transaction.
     if unsafe { pg_sys::isAnyTempNamespace(schema) } {
-        // SAFETY: the parser returned the name.
-        let name = unsafe { charset::decode_c(name) };
+        let name = charset::decode(name.to_bytes());
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
             format!("cannot create temporary relation \"{name}\""),
@@ -105,14 +151,7 @@ pub fn with_schema(quoted: &str) -> String {
         .detail("Numbers of a temporary relation could repeat after a crash.")
         .raise();
     }
-    // SAFETY: the parser returned the name.
-    unsafe { qualified(schema, name) }
-}
-
-/// Returns the oid of a relation, by its quoted name with the schema.
-pub fn resolve(qualified: &str) -> pg_sys::Oid {
-    let query = "SELECT $1::pg_catalog.text::pg_catalog.regclass::pg_catalog.oid";
-    ask(query, DecodedText(qualified.to_owned()).into()).unwrap_or(pg_sys::InvalidOid)
+    (schema, name)
 }
 
 /// Returns a relation's name for a message, with its schema if it is not in the caller's search path.
@@ -170,16 +209,7 @@ pub fn set_sequence(sequence: pg_sys::Oid, value: i64) {
     ask::<i64>(&set, value.into());
 }
 
-/// Drops a table of the user. In the caller's search path, so that an error names dependent objects as
-/// the caller does; the statement itself has no names to look up there.
-pub fn drop_table(relation: pg_sys::Oid) {
-    let name = exact_name_of(relation);
-    let statement = charset::encode_for_pgrx(format!("DROP TABLE {name}"));
-    restricted(|| relay_errors(|| Spi::run(&statement)).or_report());
-}
-
-/// Runs a statement with the user's privileges.
+/// Runs a statement with the caller's privileges.
 pub fn run(statement: &str) {
-    let statement = charset::encode_for_pgrx(statement.to_owned());
-    guarded(|| relay_errors(|| Spi::run(&statement)).or_report());
+    guarded(|| spi::run(statement));
 }

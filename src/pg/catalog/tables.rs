@@ -3,9 +3,10 @@
 
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::relation::Defect;
-use crate::pg::catalog::{binding, privilege, relation};
+use crate::pg::catalog::{binding, privilege, relation, spi};
 use crate::pg::charset;
 use crate::pg::error::report;
+use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Tables of one owner, as they were found.
@@ -50,12 +51,14 @@ impl<const N: usize> OwnedTables<N> {
 
     /// Runs `work` with the rights of the owner, as a security-restricted operation, in whose statements names may mean
     /// these tables and no others.
-    pub fn as_owner<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn as_owner<T>(&self, work: impl FnOnce(&mut SpiClient<'_>) -> T) -> T {
         let bound = Bound {
             relations: &self.oids,
             ..Bound::default()
         };
-        privilege::as_role(self.owner, || binding::restrict_to(bound, work))
+        privilege::as_role(self.owner, || {
+            binding::restrict_to(bound, || spi::open(work))
+        })
     }
 }
 

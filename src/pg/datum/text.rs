@@ -3,8 +3,9 @@
 
 use crate::pg::charset;
 use crate::pg::datum::convert;
+use crate::pg::error::report;
 use crate::pg::ports::palloc_extended;
-use pgrx::{pg_sys, varlena};
+use pgrx::{PgSqlErrorCode as Code, pg_sys, varlena};
 
 /// Returns the bytes of a value. The server detoasts it only where that is needed.
 ///
@@ -65,8 +66,37 @@ bytes_argument!(Bytea, "bytea");
 pub struct DecodedText(pub String);
 
 pgrx::impl_sql_translatable!(DecodedText, "text");
-convert::argument!('fcx, DecodedText, DecodedText(String::new()));
 convert::result!(DecodedText);
+
+/// Raises the error of a text that is too long, before it is decoded: arguments of this type are names, settings and expressions.
+fn checked(text: Text<'_>) -> DecodedText {
+    const LONGEST: usize = 65_536;
+    if text.0.len() > LONGEST {
+        report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long")
+            .detail(format!(
+                "The text has {} bytes, but at most {LONGEST} are allowed.",
+                text.0.len()
+            ))
+            .raise();
+    }
+    DecodedText(charset::decode(text.0))
+}
+
+// SAFETY: takes the argument as the bytes of a text, which it is.
+unsafe impl<'fcx> pgrx::callconv::ArgAbi<'fcx> for DecodedText {
+    unsafe fn unbox_arg_unchecked(arg: pgrx::callconv::Arg<'_, 'fcx>) -> Self {
+        // SAFETY: as the caller says.
+        checked(unsafe { arg.unbox_arg_using_from_datum::<Text<'_>>() }.unwrap_or(Text(&[])))
+    }
+
+    unsafe fn unbox_nullable_arg(
+        arg: pgrx::callconv::Arg<'_, 'fcx>,
+    ) -> pgrx::nullable::Nullable<Self> {
+        // SAFETY: as the caller says.
+        let text = unsafe { arg.unbox_arg_using_from_datum::<Text<'_>>() };
+        text.map(checked).into()
+    }
+}
 
 impl pgrx::FromDatum for DecodedText {
     unsafe fn from_polymorphic_datum(

@@ -1,4 +1,4 @@
-//! The name of this machine, and its identifier.
+//! The name of this machine.
 
 /// Returns the host name, cut off after 255 bytes; empty when the system has none.
 pub fn name() -> Vec<u8> {
@@ -10,10 +10,4 @@ pub fn name() -> Vec<u8> {
     let length = name.iter().position(|&byte| byte == 0);
     name.truncate(length.unwrap_or(name.len()));
     name
-}
-
-/// Returns the identifier that Linux gives a machine when it is installed; empty where there is none.
-pub fn machine_id() -> String {
-    let id = std::fs::read_to_string("/etc/machine-id");
-    id.map_or_else(|_| String::new(), |id| id.trim().to_owned())
 }

@@ -46,14 +46,6 @@ pub fn data_directory() -> String {
     )
 }
 
-/// A number of the data directory that a copy of its files does not have; 0 where it cannot be read. A copy of its disk has
-/// the same.
-pub fn data_directory_number() -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    // Written when the directory was made, and never again.
-    std::fs::metadata("PG_VERSION").map_or(0, |file| file.ino())
-}
-
 /// The port that the server listens on.
 pub fn port() -> i32 {
     // SAFETY: reads a number that was set when the server started.
@@ -66,14 +58,26 @@ pub fn max_worker_processes() -> usize {
     unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize
 }
 
-/// Whether the server is being shut down, as the postmaster has written into its lock file.
+/// Whether the server is being shut down, as the postmaster has written into its lock file. A handler of a signal may call
+/// it.
 pub fn is_stopping() -> bool {
     /// `LOCK_FILE_LINE_PM_STATUS` of miscadmin.h, counted from 0.
     const STATUS: usize = 7;
+    let mut text = [0_u8; 2_048];
     // The working directory of every process of the server is the data directory.
-    let lock_file = std::fs::read_to_string("postmaster.pid").unwrap_or_default();
-    let status = lock_file.lines().nth(STATUS);
-    status.is_some_and(|status| status.trim() == "stopping")
+    // SAFETY: a string, and a buffer of this length.
+    let length = unsafe {
+        let file = libc::open(c"postmaster.pid".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return false;
+        }
+        let length = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        length
+    };
+    let text = text.get(..length.max(0).unsigned_abs());
+    let mut lines = text.unwrap_or_default().split(|&byte| byte == b'\n');
+    lines.nth(STATUS).map(<[u8]>::trim_ascii) == Some(b"stopping")
 }
 
 /// The id of this process.

@@ -2,11 +2,17 @@
 //! server, unlike tables: a dump has none of them.
 
 use std::fs::{File, read_to_string, rename};
-use std::io::{Error, Write};
+use std::io::{Error, ErrorKind, Write};
 
-/// Reads a file; none if there is none, or it cannot be read.
-pub fn read(name: &str) -> Option<String> {
-    read_to_string(name).ok()
+/// Reads a file; none if there is none.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read(name: &str) -> Result<Option<String>, Error> {
+    match read_to_string(name) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
+    }
 }
 
 /// Replaces the content of a file, durably: after a crash it has the old content or the new one.

@@ -182,8 +182,8 @@ impl Planning {
             if !is_fixed || !(found.function.is_ordered)(&settings?) {
                 return None;
             }
-            if let Some((_, value)) = found.function.only_where
-                && !proof::says(self.table, found.column, bounds.only_where, value)
+            if let Some(condition) = &found.function.only_where
+                && !proof::says(self.table, found.column, bounds.only_where, condition.value)
             {
                 return None;
             }

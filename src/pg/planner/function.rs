@@ -19,12 +19,21 @@ pub struct TimeFunction {
     /// Whether every id that it has a time for is between the bounds of that time, and none other is: so that bounds
     /// say all that a condition does.
     pub is_exact: bool,
-    /// The order holds only among ids of which that function of the extension, of an id alone, has that value.
-    pub only_where: Option<(&'static CStr, i32)>,
+    /// The order holds only among ids of which this is true.
+    pub only_where: Option<Condition>,
     /// This function and its support function, once that was called.
     known: Local<(pg_sys::Oid, pg_sys::Oid)>,
     /// The functions of the bounds, once they were looked up.
     found: Local<Option<Bounds>>,
+}
+
+/// That a function of an id alone has a value.
+pub struct Condition {
+    /// A function of the extension.
+    pub function: &'static CStr,
+    /// The server's own function of that meaning; invalid where it has none.
+    pub of_server: pg_sys::Oid,
+    pub value: i32,
 }
 
 static KNOWN: Callbacks<&'static TimeFunction> = Callbacks::new();
@@ -35,7 +44,7 @@ impl TimeFunction {
         is_ordered: fn(&[&[u8]]) -> bool,
         is_partial: bool,
         is_exact: bool,
-        only_where: Option<(&'static CStr, i32)>,
+        only_where: Option<Condition>,
     ) -> Self {
         Self {
             bounds,
@@ -79,8 +88,8 @@ pub(super) struct Bounds {
     /// Conversions of a date and of a timestamp without time zone, without an error where they are out of range.
     of_date: pg_sys::Oid,
     of_timestamp: pg_sys::Oid,
-    /// That of [`TimeFunction::only_where`].
-    pub only_where: pg_sys::Oid,
+    /// Those of [`TimeFunction::only_where`].
+    pub only_where: [pg_sys::Oid; 2],
 }
 
 /// One of the four bounds.
@@ -131,9 +140,9 @@ impl Bounds {
             functions,
             of_date: converted(pg_sys::DATEOID)?,
             of_timestamp: converted(pg_sys::TIMESTAMPOID)?,
-            only_where: match time.only_where {
-                Some((name, _)) => own(schema, name, &[*id])?,
-                None => pg_sys::InvalidOid,
+            only_where: match &time.only_where {
+                Some(it) => [own(schema, it.function, &[*id])?, it.of_server],
+                None => [pg_sys::InvalidOid; 2],
             },
         })
     }

@@ -5,15 +5,15 @@ use crate::pg::planner::node::{as_node, binary, column, nodes};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
-/// Returns whether a CHECK constraint says that a function of a column has a value: `uuid_version(id) = 7`. It may be
-/// NULL as well.
+/// Returns whether a CHECK constraint says that one of the functions of a column has a value: `uuid_version_of(id) = 7`. It
+/// may be NULL as well.
 ///
 /// # Safety
 /// The planner has called its hook for the table.
 pub unsafe fn says(
     table: Table,
     id: pg_sys::AttrNumber,
-    function: pg_sys::Oid,
+    functions: [pg_sys::Oid; 2],
     value: i32,
 ) -> bool {
     // SAFETY: the relation is locked, and read before it is closed.
@@ -26,7 +26,7 @@ pub unsafe fn says(
                 let check = &*all.check.add(place);
                 holds(check, table) && {
                     let condition = pg_sys::stringToNode(check.ccbin).cast();
-                    implies(condition, id, function, value)
+                    implies(condition, id, functions, value)
                 }
             })
         });
@@ -34,6 +34,9 @@ pub unsafe fn says(
         says
     }
 }
+
+/// The operators `=` of smallint and integer, in all pairs.
+const EQUALITIES: [u32; 4] = [94, 532, 533, 96];
 
 /// Whether a constraint is true of every row of a table, and of its children if these are read as well.
 fn holds(check: &pg_sys::ConstrCheck, table: Table) -> bool {
@@ -49,21 +52,21 @@ fn holds(check: &pg_sys::ConstrCheck, table: Table) -> bool {
 unsafe fn implies(
     condition: *mut pg_sys::Node,
     id: pg_sys::AttrNumber,
-    function: pg_sys::Oid,
+    functions: [pg_sys::Oid; 2],
     value: i32,
 ) -> bool {
     // SAFETY: a node, whose tag says what it is.
     unsafe {
         if let Some(all) = as_node::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) {
             return (*all).boolop == pg_sys::BoolExprType::AND_EXPR
-                && nodes((*all).args).any(|part| implies(part, id, function, value));
+                && nodes((*all).args).any(|part| implies(part, id, functions, value));
         }
         let Some((equality, [left, right])) = binary(condition) else {
             return false;
         };
         let is_call = |node| {
             as_node::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr).is_some_and(|call| {
-                (*call).funcid == function
+                functions.contains(&(*call).funcid)
                     && nodes((*call).args)
                         .next()
                         .and_then(|id| column(id))
@@ -72,12 +75,16 @@ unsafe fn implies(
         };
         let is_value = |node| {
             as_node::<pg_sys::Const>(node, NodeTag::T_Const).is_some_and(|constant| {
-                (*constant).consttype == pg_sys::INT4OID
-                    && !(*constant).constisnull
-                    && (*constant).constvalue.value() as i32 == value
+                let datum = (*constant).constvalue;
+                let constant_value = match (*constant).consttype {
+                    pg_sys::INT2OID => i32::from(datum.value() as i16),
+                    pg_sys::INT4OID => datum.value() as i32,
+                    _ => return false,
+                };
+                !(*constant).constisnull && constant_value == value
             })
         };
-        equality.opno == pg_sys::Oid::from_u32(pg_sys::Int4EqualOperator)
+        EQUALITIES.contains(&equality.opno.to_u32())
             && ((is_call(left) && is_value(right)) || (is_call(right) && is_value(left)))
     }
 }

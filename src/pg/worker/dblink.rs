@@ -4,18 +4,20 @@
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
-use crate::pg::catalog::{binding, privilege, sql};
+use crate::pg::catalog::spi::value;
+use crate::pg::catalog::{binding, privilege, spi, sql};
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, relay_errors, report};
+use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::pg::worker::deadline;
 use crate::pg::worker::deadline::Limit;
 use crate::pg::worker::transaction::{Failure, Kind, attempt};
 use mint_core::Micros;
+use mint_core::bytes::excerpt::excerpt;
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::{SpiClient, SpiTupleTable};
-use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, Spi, pg_sys};
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
 
 /// The interval at which a worker looks for the answer.
 const POLL: Micros = 1_000;
@@ -99,10 +101,10 @@ impl Remote {
         query: &Query<'_>,
         columns: &str,
         read: impl Fn(SpiTupleTable<'_>) -> T,
-    ) -> Result<T, String> {
+    ) -> Result<T, Failure> {
         let began = clock::up();
         // The start of a transaction receives invalidations.
-        attempt(deadline::REQUEST, || ()).map_err(|failure| failure.why)?;
+        attempt(deadline::REQUEST, || ())?;
         let generation = foreign_server_generation();
         if self.server.as_deref() != Some(server) || self.generation != generation {
             self.disconnect();
@@ -116,7 +118,7 @@ impl Remote {
         if let Some((until, failure)) = &self.rest
             && clock::up() < *until
         {
-            return Err(failure.why.clone());
+            return Err(failure.clone());
         }
         let was_open = self.is_open;
         let mut answer = self.try_once(began, server, query, columns, &read);
@@ -127,11 +129,10 @@ impl Remote {
             // The other server may have been restarted since the last query.
             answer = self.try_once(began, server, query, columns, &read);
         }
-        answer.map_err(|failure| {
+        answer.inspect_err(|failure| {
             if failure.kind != Kind::Other {
                 self.rest = Some((clock::up() + REST, failure.clone()));
             }
-            failure.why
         })
     }
 
@@ -168,7 +169,7 @@ impl Remote {
             })
         });
         answer.map_err(|mut failure| {
-            if failure.kind == Kind::Expired && !deadline::is_asked_to_end() {
+            if failure.kind == Kind::Expired {
                 failure.why = format!("foreign server \"{server}\" did not respond");
             }
             // The connection may be half open.
@@ -183,7 +184,7 @@ impl Remote {
         let Some(owner) = owner_of_server(server) else {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
-                format!("server \"{server}\" does not exist"),
+                format!("server \"{}\" does not exist", excerpt(server)),
             )
             .hint("Use CREATE SERVER in this database.")
             .raise()
@@ -191,7 +192,7 @@ impl Remote {
         let role = self.role.as_deref().map_or(owner, role_oid);
         // The owner of the server decides where it leads, and as which role. dblink requires no password of a
         // superuser: that would open any database that trusts the system user of this server.
-        if is_superuser(role) && !is_superuser(owner) {
+        if privilege::is_superuser_role(role) && !privilege::is_superuser_role(owner) {
             report(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("owner of foreign server \"{server}\" must be a superuser"),
@@ -291,7 +292,7 @@ impl Remote {
             client.update(&fetch, None, &texts(&[&name])).or_report();
             answer
         };
-        let answer = privilege::guarded(|| Spi::connect_mut(work));
+        let answer = privilege::guarded(|| spi::open(work));
         self.is_waiting = false;
         answer
     }
@@ -311,9 +312,7 @@ fn wait(dblink: &str, name: &str) {
 
 /// Runs a statement with arguments of type text, and returns its only value.
 fn call<T: FromDatum + IntoDatum>(statement: &str, arguments: &[&str]) -> Option<T> {
-    let statement = charset::encode_for_pgrx(statement.to_owned());
-    let run = || Spi::get_one_with_args(&statement, &texts(arguments));
-    privilege::guarded(|| relay_errors(run).or_report())
+    privilege::guarded(|| spi::one(statement, &texts(arguments)))
 }
 
 fn texts(arguments: &[&str]) -> Vec<DatumWithOid<'static>> {
@@ -368,11 +367,6 @@ fn role_oid(name: &str) -> pg_sys::Oid {
     unsafe { pg_sys::get_role_oid(name.as_ptr(), false) }
 }
 
-fn is_superuser(role: pg_sys::Oid) -> bool {
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    unsafe { pg_sys::superuser_arg(role) }
-}
-
 /// Returns the owner of a foreign server, if there is one of that name.
 fn owner_of_server(name: &str) -> Option<pg_sys::Oid> {
     let name = charset::c_string(name);
@@ -381,9 +375,4 @@ fn owner_of_server(name: &str) -> Option<pg_sys::Oid> {
         let server = pg_sys::GetForeignServerByName(name.as_ptr(), true);
         server.as_ref().map(|server| server.owner)
     }
-}
-
-/// Returns a value of an answer's row.
-pub fn value<T: IntoDatum + FromDatum>(row: &SpiTupleTable<'_>, column: usize) -> Option<T> {
-    row.get(column).or_report()
 }

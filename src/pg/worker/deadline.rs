@@ -47,6 +47,7 @@ const DESCRIPTORS: usize = 4_096;
 /// - `asked`: when the worker noticed that it is to end; 0 before.
 /// - `left`, `left_ending`: ticks until the timer ends the work, and from when the worker is to end.
 /// - `is_opening`, `sockets`: whether sockets are taken away, and those that stay, a bit for each.
+/// - `is_over`: whether the timer has ended the work.
 /// - `nowhere`: a descriptor of `/dev/null`; 0 before.
 struct Current {
     until: AtomicI64,
@@ -55,6 +56,7 @@ struct Current {
     left: AtomicI64,
     left_ending: AtomicI64,
     is_opening: AtomicBool,
+    is_over: AtomicBool,
     sockets: [AtomicU64; DESCRIPTORS / 64],
     nowhere: AtomicI32,
 }
@@ -66,6 +68,7 @@ static CURRENT: Current = Current {
     left: AtomicI64::new(i64::MAX),
     left_ending: AtomicI64::new(i64::MAX),
     is_opening: AtomicBool::new(false),
+    is_over: AtomicBool::new(false),
     sockets: [const { AtomicU64::new(0) }; DESCRIPTORS / 64],
     nowhere: AtomicI32::new(0),
 };
@@ -79,7 +82,10 @@ pub fn is_asked_to_end() -> bool {
 /// Whether the deadline of the last work has passed.
 pub fn has_passed() -> bool {
     let now = clock::up();
-    now >= CURRENT.until.load(Relaxed) || is_asked_to_end() && now >= last_moment(now)
+    // The timer and the clock may disagree a little.
+    CURRENT.is_over.load(Relaxed)
+        || now >= CURRENT.until.load(Relaxed)
+        || is_asked_to_end() && now >= last_moment(now)
 }
 
 /// Returns when the current work must end because the worker must.
@@ -108,6 +114,7 @@ pub fn end() -> ! {
 pub fn within<T>(limit: Limit, work: impl FnOnce() -> T) -> T {
     CURRENT.until.store(clock::up() + limit.usual, Relaxed);
     CURRENT.ending.store(limit.ending, Relaxed);
+    CURRENT.is_over.store(false, Relaxed);
     if is_asked_to_end() && has_passed() {
         end();
     }
@@ -159,6 +166,7 @@ fn tick() {
     if left > 1 {
         return;
     }
+    CURRENT.is_over.store(true, Relaxed);
     // SAFETY: flags for the handlers of signals, and what every one of them calls.
     unsafe {
         (&raw mut pg_sys::QueryCancelPending).write_volatile(1);

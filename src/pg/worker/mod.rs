@@ -3,6 +3,8 @@
 pub mod dblink;
 pub mod deadline;
 pub mod lifecycle;
+pub mod note;
 pub mod request;
 pub mod ticker;
 pub mod transaction;
+pub mod visitor;

@@ -6,10 +6,11 @@ use crate::pg::backend::wait::WaitEvent;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::machine::server::process_id;
+use crate::pg::worker::note::Note;
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// The longest note, in bytes.
 const NOTE: usize = 500;
@@ -22,17 +23,14 @@ pub const POLL: Micros = 2_000;
 /// - `worker`: the worker's process id; 0 when there is none.
 /// - `started`: when a worker was started last; moved by compare-and-swap.
 /// - `last`: the number of the last request; `answered`: of the last one that the worker has answered.
-/// - `note`, `noted`: what went wrong last, and its length; 0 when nothing did. Written by the worker alone, while
-///   `edition` is odd.
+/// - `note`: what went wrong last; empty when nothing did. Written by the worker alone.
 #[repr(C)]
 pub struct Requests {
     worker: AtomicU32,
-    noted: AtomicU32,
     started: AtomicI64,
     last: AtomicU64,
     answered: AtomicU64,
-    edition: AtomicU32,
-    note: [AtomicU8; NOTE],
+    note: Note<NOTE>,
 }
 
 /// Returns the DETAIL of an error that the last request of a worker caused.
@@ -205,36 +203,13 @@ impl Requests {
             .is_ok()
     }
 
-    /// Returns what went wrong last, if anything did; none also while the worker is writing it for long.
+    /// Returns what went wrong last, if anything did.
     pub fn note(&self) -> Option<String> {
-        for _ in 0..1_000 {
-            let edition = self.edition.load(Ordering::Acquire);
-            let length = self.noted.load(Ordering::Relaxed) as usize;
-            let bytes = self.note.iter().take(length);
-            let bytes: Vec<u8> = bytes.map(|byte| byte.load(Ordering::Relaxed)).collect();
-            fence(Ordering::Acquire);
-            if edition & 1 == 0 && self.edition.load(Ordering::Relaxed) == edition {
-                let text = || String::from_utf8_lossy(&bytes).into_owned();
-                return (!bytes.is_empty()).then(text);
-            }
-            std::thread::yield_now();
-            pgrx::check_for_interrupts!();
-        }
-        None
+        self.note.get()
     }
 
     /// Sets what went wrong; an empty note says that nothing did. **For the worker.**
     pub fn set_note(&self, note: &str) {
-        let length = note.floor_char_boundary(NOTE);
-        // A worker that ended in the middle of this has left it odd.
-        let edition = self.edition.load(Ordering::Relaxed) | 1;
-        self.edition.store(edition, Ordering::Relaxed);
-        fence(Ordering::Release);
-        for (cell, byte) in self.note.iter().zip(note[..length].bytes()) {
-            cell.store(byte, Ordering::Relaxed);
-        }
-        self.noted.store(length as u32, Ordering::Relaxed);
-        self.edition
-            .store(edition.wrapping_add(1), Ordering::Release);
+        self.note.set(note);
     }
 }

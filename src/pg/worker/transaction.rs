@@ -4,7 +4,7 @@ use crate::pg::charset;
 use crate::pg::worker::deadline;
 use crate::pg::worker::deadline::Limit;
 use pgrx::bgworkers::BackgroundWorker;
-use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
 
@@ -14,6 +14,19 @@ pub struct Failure {
     /// The error's message and detail, on one line.
     pub why: String,
     pub kind: Kind,
+    /// Whether another server gave no answer at all, not even an error.
+    pub is_silent: bool,
+}
+
+impl Failure {
+    /// Returns a failure that is no other server's.
+    pub fn local(why: String) -> Self {
+        Self {
+            why,
+            kind: Kind::Other,
+            is_silent: false,
+        }
+    }
 }
 
 /// What kind of error ended a transaction.
@@ -44,26 +57,36 @@ pub fn attempt<T>(limit: Limit, work: impl FnOnce() -> T) -> Result<T, Failure> 
         let kind = kind(&error);
         // SAFETY: ends the failed transaction that `transaction` began, as the server's own loops do.
         unsafe { pg_sys::AbortCurrentTransaction() };
-        let why = one_line(&describe(&error));
-        Err(Failure { why, kind })
+        let text = describe(&error);
+        Err(Failure {
+            is_silent: is_silent(&error, kind, &text),
+            why: one_line(&text),
+            kind,
+        })
     })
     .execute()
 }
 
-fn kind(error: &CaughtError) -> Kind {
-    /// The part of an SQLSTATE that is its class.
-    const CLASS: i32 = 0xfff;
-    let class = |code: Code| code as i32 & CLASS;
-    let lost = [
-        Code::ERRCODE_CONNECTION_EXCEPTION,
-        Code::ERRCODE_OPERATOR_INTERVENTION,
-    ];
+/// Returns the class of an SQLSTATE.
+fn class(code: Code) -> i32 {
+    code as i32 & 0xfff
+}
+
+fn report_of(error: &CaughtError) -> &ErrorReportWithLevel {
     let (CaughtError::PostgresError(report)
     | CaughtError::ErrorReport(report)
     | CaughtError::RustPanic {
         ereport: report, ..
     }) = error;
-    let code = report.sql_error_code();
+    report
+}
+
+fn kind(error: &CaughtError) -> Kind {
+    let lost = [
+        Code::ERRCODE_CONNECTION_EXCEPTION,
+        Code::ERRCODE_OPERATOR_INTERVENTION,
+    ];
+    let code = report_of(error).sql_error_code();
     if deadline::has_passed() {
         Kind::Expired
     } else if lost.map(class).contains(&class(code)) {
@@ -73,13 +96,22 @@ fn kind(error: &CaughtError) -> Kind {
     }
 }
 
+/// Returns whether another server gave no answer at all. The text of a connection that failed has an error of the server
+/// after its severity and two spaces, in all languages; libpq's own errors have no such place.
+fn is_silent(error: &CaughtError, kind: Kind, text: &str) -> bool {
+    let code = report_of(error).sql_error_code();
+    match kind {
+        Kind::Expired => true,
+        Kind::Lost => {
+            class(code) == class(Code::ERRCODE_CONNECTION_EXCEPTION) && !text.contains(":  ")
+        }
+        Kind::Other => false,
+    }
+}
+
 /// Returns an error's message and detail.
 fn describe(error: &CaughtError) -> String {
-    let (CaughtError::PostgresError(report)
-    | CaughtError::ErrorReport(report)
-    | CaughtError::RustPanic {
-        ereport: report, ..
-    }) = error;
+    let report = report_of(error);
     // A report of this library is in the encoding of the database.
     let text = |text: &str| match error {
         CaughtError::ErrorReport(_) => charset::decode(text.as_bytes()),

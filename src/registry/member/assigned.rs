@@ -1,17 +1,26 @@
-//! The nodes that are assigned to this server: what it remembers of them in a file of its data directory, as long as its
-//! settings name the same registry.
+//! The nodes that are assigned to this server, and how it shows the registry that they are its own: see
+//! [`assigned_rules`](mint_core::registry::assigned_rules).
 //!
-//! The registry grants an assigned node to one place only: a machine and a data directory. A server at that place may
-//! thus mint as the node while the registry is away, without a lease, for as long as `pg_mint.registry_max_outage`
-//! allows. A copy elsewhere finds another place in the file, and leaves it alone. Copies of a whole disk under the same names
-//! cannot be told from each other: they are told apart by the registry only.
+//! A file of the data directory has the keys that this server and the registry have agreed on; the next one is written
+//! before the registry hears of it. With the file, a server that gets no answer at all from the registry can mint as its
+//! node without a lease, for as long as `pg_mint.registry_max_outage` allows. Once the registry answers, whatever that is,
+//! only a lease counts; and a server that was answered before it had one since its start, as a copy is, needs one ever after. A
+//! file that is not understood is left as it is.
+//!
+//! Where the server is, its host name and directory, is told to people. It decides one thing: a server that was started
+//! elsewhere, as a copy is, does not begin to mint before the registry answers.
 
+use crate::pg::error;
 use crate::pg::machine::{clock, host, random, server, state_file};
+use crate::pg::worker::transaction::{Failure, one_line};
+use crate::registry::member::assigned_memory::Said;
+use crate::registry::member::end::abandon;
 use crate::registry::member::leases;
 use crate::registry::member::request::Answer;
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::protocol::Assignee;
 use crate::registry::settings;
+use mint_core::registry::assigned_rules::KEYS;
 use mint_core::registry::lease_rules::LARGEST_SKEW;
 use mint_core::{LeaseTerm, Micros};
 use serde::{Deserialize, Serialize};
@@ -20,127 +29,356 @@ use std::ptr;
 
 /// The file, in the data directory.
 const FILE: &str = "pg_mint.assigned";
-/// How old the time in the file may be before it is written again.
-const PRECISION: Micros = 60_000_000;
+/// The number of its format.
+const FORMAT: u32 = 1;
 
 /// How long a server mints as its assigned node without a lease, before it tries again to get one.
 const WITHOUT_LEASE: Micros = 10_000_000;
-/// The number of that time, in place of a lease's.
+/// How long before the end of a lease this begins: a request that is not answered takes three seconds.
+const BEFORE_THE_END: Micros = 5_000_000;
+/// The number of that time where no lease was held before it.
 const NO_LEASE: i64 = -1;
+/// How much of its place the server tells, in characters.
+const LONGEST_PLACE: usize = 100;
+/// How many keys may be unanswered.
+const UNANSWERED: usize = KEYS / 2;
+
+/// A key's counter and number.
+type Pair = (i64, i64);
 
 /// What the file says.
-#[derive(Default, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Memory {
-    /// Where the server was.
-    place: String,
-    /// [`Assignee::key`].
-    key: i64,
-    /// [`settings::registry_key`].
-    registry: u64,
+    format: u32,
+    /// [`Assignee::origin`].
+    origin: i64,
     /// For each width of nodes, what is assigned.
     nodes: BTreeMap<u32, Known>,
 }
 
-/// A node that the registry has leased.
-#[derive(Clone, Copy, Serialize, Deserialize, PartialEq)]
+/// What is known of the assigned node of a width.
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Known {
+    /// The last keys, the oldest first. The last one is proposed before it is agreed on.
+    keys: Vec<Pair>,
+    /// The counter of the last key that was agreed on.
+    agreed: i64,
+    /// Whether the registry has said that another server has the node.
+    is_stranger: bool,
+    grant: Option<Grant>,
+}
+
+/// The last lease of a node.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+struct Grant {
     node: u64,
-    /// When it did so last, by this server's clock.
-    at: Micros,
+    /// [`settings::registry_key`].
+    registry: u64,
     /// [`Assignee::max_outage`] as the registry was told it then, which keeps the node for so long.
     max_outage: Option<Micros>,
+    /// When it was granted, by this server's clock. In the file it is up to one renewal older.
+    at: Micros,
+    /// [`place`].
+    place: String,
 }
 
-/// Returns what the registry is told of this server. The file has it from then on.
+/// What the worker has of the file and of its requests.
+#[derive(Default)]
+pub struct Assigned {
+    memory: Option<Memory>,
+    /// For each width, the key that was proposed, and that no answer has accepted.
+    proposed: BTreeMap<u32, Pair>,
+    /// For each width, the end of the last lease that was granted.
+    until: BTreeMap<u32, Micros>,
+}
+
+impl Assigned {
+    /// Returns what the registry is told of this server. The file has it from then on.
+    ///
+    /// # Errors
+    /// When the file is not understood, or could not be written and has no key yet.
+    pub fn describe(&mut self, width: u32) -> Result<Assignee, String> {
+        let next = self.propose(width)?;
+        let memory = self.memory()?;
+        let keys = memory.nodes.get(&width).map(|known| known.keys.clone());
+        Ok(Assignee {
+            place: place().chars().take(LONGEST_PLACE).collect(),
+            max_outage: settings::max_outage(),
+            origin: memory.origin,
+            instance: leases::assigned().instance(),
+            keys: keys.unwrap_or_default(),
+            next,
+        })
+    }
+
+    /// Returns the key to agree on next, which the file has. None if it cannot be written: a lease is renewed with the key
+    /// of before.
+    fn propose(&mut self, width: u32) -> Result<Option<Pair>, String> {
+        if let Some(&proposed) = self.proposed.get(&width) {
+            return Ok(Some(proposed));
+        }
+        let mut memory = self.memory()?.clone();
+        let known = memory.nodes.entry(width).or_default();
+        let last = known.keys.last().copied();
+        let unanswered = known.keys.iter().filter(|key| key.0 > known.agreed);
+        let next = match last {
+            // Of a worker that got no answer, as those before it.
+            Some(last) if unanswered.count() >= UNANSWERED => last,
+            _ => {
+                // By the clock: of two servers that go on from the same key, the counters say which one was later.
+                let counter = last.map_or(0, |(counter, _)| counter).saturating_add(1);
+                let counter = counter.max(clock::now());
+                let next = (counter, random::bits().cast_signed());
+                known.keys.push(next);
+                let surplus = known.keys.len().saturating_sub(KEYS);
+                known.keys.drain(..surplus);
+                match write(&memory) {
+                    Ok(()) => self.memory = Some(memory),
+                    Err(why) if last.is_none() => return Err(why),
+                    Err(why) => {
+                        error::log(why);
+                        return Ok(None);
+                    }
+                }
+                next
+            }
+        };
+        self.proposed.insert(width, next);
+        Ok(Some(next))
+    }
+
+    /// Returns what the file says, which is read once.
+    fn memory(&mut self) -> Result<&mut Memory, String> {
+        let memory = match self.memory.take() {
+            Some(memory) => memory,
+            None => read()?,
+        };
+        Ok(self.memory.insert(memory))
+    }
+
+    /// Returns the lease of the assigned node that is held in memory, with its number.
+    pub fn held(&self, width: u32) -> Option<(i64, LeaseTerm)> {
+        let slot = leases::any_slot(width)?;
+        let id = slot.id().filter(|&id| id != NO_LEASE)?;
+        let (from, until) = (slot.lease().from(), slot.lease().until());
+        let granted = self.until.get(&width).copied().unwrap_or(until);
+        let until = until.min(granted);
+        Some((id, LeaseTerm { from, until }))
+    }
+
+    /// Follows what the registry has answered about the node that is assigned to this server. If it did not answer at all,
+    /// the server mints as the node that it knows. `told`: the longest outage that the request named.
+    ///
+    /// # Errors
+    /// Why there is no lease.
+    pub fn settle(
+        &mut self,
+        width: u32,
+        told: Option<Micros>,
+        answer: Result<Answer, Failure>,
+    ) -> Result<(), String> {
+        match answer {
+            Ok(Answer {
+                denial: None,
+                id,
+                nodes,
+                span,
+                ..
+            }) => {
+                let node = *nodes.start();
+                leases::assigned().set_said(width, Said::Yes);
+                self.remember(width, node, told);
+                self.until.insert(width, span.until);
+                slot_for(width, node)?.continue_as(id, span);
+                Ok(())
+            }
+            Ok(Answer {
+                denial: Some(why),
+                is_stranger,
+                is_unassigned,
+                ..
+            }) => {
+                if is_stranger || is_unassigned || leases::assigned().said(width) == Said::Nothing {
+                    leases::assigned().set_said(width, Said::No);
+                }
+                if is_stranger {
+                    self.remember_stranger(width);
+                }
+                self.end_unless_leased(width, is_stranger);
+                Err(why)
+            }
+            Err(Failure { why, is_silent, .. }) => {
+                if !is_silent {
+                    if leases::assigned().said(width) == Said::Nothing {
+                        leases::assigned().set_said(width, Said::No);
+                    }
+                    self.end_unless_leased(width, false);
+                    return Err(why);
+                }
+                Err(match self.continue_without_lease(width) {
+                    Ok(None) => why,
+                    Ok(Some(node)) => {
+                        format!("{why}; ids are generated as assigned node {node} without a lease")
+                    }
+                    Err(reason) => format!("{why}; {reason}"),
+                })
+            }
+        }
+    }
+
+    /// Ends what this server mints under without a lease, as the registry answers; and a lease, if another server has one.
+    fn end_unless_leased(&self, width: u32, is_stranger: bool) {
+        let Some(slot) = leases::any_slot(width) else {
+            return;
+        };
+        if slot.id().is_some() && (is_stranger || !self.is_leased(width, slot)) {
+            abandon(slot);
+        }
+    }
+
+    /// Returns whether what the slot has was granted, all of it.
+    fn is_leased(&self, width: u32, slot: &LeaseSlot) -> bool {
+        let granted = self.until.get(&width).copied();
+        slot.id().is_some_and(|id| id != NO_LEASE)
+            && granted.is_none_or(|granted| slot.lease().until() <= granted)
+    }
+
+    /// Lets the server mint as the node that it knows, if its lease ends soon and the settings allow that. Returns the node.
+    fn continue_without_lease(&mut self, width: u32) -> Result<Option<u64>, String> {
+        let now = clock::now();
+        let held = leases::any_slot(width).filter(|slot| self.is_leased(width, slot));
+        let end = held.map_or(now, |slot| slot.lease().until());
+        if end > now + BEFORE_THE_END {
+            return Ok(None);
+        }
+        let Some((node, limit)) = self.recall(width, now)? else {
+            return Ok(None);
+        };
+        let slot = slot_for(width, node)?;
+        let id = slot.id().unwrap_or(NO_LEASE);
+        let until = (now + WITHOUT_LEASE).min(limit);
+        if id != NO_LEASE {
+            self.until.entry(width).or_insert(now.max(end));
+        }
+        slot.continue_as(id, LeaseTerm { from: now, until });
+        Ok(Some(node))
+    }
+
+    /// Returns the node that was leased last, not longer ago than the settings allow, and until when they do.
+    ///
+    /// # Errors
+    /// When the server may be a copy: it was started elsewhere, and the registry has not leased it the node since.
+    fn recall(&mut self, width: u32, now: Micros) -> Result<Option<(u64, Micros)>, String> {
+        let Some(known) = self.memory()?.nodes.get(&width) else {
+            return Ok(None);
+        };
+        let Some(grant) = &known.grant else {
+            return Ok(None);
+        };
+        let said = leases::assigned().said(width);
+        let limits = [grant.max_outage, settings::max_outage()];
+        let limit = limits.into_iter().flatten().min().unwrap_or(Micros::MAX);
+        let limit = grant.at.saturating_add(limit);
+        let is_allowed = said != Said::No
+            && !known.is_stranger
+            && grant.registry == settings::registry_key()
+            && now < limit
+            && now - grant.at >= -LARGEST_SKEW;
+        if is_allowed && said == Said::Nothing && grant.place != place() {
+            return Err(format!(
+                "this server might be a copy, as node {} was last leased at {}",
+                grant.node,
+                one_line(&grant.place)
+            ));
+        }
+        Ok(is_allowed.then_some((grant.node, limit)))
+    }
+
+    /// Remembers that another server has the node, also after a restart.
+    fn remember_stranger(&mut self, width: u32) {
+        let known = self.memory.as_mut().map(|memory| {
+            let known = memory.nodes.entry(width).or_default();
+            std::mem::replace(&mut known.is_stranger, true)
+        });
+        if known == Some(false) {
+            self.save();
+        }
+    }
+
+    /// Writes the file. If that fails, it is written later.
+    fn save(&self) {
+        if let Some(Err(why)) = self.memory.as_ref().map(write) {
+            error::log(why);
+        }
+    }
+
+    /// Remembers that the registry has leased a node, and keeps it for so long. The file, by which the server can start
+    /// again while the registry is away, follows at the next proposal, or now if that is new. A file that cannot be written
+    /// costs no lease.
+    fn remember(&mut self, width: u32, node: u64, max_outage: Option<Micros>) {
+        let proposed = self.proposed.remove(&width);
+        let Some(memory) = &mut self.memory else {
+            return;
+        };
+        let known = memory.nodes.entry(width).or_default();
+        if let Some((counter, _)) = proposed {
+            known.agreed = counter;
+        }
+        let before = known.grant.take();
+        let grant = Grant {
+            node,
+            registry: settings::registry_key(),
+            max_outage,
+            at: clock::now(),
+            place: place(),
+        };
+        let was_stranger = std::mem::take(&mut known.is_stranger);
+        let is_known = before.is_some_and(|before| {
+            Grant {
+                at: grant.at,
+                ..before
+            } == grant
+        });
+        known.grant = Some(grant);
+        if !is_known || was_stranger {
+            self.save();
+        }
+    }
+}
+
+/// Returns where this server is: its machine and its data directory.
+fn place() -> String {
+    let host = host::name();
+    let host = String::from_utf8_lossy(&host);
+    format!("{host}:{}", server::data_directory())
+}
+
+/// Reads the file.
 ///
 /// # Errors
-/// When the file could not be written.
-pub fn describe() -> Result<Assignee, String> {
-    let mut memory = read();
-    if memory.key == 0 {
-        memory.key = random::bits().cast_signed() | 1;
-        write(&memory)?;
+/// When it is there and cannot be read or understood.
+fn read() -> Result<Memory, String> {
+    let refusal = |why: &dyn std::fmt::Display| {
+        format!("file \"{FILE}\" is not understood, and is kept as it is: {why}")
+    };
+    let Some(text) = state_file::read(FILE).map_err(|error| refusal(&error))? else {
+        return Ok(Memory {
+            format: FORMAT,
+            origin: random::bits().cast_signed(),
+            nodes: BTreeMap::new(),
+        });
+    };
+    let memory: Memory = serde_json::from_str(&text).map_err(|error| refusal(&error))?;
+    if memory.format != FORMAT {
+        return Err(refusal(&format!("its format is {}", memory.format)));
     }
-    Ok(Assignee {
-        place: memory.place,
-        key: memory.key,
-        max_outage: settings::max_outage(),
-    })
-}
-
-/// Returns where this server is: its machine and its data directory, with a hash of what tells it from others.
-fn place() -> String {
-    let directory = server::data_directory();
-    let host = String::from_utf8_lossy(&host::name()).into_owned();
-    let numbers = [server::system_identifier(), server::data_directory_number()];
-    let [system, number] = numbers.map(|number| number.to_string());
-    let all = [&host, &host::machine_id(), &directory, &system, &number];
-    let hash = settings::hash(all.into_iter().map(String::as_bytes));
-    format!("{hash:016x} {host}:{directory}")
-}
-
-/// Returns what the file says of this place and this registry.
-fn read() -> Memory {
-    let text = state_file::read(FILE);
-    let memory = text.and_then(|text| serde_json::from_str::<Memory>(&text).ok());
-    let (place, registry) = (place(), settings::registry_key());
-    let own = memory.filter(|memory| memory.place == place);
-    let (key, nodes) = own.map_or_else(Default::default, |memory| {
-        let nodes = (memory.registry == registry).then_some(memory.nodes);
-        (memory.key, nodes.unwrap_or_default())
-    });
-    Memory {
-        place,
-        key,
-        registry,
-        nodes,
-    }
+    Ok(memory)
 }
 
 fn write(memory: &Memory) -> Result<(), String> {
     let text = serde_json::to_string(memory).map_err(|error| error.to_string())?;
     state_file::write(FILE, &text)
         .map_err(|error| format!("could not write file \"{FILE}\": {error}"))
-}
-
-/// Follows what the registry has answered about the node that is assigned to this server. If that was nothing, the server
-/// mints as the node that it knows. `told`: the longest outage that the request named.
-///
-/// # Errors
-/// Why there is no lease.
-pub fn settle(
-    width: u32,
-    told: Option<Micros>,
-    answer: Result<Answer, String>,
-) -> Result<(), String> {
-    let why = match answer {
-        Err(why) => why,
-        Ok(answer) => match answer.denial {
-            None => {
-                let node = *answer.nodes.start();
-                // The file comes before the first id, so that the server can start again by it.
-                remember(width, told, node)?;
-                slot_for(width, node)?.continue_as(answer.id, answer.span);
-                return Ok(());
-            }
-            Some(why) if answer.is_unassigned => {
-                leases::any_slot(width).into_iter().for_each(abandon);
-                forget(width)?;
-                return Err(why);
-            }
-            Some(why) if answer.is_quarantined => why,
-            Some(why) => return Err(why),
-        },
-    };
-    let now = clock::now();
-    let Some(node) = recall(width, now) else {
-        return Err(why);
-    };
-    let until = now + WITHOUT_LEASE;
-    slot_for(width, node)?.continue_as(NO_LEASE, LeaseTerm { from: now, until });
-    Err(format!(
-        "{why}; ids are generated as assigned node {node} without a lease"
-    ))
 }
 
 /// Returns the slot of the node. If this server had another one, it mints no more as that.
@@ -150,58 +388,4 @@ fn slot_for(width: u32, node: u64) -> Result<&'static LeaseSlot, String> {
     before.into_iter().for_each(abandon);
     leases::set_any_slot(width, slot);
     Ok(slot)
-}
-
-/// Ends a lease of which the registry knows nothing more.
-fn abandon(slot: &'static LeaseSlot) {
-    leases::end(slot);
-    slot.lose();
-}
-
-/// Returns the node that was assigned to this server when it heard of that last, not longer ago than the settings allow.
-fn recall(width: u32, now: Micros) -> Option<u64> {
-    let known = *read().nodes.get(&width)?;
-    let age = now.saturating_sub(known.at);
-    let limits = [known.max_outage, settings::max_outage()];
-    let is_allowed = limits.into_iter().flatten().all(|limit| age < limit);
-    (is_allowed && age >= -LARGEST_SKEW).then_some(known.node)
-}
-
-/// Remembers that the registry has leased the node that is assigned to this server, and keeps it for so long.
-///
-/// # Errors
-/// When the file could not be written.
-fn remember(width: u32, max_outage: Option<Micros>, node: u64) -> Result<(), String> {
-    let mut memory = read();
-    let at = clock::now();
-    let known = Known {
-        node,
-        at,
-        max_outage,
-    };
-    let is_recent = |before: &Known| {
-        (0..PRECISION).contains(&(at - before.at))
-            && *before
-                == Known {
-                    at: before.at,
-                    ..known
-                }
-    };
-    if memory.nodes.get(&width).is_some_and(is_recent) {
-        return Ok(());
-    }
-    memory.nodes.insert(width, known);
-    write(&memory)
-}
-
-/// Forgets the node: it is not assigned to this server any more.
-///
-/// # Errors
-/// When the file could not be written.
-fn forget(width: u32) -> Result<(), String> {
-    let mut memory = read();
-    match memory.nodes.remove(&width) {
-        Some(_) => write(&memory),
-        None => Ok(()),
-    }
 }

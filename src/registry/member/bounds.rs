@@ -52,7 +52,7 @@ pub fn check(asked: &Asked, answer: &LeaseAnswer, now: Micros) -> Result<(), Str
         return refuse(why);
     }
     let histories = asked.seen.zip(answer.seen.map(LogPoint::from));
-    if histories.is_some_and(|(before, now)| !continues(before, now)) {
+    if histories.is_some_and(|(before, now)| !now.may_follow(before)) {
         return refuse("the registry changed without a new history");
     }
     Ok(())
@@ -95,15 +95,5 @@ fn check_term(asked: &Asked, lease: &Term, now: Micros) -> Option<&'static str> 
         Some("the lease is too long")
     } else {
         None
-    }
-}
-
-/// Whether a registry with this history may be one that had that history before. A registry that may have forgotten
-/// something is another one from then on.
-fn continues(before: LogPoint, now: LogPoint) -> bool {
-    if before.identity == now.identity {
-        now.position >= before.position
-    } else {
-        before.identity.incarnation != now.identity.incarnation
     }
 }

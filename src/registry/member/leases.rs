@@ -8,20 +8,23 @@ use crate::pg::backend::local::Local;
 use crate::pg::backend::{orphan, recovery};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
-use crate::pg::shmem::{NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::worker::request::{Kind, POLL, Requests, last_failure};
 use crate::registry::identity::{bits, describe_nodes};
+use crate::registry::member::assigned_memory::AssignedMemory;
 use crate::registry::member::slot::{History, LeaseSlot, SLOTS};
+use crate::registry::member::trouble;
+use crate::registry::member::trouble::{Trouble, Troubles, remedy};
 use crate::registry::settings;
 use crate::snowflake::error::IN_RECOVERY;
-use crate::snowflake::lane::lanes;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
 use crate::statistics::Wait;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
 use mint_core::snowflake::mint_error::lease_ended;
-use mint_core::{Lane, Lease, Micros};
+use mint_core::{Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 use std::ptr;
@@ -34,6 +37,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// - `settings`: the key of the settings that the worker uses.
 /// - `released`: 1 from the release of all leases until a session needs one again.
 /// - `any`: for each width, the slot of the node that the registry chose, plus 1.
+/// - `assigned`: written by the worker.
+/// - `troubles`: why requests failed last, each for itself. Written by the worker.
 #[repr(C)]
 pub struct Head {
     requests: Requests,
@@ -43,10 +48,12 @@ pub struct Head {
     settings: AtomicU64,
     released: AtomicU32,
     any: [AtomicU32; MAX_NODE_BITS as usize + 1],
+    assigned: AssignedMemory,
     slots: [LeaseSlot; SLOTS],
+    troubles: Troubles,
 }
 
-static STAMP: Stamp = Stamp::new(b'r', 1);
+static STAMP: Stamp = Stamp::new(b'r', 2);
 static LEASES: NamedSegment<Head> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
 
 fn memory() -> &'static Head {
@@ -120,13 +127,21 @@ pub fn set_any_slot(width: u32, slot: &'static LeaseSlot) {
     }
 }
 
+/// Forgets which slot that is: sessions wait until another one is chosen. **For the worker.**
+pub fn forget_any_slot(width: u32) {
+    if let Some(any) = memory().any.get(width as usize) {
+        any.store(0, Ordering::Release);
+    }
+}
+
 /// For each width, the index that this session has read of the slot of its node, plus 1, and the node.
 static ANY: [Local<(u32, u64)>; MAX_NODE_BITS as usize + 1] =
     [const { Local::new(UNKNOWN) }; MAX_NODE_BITS as usize + 1];
 const UNKNOWN: (u32, u64) = (u32::MAX, 0);
 
-/// Registers what a change of settings clears. Called once, when the library is loaded.
+/// Registers the memory, and what a change of settings clears. Called once, when the library is loaded.
 pub fn init() {
+    LEASES.register();
     grantor::on_change(|| ANY.iter().for_each(|known| known.set(UNKNOWN)));
 }
 
@@ -151,9 +166,13 @@ impl Grantor for RegistryGrantor {
     }
 
     fn ended(&self, until: Micros) -> ! {
-        refuse(Some(until))
+        let (width, node) = RENEWED.get();
+        refuse(width, Some(node), Some(until))
     }
 }
+
+/// The width and the node of the last lease whose end this session has reached.
+static RENEWED: Local<(u32, u64)> = Local::new((0, 0));
 
 /// Returns the slot with the latest lease of a node, which may be in several ranges one after the other.
 fn find(width: u32, node: u64) -> Option<&'static LeaseSlot> {
@@ -183,11 +202,11 @@ fn find_or_request(width: u32, node: u64) -> (RangeInclusive<u64>, &'static Leas
         want(&memory().widths, width);
         wait_for(|| find(width, node)).unwrap_or_else(|| {
             // A node that only the session, role or database sets is not requested.
-            if width > 0 && !settings::is_listed(node) && note().is_none() && requests().is_served()
-            {
+            let is_listed = width == 0 || settings::is_listed(node);
+            if !is_listed && trouble(width, Some(node)).is_none() && requests().is_served() {
                 refuse_unlisted(width, node);
             }
-            refuse(None)
+            refuse(width, Some(node), None)
         })
     });
     let nodes = slot.nodes();
@@ -222,7 +241,7 @@ fn find_any_node(width: u32) -> u64 {
     let find = || Some((index_of_any(width), any_slot(width)?.first()));
     let (index, node) = find().unwrap_or_else(|| {
         want(&memory().any_widths, width);
-        wait_for(find).unwrap_or_else(|| refuse(None))
+        wait_for(find).unwrap_or_else(|| refuse(width, None, None))
     });
     if let Some(known) = ANY.get(width as usize) {
         known.set((index, node));
@@ -247,6 +266,7 @@ fn wait_for<T>(find: impl Fn() -> Option<T>) -> Option<T> {
 #[cold]
 fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
     orphan::refuse();
+    RENEWED.set((width, node));
     let head = memory();
     head.released.store(0, Ordering::Release);
     head.requests.wake(&WORKER);
@@ -265,28 +285,25 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
         .hint("Retry the statement. If the statement names the node, add the node to \"pg_mint.nodes\".")
         .raise();
     }
-    // A session that only ran ahead of the clock waits: the note may be about another node.
-    if note().is_some() && lease.until() <= clock::now() {
-        refuse(Some(lease.until()));
+    // A session that only ran ahead of the clock waits.
+    if lease.until() <= clock::now() && trouble(width, Some(node)).is_some() {
+        refuse(width, Some(node), Some(lease.until()));
     }
     clock::pause(POLL, Wait::Lease.event());
     find(width, node).map_or(lease, |slot| slot.lease())
 }
 
-/// Raises the error that there is no lease, with the reason that the registry or the connection to it gave.
+/// Raises the error that there is no lease of a node, or of any node of a width, with the reason that the registry or the
+/// connection to it gave.
 #[cold]
-fn refuse(ended: Option<Micros>) -> ! {
+fn refuse(width: u32, node: Option<u64>, ended: Option<Micros>) -> ! {
     let message = match ended {
         Some(until) if until > 0 => lease_ended(until),
         _ => "could not obtain a node from the registry".to_owned(),
     };
-    let note = note();
-    let hint = match &note {
-        Some(note) if note.contains(NO_ROOM) => "Restart the server.",
-        _ => "Check mint.leases, mint_registry.nodes of the registry, and the server log.",
-    };
-    let detail = match &note {
-        Some(note) => last_failure(note),
+    let trouble = trouble(width, node);
+    let detail = match &trouble {
+        Some(why) => last_failure(why),
         None if requests().is_served() => "The registry has not responded yet.".to_owned(),
         None => "The background worker that sends requests to the registry could not start, \
                  or has ended."
@@ -294,11 +311,26 @@ fn refuse(ended: Option<Micros>) -> ! {
     };
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .detail(detail)
-        .hint(hint)
+        .hint(remedy(&trouble.unwrap_or_default()))
         .raise()
 }
 
-/// Returns why the last request failed, if it did.
+/// Returns why the last request for a node failed, if it did; without a node, for any node of the width.
+fn trouble(width: u32, node: Option<u64>) -> Option<String> {
+    // The node that the registry chose has no number in its task.
+    let is_chosen = any_slot(width).is_some_and(|any| Some(any.first()) == node);
+    let is_own =
+        |trouble: &Trouble| trouble.is_of(width, node) || is_chosen && trouble.is_of(width, None);
+    let own = trouble::read(troubles()).into_iter().find(is_own);
+    own.map(|trouble| trouble.why)
+}
+
+/// Returns why requests failed last, each for itself.
+pub fn troubles() -> &'static Troubles {
+    &memory().troubles
+}
+
+/// Returns why the last requests failed, if any did.
 pub fn note() -> Option<String> {
     memory().requests.note()
 }
@@ -345,31 +377,12 @@ pub fn start_worker() {
     memory().requests.wake(&WORKER);
 }
 
+/// Returns what this server has in memory of the nodes that are assigned to it. **For the worker.**
+pub fn assigned() -> &'static AssignedMemory {
+    &memory().assigned
+}
+
 /// Returns how much of the registry's history this server has seen. **For the worker.**
 pub fn seen() -> &'static History {
     &memory().seen
-}
-
-/// Ends all leases, as the postmaster has ended: nobody can end the sessions that mint under them. **For the worker.**
-pub fn end_all() {
-    slots().filter(|slot| slot.id().is_some()).for_each(|slot| {
-        end(slot);
-    });
-}
-
-/// Ends a lease now. Returns a timestamp that all ids minted under it are before.
-pub fn end(slot: &LeaseSlot) -> Micros {
-    lanes::locked(|table| {
-        // In a full table nodes share lanes, whose other nodes continue: the lease lasts until its end.
-        if table.is_full() {
-            return slot.lease().until();
-        }
-        let is_of_lease = |lane: &&Lane| {
-            let layout = lane.layout();
-            layout.is_some_and(|layout| layout.node.width == slot.width())
-                && lane.node().is_some_and(|node| slot.nodes().contains(&node))
-        };
-        let lanes = table.lanes().filter(is_of_lease);
-        slot.lease().release(lanes)
-    })
 }

@@ -1,11 +1,14 @@
 //! A server that requests leases of nodes from a registry.
 
 pub mod assigned;
+pub mod assigned_memory;
 pub mod bounds;
+pub mod end;
 pub mod functions;
 pub mod leases;
 pub mod request;
 pub mod slot;
 pub mod tasks;
+pub mod trouble;
 pub mod usage;
 pub mod worker;

@@ -1,9 +1,9 @@
 //! What a member requests of the registry, and what that answers: calls of a function there, by its exact type.
 
+use crate::pg::catalog::spi::value;
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::{clock, host, server};
-use crate::pg::worker::dblink::value;
 use crate::pg::worker::transaction::one_line;
 use crate::registry::member::bounds;
 use crate::registry::member::bounds::Asked;
@@ -26,8 +26,8 @@ pub struct Answer {
     pub denial: Option<String>,
     /// Whether that is because no node is assigned to this server.
     pub is_unassigned: bool,
-    /// Whether that is because the registry is in quarantine.
-    pub is_quarantined: bool,
+    /// Whether that is because another server uses the node that was assigned to this one.
+    pub is_stranger: bool,
 }
 
 /// The only column of the registry's answers.
@@ -105,7 +105,7 @@ pub fn understand(asked: &Asked, text: &str) -> Result<(Answer, Option<LogPoint>
         length: answer.length,
         denial: answer.denial.as_deref().map(one_line),
         is_unassigned: answer.is_unassigned,
-        is_quarantined: answer.is_quarantined,
+        is_stranger: answer.is_stranger,
     };
     Ok((answer, seen))
 }

@@ -1,7 +1,7 @@
 //! The leases that this server holds, each in a slot of shared memory.
 
 use crate::pg::machine::clock;
-use mint_core::{Identity, Lease, LeaseTerm, LogPoint, Micros};
+use mint_core::{Identity, Incarnation, Lease, LeaseTerm, LogPoint, Micros};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -131,19 +131,19 @@ impl LeaseSlot {
 /// How much of its registry's history a server has seen, written and read by one worker after the other. Zeroed memory
 /// has seen nothing.
 #[repr(C)]
-pub struct History([AtomicU64; 4]);
+pub struct History([AtomicU64; 5]);
 
 impl History {
     /// Returns what was set last.
     pub fn get(&self) -> Option<LogPoint> {
-        let [system, age, start, position] =
-            [0, 1, 2, 3].map(|index| self.0[index].load(Ordering::Relaxed));
+        let words = self.0.each_ref().map(|cell| cell.load(Ordering::Relaxed));
+        let [system, timeline, start, incarnation, position] = words;
         (position != 0).then_some(LogPoint {
             identity: Identity {
                 system,
-                timeline: (age >> 32) as u32,
+                timeline: timeline as u32,
                 start: start.cast_signed(),
-                incarnation: age as u32,
+                incarnation: Incarnation(incarnation),
             },
             position,
         })
@@ -151,11 +151,11 @@ impl History {
 
     /// Sets it.
     pub fn set(&self, LogPoint { identity, position }: LogPoint) {
-        let age = u64::from(identity.timeline) << 32 | u64::from(identity.incarnation);
         let words = [
             identity.system,
-            age,
+            identity.timeline.into(),
             identity.start.cast_unsigned(),
+            identity.incarnation.0,
             position,
         ];
         for (cell, word) in self.0.iter().zip(words) {

@@ -3,13 +3,15 @@
 use crate::registry::identity::{bits, describe_nodes};
 use crate::registry::member::leases;
 use crate::registry::member::slot::LeaseSlot;
+use crate::registry::member::trouble::Task;
 use crate::registry::settings;
 
-/// A lease that is wanted: the width, and the first and the last node; without these, any one node.
-pub type Task = (u32, Option<(u64, u64)>);
-
 /// Returns the leases that are wanted for the widths that sessions need: by number, and with any node.
-pub fn tasks(widths: u64, any_widths: u64) -> Vec<Task> {
+pub fn tasks(widths: u64, mut any_widths: u64) -> Vec<Task> {
+    // The settings may list the assigned node as well, so it has to be known: that lease serves both.
+    if settings::is_assigned() && !settings::nodes().is_empty() {
+        any_widths |= widths;
+    }
     let each = |bits: u64| (0..u64::BITS).filter(move |width| bits >> width & 1 == 1);
     let mut tasks: Vec<Task> = each(any_widths).map(|width| (width, None)).collect();
     for width in each(widths) {
@@ -22,7 +24,9 @@ pub fn tasks(widths: u64, any_widths: u64) -> Vec<Task> {
             let (first, last) = (*range.start(), most.min(*range.end()));
             if width > 0 && first <= last {
                 let held = held_within(width, first, last);
-                let pieces = pieces(first, last, &held);
+                let own = assigned_node(width);
+                let pieces = pieces(first, last, &held)
+                    .filter(|&(from, to)| Some(from) != own || from != to);
                 tasks.extend(pieces.map(|piece| (width, Some(piece))));
             }
         }
@@ -30,15 +34,19 @@ pub fn tasks(widths: u64, any_widths: u64) -> Vec<Task> {
     tasks
 }
 
-/// Returns the nodes of the leases that are held of nodes of a range, in order.
+/// Returns the node that is assigned to this server, once it was leased.
+fn assigned_node(width: u32) -> Option<u64> {
+    let slot = leases::any_slot(width).filter(|_| settings::is_assigned());
+    slot.map(LeaseSlot::first)
+}
+
+/// Returns the nodes of the leases that are held of nodes of a range.
 fn held_within(width: u32, first: u64, last: u64) -> Vec<(u64, u64)> {
     let held = leases::usable_slots().filter(|slot| slot.width() == width && slot.id().is_some());
     let nodes = held.map(|slot| slot.nodes().into_inner());
-    let mut within: Vec<(u64, u64)> = nodes
+    nodes
         .filter(|&(from, to)| first <= from && to <= last)
-        .collect();
-    within.sort_unstable();
-    within
+        .collect()
 }
 
 /// Returns the leases to request of a range, of which the registry grants what is free: those that are held, and what

@@ -1,5 +1,6 @@
 //! What an administrator watches of the leases. Nothing here makes the memory, or talks to the registry.
 
+use crate::pg::machine::server;
 use crate::registry::member::leases::{self, made};
 use crate::registry::member::slot::{LeaseSlot, SLOTS};
 use crate::registry::settings;
@@ -30,6 +31,13 @@ pub fn held() -> Vec<&'static LeaseSlot> {
 /// Whether sessions have needed a lease, and the leases were not released since.
 pub fn are_wanted() -> bool {
     made() && leases::wanted() != (0, 0) && !leases::is_released()
+}
+
+/// Whether the registry that has answered this server last is on this server itself.
+pub fn is_own_registry() -> bool {
+    let seen = made().then(|| leases::seen().get()).flatten();
+    let own = (server::system_identifier(), server::start());
+    seen.is_some_and(|seen| (seen.identity.system, seen.identity.start) == own)
 }
 
 /// Returns why the last request failed, if it did.

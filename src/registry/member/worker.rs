@@ -7,17 +7,19 @@ use crate::pg::backend::orphan;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::machine::clock;
 use crate::pg::worker::dblink::{Query, Remote};
-use crate::pg::worker::transaction::attempt;
+use crate::pg::worker::transaction::{Failure, attempt};
 use crate::pg::worker::{deadline, lifecycle};
 use crate::pg::{charset, error};
-use crate::registry::member::assigned;
+use crate::registry::member::assigned::Assigned;
 use crate::registry::member::bounds::Asked;
-use crate::registry::member::leases;
 use crate::registry::member::request::{
     ANSWER, Answer, lease_query, read, release_query, understand,
 };
 use crate::registry::member::slot::LeaseSlot;
-use crate::registry::member::tasks::{Task, describe, find_slot, tasks as wanted_tasks};
+use crate::registry::member::tasks::{describe, find_slot, tasks as wanted_tasks};
+use crate::registry::member::trouble;
+use crate::registry::member::trouble::Task;
+use crate::registry::member::{end, leases};
 use crate::registry::protocol::Assignee;
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
@@ -26,7 +28,7 @@ use crate::statistics::{Count, Wait};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
-use mint_core::{LeaseTerm, Micros};
+use mint_core::{LeaseTerm, LogPoint, Micros};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
@@ -44,7 +46,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     if !lifecycle::begin(leases::requests()) {
         return;
     }
-    orphan::on_end(leases::end_all);
+    orphan::on_end(end::end_all);
     let mut worker = Worker::new();
     while !ends() {
         let seen = leases::requests().last();
@@ -98,6 +100,7 @@ struct Worker {
     length: Option<Micros>,
     /// Whether the chosen node is the one that is assigned to this server.
     is_assigned: bool,
+    assigned: Assigned,
 }
 
 /// The shortest time from one request for the same nodes to the next, however many sessions want them.
@@ -118,6 +121,7 @@ impl Worker {
             failures: BTreeMap::new(),
             length: None,
             is_assigned: settings::is_assigned(),
+            assigned: Assigned::default(),
         }
     }
 
@@ -150,15 +154,19 @@ impl Worker {
             self.due.clear();
         }
         let is_assigned = settings::is_assigned();
-        if std::mem::replace(&mut self.is_assigned, is_assigned) != is_assigned {
-            let chosen = (0..=MAX_NODE_BITS).filter_map(leases::any_slot);
-            self.release(chosen.collect());
+        let is_switched = std::mem::replace(&mut self.is_assigned, is_assigned) != is_assigned;
+        if is_switched {
+            (0..=MAX_NODE_BITS).for_each(leases::forget_any_slot);
+            self.due.clear();
         }
         let tasks = wanted_tasks(widths, any_widths);
         self.due.retain(|task, _| tasks.contains(task));
         self.failures.retain(|task, _| tasks.contains(task));
-        // First, as a new range may have nodes of an old one.
-        self.release_unwanted(&tasks);
+        // First, as a new range may have nodes of an old one; but later where the node is chosen in another way, as
+        // sessions still mint as the old one.
+        if !is_switched {
+            self.release_unwanted(&tasks);
+        }
         let is_waited_for = !requests.is_answered(requested);
         let mut retry = None;
         for task in tasks {
@@ -171,6 +179,8 @@ impl Worker {
                 break;
             }
         }
+        let failures = self.failures.iter().map(|(&task, (why, _))| (task, &**why));
+        leases::troubles().set(&trouble::write(failures));
         let mut reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
         reasons.dedup();
         requests.set_note(&reasons.join("; "));
@@ -213,8 +223,8 @@ impl Worker {
         );
         let before = self.failures.remove(&task);
         if let Err(why) = result {
-            let pattern = without_numbers(&why);
-            if before.is_none_or(|(before, _)| without_numbers(&before) != pattern) {
+            let pattern = trouble::without_numbers(&why);
+            if before.is_none_or(|(before, _)| trouble::without_numbers(&before) != pattern) {
                 error::log(format!(
                     "could not obtain lease of {}: {why}",
                     describe(task)
@@ -239,7 +249,10 @@ impl Worker {
             let (nodes, lease) = (slot.nodes(), slot.lease());
             let nodes = Some((*nodes.start(), *nodes.end()));
             let (from, until) = (lease.from(), lease.until());
-            let answer = self.ask(width, nodes, Some((id, LeaseTerm { from, until })), None)?;
+            let told = Some((id, LeaseTerm { from, until }));
+            let answer = self
+                .ask(width, nodes, told, None)
+                .map_err(|failure| failure.why)?;
             match answer.denial {
                 None => {
                     slot.extend(answer.span);
@@ -249,8 +262,7 @@ impl Worker {
                 // The registry does not know the lease: it is another one, or has forgotten it. Another member may have
                 // the nodes by now.
                 Some(_) => {
-                    leases::end(slot);
-                    slot.lose();
+                    end::abandon(slot);
                 }
             }
         }
@@ -266,7 +278,9 @@ impl Worker {
         if slot.is_none() && !leases::has_room() {
             return Err(leases::NO_ROOM.to_owned());
         }
-        let answer = self.ask(width, wanted, None, None)?;
+        let answer = self
+            .ask(width, wanted, None, None)
+            .map_err(|failure| failure.why)?;
         if let Some(why) = answer.denial {
             return Err(why);
         }
@@ -280,18 +294,23 @@ impl Worker {
 
     /// Leases the node that is assigned to this server, or mints as it without a lease.
     fn lease_assigned(&mut self, width: u32) -> Result<(), String> {
-        let lease = leases::any_slot(width).and_then(|slot| {
-            let (from, until) = (slot.lease().from(), slot.lease().until());
-            Some((slot.id()?, LeaseTerm { from, until }))
-        });
-        let (told, answer) = match assigned::describe() {
+        let lease = self.assigned.held(width);
+        let (told, answer) = match self.assigned.describe(width) {
             Ok(assignee) => {
                 let told = assignee.max_outage;
                 (told, self.ask(width, None, lease, Some(assignee)))
             }
-            Err(why) => (None, Err(why)),
+            Err(why) => (None, Err(Failure::local(why))),
         };
-        assigned::settle(width, told, answer)
+        // Of a width of which sessions need only nodes that the settings list, none has to be assigned.
+        let (_, any_widths) = leases::wanted();
+        let is_needed = any_widths >> width & 1 == 1;
+        let is_unassigned = matches!(&answer, Ok(answer) if answer.is_unassigned);
+        let settled = self.assigned.settle(width, told, answer);
+        settled.or_else(|why| match is_unassigned && !is_needed {
+            true => Ok(()),
+            false => Err(why),
+        })
     }
 
     /// Requests a new lease, or the renewal of one; of the node that is assigned to this server by its assignee.
@@ -301,11 +320,10 @@ impl Worker {
         nodes: Option<(u64, u64)>,
         lease: Option<(i64, LeaseTerm)>,
         assignee: Option<Assignee>,
-    ) -> Result<Answer, String> {
-        let server = self
-            .registry
-            .as_deref()
-            .ok_or("parameter \"pg_mint.registry\" is not set")?;
+    ) -> Result<Answer, Failure> {
+        let server = self.registry.as_deref().ok_or_else(|| {
+            Failure::local("parameter \"pg_mint.registry\" is not set".to_owned())
+        })?;
         let asked = Asked {
             width,
             nodes,
@@ -316,10 +334,12 @@ impl Worker {
         };
         let query = |_: &str| lease_query(&asked, assignee.clone());
         let text = self.remote.ask(server, &query, ANSWER, |row| read(&row))?;
-        let (answer, seen) = understand(&asked, &text)?;
+        let (answer, seen) = understand(&asked, &text).map_err(Failure::local)?;
         self.length = Some(answer.length);
-        // Also from a denial: else this server would tell of the history that it knows again and again.
-        if let Some(seen) = seen {
+        // Also from a denial: else this server would tell of the history that it knows again and again. But it does not
+        // forget that it has seen more of the same one.
+        let follows = |seen: &LogPoint| asked.seen.is_none_or(|before| seen.may_follow(before));
+        if let Some(seen) = seen.filter(follows) {
             leases::seen().set(seen);
         }
         Ok(answer)
@@ -340,7 +360,7 @@ impl Worker {
 
     fn release(&mut self, slots: Vec<&'static LeaseSlot>) {
         let key = self.key;
-        let ended: Vec<(u64, i64, Micros)> = slots.into_iter().filter_map(end_lease).collect();
+        let ended: Vec<(u64, i64, Micros)> = slots.into_iter().filter_map(end::end_held).collect();
         let last = ended.iter().map(|&(.., used)| used).max();
         let is_heard = ended
             .iter()
@@ -363,14 +383,6 @@ impl Worker {
     }
 }
 
-/// Ends a lease that is held. Returns the key of its registry, its number, and a timestamp that all its ids are before.
-fn end_lease(slot: &LeaseSlot) -> Option<(u64, i64, Micros)> {
-    let id = slot.id()?;
-    let used = leases::end(slot);
-    slot.lose();
-    Some((slot.registry(), id, used))
-}
-
 /// Waits for the clock where ids were minted ahead of it. Until then the registry grants their nodes to no member, and
 /// sessions that want to mint again would be refused.
 fn wait_until_past(used: Micros) {
@@ -382,12 +394,4 @@ fn wait_until_past(used: Micros) {
             Wait::Clock.event(),
         );
     }
-}
-
-/// Strips digits, so that an error that repeats with other times in it is logged once.
-fn without_numbers(reason: &str) -> String {
-    reason
-        .chars()
-        .filter(|sign| !sign.is_ascii_digit())
-        .collect()
 }

@@ -9,14 +9,12 @@ use crate::registry::server::grant::{grant_lease, random_id};
 use crate::registry::server::place;
 use crate::registry::server::place::Caller;
 use crate::registry::server::request::{
-    GrantedLease, Member, Nodes, describe_denial, printable, read_log_state,
+    GrantedLease, Limits, Member, Nodes, describe_denial, printable, read_log_state,
 };
-use crate::registry::server::tables::{
-    Limits, State, Tables, arguments, with_tables, with_tables_in,
-};
+use crate::registry::server::tables::{State, Tables, arguments, with_tables, with_tables_in};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::QUARANTINE;
-use mint_core::{Identity, Micros, Registry};
+use mint_core::{Identity, Incarnation, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 
@@ -36,7 +34,7 @@ pub fn create(length: Micros, max_skew: Micros, limits: Limits) {
         };
         // Random, so that members tell it from another registry, which they may have used before.
         let identity = Identity {
-            incarnation: (random::bits() >> 33) as u32,
+            incarnation: Incarnation(random::bits() >> 1),
             ..read_log_state().identity
         };
         let identity = identity::to_numbers(identity).map(DatumWithOid::from);
@@ -102,12 +100,19 @@ fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
 
 /// Begins a quarantine.
 pub fn begin_quarantine() {
-    with_state(|registry, now| registry.quarantine(now));
+    with_state(|registry, now| registry.quarantine(now, random::bits() as u32));
 }
 
 /// Ends a quarantine early.
 pub fn end_quarantine() {
     with_state(|registry, now| registry.quarantine = now);
+}
+
+/// Expects the next start of the server within a time, and returns its end.
+pub fn prepare_restart(within: Micros) -> Micros {
+    let until = clock::now() + within;
+    with_state(|registry, _| registry.restart_until = until);
+    until
 }
 
 /// Changes the state of the registry.
@@ -156,11 +161,18 @@ pub fn reserve_as(
     match nodes.and_then(|nodes| grant_lease(tables, &state, now, nodes, &member)) {
         Ok(GrantedLease { id, nodes, .. }) => {
             let update = "UPDATE mint_registry.leases
-                 SET assigned = $2, lease_until = CASE WHEN $2 THEN lease_from ELSE 'infinity'::pg_catalog.timestamptz END,
+                 SET assigned = $2,
+                     lease_from = CASE WHEN $2 THEN $past ELSE lease_from END,
+                     lease_until = CASE WHEN $2 THEN $past ELSE 'infinity'::pg_catalog.timestamptz END,
                      free_from = 'infinity'::pg_catalog.timestamptz,
                      system_identifier = NULL, address = NULL, written = $transaction
                  WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
-            tables.update(update, &[id.into(), is_assigned.into()]);
+            // An assigned node has no lease yet, by every clock.
+            let past = "(lease_from::pg_catalog.timestamptz OPERATOR(pg_catalog.-) (SELECT max_skew FROM mint_registry.registry)::pg_catalog.interval)";
+            tables.update(
+                &update.replace("$past", past),
+                &[id.into(), is_assigned.into()],
+            );
             nodes
         }
         Err(denial) => report(Code::ERRCODE_OBJECT_IN_USE, denial).raise(),
@@ -235,7 +247,7 @@ fn evict(
         let ids: Vec<i64> = rows.filter_map(|row| row.get(1).or_report()).collect();
         // A registry in quarantine may have forgotten that a lease was renewed.
         let update = "UPDATE mint_registry.leases
-             SET id = $2, written = $transaction,
+             SET id = $2, instance = NULL, written = $transaction,
                  lease_until = CASE WHEN lease_until OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz
                      THEN $3::pg_catalog.timestamptz ELSE lease_until END,
                  free_from = CASE WHEN free_from OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz

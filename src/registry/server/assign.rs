@@ -1,13 +1,15 @@
 //! Nodes that are assigned to a holder for good, which nobody else is ever granted.
 //!
 //! An assigned node is a lease that is never free again. The first server of the holder's name that leases it makes it
-//! its own, by a key that it has chosen: a copy of that server, at another place, is refused, and so is a server that only
-//! knows the name. So the server may mint under it while the registry is away, for as long as it has ever told the registry: nobody
-//! else gets the node for that time, even when it is taken away.
+//! its own, by keys that the two agree on: see [`assigned_rules`](mint_core::registry::assigned_rules). So the server may
+//! mint under it while the registry is away, for as long as it has ever told the registry: nobody else gets the node for
+//! that time, even when it is taken away.
 
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
+use crate::pg::error;
 use crate::pg::error::{OrReport, report};
+use crate::pg::machine::clock;
 use crate::registry::identity::bits;
 use crate::registry::protocol::Assignee;
 use crate::registry::server::admin::{admit, reserve_as};
@@ -19,8 +21,9 @@ use crate::registry::server::request::{
 };
 use crate::registry::server::tables::{Tables, with_tables};
 use mint_core::clock::timestamp_text;
+use mint_core::registry::assigned_rules::{Key, Standing, Stranger, Tenancy, Tenant};
 use mint_core::registry::lease_rules::QUARANTINE;
-use mint_core::{Denial, LeaseTerm, Micros, Registry};
+use mint_core::{Denial, LeaseTerm, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
 
@@ -29,22 +32,42 @@ struct Assigned {
     id: i64,
     nodes: Nodes,
     term: LeaseTerm,
-    /// The server that uses it; none before its first lease.
-    assignee: Option<Assignee>,
+    tenancy: Tenancy,
+    /// Where the server is that uses it.
+    place: String,
+    /// For how long at most that server has ever said that it uses the node without the registry; none is without a limit.
+    max_outage: Option<Micros>,
+    /// Whether the registry itself wrote the row.
+    is_intact: bool,
+}
+
+impl Assigned {
+    /// Returns where its server is, in a message.
+    fn at(&self) -> String {
+        match self.place.as_str() {
+            "" => String::new(),
+            place => format!(" at {place}"),
+        }
+    }
 }
 
 /// Assigns a node of a width to a holder: any free one, or this one if it is free. That can be done in a quarantine too, as
-/// the holder gets no lease before its end. Returns the node; the one that the holder has, if any.
-pub fn assign(width: i32, holder: &str, node: Option<Nodes>) -> i64 {
+/// the holder gets no lease before its end. Returns the node; the one that the holder has, if any, which `moved` gives to
+/// the next server of that name.
+pub fn assign(width: i32, holder: &str, node: Option<Nodes>, moved: bool) -> i64 {
     let holder = printable(holder);
     with_tables(Caller::Owner, |tables| {
-        if let Some(assigned) = find(tables, width, &holder, None) {
+        tables.load_and_check_state(true, None);
+        if let Some(assigned) = find(tables, width, &holder, true) {
             if node.is_some_and(|node| node.range != assigned.nodes.range) {
                 let nodes = assigned.nodes.describe();
                 let message = format!("{nodes} is assigned to \"{holder}\"");
                 report(Code::ERRCODE_OBJECT_IN_USE, message)
                     .hint("Use mint.registry_unassign() first.")
                     .raise();
+            }
+            if moved {
+                vacate(tables, &assigned);
             }
             return *assigned.nodes.range.start();
         }
@@ -61,22 +84,35 @@ pub fn assign(width: i32, holder: &str, node: Option<Nodes>) -> i64 {
     })
 }
 
+/// Makes the node that of the next server of its holder's name. The instance stays, which is not to be that server. The
+/// caller has locked the state.
+fn vacate(tables: &mut Tables<'_, '_>, assigned: &Assigned) {
+    let update = "UPDATE mint_registry.leases
+         SET id = $2, place = NULL, origin = NULL, key_counter = NULL, key_number = NULL, copy_place = NULL, copy_seen = NULL,
+             written = $transaction
+         WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+    let id = random_id();
+    tables.update(update, &[assigned.id.into(), id.into()]);
+    tables.save_changes(assigned.id ^ id, Micros::MIN);
+}
+
 /// Takes a node away from its holder: a reservation is left for as long as the server may use the node from now on, as the
 /// registry may have forgotten its last lease. Returns when others can get it.
 pub fn unassign(width: i32, holder: &str) -> Option<TimestampWithTimeZone> {
     let holder = printable(holder);
     with_tables(Caller::Owner, |tables| {
         let (_, now) = tables.load_and_check_state(true, None);
-        let Some(assigned) = find(tables, width, &holder, None) else {
+        let Some(assigned) = find(tables, width, &holder, true) else {
             report(Code::ERRCODE_UNDEFINED_OBJECT, missing(width, &holder)).raise();
         };
-        let outage = match assigned.assignee {
-            Some(assignee) => assignee.max_outage,
-            None => Some(0),
+        let outage = match assigned.tenancy {
+            Tenancy::Vacant => Some(0),
+            Tenancy::Moved(_) | Tenancy::Taken(_) => assigned.max_outage,
         };
         let end = outage.map(|outage| assigned.term.until.max(now.saturating_add(outage)));
         let update = "UPDATE mint_registry.leases
-             SET id = $2, assigned = false, place = NULL, key = NULL, max_outage = NULL, login = NULL,
+             SET id = $2, assigned = false, place = NULL, origin = NULL, instance = NULL, key_counter = NULL, key_number = NULL,
+                 copy_place = NULL, copy_seen = NULL, max_outage = NULL, login = NULL,
                  system_identifier = NULL, address = NULL, written = $transaction,
                  lease_until = CASE WHEN $3 IS NULL THEN 'infinity'::pg_catalog.timestamptz ELSE $3 END,
                  free_from = CASE WHEN $4 IS NULL THEN 'infinity'::pg_catalog.timestamptz ELSE $4 END
@@ -96,141 +132,153 @@ pub fn unassign(width: i32, holder: &str) -> Option<TimestampWithTimeZone> {
     })
 }
 
-/// Leases the node that is assigned to a member, or renews the lease `told`.
-pub fn lease(
-    width: i32,
-    assignee: &Assignee,
-    told: Option<(i64, LeaseTerm)>,
-    member: &Member,
-) -> Answer {
-    let mut assignee = assignee.clone();
-    assignee.place = printable(&assignee.place);
+/// Leases the node that is assigned to a member, or renews its lease. `told`: the lease that the member holds in memory.
+pub fn lease(width: i32, assignee: &Assignee, told: Option<LeaseTerm>, member: &Member) -> Answer {
+    let assignee = Assignee {
+        place: printable(&assignee.place),
+        ..assignee.clone()
+    };
+    let proof = assignee.proof();
     with_tables(Caller::Member, |tables| {
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
-        let renewed = told.and_then(|(id, _)| find(tables, width, &member.name, Some(id)));
-        let is_renewal = renewed.is_some();
-        let assigned = match renewed {
-            Some(assigned) => Some(assigned),
-            None => {
-                // The lease gets another number: one at a time, like new ones.
-                (state, now) = tables.load_and_check_state(true, Some(member));
-                find(tables, width, &member.name, None)
+        // A renewal locks its own row only. The number of a new lease, and a copy that is noted, are one at a time: under the
+        // lock of the state, which comes before that of the row.
+        let is_renewal = find(tables, width, &member.name, false)
+            .is_some_and(|own| own.is_intact && proof.check(&own.tenancy) == Ok(Standing::Running));
+        if !is_renewal {
+            (state, now) = tables.load_and_check_state(true, Some(member));
+        }
+        let registry = &state.registry;
+        let agrees = registry.check_clock(now, member.clock).is_ok();
+        let refuse = |why: String| Answer::of(registry, agrees, None, Some(why));
+        let Some(own) = find(tables, width, &member.name, true) else {
+            return Answer {
+                is_unassigned: true,
+                ..refuse(missing(width, &member.name))
+            };
+        };
+        let standing = match proof.check(&own.tenancy) {
+            Ok(standing) => standing,
+            Err(stranger) => {
+                return Answer {
+                    is_stranger: true,
+                    ..refuse(turn_away(tables, stranger, &own, member, &assignee.place))
+                };
             }
         };
-        let told = told.filter(|_| is_renewal).map(|(_, term)| term);
-        let agrees = state.registry.check_clock(now, member.clock).is_ok();
-        let before = assigned.as_ref().and_then(|own| own.assignee.clone());
-        match decide(
-            &state.registry,
-            now,
-            width,
-            assigned,
-            (&assignee, told),
-            member,
-        ) {
-            Ok((id, lease)) => {
-                // A shorter limit counts for the server, which has promised nothing of its copies.
-                if let Some(before) = before {
-                    let limits = before.max_outage.zip(assignee.max_outage);
-                    assignee.max_outage = limits.map(|(before, now)| before.max(now));
-                }
-                write(tables, &lease, id, &assignee, member);
-                Answer::of(&state.registry, agrees, Some(lease), None)
+        if is_renewal && standing != Standing::Running {
+            return refuse("registry of nodes is busy".to_owned());
+        }
+        let is_evicted = matches!(own.tenancy, Tenancy::Taken(Tenant { instance: None, .. }));
+        let span = registry.check_clock(now, member.clock);
+        let span =
+            span.and_then(|()| registry.lease_assigned(now, standing, is_evicted, own.term, told));
+        match span {
+            Ok(span) => {
+                let lease = GrantedLease {
+                    id: if is_renewal { own.id } else { random_id() },
+                    nodes: own.nodes.clone(),
+                    span,
+                    free_from: Micros::MAX,
+                };
+                write(tables, &lease, &own, &assignee, member);
+                Answer::of(registry, agrees, Some(lease), None)
             }
-            Err(refusal) => Answer {
-                is_unassigned: matches!(refusal, Refusal::Unassigned(_)),
-                is_quarantined: matches!(refusal, Refusal::Denied(Denial::Quarantine { .. })),
-                ..Answer::of(
-                    &state.registry,
-                    agrees,
-                    None,
-                    Some(match refusal {
-                        Refusal::Unassigned(why) | Refusal::Leased(why) => why,
-                        Refusal::Denied(denial) => describe_denial(&state.registry, denial),
-                    }),
-                )
-            },
+            Err(Denial::Leased { until }) => refuse(format!(
+                "{} is leased by \"{}\"{} until {}",
+                own.nodes.describe(),
+                member.name,
+                own.at(),
+                timestamp_text(until)
+            )),
+            Err(denial) => refuse(describe_denial(registry, denial)),
         }
     })
 }
 
-/// Why an assigned node is not leased.
-enum Refusal {
-    Unassigned(String),
-    Leased(String),
-    Denied(Denial),
-}
-
-/// Returns the number of the lease as it was, and the lease as it is to be.
-fn decide(
-    registry: &Registry,
-    now: Micros,
-    width: i32,
-    assigned: Option<Assigned>,
-    (assignee, told): (&Assignee, Option<LeaseTerm>),
-    member: &Member,
-) -> Result<(i64, GrantedLease), Refusal> {
-    let assigned = assigned.ok_or_else(|| Refusal::Unassigned(missing(width, &member.name)))?;
-    let (nodes, name) = (assigned.nodes.describe(), &member.name);
-    let is_theirs = |own: &Assignee| own.place != assignee.place || own.key != assignee.key;
-    if assigned.assignee.as_ref().is_some_and(is_theirs) {
-        let place = &assignee.place;
-        return Err(Refusal::Unassigned(format!(
-            "{nodes} is assigned to another server of the name \"{name}\"; this one is at {place}"
-        )));
-    }
-    registry
-        .admit(now, member.clock, told)
-        .map_err(Refusal::Denied)?;
-    let (id, span) = match told {
-        Some(told) => (
-            assigned.id,
-            registry.renew(now, Some(assigned.term), told, []),
-        ),
-        None if assigned.term.until > now => {
-            let until = timestamp_text(assigned.term.until);
-            return Err(Refusal::Leased(format!(
-                "{nodes} is leased by \"{name}\" until {until}"
-            )));
-        }
-        None => (random_id(), registry.grant(now, [])),
-    };
-    let span = span.map_err(Refusal::Denied)?;
-    let lease = GrantedLease {
-        id,
-        nodes: assigned.nodes,
-        span,
-        free_from: Micros::MAX,
-    };
-    Ok((assigned.id, lease))
-}
-
-/// Finds the node that is assigned to a holder, and locks its row; of this number, if one is given.
-fn find(
+/// Returns why a node is not that of a member at this place. The caller has locked the state.
+fn turn_away(
     tables: &mut Tables<'_, '_>,
-    width: i32,
-    holder: &str,
-    id: Option<i64>,
-) -> Option<Assigned> {
-    let select = "SELECT lease_from, lease_until, id, first_node, place, key,
+    stranger: Stranger,
+    own: &Assigned,
+    member: &Member,
+    place: &str,
+) -> String {
+    let (nodes, name) = (own.nodes.describe(), &member.name);
+    match stranger {
+        Stranger::Copy => {
+            note_copy(tables, own, member, place);
+            format!(
+                "another server has used this key: one of the two is a copy; {nodes} is used{}, this server is at {place}",
+                own.at()
+            )
+        }
+        Stranger::Other => format!(
+            "{nodes} is assigned to another server of the name \"{name}\"{}; this server is at {place}, and does not have its keys",
+            own.at()
+        ),
+        Stranger::Replaced => {
+            format!("{nodes} was given to another server of the name \"{name}\"")
+        }
+    }
+}
+
+/// Writes down that a copy of the server has asked for its node.
+fn note_copy(tables: &mut Tables<'_, '_>, own: &Assigned, member: &Member, place: &str) {
+    const MINUTE: Micros = 60_000_000;
+    let update = "UPDATE mint_registry.leases
+         SET copy_place = $2, copy_seen = pg_catalog.statement_timestamp(), written = $transaction
+         WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8
+             AND (copy_seen IS NULL OR copy_place OPERATOR(pg_catalog.<>) $2::pg_catalog.text
+                 OR copy_seen OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz)
+         RETURNING 1";
+    let values = [
+        own.id.into(),
+        DecodedText(place.to_owned()).into(),
+        timestamp(clock::now() - MINUTE).into(),
+    ];
+    let noted = tables.update(update, &values);
+    if !noted.is_empty() {
+        error::log(format!(
+            "{} of \"{}\" was requested by a copy of its server: it is used{}, the copy is at {place}",
+            own.nodes.describe(),
+            member.name,
+            own.at()
+        ));
+    }
+}
+
+/// Finds the node that is assigned to a holder, and locks its row if it is to be changed.
+fn find(tables: &mut Tables<'_, '_>, width: i32, holder: &str, lock: bool) -> Option<Assigned> {
+    let select = "SELECT lease_from, lease_until, id, first_node, place,
              (pg_catalog.extract('epoch'::pg_catalog.text, max_outage)
-                 OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8
+                 OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
+             xmin OPERATOR(pg_catalog.=) written, origin, instance, key_counter, key_number
          FROM mint_registry.leases
          WHERE assigned AND node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-             AND holder OPERATOR(pg_catalog.=) $2::pg_catalog.text
-             AND ($3::pg_catalog.int8 IS NULL
-                 OR id OPERATOR(pg_catalog.=) $3::pg_catalog.int8 AND xmin OPERATOR(pg_catalog.=) written)
-         FOR UPDATE";
+             AND holder OPERATOR(pg_catalog.=) $2::pg_catalog.text";
     let name = DecodedText(holder.to_owned()).into();
-    let rows = tables.update(select, &[width.into(), name, id.into()]);
+    let lock = if lock { " FOR UPDATE" } else { "" };
+    let rows = tables.update(&format!("{select}{lock}"), &[width.into(), name]);
     if rows.is_empty() {
         return None;
     }
     let row = rows.first();
     let time = |column| row.get(column).or_report().map(to_micros);
-    let node = row.get::<i64>(4).or_report()?;
+    let number = |column| row.get::<i64>(column).or_report();
+    let (node, instance) = (number(4)?, number(9));
+    let key = number(10).zip(number(11));
+    let tenancy = match (number(8).zip(key), instance) {
+        (Some((origin, (counter, number))), instance) => Tenancy::Taken(Tenant {
+            origin,
+            key: Key { counter, number },
+            instance,
+        }),
+        (None, Some(instance)) => Tenancy::Moved(instance),
+        (None, None) => Tenancy::Vacant,
+    };
     Some(Assigned {
-        id: row.get(3).or_report()?,
+        id: number(3)?,
         nodes: Nodes {
             range: node..=node,
             ..Nodes::of_width(width)
@@ -239,48 +287,64 @@ fn find(
             from: time(1)?,
             until: time(2)?,
         },
-        assignee: row
+        tenancy,
+        place: row
             .get::<DecodedText>(5)
             .or_report()
-            .zip(row.get(6).or_report())
-            .map(|(DecodedText(place), key)| Assignee {
-                place,
-                key,
-                max_outage: row.get(7).or_report(),
-            }),
+            .map_or_else(String::new, |place| place.0),
+        max_outage: number(6),
+        is_intact: row.get(7).or_report().unwrap_or(false),
     })
 }
 
-/// Writes a lease of an assigned node that had the number `id` before.
+/// Writes a lease of an assigned node, the key that was agreed on, and what is known of the server.
 fn write(
     tables: &mut Tables<'_, '_>,
     lease: &GrantedLease,
-    id: i64,
+    own: &Assigned,
     assignee: &Assignee,
     member: &Member,
 ) {
     let update = "UPDATE mint_registry.leases
-         SET id = $2, lease_from = $3, lease_until = $4, place = $5, key = $6, max_outage = $7, login = $8, system_identifier = $9,
-             address = pg_catalog.inet_client_addr(), listed = $10::pg_catalog.text::pg_catalog.int8multirange,
+         SET id = $2, lease_from = $3, lease_until = $4, place = $5, max_outage = $6, login = $7, system_identifier = $8,
+             address = pg_catalog.inet_client_addr(), listed = $9::pg_catalog.text::pg_catalog.int8multirange,
              renewals = CASE WHEN id OPERATOR(pg_catalog.=) $2::pg_catalog.int8
                  THEN renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8 ELSE 0::pg_catalog.int8 END,
-             written = $transaction
+             origin = $10, instance = $11, key_counter = $12, key_number = $13, written = $transaction
          WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+    // A shorter limit counts for the server, which has promised nothing of its copies.
+    let max_outage = match own.tenancy {
+        Tenancy::Taken(_) => {
+            let limits = own.max_outage.zip(assignee.max_outage);
+            limits.map(|(before, now)| before.max(now))
+        }
+        Tenancy::Vacant | Tenancy::Moved(_) => assignee.max_outage,
+    };
+    let kept = match own.tenancy {
+        Tenancy::Taken(tenant) => Some(tenant.key),
+        Tenancy::Vacant | Tenancy::Moved(_) => None,
+    };
+    let proof = assignee.proof();
+    let key = proof.next.or(kept).or_else(|| proof.keys.last().copied());
+    let Key { counter, number } = key.unwrap_or_default();
     let values = [
-        id.into(),
+        own.id.into(),
         lease.id.into(),
         timestamp(lease.span.from).into(),
         timestamp(lease.span.until).into(),
         DecodedText(assignee.place.clone()).into(),
-        assignee.key.into(),
-        assignee.max_outage.map(interval).into(),
+        max_outage.map(interval).into(),
         member.login.clone().map(DecodedText).into(),
         member.system.into(),
         DecodedText(member.listed.clone()).into(),
+        proof.origin.into(),
+        proof.instance.into(),
+        counter.into(),
+        number.into(),
     ];
     tables.update(update, &values);
-    if id != lease.id {
-        tables.save_changes(id ^ lease.id, Micros::MIN);
+    if own.id != lease.id {
+        tables.save_changes(own.id ^ lease.id, Micros::MIN);
     }
 }
 

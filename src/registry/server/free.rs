@@ -4,8 +4,8 @@ use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::OrReport;
 use crate::registry::identity;
-use crate::registry::server::request::{Member, Nodes};
-use crate::registry::server::tables::{Limits, Tables, arguments};
+use crate::registry::server::request::{Limits, Member, Nodes};
+use crate::registry::server::tables::{Tables, arguments};
 use mint_core::Micros;
 
 /// Finds the highest node of a width that is free, one that no member lists if there is any. People number nodes from

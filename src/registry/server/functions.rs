@@ -4,15 +4,18 @@ use crate::pg::backend::hurry;
 use crate::pg::catalog::privilege;
 use crate::pg::datum::json::JsonText;
 use crate::pg::datum::text::DecodedText;
+use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::{report, required, sentence};
+use crate::pg::worker::visitor;
 use crate::registry::protocol;
 use crate::registry::protocol::{
     LeaseAnswer, LeaseRequest, PROTOCOL, ReleaseAnswer, Request, Seen, Term, Unreadable,
 };
-use crate::registry::server::request::{Answer, Member, Nodes, multirange, printable};
-use crate::registry::server::tables::Limits;
+use crate::registry::server::request::{Answer, Limits, Member, Nodes, multirange, printable};
 use crate::registry::server::{admin, assign, grant};
-use mint_core::registry::lease_rules::{LARGEST_SKEW, LONGEST_LEASE, SHORTEST_LEASE};
+use mint_core::registry::lease_rules::{
+    LARGEST_SKEW, LONGEST_LEASE, LONGEST_RESTART, SHORTEST_LEASE,
+};
 use mint_core::{LeaseTerm, LogPoint, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::Interval;
@@ -95,21 +98,24 @@ fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
 }
 
 /// Assigns any free node, or this one, to a holder for good: the server of that name, with `pg_mint.node` = 'assigned'.
-/// Returns the node, and the same at the next call.
+/// Returns the node, and the same at the next call. With `moved`, the server that had the node is gone, or has lost its
+/// file: the next one of that name gets it, when the last lease has ended.
 #[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
 fn registry_assign(
     node_bits: Option<i32>,
     holder: Option<DecodedText>,
     node: default!(Option<i64>, "NULL"),
+    moved: default!(Option<bool>, "false"),
 ) -> i64 {
     let node_bits = required(node_bits, "node_bits");
     let holder = required(holder, "holder").0;
+    let moved = required(moved, "moved");
     Nodes::of_width(node_bits);
     if holder.is_empty() {
         refuse("holder must not be empty");
     }
     let node = node.map(|node| Nodes::new(node_bits, node, node));
-    assign::assign(node_bits, &holder, node)
+    assign::assign(node_bits, &holder, node, moved)
 }
 
 /// Takes the node away from its holder. Returns when others can get it: the server may mint as that node until then, as
@@ -153,6 +159,21 @@ fn registry_end_quarantine() {
     admin::end_quarantine();
 }
 
+/// Lets the registry continue without a quarantine after the next start of its server, if that is within this time and
+/// nothing else has changed. Returns until when. **Not for a copy of the server that takes its place**: see the page on
+/// several servers.
+#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
+fn registry_prepare_restart(
+    within: default!(Option<Interval>, "'5 min'"),
+) -> Option<TimestampWithTimeZone> {
+    let within = required(within, "within").as_micros();
+    let within = Micros::try_from(within).unwrap_or(Micros::MAX);
+    if !(1..=LONGEST_RESTART).contains(&within) {
+        refuse("within must be greater than zero and at most 1 hour");
+    }
+    timestamp(admin::prepare_restart(within))
+}
+
 /// Answers a request of a member: for a lease, its renewal or its release. See [`protocol`]. **For members, not for
 /// people.**
 ///
@@ -171,6 +192,7 @@ fn registry_request(request: JsonText) -> JsonText {
         }),
     });
     hurry::commit_within(COMMIT_WITHIN);
+    visitor::leave_when_stopping();
     answer
 }
 
@@ -186,8 +208,9 @@ fn lease(asked: LeaseRequest) -> LeaseAnswer {
     };
     let width = asked.node_bits;
     if let Some(assignee) = &asked.assignee {
-        let told = asked.lease;
-        let told = told.map(|Term { id, from, until }| (id, LeaseTerm { from, until }));
+        let told = asked
+            .lease
+            .map(|Term { from, until, .. }| LeaseTerm { from, until });
         return assign::lease(width, assignee, told, &member).into();
     }
     let nodes = asked
@@ -239,7 +262,7 @@ impl From<Answer> for LeaseAnswer {
             seen: answer.seen.map(Seen::from),
             denial: answer.denial,
             is_unassigned: answer.is_unassigned,
-            is_quarantined: answer.is_quarantined,
+            is_stranger: answer.is_stranger,
         }
     }
 }
@@ -250,6 +273,6 @@ extension_sql_file!(
     requires = [
         registry_create, registry_drop, registry_reserve, registry_unreserve, registry_evict,
         registry_assign, registry_unassign, registry_evict_nodes, registry_begin_quarantine,
-        registry_end_quarantine, registry_request
+        registry_end_quarantine, registry_prepare_restart, registry_request
     ]
 );

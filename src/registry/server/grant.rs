@@ -92,15 +92,19 @@ fn renew_lease(
 /// Ends a lease, under which nothing was minted at or after `until`. False when there is no such lease.
 pub fn release(id: i64, until: Micros) -> bool {
     with_tables(Caller::Member, |tables| {
+        // An assigned node is free for its server when its lease has ended by every clock. This one has ended.
         let update = "UPDATE mint_registry.leases
-             SET lease_until = $end, free_from = CASE WHEN assigned THEN free_from ELSE $end END, written = $transaction
+             SET lease_from = CASE WHEN assigned THEN $early ELSE lease_from END,
+                 lease_until = CASE WHEN assigned THEN $early ELSE $end END,
+                 free_from = CASE WHEN assigned THEN free_from ELSE $end END, written = $transaction
              WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8 AND xmin OPERATOR(pg_catalog.=) written
              RETURNING 1";
         let end =
             "CASE WHEN lease_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN lease_from
             WHEN lease_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN lease_until
             ELSE $2::pg_catalog.timestamptz END";
-        let update = update.replace("$end", end);
+        let early = "($end) OPERATOR(pg_catalog.-) (SELECT max_skew FROM mint_registry.registry)";
+        let update = update.replace("$early", early).replace("$end", end);
         let rows = tables.update(&update, &[id.into(), timestamp(until).into()]);
         !rows.is_empty()
     })

@@ -4,6 +4,7 @@ use crate::pg::catalog::tables::OwnedTables;
 use crate::pg::catalog::{extension, privilege, relation, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
+use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ffi::CStr;
 
@@ -106,7 +107,7 @@ impl Place {
     }
 
     /// Runs `work` with the rights of the tables' owner.
-    pub fn as_owner<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn as_owner<T>(&self, work: impl FnOnce(&mut SpiClient<'_>) -> T) -> T {
         self.0.as_owner(work)
     }
 }

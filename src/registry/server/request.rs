@@ -5,7 +5,7 @@ use crate::pg::machine::server;
 use crate::registry::identity::{bits, describe_nodes};
 use mint_core::clock::timestamp_text;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
-use mint_core::{Denial, Identity, LeaseEnd, LeaseTerm, LogPoint, Micros, Registry};
+use mint_core::{Denial, Identity, Incarnation, LeaseEnd, LeaseTerm, LogPoint, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
@@ -78,6 +78,8 @@ pub struct Holder {
     pub end: LeaseEnd,
     /// Whether the nodes are reserved.
     pub is_reserved: bool,
+    /// Whether the node is assigned to the holder.
+    pub is_assigned: bool,
 }
 
 /// Describes who has which of the nodes that another wants.
@@ -88,8 +90,12 @@ pub fn describe_holders(holders: &[Holder]) -> String {
                     nodes,
                     end,
                     is_reserved,
+                    is_assigned,
                 }: &Holder| {
         let (nodes, verb) = (nodes.describe(), nodes.verb());
+        if *is_assigned {
+            return format!("{nodes} {verb} assigned to \"{name}\"");
+        }
         if *is_reserved {
             return format!("{nodes} {verb} reserved for \"{name}\"");
         }
@@ -147,6 +153,13 @@ pub fn multirange(ranges: &[(i64, i64)]) -> String {
     format!("{{{}}}", each.collect::<Vec<_>>().join(","))
 }
 
+/// How much one login can hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub leases: i64,
+    pub nodes: i64,
+}
+
 /// The registry's answer.
 pub struct Answer {
     /// The lease that is granted; of a renewal that is denied for a time, the lease as it was.
@@ -157,10 +170,10 @@ pub struct Answer {
     pub seen: Option<LogPoint>,
     /// The reason why nothing is granted.
     pub denial: Option<String>,
-    /// Whether that is because no node is assigned to the member, at its place.
+    /// Whether that is because no node is assigned to the member.
     pub is_unassigned: bool,
-    /// Whether that is because the registry is in quarantine.
-    pub is_quarantined: bool,
+    /// Whether that is because another server uses the node that was the member's.
+    pub is_stranger: bool,
 }
 
 impl Answer {
@@ -180,7 +193,7 @@ impl Answer {
             }),
             denial,
             is_unassigned: false,
-            is_quarantined: false,
+            is_stranger: false,
         }
     }
 }
@@ -202,7 +215,7 @@ pub fn read_log_state() -> LogPoint {
             system: server::system_identifier(),
             timeline: server::timeline(),
             start: server::start(),
-            incarnation: 0,
+            incarnation: Incarnation::default(),
         },
         position: server::log_end(),
     }

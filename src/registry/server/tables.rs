@@ -3,22 +3,24 @@
 //! They are ordinary tables, which a restore or a DELETE by hand can change behind the registry's back. So each row
 //! says which transaction of the registry wrote it, and the state has a digest of the numbers of all leases.
 
-use crate::pg::backend::statement;
+use crate::pg::backend::{guc, statement};
 use crate::pg::catalog::extension;
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
 use crate::pg::error;
 use crate::pg::error::{OrReport, report};
-use crate::pg::machine::clock;
+use crate::pg::machine::{clock, random};
 use crate::registry::identity;
 use crate::registry::server::place;
 use crate::registry::server::place::{Caller, Place};
-use crate::registry::server::request::{GrantedLease, Holder, Member, Nodes, read_log_state};
+use crate::registry::server::request::{
+    GrantedLease, Holder, Limits, Member, Nodes, read_log_state,
+};
 use mint_core::{LeaseEnd, LeaseTerm, Micros, Registry, StateLoss};
 use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
 use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
-use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, Spi};
+use pgrx::{PgSqlErrorCode as Code, PgTryBuilder};
 use std::panic::AssertUnwindSafe;
 
 /// The registry's tables, open in a transaction.
@@ -34,13 +36,6 @@ pub struct State {
     digest: i64,
     /// Whether the registry itself wrote the row.
     is_intact: bool,
-}
-
-/// How much one login can hold.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    pub leases: i64,
-    pub nodes: i64,
 }
 
 /// Runs `work` with the tables of this database's registry open, if the user may.
@@ -64,26 +59,20 @@ pub fn with_tables_in<T>(
         .hint("Use SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")
         .raise();
     }
-    let in_tables = |client: &mut SpiClient<'_>| {
-        // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
-        let durable = "SELECT pg_catalog.set_config('synchronous_commit'::pg_catalog.text, 'on'::pg_catalog.text, true)
-            WHERE pg_catalog.current_setting('synchronous_commit'::pg_catalog.text)
-                OPERATOR(pg_catalog.=) ANY ('{off,local}'::pg_catalog.text[])";
-        client.update(durable, None, &[]).or_report();
-        if let Caller::Member = caller {
-            client.update(BOUNDED, None, &[]).or_report();
-        }
-        work(&mut Tables { client })
-    };
-    let in_place = AssertUnwindSafe(|| place.as_owner(|| Spi::connect_mut(in_tables)));
+    // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
+    if statement::commits_without_flush() {
+        guc::set_local(c"synchronous_commit", c"on");
+    }
+    if let Caller::Member = caller {
+        // Members ask again, so a request does not queue behind a lock for long.
+        guc::set_local(c"lock_timeout", c"1s");
+    }
+    let in_tables = |client: &mut SpiClient<'_>| work(&mut Tables { client });
+    let in_place = AssertUnwindSafe(|| place.as_owner(in_tables));
     PgTryBuilder::new(in_place)
         .catch_when(Code::ERRCODE_LOCK_NOT_AVAILABLE, |_| refuse_busy())
         .execute()
 }
-
-/// Members ask again, so a request does not queue behind a lock for long.
-const BOUNDED: &str =
-    "SELECT pg_catalog.set_config('lock_timeout'::pg_catalog.text, '1s'::pg_catalog.text, true)";
 
 #[cold]
 fn refuse_busy() -> ! {
@@ -132,6 +121,7 @@ fn state_of(row: &SpiTupleTable<'_>) -> State {
             max_skew: interval(2),
             horizon: time(3),
             quarantine: time(4),
+            restart_until: time(13),
             identity: identity::from_numbers([5, 6, 7, 8].map(number)),
         },
         limits: Limits {
@@ -160,6 +150,7 @@ fn holder_of(row: &SpiHeapTupleData<'_>, wanted: &Nodes) -> Option<Holder> {
             free_from: time(5)?,
         },
         is_reserved: row.get(6).or_report()?,
+        is_assigned: row.get(7).or_report()?,
     })
 }
 
@@ -210,16 +201,20 @@ impl<'conn> Tables<'_, 'conn> {
         let registry = &mut state.registry;
         let agrees = member.is_none_or(|member| registry.check_clock(now, member.clock).is_ok());
         let seen = member.and_then(|member| member.seen);
-        if agrees
-            && let Some(loss) = registry.detect_state_loss(now, read_log_state(), is_intact, seen)
-        {
+        if !agrees {
+            return (state, now);
+        }
+        let (here, random) = (read_log_state(), random::bits() as u32);
+        let is_resumed = registry.resume(now, here, is_intact);
+        let loss = registry.detect_state_loss(now, here, is_intact, seen, random);
+        if is_resumed || loss.is_some() {
             if !lock {
                 // Another request may detect it as well.
                 return self.load_and_check_state(true, member);
             }
             self.adopt();
             self.save_state(&state.registry);
-            log_loss(loss, member);
+            log_change(loss, member);
         }
         (state, now)
     }
@@ -229,7 +224,7 @@ impl<'conn> Tables<'_, 'conn> {
         let select = "SELECT lease, max_skew, horizon, quarantine,
                 CASE WHEN database OPERATOR(pg_catalog.=) $database THEN system_identifier END,
                 timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
-                xmin OPERATOR(pg_catalog.=) written
+                xmin OPERATOR(pg_catalog.=) written, restart_until
              FROM mint_registry.registry";
         let lock = if lock { " FOR UPDATE" } else { "" };
         let rows = self.update(&format!("{select}{lock}"), &[]);
@@ -265,12 +260,16 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn save_state(&mut self, registry: &Registry) {
         let update = "UPDATE mint_registry.registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
-                 database = $database, written = $transaction, digest = $6";
+                 database = $database, written = $transaction, digest = $6, 
+                 restart_until = CASE WHEN $7 IS NULL THEN '-infinity'::pg_catalog.timestamptz ELSE $7 END";
         let [system, timeline, start, incarnation] =
             identity::to_numbers(registry.identity).map(DatumWithOid::from);
         let quarantine = timestamp(registry.quarantine).into();
         let digest = self.digest().0.into();
-        let values = [quarantine, system, timeline, start, incarnation, digest];
+        let restart = timestamp(registry.restart_until).into();
+        let values = [
+            quarantine, system, timeline, start, incarnation, digest, restart,
+        ];
         self.update(update, &values);
     }
 
@@ -287,7 +286,10 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns the other leases and reservations of any of these nodes whose nodes are not free.
     pub fn holders(&mut self, nodes: &Nodes, id: i64, now: Micros) -> Vec<Holder> {
-        let select = "SELECT first_node, last_node, holder, lease_until, free_from, NOT pg_catalog.isfinite(free_from)
+        // An assigned node is never free, however long its server was away.
+        let select = "SELECT first_node, last_node, holder,
+                 CASE WHEN assigned THEN 'infinity'::pg_catalog.timestamptz ELSE lease_until END,
+                 free_from, NOT pg_catalog.isfinite(free_from), assigned
              FROM mint_registry.leases
              WHERE $overlaps AND (assigned OR id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8)
                  AND free_from OPERATOR(pg_catalog.>) $5::pg_catalog.timestamptz
@@ -302,7 +304,7 @@ impl<'conn> Tables<'_, 'conn> {
     /// Writes a new lease, in place of those of its nodes that have ended. The caller has locked the state.
     pub fn replace(&mut self, lease: &GrantedLease, member: &Member, now: Micros) {
         let delete = "DELETE FROM mint_registry.leases
-             WHERE $overlaps AND lease_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz
+             WHERE $overlaps AND lease_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz AND NOT assigned
              RETURNING id, lease_until";
         let rows = self.update(delete, &arguments(&lease.nodes, [timestamp(now).into()]));
         let ended = rows.filter_map(|row| {
@@ -369,16 +371,20 @@ impl<'conn> Tables<'_, 'conn> {
     }
 }
 
-/// Tells the operator why no new leases are granted.
-fn log_loss(loss: StateLoss, member: Option<&Member>) {
+/// Tells the operator why no new leases are granted, or why they are.
+fn log_change(loss: Option<StateLoss>, member: Option<&Member>) {
     let why = match (loss, member) {
-        (StateLoss::Returned, _) => "it was started, promoted, restored or copied".to_owned(),
-        (StateLoss::Changed, _) => "its tables were changed by hand, or restored".to_owned(),
-        (StateLoss::Told, Some(Member { name, login, .. })) => format!(
+        (None, _) => {
+            error::log("registry of nodes continues after a planned restart".to_owned());
+            return;
+        }
+        (Some(StateLoss::Returned), _) => "it was started, promoted, restored or copied".to_owned(),
+        (Some(StateLoss::Changed), _) => "its tables were changed by hand, or restored".to_owned(),
+        (Some(StateLoss::Told), Some(Member { name, login, .. })) => format!(
             "\"{name}\", connected as role \"{}\", has seen more of its history, or another one",
             login.as_deref().unwrap_or_default()
         ),
-        (StateLoss::Told, None) => String::new(),
+        (Some(StateLoss::Told), None) => String::new(),
     };
     error::log(format!("registry of nodes begins a quarantine: {why}"));
 }

@@ -10,7 +10,8 @@ use crate::pg::catalog::{extension, invalidation};
 use crate::pg::error::{Report, report};
 use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
-use crate::pg::shmem::{NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::{error, sequence};
 use crate::snowflake::settings;
 use crate::statistics::{self, Count};
@@ -288,8 +289,9 @@ fn slots() -> impl Iterator<Item = &'static Slot> {
         .filter(|slot| slot.database() != 0)
 }
 
-/// Registers callbacks. Called once, when the library is loaded.
+/// Registers the memory and callbacks. Called once, when the library is loaded.
 pub fn init() {
+    CEILINGS.register();
     invalidation::on_relation(detach);
 }
 
@@ -305,6 +307,10 @@ fn detach(relation: pg_sys::Oid) {
 /// Returns the highest time of ids that this database may have issued since the server started, in Unix microseconds; 1
 /// if none. The ceiling of a new extension begins there.
 pub fn highest() -> Micros {
+    // Without memory there were no ids. CREATE EXTENSION asks, after which the sizes of memory can still be set.
+    if !CEILINGS.is_made() {
+        return 1;
+    }
     own_slot().bounds.written().max(1)
 }
 

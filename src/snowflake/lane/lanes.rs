@@ -4,7 +4,8 @@ use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
-use crate::pg::shmem::{Memory, NamedSegment, Stamp};
+use crate::pg::shmem::rendezvous::Stamp;
+use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
 use crate::snowflake::settings;
 use mint_core::{
@@ -32,15 +33,20 @@ static LANES: NamedSegment<Head, Lane> = NamedSegment::sized_by(
     settings::LANES,
     &STAMP,
     slots,
-    init,
+    prepare,
 );
+
+/// Registers the memory. Called once, when the library is loaded.
+pub fn init() {
+    LANES.register();
+}
 
 /// Returns at least twice as many slots as lanes: that keeps probing short, and leaves room for shared lanes.
 fn slots() -> usize {
     ((settings::max_lanes() * 2).next_power_of_two() as usize).max(64)
 }
 
-fn init(head: &Head, lanes: &[Lane]) {
+fn prepare(head: &Head, lanes: &[Lane]) {
     let limit = settings::max_lanes().min(lanes.len() as u32 / 2);
     head.limit.store(limit, Ordering::Relaxed);
     for word in &head.secret {

@@ -2,7 +2,7 @@
 
 use crate::pg::backend::direct_mapped::DirectMapped;
 use crate::snowflake::error::bad_layout_bytes;
-use mint_core::hash::fibonacci;
+use mint_core::bytes::hash::fibonacci;
 use mint_core::{BUILTINS, Layout};
 use std::cell::UnsafeCell;
 

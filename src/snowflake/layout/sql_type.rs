@@ -7,6 +7,7 @@ use crate::pg::datum::text::Text;
 use crate::snowflake::error::{bad_layout_bytes, bad_layout_text};
 use crate::snowflake::layout::cache;
 use mint_core::Layout;
+use mint_core::snowflake::layout_text::check_length;
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
@@ -41,10 +42,9 @@ fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
 }
 
 fn parse(text: &[u8]) -> SnowflakeLayout {
-    let text = decode(text);
-    match text.parse::<Layout>() {
+    match check_length(text.len()).and_then(|()| decode(text).parse::<Layout>()) {
         Ok(layout) => SnowflakeLayout::from(&layout),
-        Err(error) => bad_layout_text(&text, &error).raise(),
+        Err(error) => bad_layout_text(text, &error).raise(),
     }
 }
 
@@ -82,7 +82,10 @@ extension_sql_file!(
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_layout_from_text(text: Text<'_>) -> SnowflakeLayout {
     static LAST: Cached<(Vec<u8>, SnowflakeLayout)> = Cached::new();
-    let parse = || (text.0.to_vec(), parse(text.0));
+    let parse = || {
+        let layout = parse(text.0);
+        (text.0.to_vec(), layout)
+    };
     LAST.get_matching(|(known, _)| known == text.0, parse).1
 }
 

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 pub struct Group {
     /// Where they connect.
     pub place: Place,
+    /// How often they were led elsewhere.
+    moves: AtomicUsize,
     clients: Vec<Client>,
 }
 
@@ -52,6 +54,7 @@ impl Group {
         };
         Self {
             place,
+            moves: AtomicUsize::new(0),
             clients: statements.iter().map(client).collect(),
         }
     }
@@ -89,7 +92,7 @@ impl Clients {
             let mut clients = Vec::new();
             for group in &self.groups {
                 for client in &group.clients {
-                    clients.push(scope.spawn(|| self.mint(&group.place, client)));
+                    clients.push(scope.spawn(|| self.mint(group, client)));
                 }
             }
             run_then_stop(&self.stop, story);
@@ -107,13 +110,14 @@ impl Clients {
         })
     }
 
-    fn mint(&self, place: &Place, client: &Client) -> (Vec<i64>, Vec<Refusal>) {
+    fn mint(&self, group: &Group, client: &Client) -> (Vec<i64>, Vec<Refusal>) {
         let (mut ids, mut refusals) = (Vec::new(), Vec::new());
-        let mut session = None;
+        let (mut session, mut moves) = (None, 0);
         while !self.stop.load(Ordering::Relaxed) {
-            let answer = match session.take() {
+            let before = std::mem::replace(&mut moves, group.moves.load(Ordering::SeqCst));
+            let answer = match session.take().filter(|_| before == moves) {
                 Some(session) => Ok(session),
-                None => place.try_connect(),
+                None => group.place.try_connect(),
             };
             let answer = answer.and_then(|mut found| {
                 let answer = found.try_column::<i64>(&client.sql);
@@ -125,7 +129,11 @@ impl Clients {
                 Ok(more) => {
                     self.count.fetch_add(more.len(), Ordering::Relaxed);
                     ids.extend(more);
-                    let now = self.now();
+                    // What was asked before a move is an answer of another server.
+                    let now = match moves == group.moves.load(Ordering::SeqCst) {
+                        true => self.now(),
+                        false => client.last.load(Ordering::Relaxed),
+                    };
                     let last = client.last.swap(now, Ordering::Relaxed);
                     client.longest.fetch_max(now - last, Ordering::Relaxed);
                     self.rest
@@ -144,17 +152,28 @@ impl Clients {
         (ids, refusals)
     }
 
+    /// Leads the clients of a group to another server, also those with a session on one that lives on. Returns the time:
+    /// what they get after it is of that server.
+    pub fn lead(&self, group: usize, place: &Place) -> u64 {
+        let group = &self.groups[group];
+        group.place.move_to(place);
+        group.moves.fetch_add(1, Ordering::SeqCst);
+        self.now()
+    }
+
     /// Returns the milliseconds since the start, never 0.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64 + 1
     }
 
-    /// Returns the longest time between two ids of a client since the last call.
+    /// Returns the longest time in which a client got no id since the last call, up to now.
     #[must_use]
     pub fn silence(&self, group: usize, client: usize) -> Duration {
-        let longest = &self.groups[group].clients[client].longest;
-        Duration::from_millis(longest.swap(0, Ordering::Relaxed))
+        let client = &self.groups[group].clients[client];
+        let longest = client.longest.swap(0, Ordering::Relaxed);
+        let last = client.last.load(Ordering::Relaxed);
+        Duration::from_millis(longest.max(self.now().saturating_sub(last)))
     }
 
     /// Returns whether a client got an id after `since`.

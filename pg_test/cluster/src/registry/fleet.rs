@@ -2,8 +2,9 @@
 
 use crate::load::clients::{Answers, Clients, Group};
 use crate::load::sessions::assert_unique;
-use crate::registry::members::{AUTO, Registry};
-use crate::registry::proxy::Proxy;
+use crate::registry::kind::Kind;
+use crate::registry::members::{Registry, first_id};
+use crate::registry::proxy::{Passing, Proxy};
 use crate::rng::Rng;
 use crate::server::process::Server;
 use crate::server::session::Session;
@@ -17,18 +18,24 @@ pub const ANY: [&str; 2] = [
     "SELECT snowflake_next_id() FROM generate_series(1, 50)",
 ];
 
-/// The member whose clock can be set. Only one: the handler of a timer, as of a deadline, reads the clock, which with
-/// libfaketime allocates memory, and what it interrupts may be about to do the same.
-pub const WITH_CLOCK: usize = 0;
+/// The first node that is assigned.
+const ASSIGNED_NODE: i64 = 700;
 
-/// A registry and its members. The last group of clients is for a guest: a copy of a member that runs beside it.
+/// A registry and its members. The last groups of clients are for guests: copies of members that run beside them.
 pub struct Fleet {
     pub(super) registry: Registry,
-    pub(super) proxy: Proxy,
+    /// One for each member.
+    pub(super) proxies: Vec<Proxy>,
     pub(super) members: Vec<Server>,
+    /// The member whose clock can be set. Only one: the handler of a timer, as of a deadline, reads the clock, which with
+    /// libfaketime allocates memory, and what it interrupts may be about to do the same.
+    pub(super) clocked: usize,
+    /// The nodes that are assigned, by their members.
+    assigned: Vec<(usize, i64)>,
     /// Earlier copies of the members' files, not started.
     pub(super) copies: Vec<Server>,
-    pub(super) guest: Option<Server>,
+    /// Servers that clients may still ask.
+    pub(super) gone: Vec<Server>,
     /// The ids that sessions got which are not the clients'.
     pub(super) others: Vec<Vec<i64>>,
     pub(super) rng: Rng,
@@ -37,35 +44,104 @@ pub struct Fleet {
 impl Fleet {
     /// Starts the members. `None`, with a message, where libfaketime is not installed.
     #[must_use]
-    pub fn start(registry: Registry, members: usize, rng: Rng) -> Option<Self> {
-        let proxy = Proxy::start(registry.socket());
-        let mut all = Vec::new();
-        for number in 0..members {
-            let name = format!("member {number}");
-            let builder = match number {
-                WITH_CLOCK => Server::build_with_clock(&name)?,
-                _ => Server::build(&name),
-            };
-            let member = registry.admit(builder.conf(AUTO).conf("pg_mint.nodes = '500'"));
-            member.connect("postgres").run(&format!(
-                "ALTER SERVER registry OPTIONS (SET host '127.0.0.1', SET port '{}')",
-                proxy.port()
-            ));
-            all.push(member);
-        }
-        let copies = all.iter().map(|member| member.copied("an old copy"));
-        Some(Self {
-            copies: copies.collect(),
-            members: all,
+    pub fn start(registry: Registry, members: usize, mut rng: Rng) -> Option<Self> {
+        let clocked = rng.below(members);
+        let mut fleet = Self {
             registry,
-            proxy,
-            guest: None,
+            proxies: Vec::new(),
+            members: Vec::new(),
+            clocked,
+            assigned: Vec::new(),
+            copies: Vec::new(),
+            gone: Vec::new(),
             others: Vec::new(),
             rng,
-        })
+        };
+        for number in 0..members {
+            let kind = Kind::of(number);
+            let name = format!("member {number}");
+            let mut builder = match number == clocked {
+                true => Server::build_with_clock(&name)?,
+                false => Server::build(&name),
+            };
+            if kind == Kind::Assigned {
+                builder = builder.on_disk();
+                fleet.assigned.push((number, ASSIGNED_NODE + number as i64));
+            }
+            let builder = builder
+                .conf(&kind.setting(number))
+                .conf("pg_mint.nodes = '500'");
+            let member = fleet.registry.admit(builder);
+            let proxy = Proxy::start(fleet.registry.socket());
+            proxy.lead(&member);
+            fleet.proxies.push(proxy);
+            fleet.members.push(member);
+        }
+        fleet.assign_nodes();
+        for member in &fleet.members {
+            // So that a copy of an assigned member has keys.
+            first_id(member, ANY[0]);
+            fleet.copies.push(member.twin("an old copy"));
+        }
+        Some(fleet)
     }
 
-    /// Returns clients for each member and for a guest.
+    /// Assigns nodes in a registry that is new.
+    pub(super) fn assign_nodes(&self) {
+        let mut admin = self.registry.connect();
+        for (number, node) in &self.assigned {
+            admin.run(&format!(
+                "SELECT mint.registry_assign(13, 'member {number}', {node})"
+            ));
+        }
+    }
+
+    /// Gives the node of an assigned member to the next server of its name, as an operator does after a restore.
+    pub(super) fn give_back(&self, number: usize) {
+        if Kind::of(number) == Kind::Assigned {
+            self.registry.connect().run(&format!(
+                "SELECT mint.registry_assign(13, 'member {number}', moved => true)"
+            ));
+        }
+    }
+
+    /// Returns a member of each kind, at random.
+    pub(super) fn pick_members(&mut self) -> Vec<usize> {
+        let pick = |kind| {
+            let all: Vec<usize> = (0..self.members.len())
+                .filter(|&number| Kind::of(number) == kind)
+                .collect();
+            self.rng.pick(&all)
+        };
+        Kind::ALL.into_iter().map(pick).collect()
+    }
+
+    /// Lets all members renew their leases at about the same time, so that what a fault costs does not depend on how long ago
+    /// each one did so; then waits for a part of the time until they do again.
+    pub(super) fn align(&mut self) {
+        for member in &self.members {
+            member
+                .connect("postgres")
+                .run("ALTER SERVER registry OPTIONS (SET connect_timeout '3')");
+        }
+        let interval = self.registry.lease.as_millis() as usize / 3;
+        let pause = 1_100 + self.rng.below(interval.saturating_sub(1_100).max(1));
+        std::thread::sleep(Duration::from_millis(pause as u64));
+    }
+
+    /// Changes what passes between all members and the registry.
+    pub(super) fn let_pass(&self, passing: Passing) {
+        self.proxies
+            .iter()
+            .for_each(|proxy| proxy.let_pass(passing));
+    }
+
+    /// Returns the group of the clients of a member's copy.
+    pub(super) fn guests_of(&self, number: usize) -> usize {
+        self.members.len() + Kind::of(number) as usize
+    }
+
+    /// Returns clients for each member, and for a copy of a member of each kind.
     #[must_use]
     pub fn clients(&self) -> Clients {
         let statements = [ANY[0], ANY[1], COMMON];
@@ -74,7 +150,8 @@ impl Fleet {
             .iter()
             .map(|member| Group::new(member.place(), &statements))
             .collect();
-        groups.push(Group::new(self.copies[0].place(), &statements));
+        let nobodys = Kind::ALL.map(|_| Group::new(self.copies[0].place(), &statements));
+        groups.extend(nobodys);
         Clients::new(groups)
     }
 
@@ -95,12 +172,17 @@ impl Fleet {
         self.registry.lease + Duration::from_millis(700 + self.rng.below(1_500) as u64)
     }
 
-    /// Returns the longest time since the last call for which a client of a member got no id, of those that mint with
-    /// any node.
-    pub(super) fn silence(&self, clients: &Clients) -> Duration {
-        let of_post = |post| (0..ANY.len()).map(move |client| clients.silence(post, client));
-        let all = (0..self.members.len()).flat_map(of_post);
-        all.max().unwrap_or_default()
+    /// Returns the longest time since the last call for which a client of a member of each kind got no id, of those that mint
+    /// with any node.
+    pub(super) fn silences(&self, clients: &Clients) -> [Duration; Kind::ALL.len()] {
+        let mut longest = [Duration::ZERO; Kind::ALL.len()];
+        for member in 0..self.members.len() {
+            let place = Kind::of(member) as usize;
+            for client in 0..ANY.len() {
+                longest[place] = longest[place].max(clients.silence(member, client));
+            }
+        }
+        longest
     }
 
     /// Returns a member of which a client got no id since then.
@@ -125,14 +207,18 @@ impl Fleet {
         usize::try_from(renewed).expect("a count")
     }
 
-    /// Returns whether the registry knows all leases that members have, so that an operator may end its quarantine.
+    /// Returns whether the registry knows all leases that members have, so that an operator may end its quarantine. Assigned
+    /// nodes do not count, as nobody else gets them.
     pub(super) fn is_known(&self, admin: &mut Session) -> bool {
         let mut held: Vec<String> = Vec::new();
         for member in &self.members {
             held.extend(member.connect("postgres").column::<String>(
                 "SELECT format('(%s, %s, %s, %L::timestamptz)', node_bits, first_node, last_node, lease_until)
                  FROM mint.leases WHERE held",
-            ));
+            ).into_iter().filter(|lease| {
+                let is_it = |(_, node): &(usize, i64)| lease.contains(&format!(", {node}, {node}, "));
+                !self.assigned.iter().any(is_it)
+            }));
         }
         held.is_empty()
             || admin.one(&format!(

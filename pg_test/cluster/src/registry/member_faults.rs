@@ -1,12 +1,17 @@
 //! Faults of one member of a fleet.
 
 use crate::load::clients::Clients;
-use crate::registry::fleet::{ANY, Fleet};
+use crate::registry::copies;
+use crate::registry::fleet::Fleet;
+use crate::registry::kind::Kind;
+use crate::registry::proxy::Spoiling;
+use crate::registry::twins;
+use crate::server::machine::namespaces::are_permitted;
 use crate::server::process::Server;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A fault of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,15 +28,30 @@ pub enum MemberFault {
     Orphan,
     /// All processes stand still for longer than a lease.
     Freeze,
-    /// A clone is started beside its original, then one of the two is stopped.
+    /// A copy is started beside its original, then one of the two is stopped: of an assigned member, a copy of its disk.
     Clone,
-    /// An old copy of the files takes the member's place.
+    /// An old copy takes the member's place.
     OldCopy,
     /// Its standby is promoted while the member stands still, and both continue.
     Promotion,
     /// Its clock steps, in milliseconds, and back again.
     Step(i64),
+    /// It is started again, and the registry's first answer does not arrive as it was sent.
+    Grant,
+    /// It is started under another host name, and again under its own.
+    HostName,
+    /// A copy of an assigned member's disk runs beside it while the registry restarts.
+    TwinAndRestart,
+    /// A copy of an assigned member's disk runs beside it in a network of its own, where no outage is allowed.
+    TwinCutOff,
+    /// An assigned member loses its file.
+    FileLost,
+    /// An assigned member has an older file.
+    FileOld,
 }
+
+/// What an assigned member and the registry have agreed on.
+const FILE: &str = "pg_mint.assigned";
 
 /// A statement that draws for minutes. Nothing interrupts it but what minting does. The lines are long, as the server
 /// keeps what it sends until there are 8 kB.
@@ -42,7 +62,7 @@ const LONG: &str = "COPY (
 
 impl MemberFault {
     /// Each fault once.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 20] = [
         Self::KillSession,
         Self::KillWorker,
         Self::StopImmediate,
@@ -57,12 +77,68 @@ impl MemberFault {
         Self::Step(-5_000),
         Self::Step(3_600_000),
         Self::Step(-3_600_000),
+        Self::Grant,
+        Self::HostName,
+        Self::TwinAndRestart,
+        Self::TwinCutOff,
+        Self::FileLost,
+        Self::FileOld,
     ];
 
-    /// Inflicts the fault on a member. Returns when it is over.
-    pub(super) fn strike(self, fleet: &mut Fleet, number: usize, clients: &Clients) {
+    /// Returns the kinds of the members whose times without ids can be compared. A crash costs an assigned member what is left
+    /// of its lease.
+    pub(super) fn is_comparable(self) -> bool {
+        matches!(
+            self,
+            Self::Freeze | Self::Step(_) | Self::TwinAndRestart | Self::TwinCutOff
+        )
+    }
+
+    /// Returns the members that it strikes: one of each kind, if it can.
+    pub(super) fn pick(self, fleet: &mut Fleet) -> Vec<usize> {
+        let mut picked = fleet.pick_members();
+        match self {
+            Self::Step(_) => vec![fleet.clocked],
+            Self::TwinAndRestart | Self::TwinCutOff | Self::FileLost | Self::FileOld => {
+                picked.retain(|&number| Kind::of(number) == Kind::Assigned);
+                picked
+            }
+            _ => picked,
+        }
+    }
+
+    /// Inflicts the fault on members. Returns when it is over.
+    pub(super) fn strike(self, fleet: &mut Fleet, numbers: &[usize], clients: &Clients) {
         let longer = fleet.longer();
-        let member = &fleet.members[number];
+        match self {
+            Self::Freeze => {
+                let frozen: Vec<_> = numbers
+                    .iter()
+                    .map(|&number| fleet.members[number].freeze())
+                    .collect();
+                sleep(longer);
+                drop(frozen);
+            }
+            Self::Clone => {
+                let copies: Vec<(usize, Server)> = numbers
+                    .iter()
+                    .map(|&number| (number, fleet.members[number].twin("a clone")))
+                    .collect();
+                copies.iter().for_each(|(_, copy)| copy.start_again());
+                copies::run_beside(fleet, copies, clients, longer);
+            }
+            Self::Promotion => copies::promote(fleet, numbers, clients, longer),
+            Self::TwinAndRestart => twins::restart_registry(fleet, numbers, clients),
+            Self::TwinCutOff => twins::run_cut_off(fleet, numbers, clients),
+            _ => numbers
+                .iter()
+                .for_each(|&number| self.strike_one(fleet, number, clients, longer)),
+        }
+    }
+
+    fn strike_one(self, fleet: &mut Fleet, number: usize, clients: &Clients, longer: Duration) {
+        let lease = fleet.registry.lease;
+        let member = &mut fleet.members[number];
         match self {
             Self::KillSession => member.kill9_any(),
             Self::KillWorker => {
@@ -77,35 +153,49 @@ impl MemberFault {
             }
             Self::StopFast => member.restart(),
             Self::Orphan => {
-                let ids = orphan(member, fleet.registry.lease / 2);
+                let ids = orphan(member, lease / 2);
                 member.start_again();
                 fleet.others.push(ids);
-            }
-            Self::Freeze => {
-                let frozen = member.freeze();
-                sleep(longer);
-                drop(frozen);
-            }
-            Self::Clone => {
-                let clone = member.copied("a clone");
-                clone.start_again();
-                run_beside(fleet, clone, number, clients, longer);
-            }
-            Self::OldCopy => replace_by_old_copy(fleet, number, clients),
-            Self::Promotion => {
-                let standby = member.standby("a standby");
-                member.wait_for(&standby);
-                let frozen = member.freeze();
-                standby.promote();
-                sleep(longer / 2);
-                drop(frozen);
-                run_beside(fleet, standby, number, clients, longer);
             }
             Self::Step(by) => {
                 member.set_clock(&format!("{:+.3}", by as f64 / 1e3));
                 sleep(longer);
                 member.set_clock("+0");
             }
+            Self::Grant => {
+                member.stop_fast();
+                fleet.proxies[number].spoil(fleet.rng.pick(&Spoiling::ALL));
+                fleet.members[number].start_again();
+            }
+            Self::HostName => {
+                if are_permitted("a fault of a host name") {
+                    member.set_host_name(Some("f3a9c1d2e4b5"));
+                }
+                member.restart();
+                member.set_host_name(None);
+                sleep(lease / 4);
+                member.restart();
+            }
+            Self::FileLost => {
+                member.stop_fast();
+                std::fs::remove_file(member.file(FILE)).expect("the file of an assigned member");
+                member.start_again();
+                fleet.give_back(number);
+            }
+            Self::FileOld => {
+                // In place, which keeps the owner.
+                let old = std::fs::read(fleet.copies[number].file(FILE)).expect("an old file");
+                member.stop_immediate();
+                std::fs::write(member.file(FILE), old).expect("the file can be written");
+                member.start_again();
+                fleet.give_back(number);
+            }
+            Self::OldCopy => copies::replace(fleet, number, clients),
+            Self::Freeze
+            | Self::Clone
+            | Self::Promotion
+            | Self::TwinAndRestart
+            | Self::TwinCutOff => {}
         }
     }
 }
@@ -139,46 +229,6 @@ fn orphan(member: &Server, limit: Duration) -> Vec<i64> {
     ids
 }
 
-fn replace_by_old_copy(fleet: &mut Fleet, number: usize, clients: &Clients) {
-    fleet.members[number].stop_immediate();
-    let copy = &fleet.copies[number];
-    copy.start_again();
-    // Others may have been led to another registry meanwhile.
-    copy.connect("postgres").run(&format!(
-        "ALTER SERVER registry OPTIONS (SET dbname '{}')",
-        fleet.registry.database
-    ));
-    clients.groups[number].place.move_to(&copy.place());
-    let next = copy.copied("an old copy");
-    fleet.members[number] = std::mem::replace(&mut fleet.copies[number], next);
-}
-
-/// Lets a copy mint beside its original for a while, then stops one of the two at random.
-fn run_beside(fleet: &mut Fleet, guest: Server, number: usize, clients: &Clients, stay: Duration) {
-    let last = fleet.members.len();
-    let (group, since) = (&clients.groups[last], clients.now());
-    group.place.move_to(&guest.place());
-    let deadline = Instant::now() + fleet.registry.longest_wait();
-    while (0..ANY.len()).any(|client| !clients.has_minted(last, client, since)) {
-        assert!(
-            Instant::now() < deadline,
-            "the copy does not mint:\n{}",
-            guest.log()
-        );
-        sleep(Duration::from_millis(20));
-    }
-    sleep(stay);
-    if fleet.rng.below(2) == 0 {
-        guest.stop_immediate();
-    } else {
-        fleet.members[number].stop_immediate();
-        clients.groups[number].place.move_to(&guest.place());
-        let gone = std::mem::replace(&mut fleet.members[number], guest);
-        group.place.move_to(&gone.place());
-        fleet.guest = Some(gone);
-    }
-}
-
 impl fmt::Display for MemberFault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
@@ -188,9 +238,23 @@ impl fmt::Display for MemberFault {
             Self::StopFast => "a member is restarted",
             Self::Orphan => "`kill -9` of a member's postmaster",
             Self::Freeze => "a member is paused for longer than a lease",
-            Self::Clone => "a clone of a member runs beside it",
+            Self::Clone => "a clone of a member runs beside it, then one of the two is stopped",
             Self::OldCopy => "an old copy of a member takes its place",
             Self::Promotion => "a standby of a paused member is promoted",
+            Self::Grant => {
+                "a member is restarted, and the registry's first answer is lost, late, double or half"
+            }
+            Self::HostName => {
+                "a member is started under another host name, and again under its own"
+            }
+            Self::TwinAndRestart => {
+                "a copy of an assigned member's disk runs beside it while the registry restarts"
+            }
+            Self::TwinCutOff => {
+                "a copy of an assigned member's disk runs beside it without a network, and without an outage that is allowed"
+            }
+            Self::FileLost => "an assigned member loses its file",
+            Self::FileOld => "an assigned member has an older file",
             Self::Step(by) => {
                 return write!(out, "a member's clock steps by {:+} s", *by as f64 / 1e3);
             }

@@ -1,10 +1,13 @@
 //! A registry of nodes, its members, and their faults.
 
+pub mod copies;
 pub mod crowd;
 pub mod fleet;
 pub mod gaps;
+pub mod kind;
 pub mod member_faults;
 pub mod members;
 pub mod proxy;
 pub mod registry_faults;
 pub mod survival;
+pub mod twins;

@@ -24,6 +24,26 @@ pub enum Passing {
     Nothing,
 }
 
+/// What becomes of one answer of the registry, after which it has written what the answer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spoiling {
+    /// It never arrives, and the connection stays open.
+    Lost,
+    /// The connection is closed instead.
+    Cut,
+    /// The connection is closed in the middle of it.
+    Half,
+    /// It arrives when the member waits no more.
+    Late,
+    /// It arrives twice.
+    Twice,
+}
+
+impl Spoiling {
+    /// Each once.
+    pub const ALL: [Self; 5] = [Self::Lost, Self::Cut, Self::Half, Self::Late, Self::Twice];
+}
+
 /// A listener on the loopback interface, which forwards to a server. Dropping it closes all its connections.
 pub struct Proxy {
     port: u16,
@@ -34,16 +54,29 @@ struct Shared {
     server: PathBuf,
     passing: Mutex<Passing>,
     connections: Mutex<Vec<Connection>>,
+    /// What becomes of the next answer to a request for a lease.
+    spoiling: Mutex<Option<Spoiling>>,
+    /// The last statement with such a request.
+    request: Mutex<String>,
     /// How many connections were accepted.
     accepted: AtomicUsize,
     is_over: AtomicBool,
 }
 
-/// A connection that was accepted: its ends, and whether nothing passes any more.
+/// A connection that was accepted.
 struct Connection {
     client: TcpStream,
     server: UnixStream,
-    is_silent: Arc<AtomicBool>,
+    state: Arc<State>,
+}
+
+/// What both directions of a connection know.
+#[derive(Default)]
+struct State {
+    /// Whether nothing passes any more.
+    is_silent: AtomicBool,
+    /// Whether a request for a lease has no answer yet.
+    asks: AtomicBool,
 }
 
 /// How long a piece of a message takes where everything passes slowly.
@@ -52,6 +85,10 @@ pub const DELAY: Duration = Duration::from_millis(300);
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The message `ReadyForQuery`, less its last byte.
 const READY: [u8; 5] = [b'Z', 0, 0, 0, 5];
+/// What is in each statement that requests a lease.
+const REQUEST: &str = "mint.registry_request(";
+/// How late a late answer is: later than members wait.
+const LATE: Duration = Duration::from_millis(3_500);
 
 impl Proxy {
     /// Starts a proxy that lets everything pass, to the server whose socket is in a folder.
@@ -66,6 +103,8 @@ impl Proxy {
             server: folder.join(".s.PGSQL.5432"),
             passing: Mutex::new(Passing::All),
             connections: Mutex::new(Vec::new()),
+            spoiling: Mutex::new(None),
+            request: Mutex::new(String::new()),
             accepted: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         });
@@ -92,6 +131,31 @@ impl Proxy {
         *locked(&self.shared.passing) = passing;
     }
 
+    /// Spoils the next answer to a request for a lease, and no other.
+    pub fn spoil(&self, spoiling: Spoiling) {
+        *locked(&self.shared.spoiling) = Some(spoiling);
+    }
+
+    /// Returns whether no answer is to be spoiled any more.
+    #[must_use]
+    pub fn has_spoiled(&self) -> bool {
+        locked(&self.shared.spoiling).is_none()
+    }
+
+    /// Spoils no answer after all.
+    pub fn spoil_nothing(&self) {
+        *locked(&self.shared.spoiling) = None;
+    }
+
+    /// Returns the jsonb of the last request for a lease, as an expression of SQL.
+    #[must_use]
+    pub fn last_request(&self) -> String {
+        let statement = locked(&self.shared.request).clone();
+        let begun = statement.split_once(REQUEST).map(|(_, after)| after);
+        let ended = begun.and_then(|text| text.rsplit_once(")::"));
+        ended.map_or_else(String::new, |(request, _)| request.to_owned())
+    }
+
     /// Returns how many connections it has accepted.
     #[must_use]
     pub fn accepted(&self) -> usize {
@@ -115,7 +179,7 @@ impl Proxy {
     /// ones. New ones are not affected.
     pub fn silence(&self) {
         for connection in locked(&self.shared.connections).iter() {
-            connection.is_silent.store(true, Ordering::Relaxed);
+            connection.state.is_silent.store(true, Ordering::Relaxed);
         }
     }
 
@@ -124,7 +188,7 @@ impl Proxy {
         let mut connections = locked(&self.shared.connections);
         let all = connections.drain(..);
         let (silent, others): (Vec<_>, Vec<_>) =
-            all.partition(|connection| connection.is_silent.load(Ordering::Relaxed));
+            all.partition(|connection| connection.state.is_silent.load(Ordering::Relaxed));
         *connections = others;
         silent.into_iter().for_each(close);
     }
@@ -153,16 +217,16 @@ impl Shared {
             socket.set_read_timeout(Some(INTERVAL)).expect("a timeout");
         }
         server.set_read_timeout(Some(INTERVAL)).expect("a timeout");
-        let is_silent = Arc::new(AtomicBool::new(false));
-        let (silent_there, silent_back) = (Arc::clone(&is_silent), Arc::clone(&is_silent));
+        let state = Arc::new(State::default());
         locked(&self.connections).push(Connection {
             client: client.try_clone().expect("a copy of a socket"),
             server: server.try_clone().expect("a copy of a socket"),
-            is_silent,
+            state: Arc::clone(&state),
         });
         let (there, back) = (Arc::clone(self), Arc::clone(self));
-        spawn(move || there.copy(client, server, &silent_there, false));
-        spawn(move || back.copy(copies.1, copies.0, &silent_back, true));
+        let other = Arc::clone(&state);
+        spawn(move || there.copy(client, server, &state, false));
+        spawn(move || back.copy(copies.1, copies.0, &other, true));
     }
 
     /// Copies until either end is closed, and closes the other one.
@@ -170,15 +234,16 @@ impl Shared {
         &self,
         mut from: From,
         mut to: To,
-        is_silent: &AtomicBool,
+        state: &State,
         is_answer: bool,
     ) {
         let mut buffer = [0; 65_536];
         let mut had_begun = !is_answer;
+        let mut is_lost = false;
         let mut held: Vec<u8> = Vec::new();
         while !self.is_over.load(Ordering::Relaxed) {
             let passing = *locked(&self.passing);
-            if passing == Passing::Nothing || is_silent.load(Ordering::Relaxed) {
+            if passing == Passing::Nothing || state.is_silent.load(Ordering::Relaxed) {
                 sleep(INTERVAL);
                 continue;
             }
@@ -197,22 +262,58 @@ impl Shared {
                 Err(_) => break,
             };
             let is_end = bytes.len() > READY.len() && bytes[..bytes.len() - 1].ends_with(&READY);
-            let passes = match passing {
-                Passing::AllButTheEnd if is_answer && had_begun && is_end => {
+            let spoiling = match is_answer {
+                true => self.spoiling_of(state),
+                false => self.note_request(state, bytes),
+            };
+            is_lost |= spoiling == Some(Spoiling::Lost);
+            let passes = match (passing, spoiling) {
+                _ if is_lost => 0,
+                (_, Some(Spoiling::Cut)) => break,
+                (_, Some(Spoiling::Half)) => bytes.len() / 2,
+                (Passing::AllButTheEnd, _) if is_answer && had_begun && is_end => {
                     bytes.len() - READY.len() - 1
                 }
                 _ => bytes.len(),
             };
             had_begun |= is_end;
-            held.extend(&bytes[passes..]);
-            if passing == Passing::Slowly {
-                sleep(DELAY);
+            if !is_lost {
+                held.extend(&bytes[passes..]);
             }
-            if to.write_all(&bytes[..passes]).is_err() {
+            is_lost &= !is_end;
+            match (passing, spoiling) {
+                (Passing::Slowly, _) => sleep(DELAY),
+                (_, Some(Spoiling::Late)) => sleep(LATE),
+                _ => {}
+            }
+            let times = if spoiling == Some(Spoiling::Twice) {
+                2
+            } else {
+                1
+            };
+            if to.write_all(&bytes[..passes].repeat(times)).is_err()
+                || spoiling == Some(Spoiling::Half)
+            {
                 break;
             }
         }
         to.close();
+    }
+
+    /// Notes that a member requests a lease.
+    fn note_request(&self, state: &State, bytes: &[u8]) -> Option<Spoiling> {
+        let text = String::from_utf8_lossy(bytes);
+        if text.contains(REQUEST) {
+            *locked(&self.request) = text.into_owned();
+            state.asks.store(true, Ordering::Relaxed);
+        }
+        None
+    }
+
+    /// Returns what becomes of an answer that has begun to arrive.
+    fn spoiling_of(&self, state: &State) -> Option<Spoiling> {
+        let is_due = state.asks.swap(false, Ordering::Relaxed);
+        is_due.then(|| locked(&self.spoiling).take()).flatten()
     }
 }
 
@@ -222,7 +323,7 @@ fn close(connection: Connection) {
         connection.client.shutdown(Shutdown::Both),
         connection.server.shutdown(Shutdown::Both),
     );
-    connection.is_silent.store(false, Ordering::Relaxed);
+    connection.state.is_silent.store(false, Ordering::Relaxed);
 }
 
 /// A socket that can be closed for its other users as well.

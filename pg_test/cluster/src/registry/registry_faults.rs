@@ -2,7 +2,7 @@
 
 use crate::registry::fleet::{Fleet, now};
 use crate::registry::members::create_registry_in_quarantine;
-use crate::registry::proxy::Passing;
+use crate::registry::proxy::{Passing, Proxy, Spoiling};
 use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub enum RegistryFault {
     Freeze,
     /// A standby is promoted that lacks a change of settings, and the last grants.
     Promotion,
-    /// An older copy of its files takes its place, which lacks the same.
+    /// An older copy of its files takes its place, which lacks the same, and exactly one restart.
     Restored,
     /// It is dropped and made anew after such a change.
     Remade,
@@ -40,6 +40,14 @@ pub enum RegistryFault {
     HalfAnswer,
     /// Each piece of a message takes a while.
     Slow,
+    /// One answer to a renewal of each member does not arrive as it was sent.
+    Answer(Spoiling),
+    /// An older copy of its files takes its place, which lacks one restart and nothing else.
+    LacksRestart,
+    /// It is stopped when its clients have left, and started again.
+    SmartStop,
+    /// It is restarted after preparation.
+    PlannedRestart,
 }
 
 /// How long after a lease its nodes are free: the default of `max_skew`, and a little.
@@ -47,9 +55,12 @@ const SKEW: Duration = Duration::from_millis(2_600);
 /// How many sessions of members there may be for each of them: one, and one that is being canceled.
 const SESSIONS: usize = 2;
 
+/// Whether a restart can be prepared.
+const PREPARES: &str = "SELECT to_regproc('mint.registry_prepare_restart') IS NOT NULL";
+
 impl RegistryFault {
     /// Each fault once.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 23] = [
         Self::Restart,
         Self::Down,
         Self::Freeze,
@@ -65,6 +76,14 @@ impl RegistryFault {
         Self::Unreachable,
         Self::HalfAnswer,
         Self::Slow,
+        Self::Answer(Spoiling::Lost),
+        Self::Answer(Spoiling::Cut),
+        Self::Answer(Spoiling::Half),
+        Self::Answer(Spoiling::Late),
+        Self::Answer(Spoiling::Twice),
+        Self::LacksRestart,
+        Self::SmartStop,
+        Self::PlannedRestart,
     ];
 
     /// Returns whether the registry begins a quarantine.
@@ -78,6 +97,8 @@ impl RegistryFault {
                 | Self::Unreachable
                 | Self::HalfAnswer
                 | Self::Slow
+                | Self::Answer(_)
+                | Self::PlannedRestart
         )
     }
 
@@ -103,32 +124,54 @@ impl RegistryFault {
             Self::Restored => restore(fleet),
             Self::Remade => remake(fleet),
             Self::TablesRestored => restore_tables(fleet),
-            Self::TableEmptied => fleet
-                .registry
-                .connect()
-                .run("TRUNCATE mint_registry.leases"),
+            Self::TableEmptied => {
+                let mut admin = fleet.registry.connect();
+                admin.run("TRUNCATE mint_registry.leases");
+                fleet.assign_nodes();
+            }
             Self::Moved => move_members(fleet),
             Self::Locked => lock(fleet, longer),
             Self::StandbyGone => wait_for_standby(fleet, longer),
             Self::HalfOpen => {
-                fleet.proxy.silence();
+                fleet.proxies.iter().for_each(Proxy::silence);
                 sleep(longer);
-                fleet.proxy.cut_silent();
+                fleet.proxies.iter().for_each(Proxy::cut_silent);
             }
             Self::Unreachable => {
-                fleet.proxy.let_pass(Passing::Nothing);
+                fleet.let_pass(Passing::Nothing);
                 sleep(longer);
-                fleet.proxy.let_pass(Passing::All);
+                fleet.let_pass(Passing::All);
             }
             Self::HalfAnswer => {
-                fleet.proxy.let_pass(Passing::AllButTheEnd);
+                fleet.let_pass(Passing::AllButTheEnd);
                 sleep(longer);
-                fleet.proxy.let_pass(Passing::All);
+                fleet.let_pass(Passing::All);
             }
             Self::Slow => {
-                fleet.proxy.let_pass(Passing::Slowly);
+                fleet.let_pass(Passing::Slowly);
                 sleep(longer);
-                fleet.proxy.let_pass(Passing::All);
+                fleet.let_pass(Passing::All);
+            }
+            Self::Answer(spoiling) => spoil(fleet, spoiling),
+            Self::LacksRestart => lose_restart(fleet),
+            Self::SmartStop => {
+                let server = &fleet.registry.server;
+                let begun = Instant::now();
+                server.stop_smart();
+                let took = begun.elapsed();
+                assert!(
+                    took < Duration::from_secs(20),
+                    "members keep their sessions: {took:?}"
+                );
+                server.start_again();
+            }
+            Self::PlannedRestart => {
+                let mut admin = fleet.registry.connect();
+                if admin.one::<bool>(PREPARES) {
+                    admin.run("SELECT mint.registry_prepare_restart()");
+                }
+                drop(admin);
+                fleet.registry.server.restart();
             }
         }
     }
@@ -167,6 +210,39 @@ fn promote(fleet: &mut Fleet) {
 fn restore(fleet: &mut Fleet) {
     let copy = fleet.registry.server.copied("the registry's old copy");
     lengthen(fleet);
+    // Members hear of it when they renew their leases, which are twice as long now.
+    fleet.registry.server.restart();
+    sleep(fleet.registry.lease);
+    fleet.registry.server.stop_immediate();
+    copy.start_again();
+    fleet.registry.move_to(copy);
+}
+
+/// Spoils one answer to a renewal of each member, and waits until what the registry has committed with it would have ended.
+fn spoil(fleet: &Fleet, spoiling: Spoiling) {
+    fleet.proxies.iter().for_each(|proxy| proxy.spoil(spoiling));
+    fleet
+        .registry
+        .server
+        .until("an answer of each is spoiled", || {
+            fleet.proxies.iter().all(Proxy::has_spoiled)
+        });
+    sleep(fleet.registry.lease);
+}
+
+/// Waits until all members have renewed their leases after now.
+fn wait_for_renewals(fleet: &Fleet) {
+    let mut admin = fleet.registry.connect();
+    let then = now(&mut admin);
+    fleet.registry.server.until("all members renew", || {
+        fleet.renewed(&mut admin, &then, fleet.registry.lease) == fleet.members.len()
+    });
+}
+
+fn lose_restart(fleet: &mut Fleet) {
+    let copy = fleet.registry.server.copied("the registry's backup");
+    fleet.registry.server.restart();
+    wait_for_renewals(fleet);
     fleet.registry.server.stop_immediate();
     copy.start_again();
     fleet.registry.move_to(copy);
@@ -179,6 +255,7 @@ fn remake(fleet: &Fleet) {
         "DROP EXTENSION pg_mint CASCADE; DROP SCHEMA mint_registry CASCADE; CREATE EXTENSION pg_mint",
     );
     create_registry_in_quarantine(&mut admin, fleet.registry.lease.as_secs());
+    fleet.assign_nodes();
 }
 
 /// As a restore of data only does, over the tables as they are.
@@ -209,16 +286,15 @@ fn move_members(fleet: &mut Fleet) {
         server.create_database(next);
     }
     create_registry_in_quarantine(&mut server.connect(next), fleet.registry.lease.as_secs());
+    let before = std::mem::replace(&mut fleet.registry.database, next.to_owned());
+    fleet.assign_nodes();
     for member in &fleet.members {
         member.connect("postgres").run(&format!(
             "ALTER SERVER registry OPTIONS (SET dbname '{next}')"
         ));
     }
-    fleet
-        .registry
-        .connect()
-        .run("DROP SCHEMA mint_registry CASCADE");
-    next.clone_into(&mut fleet.registry.database);
+    let mut admin = fleet.registry.server.connect(&before);
+    admin.run("DROP SCHEMA mint_registry CASCADE");
 }
 
 fn lock(fleet: &Fleet, time: Duration) {
@@ -262,7 +338,7 @@ impl fmt::Display for RegistryFault {
             Self::Promotion => {
                 "a standby of the registry is promoted that lacks the last grants and longer leases"
             }
-            Self::Restored => "an older copy of the registry takes its place, with shorter leases",
+            Self::Restored => "an older copy of the registry takes its place, which lacks one restart, with shorter leases",
             Self::Remade => "the registry is made anew, with shorter leases",
             Self::TablesRestored => "the registry's tables are restored over themselves",
             Self::TableEmptied => "the registry's leases are truncated",
@@ -277,6 +353,20 @@ impl fmt::Display for RegistryFault {
                 "the ends of the registry's answers are lost for longer than a lease"
             }
             Self::Slow => "the network delays each packet by 300 ms",
+            Self::Answer(Spoiling::Lost) => {
+                "the registry's answer to one renewal of each member is lost"
+            }
+            Self::Answer(Spoiling::Cut) => "the connection is lost with the answer to one renewal",
+            Self::Answer(Spoiling::Half) => {
+                "the connection is lost within the answer to one renewal"
+            }
+            Self::Answer(Spoiling::Late) => "the answer to one renewal is too late",
+            Self::Answer(Spoiling::Twice) => "the answer to one renewal arrives twice",
+            Self::LacksRestart => {
+                "an older copy of the registry takes its place that lacks exactly one restart"
+            }
+            Self::SmartStop => "a smart shutdown of the registry, and a start",
+            Self::PlannedRestart => "a planned restart of the registry",
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Survival of a fleet: a fault, and the wait until all of its members mint again.
 
 use crate::load::clients::Clients;
-use crate::registry::fleet::{Fleet, WITH_CLOCK, now};
+use crate::registry::fleet::{Fleet, now};
+use crate::registry::kind::Kind;
 use crate::registry::member_faults::MemberFault;
 use crate::registry::members::QUARANTINE;
 use crate::registry::registry_faults::RegistryFault;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 pub enum Fault {
     /// Of the registry.
     Registry(RegistryFault),
-    /// Of a random member.
+    /// Of members, one of each kind.
     Member(MemberFault),
 }
 
@@ -32,8 +33,8 @@ pub enum Quarantine {
 
 /// What came of a fault.
 pub struct Survived {
-    /// The longest time for which a client of a member got no id.
-    pub gap: Duration,
+    /// The longest times for which a client of a member of each kind got no id; none of kinds that the fault has not struck.
+    pub gaps: [Option<Duration>; Kind::ALL.len()],
     /// What became of the quarantine.
     pub quarantine: Quarantine,
 }
@@ -60,6 +61,14 @@ impl Fault {
         matches!(self, Self::Registry(fault) if fault.begins_quarantine())
     }
 
+    /// Returns whether members of all kinds are to do equally well.
+    pub(super) fn is_comparable(self) -> bool {
+        match self {
+            Self::Registry(_) => true,
+            Self::Member(fault) => fault.is_comparable(),
+        }
+    }
+
     /// Returns whether the list has its name in the code, without a number.
     fn is_named(self, names: &str) -> bool {
         let name = match self {
@@ -71,7 +80,15 @@ impl Fault {
     }
 }
 
-/// Inflicts a fault on the registry or a random member, and waits until all members have leases from after it, and mint. An
+impl Survived {
+    /// Returns the longest of the times.
+    #[must_use]
+    pub fn gap(&self) -> Duration {
+        self.gaps.into_iter().flatten().max().unwrap_or_default()
+    }
+}
+
+/// Inflicts a fault on the registry or on members, and waits until all members have leases from after it, and mint. An
 /// operator may end the quarantine; else no member waits for longer than quarantine and lease.
 #[track_caller]
 pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator: bool) -> Survived {
@@ -79,14 +96,15 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator:
     server.until("all members mint", || {
         fleet.find_silent(clients, 0).is_none()
     });
-    fleet.silence(clients);
-    let number = match fault {
-        Fault::Member(MemberFault::Step(_)) => WITH_CLOCK,
-        _ => fleet.rng.below(fleet.members.len()),
-    };
+    fleet.align();
+    let _ = fleet.silences(clients);
+    let mut struck: Vec<usize> = (0..fleet.members.len()).collect();
     match fault {
         Fault::Registry(fault) => fault.strike(fleet),
-        Fault::Member(fault) => fault.strike(fleet, number, clients),
+        Fault::Member(fault) => {
+            struck = fault.pick(fleet);
+            fault.strike(fleet, &struck, clients);
+        }
     }
     let (begun, since) = (Instant::now(), clients.now());
     let mut admin = fleet.registry.connect();
@@ -113,14 +131,18 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator:
         let has_common = fleet.has_common(clients, since);
         let renewed = fleet.renewed(&mut admin, &then, fleet.registry.lease);
         if late.is_none() && has_common && renewed == fleet.members.len() {
-            let gap = fleet.silence(clients);
-            return Survived { gap, quarantine };
+            let gaps = fleet.silences(clients);
+            // What others did at the time of a step of one clock says nothing.
+            let is_of_one = matches!(fault, Fault::Member(MemberFault::Step(_)));
+            let is_struck =
+                |kind| !is_of_one || struck.iter().any(|&number| Kind::of(number) == kind);
+            let gaps = Kind::ALL.map(|kind| is_struck(kind).then_some(gaps[kind as usize]));
+            return Survived { gaps, quarantine };
         }
         assert!(
             begun.elapsed() < limit,
-            "{limit:?} after {fault:?} of {:?} ({quarantine:?}), {late:?} does not mint (common node: {has_common}, \
+            "{limit:?} after {fault:?} of {struck:?} ({quarantine:?}), {late:?} does not mint (common node: {has_common}, \
              renewed leases: {renewed}):\n{}\n{}\n{}",
-            fleet.members[number].name(),
             describe_workers(fleet),
             late.map_or_else(String::new, |late| fleet.members[late].log()),
             fleet.registry.server.log()

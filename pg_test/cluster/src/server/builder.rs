@@ -2,8 +2,10 @@
 
 use crate::report::say;
 use crate::server::installation;
+use crate::server::machine::disk::Disk;
+use crate::server::machine::scarce_memory::ScarceMemory;
+use crate::server::machine::small_disk::SmallDisk;
 use crate::server::process::Server;
-use crate::server::small_disk::SmallDisk;
 use crate::server::turn::Turn;
 use std::path::PathBuf;
 
@@ -13,10 +15,13 @@ pub struct Builder {
     conf: Vec<String>,
     durable: bool,
     faketime: Option<PathBuf>,
+    environment: Vec<(String, String)>,
     archiving: bool,
     wal_disk: Option<SmallDisk>,
+    memory: Option<ScarceMemory>,
     distinct: bool,
     alone: bool,
+    on_disk: bool,
 }
 
 impl Builder {
@@ -39,6 +44,13 @@ impl Builder {
         } else {
             self
         }
+    }
+
+    /// Adds a variable to the environment of the server, whose clock is not the test's.
+    #[must_use]
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
     }
 
     /// Turns fsync on, as in production. Other servers here do without it: a killed process loses nothing that the
@@ -77,6 +89,21 @@ impl Builder {
         self
     }
 
+    /// Limits the dynamic shared memory.
+    #[must_use]
+    pub fn memory(mut self, limit: ScarceMemory) -> Self {
+        self.memory = Some(limit);
+        self.conf(limit.conf())
+    }
+
+    /// Puts the server on a file system of its own, of which [`Server::twin`] makes copies. Where mounting is not permitted,
+    /// it is on the common one.
+    #[must_use]
+    pub fn on_disk(mut self) -> Self {
+        self.on_disk = true;
+        self
+    }
+
     /// Starts the server and creates the extension in database `postgres`.
     #[must_use]
     pub fn start(self) -> Server {
@@ -101,7 +128,11 @@ impl Builder {
     }
 
     fn start_in_turn(self, turn: Option<Turn>) -> Server {
-        let mut server = Server::in_new_directory(&self.name, turn);
+        let mut server = Server::in_new_directory(&self.name, turn, self.memory);
+        server.environment = self.environment;
+        if self.on_disk {
+            server.disk = Disk::mount(server.path());
+        }
         if let Some(library) = &self.faketime {
             server.fake_clock(library);
         }
@@ -137,10 +168,13 @@ impl Server {
             conf: Vec::new(),
             durable: false,
             faketime: None,
+            environment: Vec::new(),
             archiving: false,
             wal_disk: None,
+            memory: None,
             distinct: false,
             alone: false,
+            on_disk: false,
         }
     }
 

@@ -13,7 +13,7 @@ impl Server {
             variable("LD_PRELOAD", library.display().to_string()),
             variable(
                 "FAKETIME_TIMESTAMP_FILE",
-                self.clock_file().display().to_string(),
+                self.home.path().join("clock").display().to_string(),
             ),
             // The server must see a step at its next reading of the clock, not seconds later.
             variable("FAKETIME_NO_CACHE", "1".to_owned()),
@@ -23,7 +23,8 @@ impl Server {
     }
 
     pub(crate) fn has_fake_clock(&self) -> bool {
-        !self.environment.is_empty()
+        let is_preload = |(name, _): &(String, String)| name == "LD_PRELOAD";
+        self.environment.iter().any(is_preload)
     }
 
     /// Writes a script that runs `postgres` with memory of its own for libfaketime.
@@ -41,7 +42,7 @@ impl Server {
         std::fs::write(&script, text).expect("the script can be written");
         std::fs::set_permissions(&script, Permissions::from_mode(0o755))
             .expect("the script can be made executable");
-        script
+        self.home.path().join("postgres.sh")
     }
 
     /// Gives this server a fake clock if `other` has one.

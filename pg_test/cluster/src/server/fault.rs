@@ -40,6 +40,11 @@ impl Server {
         self.stop("fast");
     }
 
+    /// Stops cleanly when all clients have left.
+    pub fn stop_smart(&self) {
+        self.stop("smart");
+    }
+
     /// Stops cleanly and starts again.
     pub fn restart(&self) {
         self.stop_fast();

@@ -2,26 +2,35 @@
 
 use crate::report::say;
 use crate::server::installation;
+use crate::server::machine::disk::Disk;
+use crate::server::machine::namespaces::Namespaces;
+use crate::server::machine::scarce_memory::ScarceMemory;
+use crate::server::machine::small_disk::SmallDisk;
 use crate::server::session::{Place, Refusal, Session};
 use crate::server::shared_memory::SharedMemory;
-use crate::server::small_disk::SmallDisk;
 use crate::server::turn::Turn;
 use postgres::Config;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A running server, reached over a socket in its own directory only. Dropping it stops the server and removes it.
 pub struct Server {
     name: String,
-    directory: TempDir,
+    /// Its file system, if it has one of its own: unmounted before the directory is removed.
+    pub(crate) disk: Option<Disk>,
+    directory: Arc<TempDir>,
+    /// Where the server itself finds its directory: elsewhere, if it is a copy that takes itself for the original.
+    pub(crate) home: Arc<TempDir>,
+    pub(crate) namespaces: Namespaces,
     /// The programs of its version.
     programs: PathBuf,
     /// Environment of the postmaster: that of the fake clock, or empty.
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) wal_disk: Option<SmallDisk>,
+    limit: Option<ScarceMemory>,
     /// What it had when it was killed.
     pub(crate) memory: Mutex<SharedMemory>,
     /// The turn of its story. A server that was started beside another has none.
@@ -29,18 +38,27 @@ pub struct Server {
 }
 
 impl Server {
-    pub(crate) fn in_new_directory(name: &str, turn: Option<Turn>) -> Self {
+    pub(crate) fn in_new_directory(
+        name: &str,
+        turn: Option<Turn>,
+        limit: Option<ScarceMemory>,
+    ) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("mint.")
-            .tempdir_in(installation::temporary_directory())
+            .tempdir_in(ScarceMemory::temporary_directory(limit))
             .expect("a temporary directory");
         installation::give_to_server(directory.path());
+        let directory = Arc::new(directory);
         Self {
             name: name.to_owned(),
+            disk: None,
+            home: Arc::clone(&directory),
             directory,
+            namespaces: Namespaces::default(),
             programs: installation::programs().to_owned(),
             environment: Vec::new(),
             wal_disk: None,
+            limit,
             memory: Mutex::default(),
             _turn: turn,
         }
@@ -70,7 +88,7 @@ impl Server {
     pub(crate) fn configure(&self, lines: &str) {
         let place = self.data().join("postgresql.conf");
         let before = std::fs::read_to_string(&place).expect("postgresql.conf");
-        let here = self.path().display();
+        let here = self.home.path().display();
         let after = format!(
             "{before}\nlisten_addresses = ''\nunix_socket_directories = '{here}'\n\
              dynamic_library_path = '{here}:$libdir'\n{lines}\n"
@@ -107,17 +125,23 @@ impl Server {
 
     /// Starts a stopped server, and waits until it takes connections.
     pub fn start_again(&self) {
-        let log = self.path().join("log");
+        let home = self.home.path();
         let mut pg_ctl = self.program("pg_ctl", &self.environment);
         if self.has_fake_clock() {
             pg_ctl.arg("-p").arg(self.postgres_with_clock());
         }
-        let started = pg_ctl
+        pg_ctl
             .arg("-D")
-            .arg(self.data())
+            .arg(home.join("data"))
             .arg("-l")
-            .arg(&log)
-            .args(["-w", "-t", "60", "-s", "start"])
+            .arg(home.join("log"))
+            .args(["-w", "-t", "60", "-s", "start"]);
+        if let Some(limit) = self.limit {
+            pg_ctl = limit.around(&pg_ctl, &home.join("data"));
+        }
+        let started = self
+            .namespaces
+            .enter(pg_ctl, self.path(), home)
             .output()
             .expect("pg_ctl runs");
         assert!(

@@ -13,7 +13,7 @@ impl Server {
     /// Starts a hot standby that streams from this server. It has a fake clock if this server has one, set to the real time.
     #[must_use]
     pub fn standby(&self, name: &str) -> Self {
-        let mut standby = Self::in_new_directory(name, None);
+        let mut standby = Self::in_new_directory(name, None, None);
         standby.clock_like(self);
         self.base_backup(&standby.data(), &["-R"]);
         standby.configure("hot_standby = on");
@@ -54,7 +54,7 @@ impl Server {
     /// backup. It has a clock as a standby has.
     #[must_use]
     pub fn copied(&self, name: &str) -> Self {
-        let mut copy = Self::in_new_directory(name, None);
+        let mut copy = Self::in_new_directory(name, None, None);
         copy.clock_like(self);
         self.base_backup(&copy.data(), &[]);
         copy.configure("");
@@ -102,7 +102,7 @@ impl Server {
     /// is set before it starts.
     #[must_use]
     pub fn restored(&self, name: &str, backup: Backup, target: &str, clock: &str) -> Self {
-        let mut restored = Self::in_new_directory(name, None);
+        let mut restored = Self::in_new_directory(name, None, None);
         restored.clock_like(self);
         restored.set_clock(clock);
         copy(&backup.0, &restored.data());
@@ -133,7 +133,7 @@ impl Server {
             ));
             return None;
         };
-        let mut newer = Self::in_new_directory(name, None);
+        let mut newer = Self::in_new_directory(name, None, None);
         newer.set_programs(programs);
         newer.clock_like(self);
         newer.set_clock(clock);

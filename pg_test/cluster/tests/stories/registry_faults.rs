@@ -23,7 +23,7 @@ fn no_fault_mints_an_id_twice() {
     let Some(registry) = Registry::start("faults of a registry", 5) else {
         return;
     };
-    let Some(mut fleet) = Fleet::start(registry, count(5, 3), rng) else {
+    let Some(mut fleet) = Fleet::start(registry, count(6, 3), rng) else {
         return;
     };
     let clients = fleet.clients();
@@ -34,7 +34,7 @@ fn no_fault_mints_an_id_twice() {
             let (number, all) = (number + 1, faults.len());
             say(format!(
                 "{number}/{all} {fault}: the longest wait of a client was {:.1} s",
-                survived.gap.as_secs_f64()
+                survived.gap().as_secs_f64()
             ));
             gaps.add(fault, &survived);
         }

@@ -1,8 +1,8 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
-use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::table::{Table, quoted};
-use crate::pg::catalog::sql;
+use crate::pg::catalog::{function, relation, sql};
+use crate::pg::charset;
 use crate::pg::datum::json::{JsonText, list, read};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -31,23 +31,23 @@ pub struct Closure {
 pub struct Member {
     pub relation: u32,
     pub number: i16,
-    schema: String,
+    pub schema: String,
     pub table: String,
     pub name: String,
     #[serde(rename = "type")]
     pub data_type: String,
     /// An integer, or a domain over one.
-    is_narrow: bool,
+    pub is_narrow: bool,
     pub not_null: bool,
     /// Its constraint, from PostgreSQL 18 on.
     pub not_null_constraint: Option<NotNull>,
     pub identity: String,
     pub default: Option<String>,
-    owner: u32,
-    owner_name: String,
+    pub owner: u32,
+    pub owner_name: String,
     /// An ordinary table, no part of another and not of a type, and no generated column.
-    is_plain: bool,
-    has_privileges: bool,
+    pub is_plain: bool,
+    pub has_privileges: bool,
     pub bytes: i64,
     pub comment: Option<String>,
     /// What `ALTER COLUMN ... SET (...)` has set.
@@ -62,18 +62,18 @@ pub struct Member {
     pub old_type: Option<String>,
     /// Columns that are no shadow and have its name.
     #[serde(deserialize_with = "list")]
-    taken: Vec<String>,
+    pub taken: Vec<String>,
     /// The shadow of a column that another script is about to change.
-    other_shadow: Option<String>,
+    pub other_shadow: Option<String>,
     /// Whether the trigger is enabled.
     pub is_copied: bool,
     /// Triggers that could change the column after the shadow was made.
     #[serde(deserialize_with = "list")]
-    late_triggers: Vec<String>,
+    pub late_triggers: Vec<String>,
     /// Whether the check that the shadow is filled is validated; none if there is no check.
     pub filled: Option<bool>,
     #[serde(deserialize_with = "list")]
-    dependents: Vec<String>,
+    pub dependents: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -200,6 +200,13 @@ impl Closure {
             .find(|member| (member.relation, member.number) == (relation, number))
     }
 
+    /// The owner of all tables, quoted.
+    pub fn quoted_owner(&self) -> String {
+        self.columns
+            .first()
+            .map_or_else(String::new, Member::quoted_owner)
+    }
+
     /// The quoted name of a table.
     pub fn table(&self, relation: u32) -> &str {
         self.tables
@@ -214,43 +221,6 @@ impl Closure {
             .as_ref()
             .and_then(|names| names.get(&name))
             .map_or("", String::as_str)
-    }
-
-    /// What stands in the way of the script.
-    pub fn blockers(&self, table: &Table) -> Vec<Blocker> {
-        let changed: Vec<&Member> = self.changed().collect();
-        let mut found: Vec<Blocker> = changed
-            .iter()
-            .flat_map(|member| member.blockers(table))
-            .collect();
-        let temporal = self
-            .indexes
-            .iter()
-            .find(|index| index.constraint.is_some() && index.method != "btree");
-        if let Some(index) = temporal {
-            found.push(Blocker::unsupported(
-                format!("constraint \"{}\" is WITHOUT OVERLAPS", index.name),
-                Some("Its index cannot be built concurrently.".to_owned()),
-                "Drop it, and add it again after the swap.",
-            ));
-        }
-        let odd = self.indexes.iter().find(|index| {
-            !index.is_valid
-                || index.columns.iter().any(|column| {
-                    column.class.is_some() && self.find(index.relation, column.number).is_some()
-                })
-        });
-        if let Some(index) = odd {
-            found.push(Blocker::state(
-                format!(
-                    "index \"{}\" is not valid, or has an operator class of another type",
-                    index.name
-                ),
-                None,
-                "Drop it, and create it again after the swap.",
-            ));
-        }
-        found
     }
 }
 
@@ -286,100 +256,26 @@ impl Member {
         sql::quoted_exactly(&format!("~mint_copy_{}", self.name))
     }
 
-    /// The function of the trigger. After a restore its name has the oid of before.
+    /// The function of the trigger. After a restore its name has the oid of before. Where another role has a function of the
+    /// name, it has another name.
     pub fn function(&self) -> String {
         self.function.clone().unwrap_or_else(|| {
-            let name = format!("mint_copy_{}_{}", self.relation, self.name);
-            quoted(&self.schema, &name)
+            let schema = relation::schema(self.oid());
+            let is_free = |name: &String| {
+                let found = function::find(schema, &charset::c_string(name), &[]);
+                found
+                    .and_then(function::owner)
+                    .is_none_or(|owner| owner == self.owner.into())
+            };
+            let first = format!("mint_copy_{}_{}", self.relation, self.name);
+            let others =
+                (1..1_000).map(|n| format!("mint_copy_{}_{}_{n}", self.relation, self.number));
+            let name = std::iter::once(first.clone()).chain(others).find(is_free);
+            quoted(&self.schema, &name.unwrap_or(first))
         })
     }
 
     pub fn quoted_owner(&self) -> String {
         sql::quoted_exactly(&self.owner_name)
-    }
-
-    fn blockers(&self, table: &Table) -> Vec<Blocker> {
-        /// Bytes, so that all names made of it are names.
-        const LONGEST: usize = 40;
-        let what = format!("column \"{}\" of table \"{}\"", self.name, self.table);
-        let mut found = Vec::new();
-        if !self.is_plain {
-            found.push(Blocker::unsupported(
-                format!("{what} is of a partitioned, inherited, typed or temporary table, or generated"),
-                Some("Its indexes cannot be built concurrently, or its shadow not be kept equal.".to_owned()),
-                format!("Use ALTER TABLE {} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.", self.quoted_table(), self.quoted_name()),
-            ));
-        }
-        if self.is_narrow && !["integer", "smallint"].contains(&self.data_type.as_str()) {
-            found.push(Blocker::unsupported(
-                format!("{what} is of domain {}", self.data_type),
-                Some("A shadow would be of another type.".to_owned()),
-                format!("Use ALTER TABLE {} ALTER COLUMN {} TYPE bigint, which locks and rewrites the table.", self.quoted_table(), self.quoted_name()),
-            ));
-        }
-        if self.owner != table.owner {
-            found.push(Blocker::state(
-                format!(
-                    "table \"{}\" has another owner than table \"{}\"",
-                    self.table, table.name
-                ),
-                Some(format!("Its owner is role \"{}\".", self.owner_name)),
-                "Give both the same owner.",
-            ));
-        }
-        if self.name.len() > LONGEST {
-            found.push(Blocker::unsupported(
-                format!("the name of {what} is longer than {LONGEST} bytes"),
-                None,
-                "Rename the column for the time of the conversion.",
-            ));
-        }
-        self.name_blockers(&what, &mut found);
-        if self.has_privileges {
-            found.push(Blocker::state(
-                format!("{what} has privileges of its own"),
-                None,
-                "Revoke them, and grant them again after the swap.",
-            ));
-        }
-        if !self.dependents.is_empty() {
-            found.push(Blocker::state(
-                format!("other objects depend on {what}"),
-                Some(format!(
-                    "They would keep to the column of before: {}.",
-                    self.dependents.join(", ")
-                )),
-                "Drop them, and create them again after the swap.",
-            ));
-        }
-        found
-    }
-
-    /// Columns and triggers that stand in the way by their names.
-    fn name_blockers(&self, what: &str, found: &mut Vec<Blocker>) {
-        if let Some(name) = self.taken.first() {
-            found.push(Blocker::state(
-                format!("table \"{}\" has a column \"{name}\"", self.table),
-                Some(format!("{what} needs the name for its shadow.")),
-                "Rename that column for the time of the conversion.",
-            ));
-        }
-        if let Some(name) = &self.other_shadow {
-            found.push(Blocker::state(
-                format!("another conversion of table \"{}\" has begun", self.table),
-                Some(format!("Column \"{name}\" is of its script.")),
-                "Run that script up to its swap, or take it back; rename the column if there is no script.",
-            ));
-        }
-        if let Some(name) = self.late_triggers.first() {
-            found.push(Blocker::state(
-                format!("trigger \"{name}\" fires after that of {what}"),
-                Some(format!(
-                    "Triggers fire by their names, and the one that copies the column is {}.",
-                    self.trigger()
-                )),
-                "Use ALTER TRIGGER ... RENAME TO a name that sorts before it.",
-            ));
-        }
     }
 }

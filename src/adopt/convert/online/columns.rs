@@ -51,7 +51,10 @@ pub const EXCLUSIVE: &str = "ACCESS EXCLUSIVE";
 /// An attempt waits for autovacuum first, in a mode that no client waits behind: autovacuum gives way only after
 /// `deadlock_timeout`. For all tables together it then waits for less than that: a client that has one of them and waits for
 /// another gets no deadlock.
+///
+/// Whoever runs them, they have the privileges of the owner of the tables, whose triggers and constraints run.
 pub fn retried<'a>(
+    owner: &str,
     mode: &str,
     tables: impl IntoIterator<Item = &'a str>,
     statements: &str,
@@ -73,6 +76,7 @@ pub fn retried<'a>(
   vacuum pg_catalog.text := (SELECT (pg_catalog.int4smaller(s.setting::pg_catalog.int4, 2147483147) OPERATOR(pg_catalog.+) 500)::pg_catalog.text FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout');
   began pg_catalog.timestamptz;{variables}
 BEGIN
+  SET LOCAL ROLE {owner};
   FOR attempt IN 1..120 LOOP
     BEGIN
       PERFORM pg_catalog.set_config('lock_timeout', vacuum, true);
@@ -90,6 +94,16 @@ BEGIN
 END",
         tables.join(", "),
         locks.join("\n")
+    ))
+}
+
+/// A statement that waits for no lock of clients, with the privileges of the owner of its table.
+pub fn as_owner(owner: &str, statement: &str) -> String {
+    block(&format!(
+        "BEGIN
+  SET LOCAL ROLE {owner};
+  {statement};
+END"
     ))
 }
 
@@ -162,7 +176,7 @@ pub fn backfill(member: &Member) -> String {
         member.quoted_name(),
         member.new_name(),
     );
-    let literal = sql::literal(&table);
+    let (literal, owner) = (sql::literal(&table), member.quoted_owner());
     let missing = format!("NOT ({})", is_equal(member, &shadow, "t."));
     let tid = |page: &str| {
         format!("pg_catalog.format('(%s,0)'::pg_catalog.text, {page})::pg_catalog.tid")
@@ -186,6 +200,7 @@ BEGIN
     page := 0;
     shown := tenth;
     WHILE page OPERATOR(pg_catalog.<=) pages LOOP
+      SET LOCAL ROLE {owner};
       locked := ARRAY(
         SELECT t.ctid FROM {table} AS t
         WHERE t.ctid OPERATOR(pg_catalog.>=) {first}
@@ -206,6 +221,7 @@ BEGIN
         RAISE NOTICE '{shown}: % of % pages', page, pages;
       END IF;
     END LOOP;
+    SET LOCAL ROLE {owner};
     EXIT WHEN NOT EXISTS (SELECT FROM {table} AS t WHERE {missing});
     COMMIT;
     PERFORM pg_catalog.pg_sleep(0.5);
@@ -222,7 +238,12 @@ pub fn check(member: &Member, way: Way) -> String {
         member.check_name(),
         is_equal(member, &way.shadow(member), "")
     );
-    retried(EXCLUSIVE, [member.quoted_table().as_str()], &add)
+    retried(
+        &member.quoted_owner(),
+        EXCLUSIVE,
+        [member.quoted_table().as_str()],
+        &add,
+    )
 }
 
 /// The name of the index that takes the place of another.
@@ -320,7 +341,12 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         timing(key.deferrable, key.deferred),
         if key.is_enforced { "VALID" } else { "ENFORCED" }
     );
-    retried("SHARE ROW EXCLUSIVE", key_tables(closure, key), &add)
+    retried(
+        &closure.quoted_owner(),
+        "SHARE ROW EXCLUSIVE",
+        key_tables(closure, key),
+        &add,
+    )
 }
 
 /// The tables of a foreign key, as a DELETE that cascades takes its locks: ALTER TABLE takes them in the other order, and

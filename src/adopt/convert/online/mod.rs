@@ -7,5 +7,6 @@
 
 pub mod closure;
 mod columns;
+mod obstacles;
 pub mod script;
 mod swap;

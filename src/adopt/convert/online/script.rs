@@ -105,7 +105,7 @@ fn notes(closure: &Closure) -> Vec<Row> {
         .collect();
     let notes = [
         format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
-        "Run the commands in psql with \\gexec as the owner of the tables, whose triggers run with the rights of the role that runs them: all but those of the phases cleanup and default, which end the way back. After a break, run them again: the plan is what is left.".to_owned(),
+        "Run the commands in psql with \\gexec: all but those of the phases cleanup and default, which end the way back. They have the privileges of the owner of the tables, whoever runs them. After a break, run them again: the plan is what is left.".to_owned(),
         "The column comes last in its table: an INSERT without a list of columns has to name them from the swap on.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
         "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
@@ -152,7 +152,12 @@ fn prepare(member: &Member) -> Option<Row> {
         exclusive(
             "prepare",
             &table,
-            columns::retried(columns::EXCLUSIVE, [table.as_str()], &statements),
+            columns::retried(
+                &member.quoted_owner(),
+                columns::EXCLUSIVE,
+                [table.as_str()],
+                &statements,
+            ),
         )
         .noting("From now on each row that is written has its shadow."),
     )
@@ -161,30 +166,20 @@ fn prepare(member: &Member) -> Option<Row> {
 /// The note of what drops such.
 const LEFT: &str = "What a break or a restore has left.";
 
-fn drop_key(table: &str, tables: Vec<&str>, name: &str) -> String {
+fn drop_key(closure: &Closure, table: &str, tables: Vec<&str>, name: &str) -> String {
     let name = sql::quoted_exactly(name);
     let drop = format!("      ALTER TABLE {table} DROP CONSTRAINT {name};");
-    columns::retried(columns::EXCLUSIVE, tables, &drop)
+    columns::retried(&closure.quoted_owner(), columns::EXCLUSIVE, tables, &drop)
 }
 
 /// Drops a foreign key that a break or a restore has left.
 fn drop_stale_key(closure: &Closure, stale: &Stale) -> String {
     let table = closure.table(stale.relation);
-    drop_key(table, vec![table], &stale.name)
+    drop_key(closure, table, vec![table], &stale.name)
 }
 
-/// Builds what takes the place of checks, indexes and foreign keys.
-fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
-    for member in closure.changed() {
-        let table = member.quoted_table();
-        if member.filled.is_none() {
-            let add = columns::check(member, way);
-            rows.push(exclusive("constraint", &table, add));
-        }
-        if member.filled != Some(true) {
-            rows.push(validate(member.bytes, &table, &member.check_name()));
-        }
-    }
+/// Drops what a break or a restore has left.
+fn drop_stale(closure: &Closure, rows: &mut Vec<Row>) {
     for stale in &closure.stale_keys {
         let drop = drop_stale_key(closure, stale);
         rows.push(exclusive("constraint", closure.table(stale.relation), drop).noting(LEFT));
@@ -197,6 +192,26 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
                 .noting(LEFT),
         );
     }
+}
+
+/// Builds what takes the place of checks, indexes and foreign keys.
+fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
+    for member in closure.changed() {
+        let table = member.quoted_table();
+        if member.filled.is_none() {
+            let add = columns::check(member, way);
+            rows.push(exclusive("constraint", &table, add));
+        }
+        if member.filled != Some(true) {
+            rows.push(validate(
+                closure,
+                member.bytes,
+                &table,
+                &member.check_name(),
+            ));
+        }
+    }
+    drop_stale(closure, rows);
     for index in closure
         .indexes
         .iter()
@@ -225,6 +240,7 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
         }
         if key.validated && key.built != Some(true) {
             rows.push(validate(
+                closure,
                 bytes_of(closure, key.relation),
                 table,
                 &successor_key(key),
@@ -233,8 +249,9 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
     }
 }
 
-fn validate(bytes: i64, table: &str, name: &str) -> Row {
-    let command = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
+fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> Row {
+    let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
+    let command = columns::as_owner(&closure.quoted_owner(), &validate);
     let row = Row::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
     Row {
         bytes,
@@ -302,7 +319,8 @@ fn drop_shadow(member: &Member, shadow: &str) -> Row {
         member.trigger(),
         member.function()
     );
-    let drop = columns::retried(columns::EXCLUSIVE, [table.as_str()], &drop);
+    let owner = member.quoted_owner();
+    let drop = columns::retried(&owner, columns::EXCLUSIVE, [table.as_str()], &drop);
     exclusive("cleanup", &table, drop).noting("There is no way back afterwards.")
 }
 
@@ -312,6 +330,7 @@ fn abandon(closure: &Closure) -> Vec<Row> {
     for key in closure.keys.iter().filter(|key| key.built.is_some()) {
         let table = closure.table(key.relation);
         let drop = drop_key(
+            closure,
             table,
             columns::key_tables(closure, key),
             &successor_key(key),

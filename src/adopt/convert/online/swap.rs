@@ -49,7 +49,12 @@ pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Stri
         .iter()
         .map(|line| format!("      {line};\n"))
         .collect();
-    columns::retried(columns::EXCLUSIVE, tables(closure), body.trim_end())
+    columns::retried(
+        &closure.quoted_owner(),
+        columns::EXCLUSIVE,
+        tables(closure),
+        body.trim_end(),
+    )
 }
 
 /// All tables that the swap locks, the column's own first.

@@ -171,3 +171,62 @@ fn a_superuser_runs_nothing_of_the_owner() {
         .collect();
     assert!(sprung.is_empty(), "{sprung:?}");
 }
+
+/// Comments, functions and defaults of hundreds of megabytes, of a role that may create temporary objects and one schema:
+/// what others call reads none of them.
+#[test]
+fn what_one_role_writes_stops_no_other() {
+    let server = Server::start("huge texts");
+    let mut root = server.connect("postgres");
+    root.run(
+        "CREATE ROLE eve LOGIN; CREATE SCHEMA own AUTHORIZATION eve; CREATE SCHEMA shop;
+         CREATE TABLE shop.orders (id bigserial PRIMARY KEY); CREATE TABLE shop.items (id bigserial PRIMARY KEY);
+         SELECT mint.convert('shop.items', 'id', 'snowflake_next_id(5)')",
+    );
+    let mut eve = server.connect_as("eve", "postgres");
+    eve.run(
+        "CREATE TEMP SEQUENCE temporary; CREATE SEQUENCE own.record; CREATE SEQUENCE own.tag; CREATE SEQUENCE own.source MAXVALUE 2;
+         CREATE SEQUENCE own.long",
+    );
+    let record = r#"{"pg_mint_conversion":1,"schema":"shop","table":"items","column":"id","#;
+    for (sequence, start, megabytes) in [
+        ("temporary", record, 270),
+        ("own.record", record, 270),
+        ("own.long", record, 1),
+        ("own.tag", "Leaf tag: ", 270),
+        ("own.source", "segments of {", 270),
+    ] {
+        eve.run(&format!(
+            "DO $$ BEGIN EXECUTE 'COMMENT ON SEQUENCE {sequence} IS ' || quote_literal('{start}' || repeat(' ', {megabytes} * 1024 * 1024)); END $$"
+        ));
+    }
+    for function in ["pg_temp.huge", "own.huge"] {
+        eve.run(&format!(
+            "DO $$ BEGIN EXECUTE 'CREATE FUNCTION {function}(integer) RETURNS integer LANGUAGE plpgsql AS '
+                 || quote_literal('BEGIN RETURN nextval(''orders_id_seq''); END' || repeat(' ', 300 * 1024 * 1024)); END $$"
+        ));
+    }
+    eve.run(
+        "DO $$ BEGIN EXECUTE 'CREATE TABLE own.wide (id text PRIMARY KEY DEFAULT ' || quote_literal(repeat('x', 20 * 1024 * 1024)) || ')'; END $$",
+    );
+    root.run("SET statement_timeout = '20 s'");
+    let shown: Vec<String> = root.column("SELECT table_name::text FROM mint.conversions");
+    assert_eq!(shown, ["shop.items"]);
+    for call in [
+        "* FROM mint.convert_plan('shop.orders', 'id', 'snowflake_next_id(5)')",
+        "mint.convert('shop.orders', 'id', 'snowflake_next_id(5)')",
+        "mint.convert_revert('shop.items', 'id')",
+        "* FROM mint.audit('shop.items', 'id')",
+        "* FROM mint.inventory()",
+        "* FROM mint.leaf_alloc",
+        "* FROM mint.segments",
+        "* FROM mint.health()",
+    ] {
+        root.run(&format!("SELECT {call}"));
+    }
+    let default: Option<String> = root
+        .one("SELECT default_value FROM mint.inventory() WHERE relation = 'own.wide'::regclass");
+    assert_eq!(default, None);
+    let tags: i64 = root.one("SELECT count(*) FROM mint.leaf_alloc");
+    assert_eq!(tags, 0);
+}

@@ -81,7 +81,7 @@ const CALLS: &[(&str, i64)] = &[
     ("uuid_v8(decode(lpad(to_hex(g), 32, '0'), 'hex'))", 4),
     ("uuid_v1_to_v6(uuid_v1())", 1),
     ("uuid_v6_to_v1(uuid_v6())", 1),
-    ("uuid_version(uuid_v7())", 1),
+    ("uuid_version_of(uuid_v7())", 1),
     ("uuid_time(uuid_v7())", 1),
     ("uuid_node(uuid_v1())", 2),
     ("uuid_to_bin(uuid_v4(), true)", 1),

@@ -8,6 +8,8 @@ mod held;
 mod held_sql;
 mod memory;
 mod moved_shard;
+mod neighbors;
+mod scarce_memory;
 pub mod schema;
 mod tenants;
 mod updates;

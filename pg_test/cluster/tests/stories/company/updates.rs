@@ -15,16 +15,16 @@ const PRACTICE: &str = "0.0.9";
 /// What that script says, and what 0.0.9 says instead.
 const CHANGES: [(&str, &str); 8] = [
     (
-        "CREATE FUNCTION \"max_uuid\"() RETURNS uuid\nIMMUTABLE STRICT PARALLEL SAFE COST 1\nLANGUAGE c\nAS 'MODULE_PATHNAME', 'max_uuid_wrapper';\n",
+        "CREATE FUNCTION \"uuid_max_value\"() RETURNS uuid\nIMMUTABLE STRICT PARALLEL SAFE COST 1\nLANGUAGE c\nAS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';\n",
         "",
     ),
     (
-        "COMMENT ON FUNCTION max_uuid() IS 'Returns the UUID whose bits are all one';\n",
+        "COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';\n",
         "",
     ),
     (
-        "\"nil_uuid\"() RETURNS uuid\nIMMUTABLE STRICT PARALLEL SAFE COST 1\n",
-        "\"nil_uuid\"() RETURNS uuid\nSTABLE\n",
+        "\"uuid_nil_value\"() RETURNS uuid\nIMMUTABLE STRICT PARALLEL SAFE COST 1\n",
+        "\"uuid_nil_value\"() RETURNS uuid\nSTABLE\n",
     ),
     (
         "\"id\" bigint,\n    \"encoding\" text DEFAULT 'base58'\n) RETURNS text\n",
@@ -252,7 +252,7 @@ fn an_update_makes_what_a_new_installation_has() {
         fill(&server, &mut owner);
         assert_data(&mut owner, 1, &format!("{version} before the update"));
         let mut beside = server.connect_as("owner", "earlier");
-        beside.run("PREPARE next AS SELECT new_item(), nil_uuid(), id_to_text(7, 'hex')");
+        beside.run("PREPARE next AS SELECT new_item(), uuid_nil_value(), id_to_text(7, 'hex')");
         beside.run("EXECUTE next");
 
         owner.run("ALTER EXTENSION pg_mint UPDATE");
@@ -273,7 +273,7 @@ fn an_update_makes_what_a_new_installation_has() {
         assert_data(&mut owner, 2, &format!("{version} after the update"));
         beside.run("EXECUTE next");
         assert!(beside.one::<bool>("SELECT count(*) = 1 FROM used"));
-        assert!(beside.one::<bool>("SELECT max_uuid() > nil_uuid()"));
+        assert!(beside.one::<bool>("SELECT uuid_max_value() > uuid_nil_value()"));
         drop((owner, beside));
         // It goes with its name, which nobody owns any more.
         let mut owner = server.connect_as("owner", "earlier");
@@ -335,7 +335,7 @@ fn grants_of_users_are_dumped_after_an_update() {
 /// library: what that lacks is an error, and the rest goes on.
 #[test]
 fn a_library_that_lacks_a_function_says_so() {
-    const LACKING: &[u8] = b"max_uuid_wrapper";
+    const LACKING: &[u8] = b"uuid_max_value_wrapper";
     let (server, mut owner) = shop("an old library");
     let _practice = Practice::install();
     server.install_library(|library| {
@@ -347,7 +347,7 @@ fn a_library_that_lacks_a_function_says_so() {
     });
     // New SQL, old library.
     let refusal = owner.refusal("CREATE EXTENSION pg_mint");
-    let expected = "could not find function \"max_uuid_wrapper\" in file ";
+    let expected = "could not find function \"uuid_max_value_wrapper\" in file ";
     assert_eq!(refusal.code, "42883", "{refusal}");
     assert!(refusal.message.contains(expected), "{refusal}");
     owner.run(&format!("CREATE EXTENSION pg_mint VERSION '{PRACTICE}'"));
@@ -361,8 +361,8 @@ fn a_library_that_lacks_a_function_says_so() {
     server.install_library(|_| ());
     let mut new = server.connect_as("owner", "shop");
     new.run("ALTER EXTENSION pg_mint UPDATE");
-    assert!(new.one::<bool>("SELECT max_uuid() > nil_uuid()"));
-    let refusal = owner.refusal("SELECT max_uuid()");
+    assert!(new.one::<bool>("SELECT uuid_max_value() > uuid_nil_value()"));
+    let refusal = owner.refusal("SELECT uuid_max_value()");
     assert!(refusal.message.contains(expected), "{refusal}");
     let ids =
         [&mut owner, &mut new].map(|session| session.one::<i64>("SELECT snowflake_next_id(5)"));

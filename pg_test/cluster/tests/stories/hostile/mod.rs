@@ -2,7 +2,12 @@
 //! the server evaluates its objects.
 
 mod attacks;
+mod backtraces;
 mod calls;
 mod class;
 mod far;
+mod long_arguments;
+mod prey;
+mod relations;
+mod settings;
 pub mod traps;

@@ -97,7 +97,7 @@ fn it_works_beside_other_id_extensions() {
             ("uuid_v5('url', n)", "uuid_generate_v5(uuid_ns_url(), n)"),
             ("uuid_v5('oid', n)", "uuid_generate_v5(uuid_ns_oid(), n)"),
             ("uuid_v3('x500', n)", "uuid_generate_v3(uuid_ns_x500(), n)"),
-            ("nil_uuid()", "uuid_nil()"),
+            ("uuid_nil_value()", "uuid_nil()"),
         ] {
             let names = "unnest(ARRAY['', 'www.widgets.com', 'Zürich', repeat('x', 5000)]) n";
             assert!(
@@ -107,7 +107,7 @@ fn it_works_beside_other_id_extensions() {
         }
         // Each reads the UUIDs of the other.
         assert!(session.one::<bool>(
-            "SELECT uuid_version(uuid_generate_v1()) = 1 AND uuid_version(uuid_generate_v4()) = 4
+            "SELECT uuid_version_of(uuid_generate_v1()) = 1 AND uuid_version_of(uuid_generate_v4()) = 4
                 AND abs(extract(epoch FROM uuid_time(uuid_generate_v1()) - clock_timestamp())) < 60"
         ));
     }

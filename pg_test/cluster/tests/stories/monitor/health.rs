@@ -21,7 +21,7 @@ fn a_server_in_use_is_well_and_asking_is_quick() {
     // Before anything was used: nothing is made by asking.
     assert_eq!(bad(&mut session), Vec::<String>::new());
     let checks: i64 = session.one("SELECT count(*) FROM mint.health()");
-    assert_eq!(checks, 19);
+    assert_eq!(checks, 21);
     session.run(
         "SELECT snowflake_next_id(5), uuid_v7(), objectid(), segment_create('s'), ticket_create('t'), user_sequence_create('f');
          SELECT segment_next('s'), ticket_next('t'), user_sequence_next('f', 1)",
@@ -162,14 +162,21 @@ fn lanes_near_capacity_and_layouts_that_end_are_noticed() {
     session.run("SELECT count(snowflake_next_id(3, 'sonyflake')) FROM generate_series(1, 60000)");
     assert_status(&mut session, "capacity", "warning", "node 3");
     assert_eq!(status(&mut session, "layouts"), "ok");
-    // 2^25 and 2^21 seconds from now on: 388 days, of which some are past, and 24.
-    for (bits, past, expected) in [(25, "40 days", "warning"), (21, "1 day", "critical")] {
+    // 2^25 and 2^21 seconds from now on: 388 days, of which some are past, and 24. Any role may generate such ids; what is of a
+    // default is critical.
+    for (bits, past, expected) in [(25, "40 days", "warning"), (21, "1 day", "warning")] {
         let epoch: String = session.one(&format!(
             "SELECT to_char((now() - interval '{past}') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
         ));
         let layout = format!("time:{bits} node:10 seq:12 unit:1s epoch:{epoch}");
         session.run(&format!("SELECT snowflake_next_id(1, '{layout}')"));
         assert_status(&mut session, "layouts", expected, &format!("time:{bits}"));
+        if bits == 21 {
+            session.run(&format!(
+                "CREATE TABLE ending (id bigint DEFAULT snowflake_next_id(1, '{layout}'))"
+            ));
+            assert_status(&mut session, "layouts", "critical", "table public.ending");
+        }
     }
 }
 
@@ -184,7 +191,11 @@ fn tables_that_are_nearly_full_are_noticed() {
     session.run("SELECT snowflake_next_id(13)");
     assert_status(&mut session, "lanes", "warning", "13 of 16");
     session.run("SELECT snowflake_next_id(g) FROM generate_series(1, 16) g");
-    assert_status(&mut session, "lanes", "critical", "16 of 16");
+    assert_status(&mut session, "lanes", "warning", "16 of 16");
+    session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id(16))");
+    assert_eq!(status(&mut session, "lanes"), "warning");
+    session.run("CREATE TABLE late (id bigint DEFAULT snowflake_next_id(17))");
+    assert_status(&mut session, "lanes", "critical", "table public.late");
     session.run("SELECT segment_create('s' || g) FROM generate_series(1, 13) g; SELECT segment_next(('s' || g)::regclass) FROM generate_series(1, 13) g");
     assert_status(&mut session, "segments", "warning", "13 of 16");
     session.run("SELECT user_sequence_create('f', 64); SELECT count(user_sequence_next('f', g)) FROM generate_series(1, 10000) g");
@@ -196,19 +207,19 @@ fn tables_that_are_nearly_full_are_noticed() {
 fn a_sequence_near_its_end_is_noticed() {
     let server = Server::start("near its end");
     let mut session = server.connect("postgres");
-    session.run("CREATE SEQUENCE s MAXVALUE 1000; CREATE SEQUENCE again MAXVALUE 10 CYCLE");
+    session.run("CREATE SEQUENCE s MAXVALUE 40000; CREATE SEQUENCE again MAXVALUE 10 CYCLE");
     session.run("SELECT count(segment_next('again')) FROM generate_series(1, 25)");
-    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 500)");
+    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 20000)");
     assert_eq!(status(&mut session, "sequences"), "ok");
-    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 420)");
+    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 16800)");
     assert_status(&mut session, "sequences", "warning", "sequence \"s\"");
-    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 80)");
+    session.run("SELECT count(segment_next('s')) FROM generate_series(1, 3200)");
     assert_status(&mut session, "sequences", "critical", "sequence \"s\"");
     // As the hint says.
     session.run("ALTER SEQUENCE s MAXVALUE 1000000; SELECT segment_next('s')");
     assert_eq!(status(&mut session, "sequences"), "ok");
-    session.run("CREATE SEQUENCE t MAXVALUE 1000");
-    session.run("SELECT count(segment_next('t')) FROM generate_series(1, 1000)");
+    session.run("CREATE SEQUENCE t MAXVALUE 40000");
+    session.run("SELECT count(segment_next('t')) FROM generate_series(1, 40000)");
     assert_status(&mut session, "sequences", "critical", "sequence \"t\"");
     session.run("DROP SEQUENCE t");
     assert_eq!(status(&mut session, "sequences"), "ok");

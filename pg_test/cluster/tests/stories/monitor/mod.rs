@@ -1,5 +1,6 @@
 //! What an administrator sees: wait events, statistics, checks, and the queries of monitoring systems.
 
+mod alarms;
 mod faults;
 mod health;
 mod queries;

@@ -280,3 +280,43 @@ fn an_index_in_another_order_does_not_mislead() {
         );
     }
 }
+
+/// A CHECK of the version lets the time of all versions be a range: by this extension's function or the server's own.
+#[test]
+fn a_check_of_the_version_counts_by_either_function() {
+    let server = Server::start("a check of the version");
+    let mut session = server.connect("postgres");
+    let has_own: bool = session.one("SELECT current_setting('server_version_num')::int >= 170000");
+    let mut checks = vec![
+        ("uuid_version_of(id) = 7", true),
+        ("7 = uuid_version_of(id)", true),
+        ("uuid_version_of(id) = '7'", true),
+        // A cast is stored as a call, and nothing of a constraint is evaluated.
+        ("uuid_version_of(id) = 7::smallint", false),
+        ("uuid_version_of(id) = 6", false),
+        ("uuid_version_of(id) >= 7", false),
+    ];
+    if has_own {
+        checks.extend([
+            ("uuid_extract_version(id) = 7", true),
+            ("uuid_extract_version(id) = '7'", true),
+            ("7 = uuid_extract_version(id)", true),
+            ("uuid_extract_version(id) = 4", false),
+            ("uuid_extract_version(id) <> 7", false),
+        ]);
+    }
+    for (check, is_range) in checks {
+        session.run(&format!(
+            "CREATE TABLE item (id uuid PRIMARY KEY, CHECK ({check}))"
+        ));
+        let last_hour = "SELECT * FROM item WHERE uuid_time(id) > now() - interval '1 hour'";
+        let found = plan(&mut session, last_hour).contains("Index Cond: (id >= ");
+        assert_eq!(
+            found,
+            is_range,
+            "{check}: {}",
+            plan(&mut session, last_hour)
+        );
+        session.run("DROP TABLE item");
+    }
+}

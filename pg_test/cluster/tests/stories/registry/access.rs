@@ -1,7 +1,7 @@
 //! Requirements and privileges of members and registries, and the errors where something is missing.
 
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
-use mint_cluster::{Registry, Server, say};
+use mint_cluster::{Registry, Server, Session, say};
 use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
@@ -134,6 +134,7 @@ fn ordinary_roles_may_mint_and_nothing_else() {
         "mint.registry_unreserve(13, 1, 1)",
         "mint.registry_begin_quarantine()",
         "mint.registry_end_quarantine()",
+        "mint.registry_prepare_restart()",
         "mint.registry_evict('ada')",
         "mint.registry_evict(13, 0, 9)",
         "mint.registry_drop()",
@@ -210,4 +211,86 @@ fn many_refused_sessions_send_few_requests() {
     ));
     assert!(ids.iter().all(Vec::is_empty), "a node was granted twice");
     assert!(asked < 6 * 25, "{asked} requests in 6 s");
+}
+
+/// Returns the rows of `mint.leases` as text.
+fn rows(session: &mut Session) -> Vec<String> {
+    session.column(
+        "SELECT format('%s-%s %s%s', first_node, last_node,
+                 CASE WHEN held AND lease_until > now() AND time_left > '0' THEN 'held'
+                      WHEN num_nulls(lease_from, lease_until, time_left, renewed) = 4 THEN 'never held'
+                      ELSE 'ended' END,
+                 ': ' || regexp_replace(trouble, 'until \\S+', 'until ...'))
+         FROM mint.leases ORDER BY first_node",
+    )
+}
+
+const BENS: &str = "7-7 never held: node 7 (13 bits) is leased by \"ben\" until ...";
+const OLD: &str = "9-10 never held: nodes 9 to 10 (13 bits) are reserved for \"the old servers\"";
+
+#[test]
+fn each_lease_has_a_trouble_of_its_own() {
+    let Some(registry) = Registry::start("troubles", 5) else {
+        return;
+    };
+    let reserve = "SELECT mint.registry_reserve(13, 9, 10, 'the old servers')";
+    registry.connect().run(reserve);
+    let (ada, ben) = (
+        registry.fixed("ada", "5, 7, 9-10"),
+        registry.fixed("ben", "7"),
+    );
+    let mint = |node: i64| format!("SELECT snowflake_next_id({node})");
+    ben.connect("postgres").one::<i64>(&mint(7));
+    let mut session = ada.connect("postgres");
+    session.one::<i64>(&mint(5));
+    ada.until("each task was tried", || rows(&mut session).len() == 3);
+    assert_eq!(rows(&mut session), ["5-5 held", BENS, OLD]);
+
+    // A session hears of its own node, and what to do.
+    for (node, words, other, remedy) in [
+        (
+            7, "leased by \"ben\"", "reserved", "Wait until that lease ends",
+        ),
+        (
+            10,
+            "reserved for \"the old servers\"",
+            "leased by",
+            "mint.registry_unreserve()",
+        ),
+    ] {
+        let refusal = session.refusal(&mint(node));
+        assert!(refusal.detail.contains(words), "{refusal}");
+        assert!(!refusal.detail.contains(other), "{refusal}");
+        assert!(refusal.hint.contains(remedy), "{refusal}");
+    }
+
+    // A trouble that is over is gone, and so are rows of nodes that are not wanted any more.
+    ben.stop_fast();
+    ada.until("the node is free", || {
+        session.try_one::<i64>(&mint(7)).is_ok()
+    });
+    ada.until("its trouble is over", || {
+        rows(&mut session) == ["5-5 held", "7-7 held", OLD]
+    });
+    session.set_for_server("pg_mint.nodes", "'5'");
+    ada.until("the other nodes are released", || {
+        rows(&mut session) == ["5-5 held"]
+    });
+
+    // All leases are in trouble while the registry is away.
+    session.set_for_server("pg_mint.nodes", "'5, 6'");
+    ada.until("another node is leased", || {
+        session.try_one::<i64>(&mint(6)).is_ok()
+    });
+    registry.server.stop_immediate();
+    let away = "SELECT count(*) = 2 AND bool_and(held AND coalesce(trouble, '') LIKE 'could not establish connection%') FROM mint.leases";
+    ada.until("both renewals fail", || session.one(away));
+    ada.until("the leases end", || {
+        session.try_one::<i64>(&mint(6)).is_err()
+    });
+    let refusal = session.refusal(&mint(6));
+    assert!(refusal.hint.contains("user mapping"), "{refusal}");
+    let health: String =
+        session.one("SELECT hint FROM mint.health() WHERE check_name = 'registry'");
+    assert!(health.contains("user mapping"), "{health}");
 }

@@ -2,13 +2,14 @@
 
 mod access;
 mod assigned;
+mod attacks;
 mod copies;
-mod malice;
 mod members;
 mod moves;
 mod orphans;
 mod outages;
 mod replication;
+mod restarts;
 mod settings;
 mod trust;
 mod unresponsive;

@@ -2,8 +2,6 @@
 //! the table's owner runs, as in a policy or an index expression, no session waits for this one or the other way round,
 //! and no lock is left.
 
-use crate::pg::catalog::relation;
-use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use pgrx::{FromDatum, pg_sys};
 use std::ptr;
@@ -40,17 +38,6 @@ pub struct Sample {
     pub is_whole: bool,
 }
 
-/// The column to read.
-#[derive(Debug, Clone, Copy)]
-pub struct Column<'a> {
-    /// A table that is not partitioned.
-    pub table: pg_sys::Oid,
-    /// The column's name.
-    pub name: &'a str,
-    /// Its type, or the type below its domain.
-    pub base_type: pg_sys::Oid,
-}
-
 /// How much to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
@@ -61,11 +48,11 @@ pub struct Limit {
 }
 
 /// An open table, which is closed and unlocked when dropped.
-struct Open(pg_sys::Relation);
+pub struct Open(pub(super) pg_sys::Relation);
 
 impl Open {
-    /// Opens a table, unless a session has a lock on it that conflicts with reading.
-    fn at_once(table: pg_sys::Oid) -> Option<Self> {
+    /// Opens a relation, unless a session has a lock on it that conflicts with reading.
+    pub fn at_once(table: pg_sys::Oid) -> Option<Self> {
         // SAFETY: calls without preconditions. The lock is released here, or when the value is dropped.
         unsafe {
             if !pg_sys::ConditionalLockRelationOid(table, LOCK) {
@@ -81,7 +68,7 @@ impl Open {
     }
 
     /// Returns whether it is an ordinary table whose rows this session can read by ranges of blocks.
-    fn can_be_read(&self) -> bool {
+    pub fn can_be_read(&self) -> bool {
         // SAFETY: an open relation has its row of pg_class; a table has its access method.
         unsafe {
             let class = &*(*self.0).rd_rel;
@@ -107,23 +94,10 @@ impl Drop for Open {
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock.cast_signed();
 
-/// Reads values of a column; none if the table is locked, gone or of another kind, or the column is not of that type any
-/// more. **Whether the user may read it is for the caller to check.**
-pub fn sample(column: Column<'_>, limit: Limit) -> Option<Sample> {
-    let table = Open::at_once(column.table)?;
+/// Reads values of a column of an open table, which is of this type; none if it is of another kind. **Whether the user may
+/// read it is for [`access`](crate::pg::catalog::access) to check.**
+pub fn sample(table: &Open, place: i16, base_type: pg_sys::Oid, limit: Limit) -> Option<Sample> {
     if !table.can_be_read() {
-        return None;
-    }
-    let name = charset::c_string(column.name);
-    // SAFETY: lookups in the catalogs, inside a transaction; under the lock, the answers stay.
-    let (place, its_type) = unsafe {
-        let place = pg_sys::get_attnum(column.table, name.as_ptr());
-        (place, pg_sys::get_atttype(column.table, place))
-    };
-    if place <= 0
-        || its_type == pg_sys::InvalidOid
-        || relation::base_type(its_type) != column.base_type
-    {
         return None;
     }
     // SAFETY: the table is open.
@@ -137,16 +111,7 @@ pub fn sample(column: Column<'_>, limit: Limit) -> Option<Sample> {
     };
     if count > 0 {
         // SAFETY: the table is open, and has the column.
-        unsafe {
-            read_blocks(
-                &table,
-                place,
-                column.base_type,
-                (blocks, count),
-                limit,
-                &mut sample,
-            )
-        };
+        unsafe { read_blocks(table, place, base_type, (blocks, count), limit, &mut sample) };
     }
     Some(sample)
 }
@@ -239,7 +204,7 @@ fn tid(block: u32, offset: u16) -> pg_sys::ItemPointerData {
 ///
 /// # Safety
 /// The datum is of the type, and not null.
-unsafe fn value(datum: pg_sys::Datum, base_type: pg_sys::Oid) -> Option<Value> {
+pub unsafe fn value(datum: pg_sys::Datum, base_type: pg_sys::Oid) -> Option<Value> {
     const LONGEST: usize = 100;
     // SAFETY: as the caller says: a number, or a pointer to a value of the type.
     unsafe {

@@ -1,8 +1,11 @@
 //! Named segments of shared memory, with or without `shared_preload_libraries`.
 //!
 //! 128 bytes of the main segment, the *rendezvous*, hold the lock of a named segment and the handle of a pinned dynamic
-//! segment with its contents. The first session that needs it creates it. A crash of the server recreates the main
-//! segment and with it an empty rendezvous, so there are no stale handles.
+//! segment with its contents. A crash of the server recreates the main segment and with it an empty rendezvous, so there
+//! are no stale handles.
+//!
+//! The first session that needs any segment makes all of them, with all of their pages. So a call fails for want of memory
+//! before the server has minted anything, or never. Only users of user sequences get more memory later.
 //!
 //! A rendezvous keeps its name for ever, and holds magic, version and size. So a session whose library has another
 //! version than the one that created the segment gets an error, and never mints from lanes of its own beside the
@@ -14,31 +17,14 @@
 
 use crate::pg::backend::local::{Local, LocalOnce};
 use crate::pg::error::report;
-use crate::pg::machine::dsm::{make_pinned, map};
+use crate::pg::machine::dsm::{Shortage, make_pinned, map};
+use crate::pg::shmem::rendezvous::{Rendezvous, Stamp, name_tranche, rendezvous};
+use crate::pg::shmem::reservation::{SEGMENTS, Segment, make_all, once, usage_of};
 use pgrx::{PgSqlErrorCode, pg_sys};
-use std::ffi::{CStr, c_int, c_void};
-use std::ptr::{self, addr_of_mut};
+use std::ffi::{CStr, c_void};
+use std::ptr::addr_of_mut;
 use std::slice;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Identifies the contents of a segment and their format.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    /// Eight bytes that are nowhere else in the library's file. The last one is the segment's own.
-    magic: [u8; 8],
-    /// Increases with any change to the head or the slots that an older library would misread.
-    version: u32,
-}
-
-impl Stamp {
-    /// Returns the stamp of a segment, which has a byte of its own, at a version.
-    pub const fn new(segment: u8, version: u32) -> Self {
-        let mut magic = *b"mint\x9d\xc5\xfe\0";
-        magic[7] = segment;
-        Self { magic, version }
-    }
-}
+use std::sync::atomic::Ordering;
 
 /// A segment of shared memory: a head of type `H` and slots of type `S`. Many processes use both at once, so mutable
 /// parts are atomic; and zeroed memory must be a valid value of both.
@@ -47,6 +33,8 @@ pub struct NamedSegment<H: 'static, S: 'static = ()> {
     stamp: &'static Stamp,
     /// Returns how many slots to make. Called when the segment is made.
     slots: fn() -> usize,
+    /// How many are enough, if there is too little memory.
+    enough: usize,
     /// Returns the value of the setting that has its size; 0 without one. Called when the segment is made.
     setting: fn() -> i32,
     /// Fills the zeroed memory, before another session can see it.
@@ -68,25 +56,6 @@ pub fn has_other_version() -> bool {
     OTHER_VERSION.get()
 }
 
-/// The entry of a segment in the main shared memory. Guarded by AddinShmemInitLock until `tranche` is set, by its own
-/// lock from then on. The rest is zero until the segment is made; then `handle` is stored last, and all but `told` is
-/// immutable.
-#[repr(C, align(128))]
-struct Rendezvous {
-    lock: pg_sys::LWLock,
-    tranche: c_int,
-    stamp: Stamp,
-    handle: AtomicU32,
-    slots: u64,
-    size: u64,
-    /// The value of the setting with which the segment was made.
-    setting: i32,
-    /// The value that the log was told last to take effect at the next start.
-    told: i32,
-}
-
-const _: () = assert!(size_of::<Rendezvous>() == 128);
-
 impl<H: 'static, S: 'static> NamedSegment<H, S> {
     /// Returns a segment with slots.
     pub const fn with_slots(
@@ -95,10 +64,14 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         slots: fn() -> usize,
         init: fn(&H, &[S]),
     ) -> Self {
-        Self::sized_by(|| 0, name, stamp, slots, init)
+        let segment = Self::sized_by(|| 0, name, stamp, slots, init);
+        Self {
+            enough: usize::MAX,
+            ..segment
+        }
     }
 
-    /// Returns a segment with slots, the number of which follows from a setting.
+    /// Returns a segment with slots, the number of which follows from a setting; fewer if there is too little memory.
     pub const fn sized_by(
         setting: fn() -> i32,
         name: &'static CStr,
@@ -110,6 +83,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
             name,
             stamp,
             slots,
+            enough: 64,
             setting,
             init,
             memory: LocalOnce::new(),
@@ -144,22 +118,24 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         }
     }
 
+    /// Whether a session has made the memory, with a library of any version.
+    pub fn is_made(&self) -> bool {
+        usage_of(self).size != 0
+    }
+
+    /// Adds the segment to those that are made together. Called once, when the library is loaded.
+    pub fn register(&'static self) {
+        SEGMENTS.add(self);
+    }
+
     #[cold]
-    fn attach(&self) -> Memory<H, S> {
+    fn attach(&'static self) -> Memory<H, S> {
+        make_all(self);
         let rendezvous = rendezvous(self.name);
-        // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock with
-        // the transaction.
+        // SAFETY: initialized in shared memory, which lasts as long as this process; made above.
         unsafe {
             name_tranche((*rendezvous).tranche, self.name);
-            let lock = addr_of_mut!((*rendezvous).lock);
-            pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-            let memory = if (*rendezvous).handle.load(Ordering::Acquire) == 0 {
-                self.make(&mut *rendezvous)
-            } else {
-                self.join(rendezvous)
-            };
-            pg_sys::LWLockRelease(lock);
-            memory
+            self.join(rendezvous)
         }
     }
 
@@ -168,21 +144,32 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         size_of::<H>().next_multiple_of(align_of::<S>())
     }
 
+    /// Returns how many slots to make if the number is halved so often, but not below what is enough.
+    fn slots_after(&self, halvings: u32) -> usize {
+        let most = (self.slots)();
+        (most >> halvings).max(self.enough.min(most))
+    }
+
+    /// Returns the size of a segment with so many slots.
+    const fn size(slots: usize) -> usize {
+        Self::offset() + slots * size_of::<S>()
+    }
+
     /// Makes the segment. The caller holds the lock.
-    fn make(&self, place: &mut Rendezvous) -> Memory<H, S> {
-        let slots = (self.slots)();
-        let size = Self::offset() + slots * size_of::<S>();
-        let (handle, base) = make_pinned(size);
+    fn make(&self, place: &mut Rendezvous, halvings: u32) -> Result<(), Shortage> {
+        let (most, slots) = ((self.slots)(), self.slots_after(halvings));
+        let (handle, base) = make_pinned(Self::size(slots))?;
         // SAFETY: made above, zeroed, with room for the head and the slots.
         let memory = unsafe { Self::view(place, base, slots) };
         (self.init)(memory.head, memory.slots);
         place.stamp = self.stamp();
         place.slots = slots as u64;
-        place.size = size as u64;
+        place.size = Self::size(slots) as u64;
+        place.wanted = Self::size(most) as u64;
         place.setting = (self.setting)();
         place.told = place.setting;
         place.handle.store(handle, Ordering::Release);
-        memory
+        Ok(())
     }
 
     /// Attaches to the segment.
@@ -241,6 +228,24 @@ impl<H: 'static> NamedSegment<H> {
     }
 }
 
+impl<H, S> Segment for NamedSegment<H, S> {
+    fn name(&self) -> &'static CStr {
+        self.name
+    }
+
+    fn size_after(&self, halvings: u32) -> usize {
+        Self::size(self.slots_after(halvings))
+    }
+
+    fn make_if_absent(&self, halvings: u32) -> Result<(), Shortage> {
+        once(self.name, |place| {
+            let made = self.make(place, halvings);
+            place.refused.store(made.is_err().into(), Ordering::Relaxed);
+            made
+        })
+    }
+}
+
 impl<H, S> Memory<H, S> {
     /// Runs `work` under the segment's lock. An error releases it.
     pub fn locked<T>(&self, work: impl FnOnce() -> T) -> T {
@@ -273,87 +278,5 @@ impl Drop for Held {
             // SAFETY: this process acquired the lock.
             unsafe { pg_sys::LWLockRelease(self.0) };
         }
-    }
-}
-
-/// What the segment of a name says to another value of its setting.
-pub struct Resize {
-    /// A session has made the segment, with another value.
-    pub differs: bool,
-    /// That is so, and the log was not told of the value.
-    pub is_news: bool,
-}
-
-/// Compares the segment of a name with a value of its setting, of which the log is told if it `tells`.
-pub fn compare(name: &'static CStr, value: i32, tells: bool) -> Resize {
-    let rendezvous = rendezvous(name);
-    // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock.
-    unsafe {
-        name_tranche((*rendezvous).tranche, name);
-        let lock = addr_of_mut!((*rendezvous).lock);
-        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-        let place = &mut *rendezvous;
-        let differs = place.handle.load(Ordering::Acquire) != 0 && place.setting != value;
-        let is_news = differs && place.told != value;
-        if tells {
-            place.told = value;
-        }
-        pg_sys::LWLockRelease(lock);
-        Resize { differs, is_news }
-    }
-}
-
-/// Returns the value of the setting with which the segment of a name was made, if it was. Waits for nothing that lasts.
-pub fn size_in_use(name: &'static CStr) -> Option<i32> {
-    let rendezvous = rendezvous(name);
-    // SAFETY: initialized in shared memory, which lasts as long as this process; immutable once there is a handle.
-    unsafe {
-        let is_made = (*rendezvous).handle.load(Ordering::Acquire) != 0;
-        is_made.then(|| (*rendezvous).setting)
-    }
-}
-
-/// Returns the rendezvous of a name, with its lock initialized.
-fn rendezvous(name: &CStr) -> *mut Rendezvous {
-    // SAFETY: MainLWLockArray is the server's; 21 is AddinShmemInitLock in every supported version
-    // (lwlocknames.txt), as in pgrx's own shared memory. It is held until the lock of the rendezvous is initialized; an
-    // error releases it with the transaction. The server returns that many bytes, aligned to a cache line.
-    unsafe {
-        let addin_lock = addr_of_mut!((*pg_sys::MainLWLockArray.add(21)).lock);
-        pg_sys::LWLockAcquire(addin_lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-        let mut found = false;
-        let size = size_of::<Rendezvous>();
-        let rendezvous =
-            pg_sys::ShmemInitStruct(name.as_ptr(), size, &raw mut found).cast::<Rendezvous>();
-        if !found {
-            ptr::write_bytes(rendezvous, 0, 1);
-        }
-        if (*rendezvous).tranche == 0 {
-            let tranche = new_tranche(name);
-            pg_sys::LWLockInitialize(addr_of_mut!((*rendezvous).lock), tranche);
-            (*rendezvous).tranche = tranche;
-        }
-        pg_sys::LWLockRelease(addin_lock);
-        rendezvous
-    }
-}
-
-/// Returns a new number for locks that are shown by a name.
-fn new_tranche(_name: &CStr) -> c_int {
-    // SAFETY: takes the next number. 19 keeps the name beside it, in shared memory.
-    unsafe {
-        #[cfg(feature = "pg19")]
-        return pg_sys::LWLockNewTrancheId(_name.as_ptr());
-        #[cfg(not(feature = "pg19"))]
-        pg_sys::LWLockNewTrancheId()
-    }
-}
-
-/// Tells this process the name of that number, as it has to know before 19.
-fn name_tranche(_tranche: c_int, _name: &'static CStr) {
-    // SAFETY: the process keeps a pointer to the name.
-    #[cfg(not(feature = "pg19"))]
-    unsafe {
-        pg_sys::LWLockRegisterTranche(_tranche, _name.as_ptr());
     }
 }

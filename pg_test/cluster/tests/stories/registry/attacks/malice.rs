@@ -1,6 +1,6 @@
 //! Members and operators that do the registry harm: by mistake, by malice, or by hand. Others keep what they have.
 
-use super::shard;
+use super::super::shard;
 use mint_cluster::registry::members::{assert_refused, first_id};
 use mint_cluster::{Registry, Session, assert_ascending, assert_unique, say};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ fn a_login_that_lies_leaves_others_their_leases() {
     registry.connect().run(
         "UPDATE mint_registry.registry SET quarantine = '-infinity', written = pg_current_xact_id()::xid",
     );
-    let history = "'{\"seen\": {\"system\": 1, \"timeline\": 9, \"start\": 9, \"incarnation\": 4294967295, \"position\": 1}}'";
+    let history = "'{\"seen\": {\"system\": 1, \"timeline\": 9, \"start\": 9, \"incarnation\": 9223372036854775807, \"position\": 1}}'";
     let answer = request(&mut eve, history);
     assert!(answer.contains(FORGOTTEN), "{answer}");
     // Nodes for ever, all nodes, and the node of another.

@@ -1,0 +1,39 @@
+//! What a message shows of a text that a caller gave: its beginning, as a text may have a gigabyte.
+
+/// The most bytes of a text that a message shows.
+pub const LONGEST: usize = 100;
+
+/// What follows where a text was cut off.
+pub const ELLIPSIS: &str = "...";
+
+/// Returns a text for a message, cut off after [`LONGEST`] bytes.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    excerpt_of(text, LONGEST)
+}
+
+/// Returns a text, cut off after that many bytes.
+#[must_use]
+pub fn excerpt_of(text: &str, longest: usize) -> String {
+    if text.len() <= longest {
+        return text.to_owned();
+    }
+    let is_boundary = |&end: &usize| text.is_char_boundary(end);
+    let end = (0..=longest).rev().find(is_boundary).unwrap_or(0);
+    [&text[..end], ELLIPSIS].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, excerpt};
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        for character in ["a", "ä", "€", "😀"] {
+            let whole = character.repeat(LONGEST / character.len());
+            assert_eq!(excerpt(&whole), whole);
+            let cut = excerpt(&(whole.clone() + character));
+            assert_eq!(cut, whole + "...");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Work on words and bytes that knows nothing of ids.
+
+pub mod excerpt;
+pub mod hash;

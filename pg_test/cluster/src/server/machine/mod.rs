@@ -1,0 +1,6 @@
+//! What a server has of the machine: disks, memory, and namespaces in which it sees another one.
+
+pub mod disk;
+pub mod namespaces;
+pub mod scarce_memory;
+pub mod small_disk;

@@ -1,0 +1,139 @@
+//! Alarms that a role without privileges would like to raise, or to hide.
+
+use super::{assert_status, status};
+use mint_cluster::{Server, Session};
+
+const ALL_LANES: &str = "SELECT count(snowflake_next_id(i, 'time:41 node:14 seq:8 unit:1ms epoch:2020-01-01T00:00:00Z'))
+    FROM generate_series(0, 16383) i";
+const SHORT_LAYOUT: &str =
+    "SELECT snowflake_next_id(1, format('time:21 node:10 seq:12 unit:1s epoch:%s',
+    to_char((now() - interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')))";
+
+/// Returns the checks that are critical.
+fn critical(session: &mut Session) -> Vec<String> {
+    session
+        .column("SELECT check_name || ': ' || detail FROM mint.health() WHERE status = 'critical'")
+}
+
+/// What `eve`, who may do nothing but connect, does to the memory that all share, by each family of functions.
+#[test]
+fn a_role_without_privileges_makes_nothing_critical() {
+    let server = Server::start("alarms of others");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE ROLE eve LOGIN; CREATE SEQUENCE shared; GRANT USAGE ON SEQUENCE shared TO eve;
+         SELECT user_sequence_create('family'); GRANT SELECT, INSERT, UPDATE ON family TO eve",
+    );
+    let mut eve = server.connect_as("eve", "postgres");
+    for sql in [
+        ALL_LANES,
+        SHORT_LAYOUT,
+        "SELECT count(snowflake_next_id(i % 8192)), count(snowflake_next_id(i % 1024, 'twitter')) FROM generate_series(0, 16383) i",
+        "SELECT count(snowflake_next_id(1, format('time:41 node:10 seq:12 unit:1ms epoch:2020-01-01T00:00:%sZ', lpad((i % 60)::text, 2, '0')))) FROM generate_series(0, 59) i",
+        "CREATE TEMP SEQUENCE tiny MAXVALUE 40000",
+        "SET pg_mint.max_wait = '1h'",
+        "SET statement_timeout = '1500ms'",
+        // As far ahead of the clock as it comes.
+        "SELECT count(snowflake_next_id(2, 'time:32 node:10 seq:1 unit:1s epoch:2020-01-01T00:00:00Z')) FROM generate_series(1, 100)",
+        "SELECT snowflake_start_above(snowflake_max(now() + interval '1 year', 'twitter'), 'twitter')",
+        "SELECT count(snowflake_next_id(3, 'sonyflake')) FROM generate_series(1, 300000)",
+        "SELECT snowflake_next('twitter')",
+        "SELECT count(segment_next('tiny')) FROM generate_series(1, 40000)",
+        "SELECT count(segment_next('shared')) FROM generate_series(1, 40000)",
+        "SELECT count(user_sequence_next('family', i)) FROM generate_series(1, 20000) i",
+        "SELECT count(uuid_v2(i % 256, i)) FROM generate_series(1, 20000) i",
+        "SELECT count(uuid_v7(now() + i * interval '1 year')) FROM generate_series(1, 200) i",
+    ] {
+        let _ = eve.try_run(sql);
+    }
+    assert_eq!(critical(&mut session), Vec::<String>::new());
+    // Of whom the lanes are.
+    assert_status(
+        &mut session,
+        "lanes",
+        "warning",
+        "of layout \"time:41 node:14 seq:8",
+    );
+    assert_status(
+        &mut session,
+        "layouts",
+        "warning",
+        "which no default of this database has",
+    );
+}
+
+/// A default is of a role with the privilege to create a table: its lane and its layout are what the server is for.
+#[test]
+fn what_a_default_needs_is_critical_and_not_hidden() {
+    let server = Server::start("alarms of defaults");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE ROLE eve LOGIN; CREATE ROLE owner; CREATE SCHEMA shop AUTHORIZATION owner;
+         CREATE TABLE shop.item (id bigint DEFAULT snowflake_next_id(6000), made int); ALTER TABLE shop.item OWNER TO owner",
+    );
+    session.run(&format!(
+        "DO $do$ BEGIN EXECUTE format('CREATE TABLE shop.old (id bigint DEFAULT snowflake_next_id(1, %L))', {}); END $do$",
+        "format('time:22 node:9 seq:12 unit:1s epoch:%s', to_char((now() - interval '40 days') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))"
+    ));
+    assert_status(
+        &mut session,
+        "layouts",
+        "critical",
+        "column \"id\" of table shop.old",
+    );
+    assert_eq!(status(&mut session, "lanes"), "ok");
+    let mut eve = server.connect_as("eve", "postgres");
+    eve.run(SHORT_LAYOUT);
+    eve.run(ALL_LANES);
+    // Hers end sooner, and hide nothing.
+    assert_status(
+        &mut session,
+        "layouts",
+        "critical",
+        "column \"id\" of table shop.old",
+    );
+    assert_status(
+        &mut session,
+        "lanes",
+        "critical",
+        "Ids of column \"id\" of table shop.item of role \"owner\" share a lane",
+    );
+    session.run("ALTER TABLE shop.item ALTER id DROP DEFAULT; DROP TABLE shop.old");
+    for check in ["lanes", "layouts"] {
+        assert_eq!(status(&mut session, check), "warning", "{check}");
+    }
+}
+
+#[test]
+fn sequences_of_others_hide_nothing() {
+    let server = Server::start("alarms of sequences");
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE eve LOGIN; CREATE SCHEMA eve AUTHORIZATION eve; CREATE SEQUENCE invoices MAXVALUE 40000");
+    session.run("SELECT count(segment_next('invoices')) FROM generate_series(1, 37000)");
+    let mut eve = server.connect_as("eve", "postgres");
+    for number in 0..20 {
+        let name = format!("eve.tiny{number}");
+        eve.run(&format!(
+            "CREATE SEQUENCE {name} MAXVALUE 3; SELECT segment_next('{name}') FROM generate_series(1, 3)"
+        ));
+    }
+    assert_status(
+        &mut session,
+        "sequences",
+        "warning",
+        "sequence \"invoices\" of role \"postgres\"",
+    );
+    assert_status(
+        &mut session, "sequences", "warning", "of role \"eve\", 100 percent",
+    );
+    assert_status(
+        &mut session, "sequences", "warning", "of 19 more of this role",
+    );
+    session.run("SELECT count(segment_next('invoices')) FROM generate_series(1, 3000)");
+    assert_status(
+        &mut session,
+        "sequences",
+        "critical",
+        "sequence \"invoices\" of role \"postgres\"",
+    );
+}

@@ -1,0 +1,264 @@
+//! Relations of users: the one way to read their rows, to lock and to alter them.
+//!
+//! A role can put functions into its tables that the server calls: in indexes, statistics, constraints, partition keys,
+//! defaults, policies, triggers and views. Planning a query calls them as well. So whatever reads or alters a relation
+//!
+//! 1. checks first what the **caller** may do: [`read`] the privileges on schema, relation and column, and row security,
+//!    and [`own`] the privileges of the owner. There is no lock before;
+//! 2. acts then as the **owner** of that relation, as a security-restricted operation, with a search path of the server's
+//!    own names. So what a function of the owner can do, the owner could do before;
+//! 3. locks the relation by its **oid**, takes its name under the lock, and refuses a statement in which the name
+//!    means another relation.
+
+use crate::pg::backend::{guc, lock};
+use crate::pg::catalog::binding::{self, Bound};
+use crate::pg::catalog::scan::sample::{Limit, Open, Sample};
+use crate::pg::catalog::scan::{newest, sample};
+use crate::pg::catalog::{privilege, relation, spi, sql};
+use crate::pg::charset;
+use crate::pg::error::{relay_errors, report};
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
+use std::time::Duration;
+
+/// A column of a table that the caller may read, with all of its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Readable {
+    table: pg_sys::Oid,
+    column: i16,
+}
+
+/// Why the caller may not read a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreadable {
+    /// A privilege is missing.
+    Denied,
+    /// Row security applies to the caller: its policies would be run, as written by the owner of the table.
+    RowSecurity,
+}
+
+/// Checks whether the caller may read a column, and all rows.
+///
+/// # Errors
+/// Why not.
+pub fn read(table: pg_sys::Oid, column: i16) -> Result<Readable, Unreadable> {
+    let schema = relation::schema(table);
+    let may = privilege::has_on_schema(privilege::user(), schema, pg_sys::ACL_USAGE)
+        && privilege::may_read(table, column);
+    if !may {
+        Err(Unreadable::Denied)
+    } else if privilege::hides_rows(table) {
+        Err(Unreadable::RowSecurity)
+    } else {
+        Ok(Readable { table, column })
+    }
+}
+
+impl Readable {
+    /// Reads values from a few blocks of the table, or of a partition of it. None if it cannot be read at once.
+    pub fn sample(
+        &self,
+        leaf: pg_sys::Oid,
+        base_type: pg_sys::Oid,
+        limit: Limit,
+    ) -> Option<Sample> {
+        self.look(leaf, base_type, |table, number| {
+            sample::sample(table, number, base_type, limit)
+        })
+    }
+
+    /// Returns the largest number below another, by an index of the table, or of a partition of it. An outer none if there is
+    /// no such index, or it cannot be read at once; an inner one if there is no such number.
+    pub fn largest(
+        &self,
+        leaf: pg_sys::Oid,
+        base_type: pg_sys::Oid,
+        below: i64,
+    ) -> Option<Option<i64>> {
+        self.look(leaf, base_type, |table, number| {
+            newest::largest(table, number, below)
+        })
+    }
+
+    /// Runs `work` with a table open that is this one or a partition of it, and with the number that the column has there.
+    /// It runs no query, so there is nothing of the owner to call; and it would be called as the owner.
+    fn look<T>(
+        &self,
+        leaf: pg_sys::Oid,
+        base_type: pg_sys::Oid,
+        work: impl FnOnce(&Open, i16) -> Option<T>,
+    ) -> Option<T> {
+        let open = Open::at_once(leaf)?;
+        // Under the lock, the answers stay.
+        if !relation::is_within(leaf, self.table) {
+            return None;
+        }
+        let number = if leaf == self.table {
+            self.column
+        } else {
+            let name = relation::column(self.table, usize::from(self.column.unsigned_abs()))?;
+            relation::column_number(leaf, &name)?
+        };
+        if relation::base_type(relation::column_type(leaf, number)?) != base_type {
+            return None;
+        }
+        privilege::as_role_without_names(relation::owner(leaf)?, || work(&open, number))
+    }
+}
+
+/// A relation of whose owner the caller has the privileges.
+#[derive(Debug, Clone, Copy)]
+pub struct Owned {
+    relation: pg_sys::Oid,
+    owner: pg_sys::Oid,
+}
+
+/// Checks whether the caller has the privileges of a relation's owner.
+///
+/// # Errors
+/// The owner, if the caller has not. Raises an error if there is no such relation.
+pub fn own(relation: pg_sys::Oid) -> Result<Owned, pg_sys::Oid> {
+    let owner = relation::owner(relation).unwrap_or_else(|| sql::missing(relation));
+    if privilege::is_member(owner) {
+        Ok(Owned { relation, owner })
+    } else {
+        Err(owner)
+    }
+}
+
+/// As [`own`]. Raises the server's own error if the caller has not.
+pub fn owned(relation: pg_sys::Oid) -> Owned {
+    own(relation).unwrap_or_else(|_| {
+        let name = charset::c_string(&relation::name(relation).unwrap_or_default());
+        // SAFETY: raises an error with a copy of the name.
+        relay_errors(|| unsafe {
+            let kind = pg_sys::get_relkind_objtype(pg_sys::get_rel_relkind(relation));
+            pg_sys::aclcheck_error(pg_sys::AclResult::ACLCHECK_NOT_OWNER, kind, name.as_ptr());
+        });
+        sql::missing(relation)
+    })
+}
+
+/// Drops a table of the caller: as the caller, as a schema's owner may drop tables of others in it. In the caller's search
+/// path, so that an error names dependent objects as the caller does; the statement itself has no names to look up there.
+pub fn drop_table(table: pg_sys::Oid) {
+    if own(table).is_ok() {
+        lock::lock_tables(table, 0);
+    }
+    let name = sql::exact_name_of(table);
+    privilege::restricted(|| spi::run(&format!("DROP TABLE {name}")));
+    if relation::kind(table).is_some() {
+        binding::refuse();
+    }
+}
+
+impl Owned {
+    /// Whether the owner can name the relation: has USAGE on its schema.
+    pub fn can_be_named(&self) -> bool {
+        self.owner_has(pg_sys::ACL_USAGE)
+    }
+
+    /// Whether the owner can create relations and functions beside it.
+    pub fn can_create(&self) -> bool {
+        self.owner_has(pg_sys::ACL_CREATE)
+    }
+
+    fn owner_has(&self, privilege: u32) -> bool {
+        privilege::has_on_schema(self.owner, relation::schema(self.relation), privilege)
+    }
+
+    /// Runs a query that `query` writes with the relation's name, as the owner, and returns its only value. It may name the
+    /// relations `below` as well, and no others.
+    pub fn ask<T: FromDatum + IntoDatum>(
+        &self,
+        below: &[pg_sys::Oid],
+        query: impl FnOnce(&str) -> String,
+    ) -> Option<T> {
+        let name = self.locked_name();
+        let mut relations = vec![self.relation];
+        relations.extend(below);
+        let bound = Bound {
+            relations: &relations,
+            ..Bound::default()
+        };
+        privilege::as_role(self.owner, || {
+            guc::with(&[(c"row_security", c"off")], || {
+                binding::restrict_first_to(bound, || spi::one(&query(&name), &[]))
+            })
+        })
+    }
+
+    /// Locks the relation against changes, and returns its name.
+    fn locked_name(&self) -> String {
+        lock::lock_against_changes(self.relation);
+        if relation::owner(self.relation) != Some(self.owner) {
+            binding::refuse();
+        }
+        if !self.can_be_named() {
+            self.refuse_unnamed();
+        }
+        sql::exact_name_of(self.relation)
+    }
+
+    #[cold]
+    #[track_caller]
+    fn refuse_unnamed(&self) -> ! {
+        let schema = relation::schema_name(relation::schema(self.relation));
+        let role = privilege::name_of(self.owner);
+        report(
+            Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!(
+                "owner of relation \"{}\" lacks a privilege on schema \"{schema}\"",
+                relation::name(self.relation).unwrap_or_default()
+            ),
+        )
+        .detail(format!(
+            "The statement runs with the privileges of the owner, role \"{role}\", which needs USAGE."
+        ))
+        .hint(format!(
+            "Use GRANT USAGE ON SCHEMA {} TO {}.",
+            sql::quoted_exactly(&schema),
+            sql::quoted_exactly(&role)
+        ))
+        .raise()
+    }
+
+    /// Evaluates an expression that names no relation, as the owner.
+    pub fn evaluate<T: FromDatum + IntoDatum>(&self, expression: &str) -> Option<T> {
+        let query = format!("SELECT {expression}");
+        self.as_owner(|| spi::one(&query, &[]))
+    }
+
+    /// Runs statements that alter the relation, as the owner. They were written under a lock that keeps its name, and
+    /// the caller of this function looks afterwards whether they have altered it.
+    pub fn run<'a>(&self, statements: impl Iterator<Item = &'a str>) {
+        if !self.can_be_named() {
+            self.refuse_unnamed();
+        }
+        self.as_owner(|| statements.for_each(spi::run));
+    }
+
+    /// Runs `work` as the owner.
+    pub(in crate::pg) fn as_owner<T>(&self, work: impl FnOnce() -> T) -> T {
+        privilege::as_role(self.owner, work)
+    }
+
+    /// Locks a table and all below it against everything: see [`lock::lock_tables`].
+    pub fn lock_alone(&self, millis: i32) {
+        lock::lock_tables(self.relation, millis);
+    }
+
+    /// Locks a table and all below it against vacuum: see [`lock::lock_out_vacuum`].
+    pub fn lock_out_vacuum(&self, millis: i32) {
+        lock::lock_out_vacuum(self.relation, millis);
+    }
+
+    /// Locks a sequence: see [`lock::lock_sequence`].
+    pub fn lock_sequence(&self, millis: i32) {
+        lock::lock_sequence(self.relation, millis);
+    }
+
+    /// Locks a sequence, if nobody else has it locked within a span: see [`lock::poll_sequence`].
+    pub fn poll_sequence(&self, span: Duration) -> bool {
+        lock::poll_sequence(self.relation, span)
+    }
+}

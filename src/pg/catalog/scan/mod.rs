@@ -1,0 +1,4 @@
+//! Values of a table's column, read without a query.
+
+pub mod newest;
+pub mod sample;

@@ -1,0 +1,32 @@
+//! What the catalogs say of a sequence.
+
+use pgrx::pg_sys;
+
+/// The row of pg_sequence; see `FormData_pg_sequence`, which pgrx does not bind.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Definition {
+    pub sequence: pg_sys::Oid,
+    pub value_type: pg_sys::Oid,
+    pub start: i64,
+    pub increment: i64,
+    pub max: i64,
+    pub min: i64,
+    pub cache: i64,
+    pub cycle: bool,
+}
+
+/// Returns the row of a sequence; none if it is gone.
+pub fn definition(sequence: pg_sys::Oid) -> Option<Definition> {
+    let cache = pg_sys::SysCacheIdentifier::SEQRELID as _;
+    // SAFETY: a lookup in the catalogs by oid, inside a transaction; the row is copied before it is released.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(cache, sequence.into());
+        if tuple.is_null() {
+            return None;
+        }
+        let row = *pg_sys::GETSTRUCT(tuple).cast::<Definition>();
+        pg_sys::ReleaseSysCache(tuple);
+        Some(row)
+    }
+}

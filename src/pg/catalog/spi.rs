@@ -1,0 +1,99 @@
+//! Statements of the extension: the only use of the server's programming interface, SPI. With the rights of which role a
+//! statement runs, and what its names may mean, is decided in three files, and nowhere else:
+//!
+//! | File | Role | Objects |
+//! |---|---|---|
+//! | [`sql`](crate::pg::catalog::sql) | the caller | the server's own catalogs and functions, and what the caller creates, comments and drops |
+//! | [`access`](crate::pg::catalog::access) | the owner of a relation, after the privileges of the caller were checked | that relation |
+//! | [`tables`](crate::pg::catalog::tables) | the owner of the registry | the tables of the registry |
+//!
+//! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
+
+use crate::pg::charset;
+use crate::pg::error::{OrReport, relay_errors};
+use pgrx::datum::DatumWithOid;
+use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
+use pgrx::{FromDatum, IntoDatum, Spi, pg_sys};
+use std::ffi::c_long;
+
+/// A row of an answer.
+pub struct Row<'a>(SpiHeapTupleData<'a>);
+
+impl Row<'_> {
+    /// Returns the value of a column, from 1 on; none of a NULL.
+    pub fn get<T: IntoDatum + FromDatum>(&self, column: usize) -> Option<T> {
+        self.0.get(column).or_report()
+    }
+}
+
+/// Returns a value of an answer's row.
+pub fn value<T: IntoDatum + FromDatum>(row: &SpiTupleTable<'_>, column: usize) -> Option<T> {
+    row.get(column).or_report()
+}
+
+/// Runs `work` with the interface open.
+pub(in crate::pg) fn open<T>(work: impl FnOnce(&mut SpiClient<'_>) -> T) -> T {
+    relay_errors(|| Spi::connect_mut(work))
+}
+
+/// What a query sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sees {
+    /// What the calling statement sees. It asks for no transaction id.
+    Statement,
+    /// All that was committed before, also while this statement waited for a lock; but during recovery, where nothing
+    /// waits for locks of others.
+    Commits,
+}
+
+/// Runs a query, and returns what `read` makes of its rows.
+pub(in crate::pg) fn rows<T>(
+    sees: Sees,
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+    mut read: impl FnMut(&Row<'_>) -> Option<T>,
+) -> Vec<T> {
+    open(|client| {
+        let rows = select(client, sees, query, None, arguments);
+        rows.filter_map(|row| read(&Row(row))).collect()
+    })
+}
+
+/// Runs a query that sees commits, and returns the only column of its first row; none if there is no row.
+pub(in crate::pg) fn one<T: FromDatum + IntoDatum>(
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+) -> Option<T> {
+    open(|client| {
+        let rows = select(client, Sees::Commits, query, Some(1), arguments);
+        if rows.is_empty() {
+            return None;
+        }
+        rows.first().get_one().or_report()
+    })
+}
+
+fn select<'conn>(
+    client: &mut SpiClient<'conn>,
+    sees: Sees,
+    query: &str,
+    limit: Option<c_long>,
+    arguments: &[DatumWithOid<'_>],
+) -> SpiTupleTable<'conn> {
+    let query = charset::encode_for_pgrx(query.to_owned());
+    // SAFETY: a call without preconditions.
+    let answer = if sees == Sees::Statement || unsafe { pg_sys::RecoveryInProgress() } {
+        client.select(&query, limit, arguments)
+    } else {
+        client.update(&query, limit, arguments)
+    };
+    answer.or_report()
+}
+
+/// Runs a statement, or several.
+pub(in crate::pg) fn run(statement: &str) {
+    let statement = charset::encode_for_pgrx(statement.to_owned());
+    open(|client| {
+        client.update(&statement, None, &[]).or_report();
+    });
+}

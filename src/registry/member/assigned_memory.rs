@@ -1,0 +1,53 @@
+//! What a server has in memory only of the nodes that are assigned to it: what its disk, and so a copy, does not tell.
+
+use crate::pg::machine::random;
+use mint_core::snowflake::definition::MAX_NODE_BITS;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// In shared memory, zeroed at first.
+///
+/// - `instance`: 0 before it is first asked for.
+/// - `said`: for each width, [`Said`].
+#[repr(C)]
+pub struct AssignedMemory {
+    instance: AtomicU64,
+    said: [AtomicU32; MAX_NODE_BITS as usize + 1],
+}
+
+/// What the registry has said of the node that is assigned to this server, from the server's start on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    Nothing,
+    /// It has leased the node.
+    Yes,
+    /// It has answered otherwise, and has not leased the node before; or another server has the node.
+    No,
+}
+
+impl AssignedMemory {
+    /// Returns a random number that this server has from its start to its end.
+    pub fn instance(&self) -> i64 {
+        let new = random::bits() | 1;
+        let swap = self
+            .instance
+            .compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire);
+        swap.map_or_else(|known| known, |_| new).cast_signed()
+    }
+
+    /// Returns what the registry has said.
+    pub fn said(&self, width: u32) -> Said {
+        let said = self.said.get(width as usize);
+        match said.map(|said| said.load(Ordering::Relaxed)) {
+            Some(0) => Said::Nothing,
+            Some(1) => Said::Yes,
+            _ => Said::No,
+        }
+    }
+
+    /// Remembers what the registry has said.
+    pub fn set_said(&self, width: u32, what: Said) {
+        if let Some(said) = self.said.get(width as usize) {
+            said.store(what as u32, Ordering::Relaxed);
+        }
+    }
+}
