@@ -36,22 +36,22 @@ pub struct Generators {
 impl Generators {
     /// Finds where the extensions are. Names are read with the server's own search path.
     pub fn find() -> Self {
-        let home = "SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text), t.oid
-             FROM pg_catalog.pg_extension AS e
-             JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
-             JOIN pg_catalog.pg_type AS t ON t.typnamespace OPERATOR(pg_catalog.=) n.oid
-                 AND t.typname OPERATOR(pg_catalog.=) 'objectid'::pg_catalog.name
-             WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name";
-        let others = "SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text) OPERATOR(pg_catalog.||) '.'::pg_catalog.text
-                 OPERATOR(pg_catalog.||) pg_catalog.quote_ident(p.proname::pg_catalog.text), p.proname::pg_catalog.text
-             FROM pg_catalog.pg_extension AS e
-             JOIN pg_catalog.pg_depend AS d ON d.refobjid OPERATOR(pg_catalog.=) e.oid
-                 AND d.refclassid OPERATOR(pg_catalog.=) e.tableoid
-                 AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\"
-             JOIN pg_catalog.pg_proc AS p ON p.oid OPERATOR(pg_catalog.=) d.objid
-                 AND p.tableoid OPERATOR(pg_catalog.=) d.classid
-             JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
-             WHERE e.extname OPERATOR(pg_catalog.=) ANY ('{uuid-ossp,pgcrypto,pg_uuidv7}'::pg_catalog.name[])";
+        let home = "SELECT quote_ident(n.nspname::text), t.oid
+             FROM pg_extension AS e
+             JOIN pg_namespace AS n ON n.oid = e.extnamespace
+             JOIN pg_type AS t ON t.typnamespace = n.oid
+                 AND t.typname = 'objectid'
+             WHERE e.extname = 'pg_mint'";
+        let others = "SELECT quote_ident(n.nspname::text) || '.'
+                 || quote_ident(p.proname::text), p.proname::text
+             FROM pg_extension AS e
+             JOIN pg_depend AS d ON d.refobjid = e.oid
+                 AND d.refclassid = e.tableoid
+                 AND d.deptype = 'e'
+             JOIN pg_proc AS p ON p.oid = d.objid
+                 AND p.tableoid = d.classid
+             JOIN pg_namespace AS n ON n.oid = p.pronamespace
+             WHERE e.extname IN ('uuid-ossp', 'pgcrypto', 'pg_uuidv7')";
         let text = |row: &Row<'_>, column| row.get::<DecodedText>(column).map(|text| text.0);
         let home = sql::rows(home, &[], |row| Some((text(row, 1)?, row.get(2)?))).pop();
         let (schema, objectid) = home.unwrap_or((String::new(), pg_sys::InvalidOid));

@@ -73,13 +73,13 @@ impl Mentions {
 fn statements(view: pg_sys::Oid, pattern: String) -> Vec<Statement> {
     let query = |view: &str| {
         format!(
-            "SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('calls', q.calls, 'text', q.text) ORDER BY q.calls DESC, q.text) FROM (
-             SELECT pg_catalog.sum(s.calls)::pg_catalog.int8 AS calls,
-                 pg_catalog.left(pg_catalog.regexp_replace(s.query, '[[:space:]]+'::pg_catalog.text, ' '::pg_catalog.text, 'g'::pg_catalog.text), 200::pg_catalog.int4) AS text
-             FROM {view} AS s JOIN pg_catalog.pg_database AS d ON d.oid OPERATOR(pg_catalog.=) s.dbid
-             WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-                 AND CASE WHEN pg_catalog.octet_length(s.query) OPERATOR(pg_catalog.<=) 100000::pg_catalog.int4
-                     THEN s.query OPERATOR(pg_catalog.~*) $1::pg_catalog.text END
+            "SELECT jsonb_agg(jsonb_build_object('calls', q.calls, 'text', q.text) ORDER BY q.calls DESC, q.text) FROM (
+             SELECT sum(s.calls)::int8 AS calls,
+                 left(regexp_replace(s.query, '[[:space:]]+', ' ', 'g'), 200) AS text
+             FROM {view} AS s JOIN pg_database AS d ON d.oid = s.dbid
+             WHERE d.datname = current_database()
+                 AND CASE WHEN octet_length(s.query) <= 100000
+                     THEN s.query ~* $1::text END
              GROUP BY 2 ORDER BY 1 DESC, 2 LIMIT 10
          ) AS q"
         )

@@ -8,31 +8,31 @@ use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 
 /// Foreign keys from the column and to it whose referring column is narrower.
-const NARROW: &str = "SELECT pg_catalog.format('%I.%I'::pg_catalog.text, n.nspname, c.relname),
-        pg_catalog.quote_ident(a.attname::pg_catalog.text), pg_catalog.format_type(a.atttypid, a.atttypmod),
-        pg_catalog.format('%I.%I(%I)'::pg_catalog.text, m.nspname, d.relname, b.attname),
-        pg_catalog.format_type(b.atttypid, b.atttypmod),
-        CASE WHEN b.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
-            AND pg_catalog.octet_length(e.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $3::pg_catalog.int4
-            THEN pg_catalog.pg_get_expr(e.adbin, 0::pg_catalog.oid) END
-    FROM pg_catalog.pg_constraint AS f
-    CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(f.conkey), pg_catalog.unnest(f.confkey)) AS one(near, far)
-    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) f.conrelid
-    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.=) one.near
-    JOIN pg_catalog.pg_class AS d ON d.oid OPERATOR(pg_catalog.=) f.confrelid
-    JOIN pg_catalog.pg_namespace AS m ON m.oid OPERATOR(pg_catalog.=) d.relnamespace
-    JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) d.oid AND b.attnum OPERATOR(pg_catalog.=) one.far
-    JOIN base AS near_type ON near_type.oid OPERATOR(pg_catalog.=) a.atttypid
-    JOIN base AS far_type ON far_type.oid OPERATOR(pg_catalog.=) b.atttypid
-    LEFT JOIN pg_catalog.pg_attrdef AS e ON e.adrelid OPERATOR(pg_catalog.=) d.oid AND e.adnum OPERATOR(pg_catalog.=) one.far
-    WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\"
-        AND f.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
-        AND ((f.conrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND one.near OPERATOR(pg_catalog.=) $2::pg_catalog.int2)
-            OR (f.confrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND one.far OPERATOR(pg_catalog.=) $2::pg_catalog.int2))
-        AND near_type.base OPERATOR(pg_catalog.=) ANY ('{21,23}'::pg_catalog.oid[])
-        AND far_type.base OPERATOR(pg_catalog.=) ANY ('{23,20}'::pg_catalog.oid[])
-        AND a.attlen OPERATOR(pg_catalog.<) b.attlen
+const NARROW: &str = "SELECT format('%I.%I', n.nspname, c.relname),
+        quote_ident(a.attname::text), format_type(a.atttypid, a.atttypmod),
+        format('%I.%I(%I)', m.nspname, d.relname, b.attname),
+        format_type(b.atttypid, b.atttypmod),
+        CASE WHEN b.attgenerated = ''
+            AND octet_length(e.adbin::text) <= $3::int4
+            THEN pg_get_expr(e.adbin, 0) END
+    FROM pg_constraint AS f
+    CROSS JOIN LATERAL ROWS FROM (unnest(f.conkey), unnest(f.confkey)) AS one(near, far)
+    JOIN pg_class AS c ON c.oid = f.conrelid
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = one.near
+    JOIN pg_class AS d ON d.oid = f.confrelid
+    JOIN pg_namespace AS m ON m.oid = d.relnamespace
+    JOIN pg_attribute AS b ON b.attrelid = d.oid AND b.attnum = one.far
+    JOIN base AS near_type ON near_type.oid = a.atttypid
+    JOIN base AS far_type ON far_type.oid = b.atttypid
+    LEFT JOIN pg_attrdef AS e ON e.adrelid = d.oid AND e.adnum = one.far
+    WHERE f.contype = 'f'
+        AND f.conparentid = 0
+        AND ((f.conrelid = $1::oid AND one.near = $2::int2)
+            OR (f.confrelid = $1::oid AND one.far = $2::int2))
+        AND near_type.base IN (21, 23)
+        AND far_type.base IN (23, 20)
+        AND a.attlen < b.attlen
     ORDER BY n.nspname, c.relname, a.attnum, f.conname";
 
 /// Checks the foreign keys of a column, and those that refer to it.

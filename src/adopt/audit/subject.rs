@@ -42,30 +42,30 @@ pub struct Ids {
     source: Option<(Readable, Vec<pg_sys::Oid>)>,
 }
 
-const COLUMN: &str = "SELECT a.attnum, pg_catalog.quote_ident(a.attname::pg_catalog.text),
-        pg_catalog.format_type(a.atttypid, a.atttypmod), a.atttypid,
-        CASE WHEN pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $3::pg_catalog.int4
-            THEN pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid) END
-    FROM pg_catalog.pg_class AS c
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
-    LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
-        AND d.adnum OPERATOR(pg_catalog.=) a.attnum
-        AND a.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
-    WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid
-        AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.text::pg_catalog.name
-        AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped";
+const COLUMN: &str = "SELECT a.attnum, quote_ident(a.attname::text),
+        format_type(a.atttypid, a.atttypmod), a.atttypid,
+        CASE WHEN octet_length(d.adbin::text) <= $3::int4
+            THEN pg_get_expr(d.adbin, 0) END
+    FROM pg_class AS c
+    JOIN pg_attribute AS a ON a.attrelid = c.oid
+    LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid
+        AND d.adnum = a.attnum
+        AND a.attgenerated = ''
+    WHERE c.oid = $1::oid
+        AND a.attname = $2::text::name
+        AND a.attnum > 0 AND NOT a.attisdropped";
 
 /// The tables below a partitioned one, or the table itself.
 const LEAVES: &str = "WITH RECURSIVE tree AS (
-        SELECT $1::pg_catalog.oid AS leaf
+        SELECT $1::oid AS leaf
         UNION ALL
         SELECT i.inhrelid FROM tree AS t
-        JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) t.leaf
-        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid AND c.relispartition
+        JOIN pg_inherits AS i ON i.inhparent = t.leaf
+        JOIN pg_class AS c ON c.oid = i.inhrelid AND c.relispartition
     )
-    SELECT c.oid, c.reltuples::pg_catalog.float8
-    FROM tree AS t JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.leaf
-    WHERE c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\"";
+    SELECT c.oid, c.reltuples::float8
+    FROM tree AS t JOIN pg_class AS c ON c.oid = t.leaf
+    WHERE c.relkind = 'r'";
 
 /// The most ids and blocks that are read of all tables together.
 const LIMIT: Limit = Limit {

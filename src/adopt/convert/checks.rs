@@ -152,7 +152,7 @@ pub fn largest(table: &Table) -> Option<i64> {
     let below = table.below.iter().map(|table| table.oid.into());
     let column = table.quoted_column();
     table.access().ask(&below.collect::<Vec<_>>(), |name| {
-        format!("SELECT pg_catalog.max({column}::pg_catalog.int8) FROM {name}")
+        format!("SELECT max({column}::int8) FROM {name}")
     })
 }
 
@@ -187,7 +187,7 @@ pub fn refuses(table: &Table, floor: Floor) -> Option<Blocker> {
 /// Whether an expression of the column is not false for an id.
 fn holds(table: &Table, id: i64, expression: &str) -> bool {
     let value = format!(
-        "({expression}) IS NOT FALSE FROM (SELECT '{id}'::pg_catalog.int8 AS {}) AS one",
+        "({expression}) IS NOT FALSE FROM (SELECT '{id}'::int8 AS {}) AS one",
         table.quoted_column()
     );
     table.access().evaluate(&value) != Some(false)

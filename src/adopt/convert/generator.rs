@@ -93,12 +93,12 @@ impl Generator {
         let id = format!("({})::{}", self.text, table.column().type_name);
         match floor {
             Floor::Any => {
-                let id = format!("({id})::pg_catalog.uuid");
+                let id = format!("({id})::uuid");
                 table.access().evaluate::<pgrx::Uuid>(&id);
                 floor
             }
             Floor::Above(_) | Floor::Unknown => {
-                let id = format!("({id})::pg_catalog.int8");
+                let id = format!("({id})::int8");
                 match table.access().evaluate(&id) {
                     // One lane, or one sequence, returns ever larger ids.
                     Some(id) if self.is_one_lane() => Floor::Above(id),

@@ -175,12 +175,12 @@ pub fn table_of(found: &Found) -> Option<pg_sys::Oid> {
         column,
         ..
     } = &found.record;
-    let query = "SELECT c.oid FROM pg_catalog.pg_class AS c
-        JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-        JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND NOT a.attisdropped
-        WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name AND c.relname OPERATOR(pg_catalog.=) $2::pg_catalog.name
-            AND a.attname OPERATOR(pg_catalog.=) $3::pg_catalog.name AND c.relowner OPERATOR(pg_catalog.=) $4::pg_catalog.oid
-            AND (c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\" OR c.relkind OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\")";
+    let query = "SELECT c.oid FROM pg_class AS c
+        JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        JOIN pg_attribute AS a ON a.attrelid = c.oid AND NOT a.attisdropped
+        WHERE n.nspname = $1::name AND c.relname = $2::name
+            AND a.attname = $3::name AND c.relowner = $4::oid
+            AND c.relkind IN ('r', 'p')";
     let text = |text: &String| DecodedText(text.clone()).into();
     let owner = pg_sys::Oid::from_u32(found.rules.owner);
     sql::ask_with::<pg_sys::Oid>(

@@ -272,7 +272,7 @@ impl Rules {
     /// Its last value, and whether that was returned.
     pub fn state(&self) -> (i64, bool) {
         let text = access::owned(self.oid.into()).ask::<JsonText>(&[], |name| {
-            format!("SELECT pg_catalog.jsonb_build_object('last_value', last_value, 'is_called', is_called) FROM {name}")
+            format!("SELECT jsonb_build_object('last_value', last_value, 'is_called', is_called) FROM {name}")
         });
         let state: State = text.map_or(
             State {

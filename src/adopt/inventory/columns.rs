@@ -24,11 +24,11 @@ pub struct Column {
 
 /// Types, and what a domain is of at the bottom.
 pub const BASE: &str = "base AS (
-        SELECT t.oid, t.oid AS base FROM pg_catalog.pg_type AS t
-        WHERE t.typtype OPERATOR(pg_catalog.<>) 'd'::pg_catalog.\"char\"
+        SELECT t.oid, t.oid AS base FROM pg_type AS t
+        WHERE t.typtype <> 'd'
         UNION ALL
-        SELECT t.oid, b.base FROM base AS b JOIN pg_catalog.pg_type AS t ON t.typbasetype OPERATOR(pg_catalog.=) b.oid
-            AND t.typtype OPERATOR(pg_catalog.=) 'd'::pg_catalog.\"char\"
+        SELECT t.oid, b.base FROM base AS b JOIN pg_type AS t ON t.typbasetype = b.oid
+            AND t.typtype = 'd'
     )";
 
 /// The longest default that is read, in bytes of its tree: that of a generator has some hundred. The owner of a table can
@@ -36,30 +36,30 @@ pub const BASE: &str = "base AS (
 pub const LONGEST_DEFAULT: i32 = 32_768;
 
 /// Columns that are keys or have a default, and all columns of tables that others refer to, of the types that ids have.
-const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::pg_catalog.text, pg_catalog.format_type(a.atttypid, a.atttypmod),
-        b.base, a.attidentity, CASE WHEN pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $3::pg_catalog.int4
-            THEN pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid) END, k.oid IS NOT NULL
-    FROM pg_catalog.pg_class AS c
-    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
-    JOIN base AS b ON b.oid OPERATOR(pg_catalog.=) a.atttypid
-    LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
-        AND d.adnum OPERATOR(pg_catalog.=) a.attnum
-    LEFT JOIN pg_catalog.pg_constraint AS k ON k.conrelid OPERATOR(pg_catalog.=) c.oid
-        AND k.contype OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\"
-        AND a.attnum OPERATOR(pg_catalog.=) ANY (k.conkey)
-    WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog.\"char\"[])
+const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::text, format_type(a.atttypid, a.atttypmod),
+        b.base, a.attidentity, CASE WHEN octet_length(d.adbin::text) <= $3::int4
+            THEN pg_get_expr(d.adbin, 0) END, k.oid IS NOT NULL
+    FROM pg_class AS c
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_attribute AS a ON a.attrelid = c.oid
+    JOIN base AS b ON b.oid = a.atttypid
+    LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid
+        AND d.adnum = a.attnum
+    LEFT JOIN pg_constraint AS k ON k.conrelid = c.oid
+        AND k.contype = 'p'
+        AND a.attnum = ANY (k.conkey)
+    WHERE c.relkind IN ('r', 'p')
         AND NOT c.relispartition
-        AND c.relpersistence OPERATOR(pg_catalog.<>) 't'::pg_catalog.\"char\"
-        AND n.nspname OPERATOR(pg_catalog.<>) ALL ('{pg_catalog,information_schema,pg_toast}'::pg_catalog.name[])
-        AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2
+        AND c.relpersistence <> 't'
+        AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+        AND a.attnum > 0
         AND NOT a.attisdropped
-        AND a.attgenerated OPERATOR(pg_catalog.=) ''::pg_catalog.\"char\"
-        AND b.base OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[])
-        AND (d.oid IS NOT NULL OR k.oid IS NOT NULL OR a.attidentity OPERATOR(pg_catalog.<>) ''::pg_catalog.\"char\"
-            OR c.oid OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.oid[]))
-        AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS e WHERE e.objid OPERATOR(pg_catalog.=) c.oid
-            AND e.classid OPERATOR(pg_catalog.=) c.tableoid AND e.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\")
+        AND a.attgenerated = ''
+        AND b.base = ANY ($1::oid[])
+        AND (d.oid IS NOT NULL OR k.oid IS NOT NULL OR a.attidentity <> ''
+            OR c.oid = ANY ($2::oid[]))
+        AND NOT EXISTS (SELECT FROM pg_depend AS e WHERE e.objid = c.oid
+            AND e.classid = c.tableoid AND e.deptype = 'e')
     ORDER BY n.nspname, c.relname, a.attnum";
 
 /// Reads the columns of the whole database, in the order of their names.
@@ -94,15 +94,15 @@ pub struct References {
 }
 
 const REFERENCES: &str = "SELECT f.confrelid, one.far, f.conrelid, one.near,
-        pg_catalog.format('%I.%I(%I)'::pg_catalog.text, n.nspname, c.relname, a.attname)
-    FROM pg_catalog.pg_constraint AS f
-    CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(f.conkey), pg_catalog.unnest(f.confkey)) AS one(near, far)
-    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) f.conrelid
-    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) f.conrelid
-        AND a.attnum OPERATOR(pg_catalog.=) one.near
-    WHERE f.contype OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\"
-        AND f.conparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
+        format('%I.%I(%I)', n.nspname, c.relname, a.attname)
+    FROM pg_constraint AS f
+    CROSS JOIN LATERAL ROWS FROM (unnest(f.conkey), unnest(f.confkey)) AS one(near, far)
+    JOIN pg_class AS c ON c.oid = f.conrelid
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_attribute AS a ON a.attrelid = f.conrelid
+        AND a.attnum = one.near
+    WHERE f.contype = 'f'
+        AND f.conparentid = 0
     ORDER BY n.nspname, c.relname, a.attnum, f.conname";
 
 /// Reads the foreign keys of the whole database.
@@ -136,23 +136,23 @@ pub struct Source {
 }
 
 const SEQUENCES: &str = "SELECT d.adrelid, d.adnum, q.seqrelid, q.seqmax, q.seqincrement, EXISTS (
-            SELECT FROM pg_catalog.pg_depend AS o WHERE o.objid OPERATOR(pg_catalog.=) q.seqrelid
-                AND o.classid OPERATOR(pg_catalog.=) e.refclassid AND o.refclassid OPERATOR(pg_catalog.=) e.refclassid
-                AND o.refobjid OPERATOR(pg_catalog.=) d.adrelid
-                AND o.refobjsubid OPERATOR(pg_catalog.=) d.adnum::pg_catalog.int4
-                AND o.deptype OPERATOR(pg_catalog.=) 'a'::pg_catalog.\"char\")
-    FROM pg_catalog.pg_attrdef AS d
-    JOIN pg_catalog.pg_depend AS e ON e.classid OPERATOR(pg_catalog.=) d.tableoid
-        AND e.objid OPERATOR(pg_catalog.=) d.oid
-        AND e.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
-    JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) e.refobjid
+            SELECT FROM pg_depend AS o WHERE o.objid = q.seqrelid
+                AND o.classid = e.refclassid AND o.refclassid = e.refclassid
+                AND o.refobjid = d.adrelid
+                AND o.refobjsubid = d.adnum::int4
+                AND o.deptype = 'a')
+    FROM pg_attrdef AS d
+    JOIN pg_depend AS e ON e.classid = d.tableoid
+        AND e.objid = d.oid
+        AND e.refclassid = 'pg_class'::regclass
+    JOIN pg_sequence AS q ON q.seqrelid = e.refobjid
     UNION ALL
-    SELECT e.refobjid, e.refobjsubid::pg_catalog.int2, q.seqrelid, q.seqmax, q.seqincrement, true
-    FROM pg_catalog.pg_depend AS e
-    JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) e.objid
-    WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
-        AND e.refclassid OPERATOR(pg_catalog.=) e.classid
-        AND e.deptype OPERATOR(pg_catalog.=) 'i'::pg_catalog.\"char\"";
+    SELECT e.refobjid, e.refobjsubid::int2, q.seqrelid, q.seqmax, q.seqincrement, true
+    FROM pg_depend AS e
+    JOIN pg_sequence AS q ON q.seqrelid = e.objid
+    WHERE e.classid = 'pg_class'::regclass
+        AND e.refclassid = e.classid
+        AND e.deptype = 'i'";
 
 /// Reads which columns draw from which sequences: by their defaults, or as identities.
 pub fn sources() -> HashMap<Place, Source> {

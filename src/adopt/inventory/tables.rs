@@ -30,40 +30,40 @@ pub struct Tables {
 
 /// Each table and its root, with the files of its indexes and its TOAST table.
 const TABLES: &str = "WITH RECURSIVE tree AS (
-        SELECT c.oid AS root, c.oid AS leaf FROM pg_catalog.pg_class AS c
-        WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog.\"char\"[]) AND NOT c.relispartition
-            AND c.relnamespace OPERATOR(pg_catalog.<>) ALL (
-                '{pg_catalog,information_schema}'::pg_catalog.regnamespace[]::pg_catalog.oid[])
+        SELECT c.oid AS root, c.oid AS leaf FROM pg_class AS c
+        WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+            AND c.relnamespace <> ALL (
+                '{pg_catalog,information_schema}'::regnamespace[]::oid[])
         UNION ALL
         SELECT t.root, i.inhrelid FROM tree AS t
-        JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) t.leaf
-        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid AND c.relispartition
+        JOIN pg_inherits AS i ON i.inhparent = t.leaf
+        JOIN pg_class AS c ON c.oid = i.inhrelid AND c.relispartition
     ), part AS (
         SELECT t.root, c.oid AS leaf, c.oid, c.reltuples, c.relpages, c.reltoastrelid, true AS is_table
-        FROM tree AS t JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.leaf
-        WHERE c.relkind OPERATOR(pg_catalog.=) 'r'::pg_catalog.\"char\"
+        FROM tree AS t JOIN pg_class AS c ON c.oid = t.leaf
+        WHERE c.relkind = 'r'
     ), file AS (
         SELECT p.root, p.leaf, p.oid, p.reltuples, p.relpages, true AS is_table FROM part AS p
         UNION ALL
         SELECT p.root, p.leaf, c.oid, c.reltuples, c.relpages, false FROM part AS p
-        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.reltoastrelid
+        JOIN pg_class AS c ON c.oid = p.reltoastrelid
         UNION ALL
         SELECT p.root, p.leaf, c.oid, c.reltuples, c.relpages, false FROM part AS p
-        JOIN pg_catalog.pg_index AS x ON x.indrelid OPERATOR(pg_catalog.=) p.oid
-        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) x.indexrelid
+        JOIN pg_index AS x ON x.indrelid = p.oid
+        JOIN pg_class AS c ON c.oid = x.indexrelid
         UNION ALL
         SELECT p.root, p.leaf, c.oid, c.reltuples, c.relpages, false FROM part AS p
-        JOIN pg_catalog.pg_index AS x ON x.indrelid OPERATOR(pg_catalog.=) p.reltoastrelid
-        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) x.indexrelid
+        JOIN pg_index AS x ON x.indrelid = p.reltoastrelid
+        JOIN pg_class AS c ON c.oid = x.indexrelid
     )
-    SELECT f.root, f.leaf, f.is_table, f.reltuples::pg_catalog.float8, f.relpages,
-        pg_catalog.pg_relation_filepath(f.oid::pg_catalog.regclass),
-        CASE WHEN f.is_table THEN pg_catalog.pg_stat_get_tuples_inserted(f.oid) END
+    SELECT f.root, f.leaf, f.is_table, f.reltuples::float8, f.relpages,
+        pg_relation_filepath(f.oid::regclass),
+        CASE WHEN f.is_table THEN pg_stat_get_tuples_inserted(f.oid) END
     FROM file AS f ORDER BY f.is_table DESC, f.leaf";
 
 const BEGUN: &str =
-    "SELECT pg_catalog.pg_stat_get_db_stat_reset_time(d.oid) FROM pg_catalog.pg_database AS d
-    WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()";
+    "SELECT pg_stat_get_db_stat_reset_time(d.oid) FROM pg_database AS d
+    WHERE d.datname = current_database()";
 
 impl Tables {
     /// Reads all tables.

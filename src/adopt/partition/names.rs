@@ -17,11 +17,11 @@ pub struct Names {
 impl Names {
     /// Reads the names of a schema that begin as those of the partitions do.
     pub fn of(namespace: pg_sys::Oid) -> Self {
-        let query = "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class AS c
-            WHERE c.relnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid
+        let query = "SELECT c.relname::text FROM pg_class AS c
+            WHERE c.relnamespace = $1::oid
             UNION ALL
-            SELECT t.typname::pg_catalog.text FROM pg_catalog.pg_type AS t
-            WHERE t.typnamespace OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+            SELECT t.typname::text FROM pg_type AS t
+            WHERE t.typnamespace = $1::oid";
         let taken = sql::rows(query, &[namespace.into()], |row| row.get::<DecodedText>(1));
         Self {
             taken: taken.into_iter().map(|name| name.0).collect(),

@@ -57,32 +57,32 @@ struct Row {
     storage: String,
 }
 
-const TABLE: &str = "SELECT c.relkind, c.relpersistence, k.partstrat, k.partnatts::pg_catalog.int4,
-        a.attname::pg_catalog.text, a.atttypid,
-        CASE WHEN pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) $2::pg_catalog.int4
-            THEN pg_catalog.pg_get_expr(d.adbin, 0::pg_catalog.oid) END,
-        pg_catalog.quote_ident(n.nspname::pg_catalog.text), c.relnamespace, c.relname::pg_catalog.text,
-        pg_catalog.concat(' USING '::pg_catalog.text OPERATOR(pg_catalog.||) pg_catalog.quote_ident(m.amname::pg_catalog.text),
-            ' TABLESPACE '::pg_catalog.text OPERATOR(pg_catalog.||) pg_catalog.quote_ident(t.spcname::pg_catalog.text))
-    FROM pg_catalog.pg_class AS c
-    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-    LEFT JOIN pg_catalog.pg_partitioned_table AS k ON k.partrelid OPERATOR(pg_catalog.=) c.oid
-    LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
-        AND a.attnum OPERATOR(pg_catalog.=) k.partattrs[0] AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2
-    LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid OPERATOR(pg_catalog.=) c.oid
-        AND d.adnum OPERATOR(pg_catalog.=) a.attnum
-    LEFT JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) c.relam
-    LEFT JOIN pg_catalog.pg_tablespace AS t ON t.oid OPERATOR(pg_catalog.=) c.reltablespace
-    WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+const TABLE: &str = "SELECT c.relkind, c.relpersistence, k.partstrat, k.partnatts::int4,
+        a.attname::text, a.atttypid,
+        CASE WHEN octet_length(d.adbin::text) <= $2::int4
+            THEN pg_get_expr(d.adbin, 0) END,
+        quote_ident(n.nspname::text), c.relnamespace, c.relname::text,
+        concat(' USING ' || quote_ident(m.amname::text),
+            ' TABLESPACE ' || quote_ident(t.spcname::text))
+    FROM pg_class AS c
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    LEFT JOIN pg_partitioned_table AS k ON k.partrelid = c.oid
+    LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid
+        AND a.attnum = k.partattrs[0] AND a.attnum > 0
+    LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid
+        AND d.adnum = a.attnum
+    LEFT JOIN pg_am AS m ON m.oid = c.relam
+    LEFT JOIN pg_tablespace AS t ON t.oid = c.reltablespace
+    WHERE c.oid = $1::oid";
 
-const PARTITIONS: &str = "SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text) OPERATOR(pg_catalog.||) '.'::pg_catalog.text
-        OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname::pg_catalog.text),
-        pg_catalog.pg_get_expr(c.relpartbound, 0::pg_catalog.oid),
-        c.relkind OPERATOR(pg_catalog.=) 'f'::pg_catalog.\"char\", i.inhdetachpending
-    FROM pg_catalog.pg_inherits AS i
-    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid
-    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-    WHERE i.inhparent OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+const PARTITIONS: &str = "SELECT quote_ident(n.nspname::text) || '.'
+        || quote_ident(c.relname::text),
+        pg_get_expr(c.relpartbound, 0),
+        c.relkind = 'f', i.inhdetachpending
+    FROM pg_inherits AS i
+    JOIN pg_class AS c ON c.oid = i.inhrelid
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE i.inhparent = $1::oid";
 
 impl Parent {
     /// Reads a partitioned table. The layout of a bigint is the given one, or that of its default.

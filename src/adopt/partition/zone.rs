@@ -12,14 +12,14 @@ pub struct Zone(pub String);
 impl Zone {
     /// Returns the local timestamp at a timestamp.
     pub fn local(&self, at: Micros) -> Option<Micros> {
-        let query = "SELECT pg_catalog.timezone($1::pg_catalog.text, $2::pg_catalog.timestamptz)";
+        let query = "SELECT timezone($1::text, $2::timestamptz)";
         sql::ask_with::<Timestamp>(query, &[self.name(), timestamp(at)?.into()]).map(from_local)
     }
 
     /// Returns the timestamps of local ones.
     pub fn times(&self, local: &[Micros]) -> Option<Vec<Micros>> {
-        let query = "SELECT pg_catalog.array_agg(pg_catalog.timezone($1::pg_catalog.text, one.at) ORDER BY one.place)
-             FROM pg_catalog.unnest($2::pg_catalog.timestamp[]) WITH ORDINALITY AS one(at, place)";
+        let query = "SELECT array_agg(timezone($1::text, one.at) ORDER BY one.place)
+             FROM unnest($2::timestamp[]) WITH ORDINALITY AS one(at, place)";
         let local: Option<Vec<Timestamp>> = local.iter().copied().map(to_local).collect();
         let times: Vec<TimestampWithTimeZone> =
             sql::ask_with(query, &[self.name(), local?.into()])?;
@@ -28,8 +28,8 @@ impl Zone {
 
     /// Returns the timestamp that is an interval before the start of the transaction, by the local calendar.
     pub fn before_now(&self, span: Interval) -> Option<Micros> {
-        let query = "SELECT pg_catalog.timezone($1::pg_catalog.text,
-             pg_catalog.timezone($1::pg_catalog.text, pg_catalog.now()) OPERATOR(pg_catalog.-) $2::pg_catalog.interval)";
+        let query = "SELECT timezone($1::text,
+             timezone($1::text, now()) - $2::interval)";
         sql::ask_with::<TimestampWithTimeZone>(query, &[self.name(), span.into()]).map(to_micros)
     }
 

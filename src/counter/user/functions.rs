@@ -36,7 +36,7 @@ fn user_sequence_create(
     let column = |section| {
         let name = section_name(section);
         format!(
-            "{name} pg_catalog.int8 GENERATED ALWAYS AS IDENTITY (START {start} CACHE {step}), "
+            "{name} int8 GENERATED ALWAYS AS IDENTITY (START {start} CACHE {step}), "
         )
     };
     let columns: String = (0..sections).map(column).collect();

@@ -20,23 +20,23 @@ pub struct Default {
 
 /// Each expression once for each owner, however many partitions have it. Expressions are shown and not planned.
 const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) g.expression,
-        pg_catalog.format('column \"%s\" of table %s of role \"%s\"'::pg_catalog.text,
-            g.attname, g.relation, pg_catalog.pg_get_userbyid(g.owner))
+        format('column \"%s\" of table %s of role \"%s\"',
+            g.attname, g.relation, pg_get_userbyid(g.owner))
     FROM (
-    SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS expression, c.relowner AS owner, a.attname,
-        c.oid::pg_catalog.regclass AS relation, c.oid
-    FROM pg_catalog.pg_extension AS e
-    JOIN pg_catalog.pg_proc AS f ON f.pronamespace OPERATOR(pg_catalog.=) e.extnamespace
-        AND f.proname OPERATOR(pg_catalog.=) ANY ('{snowflake_next,snowflake_next_id}'::pg_catalog.name[])
-    JOIN pg_catalog.pg_depend AS u ON u.refclassid OPERATOR(pg_catalog.=) f.tableoid
-        AND u.refobjid OPERATOR(pg_catalog.=) f.oid
-        AND u.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass::pg_catalog.oid
-    JOIN pg_catalog.pg_attrdef AS d ON d.oid OPERATOR(pg_catalog.=) u.objid
-    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) d.adrelid
-        AND c.relpersistence OPERATOR(pg_catalog.<>) 't'::pg_catalog.\"char\"
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid
-        AND a.attnum OPERATOR(pg_catalog.=) d.adnum
-    WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name
+    SELECT pg_get_expr(d.adbin, d.adrelid) AS expression, c.relowner AS owner, a.attname,
+        c.oid::regclass AS relation, c.oid
+    FROM pg_extension AS e
+    JOIN pg_proc AS f ON f.pronamespace = e.extnamespace
+        AND f.proname IN ('snowflake_next', 'snowflake_next_id')
+    JOIN pg_depend AS u ON u.refclassid = f.tableoid
+        AND u.refobjid = f.oid
+        AND u.classid = 'pg_attrdef'::regclass
+    JOIN pg_attrdef AS d ON d.oid = u.objid
+    JOIN pg_class AS c ON c.oid = d.adrelid
+        AND c.relpersistence <> 't'
+    JOIN pg_attribute AS a ON a.attrelid = d.adrelid
+        AND a.attnum = d.adnum
+    WHERE e.extname = 'pg_mint'
     ) AS g
     ORDER BY g.expression, g.owner, g.oid LIMIT 10000";
 

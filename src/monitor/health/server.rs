@@ -28,28 +28,28 @@ pub struct Facts {
 
 /// One row. Catalogs and functions that every role may read.
 const QUERY: &str = "SELECT
-    (SELECT e.extversion FROM pg_catalog.pg_extension AS e
-     WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name),
-    (SELECT pg_catalog.array_agg(p.pubname::pg_catalog.text ORDER BY p.pubname) FROM pg_catalog.pg_publication AS p
+    (SELECT e.extversion FROM pg_extension AS e
+     WHERE e.extname = 'pg_mint'),
+    (SELECT array_agg(p.pubname::text ORDER BY p.pubname) FROM pg_publication AS p
      WHERE p.puballtables AND EXISTS (
-             SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+             SELECT FROM pg_namespace AS n WHERE n.nspname = 'mint_registry'
          ) OR EXISTS (
-             SELECT FROM pg_catalog.pg_publication_namespace AS s
-                 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) s.pnnspid
-             WHERE s.pnpubid OPERATOR(pg_catalog.=) p.oid
-                 AND n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+             SELECT FROM pg_publication_namespace AS s
+                 JOIN pg_namespace AS n ON n.oid = s.pnnspid
+             WHERE s.pnpubid = p.oid
+                 AND n.nspname = 'mint_registry'
          ) OR EXISTS (
-             SELECT FROM pg_catalog.pg_publication_rel AS r
-                 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.prrelid
-                 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-             WHERE r.prpubid OPERATOR(pg_catalog.=) p.oid
-                 AND n.nspname OPERATOR(pg_catalog.=) 'mint_registry'::pg_catalog.name
+             SELECT FROM pg_publication_rel AS r
+                 JOIN pg_class AS c ON c.oid = r.prrelid
+                 JOIN pg_namespace AS n ON n.oid = c.relnamespace
+             WHERE r.prpubid = p.oid
+                 AND n.nspname = 'mint_registry'
          )),
-    EXISTS (SELECT FROM pg_catalog.pg_get_replication_slots()) OR EXISTS (SELECT FROM pg_catalog.pg_stat_get_wal_senders()),
+    EXISTS (SELECT FROM pg_get_replication_slots()) OR EXISTS (SELECT FROM pg_stat_get_wal_senders()),
     EXISTS (
-        SELECT FROM pg_catalog.pg_subscription AS s
-            JOIN pg_catalog.pg_database AS d ON d.oid OPERATOR(pg_catalog.=) s.subdbid
-        WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+        SELECT FROM pg_subscription AS s
+            JOIN pg_database AS d ON d.oid = s.subdbid
+        WHERE d.datname = current_database()
     )";
 
 impl Facts {

@@ -49,9 +49,9 @@ pub struct Argument {
 
 /// Returns the sequence of which a column's default is the next value; none if it is anything else.
 pub fn drawn(table: pg_sys::Oid, column: i16) -> Option<pg_sys::Oid> {
-    let query = "SELECT d.adbin::pg_catalog.text FROM pg_catalog.pg_attrdef AS d
-        WHERE d.adrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND d.adnum OPERATOR(pg_catalog.=) $2::pg_catalog.int2
-            AND pg_catalog.octet_length(d.adbin::pg_catalog.text) OPERATOR(pg_catalog.<=) 8192::pg_catalog.int4";
+    let query = "SELECT d.adbin::text FROM pg_attrdef AS d
+        WHERE d.adrelid = $1::oid AND d.adnum = $2::int2
+            AND octet_length(d.adbin::text) <= 8192";
     let tree: DecodedText = sql::ask_with(query, &[table.into(), column.into()])?;
     let tree = charset::c_string(&tree.0);
     // SAFETY: a tree that the server has written. Nothing of it is run.

@@ -92,8 +92,8 @@ pub fn quoted(name: &str) -> String {
             ))
             .raise();
     }
-    let query = "SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.'::pg_catalog.text ORDER BY place)
-        FROM pg_catalog.unnest(pg_catalog.parse_ident($1::pg_catalog.text)) WITH ORDINALITY AS name (part, place)";
+    let query = "SELECT string_agg(quote_ident(part), '.' ORDER BY place)
+        FROM unnest(parse_ident($1::text)) WITH ORDINALITY AS name (part, place)";
     let answer = ask::<DecodedText>(query, DecodedText(name.to_owned()).into());
     answer.map_or_else(String::new, |answer| answer.0)
 }
@@ -203,7 +203,7 @@ unsafe fn qualified(schema: pg_sys::Oid, name: *const c_char) -> String {
 /// Sets the last value of a sequence, by `setval`.
 pub fn set_sequence(sequence: pg_sys::Oid, value: i64) {
     let set = format!(
-        "SELECT pg_catalog.setval({}::pg_catalog.oid::pg_catalog.regclass, $1::pg_catalog.int8)",
+        "SELECT setval({}::oid::regclass, $1::int8)",
         sequence.to_u32()
     );
     ask::<i64>(&set, value.into());

@@ -64,7 +64,7 @@ pub fn begin_for_server(requests: &'static Requests) -> bool {
 /// Lets the owner of the database end this process, as DROP DATABASE ... WITH (FORCE) does. The server would let nobody
 /// but superusers end a process of a superuser.
 fn serve_database_owner() {
-    let owner = "SELECT datdba FROM pg_catalog.pg_database WHERE oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+    let owner = "SELECT datdba FROM pg_database WHERE oid = $1::oid";
     // SAFETY: a number that was set when the process connected.
     let database = unsafe { pg_sys::MyDatabaseId };
     if let Some(owner) = sql::ask::<pg_sys::Oid>(owner, database.into()) {

@@ -65,11 +65,11 @@ pub fn drop() {
 /// Raises an error while nodes are leased or reserved.
 fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
     let select =
-        "SELECT pg_catalog.max(CASE WHEN system_identifier IS NOT NULL
-                 AND lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz THEN lease_until END),
-             pg_catalog.count(CASE WHEN assigned OR system_identifier IS NULL THEN id END)
+        "SELECT max(CASE WHEN system_identifier IS NOT NULL
+                 AND lease_until > $1::timestamptz THEN lease_until END),
+             count(CASE WHEN assigned OR system_identifier IS NULL THEN id END)
          FROM mint_registry.leases
-         WHERE assigned OR lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz";
+         WHERE assigned OR lease_until > $1::timestamptz";
     let row = tables
         .update(select, &[timestamp(clock::now()).into()])
         .first();
@@ -163,12 +163,12 @@ pub fn reserve_as(
             let update = "UPDATE mint_registry.leases
                  SET assigned = $2,
                      lease_from = CASE WHEN $2 THEN $past ELSE lease_from END,
-                     lease_until = CASE WHEN $2 THEN $past ELSE 'infinity'::pg_catalog.timestamptz END,
-                     free_from = 'infinity'::pg_catalog.timestamptz,
+                     lease_until = CASE WHEN $2 THEN $past ELSE 'infinity'::timestamptz END,
+                     free_from = 'infinity'::timestamptz,
                      system_identifier = NULL, address = NULL, written = $transaction
-                 WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+                 WHERE id = $1::int8";
             // An assigned node has no lease yet, by every clock.
-            let past = "(lease_from::pg_catalog.timestamptz OPERATOR(pg_catalog.-) (SELECT max_skew FROM mint_registry.registry)::pg_catalog.interval)";
+            let past = "(lease_from::timestamptz - (SELECT max_skew FROM mint_registry.registry)::interval)";
             tables.update(
                 &update.replace("$past", past),
                 &[id.into(), is_assigned.into()],
@@ -185,10 +185,10 @@ pub fn unreserve(nodes: &Nodes) {
     with_tables(Caller::Owner, |tables| {
         let (_, now) = tables.load_and_check_state(true, None);
         let update = "UPDATE mint_registry.leases SET lease_until = $4, free_from = $4, written = $transaction
-             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-                 AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
-                 AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
-                 AND free_from OPERATOR(pg_catalog.>) $4::pg_catalog.timestamptz
+             WHERE node_bits = $1::int4
+                 AND first_node = $2::int8
+                 AND last_node = $3::int8
+                 AND free_from > $4::timestamptz
                  AND NOT assigned AND system_identifier IS NULL
              RETURNING 1";
         let until = timestamp(now + QUARANTINE).into();
@@ -205,7 +205,7 @@ pub fn unreserve(nodes: &Nodes) {
 
 /// Evicts the holder of this name.
 pub fn evict_holder(holder: &str) -> i64 {
-    let condition = "holder OPERATOR(pg_catalog.=) $2::pg_catalog.text";
+    let condition = "holder = $2::text";
     let evicted = evict(condition, |now| {
         vec![now, DecodedText(holder.to_owned()).into()]
     });
@@ -218,9 +218,9 @@ pub fn evict_holder(holder: &str) -> i64 {
 
 /// Evicts the holders of any of these nodes.
 pub fn evict_nodes(nodes: &Nodes) -> i64 {
-    let condition = "node_bits OPERATOR(pg_catalog.=) $2::pg_catalog.int4
-        AND first_node OPERATOR(pg_catalog.<=) $4::pg_catalog.int8
-        AND last_node OPERATOR(pg_catalog.>=) $3::pg_catalog.int8";
+    let condition = "node_bits = $2::int4
+        AND first_node <= $4::int8
+        AND last_node >= $3::int8";
     let evicted = evict(condition, |now| {
         [now].into_iter().chain(arguments(nodes, [])).collect()
     });
@@ -240,19 +240,19 @@ fn evict(
         let (State { registry, .. }, now) = tables.load_and_check_state(true, None);
         let select = format!(
             "SELECT id FROM mint_registry.leases
-             WHERE lease_until OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz
-                 AND pg_catalog.isfinite(lease_until) AND {condition}"
+             WHERE lease_until > $1::timestamptz
+                 AND isfinite(lease_until) AND {condition}"
         );
         let rows = tables.update(&select, &values(timestamp(now).into()));
         let ids: Vec<i64> = rows.filter_map(|row| row.get(1).or_report()).collect();
         // A registry in quarantine may have forgotten that a lease was renewed.
         let update = "UPDATE mint_registry.leases
              SET id = $2, instance = NULL, written = $transaction,
-                 lease_until = CASE WHEN lease_until OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz
-                     THEN $3::pg_catalog.timestamptz ELSE lease_until END,
-                 free_from = CASE WHEN free_from OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz
-                     THEN $3::pg_catalog.timestamptz ELSE free_from END
-             WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+                 lease_until = CASE WHEN lease_until < $3::timestamptz
+                     THEN $3::timestamptz ELSE lease_until END,
+                 free_from = CASE WHEN free_from < $3::timestamptz
+                     THEN $3::timestamptz ELSE free_from END
+             WHERE id = $1::int8";
         let quarantine = timestamp(registry.quarantine);
         for id in &ids {
             tables.update(

@@ -90,7 +90,7 @@ fn vacate(tables: &mut Tables<'_, '_>, assigned: &Assigned) {
     let update = "UPDATE mint_registry.leases
          SET id = $2, place = NULL, origin = NULL, key_counter = NULL, key_number = NULL, copy_place = NULL, copy_seen = NULL,
              written = $transaction
-         WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+         WHERE id = $1::int8";
     let id = random_id();
     tables.update(update, &[assigned.id.into(), id.into()]);
     tables.save_changes(assigned.id ^ id, Micros::MIN);
@@ -114,9 +114,9 @@ pub fn unassign(width: i32, holder: &str) -> Option<TimestampWithTimeZone> {
              SET id = $2, assigned = false, place = NULL, origin = NULL, instance = NULL, key_counter = NULL, key_number = NULL,
                  copy_place = NULL, copy_seen = NULL, max_outage = NULL, login = NULL,
                  system_identifier = NULL, address = NULL, written = $transaction,
-                 lease_until = CASE WHEN $3 IS NULL THEN 'infinity'::pg_catalog.timestamptz ELSE $3 END,
-                 free_from = CASE WHEN $4 IS NULL THEN 'infinity'::pg_catalog.timestamptz ELSE $4 END
-             WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8
+                 lease_until = CASE WHEN $3 IS NULL THEN 'infinity'::timestamptz ELSE $3 END,
+                 free_from = CASE WHEN $4 IS NULL THEN 'infinity'::timestamptz ELSE $4 END
+             WHERE id = $1::int8
              RETURNING free_from";
         let id = random_id();
         let free_from = end.map(|end| end.saturating_add(QUARANTINE));
@@ -227,10 +227,10 @@ fn turn_away(
 fn note_copy(tables: &mut Tables<'_, '_>, own: &Assigned, member: &Member, place: &str) {
     const MINUTE: Micros = 60_000_000;
     let update = "UPDATE mint_registry.leases
-         SET copy_place = $2, copy_seen = pg_catalog.statement_timestamp(), written = $transaction
-         WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8
-             AND (copy_seen IS NULL OR copy_place OPERATOR(pg_catalog.<>) $2::pg_catalog.text
-                 OR copy_seen OPERATOR(pg_catalog.<) $3::pg_catalog.timestamptz)
+         SET copy_place = $2, copy_seen = statement_timestamp(), written = $transaction
+         WHERE id = $1::int8
+             AND (copy_seen IS NULL OR copy_place <> $2::text
+                 OR copy_seen < $3::timestamptz)
          RETURNING 1";
     let values = [
         own.id.into(),
@@ -251,12 +251,12 @@ fn note_copy(tables: &mut Tables<'_, '_>, own: &Assigned, member: &Member, place
 /// Finds the node that is assigned to a holder, and locks its row if it is to be changed.
 fn find(tables: &mut Tables<'_, '_>, width: i32, holder: &str, lock: bool) -> Option<Assigned> {
     let select = "SELECT lease_from, lease_until, id, first_node, place,
-             (pg_catalog.extract('epoch'::pg_catalog.text, max_outage)
-                 OPERATOR(pg_catalog.*) 1000000::pg_catalog.numeric)::pg_catalog.int8,
-             xmin OPERATOR(pg_catalog.=) written, origin, instance, key_counter, key_number
+             (extract(epoch FROM max_outage)
+                 * 1000000::numeric)::int8,
+             xmin = written, origin, instance, key_counter, key_number
          FROM mint_registry.leases
-         WHERE assigned AND node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-             AND holder OPERATOR(pg_catalog.=) $2::pg_catalog.text";
+         WHERE assigned AND node_bits = $1::int4
+             AND holder = $2::text";
     let name = DecodedText(holder.to_owned()).into();
     let lock = if lock { " FOR UPDATE" } else { "" };
     let rows = tables.update(&format!("{select}{lock}"), &[width.into(), name]);
@@ -307,11 +307,11 @@ fn write(
 ) {
     let update = "UPDATE mint_registry.leases
          SET id = $2, lease_from = $3, lease_until = $4, place = $5, max_outage = $6, login = $7, system_identifier = $8,
-             address = pg_catalog.inet_client_addr(), listed = $9::pg_catalog.text::pg_catalog.int8multirange,
-             renewals = CASE WHEN id OPERATOR(pg_catalog.=) $2::pg_catalog.int8
-                 THEN renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8 ELSE 0::pg_catalog.int8 END,
+             address = inet_client_addr(), listed = $9::text::int8multirange,
+             renewals = CASE WHEN id = $2::int8
+                 THEN renewals + 1 ELSE 0 END,
              origin = $10, instance = $11, key_counter = $12, key_number = $13, written = $transaction
-         WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+         WHERE id = $1::int8";
     // A shorter limit counts for the server, which has promised nothing of its copies.
     let max_outage = match own.tenancy {
         Tenancy::Taken(_) => {

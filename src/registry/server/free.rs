@@ -19,25 +19,25 @@ pub fn find_any(
     let all = Nodes::of_width(width);
     let count = all.range.end() + 1;
     let listed = "UNION ALL
-             SELECT pg_catalog.unnest(listed) FROM (
+             SELECT unnest(listed) FROM (
                  SELECT DISTINCT listed FROM mint_registry.leases
-                 WHERE NOT pg_catalog.isempty(listed)
-                     AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+                 WHERE NOT isempty(listed)
+                     AND free_from > $3::timestamptz
              ) AS others";
     let mut highest = |taken: &str| {
         let select = format!(
-            "SELECT pg_catalog.upper(
-                 pg_catalog.int8multirange(pg_catalog.int8range(0::pg_catalog.int8, $2::pg_catalog.int8))
-                     OPERATOR(pg_catalog.-) pg_catalog.range_agg(nodes)
-             ) OPERATOR(pg_catalog.-) 1::pg_catalog.int8
+            "SELECT upper(
+                 int8multirange(int8range(0, $2::int8))
+                     - range_agg(nodes)
+             ) - 1
              FROM (
-                 SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS nodes
+                 SELECT int8range(first_node, last_node, '[]') AS nodes
                  FROM mint_registry.leases
-                 WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-                     AND free_from OPERATOR(pg_catalog.>) $3::pg_catalog.timestamptz
+                 WHERE node_bits = $1::int4
+                     AND free_from > $3::timestamptz
                  UNION ALL
-                 SELECT pg_catalog.unnest($4::pg_catalog.text::pg_catalog.int8multirange)
-                 UNION ALL SELECT 'empty'::pg_catalog.int8range
+                 SELECT unnest($4::text::int8multirange)
+                 UNION ALL SELECT 'empty'::int8range
                  {taken}
              ) AS taken"
         );
@@ -66,17 +66,17 @@ pub fn find_any(
 
 /// Finds the first of these nodes that are free, up to the next one that is not.
 pub fn find_among(tables: &mut Tables<'_, '_>, wanted: &Nodes, now: Micros) -> Option<Nodes> {
-    let select = "SELECT pg_catalog.lower(nodes), pg_catalog.upper(nodes) OPERATOR(pg_catalog.-) 1::pg_catalog.int8
+    let select = "SELECT lower(nodes), upper(nodes) - 1
          FROM (
-             SELECT pg_catalog.unnest(
-                 pg_catalog.int8multirange(pg_catalog.int8range($2, $3, '[]'::pg_catalog.text))
-                     OPERATOR(pg_catalog.-) pg_catalog.range_agg(taken)
+             SELECT unnest(
+                 int8multirange(int8range($2, $3, '[]'))
+                     - range_agg(taken)
              ) AS nodes
              FROM (
-                 SELECT pg_catalog.int8range(first_node, last_node, '[]'::pg_catalog.text) AS taken
+                 SELECT int8range(first_node, last_node, '[]') AS taken
                  FROM mint_registry.leases
-                 WHERE $overlaps AND free_from OPERATOR(pg_catalog.>) $4::pg_catalog.timestamptz
-                 UNION ALL SELECT 'empty'::pg_catalog.int8range
+                 WHERE $overlaps AND free_from > $4::timestamptz
+                 UNION ALL SELECT 'empty'::int8range
              ) AS leased
          ) AS free
          ORDER BY nodes LIMIT 1";
@@ -103,12 +103,12 @@ pub fn check_limits(
     let Some(login) = &member.login else {
         return Ok(());
     };
-    let select = "SELECT pg_catalog.count(id), pg_catalog.sum(
-             last_node OPERATOR(pg_catalog.-) first_node OPERATOR(pg_catalog.+) 1::pg_catalog.int8
-         )::pg_catalog.int8
+    let select = "SELECT count(id), sum(
+             last_node - first_node + 1
+         )::int8
          FROM mint_registry.leases
-         WHERE login OPERATOR(pg_catalog.=) $1::pg_catalog.text
-             AND lease_until OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz";
+         WHERE login = $1::text
+             AND lease_until > $2::timestamptz";
     let values = [DecodedText(login.clone()).into(), timestamp(now).into()];
     let row = tables.update(select, &values).first();
     let [leases, held] = [1, 2].map(|column| row.get::<i64>(column).or_report().unwrap_or(0));

@@ -97,13 +97,13 @@ pub fn release(id: i64, until: Micros) -> bool {
              SET lease_from = CASE WHEN assigned THEN $early ELSE lease_from END,
                  lease_until = CASE WHEN assigned THEN $early ELSE $end END,
                  free_from = CASE WHEN assigned THEN free_from ELSE $end END, written = $transaction
-             WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8 AND xmin OPERATOR(pg_catalog.=) written
+             WHERE id = $1::int8 AND xmin = written
              RETURNING 1";
         let end =
-            "CASE WHEN lease_from OPERATOR(pg_catalog.>) $2::pg_catalog.timestamptz THEN lease_from
-            WHEN lease_until OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz THEN lease_until
-            ELSE $2::pg_catalog.timestamptz END";
-        let early = "($end) OPERATOR(pg_catalog.-) (SELECT max_skew FROM mint_registry.registry)";
+            "CASE WHEN lease_from > $2::timestamptz THEN lease_from
+            WHEN lease_until < $2::timestamptz THEN lease_until
+            ELSE $2::timestamptz END";
+        let early = "($end) - (SELECT max_skew FROM mint_registry.registry)";
         let update = update.replace("$early", early).replace("$end", end);
         let rows = tables.update(&update, &[id.into(), timestamp(until).into()]);
         !rows.is_empty()

@@ -67,19 +67,19 @@ pub fn find_or_create() -> Place {
 /// Returns whether the schema is there, empty, and of the caller or the database's owner: some programs dump the names
 /// of all schemas, and the tables of some.
 fn is_left_empty() -> bool {
-    let query = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace AS n
-        WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name
-            AND pg_catalog.pg_has_role(n.nspowner, 'USAGE'::pg_catalog.text)
-            AND (pg_catalog.pg_get_userbyid(n.nspowner) OPERATOR(pg_catalog.=) CURRENT_USER OR EXISTS (
-                SELECT FROM pg_catalog.pg_database AS d
-                WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-                    AND d.datdba OPERATOR(pg_catalog.=) n.nspowner
+    let query = "SELECT EXISTS (SELECT FROM pg_namespace AS n
+        WHERE n.nspname = $1::name
+            AND pg_has_role(n.nspowner, 'USAGE')
+            AND (pg_get_userbyid(n.nspowner) = CURRENT_USER OR EXISTS (
+                SELECT FROM pg_database AS d
+                WHERE d.datname = current_database()
+                    AND d.datdba = n.nspowner
             ))
             AND NOT EXISTS (
-                SELECT FROM pg_catalog.pg_depend AS d
-                WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid
-                    AND d.refobjid OPERATOR(pg_catalog.=) n.oid
-                    AND d.deptype OPERATOR(pg_catalog.=) 'n'::pg_catalog.\"char\"
+                SELECT FROM pg_depend AS d
+                WHERE d.refclassid = 'pg_namespace'::regclass
+                    AND d.refobjid = n.oid
+                    AND d.deptype = 'n'
             ))";
     sql::ask(query, DecodedText(SCHEMA.to_owned()).into()).unwrap_or(false)
 }

@@ -58,7 +58,7 @@ fn read() -> Quarantine {
     };
     let select = "SELECT quarantine FROM mint_registry.registry";
     let copies = "SELECT node_bits, first_node, holder, place, copy_place FROM mint_registry.leases
-         WHERE copy_seen OPERATOR(pg_catalog.>) $1::pg_catalog.timestamptz ORDER BY copy_seen DESC LIMIT 4";
+         WHERE copy_seen > $1::timestamptz ORDER BY copy_seen DESC LIMIT 4";
     place.as_owner(|client| {
         let rows = client.select(select, Some(1), &[]).or_report();
         let until = match rows.is_empty() {

@@ -162,16 +162,16 @@ impl<'conn> Tables<'_, 'conn> {
             // As in sql/registry/tables.sql: else the index does not serve.
             let place = |node| {
                 format!(
-                    "{width}::pg_catalog.numeric OPERATOR(pg_catalog.*) 18446744073709551616::pg_catalog.numeric
-                        OPERATOR(pg_catalog.+) {node}::pg_catalog.numeric"
+                    "{width}::numeric * 18446744073709551616::numeric
+                        + {node}::numeric"
                 )
             };
             let (first, last) = (place(first), place(last));
-            format!("pg_catalog.numrange({first}, {last}, '[]'::pg_catalog.text)")
+            format!("numrange({first}, {last}, '[]')")
         };
-        let oid = |oid: u32| format!("{oid}::pg_catalog.oid");
+        let oid = |oid: u32| format!("{oid}::oid");
         let overlaps = format!(
-            "{} OPERATOR(pg_catalog.&&) {}",
+            "{} && {}",
             range("node_bits", "first_node", "last_node"),
             range("$1", "$2", "$3")
         );
@@ -181,7 +181,7 @@ impl<'conn> Tables<'_, 'conn> {
         if !text.contains("$transaction") {
             return text;
         }
-        let transaction = format!("'{}'::pg_catalog.xid", statement::transaction());
+        let transaction = format!("'{}'::xid", statement::transaction());
         text.replace("$transaction", &transaction)
     }
 
@@ -222,9 +222,9 @@ impl<'conn> Tables<'_, 'conn> {
     /// Returns the registry's state, and locks it if requests must wait for each other.
     pub fn load_state(&mut self, lock: bool) -> State {
         let select = "SELECT lease, max_skew, horizon, quarantine,
-                CASE WHEN database OPERATOR(pg_catalog.=) $database THEN system_identifier END,
+                CASE WHEN database = $database THEN system_identifier END,
                 timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
-                xmin OPERATOR(pg_catalog.=) written, restart_until
+                xmin = written, restart_until
              FROM mint_registry.registry";
         let lock = if lock { " FOR UPDATE" } else { "" };
         let rows = self.update(&format!("{select}{lock}"), &[]);
@@ -242,7 +242,7 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns the numbers of all leases, XORed, and whether the registry itself wrote all of them.
     fn digest(&mut self) -> (i64, bool) {
-        let select = "SELECT pg_catalog.bit_xor(id), pg_catalog.bool_and(xmin OPERATOR(pg_catalog.=) written)
+        let select = "SELECT bit_xor(id), bool_and(xmin = written)
              FROM mint_registry.leases";
         let row = self.update(select, &[]).first();
         let numbers = row.get(1).or_report().unwrap_or(0);
@@ -252,7 +252,7 @@ impl<'conn> Tables<'_, 'conn> {
     /// Accepts the leases that somebody else has written.
     fn adopt(&mut self) {
         let update = "UPDATE mint_registry.leases SET written = $transaction
-             WHERE xmin OPERATOR(pg_catalog.<>) written";
+             WHERE xmin <> written";
         self.update(update, &[]);
     }
 
@@ -261,7 +261,7 @@ impl<'conn> Tables<'_, 'conn> {
         let update = "UPDATE mint_registry.registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
                  database = $database, written = $transaction, digest = $6, 
-                 restart_until = CASE WHEN $7 IS NULL THEN '-infinity'::pg_catalog.timestamptz ELSE $7 END";
+                 restart_until = CASE WHEN $7 IS NULL THEN '-infinity'::timestamptz ELSE $7 END";
         let [system, timeline, start, incarnation] =
             identity::to_numbers(registry.identity).map(DatumWithOid::from);
         let quarantine = timestamp(registry.quarantine).into();
@@ -277,9 +277,9 @@ impl<'conn> Tables<'_, 'conn> {
     /// deleted ended then. The caller has locked the state.
     pub fn save_changes(&mut self, numbers: i64, end: Micros) {
         let update = "UPDATE mint_registry.registry
-             SET digest = digest OPERATOR(pg_catalog.#) $1::pg_catalog.int8,
-                 horizon = CASE WHEN horizon OPERATOR(pg_catalog.<) $2::pg_catalog.timestamptz
-                     THEN $2::pg_catalog.timestamptz ELSE horizon END,
+             SET digest = digest # $1::int8,
+                 horizon = CASE WHEN horizon < $2::timestamptz
+                     THEN $2::timestamptz ELSE horizon END,
                  written = $transaction";
         self.update(update, &[numbers.into(), timestamp(end).into()]);
     }
@@ -288,11 +288,11 @@ impl<'conn> Tables<'_, 'conn> {
     pub fn holders(&mut self, nodes: &Nodes, id: i64, now: Micros) -> Vec<Holder> {
         // An assigned node is never free, however long its server was away.
         let select = "SELECT first_node, last_node, holder,
-                 CASE WHEN assigned THEN 'infinity'::pg_catalog.timestamptz ELSE lease_until END,
-                 free_from, NOT pg_catalog.isfinite(free_from), assigned
+                 CASE WHEN assigned THEN 'infinity'::timestamptz ELSE lease_until END,
+                 free_from, NOT isfinite(free_from), assigned
              FROM mint_registry.leases
-             WHERE $overlaps AND (assigned OR id OPERATOR(pg_catalog.<>) $4::pg_catalog.int8)
-                 AND free_from OPERATOR(pg_catalog.>) $5::pg_catalog.timestamptz
+             WHERE $overlaps AND (assigned OR id <> $4::int8)
+                 AND free_from > $5::timestamptz
              ORDER BY first_node";
         let rows = self.update(
             select,
@@ -304,7 +304,7 @@ impl<'conn> Tables<'_, 'conn> {
     /// Writes a new lease, in place of those of its nodes that have ended. The caller has locked the state.
     pub fn replace(&mut self, lease: &GrantedLease, member: &Member, now: Micros) {
         let delete = "DELETE FROM mint_registry.leases
-             WHERE $overlaps AND lease_until OPERATOR(pg_catalog.<=) $4::pg_catalog.timestamptz AND NOT assigned
+             WHERE $overlaps AND lease_until <= $4::timestamptz AND NOT assigned
              RETURNING id, lease_until";
         let rows = self.update(delete, &arguments(&lease.nodes, [timestamp(now).into()]));
         let ended = rows.filter_map(|row| {
@@ -322,8 +322,8 @@ impl<'conn> Tables<'_, 'conn> {
     fn insert(&mut self, lease: &GrantedLease, member: &Member) {
         let insert = "INSERT INTO mint_registry.leases (node_bits, first_node, last_node, id, holder, login, system_identifier,
                  address, since, lease_from, lease_until, free_from, listed, written)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, pg_catalog.inet_client_addr(), $8, $8, $9, $10,
-                 $11::pg_catalog.text::pg_catalog.int8multirange, $transaction)";
+             VALUES ($1, $2, $3, $4, $5, $6, $7, inet_client_addr(), $8, $8, $9, $10,
+                 $11::text::int8multirange, $transaction)";
         let further = [
             lease.id.into(),
             DecodedText(member.name.clone()).into(),
@@ -340,11 +340,11 @@ impl<'conn> Tables<'_, 'conn> {
     /// Returns the times of a lease, and locks it; none if there is no such lease, or somebody else has changed it.
     pub fn find_and_lock(&mut self, id: i64, nodes: &Nodes) -> Option<LeaseTerm> {
         let select = "SELECT lease_from, lease_until FROM mint_registry.leases
-             WHERE node_bits OPERATOR(pg_catalog.=) $1::pg_catalog.int4
-                 AND first_node OPERATOR(pg_catalog.=) $2::pg_catalog.int8
-                 AND last_node OPERATOR(pg_catalog.=) $3::pg_catalog.int8
-                 AND id OPERATOR(pg_catalog.=) $4::pg_catalog.int8
-                 AND xmin OPERATOR(pg_catalog.=) written AND NOT assigned
+             WHERE node_bits = $1::int4
+                 AND first_node = $2::int8
+                 AND last_node = $3::int8
+                 AND id = $4::int8
+                 AND xmin = written AND NOT assigned
              FOR UPDATE";
         let rows = self.update(select, &arguments(nodes, [id.into()]));
         if rows.is_empty() {
@@ -356,9 +356,9 @@ impl<'conn> Tables<'_, 'conn> {
     /// Writes the times of a lease that is renewed.
     pub fn extend(&mut self, lease: &GrantedLease, member: &Member) {
         let update = "UPDATE mint_registry.leases
-             SET lease_from = $2, lease_until = $3, free_from = $4, listed = $5::pg_catalog.text::pg_catalog.int8multirange,
-                 renewals = renewals OPERATOR(pg_catalog.+) 1::pg_catalog.int8, written = $transaction
-             WHERE id OPERATOR(pg_catalog.=) $1::pg_catalog.int8";
+             SET lease_from = $2, lease_until = $3, free_from = $4, listed = $5::text::int8multirange,
+                 renewals = renewals + 1, written = $transaction
+             WHERE id = $1::int8";
         let LeaseTerm { from, until } = lease.span;
         let [from, until, free_from] = [from, until, lease.free_from].map(timestamp);
         let listed = DecodedText(member.listed.clone());
