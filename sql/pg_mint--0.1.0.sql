@@ -895,13 +895,6 @@ STRICT VOLATILE PARALLEL RESTRICTED COST 100
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'highest_ceiling_wrapper';
 
-CREATE FUNCTION mint."id_between_support"(
-    "request" internal
-) RETURNS internal
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_between_support_wrapper';
-
 CREATE FUNCTION mint."leases"() RETURNS TABLE (
     "node_bits" INT,
     "first_node" bigint,
@@ -1783,6 +1776,24 @@ IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'uuid_v7_time_support_wrapper';
 
+-- The planner makes bounds of the id of conditions on these functions: see src/time_predicates.
+ALTER FUNCTION snowflake_time(bigint, snowflake_layout) SUPPORT mint.snowflake_time_support;
+ALTER FUNCTION uuid_time(uuid) SUPPORT mint.uuid_time_support;
+ALTER FUNCTION uuid_v7_time(uuid) SUPPORT mint.uuid_v7_time_support;
+ALTER FUNCTION objectid_time(objectid) SUPPORT mint.objectid_time_support;
+
+COMMENT ON FUNCTION mint.snowflake_time_support(internal) IS 'Internal: planner support for snowflake_time';
+COMMENT ON FUNCTION mint.uuid_time_support(internal) IS 'Internal: planner support for uuid_time';
+COMMENT ON FUNCTION mint.uuid_v7_time_support(internal) IS 'Internal: planner support for uuid_v7_time';
+COMMENT ON FUNCTION mint.objectid_time_support(internal) IS 'Internal: planner support for objectid_time';
+REVOKE ALL ON FUNCTION mint.snowflake_time_support(internal) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint.uuid_time_support(internal) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint.uuid_v7_time_support(internal) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint.objectid_time_support(internal) FROM PUBLIC;
+
+COMMENT ON FUNCTION mint.timestamptz_of(date) IS 'Internal: returns the start of a day as comparisons of timestamptz and date take it';
+COMMENT ON FUNCTION mint.timestamptz_of(timestamp) IS 'Internal: returns a timestamp as comparisons of timestamptz and timestamp take it';
+
 CREATE FUNCTION mint."version"() RETURNS TEXT
 STRICT STABLE PARALLEL SAFE COST 1
 LANGUAGE c
@@ -2014,29 +2025,6 @@ COMMENT ON FUNCTION objectid_max(timestamptz) IS 'Returns the largest ObjectID a
 COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
 COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
 COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Returns whether an ObjectID has a time in a range whose end is excluded';
-
--- The planner makes bounds of the id of conditions on these functions: see src/pg/planner.
-ALTER FUNCTION snowflake_time(bigint, snowflake_layout) SUPPORT mint.snowflake_time_support;
-ALTER FUNCTION uuid_time(uuid) SUPPORT mint.uuid_time_support;
-ALTER FUNCTION uuid_v7_time(uuid) SUPPORT mint.uuid_v7_time_support;
-ALTER FUNCTION objectid_time(objectid) SUPPORT mint.objectid_time_support;
--- These are ranges of ids already, of which the planner can say the number of rows.
-ALTER FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) SUPPORT mint.id_between_support;
-ALTER FUNCTION objectid_between(objectid, timestamptz, timestamptz) SUPPORT mint.id_between_support;
-
-COMMENT ON FUNCTION mint.snowflake_time_support(internal) IS 'Internal: planner support for snowflake_time';
-COMMENT ON FUNCTION mint.uuid_time_support(internal) IS 'Internal: planner support for uuid_time';
-COMMENT ON FUNCTION mint.uuid_v7_time_support(internal) IS 'Internal: planner support for uuid_v7_time';
-COMMENT ON FUNCTION mint.objectid_time_support(internal) IS 'Internal: planner support for objectid_time';
-COMMENT ON FUNCTION mint.id_between_support(internal) IS 'Internal: planner support for uuid_v7_between and objectid_between';
-REVOKE ALL ON FUNCTION mint.snowflake_time_support(internal) FROM PUBLIC;
-REVOKE ALL ON FUNCTION mint.uuid_time_support(internal) FROM PUBLIC;
-REVOKE ALL ON FUNCTION mint.uuid_v7_time_support(internal) FROM PUBLIC;
-REVOKE ALL ON FUNCTION mint.objectid_time_support(internal) FROM PUBLIC;
-REVOKE ALL ON FUNCTION mint.id_between_support(internal) FROM PUBLIC;
-
-COMMENT ON FUNCTION mint.timestamptz_of(date) IS 'Internal: returns the start of a day as comparisons of timestamptz and date take it';
-COMMENT ON FUNCTION mint.timestamptz_of(timestamp) IS 'Internal: returns a timestamp as comparisons of timestamptz and timestamp take it';
 
 CREATE SCHEMA IF NOT EXISTS mint;
 

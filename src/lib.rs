@@ -49,8 +49,8 @@ pub extern "C-unwind" fn _PG_init() {
     pg::backend::discard::init();
     pg::backend::statement::init();
     pg::backend::guc::init();
-    pg::planner::setting::init();
     statistics::init();
+    time_predicates::setting::init();
     uuid::init();
     objectid::generate::init();
     snowflake::init();

@@ -6,7 +6,6 @@ pub mod charset;
 pub mod datum;
 pub mod error;
 pub mod machine;
-pub mod planner;
 pub mod ports;
 pub mod sequence;
 pub mod shmem;

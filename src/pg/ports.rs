@@ -23,9 +23,6 @@ unsafe extern "C-unwind" {
     // utils/palloc.h: no error with MCXT_ALLOC_NO_OOM.
     pub fn palloc_extended(size: usize, flags: c_int) -> *mut c_void;
 
-    // access/htup_details.h: by its address, as the server's own statistics are freed.
-    pub fn heap_freetuple(tuple: pg_sys::HeapTuple);
-
     // common/hashfn.h: compute only.
     pub fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
     pub fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;

@@ -181,10 +181,7 @@ pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Ord
         }
         if turn < patience.retries {
             let seconds = f64::from(pause) / 1_000.0;
-            sql::ask_with::<DecodedText>(
-                "SELECT pg_sleep($1::float8)::text",
-                &[seconds.into()],
-            );
+            sql::ask_with::<DecodedText>("SELECT pg_sleep($1::float8)::text", &[seconds.into()]);
             pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
     }

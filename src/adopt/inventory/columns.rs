@@ -36,7 +36,8 @@ pub const BASE: &str = "base AS (
 pub const LONGEST_DEFAULT: i32 = 32_768;
 
 /// Columns that are keys or have a default, and all columns of tables that others refer to, of the types that ids have.
-const COLUMNS: &str = "SELECT c.oid, a.attnum, a.attname::text, format_type(a.atttypid, a.atttypmod),
+const COLUMNS: &str =
+    "SELECT c.oid, a.attnum, a.attname::text, format_type(a.atttypid, a.atttypmod),
         b.base, a.attidentity, CASE WHEN octet_length(d.adbin::text) <= $3::int4
             THEN pg_get_expr(d.adbin, 0) END, k.oid IS NOT NULL
     FROM pg_class AS c

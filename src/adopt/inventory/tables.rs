@@ -61,8 +61,7 @@ const TABLES: &str = "WITH RECURSIVE tree AS (
         CASE WHEN f.is_table THEN pg_stat_get_tuples_inserted(f.oid) END
     FROM file AS f ORDER BY f.is_table DESC, f.leaf";
 
-const BEGUN: &str =
-    "SELECT pg_stat_get_db_stat_reset_time(d.oid) FROM pg_database AS d
+const BEGUN: &str = "SELECT pg_stat_get_db_stat_reset_time(d.oid) FROM pg_database AS d
     WHERE d.datname = current_database()";
 
 impl Tables {

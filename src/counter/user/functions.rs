@@ -35,9 +35,7 @@ fn user_sequence_create(
     let sections = sections.unsigned_abs() as usize;
     let column = |section| {
         let name = section_name(section);
-        format!(
-            "{name} int8 GENERATED ALWAYS AS IDENTITY (START {start} CACHE {step}), "
-        )
+        format!("{name} int8 GENERATED ALWAYS AS IDENTITY (START {start} CACHE {step}), ")
     };
     let columns: String = (0..sections).map(column).collect();
     let constraint = constraint_name(sections);

@@ -64,8 +64,7 @@ pub fn drop() {
 
 /// Raises an error while nodes are leased or reserved.
 fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
-    let select =
-        "SELECT max(CASE WHEN system_identifier IS NOT NULL
+    let select = "SELECT max(CASE WHEN system_identifier IS NOT NULL
                  AND lease_until > $1::timestamptz THEN lease_until END),
              count(CASE WHEN assigned OR system_identifier IS NULL THEN id END)
          FROM mint_registry.leases

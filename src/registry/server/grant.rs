@@ -99,8 +99,7 @@ pub fn release(id: i64, until: Micros) -> bool {
                  free_from = CASE WHEN assigned THEN free_from ELSE $end END, written = $transaction
              WHERE id = $1::int8 AND xmin = written
              RETURNING 1";
-        let end =
-            "CASE WHEN lease_from > $2::timestamptz THEN lease_from
+        let end = "CASE WHEN lease_from > $2::timestamptz THEN lease_from
             WHEN lease_until < $2::timestamptz THEN lease_until
             ELSE $2::timestamptz END";
         let early = "($end) - (SELECT max_skew FROM mint_registry.registry)";

@@ -2,11 +2,11 @@
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
-use crate::pg::planner::function::{Bound, Bounds};
-use crate::pg::planner::key::Table;
-use crate::pg::planner::node::{call, compare, constant, copy, int8, list, nodes, timestamptz};
-use crate::pg::planner::predicate::{Candidate, candidate};
-use crate::pg::planner::{estimate, key, proof, setting};
+use crate::time_predicates::function::{Bound, Bounds};
+use crate::time_predicates::key::Table;
+use crate::time_predicates::node::{call, compare, constant, copy, int8, list, nodes, timestamptz};
+use crate::time_predicates::predicate::{Candidate, candidate};
+use crate::time_predicates::{estimate, key, proof, setting};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 

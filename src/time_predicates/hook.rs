@@ -1,7 +1,7 @@
 //! The planner's hooks.
 
 use crate::pg::backend::local::Local;
-use crate::pg::planner::{derive, estimate, predicate};
+use crate::time_predicates::{derive, estimate, predicate};
 use pgrx::{pg_guard, pg_sys};
 
 #[cfg(not(feature = "pg19"))]

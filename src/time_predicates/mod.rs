@@ -6,24 +6,22 @@
 //! conditions are distributed to the tables. It puts the bounds in the place of a condition where they say exactly the
 //! same, and next to it where they only follow from it. Rows are the same with and without it.
 //!
-//! - `function` knows the functions of a time, by the oid that their support functions were called for, and those of
+//! - `functions` lists the functions of a time. `function` knows them by the oid that their support functions were called for, and those of
 //!   their bounds.
 //! - `predicate` recognizes a comparison of such a function, reading nothing but the query.
 //! - `derive` decides whether bounds are right and useful, makes them and adds them.
 //! - `key` and `proof` say whether an index or a partition key leads with the id, and whether a table has only ids of
 //!   one version.
-//! - `estimate` keeps the planner from counting the condition and its bounds twice; `histogram` counts the rows of a range
-//!   of UUIDs or ObjectIDs, with the ends of the index that `edge` reads.
+//! - `estimate` keeps the planner from counting the condition and its bounds twice.
 
 mod derive;
-mod edge;
 mod estimate;
-pub mod function;
-mod histogram;
+mod function;
+mod functions;
 mod hook;
 mod key;
 mod node;
 mod predicate;
 mod proof;
 pub mod setting;
-pub mod support;
+mod support;

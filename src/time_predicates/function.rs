@@ -1,4 +1,4 @@
-//! The functions of an id's time, those whose calls are bounds of an id, and the types of ids that are bytes.
+//! What is known of a function of an id's time, and of the functions whose calls are bounds of an id.
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::backend::local::Local;
@@ -161,47 +161,4 @@ impl Bounds {
             _ => None,
         }
     }
-}
-
-/// A type whose values are compared as bytes, and its operators `<`, `<=`, `>=` and `>`.
-#[derive(Clone, Copy)]
-pub(super) struct ByteType {
-    pub id: pg_sys::Oid,
-    pub operators: [pg_sys::Oid; 4],
-}
-
-static BYTE_TYPES: [Local<Option<ByteType>>; 2] = [const { Local::new(None) }; 2];
-
-/// Notes a type of ids, if it has a fixed length and is compared as bytes. Of another one of that length, the extension
-/// was installed once more.
-pub(super) fn note_type(id: pg_sys::Oid) {
-    if byte_type(id).is_some() {
-        return;
-    }
-    // SAFETY: lookups in the catalogs, inside a transaction.
-    unsafe {
-        let place = match pg_sys::get_typlen(id) {
-            12 => 0,
-            16 => 1,
-            _ => return,
-        };
-        let order = pg_sys::lookup_type_cache(id, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
-        let operators = [
-            pg_sys::BTLessStrategyNumber,
-            pg_sys::BTLessEqualStrategyNumber,
-            pg_sys::BTGreaterEqualStrategyNumber,
-            pg_sys::BTGreaterStrategyNumber,
-        ]
-        .map(|strategy| pg_sys::get_opfamily_member((*order).btree_opf, id, id, strategy as i16));
-        BYTE_TYPES[place].set(Some(ByteType { id, operators }));
-    }
-}
-
-/// Returns a type that was noted.
-#[inline]
-pub(super) fn byte_type(id: pg_sys::Oid) -> Option<ByteType> {
-    BYTE_TYPES
-        .iter()
-        .filter_map(Local::get)
-        .find(|known| known.id == id)
 }

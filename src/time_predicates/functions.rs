@@ -1,9 +1,9 @@
-//! Which functions of an id's time the planner derives bounds of the id from: see `pg::planner`.
+//! Which functions of an id's time the planner derives bounds of the id from.
 
 use crate::pg::catalog::function;
 use crate::pg::datum::timestamp;
-use crate::pg::planner::function::{Condition, TimeFunction};
-use crate::pg::planner::support::answer;
+use crate::time_predicates::function::{Condition, TimeFunction};
+use crate::time_predicates::support::answer;
 use mint_core::Layout;
 use pgrx::datum::{Date, Timestamp, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -64,28 +64,22 @@ fn has_time_on_top(layout: &[&[u8]]) -> bool {
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, Some(&SNOWFLAKE_TIME))
+    answer(request, call, &SNOWFLAKE_TIME)
 }
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn uuid_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, Some(&UUID_TIME))
+    answer(request, call, &UUID_TIME)
 }
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn uuid_v7_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, Some(&UUID_V7_TIME))
+    answer(request, call, &UUID_V7_TIME)
 }
 
 #[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
 fn objectid_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, Some(&OBJECTID_TIME))
-}
-
-/// Of functions that are inlined to a range of ids, so that nothing but the number of their rows is told.
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
-fn id_between_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
-    answer(request, call, None)
+    answer(request, call, &OBJECTID_TIME)
 }
 
 /// Returns the start of a day in the session's time zone, as comparisons of a timestamptz with a date take it: beyond
@@ -109,11 +103,11 @@ fn timestamptz_of_timestamp(at: Timestamp) -> TimestampWithTimeZone {
 }
 
 extension_sql_file!(
-    "../sql/time_predicates/support.sql",
+    "../../sql/time_predicates/support.sql",
     name = "time_predicates",
     requires = [
         "snowflake_decode", "uuid_decode", "uuid_bounds", "objectid_functions", "objectid_bounds",
         snowflake_time_support, uuid_time_support, uuid_v7_time_support, objectid_time_support,
-        id_between_support, timestamptz_of, timestamptz_of_timestamp
+        timestamptz_of, timestamptz_of_timestamp
     ]
 );

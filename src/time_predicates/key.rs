@@ -1,6 +1,6 @@
 //! Whether a bound of a column helps to find its rows.
 
-use crate::pg::planner::node::{column, mentions, nodes};
+use crate::time_predicates::node::{column, mentions, nodes};
 use pgrx::pg_sys;
 
 /// A table that is being planned.

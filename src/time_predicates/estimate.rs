@@ -10,9 +10,7 @@
 //! planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
-use crate::pg::planner::function::byte_type;
-use crate::pg::planner::node::{as_node, nodes};
-use crate::pg::planner::{histogram, setting};
+use crate::time_predicates::node::{as_node, nodes};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;
@@ -53,20 +51,10 @@ unsafe extern "C-unwind" fn on_statistics(
 ) -> bool {
     // SAFETY: the planner passes its own structures; the arguments are passed on unchanged.
     unsafe {
-        let is_noted = NOTED.get();
-        let known = byte_type((*statistics).vartype).filter(|_| setting::is_on());
-        if (is_noted || known.is_some())
+        if NOTED.get()
             && let Some(table) = table_of(root, entry)
         {
-            if is_noted {
-                mark(&*table);
-            }
-            let column = (*statistics).var;
-            if known.is_some_and(|known| histogram::condition(&*table, column, &known).is_some())
-                && histogram::set(root, table, statistics)
-            {
-                return true;
-            }
+            mark(&*table);
         }
         PREVIOUS
             .get()
