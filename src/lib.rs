@@ -57,7 +57,6 @@ pub extern "C-unwind" fn _PG_init() {
     counter::init();
     registry::init();
     pg::backend::guc::reserve_prefix();
-    pg::size_setting::loaded();
 }
 
 #[cfg(any(test, feature = "pg_test"))]

@@ -34,7 +34,7 @@ COPY thing FROM STDIN;
 DROP TABLE thing;
 DROP FUNCTION what_it_raises;
 
--- Who changes a size of shared memory that is in use is told when it counts. A change that is none passes.
+-- A size of shared memory can be changed while it is in use.
 SELECT snowflake_shard(snowflake_next_id(5));
 ALTER SYSTEM SET pg_mint.max_lanes = 100;
 ALTER SYSTEM SET pg_mint.max_lanes = 8192;

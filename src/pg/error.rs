@@ -131,31 +131,28 @@ pub fn inform(message: String) {
     ErrorReport::new(code, message_for_pgrx(message), FUNCTION).report(PgLogLevel::NOTICE);
 }
 
-/// Where a message goes that is no error.
-#[derive(Debug, Clone, Copy)]
-pub enum LogLevel {
-    Warning,
-    Log,
-}
-
-/// Sends a message with a detail and a hint to the client or the log.
-#[track_caller]
-pub fn tell(level: LogLevel, message: String, detail: impl Into<String>, hint: &'static str) {
-    let (level, code) = match level {
-        LogLevel::Warning => (PgLogLevel::WARNING, Code::ERRCODE_WARNING),
-        LogLevel::Log => (PgLogLevel::LOG, Code::ERRCODE_SUCCESSFUL_COMPLETION),
-    };
-    ErrorReport::new(code, message_for_pgrx(message), FUNCTION)
-        .set_detail(message_for_pgrx(detail.into()))
-        .set_hint(hint)
-        .report(level);
-}
-
 /// Writes to the server's log.
 #[track_caller]
 pub fn log(message: String) {
     let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
     ErrorReport::new(code, message_for_pgrx(message), FUNCTION).report(PgLogLevel::LOG);
+}
+
+/// Writes to the server's log, with a detail and a hint.
+#[track_caller]
+pub fn log_with(message: &'static str, detail: impl Into<String>, hint: &'static str) {
+    let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
+    ErrorReport::new(code, message, FUNCTION)
+        .set_detail(message_for_pgrx(detail.into()))
+        .set_hint(hint)
+        .report(PgLogLevel::LOG);
+}
+
+/// Raises the error of what cannot happen. `what` is missing or is not as expected.
+#[cold]
+#[track_caller]
+pub fn impossible(what: &str) -> ! {
+    report(Code::ERRCODE_INTERNAL_ERROR, format!("unexpected {what}")).raise()
 }
 
 /// Turns a message into the full sentence that a detail is.

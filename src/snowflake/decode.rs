@@ -61,7 +61,7 @@ fn snowflake_decode(
         timestamp_or_report(at),
         shard_of(node),
         sequence.cast_signed(),
-        node_parts(layout, node),
+        node_parts(&layout, node),
     ))
 }
 
@@ -119,7 +119,7 @@ fn snowflake_to_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'"))
         "sequence": sequence,
         "layout": layout.to_string(),
     });
-    if let Some(parts) = node_parts(layout, node) {
+    if let Some(parts) = node_parts(&layout, node) {
         object["parts"] = parts.into();
     }
     JsonB(object)
@@ -135,9 +135,8 @@ fn snowflake_is_valid(id: i64, layout: default!(SnowflakeLayout, "'instagram'"))
 /// them, or its ticks start at other times.
 #[pg_extern(immutable, strict, parallel_safe, cost = 1)]
 fn snowflake_convert(id: i64, from_layout: SnowflakeLayout, to_layout: SnowflakeLayout) -> i64 {
-    // Copied, as the next layout may take its place in the cache.
-    let from = *from_layout.layout();
-    from.convert(id, to_layout.layout()).or_report()
+    let (from, to) = (from_layout.layout(), to_layout.layout());
+    from.convert(id, &to).or_report()
 }
 
 extension_sql_file!(

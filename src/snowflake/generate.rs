@@ -31,7 +31,7 @@ fn snowflake_next_id(
     let layout = required(layout, "layout").layout();
     let shard = required(shard, "shard");
     let node = layout.check_node(shard.into()).or_report();
-    mint::next_id(layout, node)
+    mint::next_id(&layout, node)
 }
 
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
@@ -43,7 +43,7 @@ fn snowflake_next_id_of_node() -> i64 {
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
 #[pg_extern(volatile, parallel_safe, cost = 1)]
 fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
-    mint_as_node(required(layout, "layout").layout())
+    mint_as_node(&required(layout, "layout").layout())
 }
 
 fn mint_as_node(layout: &Layout) -> i64 {

@@ -2,7 +2,7 @@
 
 use crate::counter::settings;
 use crate::pg::backend::local::Local;
-use crate::pg::error::{LogLevel, tell};
+use crate::pg::error::log_with;
 use crate::pg::machine::clock;
 use crate::pg::machine::dsm::{Shortage, has_room_for, make_pinned_sparingly, map_slots};
 use crate::pg::shmem::rendezvous::Stamp;
@@ -163,9 +163,8 @@ pub fn grow() -> bool {
         Ok(())
     });
     if let Some(Err((Shortage(reason), true))) = &grown {
-        tell(
-            LogLevel::Log,
-            "could not allocate shared memory for more users of user sequences".to_owned(),
+        log_with(
+            "could not allocate shared memory for more users of user sequences",
             format!("{}: {reason}.", describe()),
             MORE,
         );

@@ -19,7 +19,7 @@ use crate::pg::catalog::spi::{Row, Sees};
 use crate::pg::catalog::{relation, spi};
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{relay_errors, report};
+use crate::pg::error::{impossible, relay_errors, report};
 use pgrx::datum::DatumWithOid;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
 use std::ffi::{CStr, CString, c_char};
@@ -95,7 +95,7 @@ pub fn quoted(name: &str) -> String {
     let query = "SELECT string_agg(quote_ident(part), '.' ORDER BY place)
         FROM unnest(parse_ident($1::text)) WITH ORDINALITY AS name (part, place)";
     let answer = ask::<DecodedText>(query, DecodedText(name.to_owned()).into());
-    answer.map_or_else(String::new, |answer| answer.0)
+    answer.map_or_else(|| impossible("name"), |answer| answer.0)
 }
 
 /// Quotes an identifier.

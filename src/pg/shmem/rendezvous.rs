@@ -25,8 +25,7 @@ impl Stamp {
 }
 
 /// The entry of a segment in the main shared memory. Guarded by AddinShmemInitLock until `tranche` is set, by its own
-/// lock from then on. The rest is zero until the segment is made; then `handle` is stored last, and all but `told` is
-/// immutable.
+/// lock from then on. The rest is zero until the segment is made; then `handle` is stored last, and all is immutable.
 #[repr(C, align(128))]
 pub(super) struct Rendezvous {
     pub(super) lock: pg_sys::LWLock,
@@ -37,41 +36,12 @@ pub(super) struct Rendezvous {
     pub(super) size: u64,
     /// The value of the setting with which the segment was made.
     pub(super) setting: i32,
-    /// The value that the log was told last to take effect at the next start.
-    pub(super) told: i32,
     /// How many bytes the segment was to have.
     pub(super) wanted: u64,
     pub(super) refused: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Rendezvous>() == 128);
-
-/// What the segment of a name says to another value of its setting.
-pub struct Resize {
-    /// A session has made the segment, with another value.
-    pub differs: bool,
-    /// That is so, and the log was not told of the value.
-    pub is_news: bool,
-}
-
-/// Compares the segment of a name with a value of its setting, of which the log is told if it `tells`.
-pub fn compare(name: &'static CStr, value: i32, tells: bool) -> Resize {
-    let rendezvous = rendezvous(name);
-    // SAFETY: initialized in shared memory, which lasts as long as this process. An error releases the lock.
-    unsafe {
-        name_tranche((*rendezvous).tranche, name);
-        let lock = addr_of_mut!((*rendezvous).lock);
-        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-        let place = &mut *rendezvous;
-        let differs = place.handle.load(Ordering::Acquire) != 0 && place.setting != value;
-        let is_news = differs && place.told != value;
-        if tells {
-            place.told = value;
-        }
-        pg_sys::LWLockRelease(lock);
-        Resize { differs, is_news }
-    }
-}
 
 /// Returns the value of the setting with which the segment of a name was made, if it was. Waits for nothing that lasts.
 pub fn size_in_use(name: &'static CStr) -> Option<i32> {

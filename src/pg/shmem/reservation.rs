@@ -2,7 +2,7 @@
 //! has minted anything, or never.
 
 use crate::pg::backend::callbacks::Callbacks;
-use crate::pg::error::{LogLevel, report, tell};
+use crate::pg::error::{log_with, report};
 use crate::pg::machine::dsm::{Shortage, has_room_for};
 use crate::pg::shmem::rendezvous::{Rendezvous, name_tranche, rendezvous};
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -72,9 +72,8 @@ pub(super) fn make_all(own: &'static dyn Segment) {
         // No handle of a segment: a sign that all are made.
         all.handle.store(1, Ordering::Release);
         if halvings > 0 {
-            tell(
-                LogLevel::Log,
-                "shared memory of pg_mint is smaller than configured".to_owned(),
+            log_with(
+                "shared memory of pg_mint is smaller than configured",
                 "See the row \"memory\" of mint.health().",
                 MORE,
             );

@@ -167,7 +167,6 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         place.size = Self::size(slots) as u64;
         place.wanted = Self::size(most) as u64;
         place.setting = (self.setting)();
-        place.told = place.setting;
         place.handle.store(handle, Ordering::Release);
         Ok(())
     }

@@ -52,7 +52,7 @@ fn snowflake_layout_row(
         name!(definition, String),
     ),
 > {
-    TableIterator::once(row(layout.layout()))
+    TableIterator::once(row(&layout.layout()))
 }
 
 type Row = (

@@ -1,23 +1,60 @@
 //! Parsed layouts that this session has used.
 
-use crate::pg::backend::direct_mapped::DirectMapped;
+use crate::pg::backend::local::{Local, LocalOnce};
 use crate::snowflake::error::bad_layout_bytes;
+use mint_core::Layout;
 use mint_core::bytes::hash::fibonacci;
-use mint_core::{BUILTINS, Layout};
-use std::cell::UnsafeCell;
+use std::ops::Deref;
 
 /// The bytes of a layout, as words.
 type Words = (u64, u64, u32);
 
-/// Parsed layouts by their bytes. The first byte of a layout is never zero.
-static LAYOUTS: DirectMapped<Words, Layout, 16> =
-    DirectMapped::new([const { UnsafeCell::new(((0, 0, 0), BUILTINS[0].layout)) }; 16]);
+/// The first layouts of the session, each at the first vacant place from its hash on. They stay, so that references to them do.
+static KEPT: [LocalOnce<(Words, Layout)>; 16] = [const { LocalOnce::new() }; 16];
+/// The place of the last call.
+static RECENT: Local<usize> = Local::new(0);
 
-/// Returns the layout of a value's bytes, which its input function has checked. The reference is valid until the next
-/// call.
+/// A parsed layout.
+pub enum Parsed {
+    Kept(&'static Layout),
+    /// Of a session that uses more layouts than are kept.
+    Own(Layout),
+}
+
+impl Deref for Parsed {
+    type Target = Layout;
+
+    #[inline]
+    fn deref(&self) -> &Layout {
+        match self {
+            Self::Kept(layout) => layout,
+            Self::Own(layout) => layout,
+        }
+    }
+}
+
+/// Returns the layout of a value's bytes, which its input function has checked.
 #[inline]
-pub fn layout(bytes: [u8; Layout::BYTES]) -> &'static Layout {
-    LAYOUTS.get(words(bytes), hash, parse)
+pub fn layout(bytes: [u8; Layout::BYTES]) -> Parsed {
+    let words = words(bytes);
+    match KEPT[RECENT.get() % KEPT.len()].get() {
+        Some((known, layout)) if *known == words => Parsed::Kept(layout),
+        _ => find(words),
+    }
+}
+
+/// Returns another layout than that of the last call.
+#[cold]
+fn find(words: Words) -> Parsed {
+    let first = hash(&words);
+    for place in (first..first + KEPT.len()).map(|place| place % KEPT.len()) {
+        let (known, layout) = KEPT[place].get_or(|| (words, parse(&words)));
+        if *known == words {
+            RECENT.set(place);
+            return Parsed::Kept(layout);
+        }
+    }
+    Parsed::Own(parse(&words))
 }
 
 fn hash(words: &Words) -> usize {

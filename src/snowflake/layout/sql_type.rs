@@ -5,7 +5,7 @@ use crate::pg::charset::decode;
 use crate::pg::datum::fixed;
 use crate::pg::datum::text::Text;
 use crate::snowflake::error::{bad_layout_bytes, bad_layout_text};
-use crate::snowflake::layout::cache;
+use crate::snowflake::layout::cache::{self, Parsed};
 use mint_core::Layout;
 use mint_core::snowflake::layout_text::check_length;
 use pgrx::prelude::*;
@@ -25,7 +25,7 @@ fixed::fixed_type!(
 impl SnowflakeLayout {
     /// Returns the layout, parsed.
     #[inline]
-    pub fn layout(&self) -> &'static Layout {
+    pub fn layout(&self) -> Parsed {
         cache::layout(self.0)
     }
 }

@@ -128,54 +128,25 @@ fn more_nodes_than_lanes_share_a_lane() {
     assert!(right, "an id of a shared lane carries another node");
 }
 
-/// A size that is set before the memory is made counts at once. Who changes it later by ALTER SYSTEM is told, unless the
-/// memory has that size; and when the file is read again, the log is told once for each new value.
+/// A size that is set before the memory is made counts at once; a later one from the next start on.
 #[test]
 fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
-    const TOLD: &str = "parameter \"pg_mint.max_lanes\" takes effect at the next start";
     let server = Server::start("sizes");
     let mut session = server.connect("postgres");
-    session.run("LOAD 'pg_mint'");
-    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 32");
-    session.run("SELECT pg_reload_conf()");
-    server.until("a reload", || {
-        let mut session = server.connect("postgres");
-        session.run("LOAD 'pg_mint'");
-        session.one::<String>("SHOW pg_mint.max_lanes") == "32"
-    });
-    assert!(!server.log().contains(TOLD), "{}", server.log());
+    session.run("LOAD 'pg_mint'; ALTER SYSTEM SET pg_mint.max_lanes = 32");
+    reload_to(&server, &mut session, "32");
     let mint = "SELECT count(snowflake_next_id(g)) FROM generate_series(1, 100) g";
+    let lanes = "SELECT count(*) FROM mint.lanes WHERE node IS NOT NULL";
+    session.run(mint);
+    assert!(session.one::<i64>(lanes) <= 32);
+    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 64");
+    reload_to(&server, &mut session, "64");
+    session.run(mint);
+    assert!(session.one::<i64>(lanes) <= 32);
+    server.restart();
     let mut session = server.connect("postgres");
     session.run(mint);
-    let lanes: i64 = session.one("SELECT count(*) FROM mint.lanes WHERE node IS NOT NULL");
-    assert!(lanes <= 32, "{lanes} lanes");
-    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 64");
-    let told = server.log().matches(TOLD).count();
-    assert_eq!(told, 1, "{}", server.log());
-    // The session that reads the file first writes it to the log; the other ones do not.
-    let mut other = server.connect("postgres");
-    other.run("LOAD 'pg_mint'");
-    reload_to(&server, &mut session, "64");
-    reload_to(&server, &mut other, "64");
-    let log = server.log();
-    assert_eq!(log.matches(TOLD).count(), 2, "{log}");
-    assert!(
-        log.contains("WARNING:  parameter") && log.contains("LOG:  parameter"),
-        "{log}"
-    );
-    assert_eq!(
-        log.matches("HINT:  Restart the server.").count(),
-        2,
-        "{log}"
-    );
-    // The size that the memory has is no news, though the session's value is another.
-    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 32");
-    reload_to(&server, &mut session, "32");
-    assert_eq!(server.log().matches(TOLD).count(), 2, "{}", server.log());
-    // A line that is removed says as much as one that is written.
-    session.run("ALTER SYSTEM RESET pg_mint.max_lanes");
-    reload_to(&server, &mut session, "8192");
-    assert_eq!(server.log().matches(TOLD).count(), 3, "{}", server.log());
+    assert!(session.one::<i64>(lanes) > 32);
 }
 
 /// Reloads, until this session has the value.
@@ -184,28 +155,6 @@ fn reload_to(server: &Server, session: &mut Session, lanes: &str) {
     server.until("a reload", || {
         session.one::<String>("SHOW pg_mint.max_lanes") == lanes
     });
-}
-
-/// With the library in all processes, the log is told at once, but not before the memory is made.
-#[test]
-fn the_log_is_told_of_a_size_that_is_in_use() {
-    const TOLD: &str = "LOG:  parameter \"pg_mint.max_lanes\" takes effect at the next start";
-    let server = Server::build("preloaded sizes")
-        .conf("shared_preload_libraries = 'pg_mint'")
-        .start();
-    let mut session = server.connect("postgres");
-    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 64");
-    reload_to(&server, &mut session, "64");
-    let mint = "SELECT count(snowflake_next_id(g)) FROM generate_series(1, 100) g";
-    session.run(mint);
-    let lanes: i64 = session.one("SELECT count(*) FROM mint.lanes WHERE node IS NOT NULL");
-    assert_eq!(lanes, 64);
-    assert!(!server.log().contains(TOLD), "{}", server.log());
-    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 128");
-    session.run("SELECT pg_reload_conf()");
-    server.until("a line in the log", || server.log().contains(TOLD));
-    reload_to(&server, &mut session, "128");
-    assert_eq!(server.log().matches(TOLD).count(), 1, "{}", server.log());
 }
 
 /// Sessions that create lanes at the same time create no more than the maximum, and none twice.
