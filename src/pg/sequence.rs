@@ -7,7 +7,7 @@
 use crate::pg::backend::orphan;
 use crate::pg::catalog::sequence::{Definition, definition};
 use crate::pg::error::report;
-pub use crate::pg::machine::log::{Position, flush, flush_soon, is_before_checkpoint};
+pub use crate::pg::machine::wal::{Position, flush, flush_soon, is_before_checkpoint};
 use mint_core::Rules;
 #[cfg(feature = "pg19")]
 use pgrx::pg_sys::BufferLockMode::{BUFFER_LOCK_EXCLUSIVE, BUFFER_LOCK_SHARE};

@@ -3,7 +3,7 @@
 use crate::pg::backend::guc::{self, ParsedGuc};
 use crate::pg::backend::local::Local;
 use crate::pg::error::report;
-use crate::pg::machine::mac_address::first_address;
+use crate::pg::machine::host::first_address;
 use mint_core::uuid::version::parse_mac;
 use pgrx::{GucContext, GucSetting, PgSqlErrorCode};
 use std::ffi::CString;

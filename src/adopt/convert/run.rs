@@ -10,7 +10,7 @@ use crate::adopt::convert::steps;
 use crate::adopt::convert::steps::Step;
 use crate::adopt::convert::table::Table;
 use crate::pg::backend::recovery::Refusal;
-use crate::pg::backend::{recovery, subtransaction};
+use crate::pg::backend::{recovery, transaction};
 use crate::pg::catalog::{access, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
@@ -32,7 +32,7 @@ pub fn refuse_unless_possible() {
         detail: "A standby has the tables of its primary.",
         hint: "Convert the column on the primary.",
     });
-    if !subtransaction::is_read_committed() {
+    if !transaction::sees_commits() {
         report(
             Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
             "cannot convert a column in a transaction that does not see what others have committed since it began",
@@ -176,7 +176,7 @@ pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Ord
         } else {
             Order::SequenceFirst
         };
-        if let Some(answer) = subtransaction::attempt(|| attempt(order)) {
+        if let Some(answer) = transaction::attempt(|| attempt(order)) {
             return answer;
         }
         if turn < patience.retries {

@@ -3,7 +3,7 @@
 
 use crate::adopt::default::{Generator, Generators};
 use crate::pg::backend::guc;
-use crate::pg::backend::subtransaction::attempt;
+use crate::pg::backend::transaction::attempt;
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;

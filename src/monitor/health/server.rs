@@ -3,7 +3,7 @@
 use crate::counter::segment::usage as segments;
 use crate::monitor::health::finding::{Finding, Status};
 use crate::objectid::generate as objectids;
-use crate::pg::backend::subtransaction::attempt;
+use crate::pg::backend::transaction::attempt;
 use crate::pg::backend::{guc, recovery};
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;

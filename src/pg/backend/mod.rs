@@ -10,5 +10,5 @@ pub mod lock;
 pub mod orphan;
 pub mod recovery;
 pub mod statement;
-pub mod subtransaction;
+pub mod transaction;
 pub mod wait;

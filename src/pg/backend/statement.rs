@@ -43,23 +43,3 @@ unsafe extern "C-unwind" fn on_start(query: *mut pg_sys::QueryDesc, flags: c_int
     // SAFETY: the arguments are passed on unchanged.
     unsafe { PREVIOUS.get().unwrap_or(standard_ExecutorStart)(query, flags) }
 }
-
-/// Returns the number that the rows have in xmin which this transaction, or subtransaction, writes.
-pub fn transaction() -> u32 {
-    // SAFETY: within a transaction, as every call of a function is.
-    unsafe { pg_sys::GetCurrentTransactionId() }.into_inner()
-}
-
-/// Whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
-pub fn sees_commits() -> bool {
-    // SAFETY: reads a number of the transaction's.
-    unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
-}
-
-/// Returns whether a commit does not wait until it is on all the disks that it would by default: `synchronous_commit` is
-/// `off` or `local`.
-pub fn commits_without_flush() -> bool {
-    // SAFETY: an integer that the server writes only between statements, in this thread.
-    let level = unsafe { pg_sys::synchronous_commit };
-    level <= pg_sys::SyncCommitLevel::SYNCHRONOUS_COMMIT_LOCAL_FLUSH as i32
-}

@@ -51,19 +51,6 @@ pub fn database() -> u32 {
     unsafe { pg_sys::MyDatabaseId }.to_u32()
 }
 
-/// Returns the name of this database.
-pub fn database_name() -> String {
-    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe {
-        let name = pg_sys::get_database_name(pg_sys::MyDatabaseId);
-        if name.is_null() {
-            String::new()
-        } else {
-            charset::decode_c(name)
-        }
-    }
-}
-
 /// Returns a number that tells this database from a dropped one with the same oid, never 0: a hash of the file that
 /// CREATE DATABASE writes first, and nothing later changes.
 pub fn incarnation() -> u32 {

@@ -3,9 +3,8 @@
 pub mod clock;
 pub mod dsm;
 pub mod host;
-pub mod log;
-pub mod mac_address;
 pub mod random;
 pub mod relation_file;
 pub mod server;
 pub mod state_file;
+pub mod wal;

@@ -46,7 +46,7 @@ pub fn missing() -> ! {
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!(
             "database \"{}\" is not a registry of nodes",
-            extension::database_name()
+            extension::name_of_database(extension::database().into()).unwrap_or_default()
         ),
     )
     .hint("Use mint.registry_create() to create a registry.")

@@ -2,7 +2,7 @@
 //! whatever state the tables are in.
 
 use crate::pg::backend::guc;
-use crate::pg::backend::subtransaction::attempt;
+use crate::pg::backend::transaction::attempt;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
 use crate::pg::error::OrReport;

@@ -3,7 +3,7 @@
 //! They are ordinary tables, which a restore or a DELETE by hand can change behind the registry's back. So each row
 //! says which transaction of the registry wrote it, and the state has a digest of the numbers of all leases.
 
-use crate::pg::backend::{guc, statement};
+use crate::pg::backend::{guc, transaction};
 use crate::pg::catalog::extension;
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
@@ -50,7 +50,7 @@ pub fn with_tables_in<T>(
     work: impl FnOnce(&mut Tables<'_, '_>) -> T,
 ) -> T {
     place.demand(caller);
-    if !statement::sees_commits() {
+    if !transaction::sees_commits() {
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
             "registry of nodes requires isolation level READ COMMITTED",
@@ -60,7 +60,7 @@ pub fn with_tables_in<T>(
         .raise();
     }
     // A lease must not be forgotten by a crash. Settings that also wait for standbys stay as they are.
-    if statement::commits_without_flush() {
+    if transaction::commits_without_flush() {
         guc::set_local(c"synchronous_commit", c"on");
     }
     if let Caller::Member = caller {
@@ -181,7 +181,7 @@ impl<'conn> Tables<'_, 'conn> {
         if !text.contains("$transaction") {
             return text;
         }
-        let transaction = format!("'{}'::xid", statement::transaction());
+        let transaction = format!("'{}'::xid", transaction::id());
         text.replace("$transaction", &transaction)
     }
 

@@ -1,4 +1,5 @@
-//! Attempts that leave nothing behind when they cannot have a lock.
+//! The transaction: what it sees and waits for, and attempts within it that leave nothing behind when they cannot have a
+//! lock.
 
 use crate::pg::error::relay_errors;
 use pgrx::pg_sys::panic::CaughtError;
@@ -63,8 +64,22 @@ unsafe fn restore((context, owner): (pg_sys::MemoryContext, pg_sys::ResourceOwne
     }
 }
 
-/// Whether each statement of this transaction sees what was committed before it.
-pub fn is_read_committed() -> bool {
-    // SAFETY: reads a plain number.
-    unsafe { pg_sys::XactIsoLevel < pg_sys::XACT_REPEATABLE_READ.cast_signed() }
+/// Returns the number that the rows have in xmin which this transaction, or subtransaction, writes.
+pub fn id() -> u32 {
+    // SAFETY: within a transaction, as every call of a function is.
+    unsafe { pg_sys::GetCurrentTransactionId() }.into_inner()
+}
+
+/// Returns whether each statement of the transaction sees what was committed before it: at isolation level READ COMMITTED.
+pub fn sees_commits() -> bool {
+    // SAFETY: reads a number of the transaction's.
+    unsafe { pg_sys::XactIsoLevel }.unsigned_abs() < pg_sys::XACT_REPEATABLE_READ
+}
+
+/// Returns whether a commit does not wait until it is on all the disks that it would by default: `synchronous_commit` is
+/// `off` or `local`.
+pub fn commits_without_flush() -> bool {
+    // SAFETY: an integer that the server writes only between statements, in this thread.
+    let level = unsafe { pg_sys::synchronous_commit };
+    level <= pg_sys::SyncCommitLevel::SYNCHRONOUS_COMMIT_LOCAL_FLUSH as i32
 }
