@@ -2,9 +2,10 @@
 
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
+use crate::pg::datum::list::nodes;
 use crate::time_predicates::function::{Bound, Bounds};
 use crate::time_predicates::key::Table;
-use crate::time_predicates::node::{call, compare, constant, copy, int8, list, nodes, timestamptz};
+use crate::time_predicates::node::{call, compare, constant, copy, int8, list, timestamptz};
 use crate::time_predicates::predicate::{Candidate, candidate};
 use crate::time_predicates::{estimate, key, proof, setting};
 use pgrx::pg_sys;

@@ -10,7 +10,8 @@
 //! planner asks for statistics of the bounds' column, conditions with a note get the share.
 
 use crate::pg::backend::local::Local;
-use crate::time_predicates::node::{as_node, nodes};
+use crate::pg::datum::list::nodes;
+use crate::time_predicates::node::as_node;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;

@@ -1,6 +1,7 @@
 //! Whether a bound of a column helps to find its rows.
 
-use crate::time_predicates::node::{column, mentions, nodes};
+use crate::pg::datum::list::{nodes, oids};
+use crate::time_predicates::node::{column, mentions};
 use pgrx::pg_sys;
 
 /// A table that is being planned.
@@ -97,12 +98,7 @@ unsafe fn any_index(
     unsafe {
         let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
         let table = pg_sys::table_open(relation, no_lock);
-        let list = pg_sys::RelationGetIndexList(table);
-        let count = list
-            .as_ref()
-            .map_or(0, |list| list.length.unsigned_abs() as usize);
-        let found = (0..count).any(|place| {
-            let oid = (*(*list).elements.add(place)).oid_value;
+        let found = oids(pg_sys::RelationGetIndexList(table)).any(|oid| {
             let index = pg_sys::index_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
             let holds = test(&mut *index);
             pg_sys::index_close(index, no_lock);

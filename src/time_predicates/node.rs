@@ -1,25 +1,10 @@
 //! Reading and making nodes of the planner's trees.
 
+use crate::pg::datum::list::nodes;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::CStr;
 use std::slice;
-
-/// Returns the nodes of a list; none for the empty list, which is null.
-///
-/// # Safety
-/// It is null or a list of nodes, which outlives the iterator.
-pub unsafe fn nodes(list: *const pg_sys::List) -> impl Iterator<Item = *mut pg_sys::Node> {
-    // SAFETY: a list has as many elements as it says, all of one kind.
-    let cells: &[pg_sys::ListCell] = unsafe {
-        match list.as_ref() {
-            Some(list) => slice::from_raw_parts(list.elements, list.length.unsigned_abs() as usize),
-            None => &[],
-        }
-    };
-    // SAFETY: the elements are nodes, as the caller says.
-    cells.iter().map(|cell| unsafe { cell.ptr_value }.cast())
-}
 
 /// Returns a node as the struct that its tag stands for; none if it has another tag or is null.
 ///

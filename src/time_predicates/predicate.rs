@@ -1,8 +1,9 @@
 //! Comparisons of an id's time in the conditions of a query. They are recognized by reading alone: nothing here calls
 //! the server, so it costs next to nothing for queries without one.
 
+use crate::pg::datum::list::nodes;
 use crate::time_predicates::function::TimeFunction;
-use crate::time_predicates::node::{as_node, binary, column, nodes};
+use crate::time_predicates::node::{as_node, binary, column};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 

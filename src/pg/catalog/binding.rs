@@ -5,6 +5,7 @@
 //! checked by oid, after the names are resolved and before anything runs.
 
 use crate::pg::backend::local::Local;
+use crate::pg::datum::list::{nodes, oids};
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_guard, pg_sys};
 use std::ptr;
@@ -114,10 +115,8 @@ unsafe fn is_within(bound: Bound<'_>, query: *mut pg_sys::Query) -> bool {
             &raw mut items,
             &raw mut row_security,
         );
-        let relations = cells(relations).iter().map(|cell| cell.oid_value);
-        let items = cells(items)
-            .iter()
-            .map(|cell| &*cell.ptr_value.cast::<pg_sys::PlanInvalItem>());
+        let relations = oids(relations);
+        let items = nodes(items).map(|item| &*item.cast::<pg_sys::PlanInvalItem>());
         let functions = pg_sys::SysCacheIdentifier::PROCOID as _;
         let none = pg_sys::Datum::from(0);
         let is_known = |item: &pg_sys::PlanInvalItem| {
@@ -137,15 +136,4 @@ unsafe fn is_within(bound: Bound<'_>, query: *mut pg_sys::Query) -> bool {
 /// Returns whether initdb made the object.
 fn is_builtin(oid: pg_sys::Oid) -> bool {
     oid.to_u32() < pg_sys::FirstNormalObjectId
-}
-
-/// # Safety
-/// `list` outlives the result, or is null.
-unsafe fn cells<'a>(list: *mut pg_sys::List) -> &'a [pg_sys::ListCell] {
-    // SAFETY: as the caller says; a list has as many elements as its length.
-    unsafe {
-        list.as_ref().map_or(&[], |list| {
-            std::slice::from_raw_parts(list.elements, usize::try_from(list.length).unwrap_or(0))
-        })
-    }
 }

@@ -5,6 +5,7 @@ use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::privilege::restricted;
 use crate::pg::catalog::sql;
 use crate::pg::charset;
+use crate::pg::datum::list::nodes;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{relay_errors, report};
 use pgrx::{PgSqlErrorCode as Code, is_a, pg_sys};
@@ -155,27 +156,15 @@ fn refuse() -> ! {
 
 /// The only element of a list; null if there are others or none.
 ///
+/// Returns the only element of a list; null of another list.
+///
 /// # Safety
-/// A list of pointers, or null.
-unsafe fn only(list: *mut pg_sys::List) -> *mut std::ffi::c_void {
+/// A list of nodes, or null.
+unsafe fn only(list: *mut pg_sys::List) -> *mut pg_sys::Node {
     // SAFETY: as the caller says.
-    match unsafe { elements(list) }.as_slice() {
-        [one] => *one,
-        _ => ptr::null_mut(),
-    }
-}
-
-/// # Safety
-/// A list of pointers, or null.
-unsafe fn elements(list: *mut pg_sys::List) -> Vec<*mut std::ffi::c_void> {
-    // SAFETY: as the caller says; a list has as many elements as its length.
-    unsafe {
-        list.as_ref().map_or_else(Vec::new, |list| {
-            let length = usize::try_from(list.length).unwrap_or(0);
-            let cells = std::slice::from_raw_parts(list.elements, length);
-            cells.iter().map(|cell| cell.ptr_value).collect()
-        })
-    }
+    let mut all = unsafe { nodes(list) };
+    let first = all.next().filter(|_| all.next().is_none());
+    first.unwrap_or(ptr::null_mut())
 }
 
 /// The call that a tree is, below conversions that change no bytes.
@@ -194,7 +183,7 @@ unsafe fn call(mut node: *mut pg_sys::Node) -> Option<Call> {
                 node = (*node.cast::<pg_sys::CoerceToDomain>()).arg.cast();
             } else if is_a(node, pg_sys::NodeTag::T_FuncExpr) {
                 let call = &*node.cast::<pg_sys::FuncExpr>();
-                let arguments = elements(call.args);
+                let arguments = nodes(call.args);
                 return Some(Call {
                     function: call.funcid,
                     arguments: arguments

@@ -1,6 +1,7 @@
 //! What the catalogs say of any relation.
 
 use crate::pg::charset;
+use crate::pg::datum::list::oids;
 use crate::pg::error::relay_errors;
 use crate::pg::ports::get_relation_constraint_oid;
 use pgrx::pg_sys;
@@ -207,16 +208,8 @@ pub fn is_sequence(relation: pg_sys::Oid) -> bool {
 
 /// The sequences of a table's identity and serial columns, in the order of the columns.
 pub fn owned_sequences(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
-    // SAFETY: a lookup in the catalogs, inside a transaction. A list has as many elements as it says, here oids; none
-    // is null.
-    unsafe {
-        let list = pg_sys::getOwnedSequences(table);
-        list.as_ref().map_or_else(Vec::new, |list| {
-            let length = list.length.unsigned_abs() as usize;
-            let cells = std::slice::from_raw_parts(list.elements, length);
-            cells.iter().map(|cell| cell.oid_value).collect()
-        })
-    }
+    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a list of oids.
+    unsafe { oids(pg_sys::getOwnedSequences(table)) }.collect()
 }
 
 /// The table of a sequence that is an identity column, and the number of that column.

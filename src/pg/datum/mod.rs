@@ -4,6 +4,7 @@ pub mod convert;
 pub mod fixed;
 pub mod fixed_order;
 pub mod json;
+pub mod list;
 pub mod regclass;
 pub mod row_estimate;
 pub mod text;

@@ -1,5 +1,6 @@
 //! How many rows a function returns, for the planner.
 
+use crate::pg::datum::list::nodes;
 use crate::pg::datum::text::Text;
 use pgrx::{FromDatum, Internal, is_a, pg_sys};
 
@@ -47,13 +48,8 @@ unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Argu
         if !is_a(request.node, pg_sys::NodeTag::T_FuncExpr) {
             return None;
         }
-        let list = (*request.node.cast::<pg_sys::FuncExpr>()).args.as_ref()?;
-        (0..usize::try_from(list.length).ok()?)
-            .map(|place| {
-                let given = (*list.elements.add(place)).ptr_value.cast();
-                let value = pg_sys::estimate_expression_value(request.root, given);
-                constant(value)
-            })
+        nodes((*request.node.cast::<pg_sys::FuncExpr>()).args)
+            .map(|given| constant(pg_sys::estimate_expression_value(request.root, given)))
             .collect()
     }
 }

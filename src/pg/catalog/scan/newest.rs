@@ -1,6 +1,7 @@
 //! The largest number of a column, read by an index as an index scan does, but without a query: as samples are.
 
 use crate::pg::catalog::scan::sample::{Open, Value, value};
+use crate::pg::datum::list::oids;
 use pgrx::pg_sys;
 use std::ffi::c_int;
 use std::ptr;
@@ -11,17 +12,10 @@ pub fn largest(table: &Open, place: i16, below: i64) -> Option<Option<i64>> {
     if !table.can_be_read() {
         return None;
     }
-    // SAFETY: the table is open.
-    let indexes = unsafe { pg_sys::RelationGetIndexList(table.0) };
-    // SAFETY: a list has as many elements as it says, here oids.
-    let indexes = unsafe {
-        indexes.as_ref().map_or(&[][..], |list| {
-            std::slice::from_raw_parts(list.elements, list.length.unsigned_abs() as usize)
-        })
-    };
-    indexes.iter().find_map(|cell| {
-        // SAFETY: as above.
-        let index = Open::at_once(unsafe { cell.oid_value })?;
+    // SAFETY: the table is open; the list is of oids.
+    let mut indexes = unsafe { oids(pg_sys::RelationGetIndexList(table.0)) };
+    indexes.find_map(|index| {
+        let index = Open::at_once(index)?;
         // SAFETY: the table and its index are open.
         unsafe { leads(&index, place).then(|| read(table, &index, place, below)) }
     })
