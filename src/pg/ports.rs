@@ -66,6 +66,7 @@ unsafe extern "C-unwind" {
     pub fn enable_timeout_after(id: c_int, millis: c_int);
     pub fn enable_timeout_every(id: c_int, first: pg_sys::TimestampTz, millis: c_int);
     pub fn disable_timeout(id: c_int, keep_indicator: bool);
+    pub fn get_timeout_active(id: c_int) -> bool;
 
     // utils/elog.h: set parts of the current error.
     #[cfg(not(feature = "pg15"))]

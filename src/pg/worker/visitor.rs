@@ -2,7 +2,9 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::machine::server;
-use crate::pg::ports::{IsTransactionState, RegisterTimeout, enable_timeout_every};
+use crate::pg::ports::{
+    IsTransactionState, RegisterTimeout, enable_timeout_every, get_timeout_active,
+};
 use pgrx::{PgXactCallbackEvent, pg_sys, register_xact_callback};
 use std::ffi::c_int;
 
@@ -17,7 +19,8 @@ pub fn leave_when_stopping() {
     register_xact_callback(PgXactCallbackEvent::Abort, watch);
 }
 
-/// Starts the timer.
+/// Starts the timer, unless it runs: started again by each request, it would never come to its end in the session of a
+/// server that asks more often.
 fn watch() {
     /// Any number that no version gives a meaning to asks for a free one.
     const FREE: c_int = 100;
@@ -29,8 +32,10 @@ fn watch() {
             .get()
             .unwrap_or_else(|| RegisterTimeout(FREE, terminate_if_stopping));
         WATCH.set(Some(timer));
-        let first = pg_sys::GetCurrentTimestamp() + i64::from(EVERY) * 1_000;
-        enable_timeout_every(timer, first, EVERY);
+        if !get_timeout_active(timer) {
+            let first = pg_sys::GetCurrentTimestamp() + i64::from(EVERY) * 1_000;
+            enable_timeout_every(timer, first, EVERY);
+        }
     }
 }
 

@@ -44,6 +44,34 @@ fn a_smart_shutdown_of_a_registry_ends_while_members_live() {
     assert_sound(&ids);
 }
 
+/// A session that requests more often than it looks whether the server stops ends, too.
+#[test]
+fn a_smart_shutdown_ends_while_a_session_requests_again_and_again() {
+    let Some(registry) = Registry::start("smart shutdown under requests", 30) else {
+        return;
+    };
+    let mut visitor = registry.server.connect_as("member", "postgres");
+    let request = "SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'holder', 'x', 'system', 1,
+        'clock', extract(epoch FROM clock_timestamp())::bigint * 1000000, 'listed', '[]'::jsonb, 'node_bits', 13))";
+    let begun = Instant::now();
+    let requests = std::thread::spawn(move || {
+        while begun.elapsed() < Duration::from_secs(20) {
+            if visitor
+                .try_run(request)
+                .is_err_and(|refusal| refusal.is_loss())
+            {
+                break;
+            }
+            sleep(Duration::from_millis(100));
+        }
+    });
+    sleep(Duration::from_millis(500));
+    registry.server.stop_smart();
+    let took = begun.elapsed();
+    requests.join().expect("a session");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
 /// Starts a server that is a registry and a member of it.
 fn start_own(story: &str) -> Option<Registry> {
     let builder = Server::build(story).conf(AUTO).conf("cluster_name = 'own'");
