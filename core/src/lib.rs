@@ -10,7 +10,8 @@
 //!
 //! Beside them are pure functions: ids as text ([`codec::text`], [`codec::ulid`], [`codec::typeid`]), hidden (`codec::conceal`, with
 //! the feature of that name), scattered ([`codec::scatter`], [`codec::auto_random`]), and the numbers of a
-//! [`counter::sequence_table`]. [`mod@inspect`] says what an unknown id can be, and [`adopt`] is for tables that exist already.
+//! [`counter::sequence_table`]. [`mod@family`] has every kind of id in a table, [`mod@inspect`]
+//! says what an unknown id can be, and [`adopt`] is for tables that exist already.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -22,8 +23,7 @@ pub mod ceiling;
 pub mod clock;
 pub mod codec;
 pub mod counter;
-
-pub mod inspect;
+pub mod family;
 pub mod monotonic;
 pub mod objectid;
 pub mod registry;
@@ -42,6 +42,7 @@ pub use crate::counter::segment::{Draw, Segment};
 pub use crate::counter::sequence::{Rules, SequenceData, SequenceState, Values};
 pub use crate::counter::sequence_table::{SequenceTable, SequenceTableError};
 pub use crate::counter::user_table::UserTable;
+pub use crate::family::inspect;
 pub use crate::monotonic::Nanos;
 pub use crate::objectid::{ObjectId, ObjectIdLane};
 pub use crate::registry::lease_rules::{

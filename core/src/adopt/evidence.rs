@@ -1,6 +1,7 @@
 //! What ids look like: which kind, and of which layout.
 
 use crate::clock::Micros;
+use crate::family;
 use crate::snowflake::builtin::BUILTINS;
 use crate::snowflake::layout::Layout;
 use crate::uuid::version::{self, Uuid};
@@ -82,15 +83,12 @@ pub fn of_uuid(id: &Uuid) -> String {
 /// Returns the kind of an id that is written as text; none if it is none of these.
 #[must_use]
 pub fn of_text(text: &str) -> Option<String> {
-    let is_crockford = |sign: u8| sign.is_ascii_alphanumeric() && !b"ILOUilou".contains(&sign);
-    match text.len() {
-        26 if text.bytes().all(is_crockford) && text.as_bytes()[0] <= b'7' => {
-            Some("ulid".to_owned())
-        }
-        24 if text.bytes().all(|sign| sign.is_ascii_hexdigit()) => Some("objectid".to_owned()),
-        36 | 32 => Uuid::try_parse(text).ok().map(|id| of_uuid(&id)),
-        1..=19 if text.bytes().all(|sign| sign.is_ascii_digit()) => Some("integer".to_owned()),
-        _ => None,
+    if matches!(text.len(), 1..=19) && text.bytes().all(|sign| sign.is_ascii_digit()) {
+        return Some("integer".to_owned());
+    }
+    match Uuid::try_parse(text) {
+        Ok(id) => Some(of_uuid(&id)),
+        Err(_) => family::of_text(text.as_bytes()).map(|family| family.name.to_owned()),
     }
 }
 

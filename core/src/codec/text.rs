@@ -66,7 +66,7 @@ pub(super) const IGNORED: u8 = 254;
 /// The longest text: hex, 63 bits.
 pub const MAX_LENGTH: usize = 16;
 
-const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> Encoding {
+pub(super) const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> Encoding {
     let mut values = [NOT_A_DIGIT; 256];
     let mut table = [b'?'; 64];
     let mut value = 0;
@@ -92,13 +92,7 @@ const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> E
 }
 
 /// Douglas Crockford's digits, in the order of ASCII.
-const CROCKFORD: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
-/// The digits of ULIDs: either case, and no other character stands for one.
-pub(super) static ULID: Encoding = encoding("ULID", CROCKFORD, true);
-
-/// The digits of TypeIDs: lower case alone.
-pub(super) static TYPEID: Encoding = encoding("TypeID", b"0123456789abcdefghjkmnpqrstvwxyz", false);
+pub(super) const CROCKFORD: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// Crockford's reading rules: O is 0, I and L are 1, and hyphens only help the eye.
 const fn crockford(name: &'static str, checked: bool) -> Encoding {

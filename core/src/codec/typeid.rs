@@ -1,9 +1,12 @@
 //! TypeIDs (github.com/jetify-com/typeid, specification 0.3): a UUID as text with its type in front, `user_01h455vb4pex5vsknk084sn02q`.
 
-use crate::codec::text::{EncodingError, TYPEID};
+use crate::codec::text::{Encoding, EncodingError, encoding};
 use std::str;
 use thiserror::Error;
 use uuid::Uuid;
+
+/// The digits of TypeIDs: lower case alone.
+static TYPEID: Encoding = encoding("TypeID", b"0123456789abcdefghjkmnpqrstvwxyz", false);
 
 /// The longest prefix, in characters.
 pub const MAX_PREFIX: usize = 63;

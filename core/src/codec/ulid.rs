@@ -4,9 +4,12 @@
 //! beside those of version 7.
 
 use crate::clock::Micros;
-use crate::codec::text::{EncodingError, ULID};
+use crate::codec::text::{CROCKFORD, Encoding, EncodingError, encoding};
 use crate::codec::wide::BASE32_DIGITS;
 use uuid::Uuid;
+
+/// The digits of ULIDs: either case, and no other character stands for one.
+static ULID: Encoding = encoding("ULID", CROCKFORD, true);
 
 /// The number of characters of a ULID.
 pub const LENGTH: usize = BASE32_DIGITS;

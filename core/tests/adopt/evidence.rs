@@ -85,6 +85,11 @@ fn texts_tell_their_kind() {
         ("01890f0c7e4a4cc398c4dc0c0c07398f", Some("uuid_v4")),
         ("00000000-0000-0000-0000-000000000000", Some("uuid")),
         ("4035377468834583552", Some("integer")),
+        ("007", Some("integer")),
+        ("user_01h455vb4pex5vsknk084sn02q", Some("typeid")),
+        ("0ujtsYcgvSTl8PAuAdqWYSMnLOv", Some("ksuid")),
+        ("9m4e2mr0ui3e8a215n4g", Some("xid")),
+        ("-5", None),
         ("DE", None),
         ("", None),
     ];

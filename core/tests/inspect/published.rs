@@ -1,6 +1,7 @@
 //! Published ids: the format, the version and the parts that their publishers name.
 
 use crate::known::{number, row};
+use mint_core::family::FAMILIES;
 use mint_core::inspect::{Context, Input, Part, Reading, inspect};
 use mint_core::{Micros, ObjectId, Uuid};
 use serde_json::Value;
@@ -33,6 +34,17 @@ fn is(reading: &Reading, format: &str, version: Option<&str>, at: &Value) {
         (format, version)
     );
     assert_eq!(reading.time, at.as_str().map(timestamp));
+}
+
+#[test]
+fn readings_have_the_name_of_their_family() {
+    let now = timestamp("2026-11-23T00:00:00Z");
+    for family in &FAMILIES {
+        let context = Context { now, nodes: &[] };
+        let readings = (family.read)(&text(family.example), &context);
+        assert!(!readings.is_empty(), "{}", family.name);
+        assert!(readings.iter().all(|reading| reading.format == family.name));
+    }
 }
 
 #[test]

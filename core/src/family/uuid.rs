@@ -1,7 +1,7 @@
 //! What 128 bits can be: UUIDs of every version, ULIDs and TypeIDs.
 
 use crate::codec::{typeid as typeid_text, ulid as ulid_text};
-use crate::inspect::reading::{Context, Input, Reading};
+use crate::family::reading::{Context, Input, Reading};
 use crate::uuid::version;
 use ::uuid::Uuid;
 

@@ -2,9 +2,9 @@
 
 use crate::codec::text::{ENCODINGS, Encoding};
 use crate::codec::typeid;
-use crate::inspect::number::{plain, snowflakes, unix};
-use crate::inspect::reading::{Context, Input, Reading};
-use crate::inspect::uuid::of_uuid;
+use crate::family::number::{plain, snowflakes, unix};
+use crate::family::reading::{Context, Input, Reading};
+use crate::family::uuid::of_uuid;
 use ::uuid::Uuid;
 
 /// Reads a text by each encoding. Almost any word is some number, so a number that is no id of today is not read further.

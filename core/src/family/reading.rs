@@ -115,7 +115,7 @@ impl From<i64> for Part {
 /// One format that an id can be of, and what the id says in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// The format: `snowflake`, `uuid`, `ulid`, `typeid`, `objectid`, `ksuid`, `xid`, `unix` or `integer`.
+    /// The format: the name of a family.
     pub format: &'static str,
     /// The layout of a snowflake, the version of a UUID, the unit of a time.
     pub version: Option<String>,

@@ -1,6 +1,6 @@
 //! MongoDB's ObjectIDs.
 
-use crate::inspect::reading::{Context, Input, Reading};
+use crate::family::reading::{Context, Input, Reading};
 use crate::objectid::ObjectId;
 
 /// Reads an ObjectID, or its 24 hexadecimal digits.

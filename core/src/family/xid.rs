@@ -1,6 +1,6 @@
 //! xid (github.com/rs/xid): the 12 bytes of a legacy ObjectID as 20 digits of base32hex (RFC 4648), in lower case.
 
-use crate::inspect::reading::{Context, Input, Reading};
+use crate::family::reading::{Context, Input, Reading};
 use crate::objectid::ObjectId;
 
 /// Reads an xid.

@@ -2,7 +2,7 @@
 
 use crate::clock::Micros;
 use crate::codec::text;
-use crate::inspect::reading::{Context, Input, Reading};
+use crate::family::reading::{Context, Input, Reading};
 
 /// 2014-05-13T16:53:20Z in seconds.
 const EPOCH: Micros = 1_400_000_000;

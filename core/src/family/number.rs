@@ -1,7 +1,7 @@
 //! Numbers: snowflakes of every built-in layout, Unix times, and numbers that are nothing else.
 
 use crate::clock::Micros;
-use crate::inspect::reading::{Context, Input, Part, Reading};
+use crate::family::reading::{Context, Input, Part, Reading};
 use crate::snowflake::builtin::{BUILTINS, Builtin};
 
 /// The layouts that are the most common, in this order; the others follow in that of [`BUILTINS`].

@@ -1,0 +1,128 @@
+//! The kinds of ids: what reads an id of each, and what generates one.
+//!
+//! All that lists kinds of ids goes through [`FAMILIES`]: `id_inspect`, and the inventory by defaults and by texts. A new family is
+//! a file here with its reader, and an entry in that table. A new built-in layout is read without either.
+
+pub mod inspect;
+mod ksuid;
+pub mod number;
+mod objectid;
+pub mod reading;
+mod text;
+pub mod uuid;
+mod xid;
+
+use reading::{Context, Input, Reading};
+
+/// What a column stores ids of a family as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// A bigint.
+    Number,
+    /// A uuid.
+    Uuid,
+    /// A text, or a type of its own.
+    Text,
+}
+
+/// Returns the readings of an id.
+pub type Reader = fn(&Input<'_>, &Context<'_>) -> Vec<Reading>;
+
+/// A kind of id.
+#[derive(Debug)]
+pub struct Family {
+    /// The name, which is the format of its readings.
+    pub name: &'static str,
+    /// An id.
+    pub example: &'static str,
+    /// The usual type of a column.
+    pub stored: Stored,
+    /// An id that breaks a rule of the family has no reading.
+    pub read: Reader,
+    /// The functions of pg_mint that return a new id.
+    pub generators: &'static [&'static str],
+}
+
+/// Every family, the more common one first: the order of readings that are equally likely.
+pub static FAMILIES: [Family; 9] = [
+    Family {
+        name: "uuid",
+        example: "01890a5d-ac96-774b-bcce-b302099a8057",
+        stored: Stored::Uuid,
+        read: uuid::uuid,
+        generators: &["uuid_v1", "uuid_v2", "uuid_v4", "uuid_v6", "uuid_v7"],
+    },
+    Family {
+        name: "ulid",
+        example: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        stored: Stored::Text,
+        read: uuid::ulid,
+        generators: &["ulid"],
+    },
+    Family {
+        name: "typeid",
+        example: "user_01h455vb4pex5vsknk084sn02q",
+        stored: Stored::Text,
+        read: uuid::typeid,
+        generators: &["typeid"],
+    },
+    Family {
+        name: "objectid",
+        example: "507f1f77bcf86cd799439011",
+        stored: Stored::Text,
+        read: objectid::objectid,
+        generators: &["objectid", "objectid_legacy"],
+    },
+    Family {
+        name: "ksuid",
+        example: "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
+        stored: Stored::Text,
+        read: ksuid::ksuid,
+        generators: &[],
+    },
+    Family {
+        name: "xid",
+        example: "9m4e2mr0ui3e8a215n4g",
+        stored: Stored::Text,
+        read: xid::xid,
+        generators: &[],
+    },
+    Family {
+        name: "unix",
+        example: "1700000000",
+        stored: Stored::Number,
+        read: number::unix,
+        generators: &[],
+    },
+    Family {
+        name: "snowflake",
+        example: "850007368138018817",
+        stored: Stored::Number,
+        read: number::snowflake,
+        generators: &["snowflake_next_id", "snowflake_next"],
+    },
+    Family {
+        name: "integer",
+        example: "42",
+        stored: Stored::Number,
+        read: number::integer,
+        generators: &["segment_next", "ticket_next"],
+    },
+];
+
+/// Returns the family of which a function of pg_mint generates ids.
+#[must_use]
+pub fn of_generator(function: &str) -> Option<&'static Family> {
+    FAMILIES
+        .iter()
+        .find(|family| family.generators.contains(&function))
+}
+
+/// Returns the first family that a text is of; none if it is no id, or a number.
+#[must_use]
+pub fn of_text(text: &[u8]) -> Option<&'static Family> {
+    let context = Context { now: 0, nodes: &[] };
+    FAMILIES.iter().find(|family| {
+        family.stored != Stored::Number && !(family.read)(&Input::Text(text), &context).is_empty()
+    })
+}
