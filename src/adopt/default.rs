@@ -5,11 +5,12 @@ use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use mint_core::Layout;
 use mint_core::adopt::call::{Call, literal};
+use mint_core::family::{Family, of_generator};
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
 
 /// The ids that a default generates.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Generator {
     /// The next value of a sequence.
     Sequence,
@@ -20,7 +21,8 @@ pub enum Generator {
     },
     /// UUIDs of a version.
     Uuid(u8),
-    ObjectId,
+    /// Ids of another family.
+    Other(&'static Family),
 }
 
 /// The functions that generate ids, by the names that the server writes.
@@ -114,21 +116,18 @@ fn own_generator(name: &str, call: &Call<'_>) -> Option<Generator> {
         None => mint_core::snowflake::builtin::by_name("instagram").copied(),
         Some(text) => literal(text)?.parse::<Layout>().ok(),
     };
-    Some(match name {
-        "snowflake_next_id" => Generator::Snowflake {
-            layout: layout(at(1)),
-            shard: at(0).and_then(literal).and_then(|text| text.parse().ok()),
-        },
-        "snowflake_next" => Generator::Snowflake {
+    let family = of_generator(name)?;
+    Some(match (family.name, name) {
+        ("snowflake", "snowflake_next") => Generator::Snowflake {
             layout: layout(at(0)),
             shard: None,
         },
-        "segment_next" | "ticket_next" => Generator::Sequence,
-        "uuid_v1" => Generator::Uuid(1),
-        "uuid_v4" => Generator::Uuid(4),
-        "uuid_v6" => Generator::Uuid(6),
-        "uuid_v7" => Generator::Uuid(7),
-        "objectid" | "objectid_legacy" => Generator::ObjectId,
-        _ => return None,
+        ("snowflake", _) => Generator::Snowflake {
+            layout: layout(at(1)),
+            shard: at(0).and_then(literal).and_then(|text| text.parse().ok()),
+        },
+        ("integer", _) => Generator::Sequence,
+        ("uuid", _) => Generator::Uuid(name.strip_prefix("uuid_v")?.parse().ok()?),
+        _ => Generator::Other(family),
     })
 }

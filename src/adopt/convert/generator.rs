@@ -6,13 +6,8 @@ use crate::pg::catalog::extension;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use mint_core::Layout;
+use mint_core::family::{Stored, of_generator};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-
-/// The functions that return an id that none of them has returned before, for a column.
-const GENERATORS: [&str; 9] = [
-    "snowflake_next_id", "snowflake_next", "segment_next", "ticket_next", "uuid_v1", "uuid_v2",
-    "uuid_v4", "uuid_v6", "uuid_v7",
-];
 
 /// A default that mints ids.
 #[derive(Debug)]
@@ -55,7 +50,9 @@ impl Generator {
         let Some((call, name)) = default
             .call
             .and_then(|call| name(&call).map(|name| (call, name)))
-            .filter(|(_, name)| GENERATORS.contains(&name.as_str()))
+            .filter(|(_, name)| {
+                of_generator(name).is_some_and(|family| family.stored != Stored::Text)
+            })
         else {
             refuse(&default.text)
         };

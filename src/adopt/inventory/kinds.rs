@@ -40,7 +40,7 @@ pub fn made(column: &Column, source: Option<&Source>, generators: &Generators) -
         Generator::Sequence => Kind::new("sequence", None),
         Generator::Snowflake { layout, .. } => Kind::new("snowflake", layout),
         Generator::Uuid(version) => Kind::new(format!("uuid_v{version}"), None),
-        Generator::ObjectId => Kind::new("objectid", None),
+        Generator::Other(family) => Kind::new(family.name, None),
     })
 }
 
