@@ -199,6 +199,14 @@ IMMUTABLE STRICT PARALLEL SAFE COST 1
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'is_uuid_wrapper';
 
+CREATE FUNCTION "nano_id"(
+    "size" INT DEFAULT 21,
+    "alphabet" text DEFAULT '_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+) RETURNS text
+STRICT VOLATILE PARALLEL SAFE COST 5
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'nano_id_wrapper';
+
 CREATE FUNCTION "segment_create"(
     "name" text,
     "step" bigint DEFAULT 2000,
@@ -611,6 +619,7 @@ COMMENT ON FUNCTION id_to_text(bigint, text) IS 'Returns an id as short text';
 COMMENT ON FUNCTION id_from_text(text, text) IS 'Returns the id that a short text stands for';
 COMMENT ON FUNCTION uuid_to_text(uuid, text) IS 'Returns a UUID as short text';
 COMMENT ON FUNCTION uuid_from_text(text, text) IS 'Returns the UUID that a short text stands for';
+COMMENT ON FUNCTION nano_id(integer, text) IS 'Generates a random id of characters of an alphabet';
 
 CREATE FUNCTION "uuid_to_ulid"(
     "id" uuid

@@ -1,10 +1,13 @@
-//! Ids and UUIDs as short text.
+//! Ids and UUIDs as short text, and random ids that are nothing else.
 
 use crate::codec::error::{bad_encoding, bad_id, bad_text};
-use crate::pg::datum::text::{NewText, Text};
+use crate::pg::datum::text::{DecodedText, NewText, Text};
 use crate::pg::datum::uuid::UuidValue;
+use crate::pg::error::{OrReport, Report, ToReport};
+use crate::pg::machine::random;
 use mint_core::codec::text::{MAX_LENGTH, by_name};
 use mint_core::codec::wide::MAX_WIDE;
+use mint_core::family::nanoid::{self, NanoIdError};
 use mint_core::{Encoding, Uuid};
 use pgrx::prelude::*;
 
@@ -54,8 +57,41 @@ fn uuid_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> Uui
     }
 }
 
+/// Makes a Nano ID: random characters of an alphabet, each of them equally likely, of the CSPRNG of `uuid_v4`.
+#[pg_extern(volatile, strict, parallel_safe, cost = 5)]
+fn nano_id(
+    size: default!(i32, 21),
+    alphabet: default!(
+        DecodedText,
+        "'_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'"
+    ),
+) -> DecodedText {
+    DecodedText(nanoid::generate(size, &alphabet.0, random::bytes::<32>).or_report())
+}
+
+impl ToReport for NanoIdError {
+    fn code(&self) -> PgSqlErrorCode {
+        PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::Size(size) => report.detail(format!("The size is {size}.")),
+            Self::Alphabet(1) => report.detail("It has 1 character."),
+            Self::Alphabet(count) => report.detail(format!("It has {count} characters.")),
+            Self::Twice(character) => report
+                .detail(format!(
+                    "The character \"{character}\" would be more likely than others."
+                ))
+                .hint("Write each character once."),
+        }
+    }
+}
+
 extension_sql_file!(
     "../../sql/codec/text.sql",
     name = "codec_text",
-    requires = [id_to_text, id_from_text, uuid_to_text, uuid_from_text]
+    requires = [
+        id_to_text, id_from_text, uuid_to_text, uuid_from_text, nano_id
+    ]
 );

@@ -5,6 +5,7 @@
 
 pub mod inspect;
 mod ksuid;
+pub mod nanoid;
 pub mod number;
 mod objectid;
 pub mod reading;
@@ -44,7 +45,7 @@ pub struct Family {
 }
 
 /// Every family, the more common one first: the order of readings that are equally likely.
-pub static FAMILIES: [Family; 9] = [
+pub static FAMILIES: [Family; 10] = [
     Family {
         name: "uuid",
         example: "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -107,6 +108,13 @@ pub static FAMILIES: [Family; 9] = [
         stored: Stored::Number,
         read: number::integer,
         generators: &["segment_next", "ticket_next"],
+    },
+    Family {
+        name: "nanoid",
+        example: "V1StGXR8_Z5jdHi6B-myT",
+        stored: Stored::Text,
+        read: nanoid::nanoid,
+        generators: &["nano_id"],
     },
 ];
 
