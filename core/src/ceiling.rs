@@ -29,7 +29,8 @@ pub struct Ceiling {
     written: AtomicI64,
 }
 
-/// The page that holds a ceiling's value, as the server provides it.
+/// The page that holds a value which only rises, as the server provides it: the ceiling of ids in microseconds, or that of the
+/// numbers of a section of users.
 pub trait Page {
     /// A position in the server's log.
     type Position;
@@ -43,8 +44,8 @@ pub trait Page {
     /// When nothing was written.
     fn update(
         &mut self,
-        decide: impl FnOnce(Micros) -> Option<Micros>,
-    ) -> Result<(Micros, Self::Position), Self::Failure>;
+        decide: impl FnOnce(i64) -> Option<i64>,
+    ) -> Result<(i64, Self::Position), Self::Failure>;
 
     /// Returns when the log is on disk up to `position`.
     ///
@@ -53,7 +54,7 @@ pub trait Page {
     fn flush(&mut self, position: Self::Position) -> Result<(), Self::Failure>;
 
     /// Reports that the value on the page was set back, and has been raised again.
-    fn set_back(&mut self, from: Micros, to: Micros);
+    fn set_back(&mut self, from: i64, to: i64);
 }
 
 impl Ceiling {
