@@ -314,7 +314,7 @@ SELECT mint.registry_request('{"protocol": 1}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 9999999999}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "nodes": [1, 2, 3]}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "listed": [[1, 2], [3]]}');
-SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 13, 'listed', (SELECT jsonb_agg('[1, 1]'::jsonb) FROM generate_series(1, 1025))));
+SELECT mint.registry_request(jsonb_build_object('protocol', 1, 'request', 'lease', 'node_bits', 13, 'holder', 'here', 'system', 1, 'clock', 1, 'listed', (SELECT jsonb_agg('[1, 1]'::jsonb) FROM generate_series(1, 65))));
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "lease": [1]}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "lease": {"id": 1, "from": 1}}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "holder": 5}');

@@ -1,6 +1,5 @@
 //! Leases of nodes: the registry that grants them, and the members that mint under them.
 
-pub mod fields;
 pub mod identity;
 pub mod member;
 pub mod protocol;

@@ -1,11 +1,15 @@
 //! What members and the registry say to each other: JSON, in which both ignore fields that they do not know. So the
 //! protocol can grow while old and new servers live side by side.
 
-use crate::registry::fields::Fields;
-use crate::registry::identity;
-use mint_core::registry::assigned_rules::{KEYS, Key, Proof};
-use mint_core::{LogPoint, Micros};
+use crate::pg::datum::json::list;
+use crate::pg::error::impossible;
+use crate::pg::worker::transaction::one_line;
+use mint_core::registry::assigned_rules::{KEYS, Proof};
+use mint_core::{LeaseTerm, LogPoint, Micros};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::ops::RangeInclusive;
 
 /// The number of the protocol, which every message has. A new field that the other side may ignore does not change it.
 pub const PROTOCOL: u32 = 1;
@@ -14,7 +18,7 @@ pub const PROTOCOL: u32 = 1;
 pub const MAX_LISTED: usize = 64;
 
 /// What a member asks.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
     /// A new lease, or the renewal of one.
@@ -24,16 +28,17 @@ pub enum Request {
 }
 
 /// A request for a new lease, or for the renewal of one. All times are in microseconds since 1970.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LeaseRequest {
     /// The width of the nodes in bits.
     pub node_bits: i32,
     /// The first node and the last; none means any node.
     pub nodes: Option<(i64, i64)>,
-    /// The first and the last of all nodes that the member's settings list, which nobody gets who takes any.
+    /// The ranges of nodes that the member's settings list, which nobody gets who takes any.
+    #[serde(default, deserialize_with = "list")]
     pub listed: Vec<(i64, i64)>,
     /// The lease to renew, as its holder knows it; none means a new one.
-    pub lease: Option<Term>,
+    pub lease: Option<NumberedTerm>,
     /// The name that views show.
     pub holder: String,
     /// The identifier of the member's database system.
@@ -41,7 +46,7 @@ pub struct LeaseRequest {
     /// The time by the member's clock.
     pub clock: Micros,
     /// How much of the registry's history the member has seen.
-    pub seen: Option<Seen>,
+    pub seen: Option<LogPoint>,
     /// Of a member that requests the node which was assigned to it; none of others.
     pub assignee: Option<Assignee>,
 }
@@ -50,87 +55,37 @@ pub struct LeaseRequest {
 const LONGEST_OUTAGE: Micros = i32::MAX as Micros * 1_000_000;
 
 /// A member that requests the node which was assigned to it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Assignee {
     /// Its machine and its directory, for people.
     pub place: String,
     /// For how long it uses the node without the registry; none means without a limit.
     pub max_outage: Option<Micros>,
-    /// [`Proof::origin`].
-    pub origin: i64,
-    /// [`Proof::instance`].
-    pub instance: i64,
-    /// [`Proof::keys`]: the counter and the number of each.
-    pub keys: Vec<(i64, i64)>,
-    /// [`Proof::next`].
-    pub next: Option<(i64, i64)>,
-}
-
-impl Assignee {
-    /// Returns what shows that the node is the member's own.
-    pub fn proof(&self) -> Proof {
-        let key = |&(counter, number): &(i64, i64)| Key { counter, number };
-        Proof {
-            origin: self.origin,
-            keys: self.keys.iter().map(key).collect(),
-            next: self.next.as_ref().map(key),
-            instance: self.instance,
-        }
-    }
+    /// What shows that the node is the member's own.
+    #[serde(flatten)]
+    pub proof: Proof,
 }
 
 /// A lease without its nodes.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Term {
-    pub id: i64,
-    pub from: Micros,
-    pub until: Micros,
-}
-
-/// The registry's identity, and a position in its log.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Seen {
-    pub system: i64,
-    pub timeline: i64,
-    pub start: i64,
-    pub incarnation: i64,
-    pub position: i64,
-}
-
-impl From<LogPoint> for Seen {
-    fn from(point: LogPoint) -> Self {
-        let [system, timeline, start, incarnation] = identity::to_numbers(point.identity);
-        Self {
-            system,
-            timeline,
-            start,
-            incarnation,
-            position: point.position.cast_signed(),
-        }
-    }
-}
-
-impl From<Seen> for LogPoint {
-    fn from(seen: Seen) -> Self {
-        let numbers = [seen.system, seen.timeline, seen.start, seen.incarnation];
-        Self {
-            identity: identity::from_numbers(numbers),
-            position: seen.position.cast_unsigned(),
-        }
-    }
+pub struct NumberedTerm {
+    pub id: i64,
+    #[serde(flatten)]
+    pub term: LeaseTerm,
 }
 
 /// The answer to a [`LeaseRequest`].
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LeaseAnswer {
     /// The lease that is granted; of a renewal that is denied for a time, the lease as it was.
-    pub lease: Option<Term>,
+    pub lease: Option<NumberedTerm>,
     /// Its first node and its last: some of those that were requested, or all.
     pub nodes: Option<(i64, i64)>,
     /// The length of leases.
     pub length: Micros,
-    /// None where the registry has not looked at its own state. Else a member learns it, also from a denial.
-    pub seen: Option<Seen>,
+    /// The registry's identity, and where its log ends; none where the registry has not looked at its own state. Else a
+    /// member learns it, also from a denial.
+    pub seen: Option<LogPoint>,
     /// The reason why nothing is granted.
     pub denial: Option<String>,
     /// Whether that is because no node is assigned to the member.
@@ -139,6 +94,22 @@ pub struct LeaseAnswer {
     /// Whether that is because another server uses the node that was the member's: it must stop.
     #[serde(default)]
     pub is_stranger: bool,
+}
+
+impl LeaseAnswer {
+    /// Returns the lease that is granted, and its nodes. Of an answer that a member has checked.
+    ///
+    /// # Errors
+    /// Why none is granted.
+    pub fn granted(self) -> Result<(NumberedTerm, RangeInclusive<u64>), String> {
+        match (self.denial, self.lease, self.nodes) {
+            (Some(why), ..) => Err(why),
+            (None, Some(lease), Some((first, last))) => {
+                Ok((lease, first.unsigned_abs()..=last.unsigned_abs()))
+            }
+            _ => impossible("lease that is neither granted nor denied"),
+        }
+    }
 }
 
 /// The answer to [`Request::Release`].
@@ -156,18 +127,25 @@ struct Message<'a, T> {
     body: &'a T,
 }
 
+/// The part of a message that all protocols have.
+#[derive(Deserialize)]
+struct Version {
+    protocol: i64,
+}
+
 /// Why a message cannot be read.
 #[derive(Debug)]
 pub enum Unreadable {
     /// It is of a protocol that this library does not know.
     Protocol(i64),
-    /// It lacks something, or something is of another type.
+    /// It lacks something, or something is of another type or out of range.
     Malformed(String),
 }
 
-impl From<String> for Unreadable {
-    fn from(why: String) -> Self {
-        Self::Malformed(why)
+impl From<serde_json::Error> for Unreadable {
+    fn from(error: serde_json::Error) -> Self {
+        // It quotes the sender.
+        Self::Malformed(one_line(&error.to_string()))
     }
 }
 
@@ -177,95 +155,44 @@ pub fn write<T: Serialize>(body: &T) -> String {
         protocol: PROTOCOL,
         body,
     };
-    // The messages have no maps with other keys than texts, and nothing else fails.
-    serde_json::to_string(&message).unwrap_or_default()
+    serde_json::to_string(&message).unwrap_or_else(|_| impossible("message that is not JSON"))
 }
 
-/// Reads a request.
+/// Reads a message.
 ///
 /// # Errors
 /// [`Unreadable`] says why.
-pub fn read_request(text: &str) -> Result<Request, Unreadable> {
-    // A jsonb is well-formed, but may have numbers and depths that are not read.
-    let message = serde_json::from_str(text);
-    let message = message
-        .map_err(|_| "the request is nested too deeply, or a number is out of range".to_owned())?;
-    let fields = Fields::of(&message)?;
-    let protocol = fields.integer("protocol")?;
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
+    let message: Value = serde_json::from_str(text)?;
+    let Version { protocol } = Version::deserialize(&message)?;
     if protocol != i64::from(PROTOCOL) {
         return Err(Unreadable::Protocol(protocol));
     }
-    Ok(match fields.text("request")? {
-        "lease" => Request::Lease(Box::new(LeaseRequest::of(&fields)?)),
-        "release" => Request::Release {
-            id: fields.integer("id")?,
-            until: fields.integer("until")?,
-        },
-        _ => Err(fields.refusal("request", "must be \"lease\" or \"release\""))?,
-    })
+    Ok(T::deserialize(message)?)
 }
 
 impl LeaseRequest {
-    fn of(fields: &Fields<'_>) -> Result<Self, String> {
-        let term = |fields: Fields<'_>| {
-            Ok::<_, String>(Term {
-                id: fields.integer("id")?,
-                from: fields.integer("from")?,
-                until: fields.integer("until")?,
-            })
-        };
-        let seen = |fields: Fields<'_>| {
-            Ok::<_, String>(Seen {
-                system: fields.integer("system")?,
-                timeline: fields.integer("timeline")?,
-                start: fields.integer("start")?,
-                incarnation: fields.integer("incarnation")?,
-                position: fields.integer("position")?,
-            })
-        };
-        let assignee = |fields: Fields<'_>| {
-            Ok::<_, String>(Assignee {
-                place: fields.text("place")?.to_owned(),
-                max_outage: fields.optional_integer("max_outage")?,
-                origin: fields.integer("origin")?,
-                instance: fields.integer("instance")?,
-                keys: fields.ranges("keys", KEYS)?,
-                next: fields.range("next")?,
-            })
-        };
-        let request = Self {
-            node_bits: fields.integer("node_bits")?,
-            nodes: fields.range("nodes")?,
-            listed: fields.ranges("listed", MAX_LISTED)?,
-            lease: fields.object("lease")?.map(term).transpose()?,
-            holder: fields.text("holder")?.to_owned(),
-            system: fields.integer("system")?,
-            clock: fields.integer("clock")?,
-            seen: fields.object("seen")?.map(seen).transpose()?,
-            assignee: fields.object("assignee")?.map(assignee).transpose()?,
-        };
-        let outage = request.assignee.as_ref().and_then(|own| own.max_outage);
-        if outage.is_some_and(|outage| !(0..=LONGEST_OUTAGE).contains(&outage)) {
-            return Err(fields.refusal("assignee.max_outage", "is out of range"));
+    /// Checks what the types of the fields do not tell.
+    ///
+    /// # Errors
+    /// Which field is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let refuse = |field: &str, what: &str| Err(format!("field \"{field}\" {what}"));
+        if self.listed.len() > MAX_LISTED {
+            return refuse("listed", &format!("must have at most {MAX_LISTED} ranges"));
         }
-        match (&request.lease, request.nodes) {
-            (Some(_), None) if request.assignee.is_none() => {
-                Err(fields.refusal("nodes", "is missing"))
+        match &self.assignee {
+            None if self.lease.is_some() && self.nodes.is_none() => refuse("nodes", "is missing"),
+            Some(own) if own.proof.keys.len() > KEYS => {
+                refuse("assignee.keys", &format!("must have at most {KEYS} keys"))
             }
-            _ => Ok(request),
+            Some(Assignee {
+                max_outage: Some(outage),
+                ..
+            }) if !(0..=LONGEST_OUTAGE).contains(outage) => {
+                refuse("assignee.max_outage", "is out of range")
+            }
+            _ => Ok(()),
         }
     }
-}
-
-/// Reads the answer to a request for a lease; none if it is not one of this protocol.
-pub fn read_answer(text: &str) -> Option<LeaseAnswer> {
-    let Version { protocol } = serde_json::from_str(text).ok()?;
-    let answer = (protocol == PROTOCOL).then(|| serde_json::from_str(text).ok());
-    answer.flatten()
-}
-
-/// The part of a message that all protocols have.
-#[derive(Deserialize)]
-struct Version {
-    protocol: u32,
 }

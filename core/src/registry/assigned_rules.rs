@@ -16,11 +16,25 @@ pub const KEYS: usize = 16;
 
 /// What the registry and a server have agreed on, and nobody else knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "(i64, i64)", into = "(i64, i64)"))]
 pub struct Key {
     /// Counts the keys of a server.
     pub counter: i64,
     /// A random number.
     pub number: i64,
+}
+
+impl From<(i64, i64)> for Key {
+    fn from((counter, number): (i64, i64)) -> Self {
+        Self { counter, number }
+    }
+}
+
+impl From<Key> for (i64, i64) {
+    fn from(key: Key) -> Self {
+        (key.counter, key.number)
+    }
 }
 
 /// What the registry keeps of the server that uses an assigned node.
@@ -47,10 +61,12 @@ pub enum Tenancy {
 
 /// How a server shows that a node is its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Proof {
     /// A random number that the server has chosen at its first request, and that its copies have as well.
     pub origin: i64,
     /// The keys on its disk, the oldest first: at most [`KEYS`]. Of the last ones the registry may have heard or not.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub keys: Vec<Key>,
     /// The key to agree on now; it is on the disk as well. None keeps the last one.
     pub next: Option<Key>,

@@ -45,8 +45,10 @@ pub struct Registry {
 
 /// The identity of a registry, which changes when the registry may have forgotten something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Identity {
     /// The identifier of the database system. Another one was restored from a dump.
+    #[cfg_attr(feature = "serde", serde(with = "signed"))]
     pub system: u64,
     /// The timeline of its log. Another one was promoted, or restored to a point in time.
     pub timeline: u32,
@@ -68,7 +70,8 @@ impl Identity {
 /// identities, and random bits in the lower half. So two copies of a registry that have begun as many quarantines since
 /// differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Incarnation(pub u64);
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Incarnation(#[cfg_attr(feature = "serde", serde(with = "signed"))] pub u64);
 
 impl Incarnation {
     /// How far the word of a member can move the count. If it were more, a few lies would move it around.
@@ -99,10 +102,13 @@ impl Incarnation {
 
 /// A point in the history of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LogPoint {
     /// The registry.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub identity: Identity,
     /// The position in its log.
+    #[cfg_attr(feature = "serde", serde(with = "signed"))]
     pub position: u64,
 }
 
@@ -131,6 +137,7 @@ impl LogPoint {
 
 /// The term of a lease of id time: from the first timestamp, up to but not the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LeaseTerm {
     /// Its first timestamp.
     pub from: Micros,
@@ -385,4 +392,18 @@ impl Registry {
 #[must_use]
 pub const fn request_interval(length: Micros, granted: bool) -> Micros {
     if granted { length / 3 } else { SECOND }
+}
+
+/// Numbers of 64 bits in messages: as SQL has them, with a sign.
+#[cfg(feature = "serde")]
+mod signed {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
+        number.cast_signed().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+        i64::deserialize(from).map(i64::cast_unsigned)
+    }
 }

@@ -16,11 +16,10 @@ use crate::pg::worker::transaction::{Failure, one_line};
 use crate::registry::member::assigned_memory::Said;
 use crate::registry::member::end::abandon;
 use crate::registry::member::leases;
-use crate::registry::member::request::Answer;
 use crate::registry::member::slot::LeaseSlot;
-use crate::registry::protocol::Assignee;
+use crate::registry::protocol::{Assignee, LeaseAnswer, NumberedTerm};
 use crate::registry::settings;
-use mint_core::registry::assigned_rules::KEYS;
+use mint_core::registry::assigned_rules::{KEYS, Key, Proof};
 use mint_core::registry::lease_rules::LARGEST_SKEW;
 use mint_core::{LeaseTerm, Micros};
 use serde::{Deserialize, Serialize};
@@ -43,14 +42,11 @@ const LONGEST_PLACE: usize = 100;
 /// How many keys may be unanswered.
 const UNANSWERED: usize = KEYS / 2;
 
-/// A key's counter and number.
-type Pair = (i64, i64);
-
 /// What the file says.
 #[derive(Clone, Serialize, Deserialize)]
 struct Memory {
     format: u32,
-    /// [`Assignee::origin`].
+    /// [`Proof::origin`].
     origin: i64,
     /// For each width of nodes, what is assigned.
     nodes: BTreeMap<u32, Known>,
@@ -60,7 +56,7 @@ struct Memory {
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Known {
     /// The last keys, the oldest first. The last one is proposed before it is agreed on.
-    keys: Vec<Pair>,
+    keys: Vec<Key>,
     /// The counter of the last key that was agreed on.
     agreed: i64,
     /// Whether the registry has said that another server has the node.
@@ -87,7 +83,7 @@ struct Grant {
 pub struct Assigned {
     memory: Option<Memory>,
     /// For each width, the key that was proposed, and that no answer has accepted.
-    proposed: BTreeMap<u32, Pair>,
+    proposed: BTreeMap<u32, Key>,
     /// For each width, the end of the last lease that was granted.
     until: BTreeMap<u32, Micros>,
 }
@@ -100,35 +96,39 @@ impl Assigned {
     pub fn describe(&mut self, width: u32) -> Result<Assignee, String> {
         let next = self.propose(width)?;
         let memory = self.memory()?;
-        let keys = memory.nodes.get(&width).map(|known| known.keys.clone());
+        let known = memory.nodes.get(&width);
         Ok(Assignee {
             place: place().chars().take(LONGEST_PLACE).collect(),
             max_outage: settings::max_outage(),
-            origin: memory.origin,
-            instance: leases::assigned().instance(),
-            keys: keys.unwrap_or_default(),
-            next,
+            proof: Proof {
+                origin: memory.origin,
+                instance: leases::assigned().instance(),
+                keys: known.map_or_else(Vec::new, |known| known.keys.clone()),
+                next,
+            },
         })
     }
 
     /// Returns the key to agree on next, which the file has. None if it cannot be written: a lease is renewed with the key
     /// of before.
-    fn propose(&mut self, width: u32) -> Result<Option<Pair>, String> {
+    fn propose(&mut self, width: u32) -> Result<Option<Key>, String> {
         if let Some(&proposed) = self.proposed.get(&width) {
             return Ok(Some(proposed));
         }
         let mut memory = self.memory()?.clone();
         let known = memory.nodes.entry(width).or_default();
         let last = known.keys.last().copied();
-        let unanswered = known.keys.iter().filter(|key| key.0 > known.agreed);
+        let unanswered = known.keys.iter().filter(|key| key.counter > known.agreed);
         let next = match last {
             // Of a worker that got no answer, as those before it.
             Some(last) if unanswered.count() >= UNANSWERED => last,
             _ => {
                 // By the clock: of two servers that go on from the same key, the counters say which one was later.
-                let counter = last.map_or(0, |(counter, _)| counter).saturating_add(1);
-                let counter = counter.max(clock::now());
-                let next = (counter, random::bits().cast_signed());
+                let counter = last.map_or(0, |last| last.counter).saturating_add(1);
+                let next = Key {
+                    counter: counter.max(clock::now()),
+                    number: random::bits().cast_signed(),
+                };
                 known.keys.push(next);
                 let surplus = known.keys.len().saturating_sub(KEYS);
                 known.keys.drain(..surplus);
@@ -157,13 +157,14 @@ impl Assigned {
     }
 
     /// Returns the lease of the assigned node that is held in memory, with its number.
-    pub fn held(&self, width: u32) -> Option<(i64, LeaseTerm)> {
+    pub fn held(&self, width: u32) -> Option<NumberedTerm> {
         let slot = leases::any_slot(width)?;
         let id = slot.id().filter(|&id| id != NO_LEASE)?;
-        let (from, until) = (slot.lease().from(), slot.lease().until());
-        let granted = self.until.get(&width).copied().unwrap_or(until);
-        let until = until.min(granted);
-        Some((id, LeaseTerm { from, until }))
+        let mut term = slot.term();
+        if let Some(&granted) = self.until.get(&width) {
+            term.until = term.until.min(granted);
+        }
+        Some(NumberedTerm { id, term })
     }
 
     /// Follows what the registry has answered about the node that is assigned to this server. If it did not answer at all,
@@ -175,37 +176,27 @@ impl Assigned {
         &mut self,
         width: u32,
         told: Option<Micros>,
-        answer: Result<Answer, Failure>,
+        answer: Result<LeaseAnswer, Failure>,
     ) -> Result<(), String> {
         match answer {
-            Ok(Answer {
-                denial: None,
-                id,
-                nodes,
-                span,
-                ..
-            }) => {
+            Ok(answer) => {
+                let (is_stranger, is_unassigned) = (answer.is_stranger, answer.is_unassigned);
+                let (lease, nodes) = answer.granted().inspect_err(|_| {
+                    let said = leases::assigned().said(width);
+                    if is_stranger || is_unassigned || said == Said::Nothing {
+                        leases::assigned().set_said(width, Said::No);
+                    }
+                    if is_stranger {
+                        self.remember_stranger(width);
+                    }
+                    self.end_unless_leased(width, is_stranger);
+                })?;
                 let node = *nodes.start();
                 leases::assigned().set_said(width, Said::Yes);
                 self.remember(width, node, told);
-                self.until.insert(width, span.until);
-                slot_for(width, node)?.continue_as(id, span);
+                self.until.insert(width, lease.term.until);
+                slot_for(width, node)?.continue_as(lease.id, lease.term);
                 Ok(())
-            }
-            Ok(Answer {
-                denial: Some(why),
-                is_stranger,
-                is_unassigned,
-                ..
-            }) => {
-                if is_stranger || is_unassigned || leases::assigned().said(width) == Said::Nothing {
-                    leases::assigned().set_said(width, Said::No);
-                }
-                if is_stranger {
-                    self.remember_stranger(width);
-                }
-                self.end_unless_leased(width, is_stranger);
-                Err(why)
             }
             Err(Failure { why, is_silent, .. }) => {
                 if !is_silent {
@@ -321,8 +312,8 @@ impl Assigned {
             return;
         };
         let known = memory.nodes.entry(width).or_default();
-        if let Some((counter, _)) = proposed {
-            known.agreed = counter;
+        if let Some(agreed) = proposed {
+            known.agreed = agreed.counter;
         }
         let before = known.grant.take();
         let grant = Grant {

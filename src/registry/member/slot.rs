@@ -1,7 +1,8 @@
 //! The leases that this server holds, each in a slot of shared memory.
 
 use crate::pg::machine::clock;
-use mint_core::{Identity, Incarnation, Lease, LeaseTerm, LogPoint, Micros};
+use crate::registry::identity::{from_numbers, to_numbers};
+use mint_core::{Lease, LeaseTerm, LogPoint, Micros};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -69,6 +70,16 @@ impl LeaseSlot {
         &self.lease
     }
 
+    /// Returns the term of the lease.
+    pub fn term(&self) -> LeaseTerm {
+        // The end first: the beginning that is read then belongs to it.
+        let until = self.lease.until();
+        LeaseTerm {
+            from: self.lease.from(),
+            until,
+        }
+    }
+
     /// The lease's number at the registry; none when there is no lease.
     pub fn id(&self) -> Option<i64> {
         Some(self.id.load(Ordering::Relaxed)).filter(|&id| id != 0)
@@ -131,35 +142,24 @@ impl LeaseSlot {
 /// How much of its registry's history a server has seen, written and read by one worker after the other. Zeroed memory
 /// has seen nothing.
 #[repr(C)]
-pub struct History([AtomicU64; 5]);
+pub struct History([AtomicI64; 5]);
 
 impl History {
     /// Returns what was set last.
     pub fn get(&self) -> Option<LogPoint> {
-        let words = self.0.each_ref().map(|cell| cell.load(Ordering::Relaxed));
-        let [system, timeline, start, incarnation, position] = words;
-        (position != 0).then_some(LogPoint {
-            identity: Identity {
-                system,
-                timeline: timeline as u32,
-                start: start.cast_signed(),
-                incarnation: Incarnation(incarnation),
-            },
-            position,
+        let numbers = self.0.each_ref().map(|cell| cell.load(Ordering::Relaxed));
+        let [system, timeline, start, incarnation, position] = numbers;
+        (position != 0).then(|| LogPoint {
+            identity: from_numbers([system, timeline, start, incarnation]),
+            position: position.cast_unsigned(),
         })
     }
 
     /// Sets it.
     pub fn set(&self, LogPoint { identity, position }: LogPoint) {
-        let words = [
-            identity.system,
-            identity.timeline.into(),
-            identity.start.cast_unsigned(),
-            identity.incarnation.0,
-            position,
-        ];
-        for (cell, word) in self.0.iter().zip(words) {
-            cell.store(word, Ordering::Relaxed);
+        let numbers = to_numbers(identity).into_iter();
+        for (cell, number) in self.0.iter().zip(numbers.chain([position.cast_signed()])) {
+            cell.store(number, Ordering::Relaxed);
         }
     }
 }

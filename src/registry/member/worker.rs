@@ -11,16 +11,15 @@ use crate::pg::worker::transaction::{Failure, attempt};
 use crate::pg::worker::{deadline, lifecycle};
 use crate::pg::{charset, error};
 use crate::registry::member::assigned::Assigned;
-use crate::registry::member::bounds::Asked;
 use crate::registry::member::request::{
-    ANSWER, Answer, lease_query, read, release_query, understand,
+    ANSWER, lease_query, read, release_query, request, understand,
 };
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::member::tasks::{describe, find_slot, tasks as wanted_tasks};
 use crate::registry::member::trouble;
 use crate::registry::member::trouble::Task;
 use crate::registry::member::{end, leases};
-use crate::registry::protocol::Assignee;
+use crate::registry::protocol::{Assignee, LeaseAnswer, NumberedTerm};
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
 use crate::statistics;
@@ -28,7 +27,7 @@ use crate::statistics::{Count, Wait};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
-use mint_core::{LeaseTerm, LogPoint, Micros};
+use mint_core::{LogPoint, Micros};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
@@ -246,24 +245,21 @@ impl Worker {
         if let Some(slot) = slot
             && let Some(id) = slot.id()
         {
-            let (nodes, lease) = (slot.nodes(), slot.lease());
-            let nodes = Some((*nodes.start(), *nodes.end()));
-            let (from, until) = (lease.from(), lease.until());
-            let told = Some((id, LeaseTerm { from, until }));
-            let answer = self
-                .ask(width, nodes, told, None)
-                .map_err(|failure| failure.why)?;
-            match answer.denial {
-                None => {
-                    slot.extend(answer.span);
+            let term = slot.term();
+            let nodes = Some(slot.nodes().into_inner());
+            let told = Some(NumberedTerm { id, term });
+            let answer = self.ask((width, nodes), told, None);
+            let answer = answer.map_err(|failure| failure.why)?;
+            let is_kept = answer.lease.is_some();
+            match answer.granted() {
+                Ok((lease, _)) => {
+                    slot.extend(lease.term);
                     return Ok(());
                 }
-                Some(why) if answer.id != 0 => return Err(why),
+                Err(why) if is_kept => return Err(why),
                 // The registry does not know the lease: it is another one, or has forgotten it. Another member may have
                 // the nodes by now.
-                Some(_) => {
-                    end::abandon(slot);
-                }
+                Err(_) => end::abandon(slot),
             }
         }
         // Nothing of it may be merged with the next one, which may be of another registry.
@@ -278,14 +274,10 @@ impl Worker {
         if slot.is_none() && !leases::has_room() {
             return Err(leases::NO_ROOM.to_owned());
         }
-        let answer = self
-            .ask(width, wanted, None, None)
-            .map_err(|failure| failure.why)?;
-        if let Some(why) = answer.denial {
-            return Err(why);
-        }
-        let slot = leases::slot_for(width, &answer.nodes).ok_or(leases::NO_ROOM)?;
-        slot.replace(answer.id, answer.span);
+        let answer = self.ask(task, None, None);
+        let (lease, nodes) = answer.map_err(|failure| failure.why)?.granted()?;
+        let slot = leases::slot_for(width, &nodes).ok_or(leases::NO_ROOM)?;
+        slot.replace(lease.id, lease.term);
         if wanted.is_none() {
             leases::set_any_slot(width, slot);
         }
@@ -298,7 +290,7 @@ impl Worker {
         let (told, answer) = match self.assigned.describe(width) {
             Ok(assignee) => {
                 let told = assignee.max_outage;
-                (told, self.ask(width, None, lease, Some(assignee)))
+                (told, self.ask((width, None), lease, Some(assignee)))
             }
             Err(why) => (None, Err(Failure::local(why))),
         };
@@ -316,30 +308,22 @@ impl Worker {
     /// Requests a new lease, or the renewal of one; of the node that is assigned to this server by its assignee.
     fn ask(
         &mut self,
-        width: u32,
-        nodes: Option<(u64, u64)>,
-        lease: Option<(i64, LeaseTerm)>,
+        task: Task,
+        lease: Option<NumberedTerm>,
         assignee: Option<Assignee>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<LeaseAnswer, Failure> {
         let server = self.registry.as_deref().ok_or_else(|| {
             Failure::local("parameter \"pg_mint.registry\" is not set".to_owned())
         })?;
-        let asked = Asked {
-            width,
-            nodes,
-            lease,
-            is_assigned: assignee.is_some(),
-            at: clock::now(),
-            seen: leases::seen().get(),
-        };
-        let query = |_: &str| lease_query(&asked, assignee.clone());
+        let asked = request(task, lease, assignee);
+        let query = |_: &str| lease_query(&asked);
         let text = self.remote.ask(server, &query, ANSWER, |row| read(&row))?;
-        let (answer, seen) = understand(&asked, &text).map_err(Failure::local)?;
+        let answer = understand(&asked, &text).map_err(Failure::local)?;
         self.length = Some(answer.length);
         // Also from a denial: else this server would tell of the history that it knows again and again. But it does not
         // forget that it has seen more of the same one.
         let follows = |seen: &LogPoint| asked.seen.is_none_or(|before| seen.may_follow(before));
-        if let Some(seen) = seen.filter(follows) {
+        if let Some(seen) = answer.seen.filter(follows) {
             leases::seen().set(seen);
         }
         Ok(answer)

@@ -11,13 +11,13 @@ use crate::pg::error;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use crate::registry::identity::bits;
-use crate::registry::protocol::Assignee;
+use crate::registry::protocol::{Assignee, LeaseAnswer};
 use crate::registry::server::admin::{admit, reserve_as};
 use crate::registry::server::free;
 use crate::registry::server::grant::random_id;
 use crate::registry::server::place::Caller;
 use crate::registry::server::request::{
-    Answer, GrantedLease, Member, Nodes, describe_denial, printable,
+    GrantedLease, Member, Nodes, answer, describe_denial, printable,
 };
 use crate::registry::server::tables::{Tables, with_tables};
 use mint_core::clock::timestamp_text;
@@ -133,12 +133,17 @@ pub fn unassign(width: i32, holder: &str) -> Option<TimestampWithTimeZone> {
 }
 
 /// Leases the node that is assigned to a member, or renews its lease. `told`: the lease that the member holds in memory.
-pub fn lease(width: i32, assignee: &Assignee, told: Option<LeaseTerm>, member: &Member) -> Answer {
+pub fn lease(
+    width: i32,
+    assignee: &Assignee,
+    told: Option<LeaseTerm>,
+    member: &Member,
+) -> LeaseAnswer {
     let assignee = Assignee {
         place: printable(&assignee.place),
         ..assignee.clone()
     };
-    let proof = assignee.proof();
+    let proof = &assignee.proof;
     with_tables(Caller::Member, |tables| {
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
         // A renewal locks its own row only. The number of a new lease, and a copy that is noted, are one at a time: under the
@@ -150,9 +155,9 @@ pub fn lease(width: i32, assignee: &Assignee, told: Option<LeaseTerm>, member: &
         }
         let registry = &state.registry;
         let agrees = registry.check_clock(now, member.clock).is_ok();
-        let refuse = |why: String| Answer::of(registry, agrees, None, Some(why));
+        let refuse = |why: String| answer(registry, agrees, None, Some(why));
         let Some(own) = find(tables, width, &member.name, true) else {
-            return Answer {
+            return LeaseAnswer {
                 is_unassigned: true,
                 ..refuse(missing(width, &member.name))
             };
@@ -160,7 +165,7 @@ pub fn lease(width: i32, assignee: &Assignee, told: Option<LeaseTerm>, member: &
         let standing = match proof.check(&own.tenancy) {
             Ok(standing) => standing,
             Err(stranger) => {
-                return Answer {
+                return LeaseAnswer {
                     is_stranger: true,
                     ..refuse(turn_away(tables, stranger, &own, member, &assignee.place))
                 };
@@ -182,7 +187,7 @@ pub fn lease(width: i32, assignee: &Assignee, told: Option<LeaseTerm>, member: &
                     free_from: Micros::MAX,
                 };
                 write(tables, &lease, &own, &assignee, member);
-                Answer::of(registry, agrees, Some(lease), None)
+                answer(registry, agrees, Some(&lease), None)
             }
             Err(Denial::Leased { until }) => refuse(format!(
                 "{} is leased by \"{}\"{} until {}",
@@ -324,7 +329,7 @@ fn write(
         Tenancy::Taken(tenant) => Some(tenant.key),
         Tenancy::Vacant | Tenancy::Moved(_) => None,
     };
-    let proof = assignee.proof();
+    let proof = &assignee.proof;
     let key = proof.next.or(kept).or_else(|| proof.keys.last().copied());
     let Key { counter, number } = key.unwrap_or_default();
     let values = [

@@ -9,14 +9,14 @@ use crate::pg::error::{report, required, sentence};
 use crate::pg::worker::visitor;
 use crate::registry::protocol;
 use crate::registry::protocol::{
-    LeaseAnswer, LeaseRequest, PROTOCOL, ReleaseAnswer, Request, Seen, Term, Unreadable,
+    LeaseAnswer, LeaseRequest, NumberedTerm, PROTOCOL, ReleaseAnswer, Request, Unreadable,
 };
-use crate::registry::server::request::{Answer, Limits, Member, Nodes, multirange, printable};
+use crate::registry::server::request::{Limits, Member, Nodes, multirange, printable};
 use crate::registry::server::{admin, assign, grant};
+use mint_core::Micros;
 use mint_core::registry::lease_rules::{
     LARGEST_SKEW, LONGEST_LEASE, LONGEST_RESTART, SHORTEST_LEASE,
 };
-use mint_core::{LeaseTerm, LogPoint, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
@@ -184,9 +184,13 @@ fn registry_request(request: JsonText) -> JsonText {
     /// Milliseconds. The registry's row stays locked from the answer to the commit.
     const COMMIT_WITHIN: i32 = 300;
     hurry::refuse_block(c"mint.registry_request()");
-    let request = protocol::read_request(&request.0).unwrap_or_else(|why| refuse_request(why));
+    let request = protocol::read(&request.0).unwrap_or_else(|why| refuse_request(why));
     let answer = JsonText(match request {
-        Request::Lease(asked) => protocol::write(&lease(*asked)),
+        Request::Lease(asked) => {
+            let checked = asked.check().map_err(Unreadable::Malformed);
+            checked.unwrap_or_else(|why| refuse_request(why));
+            protocol::write(&lease(&asked))
+        }
         Request::Release { id, until } => protocol::write(&ReleaseAnswer {
             released: grant::release(id, until),
         }),
@@ -196,7 +200,7 @@ fn registry_request(request: JsonText) -> JsonText {
     answer
 }
 
-fn lease(asked: LeaseRequest) -> LeaseAnswer {
+fn lease(asked: &LeaseRequest) -> LeaseAnswer {
     let login = privilege::name_of(privilege::session_user().into());
     let member = Member {
         name: printable(&asked.holder),
@@ -204,25 +208,20 @@ fn lease(asked: LeaseRequest) -> LeaseAnswer {
         system: asked.system,
         clock: asked.clock,
         listed: multirange(&asked.listed),
-        seen: asked.seen.map(LogPoint::from),
+        seen: asked.seen,
     };
     let width = asked.node_bits;
     if let Some(assignee) = &asked.assignee {
-        let told = asked
-            .lease
-            .map(|Term { from, until, .. }| LeaseTerm { from, until });
-        return assign::lease(width, assignee, told, &member).into();
+        let told = asked.lease.map(|lease| lease.term);
+        return assign::lease(width, assignee, told, &member);
     }
     let nodes = asked
         .nodes
         .map(|(first, last)| Nodes::new(width, first, last));
     match (asked.lease, nodes) {
-        (Some(Term { id, from, until }), Some(nodes)) => {
-            grant::renew(id, nodes, LeaseTerm { from, until }, &member)
-        }
+        (Some(NumberedTerm { id, term }), Some(nodes)) => grant::renew(id, nodes, term, &member),
         (_, nodes) => grant::grant(width, nodes, &member),
     }
-    .into()
 }
 
 #[cold]
@@ -245,26 +244,6 @@ fn refuse_request(why: Unreadable) -> ! {
         .detail(sentence(&why)),
     }
     .raise()
-}
-
-impl From<Answer> for LeaseAnswer {
-    fn from(answer: Answer) -> Self {
-        let lease = answer.lease.as_ref();
-        let nodes = lease.map(|lease| lease.nodes.range.clone().into_inner());
-        Self {
-            nodes,
-            lease: lease.map(|lease| Term {
-                id: lease.id,
-                from: lease.span.from,
-                until: lease.span.until,
-            }),
-            length: answer.length,
-            seen: answer.seen.map(Seen::from),
-            denial: answer.denial,
-            is_unassigned: answer.is_unassigned,
-            is_stranger: answer.is_stranger,
-        }
-    }
 }
 
 extension_sql_file!(

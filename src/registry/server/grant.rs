@@ -6,16 +6,17 @@
 
 use crate::pg::datum::timestamp::timestamp;
 use crate::pg::machine::random;
+use crate::registry::protocol::LeaseAnswer;
 use crate::registry::server::free;
 use crate::registry::server::place::Caller;
 use crate::registry::server::request::{
-    Answer, GrantedLease, Member, Nodes, describe_denial, describe_holders,
+    GrantedLease, Member, Nodes, answer, describe_denial, describe_holders,
 };
 use crate::registry::server::tables::{State, Tables, with_tables};
 use mint_core::{Denial, LeaseTerm, Micros, Registry};
 
 /// Grants a new lease of any free node of a width, or of the first of these nodes that are free.
-pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> Answer {
+pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> LeaseAnswer {
     with_tables(Caller::Member, |tables| {
         let (state, now) = tables.load_and_check_state(true, Some(member));
         let registry = &state.registry;
@@ -30,14 +31,14 @@ pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> Answer {
         });
         let agrees = registry.check_clock(now, member.clock).is_ok();
         match lease {
-            Ok(lease) => Answer::of(registry, agrees, Some(lease), None),
-            Err(denial) => Answer::of(registry, agrees, None, Some(denial)),
+            Ok(lease) => answer(registry, agrees, Some(&lease), None),
+            Err(denial) => answer(registry, agrees, None, Some(denial)),
         }
     })
 }
 
 /// Renews a lease. `told` is the lease as its holder knows it.
-pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> Answer {
+pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> LeaseAnswer {
     with_tables(Caller::Member, |tables| {
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
         let mut kept = tables.find_and_lock(id, &nodes);
@@ -52,11 +53,11 @@ pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> Answer 
             let lease = lease_of(registry, id, nodes, kept.unwrap_or(told));
             let agrees = !matches!(denial, Denial::Skew { .. });
             let denial = describe_denial(registry, denial);
-            return Answer::of(registry, agrees, Some(lease), Some(denial));
+            return answer(registry, agrees, Some(&lease), Some(denial));
         }
         match renew_lease(tables, &state, now, (id, nodes), (kept, told), member) {
-            Ok(lease) => Answer::of(registry, true, Some(lease), None),
-            Err(denial) => Answer::of(registry, true, None, Some(denial)),
+            Ok(lease) => answer(registry, true, Some(&lease), None),
+            Err(denial) => answer(registry, true, None, Some(denial)),
         }
     })
 }

@@ -3,6 +3,7 @@
 use crate::pg::error::report;
 use crate::pg::machine::server;
 use crate::registry::identity::{bits, describe_nodes};
+use crate::registry::protocol::{LeaseAnswer, NumberedTerm};
 use mint_core::clock::timestamp_text;
 use mint_core::snowflake::definition::MAX_NODE_BITS;
 use mint_core::{Denial, Identity, Incarnation, LeaseEnd, LeaseTerm, LogPoint, Micros, Registry};
@@ -160,41 +161,27 @@ pub struct Limits {
     pub nodes: i64,
 }
 
-/// The registry's answer.
-pub struct Answer {
-    /// The lease that is granted; of a renewal that is denied for a time, the lease as it was.
-    pub lease: Option<GrantedLease>,
-    /// The length of leases.
-    pub length: Micros,
-    /// The registry's identity, and where its log ends; none if the registry has not looked at its own state.
-    pub seen: Option<LogPoint>,
-    /// The reason why nothing is granted.
-    pub denial: Option<String>,
-    /// Whether that is because no node is assigned to the member.
-    pub is_unassigned: bool,
-    /// Whether that is because another server uses the node that was the member's.
-    pub is_stranger: bool,
-}
-
-impl Answer {
-    /// Returns an answer; `agrees` says whether the member's clock does.
-    pub fn of(
-        registry: &Registry,
-        agrees: bool,
-        lease: Option<GrantedLease>,
-        denial: Option<String>,
-    ) -> Self {
-        Self {
-            lease,
-            length: registry.bounded_length(),
-            seen: agrees.then(|| LogPoint {
-                identity: registry.identity,
-                position: read_log_state().position,
-            }),
-            denial,
-            is_unassigned: false,
-            is_stranger: false,
-        }
+/// Returns the answer to a member; `agrees` says whether its clock does.
+pub fn answer(
+    registry: &Registry,
+    agrees: bool,
+    lease: Option<&GrantedLease>,
+    denial: Option<String>,
+) -> LeaseAnswer {
+    LeaseAnswer {
+        lease: lease.map(|lease| NumberedTerm {
+            id: lease.id,
+            term: lease.span,
+        }),
+        nodes: lease.map(|lease| lease.nodes.range.clone().into_inner()),
+        length: registry.bounded_length(),
+        seen: agrees.then(|| LogPoint {
+            identity: registry.identity,
+            position: read_log_state().position,
+        }),
+        denial,
+        is_unassigned: false,
+        is_stranger: false,
     }
 }
 
