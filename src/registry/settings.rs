@@ -3,7 +3,7 @@
 
 use crate::pg::backend::guc::{ParsedGuc, define_parsed, text};
 use crate::pg::backend::local::{Cached, Local};
-use crate::pg::error::sentence;
+use crate::pg::error::{impossible, sentence};
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node};
@@ -82,7 +82,8 @@ fn summary() -> Rc<Summary> {
         let registry = hash(access.iter().map(|text| text.to_bytes()));
         Summary {
             // Checked when the setting was assigned.
-            nodes: parse_nodes(&nodes.to_string_lossy()).unwrap_or_default(),
+            nodes: parse_nodes(&nodes.to_string_lossy())
+                .unwrap_or_else(|_| impossible("value of pg_mint.nodes")),
             registry,
             all: fnv(registry, nodes.to_bytes_with_nul()),
         }

@@ -11,7 +11,7 @@ use crate::counter::segment::slots::Slot;
 use crate::pg::catalog::spi::Row as CatalogRow;
 use crate::pg::catalog::{extension, sql};
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::report;
+use crate::pg::error::{impossible, report};
 use crate::pg::machine::server::max_worker_processes;
 use crate::pg::sequence::{Position, Row, Sequence};
 use crate::pg::shmem::rendezvous::Stamp;
@@ -225,8 +225,8 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
         sequence: source.to_owned(),
         step: step.unsigned_abs(),
     };
-    // Texts and a number, which JSON has.
-    let place = serde_json::to_string(&place).unwrap_or_default();
+    let place = serde_json::to_string(&place);
+    let place = place.unwrap_or_else(|_| impossible("source that is not JSON"));
     let comment = sql::literal(&format!("{COMMENT}{place}"));
     let name = sql::exact_name_of(sequence);
     sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));

@@ -3,7 +3,7 @@
 use crate::counter::segment::slots::Segments;
 use crate::counter::segment::source::{SET_BACK, Source, requests};
 use crate::counter::segment::{slots, source};
-use crate::pg::catalog::spi::value;
+use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, sql};
 use crate::pg::error;
 use crate::pg::machine::clock;
@@ -14,7 +14,6 @@ use crate::pg::worker::{deadline, lifecycle};
 use crate::statistics;
 use mint_core::{Micros, Values};
 use pgrx::bgworkers::BackgroundWorker;
-use pgrx::spi::SpiTupleTable;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
 
@@ -134,12 +133,12 @@ impl Worker {
         });
         let columns = "first pg_catalog.int8, last pg_catalog.int8, step pg_catalog.int8,
             cycle pg_catalog.bool, xid pg_catalog.text";
-        let read = |row: SpiTupleTable<'_>| {
-            let number = |column: usize| value::<i64>(&row, column).unwrap_or(0);
-            (number(1), number(2), number(3), value::<bool>(&row, 4))
+        let read = |row: &Row<'_>| -> Option<(i64, i64, i64, bool)> {
+            Some((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
         };
         let answer = remote.ask(&source.place.server, &query, columns, read);
-        let (first, last, increment, cycle) = answer.map_err(|failure| failure.why)?;
+        let answer = answer.map_err(|failure| failure.why)?;
+        let (first, last, increment, cycle) = answer.ok_or("foreign server returned nulls")?;
         if increment == 0 || last.cmp(&first) == 0.cmp(&increment) {
             return Err("foreign server returned no values".to_owned());
         }
@@ -150,7 +149,7 @@ impl Worker {
         };
         // The values of a sequence that begins again at its end repeat, as they do on the other server.
         match end {
-            Some(end) if cycle != Some(true) && !values.are_beyond(end) => Err(format!(
+            Some(end) if !cycle && !values.are_beyond(end) => Err(format!(
                 "sequence {SET_BACK}: this server has taken values up to {end}, and was given {first} to {last}"
             )),
             _ if values.count > count => {

@@ -3,9 +3,9 @@
 //! So a family is created, renamed, dropped, dumped and restored as any table, its sequences with it.
 
 use crate::pg::catalog::{privilege, relation, sql};
+use crate::pg::charset;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
-use std::ffi::CString;
 
 /// Returns the sequences of a family's sections, if the user has any of these privileges on it.
 pub fn sections_of(family: pg_sys::Oid, any_of: u32) -> Vec<pg_sys::Oid> {
@@ -32,8 +32,7 @@ pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
 
 /// Whether a table was created as a family of that many sections.
 fn is_made_with(table: pg_sys::Oid, sections: usize) -> bool {
-    let constraint = CString::new(constraint_name(sections)).unwrap_or_default();
-    relation::has_constraint(table, &constraint)
+    relation::has_constraint(table, &charset::c_string(&constraint_name(sections)))
 }
 
 /// Raises the error of a table that is no family, or was altered since.

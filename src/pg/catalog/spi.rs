@@ -10,7 +10,7 @@
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
 use crate::pg::charset;
-use crate::pg::error::{OrReport, relay_errors};
+use crate::pg::error::{OrReport, impossible, relay_errors};
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
 use pgrx::{FromDatum, IntoDatum, Spi, pg_sys};
@@ -24,11 +24,25 @@ impl Row<'_> {
     pub fn get<T: IntoDatum + FromDatum>(&self, column: usize) -> Option<T> {
         self.0.get(column).or_report()
     }
+
+    /// Returns the value of a column that is never NULL.
+    #[track_caller]
+    pub fn need<T: IntoDatum + FromDatum>(&self, column: usize) -> T {
+        match self.get(column) {
+            Some(value) => value,
+            None => impossible(&format!("null in column {column}")),
+        }
+    }
 }
 
-/// Returns a value of an answer's row.
-pub fn value<T: IntoDatum + FromDatum>(row: &SpiTupleTable<'_>, column: usize) -> Option<T> {
-    row.get(column).or_report()
+/// Returns what `read` makes of the first row.
+pub fn read_first<T>(mut rows: SpiTupleTable<'_>, read: impl FnOnce(&Row<'_>) -> T) -> Option<T> {
+    rows.next().map(|row| read(&Row(row)))
+}
+
+/// Returns what `read` makes of rows.
+pub fn read<T>(rows: SpiTupleTable<'_>, mut read: impl FnMut(&Row<'_>) -> T) -> Vec<T> {
+    rows.map(|row| read(&Row(row))).collect()
 }
 
 /// Runs `work` with the interface open.

@@ -4,7 +4,7 @@
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
-use crate::pg::catalog::spi::value;
+use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{binding, privilege, spi, sql};
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
@@ -16,7 +16,7 @@ use crate::pg::worker::transaction::{Failure, Kind, attempt};
 use mint_core::Micros;
 use mint_core::bytes::excerpt::excerpt;
 use pgrx::datum::DatumWithOid;
-use pgrx::spi::{SpiClient, SpiTupleTable};
+use pgrx::spi::SpiClient;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
 
 /// The interval at which a worker looks for the answer.
@@ -100,7 +100,7 @@ impl Remote {
         server: &str,
         query: &Query<'_>,
         columns: &str,
-        read: impl Fn(SpiTupleTable<'_>) -> T,
+        read: impl Fn(&Row<'_>) -> T,
     ) -> Result<T, Failure> {
         let began = clock::up();
         // The start of a transaction receives invalidations.
@@ -142,7 +142,7 @@ impl Remote {
         server: &str,
         query: &Query<'_>,
         columns: &str,
-        read: &impl Fn(SpiTupleTable<'_>) -> T,
+        read: &impl Fn(&Row<'_>) -> T,
     ) -> Result<T, Failure> {
         let was_open = std::mem::replace(&mut self.is_open, true);
         let left = Limit {
@@ -154,8 +154,7 @@ impl Remote {
                 if !was_open {
                     self.connect(dblink, server);
                 }
-                let first =
-                    |row: SpiTupleTable<'_>| value::<DecodedText>(&row, 1).map(|home| home.0);
+                let first = |row: &Row<'_>| row.get::<DecodedText>(1).map(|home| home.0);
                 self.send(dblink, server, HOME);
                 let home = self.receive(dblink, server, "home pg_catalog.text", first);
                 let home = home.unwrap_or_else(|| {
@@ -271,7 +270,7 @@ impl Remote {
         dblink: &str,
         server: &str,
         columns: &str,
-        read: impl Fn(SpiTupleTable<'_>) -> T,
+        read: impl Fn(&Row<'_>) -> T,
     ) -> T {
         let fetch = format!("SELECT * FROM {dblink}.dblink_get_result($1) AS answer({columns})");
         let fetch = charset::encode_for_pgrx(fetch);
@@ -279,14 +278,10 @@ impl Remote {
         let work = |client: &mut SpiClient<'_>| {
             wait(dblink, &name);
             let rows = client.update(&fetch, None, &texts(&[&name])).or_report();
-            if rows.is_empty() {
-                report(
-                    Code::ERRCODE_PROTOCOL_VIOLATION,
-                    format!("foreign server \"{server}\" returned no rows"),
-                )
-                .raise();
-            }
-            let answer = read(rows.first());
+            let answer = spi::read_first(rows, &read).unwrap_or_else(|| {
+                let message = format!("foreign server \"{server}\" returned no rows");
+                report(Code::ERRCODE_PROTOCOL_VIOLATION, message).raise()
+            });
             // The second result is empty, and makes the connection ready for the next query. It may arrive later.
             wait(dblink, &name);
             client.update(&fetch, None, &texts(&[&name])).or_report();

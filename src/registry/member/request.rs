@@ -1,6 +1,6 @@
 //! What a member requests of the registry, and what that answers: calls of a function there, by its exact type.
 
-use crate::pg::catalog::spi::value;
+use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::machine::{clock, host, server};
@@ -13,7 +13,6 @@ use crate::registry::protocol::{
 };
 use crate::registry::settings;
 use mint_core::Micros;
-use pgrx::spi::SpiTupleTable;
 use std::ops::RangeInclusive;
 
 /// The only column of the registry's answers.
@@ -70,8 +69,9 @@ fn name() -> String {
 }
 
 /// Reads a row of [`ANSWER`].
-pub fn read(row: &SpiTupleTable<'_>) -> String {
-    value::<DecodedText>(row, 1).map_or_else(String::new, |text| text.0)
+pub fn read(row: &Row<'_>) -> String {
+    row.get::<DecodedText>(1)
+        .map_or_else(String::new, |text| text.0)
 }
 
 /// Understands what was read, which answers what was asked.

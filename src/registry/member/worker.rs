@@ -317,7 +317,7 @@ impl Worker {
         })?;
         let asked = request(task, lease, assignee);
         let query = |_: &str| lease_query(&asked);
-        let text = self.remote.ask(server, &query, ANSWER, |row| read(&row))?;
+        let text = self.remote.ask(server, &query, ANSWER, read)?;
         let answer = understand(&asked, &text).map_err(Failure::local)?;
         self.length = Some(answer.length);
         // Also from a denial: else this server would tell of the history that it knows again and again. But it does not

@@ -1,8 +1,9 @@
 //! The registry of nodes: commands of its administrator.
 
+use crate::pg::catalog::spi::Row;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
-use crate::pg::error::{OrReport, report};
+use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
 use crate::registry::server::grant::{grant_lease, random_id};
@@ -40,7 +41,7 @@ pub fn create(length: Micros, max_skew: Micros, limits: Limits) {
         let identity = identity::to_numbers(identity).map(DatumWithOid::from);
         let end = timestamp(clock::now() + QUARANTINE).into();
         let values: Vec<_> = rules().into_iter().chain(identity).chain([end]).collect();
-        if tables.update(insert, &values).is_empty() {
+        if !tables.update(insert, &values) {
             // What was changed by hand is noticed before it is written over.
             tables.load_and_check_state(true, None);
             let update = "UPDATE mint_registry.registry
@@ -69,10 +70,9 @@ fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
              count(CASE WHEN assigned OR system_identifier IS NULL THEN id END)
          FROM mint_registry.leases
          WHERE assigned OR lease_until > $1::timestamptz";
-    let row = tables
-        .update(select, &[timestamp(clock::now()).into()])
-        .first();
-    let last = row.get::<TimestampWithTimeZone>(1).or_report();
+    let now = timestamp(clock::now()).into();
+    let read = |row: &Row<'_>| (row.get::<TimestampWithTimeZone>(1), row.need::<i64>(2));
+    let (last, reserved) = tables.one(select, &[now], read);
     if let Some(last) = last.map(to_micros) {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
@@ -82,7 +82,6 @@ fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
         .hint("Use mint.release_leases() on each member, or wait until the leases end.")
         .raise();
     }
-    let reserved = row.get::<i64>(2).or_report().unwrap_or(0);
     if reserved > 0 {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
@@ -191,8 +190,7 @@ pub fn unreserve(nodes: &Nodes) {
                  AND NOT assigned AND system_identifier IS NULL
              RETURNING 1";
         let until = timestamp(now + QUARANTINE).into();
-        let rows = tables.update(update, &arguments(nodes, [until]));
-        if rows.is_empty() {
+        if !tables.update(update, &arguments(nodes, [until])) {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
                 format!("{} {} not reserved", nodes.describe(), nodes.verb()),
@@ -242,8 +240,8 @@ fn evict(
              WHERE lease_until > $1::timestamptz
                  AND isfinite(lease_until) AND {condition}"
         );
-        let rows = tables.update(&select, &values(timestamp(now).into()));
-        let ids: Vec<i64> = rows.filter_map(|row| row.get(1).or_report()).collect();
+        let values = values(timestamp(now).into());
+        let ids: Vec<i64> = tables.rows(&select, &values, |row| row.need(1));
         // A registry in quarantine may have forgotten that a lease was renewed.
         let update = "UPDATE mint_registry.leases
              SET id = $2, instance = NULL, written = $transaction,

@@ -5,10 +5,11 @@
 //! mint under it while the registry is away, for as long as it has ever told the registry: nobody else gets the node for
 //! that time, even when it is taken away.
 
+use crate::pg::catalog::spi::Row;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
+use crate::pg::datum::timestamp::{interval, timestamp};
 use crate::pg::error;
-use crate::pg::error::{OrReport, report};
+use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::registry::identity::bits;
 use crate::registry::protocol::{Assignee, LeaseAnswer};
@@ -19,7 +20,7 @@ use crate::registry::server::place::Caller;
 use crate::registry::server::request::{
     GrantedLease, Member, Nodes, answer, describe_denial, printable,
 };
-use crate::registry::server::tables::{Tables, with_tables};
+use crate::registry::server::tables::{Tables, term_of, with_tables};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::assigned_rules::{Key, Standing, Stranger, Tenancy, Tenant};
 use mint_core::registry::lease_rules::QUARANTINE;
@@ -126,9 +127,9 @@ pub fn unassign(width: i32, holder: &str) -> Option<TimestampWithTimeZone> {
             end.and_then(timestamp).into(),
             free_from.and_then(timestamp).into(),
         ];
-        let free_from = tables.update(update, &values).first().get(1).or_report();
+        let free_from = tables.one(update, &values, |row| row.need(1));
         tables.save_changes(assigned.id ^ id, Micros::MIN);
-        free_from
+        Some(free_from)
     })
 }
 
@@ -242,8 +243,7 @@ fn note_copy(tables: &mut Tables<'_, '_>, own: &Assigned, member: &Member, place
         DecodedText(place.to_owned()).into(),
         timestamp(clock::now() - MINUTE).into(),
     ];
-    let noted = tables.update(update, &values);
-    if !noted.is_empty() {
+    if tables.update(update, &values) {
         error::log(format!(
             "{} of \"{}\" was requested by a copy of its server: it is used{}, the copy is at {place}",
             own.nodes.describe(),
@@ -264,15 +264,17 @@ fn find(tables: &mut Tables<'_, '_>, width: i32, holder: &str, lock: bool) -> Op
              AND holder = $2::text";
     let name = DecodedText(holder.to_owned()).into();
     let lock = if lock { " FOR UPDATE" } else { "" };
-    let rows = tables.update(&format!("{select}{lock}"), &[width.into(), name]);
-    if rows.is_empty() {
-        return None;
-    }
-    let row = rows.first();
-    let time = |column| row.get(column).or_report().map(to_micros);
-    let number = |column| row.get::<i64>(column).or_report();
-    let (node, instance) = (number(4)?, number(9));
-    let key = number(10).zip(number(11));
+    let select = format!("{select}{lock}");
+    tables
+        .rows(&select, &[width.into(), name], |row| read(row, width))
+        .pop()
+}
+
+/// Returns the node of a row of [`find`].
+fn read(row: &Row<'_>, width: i32) -> Assigned {
+    let number = |column| row.get::<i64>(column);
+    let node: i64 = row.need(4);
+    let (key, instance) = (number(10).zip(number(11)), number(9));
     let tenancy = match (number(8).zip(key), instance) {
         (Some((origin, (counter, number))), instance) => Tenancy::Taken(Tenant {
             origin,
@@ -282,24 +284,21 @@ fn find(tables: &mut Tables<'_, '_>, width: i32, holder: &str, lock: bool) -> Op
         (None, Some(instance)) => Tenancy::Moved(instance),
         (None, None) => Tenancy::Vacant,
     };
-    Some(Assigned {
-        id: number(3)?,
+    Assigned {
+        id: row.need(3),
         nodes: Nodes {
             range: node..=node,
             ..Nodes::of_width(width)
         },
-        term: LeaseTerm {
-            from: time(1)?,
-            until: time(2)?,
-        },
+        term: term_of(row),
         tenancy,
+        // None before the first lease.
         place: row
-            .get::<DecodedText>(5)
-            .or_report()
-            .map_or_else(String::new, |place| place.0),
+            .get(5)
+            .map_or_else(String::new, |DecodedText(place)| place),
         max_outage: number(6),
-        is_intact: row.get(7).or_report().unwrap_or(false),
-    })
+        is_intact: row.need(7),
+    }
 }
 
 /// Writes a lease of an assigned node, the key that was agreed on, and what is known of the server.

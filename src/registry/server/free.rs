@@ -2,7 +2,6 @@
 
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
-use crate::pg::error::OrReport;
 use crate::registry::identity;
 use crate::registry::server::request::{Limits, Member, Nodes};
 use crate::registry::server::tables::{Tables, arguments};
@@ -48,8 +47,7 @@ pub fn find_any(
             timestamp(now).into(),
             own.into(),
         ];
-        let row = tables.update(&select, &values).first();
-        row.get::<i64>(1).or_report()
+        tables.one(&select, &values, |row| row.get::<i64>(1))
     };
     // What others list is their wish, not their lease: it does not use up the nodes.
     match highest(listed).or_else(|| highest("")) {
@@ -80,16 +78,12 @@ pub fn find_among(tables: &mut Tables<'_, '_>, wanted: &Nodes, now: Micros) -> O
              ) AS leased
          ) AS free
          ORDER BY nodes LIMIT 1";
-    let rows = tables.update(select, &arguments(wanted, [timestamp(now).into()]));
-    if rows.is_empty() {
-        return None;
-    }
-    let row = rows.first();
-    let [first, last] = [1, 2].map(|column| row.get::<i64>(column).or_report());
-    Some(Nodes {
-        range: first?..=last?,
+    let values = arguments(wanted, [timestamp(now).into()]);
+    let free = tables.rows(select, &values, |row| Nodes {
+        range: row.need(1)..=row.need(2),
         ..wanted.clone()
-    })
+    });
+    free.into_iter().next()
 }
 
 /// Checks that a member's login can hold these nodes as well.
@@ -103,15 +97,12 @@ pub fn check_limits(
     let Some(login) = &member.login else {
         return Ok(());
     };
-    let select = "SELECT count(id), sum(
-             last_node - first_node + 1
-         )::int8
+    let select = "SELECT count(id), coalesce(sum(last_node - first_node + 1), 0)::int8
          FROM mint_registry.leases
          WHERE login = $1::text
              AND lease_until > $2::timestamptz";
     let values = [DecodedText(login.clone()).into(), timestamp(now).into()];
-    let row = tables.update(select, &values).first();
-    let [leases, held] = [1, 2].map(|column| row.get::<i64>(column).or_report().unwrap_or(0));
+    let (leases, held): (i64, i64) = tables.one(select, &values, |row| (row.need(1), row.need(2)));
     let more = nodes.range.end() - nodes.range.start() + 1;
     if leases >= limits.leases {
         return Err(format!(

@@ -105,8 +105,7 @@ pub fn release(id: i64, until: Micros) -> bool {
             ELSE $2::timestamptz END";
         let early = "($end) - (SELECT max_skew FROM mint_registry.registry)";
         let update = update.replace("$early", early).replace("$end", end);
-        let rows = tables.update(&update, &[id.into(), timestamp(until).into()]);
-        !rows.is_empty()
+        tables.update(&update, &[id.into(), timestamp(until).into()])
     })
 }
 

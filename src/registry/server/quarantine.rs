@@ -3,16 +3,17 @@
 
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
+use crate::pg::catalog::spi;
+use crate::pg::catalog::spi::Row;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::{timestamp, to_micros};
+use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::OrReport;
 use crate::pg::machine::clock;
 use crate::registry::identity::describe_nodes;
 use crate::registry::server::place;
+use crate::registry::server::tables::time;
 use mint_core::Micros;
-use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys::panic::CaughtError;
-use pgrx::spi::SpiHeapTupleData;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder};
 
 const HOUR: Micros = 3_600_000_000;
@@ -57,32 +58,24 @@ fn read() -> Quarantine {
         return Quarantine::NoRegistry;
     };
     let select = "SELECT quarantine FROM mint_registry.registry";
-    let copies = "SELECT node_bits, first_node, holder, place, copy_place FROM mint_registry.leases
+    let copies = "SELECT node_bits, first_node, holder, coalesce(place, ''), copy_place FROM mint_registry.leases
          WHERE copy_seen > $1::timestamptz ORDER BY copy_seen DESC LIMIT 4";
     place.as_owner(|client| {
-        let rows = client.select(select, Some(1), &[]).or_report();
-        let until = match rows.is_empty() {
-            true => None,
-            false => rows.first().get::<TimestampWithTimeZone>(1).or_report(),
-        };
+        let rows = |query, arguments: &[_]| client.select(query, None, arguments).or_report();
+        // Without the row the tables are empty, and the next request says so.
+        let until = spi::read(rows(select, &[]), |row| time(row, 1)).pop();
         let since = timestamp(clock::now() - HOUR).into();
-        let rows = client.select(copies, None, &[since]).or_report();
-        let copies = rows.filter_map(|row| describe_copy(&row)).collect();
-        Quarantine::Until(until.map_or(Micros::MIN, to_micros), copies)
+        let copies = spi::read(rows(copies, &[since]), describe_copy);
+        Quarantine::Until(until.unwrap_or(Micros::MIN), copies)
     })
 }
 
-fn describe_copy(row: &SpiHeapTupleData<'_>) -> Option<String> {
-    let text = |column| {
-        row.get::<DecodedText>(column)
-            .or_report()
-            .map(|text| text.0)
-    };
-    let width = row.get::<i32>(1).or_report()?.unsigned_abs();
-    let node = row.get::<i64>(2).or_report()?;
-    let (holder, place, copy) = (text(3)?, text(4).unwrap_or_default(), text(5)?);
-    Some(format!(
+fn describe_copy(row: &Row<'_>) -> String {
+    let text = |column| row.need::<DecodedText>(column).0;
+    let (width, node) = (row.need::<i32>(1).unsigned_abs(), row.need::<i64>(2));
+    let (holder, place, copy) = (text(3), text(4), text(5));
+    format!(
         "{} of \"{holder}\" is used at {place}, and a copy of that server at {copy} has requested it.",
         describe_nodes(width, &node, &node)
-    ))
+    )
 }

@@ -4,12 +4,13 @@
 //! says which transaction of the registry wrote it, and the state has a digest of the numbers of all leases.
 
 use crate::pg::backend::{guc, transaction};
-use crate::pg::catalog::extension;
+use crate::pg::catalog::spi::Row;
+use crate::pg::catalog::{extension, spi};
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp, to_micros};
 use crate::pg::error;
-use crate::pg::error::{OrReport, report};
+use crate::pg::error::{OrReport, impossible, report};
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
 use crate::registry::server::place;
@@ -19,7 +20,7 @@ use crate::registry::server::request::{
 };
 use mint_core::{LeaseEnd, LeaseTerm, Micros, Registry, StateLoss};
 use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
-use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
+use pgrx::spi::SpiClient;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder};
 use std::panic::AssertUnwindSafe;
 
@@ -95,66 +96,59 @@ pub fn arguments<'a, const N: usize>(
     nodes.into_iter().chain(further).collect()
 }
 
+/// Returns the time in a column, in microseconds since 1970.
+pub fn time(row: &Row<'_>, column: usize) -> Micros {
+    to_micros(row.need::<TimestampWithTimeZone>(column))
+}
+
 /// Returns a lease's times from a row that has them in its first two columns.
-fn span_of(row: &SpiTupleTable<'_>) -> Option<LeaseTerm> {
-    let time = |column| row.get(column).or_report().map(to_micros);
-    Some(LeaseTerm {
-        from: time(1)?,
-        until: time(2)?,
-    })
+pub fn term_of(row: &Row<'_>) -> LeaseTerm {
+    LeaseTerm {
+        from: time(row, 1),
+        until: time(row, 2),
+    }
 }
 
 /// Returns the registry's state from its row.
-fn state_of(row: &SpiTupleTable<'_>) -> State {
-    let interval = |column| {
-        let interval = row.get::<Interval>(column).or_report();
-        interval.map_or(0, |interval| interval.as_micros() as Micros)
-    };
-    let time = |column| {
-        let time = row.get::<TimestampWithTimeZone>(column).or_report();
-        time.map_or(Micros::MIN, to_micros)
-    };
-    let number = |column| row.get(column).or_report().unwrap_or(0);
+fn state_of(row: &Row<'_>) -> State {
+    let interval = |column| row.need::<Interval>(column).as_micros() as Micros;
     State {
         registry: Registry {
             length: interval(1),
             max_skew: interval(2),
-            horizon: time(3),
-            quarantine: time(4),
-            restart_until: time(13),
-            identity: identity::from_numbers([5, 6, 7, 8].map(number)),
+            horizon: time(row, 3),
+            quarantine: time(row, 4),
+            restart_until: time(row, 13),
+            identity: identity::from_numbers([5, 6, 7, 8].map(|column| row.need(column))),
         },
         limits: Limits {
-            leases: number(9),
-            nodes: number(10),
+            leases: row.need(9),
+            nodes: row.need(10),
         },
-        digest: number(11),
-        is_intact: row.get(12).or_report().unwrap_or(false),
+        digest: row.need(11),
+        is_intact: row.need(12),
     }
 }
 
 /// Returns whose nodes a row of leases has, as far as these nodes go.
-fn holder_of(row: &SpiHeapTupleData<'_>, wanted: &Nodes) -> Option<Holder> {
-    let number = |column| row.get::<i64>(column).or_report();
-    let time = |column| row.get(column).or_report().map(to_micros);
-    let (first, last) = (number(1)?, number(2)?);
-    let DecodedText(name) = row.get(3).or_report()?;
-    Some(Holder {
-        name,
+fn holder_of(row: &Row<'_>, wanted: &Nodes) -> Holder {
+    let (first, last): (i64, i64) = (row.need(1), row.need(2));
+    Holder {
+        name: row.need::<DecodedText>(3).0,
         nodes: Nodes {
             range: first.max(*wanted.range.start())..=last.min(*wanted.range.end()),
             ..wanted.clone()
         },
         end: LeaseEnd {
-            until: time(4)?,
-            free_from: time(5)?,
+            until: time(row, 4),
+            free_from: time(row, 5),
         },
-        is_reserved: row.get(6).or_report()?,
-        is_assigned: row.get(7).or_report()?,
-    })
+        is_reserved: row.need(6),
+        is_assigned: row.need(7),
+    }
 }
 
-impl<'conn> Tables<'_, 'conn> {
+impl Tables<'_, '_> {
     /// Fills oids into a statement; for `$transaction` what rows written now have in xmin; and for `$overlaps` the condition
     /// that a lease has any of the nodes of [`arguments`], in the form that the index serves.
     pub fn sql(&self, text: &str) -> String {
@@ -185,10 +179,32 @@ impl<'conn> Tables<'_, 'conn> {
         text.replace("$transaction", &transaction)
     }
 
-    /// Runs a statement, which sees all that was committed before it.
-    pub fn update(&mut self, text: &str, arguments: &[DatumWithOid<'_>]) -> SpiTupleTable<'conn> {
+    /// Runs a statement, which sees all that was committed before it. Returns whether it has returned any row.
+    pub fn update(&mut self, text: &str, arguments: &[DatumWithOid<'_>]) -> bool {
+        !self.rows(text, arguments, |_| ()).is_empty()
+    }
+
+    /// As [`Tables::update`]; returns what `read` makes of the rows.
+    pub fn rows<T>(
+        &mut self,
+        text: &str,
+        arguments: &[DatumWithOid<'_>],
+        read: impl FnMut(&Row<'_>) -> T,
+    ) -> Vec<T> {
         let statement = charset::encode_for_pgrx(self.sql(text));
-        self.client.update(&statement, None, arguments).or_report()
+        let rows = self.client.update(&statement, None, arguments);
+        spi::read(rows.or_report(), read)
+    }
+
+    /// As [`Tables::rows`], of a query that always returns one row.
+    pub fn one<T>(
+        &mut self,
+        text: &str,
+        arguments: &[DatumWithOid<'_>],
+        read: impl FnMut(&Row<'_>) -> T,
+    ) -> T {
+        let row = self.rows(text, arguments, read).pop();
+        row.unwrap_or_else(|| impossible("query without a row"))
     }
 
     /// Returns the registry's state, and the time by its clock at which it was checked for a loss of state. Locks the
@@ -222,16 +238,13 @@ impl<'conn> Tables<'_, 'conn> {
     /// Returns the registry's state, and locks it if requests must wait for each other.
     pub fn load_state(&mut self, lock: bool) -> State {
         let select = "SELECT lease, max_skew, horizon, quarantine,
-                CASE WHEN database = $database THEN system_identifier END,
+                CASE WHEN database = $database THEN system_identifier ELSE 0 END,
                 timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
                 xmin = written, restart_until
              FROM mint_registry.registry";
         let lock = if lock { " FOR UPDATE" } else { "" };
-        let rows = self.update(&format!("{select}{lock}"), &[]);
-        if rows.is_empty() {
-            place::missing();
-        }
-        state_of(&rows.first())
+        let state = self.rows(&format!("{select}{lock}"), &[], state_of).pop();
+        state.unwrap_or_else(|| place::missing())
     }
 
     /// Whether the leases are those that the registry has left.
@@ -242,11 +255,9 @@ impl<'conn> Tables<'_, 'conn> {
 
     /// Returns the numbers of all leases, XORed, and whether the registry itself wrote all of them.
     fn digest(&mut self) -> (i64, bool) {
-        let select = "SELECT bit_xor(id), bool_and(xmin = written)
+        let select = "SELECT coalesce(bit_xor(id), 0), coalesce(bool_and(xmin = written), true)
              FROM mint_registry.leases";
-        let row = self.update(select, &[]).first();
-        let numbers = row.get(1).or_report().unwrap_or(0);
-        (numbers, row.get(2).or_report().unwrap_or(true))
+        self.one(select, &[], |row| (row.need(1), row.need(2)))
     }
 
     /// Accepts the leases that somebody else has written.
@@ -294,11 +305,8 @@ impl<'conn> Tables<'_, 'conn> {
              WHERE $overlaps AND (assigned OR id <> $4::int8)
                  AND free_from > $5::timestamptz
              ORDER BY first_node";
-        let rows = self.update(
-            select,
-            &arguments(nodes, [id.into(), timestamp(now).into()]),
-        );
-        rows.filter_map(|row| holder_of(&row, nodes)).collect()
+        let values = arguments(nodes, [id.into(), timestamp(now).into()]);
+        self.rows(select, &values, |row| holder_of(row, nodes))
     }
 
     /// Writes a new lease, in place of those of its nodes that have ended. The caller has locked the state.
@@ -306,13 +314,11 @@ impl<'conn> Tables<'_, 'conn> {
         let delete = "DELETE FROM mint_registry.leases
              WHERE $overlaps AND lease_until <= $4::timestamptz AND NOT assigned
              RETURNING id, lease_until";
-        let rows = self.update(delete, &arguments(&lease.nodes, [timestamp(now).into()]));
-        let ended = rows.filter_map(|row| {
-            let id = row.get::<i64>(1).or_report()?;
-            Some((id, row.get(2).or_report().map(to_micros)?))
-        });
-        let (numbers, end) = ended.fold((lease.id, Micros::MIN), |(numbers, last), (id, end)| {
-            (numbers ^ id, last.max(end))
+        let values = arguments(&lease.nodes, [timestamp(now).into()]);
+        let (mut numbers, mut end) = (lease.id, Micros::MIN);
+        self.rows(delete, &values, |row| {
+            numbers ^= row.need::<i64>(1);
+            end = end.max(time(row, 2));
         });
         self.insert(lease, member);
         self.save_changes(numbers, end);
@@ -346,11 +352,8 @@ impl<'conn> Tables<'_, 'conn> {
                  AND id = $4::int8
                  AND xmin = written AND NOT assigned
              FOR UPDATE";
-        let rows = self.update(select, &arguments(nodes, [id.into()]));
-        if rows.is_empty() {
-            return None;
-        }
-        span_of(&rows.first())
+        self.rows(select, &arguments(nodes, [id.into()]), term_of)
+            .pop()
     }
 
     /// Writes the times of a lease that is renewed.
