@@ -141,7 +141,7 @@ fn switch_segment(Segments { slot, owner }: Segments, sequence: pg_sys::Oid) {
 fn remote_step(sequence: pg_sys::Oid) -> Option<u64> {
     let (rules, _) = open(sequence).definition();
     let source = source::may_be_name(&rules).then(|| source::of(sequence));
-    Some(source.flatten()?.step())
+    Some(source.flatten()?.place.step)
 }
 
 /// Raises an error for more values in a row than a segment of another server has.

@@ -91,7 +91,7 @@ fn segment_create(
             check_step(step);
             source::check(&server);
             let there = source_sequence.map_or_else(|| name.clone(), |there| there.0);
-            let sequence = create(&name, &source::clauses(&server, &there, step));
+            let sequence = create(&name, source::NAME_ONLY);
             source::record(sequence.0, &server, &there, step);
             sequence
         }

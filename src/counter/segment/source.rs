@@ -18,8 +18,7 @@ use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::NamedSegment;
 use crate::pg::worker::request::{Kind, Requests, last_failure};
 use crate::statistics::Wait;
-use mint_core::uuid::version::v5;
-use mint_core::{Rules, Uuid};
+use mint_core::Rules;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,36 +45,18 @@ struct Supplier {
     requests: Requests,
 }
 
-/// The values of a sequence that is only a name. Both are drawn when it is created, so that `nextval` fails.
-const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
-
-/// Returns the clauses of such a sequence. Its INCREMENT proves that its comment is the one that it was created
-/// with.
-pub fn clauses(server: &str, source: &str, step: i64) -> String {
-    let step = step.unsigned_abs();
-    format!(
-        "{NAME_ONLY} INCREMENT {}",
-        fingerprint(server, source, step)
-    )
-}
-
-/// Returns a hash from 3 to 2^62 + 2, by SHA-1.
-fn fingerprint(server: &str, source: &str, step: u64) -> i64 {
-    let text = format!("{}:{server}{source}:{step}", server.len());
-    let hash = v5(&Uuid::from_bytes([0; 16]), text.as_bytes());
-    let [.., a, b, c, d, e, f, g, h] = hash.into_bytes();
-    // Without the bits of the variant.
-    (i64::from_be_bytes([a, b, c, d, e, f, g, h]) & (i64::MAX >> 1)) + 3
-}
+/// The clauses of a sequence that is only a name. Both of its values are drawn when it is created, so that `nextval` fails.
+pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
 /// Whether a sequence may be such a name. Hardly any other sequence has these bounds, so hardly any is looked up.
 pub fn may_be_name(rules: &Rules) -> bool {
     (rules.min, rules.max) == (1, 2)
 }
 
-/// What the comment of such a sequence begins with. The rest is a [`Place`] as JSON. So it belongs to the owner of the
-/// sequence, is dumped and restored with it, and ends with it.
-const COMMENT: &str = "segments of ";
+/// What the comment of such a sequence begins with, for people. The last line is a [`Place`] as JSON. The comment belongs to
+/// the owner of the sequence, who could as well create another one by `segment_create`: it leads to nothing but what
+/// dblink lets the owner use. It is dumped and restored with the sequence, and ends with it.
+const COMMENT: &str = "name of a sequence on a foreign server: segment_next() draws values of that sequence, and nextval() has none\n";
 
 /// Where a sequence's segments come from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -96,36 +77,22 @@ pub struct Source {
     pub owner: String,
 }
 
-impl Source {
-    /// Reads the comment of a sequence with this INCREMENT.
-    fn read(comment: &str, owner: String, increment: i64) -> Option<Self> {
-        let place: Place = serde_json::from_str(comment.strip_prefix(COMMENT)?).ok()?;
-        let is_its_own = fingerprint(&place.server, &place.sequence, place.step) == increment;
-        is_its_own.then_some(Self { place, owner })
-    }
-
-    /// The least number of values of a segment.
-    pub fn step(&self) -> u64 {
-        self.place.step
-    }
-}
-
 /// The longest comment that is read, in bytes: the owner of a sequence can write one of 1 GB.
 const LONGEST: i32 = 65_536;
 
 /// Returns the source of a sequence, if it has one.
 pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
-    let select = "SELECT d.description, pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text, q.seqincrement
-         FROM pg_catalog.pg_class AS c
-         JOIN pg_catalog.pg_sequence AS q ON q.seqrelid OPERATOR(pg_catalog.=) c.oid
-         JOIN pg_catalog.pg_description AS d ON d.objoid OPERATOR(pg_catalog.=) c.oid
-             AND d.classoid OPERATOR(pg_catalog.=) c.tableoid AND d.objsubid OPERATOR(pg_catalog.=) 0::pg_catalog.int4
-             AND pg_catalog.octet_length(d.description) OPERATOR(pg_catalog.<=) $2::pg_catalog.int4
-         WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.oid";
+    let select = "SELECT d.description, pg_get_userbyid(c.relowner)::text
+         FROM pg_class AS c
+         JOIN pg_sequence AS q ON q.seqrelid = c.oid
+         JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = c.tableoid AND d.objsubid = 0
+             AND octet_length(d.description) <= $2
+         WHERE c.oid = $1";
     let read = |row: &CatalogRow<'_>| {
-        let comment = row.get::<DecodedText>(1)?.0;
-        let owner = row.get::<DecodedText>(2)?.0;
-        Source::read(&comment, owner, row.get(3)?)
+        let DecodedText(comment) = row.get(1)?;
+        let DecodedText(owner) = row.get(2)?;
+        let place = serde_json::from_str(comment.strip_prefix(COMMENT)?).ok()?;
+        Some(Source { place, owner })
     };
     sql::rows(select, &[sequence.into(), LONGEST.into()], read).pop()
 }
@@ -169,11 +136,9 @@ pub fn end_of(row: Row) -> Option<i64> {
 /// Returns these ends by the oids of the sequences that the role may see, without those that a session alters just now.
 pub fn ends(may_see: impl Fn(pg_sys::Oid) -> bool) -> BTreeMap<u32, i64> {
     let select = "SELECT c.oid
-         FROM pg_catalog.pg_sequence AS q
-         JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) q.seqrelid
-         WHERE q.seqmin OPERATOR(pg_catalog.=) 1::pg_catalog.int8
-             AND q.seqmax OPERATOR(pg_catalog.=) 2::pg_catalog.int8
-             AND c.relpersistence OPERATOR(pg_catalog.=) 'p'::pg_catalog.\"char\"";
+         FROM pg_sequence AS q
+         JOIN pg_class AS c ON c.oid = q.seqrelid
+         WHERE q.seqmin = 1 AND q.seqmax = 2 AND c.relpersistence = 'p'";
     let candidates = sql::rows(select, &[], |row| row.get(1).filter(|&oid| may_see(oid)));
     let names = candidates.into_iter().filter(|&oid| of(oid).is_some());
     let end = |oid: pg_sys::Oid| {
@@ -205,8 +170,7 @@ pub const SET_BEYOND: &str = "Set the sequence to the furthest \"segment_end\" i
 
 /// Raises an error unless the role may use the foreign server.
 pub fn check(server: &str) {
-    let query =
-        "SELECT pg_catalog.has_server_privilege($1::pg_catalog.text, 'USAGE'::pg_catalog.text)";
+    let query = "SELECT has_server_privilege($1, 'USAGE')";
     if sql::ask(query, DecodedText(server.to_owned()).into()) != Some(true) {
         report(
             Code::ERRCODE_INSUFFICIENT_PRIVILEGE,

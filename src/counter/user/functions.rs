@@ -43,7 +43,10 @@ fn user_sequence_create(
         format!("CREATE TABLE {name} ({columns}CONSTRAINT {constraint} CHECK (false))")
     });
     sql::run(&format!(
-        "COMMENT ON TABLE {name} IS 'a family of user sequences; INSERT is the privilege to draw'"
+        "COMMENT ON TABLE {name} IS 'a family of user sequences: user_sequence_next() draws numbers of a user from the \
+             section, a column, that has the user; there are no rows, and INSERT is the privilege to draw';
+         COMMENT ON CONSTRAINT {constraint} ON {name} IS 'keeps the table empty, and says how many sections the family \
+             was made with: in others, users would get numbers again'"
     ));
     Regclass(family)
 }

@@ -202,33 +202,55 @@ fn an_ordinary_owner_can_use_sequences_of_other_servers() {
     let refusal = user.refusal("SELECT ids.segment_create('pg_temp.orders')");
     assert_eq!(refusal.code, "0A000", "{refusal}");
     let sources: i64 = carol.one(
-        "SELECT count(*) FROM pg_description WHERE classoid = 'pg_class'::regclass AND description LIKE 'segments of %\"step\":100}'",
+        "SELECT count(*) FROM pg_description WHERE classoid = 'pg_class'::regclass AND description LIKE '%foreign server%\"step\":100}'",
     );
     assert_eq!(sources, 2);
 }
 
-/// Only the owner of a sequence can write its comment, and no comment redirects a sequence that `segment_create` did not
-/// make for it.
+/// Only the owner of a sequence can write its comment, and it leads only to what the owner may use.
 #[test]
-fn a_planted_comment_redirects_no_sequence() {
+fn a_planted_comment_redirects_no_sequence_of_others() {
     let (server, mut carol) = owner("planted comments", "carol");
     server.connect("carol").run(
         "CREATE FOREIGN DATA WRAPPER dummy; CREATE SERVER srv FOREIGN DATA WRAPPER dummy; GRANT USAGE ON FOREIGN SERVER srv TO carol;
+         CREATE SERVER closed FOREIGN DATA WRAPPER dummy;
          CREATE SEQUENCE theirs MAXVALUE 2; SELECT setval('theirs', 2); GRANT USAGE ON SEQUENCE theirs TO carol",
     );
+    let has_dblink = server
+        .connect("carol")
+        .try_run("CREATE EXTENSION dblink")
+        .is_ok();
     carol.run("CREATE SCHEMA ids; CREATE EXTENSION pg_mint SCHEMA ids");
-    let place = r#"'segments of {"server":"srv","sequence":"other","step":50}'"#;
+    carol.run("SELECT ids.segment_create('ids.orders', step => 100, source => 'srv')");
+    let comment: String = carol.one("SELECT obj_description('ids.orders'::regclass)");
+    let planted =
+        |server: &str| format!("'{}'", comment.replace("\"srv\"", &format!("\"{server}\"")));
+    let place = planted("srv");
     let refusal = carol.refusal(&format!("COMMENT ON SEQUENCE theirs IS {place}"));
     assert_eq!(refusal.code, "42501", "{refusal}");
     carol.run("CREATE SEQUENCE ids.own MAXVALUE 2; SELECT setval('ids.own', 2)");
     carol.run(&format!("COMMENT ON SEQUENCE ids.own IS {place}"));
+    carol.run("CREATE SEQUENCE ids.closed MAXVALUE 2; SELECT setval('ids.closed', 2)");
+    carol.run(&format!(
+        "COMMENT ON SEQUENCE ids.closed IS {}; SET pg_mint.max_wait = '3 s'",
+        planted("closed")
+    ));
+    for sequence in ["ids.own", "ids.orders", "ids.closed"] {
+        let refusal = carol.refusal(&format!("SELECT ids.segment_next('{sequence}')"));
+        assert_eq!(refusal.code, "55000", "{sequence}: {refusal}");
+        let is_denied = refusal
+            .detail
+            .contains("permission denied for foreign server closed");
+        assert_eq!(
+            is_denied,
+            has_dblink && sequence == "ids.closed",
+            "{refusal}"
+        );
+    }
+    // A comment that is no such place makes it an ordinary sequence that is used up.
+    carol.run("COMMENT ON SEQUENCE ids.own IS 'segments of srv'");
     let refusal = carol.refusal("SELECT ids.segment_next('ids.own')");
     assert_eq!(refusal.code, "2200H", "{refusal}");
-    // Its worker is asked for a sequence that has its own comment.
-    carol.run("SELECT ids.segment_create('ids.orders', step => 100, source => 'srv')");
-    let refusal =
-        carol.refusal("SET pg_mint.max_wait = 100; SELECT ids.segment_next('ids.orders')");
-    assert_eq!(refusal.code, "55000", "{refusal}");
 }
 
 /// The owner of the schema replaces it while a superuser's statement waits for the owner's lock.
