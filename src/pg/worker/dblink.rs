@@ -10,11 +10,10 @@ use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
-use crate::pg::worker::deadline;
 use crate::pg::worker::deadline::Limit;
 use crate::pg::worker::transaction::{Failure, Kind, attempt};
+use crate::pg::worker::{deadline, foreign_server};
 use mint_core::Micros;
-use mint_core::bytes::excerpt::excerpt;
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::SpiClient;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
@@ -150,7 +149,8 @@ impl Remote {
             ..deadline::REQUEST
         };
         let answer = in_dblink(left, |dblink| {
-            privilege::as_role(self.find_role(server), || {
+            let role = foreign_server::role_for(server, self.role.as_deref());
+            privilege::as_role(role, || {
                 if !was_open {
                     self.connect(dblink, server);
                 }
@@ -175,31 +175,6 @@ impl Remote {
             self.disconnect();
             failure
         })
-    }
-
-    /// Returns the role that connects.
-    fn find_role(&self, server: &str) -> pg_sys::Oid {
-        // dblink takes a name that it does not know for a connection string.
-        let Some(owner) = owner_of_server(server) else {
-            report(
-                Code::ERRCODE_UNDEFINED_OBJECT,
-                format!("server \"{}\" does not exist", excerpt(server)),
-            )
-            .hint("Use CREATE SERVER in this database.")
-            .raise()
-        };
-        let role = self.role.as_deref().map_or(owner, role_oid);
-        // The owner of the server decides where it leads, and as which role. dblink requires no password of a
-        // superuser: that would open any database that trusts the system user of this server.
-        if privilege::is_superuser_role(role) && !privilege::is_superuser_role(owner) {
-            report(
-                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!("owner of foreign server \"{server}\" must be a superuser"),
-            )
-            .detail("The owner decides where the connection of a superuser would go.")
-            .raise();
-        }
-        role
     }
 
     fn connect(&mut self, dblink: &str, server: &str) {
@@ -319,55 +294,29 @@ fn texts(arguments: &[&str]) -> Vec<DatumWithOid<'static>> {
 /// no others in a schema of that name.
 fn in_dblink<T>(limit: Limit, work: impl FnOnce(&str) -> T) -> Result<T, Failure> {
     attempt(limit, || {
-        let dblink = find_dblink();
-        let members = "SELECT pg_catalog.array_agg(d.objid)
-            FROM pg_catalog.pg_depend AS d
-                JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
-            WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
-                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
-                AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\"
-                AND e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name";
-        let functions: Vec<pg_sys::Oid> = sql::ask(members, "dblink".into()).unwrap_or_default();
+        let select = "SELECT quote_ident(n.nspname), ARRAY(
+                SELECT d.objid FROM pg_depend AS d
+                WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass
+                    AND d.refobjid = e.oid AND d.deptype = 'e'
+            )
+            FROM pg_extension AS e
+                JOIN pg_namespace AS n ON n.oid = e.extnamespace
+            WHERE e.extname = 'dblink'";
+        let read = |row: &Row<'_>| Some((row.need(1), row.need(2)));
+        let dblink: Option<(DecodedText, Vec<pg_sys::Oid>)> =
+            sql::rows_now(select, &[], read).pop();
+        let Some((DecodedText(schema), functions)) = dblink else {
+            report(
+                Code::ERRCODE_UNDEFINED_OBJECT,
+                "extension \"dblink\" is not installed in this database",
+            )
+            .hint("Use CREATE EXTENSION dblink in this database.")
+            .raise()
+        };
         let bound = Bound {
             functions: &functions,
             ..Bound::default()
         };
-        binding::restrict_to(bound, || work(&dblink))
+        binding::restrict_to(bound, || work(&schema))
     })
-}
-
-/// Returns the schema of dblink, quoted.
-fn find_dblink() -> String {
-    let query = "SELECT (
-        SELECT pg_catalog.quote_ident(n.nspname::pg_catalog.text)
-        FROM pg_catalog.pg_extension AS e
-            JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
-        WHERE e.extname OPERATOR(pg_catalog.=) $1::pg_catalog.name
-    )";
-    let schema = sql::ask::<DecodedText>(query, "dblink".into()).map(|schema| schema.0);
-    schema.unwrap_or_else(|| {
-        report(
-            Code::ERRCODE_UNDEFINED_OBJECT,
-            "extension \"dblink\" is not installed in this database",
-        )
-        .hint("Use CREATE EXTENSION dblink in this database.")
-        .raise()
-    })
-}
-
-/// Returns the oid of a role, or raises the server's own error.
-fn role_oid(name: &str) -> pg_sys::Oid {
-    let name = charset::c_string(name);
-    // SAFETY: a lookup in the catalogs, inside a transaction.
-    unsafe { pg_sys::get_role_oid(name.as_ptr(), false) }
-}
-
-/// Returns the owner of a foreign server, if there is one of that name.
-fn owner_of_server(name: &str) -> Option<pg_sys::Oid> {
-    let name = charset::c_string(name);
-    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe {
-        let server = pg_sys::GetForeignServerByName(name.as_ptr(), true);
-        server.as_ref().map(|server| server.owner)
-    }
 }

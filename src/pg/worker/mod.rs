@@ -2,6 +2,7 @@
 
 pub mod dblink;
 pub mod deadline;
+pub mod foreign_server;
 pub mod lifecycle;
 pub mod note;
 pub mod request;
