@@ -1,8 +1,9 @@
-//! Lists of callbacks, called in the order in which they were added.
+//! Callbacks: lists of them, called in the order in which they were added, and of the end of this process.
 
 use super::local::Local;
 use crate::pg::error::report;
-use pgrx::PgSqlErrorCode as Code;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
+use std::ffi::c_int;
 
 /// Up to sixteen functions, each added once when the library is loaded.
 pub struct Callbacks<F>([Local<Option<F>>; 16]);
@@ -28,4 +29,17 @@ impl<F: Copy> Callbacks<F> {
     pub fn all(&self) -> impl Iterator<Item = F> {
         self.0.iter().map_while(Local::get)
     }
+}
+
+/// Runs `work` when this process ends, while it still has shared memory.
+pub fn on_exit(work: fn()) {
+    // SAFETY: a function of this library, which lives as long as the process.
+    unsafe { pg_sys::before_shmem_exit(Some(run), (work as usize).into()) };
+}
+
+/// Callback of [`on_exit`].
+unsafe extern "C-unwind" fn run(_: c_int, work: pg_sys::Datum) {
+    // SAFETY: the address of a function, as it was registered.
+    let work: fn() = unsafe { std::mem::transmute(work.value()) };
+    work();
 }

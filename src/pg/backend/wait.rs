@@ -76,9 +76,9 @@ impl WaitEvent {
 /// Waits of the server under another name: it writes them to a place where nobody looks.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 mod cover {
+    use crate::pg::backend::callbacks::on_exit;
     use crate::pg::backend::local::Local;
     use pgrx::pg_sys;
-    use std::ffi::c_int;
     use std::ptr;
     use std::sync::atomic::AtomicU32;
 
@@ -92,11 +92,12 @@ mod cover {
     impl Cover {
         pub fn over(number: u32) -> Self {
             static IS_REGISTERED: Local<bool> = Local::new(false);
-            // SAFETY: the place is this process's entry; the callback is a function of this library.
+            if !IS_REGISTERED.replace(true) {
+                // A process that is terminated while it waits unwinds nothing.
+                on_exit(|| drop(Cover));
+            }
+            // SAFETY: the place is this process's entry.
             unsafe {
-                if !IS_REGISTERED.replace(true) {
-                    pg_sys::before_shmem_exit(Some(at_exit), 0_usize.into());
-                }
                 let place = pg_sys::my_wait_event_info;
                 *place = number;
                 SEEN.set(place);
@@ -117,10 +118,5 @@ mod cover {
                 }
             }
         }
-    }
-
-    /// A process that is terminated while it waits unwinds nothing.
-    unsafe extern "C-unwind" fn at_exit(_: c_int, _: pg_sys::Datum) {
-        drop(Cover);
     }
 }

@@ -1,5 +1,6 @@
 //! The life of the background workers: their start, changed settings, and their end.
 
+use crate::pg::backend::callbacks::on_exit;
 use crate::pg::backend::local::Local;
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::privilege::SEARCH_PATH;
@@ -12,7 +13,6 @@ use crate::pg::worker::transaction::attempt;
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::pg_sys;
-use std::ffi::c_int;
 
 /// What a worker waits for that has nothing to do.
 pub static IDLE: WaitEvent = WaitEvent::new(c"MintWorkerMain");
@@ -71,19 +71,6 @@ fn serve_database_owner() {
         // SAFETY: this process's own entry. Others read the role to decide who may send signals.
         unsafe { (*pg_sys::MyProc).roleId = owner };
     }
-}
-
-/// Runs `work` when this process ends, while it still has shared memory.
-pub fn on_exit(work: fn()) {
-    // SAFETY: a function of this library, which lives as long as the process.
-    unsafe { pg_sys::before_shmem_exit(Some(run), (work as usize).into()) };
-}
-
-/// Callback of [`on_exit`].
-unsafe extern "C-unwind" fn run(_: c_int, work: pg_sys::Datum) {
-    // SAFETY: the address of a function, as it was registered.
-    let work: fn() = unsafe { std::mem::transmute(work.value()) };
-    work();
 }
 
 /// Waits for at most `span` until there is a request after the one that the worker saw before its work, or the worker is

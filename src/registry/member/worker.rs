@@ -3,6 +3,7 @@
 //!
 //! A session that finds no worker starts one. Its state lies in shared memory, so that the next worker continues.
 
+use crate::pg::backend::callbacks::on_exit;
 use crate::pg::backend::orphan;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::machine::clock;
@@ -45,7 +46,11 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     if !lifecycle::begin(leases::requests()) {
         return;
     }
-    orphan::on_end(end::end_all);
+    on_exit(|| {
+        if orphan::is_orphan() {
+            end::end_all();
+        }
+    });
     let mut worker = Worker::new();
     while !ends() {
         let seen = leases::requests().last();
