@@ -2,9 +2,12 @@
 
 pub mod common;
 pub mod exhausted;
+pub mod last_used;
+pub mod row_estimate;
 pub mod segment;
 pub mod sequence_table;
 pub mod settings;
+pub mod slot_table;
 pub mod ticket;
 pub mod user;
 

@@ -3,9 +3,9 @@
 //! `sequence_table` itself is SQL over `generate_series`, so that the planner inlines the call: its rows stream, also
 //! in FROM, where the rows of a function would be stored first.
 
+use crate::counter::row_estimate;
+use crate::counter::row_estimate::Argument;
 use crate::pg::charset::excerpt;
-use crate::pg::datum::row_estimate;
-use crate::pg::datum::row_estimate::Argument;
 use crate::pg::datum::text::Text;
 use crate::pg::error::OrReport;
 use mint_core::{SequenceTable, SequenceTableError};

@@ -10,5 +10,4 @@ pub mod ports;
 pub mod sequence;
 pub mod shmem;
 pub mod size_setting;
-pub mod slot_table;
 pub mod worker;

@@ -6,12 +6,12 @@ use crate::counter::segment::session::{
 };
 use crate::counter::segment::slots::{Segments, Slot};
 use crate::counter::segment::{slots, source};
+use crate::counter::slot_table::Key;
 use crate::pg::backend::recovery;
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
 use crate::pg::sequence;
 use crate::pg::sequence::Lock;
-use crate::pg::slot_table::Key;
 use crate::statistics::{self, Count, Wait};
 use mint_core::counter::segment::Switch;
 use mint_core::{Draw, Values};

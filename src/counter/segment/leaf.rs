@@ -4,11 +4,23 @@
 use crate::counter::segment::functions::create_exactly;
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::trigger;
 use crate::pg::error::report;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys};
+
+/// Returns the trigger that a call is of, or raises the error of a function that is called as no trigger.
+#[track_caller]
+fn trigger_of<'a>(call: pg_sys::FunctionCallInfo, function: &str) -> PgTrigger<'a> {
+    // SAFETY: the call is the server's, as it came; all that it points to outlives the call of the function.
+    unsafe { PgTrigger::from_fcinfo(&*call) }.unwrap_or_else(|_| {
+        report(
+            Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+            format!("function \"{function}\" was not called by trigger manager"),
+        )
+        .raise()
+    })
+}
 
 /// Makes the segment of a row that is inserted into the view. Declared by hand, as a function that pgrx declares a
 /// trigger panics where it is called as an ordinary function.
@@ -16,7 +28,7 @@ use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys}
     sql = "CREATE FUNCTION mint.leaf_alloc_insert() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
 )]
 fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
-    let trigger = trigger::of_call(call, "leaf_alloc_insert");
+    let trigger = trigger_of(call, "leaf_alloc_insert");
     let row = insert_row(&trigger).and_then(PgHeapTuple::into_trigger_datum);
     // A trigger returns no row as a pointer that is null, and no NULL.
     Internal::from(Some(row.unwrap_or(pg_sys::Datum::null())))
@@ -65,7 +77,7 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     sql = "CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
 )]
 fn leaf_alloc_refuse(call: pg_sys::FunctionCallInfo) -> Internal {
-    let trigger = trigger::of_call(call, "leaf_alloc_refuse");
+    let trigger = trigger_of(call, "leaf_alloc_refuse");
     let column = |row: &PgHeapTuple<'_, _>, name| row.get_by_name::<i64>(name).ok().flatten();
     let step = |row: &PgHeapTuple<'_, _>| row.get_by_name::<i32>("step").ok().flatten();
     let (old, new) = (trigger.old(), trigger.new());

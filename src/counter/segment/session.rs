@@ -4,16 +4,16 @@
 //! segments if a session has set the sequence to another value; a running statement may still draw from them.
 
 use crate::counter::exhausted::IN_RECOVERY;
+use crate::counter::last_used::LastUsed;
 use crate::counter::segment::slots;
 use crate::counter::segment::slots::Segments;
+use crate::counter::slot_table::Key;
 use crate::pg::backend::discard::on_discard;
-use crate::pg::backend::last_used::LastUsed;
 use crate::pg::backend::local::Local;
 use crate::pg::backend::{recovery, statement};
 use crate::pg::catalog::{invalidation, privilege, relation, sql};
 use crate::pg::error::report;
 use crate::pg::sequence::{Lock, Sequence};
-use crate::pg::slot_table::Key;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// A sequence that this session has drawn from.

@@ -1,6 +1,8 @@
 //! The segments of sequences in shared memory, each sequence's in a slot.
 
 use crate::counter::settings;
+use crate::counter::slot_table;
+use crate::counter::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::backend::callbacks::on_exit;
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
@@ -8,8 +10,6 @@ use crate::pg::sequence::{Position, Row, is_before_checkpoint};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
-use crate::pg::slot_table;
-use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
 use crate::pg::worker::request::Requests;
 use crate::statistics::{self, Count};
 use mint_core::counter::segment::{LONGEST, Owner, SegmentState};

@@ -1,9 +1,9 @@
 //! Drawing numbers of users.
 
 use crate::counter::exhausted::IN_RECOVERY;
+use crate::counter::last_used::LastUsed;
 use crate::counter::user::sections::SectionRef;
 use crate::counter::user::{family, sections, users};
-use crate::pg::backend::last_used::LastUsed;
 use crate::pg::backend::local::Local;
 use crate::pg::backend::lock::{lock_until_commit, try_lock_until_commit};
 use crate::pg::backend::recovery;

@@ -1,7 +1,8 @@
 //! Sections of user sequences in shared memory: each a ceiling on the page of a sequence of its own.
 
-use crate::counter::settings;
+use crate::counter::slot_table::{Key, Owners, Tag, Tagged};
 use crate::counter::user::users;
+use crate::counter::{settings, slot_table};
 use crate::pg::catalog::{extension, privilege, relation, sql};
 use crate::pg::error::report;
 use crate::pg::machine::clock;
@@ -9,8 +10,7 @@ use crate::pg::sequence::{Lock, Position, Sequence};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
-use crate::pg::slot_table::{Key, Owners, Tag, Tagged};
-use crate::pg::{error, sequence, slot_table};
+use crate::pg::{error, sequence};
 use crate::statistics::{self, Count};
 use mint_core::counter::section::Evicted;
 use mint_core::counter::user_bucket::Owner;

@@ -3,8 +3,6 @@
 pub mod callbacks;
 pub mod discard;
 pub mod guc;
-pub mod hurry;
-pub mod last_used;
 pub mod local;
 pub mod lock;
 pub mod orphan;

@@ -6,8 +6,6 @@ pub mod fixed_order;
 pub mod json;
 pub mod list;
 pub mod regclass;
-pub mod row_estimate;
 pub mod text;
 pub mod timestamp;
-pub mod trigger;
 pub mod uuid;

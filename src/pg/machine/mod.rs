@@ -6,5 +6,4 @@ pub mod host;
 pub mod random;
 pub mod relation_file;
 pub mod server;
-pub mod state_file;
 pub mod wal;

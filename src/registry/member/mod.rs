@@ -8,6 +8,7 @@ pub mod functions;
 pub mod leases;
 pub mod request;
 pub mod slot;
+pub mod state_file;
 pub mod tasks;
 pub mod trouble;
 pub mod usage;

@@ -1,6 +1,5 @@
 //! The registry of nodes in SQL: its administrator's functions, and those that members call.
 
-use crate::pg::backend::hurry;
 use crate::pg::catalog::privilege;
 use crate::pg::datum::json::JsonText;
 use crate::pg::datum::text::DecodedText;
@@ -11,6 +10,7 @@ use crate::registry::protocol;
 use crate::registry::protocol::{
     LeaseAnswer, LeaseRequest, NumberedTerm, PROTOCOL, ReleaseAnswer, Request, Unreadable,
 };
+use crate::registry::server::commit_deadline;
 use crate::registry::server::request::{Limits, Member, Nodes, multirange, printable};
 use crate::registry::server::{admin, assign, grant};
 use mint_core::Micros;
@@ -183,7 +183,7 @@ fn registry_prepare_restart(
 fn registry_request(request: JsonText) -> JsonText {
     /// Milliseconds. The registry's row stays locked from the answer to the commit.
     const COMMIT_WITHIN: i32 = 300;
-    hurry::refuse_block(c"mint.registry_request()");
+    commit_deadline::refuse_block(c"mint.registry_request()");
     let request = protocol::read(&request.0).unwrap_or_else(|why| refuse_request(why));
     let answer = JsonText(match request {
         Request::Lease(asked) => {
@@ -195,7 +195,7 @@ fn registry_request(request: JsonText) -> JsonText {
             released: grant::release(id, until),
         }),
     });
-    hurry::commit_within(COMMIT_WITHIN);
+    commit_deadline::commit_within(COMMIT_WITHIN);
     visitor::leave_when_stopping();
     answer
 }

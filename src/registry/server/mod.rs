@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod assign;
+pub mod commit_deadline;
 pub mod free;
 pub mod functions;
 pub mod grant;

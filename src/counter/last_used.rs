@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// An entry for each oid, which lasts as long as the session. Mutable parts of an entry are [`super::local::Local`].
+/// An entry for each oid, which lasts as long as the session. Mutable parts of an entry are [`Local`](crate::pg::backend::local::Local).
 pub struct LastUsed<T: 'static> {
     nothing: &'static T,
     recent: Cell<&'static T>,
