@@ -6,7 +6,7 @@ use pgrx::{FromDatum, Internal, is_a, pg_sys};
 
 /// The value of a constant argument.
 #[derive(Debug, Clone, Copy)]
-pub enum Argument<'a> {
+pub enum ConstantArgument<'a> {
     /// NULL.
     Null,
     /// A bigint.
@@ -18,7 +18,7 @@ pub enum Argument<'a> {
 /// Answers a request of the planner for the number of rows, if all arguments are constants.
 pub fn answer(
     mut request: Internal,
-    rows: impl FnOnce(&[Argument<'_>]) -> Option<f64>,
+    rows: impl FnOnce(&[ConstantArgument<'_>]) -> Option<f64>,
 ) -> Internal {
     // A support function without an answer returns a null pointer, which is not NULL.
     let mut answer = pg_sys::Datum::from(0);
@@ -42,7 +42,7 @@ pub fn answer(
 ///
 /// # Safety
 /// The planner made the request.
-unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Argument<'a>>> {
+unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<ConstantArgument<'a>>> {
     // SAFETY: the tag says that the call is a FuncExpr, whose arguments are a list of expressions.
     unsafe {
         if !is_a(request.node, pg_sys::NodeTag::T_FuncExpr) {
@@ -56,7 +56,7 @@ unsafe fn arguments<'a>(request: &pg_sys::SupportRequestRows) -> Option<Vec<Argu
 
 /// # Safety
 /// `expression` is a node.
-unsafe fn constant<'a>(expression: *mut pg_sys::Node) -> Option<Argument<'a>> {
+unsafe fn constant<'a>(expression: *mut pg_sys::Node) -> Option<ConstantArgument<'a>> {
     // SAFETY: the tag says that it is a constant, and the constant has the type of its value.
     unsafe {
         if !is_a(expression, pg_sys::NodeTag::T_Const) {
@@ -65,9 +65,9 @@ unsafe fn constant<'a>(expression: *mut pg_sys::Node) -> Option<Argument<'a>> {
         let constant = &*expression.cast::<pg_sys::Const>();
         let value = constant.constvalue;
         match constant.consttype {
-            _ if constant.constisnull => Some(Argument::Null),
-            pg_sys::INT8OID => i64::from_datum(value, false).map(Argument::Number),
-            pg_sys::TEXTOID => Text::from_datum(value, false).map(Argument::Text),
+            _ if constant.constisnull => Some(ConstantArgument::Null),
+            pg_sys::INT8OID => i64::from_datum(value, false).map(ConstantArgument::Number),
+            pg_sys::TEXTOID => Text::from_datum(value, false).map(ConstantArgument::Text),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@
 //! in FROM, where the rows of a function would be stored first.
 
 use crate::counter::row_estimate;
-use crate::counter::row_estimate::Argument;
+use crate::counter::row_estimate::ConstantArgument;
 use crate::pg::charset::excerpt;
 use crate::pg::datum::text::Text;
 use crate::pg::error::OrReport;
@@ -46,11 +46,11 @@ fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
 fn sequence_table_support(request: Internal) -> Internal {
     row_estimate::answer(request, |arguments| {
         let table = match *arguments {
-            [Argument::Text(name)] => named(name),
+            [ConstantArgument::Text(name)] => named(name),
             [
-                Argument::Number(start),
-                Argument::Number(stop),
-                Argument::Number(step),
+                ConstantArgument::Number(start),
+                ConstantArgument::Number(stop),
+                ConstantArgument::Number(step),
             ] => SequenceTable::new(start, stop, step),
             // An argument is NULL.
             _ => return Some(0.0),

@@ -18,14 +18,14 @@ const WAYS: usize = 64;
 /// Identifies a sequence: one that was altered, recreated, or is of another incarnation of its database has another
 /// key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Key {
+pub struct SlotKey {
     database: u32,
     incarnation: u32,
     sequence: u32,
     file: u32,
 }
 
-impl Key {
+impl SlotKey {
     /// Returns the key of a sequence of this database and the file of its page.
     pub fn new((sequence, file): (pg_sys::Oid, pg_sys::Oid)) -> Self {
         Self {
@@ -51,9 +51,9 @@ pub struct Tag {
 }
 
 impl Tag {
-    fn key(&self) -> Key {
+    fn key(&self) -> SlotKey {
         let read = |part: &AtomicU32| part.load(Ordering::Relaxed);
-        Key {
+        SlotKey {
             database: read(&self.database),
             incarnation: read(&self.incarnation),
             sequence: read(&self.sequence),
@@ -68,7 +68,7 @@ impl Tag {
 
     /// Returns the file of the sequence's page, in this tablespace.
     pub fn file(&self, tablespace: u32) -> File {
-        let Key { database, file, .. } = self.key();
+        let SlotKey { database, file, .. } = self.key();
         File {
             tablespace,
             database,
@@ -83,7 +83,7 @@ impl Tag {
 
     /// Returns the sequence, and the number of the file that had its page when the slot was given to it.
     pub fn page(&self) -> (u32, u32) {
-        let Key { sequence, file, .. } = self.key();
+        let SlotKey { sequence, file, .. } = self.key();
         (sequence, file)
     }
 
@@ -93,7 +93,7 @@ impl Tag {
     }
 
     /// Gives the slot to a sequence.
-    pub fn set(&self, key: Key) {
+    pub fn set(&self, key: SlotKey) {
         self.note_use(clock::now());
         self.sequence.store(key.sequence, Ordering::Relaxed);
         self.incarnation.store(key.incarnation, Ordering::Relaxed);
@@ -129,7 +129,7 @@ pub trait Tagged {
 }
 
 /// Returns the set in which a sequence has its slot.
-pub fn set_of<S>(slots: &'static [S], key: Key) -> &'static [S] {
+pub fn set_of<S>(slots: &'static [S], key: SlotKey) -> &'static [S] {
     let sets = (slots.len() / WAYS).max(1);
     let mixed = fibonacci(u64::from(key.database) << 32 | u64::from(key.sequence));
     let set = (mixed >> 32) as usize % sets;
@@ -137,12 +137,12 @@ pub fn set_of<S>(slots: &'static [S], key: Key) -> &'static [S] {
 }
 
 /// Returns the slot of a sequence.
-pub fn find<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
+pub fn find<S: Tagged>(set: &[S], key: SlotKey) -> Option<&S> {
     set.iter().find(|slot| slot.tag().key() == key)
 }
 
 /// Returns slots of the same sequence before it was altered, or of a dropped database with the same oid.
-pub fn earlier<S: Tagged>(set: &[S], key: Key) -> impl Iterator<Item = &S> {
+pub fn earlier<S: Tagged>(set: &[S], key: SlotKey) -> impl Iterator<Item = &S> {
     set.iter().filter(move |slot| {
         let other = slot.tag().key();
         (other.database, other.sequence) == (key.database, key.sequence) && other != key
@@ -151,11 +151,11 @@ pub fn earlier<S: Tagged>(set: &[S], key: Key) -> impl Iterator<Item = &S> {
 
 /// Returns the slot of the same page in another incarnation of the database: before that was altered, or of a dropped
 /// one with the same oid.
-pub fn other_incarnation<S: Tagged>(set: &[S], key: Key) -> Option<&S> {
+pub fn other_incarnation<S: Tagged>(set: &[S], key: SlotKey) -> Option<&S> {
     let incarnation = |slot: &&S| slot.tag().incarnation.load(Ordering::Relaxed);
     set.iter().find(|slot| {
         let incarnation = incarnation(slot);
-        incarnation != key.incarnation && slot.tag().key() == Key { incarnation, ..key }
+        incarnation != key.incarnation && slot.tag().key() == SlotKey { incarnation, ..key }
     })
 }
 

@@ -5,7 +5,7 @@
 //! those in memory.
 
 use crate::pg::backend::orphan;
-use crate::pg::catalog::sequence::{Definition, definition};
+use crate::pg::catalog::sequence::{SequenceDefinition, definition};
 use crate::pg::error::report;
 pub use crate::pg::machine::wal::{Position, flush, flush_soon, is_before_checkpoint};
 use mint_core::Rules;
@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 /// The only row of a sequence; see `FormData_pg_sequence_data`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub struct Row {
+pub struct SequenceRow {
     /// The last value issued, or the next one when none was.
     pub last_value: i64,
     /// How many logged values are left.
@@ -115,7 +115,7 @@ impl Sequence {
 
     /// Reads the row of a permanent sequence without waiting, if no other session has a conflicting lock. **Whether the user
     /// may read it is for the caller to check.**
-    pub fn peek(oid: pg_sys::Oid) -> Option<Row> {
+    pub fn peek(oid: pg_sys::Oid) -> Option<SequenceRow> {
         let sequence = Self {
             relation: relation_at_once(oid, Lock::Read)?,
             lock: Some(Lock::Read),
@@ -200,7 +200,7 @@ impl Sequence {
     }
 
     /// Reads the row.
-    pub fn row(&self) -> Row {
+    pub fn row(&self) -> SequenceRow {
         self.with_page(BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
             unsafe { *row_of(page) }
@@ -208,7 +208,7 @@ impl Sequence {
     }
 
     /// Returns what `test` says of the row and the position of its last change. Both stay so until it returns.
-    pub fn is_at(&self, test: impl FnOnce(Row, Position) -> bool) -> bool {
+    pub fn is_at(&self, test: impl FnOnce(SequenceRow, Position) -> bool) -> bool {
         self.with_page(BUFFER_LOCK_SHARE, |_, page| {
             // SAFETY: the page is locked and was checked.
             let (row, position) = unsafe { (*row_of(page), position_of(page)) };
@@ -217,7 +217,7 @@ impl Sequence {
     }
 
     /// Reads the row of pg_sequence. The lock keeps it.
-    fn catalog_row(&self) -> Definition {
+    fn catalog_row(&self) -> SequenceDefinition {
         let row = definition(self.identity().0);
         row.unwrap_or_else(|| {
             report(
@@ -251,7 +251,10 @@ impl Sequence {
 
     /// Passes the row to `decide` under the page's lock, and writes and logs the row that it returns. Returns the row
     /// in the page, and the WAL position that makes it durable once flushed.
-    pub fn update(&mut self, decide: impl FnOnce(Row) -> Option<Row>) -> (Row, Position) {
+    pub fn update(
+        &mut self,
+        decide: impl FnOnce(SequenceRow) -> Option<SequenceRow>,
+    ) -> (SequenceRow, Position) {
         self.update_then(|row, _| decide(row), |_| ())
     }
 
@@ -261,9 +264,9 @@ impl Sequence {
     /// Ends an orphan: what it would write here, another server may be issuing by now.
     pub fn update_then(
         &mut self,
-        decide: impl FnOnce(Row, Position) -> Option<Row>,
+        decide: impl FnOnce(SequenceRow, Position) -> Option<SequenceRow>,
         then: impl FnOnce(Position),
-    ) -> (Row, Position) {
+    ) -> (SequenceRow, Position) {
         orphan::refuse();
         self.with_page(BUFFER_LOCK_EXCLUSIVE, |buffer, page| {
             // SAFETY: the page is locked and was checked.
@@ -290,7 +293,7 @@ impl Sequence {
     /// As [`Sequence::update`], for the value only: writes it as issued, with no values logged ahead.
     pub fn raise(&mut self, decide: impl FnOnce(i64) -> Option<i64>) -> (i64, Position) {
         let (row, position) = self.update(|row| {
-            Some(Row {
+            Some(SequenceRow {
                 last_value: decide(row.last_value)?,
                 log_count: 0,
                 is_called: true,
@@ -354,13 +357,15 @@ fn relation_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<pg_sys::Relation> {
 ///
 /// # Safety
 /// `page` is of a sequence, and stays locked while the result is used.
-unsafe fn row_of(page: pg_sys::Page) -> *mut Row {
+unsafe fn row_of(page: pg_sys::Page) -> *mut SequenceRow {
     // SAFETY: a sequence's page has one tuple; its header has the offset of its data.
     unsafe {
         let item = pg_sys::PageGetItemId(page, 1);
         let tuple = pg_sys::PageGetItem(page, item).cast::<u8>();
         let header = tuple.cast::<pg_sys::HeapTupleHeaderData>();
-        tuple.add(usize::from((*header).t_hoff)).cast::<Row>()
+        tuple
+            .add(usize::from((*header).t_hoff))
+            .cast::<SequenceRow>()
     }
 }
 

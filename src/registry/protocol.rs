@@ -135,14 +135,14 @@ struct Version {
 
 /// Why a message cannot be read.
 #[derive(Debug)]
-pub enum Unreadable {
+pub enum UnreadableMessage {
     /// It is of a protocol that this library does not know.
     Protocol(i64),
     /// It lacks something, or something is of another type or out of range.
     Malformed(String),
 }
 
-impl From<serde_json::Error> for Unreadable {
+impl From<serde_json::Error> for UnreadableMessage {
     fn from(error: serde_json::Error) -> Self {
         // It quotes the sender.
         Self::Malformed(one_line(&error.to_string()))
@@ -161,12 +161,12 @@ pub fn write<T: Serialize>(body: &T) -> String {
 /// Reads a message.
 ///
 /// # Errors
-/// [`Unreadable`] says why.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
+/// [`UnreadableMessage`] says why.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, UnreadableMessage> {
     let message: Value = serde_json::from_str(text)?;
     let Version { protocol } = Version::deserialize(&message)?;
     if protocol != i64::from(PROTOCOL) {
-        return Err(Unreadable::Protocol(protocol));
+        return Err(UnreadableMessage::Protocol(protocol));
     }
     Ok(T::deserialize(message)?)
 }

@@ -141,28 +141,28 @@ pub fn is_assigned() -> bool {
 /// Defines the settings; with a registry set, nodes are leased through `grantor`. Called once, when the library is loaded.
 pub fn init(grantor: &'static dyn Grantor) {
     GRANTOR.set(Some(grantor));
-    define_parsed::<Nodes>(
+    define_parsed::<NodesSetting>(
         c"pg_mint.nodes",
         c"Sets the nodes that this server leases from the registry.",
         c"Nodes and ranges of nodes, like 5, 100-163. That of pg_mint.node is leased as well.",
         &NODES,
         GucContext::Sighup,
     );
-    define_parsed::<Registry>(
+    define_parsed::<RegistrySetting>(
         c"pg_mint.registry",
         c"Sets the foreign server of the registry that grants leases of nodes.",
         c"Empty means that there is none: the nodes of this server are trusted as they are set.",
         &REGISTRY,
         GucContext::Sighup,
     );
-    define_parsed::<Access>(
+    define_parsed::<AccessSetting>(
         c"pg_mint.registry_database",
         c"Sets the database that has the foreign server of the registry, and dblink.",
         c"A change releases all leases, and requests new ones from there.",
         &DATABASE,
         GucContext::Sighup,
     );
-    define_parsed::<Access>(
+    define_parsed::<AccessSetting>(
         c"pg_mint.registry_role",
         c"Sets the role whose user mapping is used to connect to the registry.",
         c"Empty means the owner of the foreign server. A change releases all leases, and requests new ones.",
@@ -183,12 +183,12 @@ pub fn init(grantor: &'static dyn Grantor) {
 
 /// The value of `pg_mint.nodes`.
 #[derive(Default)]
-struct Nodes;
+struct NodesSetting;
 
-impl ParsedGuc for Nodes {
+impl ParsedGuc for NodesSetting {
     fn parse(text: &str) -> Result<Self, String> {
         let refusal = |error: NodesError| sentence(&error.to_string());
-        parse_nodes(text).map(|_| Nodes).map_err(refusal)
+        parse_nodes(text).map(|_| NodesSetting).map_err(refusal)
     }
 
     fn assign(self) {
@@ -198,14 +198,14 @@ impl ParsedGuc for Nodes {
 
 /// The value of `pg_mint.registry`.
 #[derive(Default)]
-struct Registry {
+struct RegistrySetting {
     is_set: bool,
 }
 
-impl ParsedGuc for Registry {
+impl ParsedGuc for RegistrySetting {
     fn parse(text: &str) -> Result<Self, String> {
         let is_set = !text.is_empty();
-        Ok(Registry { is_set })
+        Ok(RegistrySetting { is_set })
     }
 
     fn assign(self) {
@@ -216,11 +216,11 @@ impl ParsedGuc for Registry {
 
 /// The value of a setting that says how the registry is reached.
 #[derive(Default)]
-struct Access;
+struct AccessSetting;
 
-impl ParsedGuc for Access {
+impl ParsedGuc for AccessSetting {
     fn parse(_: &str) -> Result<Self, String> {
-        Ok(Access)
+        Ok(AccessSetting)
     }
 
     fn assign(self) {

@@ -1,9 +1,9 @@
 //! The rules by which a registry keeps an assigned node with one server, and tells the server from its copies.
 //!
-//! The registry and the server agree on a new [`Key`] at each grant and renewal. The server writes the next one to its disk
-//! before it asks, beside those before: so a lost answer is survived, and so is a registry that has lost its last commits. A
-//! copy of the disk has the keys of the time when it was made. Of two copies, the first that asks makes the keys of the other
-//! outdated, which hears so at its next request.
+//! The registry and the server agree on a new [`AgreedKey`] at each grant and renewal. The server writes the next one
+//! to its disk before it asks, beside those before: so a lost answer is survived, and so is a registry that has lost its
+//! last commits. A copy of the disk has the keys of the time when it was made. Of two copies, the first that asks makes
+//! the keys of the other outdated, which hears so at its next request.
 //!
 //! While a lease lasts, a key alone is not enough: the running server has its [`Proof::instance`] in memory only. A server
 //! that was started again has another one, as a copy has, and gets a lease when the last one has ended.
@@ -18,21 +18,21 @@ pub const KEYS: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "(i64, i64)", into = "(i64, i64)"))]
-pub struct Key {
+pub struct AgreedKey {
     /// Counts the keys of a server.
     pub counter: i64,
     /// A random number.
     pub number: i64,
 }
 
-impl From<(i64, i64)> for Key {
+impl From<(i64, i64)> for AgreedKey {
     fn from((counter, number): (i64, i64)) -> Self {
         Self { counter, number }
     }
 }
 
-impl From<Key> for (i64, i64) {
-    fn from(key: Key) -> Self {
+impl From<AgreedKey> for (i64, i64) {
+    fn from(key: AgreedKey) -> Self {
         (key.counter, key.number)
     }
 }
@@ -43,7 +43,7 @@ pub struct Tenant {
     /// [`Proof::origin`].
     pub origin: i64,
     /// The key that was agreed on last.
-    pub key: Key,
+    pub key: AgreedKey,
     /// [`Proof::instance`] of the last grant; none after an eviction.
     pub instance: Option<i64>,
 }
@@ -67,9 +67,9 @@ pub struct Proof {
     pub origin: i64,
     /// The keys on its disk, the oldest first: at most [`KEYS`]. Of the last ones the registry may have heard or not.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub keys: Vec<Key>,
+    pub keys: Vec<AgreedKey>,
     /// The key to agree on now; it is on the disk as well. None keeps the last one.
-    pub next: Option<Key>,
+    pub next: Option<AgreedKey>,
     /// A random number that the server has in memory only, from its start to its end.
     pub instance: i64,
 }
@@ -122,7 +122,7 @@ impl Proof {
 
     /// Returns whether the key is one of the server's history. It is, too, if it is older than all that the server keeps:
     /// then the registry has lost more than those, as one that was restored from a backup.
-    fn has(&self, key: Key) -> bool {
+    fn has(&self, key: AgreedKey) -> bool {
         let is_kept = self.keys.contains(&key) || self.next == Some(key);
         let oldest = self.keys.first().map(|oldest| oldest.counter);
         is_kept || oldest.is_some_and(|oldest| key.counter < oldest)

@@ -1,13 +1,13 @@
 //! Assigned nodes: who is let in, and when.
 
-use mint_core::registry::assigned_rules::{Key, Proof, Standing, Stranger, Tenancy, Tenant};
+use mint_core::registry::assigned_rules::{AgreedKey, Proof, Standing, Stranger, Tenancy, Tenant};
 use mint_core::{Denial, Identity, LeaseTerm, Micros, Registry};
 
 const SECOND: Micros = 1_000_000;
 const NOW: Micros = 1_000 * SECOND;
 
-fn key(counter: i64) -> Key {
-    Key {
+fn key(counter: i64) -> AgreedKey {
+    AgreedKey {
         counter,
         number: counter * 100,
     }

@@ -4,9 +4,9 @@ use crate::counter::segment::refill::{prefetch, refill, take};
 use crate::counter::segment::session::{
     find_segments, forget, last_of, open, open_for, open_with, recent, set_last,
 };
-use crate::counter::segment::slots::{Segments, Slot};
+use crate::counter::segment::slots::{Segments, SegmentsSlot};
 use crate::counter::segment::{slots, source};
-use crate::counter::slot_table::Key;
+use crate::counter::slot_table::SlotKey;
 use crate::pg::backend::recovery;
 use crate::pg::catalog::privilege;
 use crate::pg::error::report;
@@ -62,13 +62,14 @@ pub fn current(oid: pg_sys::Oid) -> Option<i64> {
     let privileges = pg_sys::ACL_USAGE | pg_sys::ACL_SELECT;
     let sequence = open_with(oid, Lock::Read, privileges);
     let (rules, cache) = sequence.definition();
-    let is_stale =
-        |slot: &Slot| sequence.is_at(|row, logged| slot.is_stale(row, logged, &rules, cache));
+    let is_stale = |slot: &SegmentsSlot| {
+        sequence.is_at(|row, logged| slot.is_stale(row, logged, &rules, cache))
+    };
     // The segments are in the memory of the primary.
     let drawn = if recovery::is_in_progress() {
         None
     } else {
-        slots::state(Key::new(sequence.identity()), is_stale).and_then(|state| state.last)
+        slots::state(SlotKey::new(sequence.identity()), is_stale).and_then(|state| state.last)
     };
     drawn.or_else(|| {
         let row = sequence.row();

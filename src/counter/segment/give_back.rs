@@ -17,15 +17,15 @@ use crate::pg::backend::{orphan, recovery};
 use crate::pg::error;
 use crate::pg::machine::{clock, server};
 use crate::pg::sequence::Sequence;
-use crate::pg::worker::deadline::Limit;
-use crate::pg::worker::request::Kind;
+use crate::pg::worker::deadline::TimeLimit;
+use crate::pg::worker::mailbox::WorkerKind;
 use crate::pg::worker::transaction::attempt;
 use crate::pg::worker::{deadline, lifecycle};
 use mint_core::Micros;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 
-static KIND: Kind = Kind {
+static KIND: WorkerKind = WorkerKind {
     name: "pg_mint give-back",
     function: "pg_mint_give_back",
     argument: 0,
@@ -68,7 +68,7 @@ fn await_drawers() {
 
 /// Gives back what was not drawn from the segments of all sequences.
 fn give_all_back() {
-    const LIMIT: Limit = Limit {
+    const LIMIT: TimeLimit = TimeLimit {
         usual: 3_000_000,
         ending: 30_000_000,
     };

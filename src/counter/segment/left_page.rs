@@ -1,7 +1,7 @@
 //! The pages that segments were taken from, and what was not drawn of these.
 
-use crate::counter::segment::slots::{Segments, Slot, memory};
-use crate::pg::sequence::{File, Position, Row};
+use crate::counter::segment::slots::{Segments, SegmentsSlot, memory};
+use crate::pg::sequence::{File, Position, SequenceRow};
 use crate::statistics;
 use std::sync::atomic::Ordering;
 
@@ -19,7 +19,7 @@ pub struct LeftPage {
 /// Returns the pages that all segments of the server were taken from.
 pub fn left_pages() -> Vec<LeftPage> {
     statistics::map();
-    let page = |slot: &'static Slot| {
+    let page = |slot: &'static SegmentsSlot| {
         let (owner, page) = slot.read(|slot| {
             let noted = slot.noted.load(Ordering::Relaxed);
             let position = slot.position.load(Ordering::Relaxed);
@@ -41,7 +41,7 @@ pub fn left_pages() -> Vec<LeftPage> {
 impl LeftPage {
     /// Closes the segments if the page is still as it was left, and returns the row that gives what was not drawn from them
     /// back to the sequence. Nobody draws from them any more. **Under the page's lock.**
-    pub fn without_unissued(&self, found: Row, logged: Position) -> Option<Row> {
+    pub fn without_unissued(&self, found: SequenceRow, logged: Position) -> Option<SequenceRow> {
         let is_as_left = found.is_called && found.log_count == 0 && found.last_value == self.value;
         if logged != self.position || !is_as_left {
             return None;
@@ -56,7 +56,7 @@ impl LeftPage {
         if unissued.end != self.value {
             return None;
         }
-        Some(Row {
+        Some(SequenceRow {
             last_value: unissued.issued.unwrap_or(unissued.next),
             log_count: 0,
             is_called: unissued.issued.is_some(),

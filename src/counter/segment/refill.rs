@@ -6,9 +6,9 @@
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
-use crate::counter::segment::slots::{Slot, sequence_state};
+use crate::counter::segment::slots::{SegmentsSlot, sequence_state};
 use crate::counter::segment::{give_back, slots, source};
-use crate::counter::slot_table::Key;
+use crate::counter::slot_table::SlotKey;
 use crate::counter::{exhausted, settings};
 use crate::pg::backend::recovery;
 use crate::pg::catalog::sql;
@@ -16,7 +16,7 @@ use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
-use crate::pg::sequence::{Row, Sequence};
+use crate::pg::sequence::{Sequence, SequenceRow};
 use crate::statistics;
 use mint_core::counter::segment::LONGEST;
 use mint_core::{Rules, SequenceState, Values};
@@ -24,8 +24,8 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-fn row(values: Values) -> Row {
-    Row {
+fn row(values: Values) -> SequenceRow {
+    SequenceRow {
         last_value: values.last(),
         log_count: 0,
         is_called: true,
@@ -209,7 +209,7 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
     let sequence = open_for(oid, pg_sys::ACL_UPDATE);
     let (rules, _) = sequence.definition();
     source::refuse_change("set", oid, &sequence, &rules);
-    let key = Key::new(sequence.identity());
+    let key = SlotKey::new(sequence.identity());
     // By the server's own function, so that this session also drops the values that nextval has cached.
     sql::set_sequence(oid, value);
     slots::drop_segments(key);
@@ -220,7 +220,12 @@ const NEARLY_ALL: u32 = 90;
 
 /// Warns once at each percent of the last tenth, and once more when the page has no values left, so that what is in the
 /// segments is all that can still be drawn. Called after values were taken from the page, which is at `state` now.
-fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, state: SequenceState, slot: &Slot) {
+fn warn_if_nearly_exhausted(
+    sequence: &Sequence,
+    rules: &Rules,
+    state: SequenceState,
+    slot: &SegmentsSlot,
+) {
     let (total, on_page) = (rules.total(), rules.left(state));
     let left = on_page.saturating_add(slot.segment.left()).min(total);
     let percent = u128::from(total - left) * 100 / u128::from(total.max(1));

@@ -7,7 +7,7 @@ use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::last_used::LastUsed;
 use crate::counter::segment::slots;
 use crate::counter::segment::slots::Segments;
-use crate::counter::slot_table::Key;
+use crate::counter::slot_table::SlotKey;
 use crate::pg::backend::discard::on_discard;
 use crate::pg::backend::local::Local;
 use crate::pg::backend::{recovery, statement};
@@ -209,7 +209,7 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
 }
 
 fn slot_for(sequence: &Sequence) -> Segments {
-    let segments = slots::slot_for(Key::new(sequence.identity())).unwrap_or_else(|| {
+    let segments = slots::slot_for(SlotKey::new(sequence.identity())).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             format!(

@@ -2,15 +2,15 @@
 
 use crate::counter::settings;
 use crate::counter::slot_table;
-use crate::counter::slot_table::{Key, Owners, Tag, Tagged};
+use crate::counter::slot_table::{Owners, SlotKey, Tag, Tagged};
 use crate::pg::backend::callbacks::on_exit;
 use crate::pg::backend::local::Local;
 use crate::pg::catalog::extension;
-use crate::pg::sequence::{Position, Row, is_before_checkpoint};
+use crate::pg::sequence::{Position, SequenceRow, is_before_checkpoint};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
-use crate::pg::worker::request::Requests;
+use crate::pg::worker::mailbox::Mailbox;
 use crate::statistics::{self, Count};
 use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
 use mint_core::counter::sequence::{Unissued, is_beyond};
@@ -19,7 +19,7 @@ use pgrx::pg_sys;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
 static STAMP: Stamp = Stamp::new(b's', 3);
-static SEGMENTS: NamedSegment<Head, Slot> = NamedSegment::sized_by(
+static SEGMENTS: NamedSegment<SegmentsHead, SegmentsSlot> = NamedSegment::sized_by(
     size_setting::value::<settings::MaxSegments>,
     settings::SEGMENTS,
     &STAMP,
@@ -32,7 +32,7 @@ pub fn init() {
     SEGMENTS.register();
 }
 
-pub(super) fn memory() -> &'static Memory<Head, Slot> {
+pub(super) fn memory() -> &'static Memory<SegmentsHead, SegmentsSlot> {
     SEGMENTS.memory()
 }
 
@@ -41,14 +41,14 @@ pub(super) fn memory() -> &'static Memory<Head, Slot> {
 /// - `drawers`: how many processes may draw.
 /// - `keeper`: the requests of the server's [`crate::counter::segment::give_back`].
 #[repr(C)]
-pub(super) struct Head {
+pub(super) struct SegmentsHead {
     owners: Owners,
     drawers: AtomicU32,
-    keeper: Requests,
+    keeper: Mailbox,
 }
 
 /// Returns the requests of the worker that gives values back.
-pub fn keeper() -> &'static Requests {
+pub fn keeper() -> &'static Mailbox {
     &memory().head.keeper
 }
 
@@ -78,9 +78,9 @@ fn count_drawer() {
 ///   the page in the log. Written under the page's lock.
 /// - `has_end`, `end`: the furthest value that other servers have told to have taken. Written under the page's lock.
 /// - `tablespace`: of the file that has the page. A hint: its user compares the position of the page.
-/// - `percent`: how much of the sequence was drawn when values were taken last; see [`Slot::is_further`].
+/// - `percent`: how much of the sequence was drawn when values were taken last; see [`SegmentsSlot::is_further`].
 #[repr(C, align(64))]
-pub struct Slot {
+pub struct SegmentsSlot {
     pub segment: Segment,
     pub(super) tag: Tag,
     owner: AtomicU32,
@@ -94,9 +94,9 @@ pub struct Slot {
     end: AtomicI64,
 }
 
-const _: () = assert!(size_of::<Slot>() == 192);
+const _: () = assert!(size_of::<SegmentsSlot>() == 192);
 
-impl Tagged for Slot {
+impl Tagged for SegmentsSlot {
     fn tag(&self) -> &Tag {
         &self.tag
     }
@@ -106,7 +106,7 @@ impl Tagged for Slot {
 /// its segments are dropped.
 #[derive(Clone, Copy)]
 pub struct Segments {
-    pub slot: &'static Slot,
+    pub slot: &'static SegmentsSlot,
     pub owner: Owner,
 }
 
@@ -154,7 +154,7 @@ impl Segments {
     }
 }
 
-impl Slot {
+impl SegmentsSlot {
     /// Drops the segments, and sets another owner. Returns what was not drawn. The caller holds the lock.
     pub(super) fn renew(&self) -> Option<Unissued> {
         let owner = memory().head.owners.next();
@@ -170,7 +170,7 @@ impl Slot {
     }
 
     /// Gives the slot to a sequence. The caller holds the lock.
-    fn give(&self, key: Key) {
+    fn give(&self, key: SlotKey) {
         self.owner.store(0, Ordering::Release);
         fence(Ordering::Release);
         self.tag.set(key);
@@ -208,7 +208,7 @@ impl Slot {
     }
 
     /// Whether the page was not written since segments were taken from it. The cheap and most frequent case of
-    /// [`Slot::is_stale`]. The caller holds the page's lock.
+    /// [`SegmentsSlot::is_stale`]. The caller holds the page's lock.
     pub fn is_as_left(&self, logged: Position) -> bool {
         let position = self.position.load(Ordering::Relaxed);
         // Each write of the page is logged, but for those in the transaction that creates the sequence, under wal_level
@@ -218,7 +218,7 @@ impl Slot {
 
     /// Whether a session has set the sequence to another value since segments were taken from it: the values left in
     /// them may be issued again. The caller holds the page's lock.
-    pub fn is_stale(&self, row: Row, logged: Position, rules: &Rules, cache: u64) -> bool {
+    pub fn is_stale(&self, row: SequenceRow, logged: Position, rules: &Rules, cache: u64) -> bool {
         if self.is_as_left(logged) {
             return false;
         }
@@ -282,7 +282,7 @@ impl Slot {
 }
 
 /// Returns where a sequence stands by its row.
-pub fn sequence_state(row: Row) -> SequenceState {
+pub fn sequence_state(row: SequenceRow) -> SequenceState {
     SequenceState {
         last: row.last_value,
         called: row.is_called,
@@ -290,7 +290,7 @@ pub fn sequence_state(row: Row) -> SequenceState {
 }
 
 /// Returns the slots of a database.
-fn slots_of(database: u32) -> impl Iterator<Item = &'static Slot> {
+fn slots_of(database: u32) -> impl Iterator<Item = &'static SegmentsSlot> {
     let slots = memory().slots.iter();
     slots.filter(move |slot| slot.tag.database() == database)
 }
@@ -307,7 +307,7 @@ pub fn orders(database: u32) -> Vec<(pg_sys::Oid, Segments)> {
 }
 
 /// Returns the slot of a sequence, or gives it one, if need be that of another sequence.
-pub fn slot_for(key: Key) -> Option<Segments> {
+pub fn slot_for(key: SlotKey) -> Option<Segments> {
     count_drawer();
     statistics::map();
     let memory = memory();
@@ -332,7 +332,7 @@ pub fn slot_for(key: Key) -> Option<Segments> {
 }
 
 /// Returns the state of the segments of a sequence, unless there are none or `is_stale` says so of their slot.
-pub fn state(key: Key, is_stale: impl FnOnce(&Slot) -> bool) -> Option<SegmentState> {
+pub fn state(key: SlotKey, is_stale: impl FnOnce(&SegmentsSlot) -> bool) -> Option<SegmentState> {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
     let slot = memory.locked(|| slot_table::find(set, key))?;
@@ -341,15 +341,15 @@ pub fn state(key: Key, is_stale: impl FnOnce(&Slot) -> bool) -> Option<SegmentSt
 }
 
 /// Drops the segments of a sequence, also the one in use.
-pub fn drop_segments(key: Key) {
+pub fn drop_segments(key: SlotKey) {
     statistics::map();
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
-    memory.locked(|| slot_table::find(set, key).map(Slot::renew));
+    memory.locked(|| slot_table::find(set, key).map(SegmentsSlot::renew));
 }
 
 /// Returns the slots that are in use, if a session has made the memory.
-pub(super) fn made_slots() -> impl Iterator<Item = &'static Slot> {
+pub(super) fn made_slots() -> impl Iterator<Item = &'static SegmentsSlot> {
     let slots = SEGMENTS.made().map(|memory| memory.slots.iter());
     slots
         .into_iter()
@@ -367,7 +367,7 @@ pub(super) fn most() -> usize {
 pub fn states() -> Vec<(u32, Micros, SegmentState)> {
     let incarnation = extension::incarnation();
     let slots = slots_of(extension::database()).filter(|slot| slot.tag.is_of(incarnation));
-    let state = |slot: &'static Slot| {
+    let state = |slot: &'static SegmentsSlot| {
         slot.read(|slot| (slot.tag.sequence(), slot.tag.used(), slot.segment.state()))
     };
     slots.filter_map(|slot| Some(state(slot)?.1)).collect()

@@ -7,16 +7,16 @@
 //! The page of the name remembers the end of what was taken. So the values of an other server that has lost its last
 //! ones, as a restored one has, are refused rather than issued again.
 
-use crate::counter::segment::slots::Slot;
-use crate::pg::catalog::spi::Row as CatalogRow;
+use crate::counter::segment::slots::SegmentsSlot;
+use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, sql};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{impossible, report};
 use crate::pg::machine::server::max_worker_processes;
-use crate::pg::sequence::{Position, Row, Sequence};
+use crate::pg::sequence::{Position, Sequence, SequenceRow};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::NamedSegment;
-use crate::pg::worker::request::{Kind, Requests, last_failure};
+use crate::pg::worker::mailbox::{Mailbox, WorkerKind, last_failure};
 use crate::statistics::Wait;
 use mint_core::Rules;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
@@ -42,10 +42,10 @@ pub fn init() {
 #[repr(C)]
 struct Supplier {
     database: AtomicU32,
-    requests: Requests,
+    requests: Mailbox,
 }
 
-/// The clauses of a sequence that is only a name. Both of its values are drawn when it is created, so that `nextval` fails.
+/// The clauses of a sequence that is only a name. Both of its values are drawn when it is created: so `nextval` fails.
 pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
 /// Whether a sequence may be such a name. Hardly any other sequence has these bounds, so hardly any is looked up.
@@ -53,14 +53,14 @@ pub fn may_be_name(rules: &Rules) -> bool {
     (rules.min, rules.max) == (1, 2)
 }
 
-/// What the comment of such a sequence begins with, for people. The last line is a [`Place`] as JSON. The comment belongs to
-/// the owner of the sequence, who could as well create another one by `segment_create`: it leads to nothing but what
-/// dblink lets the owner use. It is dumped and restored with the sequence, and ends with it.
+/// The words for people that the comment of such a sequence begins with. The last line is a [`SourceSequence`] as JSON.
+/// The comment belongs to the owner of the sequence, who could as well create another one by `segment_create`: it leads
+/// to nothing but what dblink lets the owner use. It is dumped and restored with the sequence, and ends with it.
 const COMMENT: &str = "name of a sequence on a foreign server: segment_next() draws values of that sequence, and nextval() has none\n";
 
 /// Where a sequence's segments come from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourceSequence {
     /// The foreign server.
     pub server: String,
     /// The name of the sequence there.
@@ -71,8 +71,8 @@ pub struct Place {
 
 /// The source of a sequence's segments.
 #[derive(Debug, Clone)]
-pub struct Source {
-    pub place: Place,
+pub struct SegmentSource {
+    pub place: SourceSequence,
     /// The owner of the sequence here, which has the user mapping.
     pub owner: String,
 }
@@ -81,18 +81,18 @@ pub struct Source {
 const LONGEST: i32 = 65_536;
 
 /// Returns the source of a sequence, if it has one.
-pub fn of(sequence: pg_sys::Oid) -> Option<Source> {
+pub fn of(sequence: pg_sys::Oid) -> Option<SegmentSource> {
     let select = "SELECT d.description, pg_get_userbyid(c.relowner)::text
          FROM pg_class AS c
          JOIN pg_sequence AS q ON q.seqrelid = c.oid
          JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = c.tableoid AND d.objsubid = 0
              AND octet_length(d.description) <= $2
          WHERE c.oid = $1";
-    let read = |row: &CatalogRow<'_>| {
+    let read = |row: &Row<'_>| {
         let DecodedText(comment) = row.get(1)?;
         let DecodedText(owner) = row.get(2)?;
         let place = serde_json::from_str(comment.strip_prefix(COMMENT)?).ok()?;
-        Some(Source { place, owner })
+        Some(SegmentSource { place, owner })
     };
     sql::rows(select, &[sequence.into(), LONGEST.into()], read).pop()
 }
@@ -129,7 +129,7 @@ pub fn end(sequence: pg_sys::Oid) -> Option<i64> {
 }
 
 /// Returns the same by the row of the sequence.
-pub fn end_of(row: Row) -> Option<i64> {
+pub fn end_of(row: SequenceRow) -> Option<i64> {
     (row.log_count != 0).then_some(row.log_count ^ i64::MIN)
 }
 
@@ -154,7 +154,7 @@ pub fn ends(may_see: impl Fn(pg_sys::Oid) -> bool) -> BTreeMap<u32, i64> {
 /// The page of a name needs its value to be 2, so that `nextval` fails. `nextval` fails before it uses the number of
 /// values logged ahead, so that has the end, but for the lowest bigint: 0 is what `setval` and a dump leave.
 pub fn set_end(sequence: pg_sys::Oid, end: i64) -> Position {
-    let name_row = Row {
+    let name_row = SequenceRow {
         last_value: 2,
         log_count: end ^ i64::MIN,
         is_called: true,
@@ -184,7 +184,7 @@ pub fn check(server: &str) {
 pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     // Both values are drawn, so that nextval fails.
     sql::set_sequence(sequence, 2);
-    let place = Place {
+    let place = SourceSequence {
         server: server.to_owned(),
         sequence: source.to_owned(),
         step: step.unsigned_abs(),
@@ -198,7 +198,7 @@ pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
 
 /// Orders the next segment of a sequence from the worker; waits for it when it is `needed` now.
 #[cold]
-pub fn fetch(sequence: pg_sys::Oid, slot: &Slot, needed: bool) {
+pub fn fetch(sequence: pg_sys::Oid, slot: &SegmentsSlot, needed: bool) {
     slot.order();
     let is_room = has_room_for_worker();
     if needed {
@@ -211,7 +211,7 @@ pub fn fetch(sequence: pg_sys::Oid, slot: &Slot, needed: bool) {
     }
 }
 
-fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
+fn wait_for_segment(sequence: pg_sys::Oid, slot: &SegmentsSlot) {
     let requests = requests();
     let supplied = requests.wait_for(&kind(), || true, || slot.is_supplied().then_some(()));
     if supplied.is_none() {
@@ -240,7 +240,7 @@ fn wait_for_segment(sequence: pg_sys::Oid, slot: &Slot) {
 }
 
 /// Returns why there is no segment of this sequence. The reasons of other sequences are for their owners only.
-fn reason_for(sequence: pg_sys::Oid, requests: &Requests) -> Option<String> {
+fn reason_for(sequence: pg_sys::Oid, requests: &Mailbox) -> Option<String> {
     let (note, own) = (requests.note()?, format!("{} ", sequence.to_u32()));
     let reason = note.lines().find_map(|line| line.strip_prefix(&own));
     reason.map(str::to_owned)
@@ -252,8 +252,8 @@ pub fn trouble(sequence: pg_sys::Oid) -> Option<String> {
     reason_for(sequence, &supplier.requests)
 }
 
-fn kind() -> Kind {
-    Kind {
+fn kind() -> WorkerKind {
+    WorkerKind {
         name: "pg_mint segments",
         function: "pg_mint_supply",
         argument: extension::database(),
@@ -267,7 +267,7 @@ fn find_supplier(database: u32) -> Option<&'static Supplier> {
 }
 
 /// Returns the requests of this database. A slot whose worker has ended is given to another database.
-pub fn requests() -> &'static Requests {
+pub fn requests() -> &'static Mailbox {
     let (memory, database) = (SUPPLIERS.memory(), extension::database());
     let found = find_supplier(database).or_else(|| {
         memory.locked(|| {

@@ -1,7 +1,7 @@
 //! The background worker of a database that takes segments from the sequences of other servers.
 
 use crate::counter::segment::slots::Segments;
-use crate::counter::segment::source::{SET_BACK, Source, requests};
+use crate::counter::segment::source::{SET_BACK, SegmentSource, requests};
 use crate::counter::segment::{slots, source};
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, sql};
@@ -31,7 +31,7 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
     if !lifecycle::begin(requests()) {
         return;
     }
-    let mut worker = Worker::default();
+    let mut worker = SupplyWorker::default();
     let (mut busy, mut requested, mut idle) = (clock::up(), 0, IDLE);
     while !lifecycle::must_leave() && clock::up() - busy < idle {
         // Orders that fail keep the worker only while sessions make requests; a later session starts the next worker.
@@ -52,14 +52,14 @@ pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
 }
 
 #[derive(Default)]
-struct Worker {
+struct SupplyWorker {
     /// A connection for each server and owner.
     remotes: BTreeMap<(String, String), Remote>,
     /// Why there is no segment of a sequence, as it was logged.
     failures: BTreeMap<u32, String>,
 }
 
-impl Worker {
+impl SupplyWorker {
     /// Takes the segments that are ordered. Returns whether it got any.
     fn take_ordered(&mut self) -> bool {
         let requests = requests();
@@ -114,7 +114,12 @@ impl Worker {
     }
 
     /// Takes up to `count` values from the source, of which this server has taken those up to `end` before.
-    fn request(&mut self, source: &Source, count: u64, end: Option<i64>) -> Result<Values, String> {
+    fn request(
+        &mut self,
+        source: &SegmentSource,
+        count: u64,
+        end: Option<i64>,
+    ) -> Result<Values, String> {
         let name = sql::escaped(&source.place.sequence);
         let taken = end.map_or_else(|| "NULL".to_owned(), |end| format!("'{end}'"));
         // With a transaction id, so that the commit waits for synchronous standbys: after a failover, the other server

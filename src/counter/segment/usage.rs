@@ -1,6 +1,6 @@
 //! What an administrator watches of the slots of sequences. Nothing here makes the memory, or takes its lock.
 
-use crate::counter::segment::slots::{Slot, made_slots, most};
+use crate::counter::segment::slots::{SegmentsSlot, made_slots, most};
 use crate::counter::segment::{slots, source};
 use crate::pg::catalog::sequence::definition;
 use crate::pg::catalog::{extension, relation};
@@ -23,7 +23,7 @@ pub fn reset_statistics() {
 }
 
 /// Returns the slots of this database.
-fn own_slots() -> impl Iterator<Item = &'static Slot> {
+fn own_slots() -> impl Iterator<Item = &'static SegmentsSlot> {
     let (database, incarnation) = (extension::database(), extension::incarnation());
     made_slots().filter(move |slot| slot.tag.database() == database && slot.tag.is_of(incarnation))
 }
@@ -69,7 +69,7 @@ pub fn drawn(at_least: u8) -> Vec<Drawn> {
 
 /// Whether this database wants a segment of another server, and has no worker to request it.
 pub fn lacks_supplier() -> bool {
-    own_slots().any(Slot::is_ordered) && !source::is_served()
+    own_slots().any(SegmentsSlot::is_ordered) && !source::is_served()
 }
 
 /// Whether values were taken that only a worker gives back at a shutdown, and there is none.

@@ -1,6 +1,6 @@
 //! Sections of user sequences in shared memory: each a ceiling on the page of a sequence of its own.
 
-use crate::counter::slot_table::{Key, Owners, Tag, Tagged};
+use crate::counter::slot_table::{Owners, SlotKey, Tag, Tagged};
 use crate::counter::user::users;
 use crate::counter::{settings, slot_table};
 use crate::pg::catalog::{extension, privilege, relation, sql};
@@ -21,7 +21,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static STAMP: Stamp = Stamp::new(b'n', 1);
-static SECTIONS: NamedSegment<Owners, Slot> = NamedSegment::sized_by(
+static SECTIONS: NamedSegment<Owners, SectionSlot> = NamedSegment::sized_by(
     size_setting::value::<settings::MaxSections>,
     settings::SECTIONS,
     &STAMP,
@@ -34,7 +34,7 @@ pub fn init() {
     SECTIONS.register();
 }
 
-fn memory() -> &'static Memory<Owners, Slot> {
+fn memory() -> &'static Memory<Owners, SectionSlot> {
     SECTIONS.memory()
 }
 
@@ -44,13 +44,13 @@ fn memory() -> &'static Memory<Owners, Slot> {
 /// - `tag`: changed and read under the idea's lock; its time is that of the last raise.
 /// - `pins`: how many sessions are raising the section. Meanwhile the slot is not given to another one.
 #[repr(C)]
-pub struct Slot {
+pub struct SectionSlot {
     section: Section,
     tag: Tag,
     pins: AtomicU32,
 }
 
-impl Tagged for Slot {
+impl Tagged for SectionSlot {
     fn tag(&self) -> &Tag {
         &self.tag
     }
@@ -63,7 +63,7 @@ impl Tagged for Slot {
 /// A section as a session has found it. The owner changes when the slot goes to another section.
 #[derive(Clone, Copy)]
 pub struct SectionRef {
-    slot: &'static Slot,
+    slot: &'static SectionSlot,
     pub owner: Owner,
 }
 
@@ -111,7 +111,7 @@ fn open(oid: pg_sys::Oid) -> Sequence {
 }
 
 /// Pins a section and runs `work`, unless the slot has gone to another section. Returns whether it ran.
-fn pinned(found: SectionRef, work: impl FnOnce(&'static Slot)) -> bool {
+fn pinned(found: SectionRef, work: impl FnOnce(&'static SectionSlot)) -> bool {
     // Sequentially consistent with `claim`, which stores the owner and then reads the pins.
     found.slot.pins.fetch_add(1, Ordering::SeqCst);
     // Dropped also when `work` raises an error.
@@ -124,7 +124,7 @@ fn pinned(found: SectionRef, work: impl FnOnce(&'static Slot)) -> bool {
 }
 
 /// Guard of a pinned slot.
-struct Pin(&'static Slot);
+struct Pin(&'static SectionSlot);
 
 impl Drop for Pin {
     fn drop(&mut self) {
@@ -179,7 +179,7 @@ fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
     statistics::map();
     let mut page = SectionPage { sequence };
     loop {
-        let found = slot_for(Key::new(page.sequence.identity()));
+        let found = slot_for(SlotKey::new(page.sequence.identity()));
         // Read once there is a slot: from then on sessions raise the page by this slot only, and attach first.
         let value = page.sequence.row().last_value;
         let is_current = pinned(found, |slot| {
@@ -194,7 +194,7 @@ fn attach(sequence: Sequence) -> (SectionRef, SectionPage) {
 }
 
 /// Returns the slot of a section, or gives it one, if need be that of another section.
-fn slot_for(key: Key) -> SectionRef {
+fn slot_for(key: SlotKey) -> SectionRef {
     let memory = memory();
     let set = slot_table::set_of(memory.slots, key);
     let found = memory.locked(|| {
@@ -274,7 +274,7 @@ pub fn list() -> Vec<SectionRow> {
     }
     users::map_parts();
     let users = users::table().users_by_section(memory.slots.len());
-    let row = |(place, slot, sequence, used): (usize, &Slot, u32, Micros)| {
+    let row = |(place, slot, sequence, used): (usize, &SectionSlot, u32, Micros)| {
         let (family, column) = relation::identity_of(sequence.into())?;
         let may_see = privilege::any(family, pg_sys::ACL_INSERT | pg_sys::ACL_SELECT)
             || privilege::is_member(pg_sys::ROLE_PG_MONITOR.into());
@@ -290,7 +290,7 @@ pub fn list() -> Vec<SectionRow> {
     found.into_iter().filter_map(row).collect()
 }
 
-impl Slot {
+impl SectionSlot {
     /// Returns an owner that no section had before, which includes the index of the slot. The caller holds the lock.
     fn new_owner(&self) -> Owner {
         let memory = memory();
@@ -307,7 +307,7 @@ impl Slot {
     }
 
     /// Gives the slot to another section, unless a session is raising the current one. The caller holds the lock.
-    fn reassign(&self, key: Key) -> bool {
+    fn reassign(&self, key: SlotKey) -> bool {
         let unused = || self.pins.load(Ordering::SeqCst) == 0;
         let is_given = self.section.reassign(self.new_owner(), unused);
         if is_given {

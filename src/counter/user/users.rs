@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 /// - `refused`: the size of the next part, if there was no memory for it; else 0. Written under the lock.
 /// - `pause`: the time by the clock since boot until which that is not tried again.
 #[repr(C, align(4096))]
-struct Head {
+struct UsersHead {
     table: TableHead,
     parts: [AtomicU32; PARTS],
     buckets: AtomicU64,
@@ -31,7 +31,7 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'p', 2);
-static USERS: NamedSegment<Head, Bucket> = NamedSegment::sized_by(
+static USERS: NamedSegment<UsersHead, Bucket> = NamedSegment::sized_by(
     size_setting::value::<settings::UserMemory>,
     settings::USERS,
     &STAMP,
@@ -55,7 +55,7 @@ fn first_part() -> usize {
     UserTable::<'_, 511>::new(&TableHead::default(), most_buckets()).buckets_of(0)
 }
 
-fn prepare(head: &Head, first: &[Bucket]) {
+fn prepare(head: &UsersHead, first: &[Bucket]) {
     // Each part is as large as all before it. A first part for which there was too little memory stays the only one.
     let is_whole = first.len() == first_part();
     let most = if is_whole {
@@ -175,7 +175,7 @@ pub fn grow() -> bool {
 /// Returns the memory of users in kB, and how much there can be.
 fn allocated() -> (usize, usize) {
     const KB: usize = size_of::<Bucket>() / 1_024;
-    let allocated = |memory: &Memory<Head, Bucket>| {
+    let allocated = |memory: &Memory<UsersHead, Bucket>| {
         let most = memory.head.buckets.load(Ordering::Relaxed) as usize;
         let table = UserTable::<'_, 511>::new(&memory.head.table, most);
         let later = memory.head.parts.iter().zip(0..).skip(1);

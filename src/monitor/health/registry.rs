@@ -4,7 +4,7 @@ use crate::monitor::health::finding::{Finding, Status, seconds};
 use crate::monitor::health::server::Facts;
 use crate::pg::machine::clock;
 use crate::pg::machine::clock::ahead;
-use crate::pg::worker::request::last_failure;
+use crate::pg::worker::mailbox::last_failure;
 use crate::registry::member::trouble::remedy;
 use crate::registry::member::usage;
 use crate::registry::server::quarantine::Quarantine;

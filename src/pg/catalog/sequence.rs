@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 /// The row of pg_sequence; see `FormData_pg_sequence`, which pgrx does not bind.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub struct Definition {
+pub struct SequenceDefinition {
     pub sequence: pg_sys::Oid,
     pub value_type: pg_sys::Oid,
     pub start: i64,
@@ -17,7 +17,7 @@ pub struct Definition {
 }
 
 /// Returns the row of a sequence; none if it is gone.
-pub fn definition(sequence: pg_sys::Oid) -> Option<Definition> {
+pub fn definition(sequence: pg_sys::Oid) -> Option<SequenceDefinition> {
     let cache = pg_sys::SysCacheIdentifier::SEQRELID as _;
     // SAFETY: a lookup in the catalogs by oid, inside a transaction; the row is copied before it is released.
     unsafe {
@@ -25,7 +25,7 @@ pub fn definition(sequence: pg_sys::Oid) -> Option<Definition> {
         if tuple.is_null() {
             return None;
         }
-        let row = *pg_sys::GETSTRUCT(tuple).cast::<Definition>();
+        let row = *pg_sys::GETSTRUCT(tuple).cast::<SequenceDefinition>();
         pg_sys::ReleaseSysCache(tuple);
         Some(row)
     }

@@ -10,8 +10,8 @@ use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
-use crate::pg::worker::deadline::Limit;
-use crate::pg::worker::transaction::{Failure, Kind, attempt};
+use crate::pg::worker::deadline::TimeLimit;
+use crate::pg::worker::transaction::{Failure, FailureKind, attempt};
 use crate::pg::worker::{deadline, foreign_server};
 use mint_core::Micros;
 use pgrx::datum::DatumWithOid;
@@ -122,14 +122,14 @@ impl Remote {
         let was_open = self.is_open;
         let mut answer = self.try_once(began, server, query, columns, &read);
         if was_open
-            && matches!(&answer, Err(failure) if failure.kind == Kind::Lost)
+            && matches!(&answer, Err(failure) if failure.kind == FailureKind::Lost)
             && !deadline::is_asked_to_end()
         {
             // The other server may have been restarted since the last query.
             answer = self.try_once(began, server, query, columns, &read);
         }
         answer.inspect_err(|failure| {
-            if failure.kind != Kind::Other {
+            if failure.kind != FailureKind::Other {
                 self.rest = Some((clock::up() + REST, failure.clone()));
             }
         })
@@ -144,7 +144,7 @@ impl Remote {
         read: &impl Fn(&Row<'_>) -> T,
     ) -> Result<T, Failure> {
         let was_open = std::mem::replace(&mut self.is_open, true);
-        let left = Limit {
+        let left = TimeLimit {
             usual: began + deadline::REQUEST.usual - clock::up(),
             ..deadline::REQUEST
         };
@@ -168,7 +168,7 @@ impl Remote {
             })
         });
         answer.map_err(|mut failure| {
-            if failure.kind == Kind::Expired {
+            if failure.kind == FailureKind::Expired {
                 failure.why = format!("foreign server \"{server}\" did not respond");
             }
             // The connection may be half open.
@@ -292,7 +292,7 @@ fn texts(arguments: &[&str]) -> Vec<DatumWithOid<'static>> {
 
 /// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements can call dblink's functions, and
 /// no others in a schema of that name.
-fn in_dblink<T>(limit: Limit, work: impl FnOnce(&str) -> T) -> Result<T, Failure> {
+fn in_dblink<T>(limit: TimeLimit, work: impl FnOnce(&str) -> T) -> Result<T, Failure> {
     attempt(limit, || {
         let select = "SELECT quote_ident(n.nspname), ARRAY(
                 SELECT d.objid FROM pg_depend AS d

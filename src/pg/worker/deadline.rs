@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering::R
 
 /// How long work may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit {
+pub struct TimeLimit {
     /// From its beginning.
     pub usual: Micros,
     /// From when the server wants the worker to end, all work together.
@@ -25,12 +25,12 @@ pub struct Limit {
 }
 
 /// The limit of a request, with the connection that it may need.
-pub const REQUEST: Limit = Limit {
+pub const REQUEST: TimeLimit = TimeLimit {
     usual: 3_000_000,
     ending: 500_000,
 };
 /// The limit of what has to follow a request that failed.
-pub const CLEANUP: Limit = Limit {
+pub const CLEANUP: TimeLimit = TimeLimit {
     usual: 500_000,
     ending: 700_000,
 };
@@ -43,7 +43,7 @@ const DESCRIPTORS: usize = 4_096;
 /// The limit of the current work. A handler of a signal reads these, hence atomics.
 ///
 /// - `until`: the deadline by the clock since boot.
-/// - `ending`: as in [`Limit`].
+/// - `ending`: as in [`TimeLimit`].
 /// - `asked`: when the worker noticed that it is to end; 0 before.
 /// - `left`, `left_ending`: ticks until the timer ends the work, and from when the worker is to end.
 /// - `is_opening`, `sockets`: whether sockets are taken away, and those that stay, a bit for each.
@@ -111,7 +111,7 @@ pub fn end() -> ! {
 }
 
 /// Runs `work`. Past the limit, the next check for interrupts in it raises an error. Limits are not nested.
-pub fn within<T>(limit: Limit, work: impl FnOnce() -> T) -> T {
+pub fn within<T>(limit: TimeLimit, work: impl FnOnce() -> T) -> T {
     CURRENT.until.store(clock::up() + limit.usual, Relaxed);
     CURRENT.ending.store(limit.ending, Relaxed);
     CURRENT.is_over.store(false, Relaxed);
@@ -128,7 +128,7 @@ struct Counting {
 }
 
 impl Counting {
-    fn begin(limit: Limit) -> Self {
+    fn begin(limit: TimeLimit) -> Self {
         let now = clock::up();
         let ending = match CURRENT.asked.load(Relaxed) {
             0 => limit.ending,

@@ -8,7 +8,7 @@ use crate::pg::catalog::sql;
 use crate::pg::machine::clock;
 use crate::pg::ports::die;
 use crate::pg::worker::deadline;
-use crate::pg::worker::request::Requests;
+use crate::pg::worker::mailbox::Mailbox;
 use crate::pg::worker::transaction::attempt;
 use mint_core::Micros;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
@@ -18,7 +18,7 @@ use pgrx::pg_sys;
 pub static IDLE: WaitEvent = WaitEvent::new(c"MintWorkerMain");
 
 /// The requests that this process serves.
-static SERVED: Local<Option<&'static Requests>> = Local::new(None);
+static SERVED: Local<Option<&'static Mailbox>> = Local::new(None);
 
 /// Makes this process end at once when it is asked to, as long as it has nothing to release. The first step of a worker,
 /// before it connects to a database: it may wait long for that.
@@ -36,12 +36,12 @@ pub fn attach() {
 /// Makes this process, which is connected to a database, the worker that serves these requests until it ends, as itself
 /// or by an error. From now on names mean the server's own, and [`deadline::is_asked_to_end`] says when to end. False
 /// when the requests have a worker already.
-pub fn begin(requests: &'static Requests) -> bool {
+pub fn begin(requests: &'static Mailbox) -> bool {
     begin_for_server(requests) && attempt(deadline::REQUEST, serve_database_owner).is_ok()
 }
 
 /// As [`begin`], of a process that will be connected to no database.
-pub fn begin_for_server(requests: &'static Requests) -> bool {
+pub fn begin_for_server(requests: &'static Mailbox) -> bool {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGTERM);
     // SAFETY: strings and a function of this library, which live as long as the process.
     unsafe {
@@ -75,7 +75,7 @@ fn serve_database_owner() {
 
 /// Waits for at most `span` until there is a request after the one that the worker saw before its work, or the worker is
 /// to end. The latch alone tells of neither: whatever the work has waited for has reset it.
-pub fn idle(span: Micros, requests: &Requests, seen: u64) {
+pub fn idle(span: Micros, requests: &Mailbox, seen: u64) {
     if requests.last() == seen && !deadline::is_asked_to_end() {
         clock::pause(span, &IDLE);
     }

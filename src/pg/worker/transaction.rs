@@ -2,7 +2,7 @@
 
 use crate::pg::charset;
 use crate::pg::worker::deadline;
-use crate::pg::worker::deadline::Limit;
+use crate::pg::worker::deadline::TimeLimit;
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
@@ -13,7 +13,7 @@ use std::panic::AssertUnwindSafe;
 pub struct Failure {
     /// The error's message and detail, on one line.
     pub why: String,
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// Whether another server gave no answer at all, not even an error.
     pub is_silent: bool,
 }
@@ -23,7 +23,7 @@ impl Failure {
     pub fn local(why: String) -> Self {
         Self {
             why,
-            kind: Kind::Other,
+            kind: FailureKind::Other,
             is_silent: false,
         }
     }
@@ -31,7 +31,7 @@ impl Failure {
 
 /// What kind of error ended a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// It took too long.
     Expired,
     /// Another server could not be reached, or has closed the connection.
@@ -47,7 +47,7 @@ const LONGEST: usize = 400;
 ///
 /// # Errors
 /// The error; also when it takes longer than the limit.
-pub fn attempt<T>(limit: Limit, work: impl FnOnce() -> T) -> Result<T, Failure> {
+pub fn attempt<T>(limit: TimeLimit, work: impl FnOnce() -> T) -> Result<T, Failure> {
     PgTryBuilder::new(AssertUnwindSafe(|| {
         Ok(deadline::within(limit, || {
             BackgroundWorker::transaction(AssertUnwindSafe(work))
@@ -81,31 +81,31 @@ fn report_of(error: &CaughtError) -> &ErrorReportWithLevel {
     report
 }
 
-fn kind(error: &CaughtError) -> Kind {
+fn kind(error: &CaughtError) -> FailureKind {
     let lost = [
         Code::ERRCODE_CONNECTION_EXCEPTION,
         Code::ERRCODE_OPERATOR_INTERVENTION,
     ];
     let code = report_of(error).sql_error_code();
     if deadline::has_passed() {
-        Kind::Expired
+        FailureKind::Expired
     } else if lost.map(class).contains(&class(code)) {
-        Kind::Lost
+        FailureKind::Lost
     } else {
-        Kind::Other
+        FailureKind::Other
     }
 }
 
 /// Returns whether another server gave no answer at all. The text of a connection that failed has an error of the server
 /// after its severity and two spaces, in all languages; libpq's own errors have no such place.
-fn is_silent(error: &CaughtError, kind: Kind, text: &str) -> bool {
+fn is_silent(error: &CaughtError, kind: FailureKind, text: &str) -> bool {
     let code = report_of(error).sql_error_code();
     match kind {
-        Kind::Expired => true,
-        Kind::Lost => {
+        FailureKind::Expired => true,
+        FailureKind::Lost => {
             class(code) == class(Code::ERRCODE_CONNECTION_EXCEPTION) && !text.contains(":  ")
         }
-        Kind::Other => false,
+        FailureKind::Other => false,
     }
 }
 

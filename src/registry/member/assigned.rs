@@ -19,7 +19,7 @@ use crate::registry::member::slot::LeaseSlot;
 use crate::registry::member::{leases, state_file};
 use crate::registry::protocol::{Assignee, LeaseAnswer, NumberedTerm};
 use crate::registry::settings;
-use mint_core::registry::assigned_rules::{KEYS, Key, Proof};
+use mint_core::registry::assigned_rules::{AgreedKey, KEYS, Proof};
 use mint_core::registry::lease_rules::LARGEST_SKEW;
 use mint_core::{LeaseTerm, Micros};
 use serde::{Deserialize, Serialize};
@@ -44,29 +44,29 @@ const UNANSWERED: usize = KEYS / 2;
 
 /// What the file says.
 #[derive(Clone, Serialize, Deserialize)]
-struct Memory {
+struct AssignedFile {
     format: u32,
     /// [`Proof::origin`].
     origin: i64,
     /// For each width of nodes, what is assigned.
-    nodes: BTreeMap<u32, Known>,
+    nodes: BTreeMap<u32, KnownNode>,
 }
 
 /// What is known of the assigned node of a width.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Known {
+struct KnownNode {
     /// The last keys, the oldest first. The last one is proposed before it is agreed on.
-    keys: Vec<Key>,
+    keys: Vec<AgreedKey>,
     /// The counter of the last key that was agreed on.
     agreed: i64,
     /// Whether the registry has said that another server has the node.
     is_stranger: bool,
-    grant: Option<Grant>,
+    grant: Option<LastGrant>,
 }
 
 /// The last lease of a node.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-struct Grant {
+struct LastGrant {
     node: u64,
     /// [`settings::registry_key`].
     registry: u64,
@@ -80,15 +80,15 @@ struct Grant {
 
 /// What the worker has of the file and of its requests.
 #[derive(Default)]
-pub struct Assigned {
-    memory: Option<Memory>,
+pub struct AssignedNodes {
+    memory: Option<AssignedFile>,
     /// For each width, the key that was proposed, and that no answer has accepted.
-    proposed: BTreeMap<u32, Key>,
+    proposed: BTreeMap<u32, AgreedKey>,
     /// For each width, the end of the last lease that was granted.
     until: BTreeMap<u32, Micros>,
 }
 
-impl Assigned {
+impl AssignedNodes {
     /// Returns what the registry is told of this server. The file has it from then on.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Assigned {
 
     /// Returns the key to agree on next, which the file has. None if it cannot be written: a lease is renewed with the key
     /// of before.
-    fn propose(&mut self, width: u32) -> Result<Option<Key>, String> {
+    fn propose(&mut self, width: u32) -> Result<Option<AgreedKey>, String> {
         if let Some(&proposed) = self.proposed.get(&width) {
             return Ok(Some(proposed));
         }
@@ -125,7 +125,7 @@ impl Assigned {
             _ => {
                 // By the clock: of two servers that go on from the same key, the counters say which one was later.
                 let counter = last.map_or(0, |last| last.counter).saturating_add(1);
-                let next = Key {
+                let next = AgreedKey {
                     counter: counter.max(clock::now()),
                     number: random::bits().cast_signed(),
                 };
@@ -148,7 +148,7 @@ impl Assigned {
     }
 
     /// Returns what the file says, which is read once.
-    fn memory(&mut self) -> Result<&mut Memory, String> {
+    fn memory(&mut self) -> Result<&mut AssignedFile, String> {
         let memory = match self.memory.take() {
             Some(memory) => memory,
             None => read()?,
@@ -316,7 +316,7 @@ impl Assigned {
             known.agreed = agreed.counter;
         }
         let before = known.grant.take();
-        let grant = Grant {
+        let grant = LastGrant {
             node,
             registry: settings::registry_key(),
             max_outage,
@@ -325,7 +325,7 @@ impl Assigned {
         };
         let was_stranger = std::mem::take(&mut known.is_stranger);
         let is_known = before.is_some_and(|before| {
-            Grant {
+            LastGrant {
                 at: grant.at,
                 ..before
             } == grant
@@ -348,25 +348,25 @@ fn place() -> String {
 ///
 /// # Errors
 /// When it is there and cannot be read or understood.
-fn read() -> Result<Memory, String> {
+fn read() -> Result<AssignedFile, String> {
     let refusal = |why: &dyn std::fmt::Display| {
         format!("file \"{FILE}\" is not understood, and is kept as it is: {why}")
     };
     let Some(text) = state_file::read(FILE).map_err(|error| refusal(&error))? else {
-        return Ok(Memory {
+        return Ok(AssignedFile {
             format: FORMAT,
             origin: random::bits().cast_signed(),
             nodes: BTreeMap::new(),
         });
     };
-    let memory: Memory = serde_json::from_str(&text).map_err(|error| refusal(&error))?;
+    let memory: AssignedFile = serde_json::from_str(&text).map_err(|error| refusal(&error))?;
     if memory.format != FORMAT {
         return Err(refusal(&format!("its format is {}", memory.format)));
     }
     Ok(memory)
 }
 
-fn write(memory: &Memory) -> Result<(), String> {
+fn write(memory: &AssignedFile) -> Result<(), String> {
     let text = serde_json::to_string(memory).map_err(|error| error.to_string())?;
     state_file::write(FILE, &text)
         .map_err(|error| format!("could not write file \"{FILE}\": {error}"))

@@ -10,7 +10,7 @@ use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::NamedSegment;
-use crate::pg::worker::request::{Kind, POLL, Requests, last_failure};
+use crate::pg::worker::mailbox::{Mailbox, POLL, WorkerKind, last_failure};
 use crate::registry::identity::{bits, describe_nodes};
 use crate::registry::member::assigned_memory::AssignedMemory;
 use crate::registry::member::slot::{History, LeaseSlot, SLOTS};
@@ -40,8 +40,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// - `assigned`: written by the worker.
 /// - `troubles`: why requests failed last, each for itself. Written by the worker.
 #[repr(C)]
-pub struct Head {
-    requests: Requests,
+pub struct LeasesHead {
+    requests: Mailbox,
     widths: AtomicU64,
     any_widths: AtomicU64,
     seen: History,
@@ -54,9 +54,9 @@ pub struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'r', 2);
-static LEASES: NamedSegment<Head> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
+static LEASES: NamedSegment<LeasesHead> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
 
-fn memory() -> &'static Head {
+fn memory() -> &'static LeasesHead {
     LEASES.memory().head
 }
 
@@ -66,7 +66,7 @@ pub fn made() -> bool {
 }
 
 /// The worker that sends requests to the registry.
-static WORKER: Kind = Kind {
+static WORKER: WorkerKind = WorkerKind {
     name: "pg_mint registry",
     function: "pg_mint_member",
     argument: 0,
@@ -336,7 +336,7 @@ pub fn note() -> Option<String> {
 }
 
 /// Returns what sessions request of the worker. **For the worker.**
-pub fn requests() -> &'static Requests {
+pub fn requests() -> &'static Mailbox {
     &memory().requests
 }
 

@@ -6,7 +6,7 @@ pub mod bounds;
 pub mod end;
 pub mod functions;
 pub mod leases;
-pub mod request;
+pub mod query;
 pub mod slot;
 pub mod state_file;
 pub mod tasks;

@@ -11,8 +11,8 @@ use crate::pg::worker::dblink::{Query, Remote};
 use crate::pg::worker::transaction::{Failure, attempt};
 use crate::pg::worker::{deadline, lifecycle};
 use crate::pg::{charset, error};
-use crate::registry::member::assigned::Assigned;
-use crate::registry::member::request::{
+use crate::registry::member::assigned::AssignedNodes;
+use crate::registry::member::query::{
     ANSWER, lease_query, read, release_query, request, understand,
 };
 use crate::registry::member::slot::LeaseSlot;
@@ -51,7 +51,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             end::end_all();
         }
     });
-    let mut worker = Worker::new();
+    let mut worker = LeaseWorker::new();
     while !ends() {
         let seen = leases::requests().last();
         let pause = worker.run_tasks();
@@ -67,7 +67,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
                 return hand_over();
             }
             worker.remote.disconnect();
-            worker = Worker::new();
+            worker = LeaseWorker::new();
         }
         if lifecycle::is_database_wanted() {
             return hand_over();
@@ -89,7 +89,7 @@ fn ends() -> bool {
     deadline::is_asked_to_end() || !grantor::is_there()
 }
 
-struct Worker {
+struct LeaseWorker {
     remote: Remote,
     /// The foreign server of the registry, and the key of the settings by which it was found.
     registry: Option<String>,
@@ -104,7 +104,7 @@ struct Worker {
     length: Option<Micros>,
     /// Whether the chosen node is the one that is assigned to this server.
     is_assigned: bool,
-    assigned: Assigned,
+    assigned: AssignedNodes,
 }
 
 /// The shortest time from one request for the same nodes to the next, however many sessions want them.
@@ -112,7 +112,7 @@ const MIN_RETRY: Micros = 50_000;
 /// The longest time in which a change of settings can go unnoticed.
 const LONGEST: Micros = 1_000_000;
 
-impl Worker {
+impl LeaseWorker {
     /// Returns a worker for the registry that the settings name now.
     fn new() -> Self {
         leases::publish_settings();
@@ -125,7 +125,7 @@ impl Worker {
             failures: BTreeMap::new(),
             length: None,
             is_assigned: settings::is_assigned(),
-            assigned: Assigned::default(),
+            assigned: AssignedNodes::default(),
         }
     }
 

@@ -6,13 +6,16 @@ use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
+use crate::registry::server::answer::{
+    GrantedLease, Limits, Requester, describe_denial, printable, read_log_state,
+};
 use crate::registry::server::grant::{grant_lease, random_id};
+use crate::registry::server::nodes::NodeRange;
 use crate::registry::server::place;
 use crate::registry::server::place::Caller;
-use crate::registry::server::request::{
-    GrantedLease, Limits, Member, Nodes, describe_denial, printable, read_log_state,
+use crate::registry::server::tables::{
+    OpenTables, RegistryState, arguments, with_tables, with_tables_in,
 };
-use crate::registry::server::tables::{State, Tables, arguments, with_tables, with_tables_in};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::QUARANTINE;
 use mint_core::{Identity, Incarnation, Micros, Registry};
@@ -64,7 +67,7 @@ pub fn drop() {
 }
 
 /// Raises an error while nodes are leased or reserved.
-fn refuse_while_in_force(tables: &mut Tables<'_, '_>) {
+fn refuse_while_in_force(tables: &mut OpenTables<'_, '_>) {
     let select = "SELECT max(CASE WHEN system_identifier IS NOT NULL
                  AND lease_until > $1::timestamptz THEN lease_until END),
              count(CASE WHEN assigned OR system_identifier IS NULL THEN id END)
@@ -116,14 +119,14 @@ pub fn prepare_restart(within: Micros) -> Micros {
 /// Changes the state of the registry.
 fn with_state(change: impl FnOnce(&mut Registry, Micros)) {
     with_tables(Caller::Owner, |tables| {
-        let (State { mut registry, .. }, _) = tables.load_and_check_state(true, None);
+        let (RegistryState { mut registry, .. }, _) = tables.load_and_check_state(true, None);
         change(&mut registry, clock::now());
         tables.save_state(&registry);
     });
 }
 
 /// Reserves nodes for a server that makes no requests.
-pub fn reserve(nodes: Nodes, holder: &str) {
+pub fn reserve(nodes: NodeRange, holder: &str) {
     with_tables(Caller::Owner, |tables| {
         let holder = printable(holder);
         reserve_as(tables, false, &holder, |_, state, _, now| {
@@ -133,7 +136,7 @@ pub fn reserve(nodes: Nodes, holder: &str) {
 }
 
 /// Returns why the registry grants nothing new, if so.
-pub fn admit(state: &State, now: Micros) -> Result<(), String> {
+pub fn admit(state: &RegistryState, now: Micros) -> Result<(), String> {
     let admitted = state.registry.admit(now, now, None);
     admitted.map_err(|denial| describe_denial(&state.registry, denial))
 }
@@ -141,12 +144,17 @@ pub fn admit(state: &State, now: Micros) -> Result<(), String> {
 /// Grants nodes that `find` returns to a holder for good: as a lease that lasts, or as nodes that are assigned to the
 /// holder, who leases them. Returns the nodes.
 pub fn reserve_as(
-    tables: &mut Tables<'_, '_>,
+    tables: &mut OpenTables<'_, '_>,
     is_assigned: bool,
     holder: &str,
-    find: impl FnOnce(&mut Tables<'_, '_>, &State, &Member, Micros) -> Result<Nodes, String>,
-) -> Nodes {
-    let member = Member {
+    find: impl FnOnce(
+        &mut OpenTables<'_, '_>,
+        &RegistryState,
+        &Requester,
+        Micros,
+    ) -> Result<NodeRange, String>,
+) -> NodeRange {
+    let member = Requester {
         name: holder.to_owned(),
         login: None,
         system: 0,
@@ -179,7 +187,7 @@ pub fn reserve_as(
 
 /// Ends a reservation, also of a node that was assigned before. Others get the nodes after the time for which the server may
 /// have minted ahead.
-pub fn unreserve(nodes: &Nodes) {
+pub fn unreserve(nodes: &NodeRange) {
     with_tables(Caller::Owner, |tables| {
         let (_, now) = tables.load_and_check_state(true, None);
         let update = "UPDATE mint_registry.leases SET lease_until = $4, free_from = $4, written = $transaction
@@ -214,7 +222,7 @@ pub fn evict_holder(holder: &str) -> i64 {
 }
 
 /// Evicts the holders of any of these nodes.
-pub fn evict_nodes(nodes: &Nodes) -> i64 {
+pub fn evict_nodes(nodes: &NodeRange) -> i64 {
     let condition = "node_bits = $2::int4
         AND first_node <= $4::int8
         AND last_node >= $3::int8";
@@ -234,7 +242,7 @@ fn evict(
     values: impl Fn(DatumWithOid<'static>) -> Vec<DatumWithOid<'static>>,
 ) -> i64 {
     with_tables(Caller::Owner, |tables| {
-        let (State { registry, .. }, now) = tables.load_and_check_state(true, None);
+        let (RegistryState { registry, .. }, now) = tables.load_and_check_state(true, None);
         let select = format!(
             "SELECT id FROM mint_registry.leases
              WHERE lease_until > $1::timestamptz

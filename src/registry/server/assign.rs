@@ -14,24 +14,25 @@ use crate::pg::machine::clock;
 use crate::registry::identity::bits;
 use crate::registry::protocol::{Assignee, LeaseAnswer};
 use crate::registry::server::admin::{admit, reserve_as};
+use crate::registry::server::answer::{
+    GrantedLease, Requester, answer, describe_denial, printable,
+};
 use crate::registry::server::free;
 use crate::registry::server::grant::random_id;
+use crate::registry::server::nodes::NodeRange;
 use crate::registry::server::place::Caller;
-use crate::registry::server::request::{
-    GrantedLease, Member, Nodes, answer, describe_denial, printable,
-};
-use crate::registry::server::tables::{Tables, term_of, with_tables};
+use crate::registry::server::tables::{OpenTables, term_of, with_tables};
 use mint_core::clock::timestamp_text;
-use mint_core::registry::assigned_rules::{Key, Standing, Stranger, Tenancy, Tenant};
+use mint_core::registry::assigned_rules::{AgreedKey, Standing, Stranger, Tenancy, Tenant};
 use mint_core::registry::lease_rules::QUARANTINE;
 use mint_core::{Denial, LeaseTerm, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::TimestampWithTimeZone;
 
 /// A node that is assigned, as the tables have it.
-struct Assigned {
+struct AssignedRow {
     id: i64,
-    nodes: Nodes,
+    nodes: NodeRange,
     term: LeaseTerm,
     tenancy: Tenancy,
     /// Where the server is that uses it.
@@ -42,7 +43,7 @@ struct Assigned {
     is_intact: bool,
 }
 
-impl Assigned {
+impl AssignedRow {
     /// Returns where its server is, in a message.
     fn at(&self) -> String {
         match self.place.as_str() {
@@ -55,7 +56,7 @@ impl Assigned {
 /// Assigns a node of a width to a holder: any free one, or this one if it is free. That can be done in a quarantine too, as
 /// the holder gets no lease before its end. Returns the node; the one that the holder has, if any, which `moved` gives to
 /// the next server of that name.
-pub fn assign(width: i32, holder: &str, node: Option<Nodes>, moved: bool) -> i64 {
+pub fn assign(width: i32, holder: &str, node: Option<NodeRange>, moved: bool) -> i64 {
     let holder = printable(holder);
     with_tables(Caller::Owner, |tables| {
         tables.load_and_check_state(true, None);
@@ -87,7 +88,7 @@ pub fn assign(width: i32, holder: &str, node: Option<Nodes>, moved: bool) -> i64
 
 /// Makes the node that of the next server of its holder's name. The instance stays, which is not to be that server. The
 /// caller has locked the state.
-fn vacate(tables: &mut Tables<'_, '_>, assigned: &Assigned) {
+fn vacate(tables: &mut OpenTables<'_, '_>, assigned: &AssignedRow) {
     let update = "UPDATE mint_registry.leases
          SET id = $2, place = NULL, origin = NULL, key_counter = NULL, key_number = NULL, copy_place = NULL, copy_seen = NULL,
              written = $transaction
@@ -138,7 +139,7 @@ pub fn lease(
     width: i32,
     assignee: &Assignee,
     told: Option<LeaseTerm>,
-    member: &Member,
+    member: &Requester,
 ) -> LeaseAnswer {
     let assignee = Assignee {
         place: printable(&assignee.place),
@@ -204,10 +205,10 @@ pub fn lease(
 
 /// Returns why a node is not that of a member at this place. The caller has locked the state.
 fn turn_away(
-    tables: &mut Tables<'_, '_>,
+    tables: &mut OpenTables<'_, '_>,
     stranger: Stranger,
-    own: &Assigned,
-    member: &Member,
+    own: &AssignedRow,
+    member: &Requester,
     place: &str,
 ) -> String {
     let (nodes, name) = (own.nodes.describe(), &member.name);
@@ -230,7 +231,7 @@ fn turn_away(
 }
 
 /// Writes down that a copy of the server has asked for its node.
-fn note_copy(tables: &mut Tables<'_, '_>, own: &Assigned, member: &Member, place: &str) {
+fn note_copy(tables: &mut OpenTables<'_, '_>, own: &AssignedRow, member: &Requester, place: &str) {
     const MINUTE: Micros = 60_000_000;
     let update = "UPDATE mint_registry.leases
          SET copy_place = $2, copy_seen = statement_timestamp(), written = $transaction
@@ -254,7 +255,12 @@ fn note_copy(tables: &mut Tables<'_, '_>, own: &Assigned, member: &Member, place
 }
 
 /// Finds the node that is assigned to a holder, and locks its row if it is to be changed.
-fn find(tables: &mut Tables<'_, '_>, width: i32, holder: &str, lock: bool) -> Option<Assigned> {
+fn find(
+    tables: &mut OpenTables<'_, '_>,
+    width: i32,
+    holder: &str,
+    lock: bool,
+) -> Option<AssignedRow> {
     let select = "SELECT lease_from, lease_until, id, first_node, place,
              (extract(epoch FROM max_outage)
                  * 1000000::numeric)::int8,
@@ -271,24 +277,24 @@ fn find(tables: &mut Tables<'_, '_>, width: i32, holder: &str, lock: bool) -> Op
 }
 
 /// Returns the node of a row of [`find`].
-fn read(row: &Row<'_>, width: i32) -> Assigned {
+fn read(row: &Row<'_>, width: i32) -> AssignedRow {
     let number = |column| row.get::<i64>(column);
     let node: i64 = row.need(4);
     let (key, instance) = (number(10).zip(number(11)), number(9));
     let tenancy = match (number(8).zip(key), instance) {
         (Some((origin, (counter, number))), instance) => Tenancy::Taken(Tenant {
             origin,
-            key: Key { counter, number },
+            key: AgreedKey { counter, number },
             instance,
         }),
         (None, Some(instance)) => Tenancy::Moved(instance),
         (None, None) => Tenancy::Vacant,
     };
-    Assigned {
+    AssignedRow {
         id: row.need(3),
-        nodes: Nodes {
+        nodes: NodeRange {
             range: node..=node,
-            ..Nodes::of_width(width)
+            ..NodeRange::of_width(width)
         },
         term: term_of(row),
         tenancy,
@@ -303,11 +309,11 @@ fn read(row: &Row<'_>, width: i32) -> Assigned {
 
 /// Writes a lease of an assigned node, the key that was agreed on, and what is known of the server.
 fn write(
-    tables: &mut Tables<'_, '_>,
+    tables: &mut OpenTables<'_, '_>,
     lease: &GrantedLease,
-    own: &Assigned,
+    own: &AssignedRow,
     assignee: &Assignee,
-    member: &Member,
+    member: &Requester,
 ) {
     let update = "UPDATE mint_registry.leases
          SET id = $2, lease_from = $3, lease_until = $4, place = $5, max_outage = $6, login = $7, system_identifier = $8,
@@ -330,7 +336,7 @@ fn write(
     };
     let proof = &assignee.proof;
     let key = proof.next.or(kept).or_else(|| proof.keys.last().copied());
-    let Key { counter, number } = key.unwrap_or_default();
+    let AgreedKey { counter, number } = key.unwrap_or_default();
     let values = [
         own.id.into(),
         lease.id.into(),

@@ -3,19 +3,20 @@
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
 use crate::registry::identity;
-use crate::registry::server::request::{Limits, Member, Nodes};
-use crate::registry::server::tables::{Tables, arguments};
+use crate::registry::server::answer::{Limits, Requester};
+use crate::registry::server::nodes::NodeRange;
+use crate::registry::server::tables::{OpenTables, arguments};
 use mint_core::Micros;
 
 /// Finds the highest node of a width that is free, one that no member lists if there is any. People number nodes from
 /// below.
 pub fn find_any(
-    tables: &mut Tables<'_, '_>,
+    tables: &mut OpenTables<'_, '_>,
     width: i32,
-    member: &Member,
+    member: &Requester,
     now: Micros,
-) -> Result<Nodes, String> {
-    let all = Nodes::of_width(width);
+) -> Result<NodeRange, String> {
+    let all = NodeRange::of_width(width);
     let count = all.range.end() + 1;
     let listed = "UNION ALL
              SELECT unnest(listed) FROM (
@@ -51,7 +52,7 @@ pub fn find_any(
     };
     // What others list is their wish, not their lease: it does not use up the nodes.
     match highest(listed).or_else(|| highest("")) {
-        Some(node) => Ok(Nodes {
+        Some(node) => Ok(NodeRange {
             range: node..=node,
             ..all
         }),
@@ -63,7 +64,11 @@ pub fn find_any(
 }
 
 /// Finds the first of these nodes that are free, up to the next one that is not.
-pub fn find_among(tables: &mut Tables<'_, '_>, wanted: &Nodes, now: Micros) -> Option<Nodes> {
+pub fn find_among(
+    tables: &mut OpenTables<'_, '_>,
+    wanted: &NodeRange,
+    now: Micros,
+) -> Option<NodeRange> {
     let select = "SELECT lower(nodes), upper(nodes) - 1
          FROM (
              SELECT unnest(
@@ -79,7 +84,7 @@ pub fn find_among(tables: &mut Tables<'_, '_>, wanted: &Nodes, now: Micros) -> O
          ) AS free
          ORDER BY nodes LIMIT 1";
     let values = arguments(wanted, [timestamp(now).into()]);
-    let free = tables.rows(select, &values, |row| Nodes {
+    let free = tables.rows(select, &values, |row| NodeRange {
         range: row.need(1)..=row.need(2),
         ..wanted.clone()
     });
@@ -88,10 +93,10 @@ pub fn find_among(tables: &mut Tables<'_, '_>, wanted: &Nodes, now: Micros) -> O
 
 /// Checks that a member's login can hold these nodes as well.
 pub fn check_limits(
-    tables: &mut Tables<'_, '_>,
+    tables: &mut OpenTables<'_, '_>,
     limits: Limits,
-    member: &Member,
-    nodes: &Nodes,
+    member: &Requester,
+    nodes: &NodeRange,
     now: Micros,
 ) -> Result<(), String> {
     let Some(login) = &member.login else {

@@ -8,10 +8,11 @@ use crate::pg::error::{report, required, sentence};
 use crate::pg::worker::visitor;
 use crate::registry::protocol;
 use crate::registry::protocol::{
-    LeaseAnswer, LeaseRequest, NumberedTerm, PROTOCOL, ReleaseAnswer, Request, Unreadable,
+    LeaseAnswer, LeaseRequest, NumberedTerm, PROTOCOL, ReleaseAnswer, Request, UnreadableMessage,
 };
+use crate::registry::server::answer::{Limits, Requester, printable};
 use crate::registry::server::commit_deadline;
-use crate::registry::server::request::{Limits, Member, Nodes, multirange, printable};
+use crate::registry::server::nodes::{NodeRange, multirange};
 use crate::registry::server::{admin, assign, grant};
 use mint_core::Micros;
 use mint_core::registry::lease_rules::{
@@ -79,7 +80,7 @@ fn registry_reserve(
     last_node: Option<i64>,
     holder: Option<DecodedText>,
 ) {
-    let nodes = Nodes::new(
+    let nodes = NodeRange::new(
         required(node_bits, "node_bits"),
         required(first_node, "first_node"),
         required(last_node, "last_node"),
@@ -94,7 +95,7 @@ fn registry_reserve(
 /// Ends a reservation. Others can get the nodes one quarantine later: the server may have minted ahead.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
-    admin::unreserve(&Nodes::new(node_bits, first_node, last_node));
+    admin::unreserve(&NodeRange::new(node_bits, first_node, last_node));
 }
 
 /// Assigns any free node, or this one, to a holder for good: the server of that name, with `pg_mint.node` = 'assigned'.
@@ -110,11 +111,11 @@ fn registry_assign(
     let node_bits = required(node_bits, "node_bits");
     let holder = required(holder, "holder").0;
     let moved = required(moved, "moved");
-    Nodes::of_width(node_bits);
+    NodeRange::of_width(node_bits);
     if holder.is_empty() {
         refuse("holder must not be empty");
     }
-    let node = node.map(|node| Nodes::new(node_bits, node, node));
+    let node = node.map(|node| NodeRange::new(node_bits, node, node));
     assign::assign(node_bits, &holder, node, moved)
 }
 
@@ -122,7 +123,7 @@ fn registry_assign(
 /// it may not be able to reach the registry. If that is never, the node stays reserved.
 #[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
 fn registry_unassign(node_bits: i32, holder: DecodedText) -> Option<TimestampWithTimeZone> {
-    Nodes::of_width(node_bits);
+    NodeRange::of_width(node_bits);
     assign::unassign(node_bits, &holder.0)
 }
 
@@ -143,7 +144,7 @@ fn registry_evict(holder: DecodedText) -> i64 {
     cost = 1000
 )]
 fn registry_evict_nodes(node_bits: i32, first_node: i64, last_node: i64) -> i64 {
-    admin::evict_nodes(&Nodes::new(node_bits, first_node, last_node))
+    admin::evict_nodes(&NodeRange::new(node_bits, first_node, last_node))
 }
 
 /// Begins a quarantine: the registry only renews leases that last, until all that it may have forgotten is past. It
@@ -187,7 +188,7 @@ fn registry_request(request: JsonText) -> JsonText {
     let request = protocol::read(&request.0).unwrap_or_else(|why| refuse_request(why));
     let answer = JsonText(match request {
         Request::Lease(asked) => {
-            let checked = asked.check().map_err(Unreadable::Malformed);
+            let checked = asked.check().map_err(UnreadableMessage::Malformed);
             checked.unwrap_or_else(|why| refuse_request(why));
             protocol::write(&lease(&asked))
         }
@@ -202,7 +203,7 @@ fn registry_request(request: JsonText) -> JsonText {
 
 fn lease(asked: &LeaseRequest) -> LeaseAnswer {
     let login = privilege::name_of(privilege::session_user().into());
-    let member = Member {
+    let member = Requester {
         name: printable(&asked.holder),
         login: Some(login),
         system: asked.system,
@@ -217,7 +218,7 @@ fn lease(asked: &LeaseRequest) -> LeaseAnswer {
     }
     let nodes = asked
         .nodes
-        .map(|(first, last)| Nodes::new(width, first, last));
+        .map(|(first, last)| NodeRange::new(width, first, last));
     match (asked.lease, nodes) {
         (Some(NumberedTerm { id, term }), Some(nodes)) => grant::renew(id, nodes, term, &member),
         (_, nodes) => grant::grant(width, nodes, &member),
@@ -225,9 +226,9 @@ fn lease(asked: &LeaseRequest) -> LeaseAnswer {
 }
 
 #[cold]
-fn refuse_request(why: Unreadable) -> ! {
+fn refuse_request(why: UnreadableMessage) -> ! {
     match why {
-        Unreadable::Protocol(number) => report(
+        UnreadableMessage::Protocol(number) => report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
             format!("unsupported registry protocol {number}"),
         )
@@ -237,7 +238,7 @@ fn refuse_request(why: Unreadable) -> ! {
         } else {
             "Update pg_mint on the registry before updating its members."
         }),
-        Unreadable::Malformed(why) => report(
+        UnreadableMessage::Malformed(why) => report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             "invalid request to the registry",
         )

@@ -7,16 +7,15 @@
 use crate::pg::datum::timestamp::timestamp;
 use crate::pg::machine::random;
 use crate::registry::protocol::LeaseAnswer;
+use crate::registry::server::answer::{GrantedLease, Requester, answer, describe_denial};
 use crate::registry::server::free;
+use crate::registry::server::nodes::{NodeRange, describe_holders};
 use crate::registry::server::place::Caller;
-use crate::registry::server::request::{
-    GrantedLease, Member, Nodes, answer, describe_denial, describe_holders,
-};
-use crate::registry::server::tables::{State, Tables, with_tables};
+use crate::registry::server::tables::{OpenTables, RegistryState, with_tables};
 use mint_core::{Denial, LeaseTerm, Micros, Registry};
 
 /// Grants a new lease of any free node of a width, or of the first of these nodes that are free.
-pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> LeaseAnswer {
+pub fn grant(width: i32, wanted: Option<NodeRange>, member: &Requester) -> LeaseAnswer {
     with_tables(Caller::Member, |tables| {
         let (state, now) = tables.load_and_check_state(true, Some(member));
         let registry = &state.registry;
@@ -38,7 +37,7 @@ pub fn grant(width: i32, wanted: Option<Nodes>, member: &Member) -> LeaseAnswer 
 }
 
 /// Renews a lease. `told` is the lease as its holder knows it.
-pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> LeaseAnswer {
+pub fn renew(id: i64, nodes: NodeRange, told: LeaseTerm, member: &Requester) -> LeaseAnswer {
     with_tables(Caller::Member, |tables| {
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
         let mut kept = tables.find_and_lock(id, &nodes);
@@ -64,12 +63,12 @@ pub fn renew(id: i64, nodes: Nodes, told: LeaseTerm, member: &Member) -> LeaseAn
 
 /// Renews a lease of a member that was admitted, or returns why it is denied.
 fn renew_lease(
-    tables: &mut Tables<'_, '_>,
-    state: &State,
+    tables: &mut OpenTables<'_, '_>,
+    state: &RegistryState,
     now: Micros,
-    (id, nodes): (i64, Nodes),
+    (id, nodes): (i64, NodeRange),
     (kept, told): (Option<LeaseTerm>, LeaseTerm),
-    member: &Member,
+    member: &Requester,
 ) -> Result<GrantedLease, String> {
     let registry = &state.registry;
     let holders = tables.holders(&nodes, id, now);
@@ -111,11 +110,11 @@ pub fn release(id: i64, until: Micros) -> bool {
 
 /// Grants a new lease of nodes, or returns why it is denied. The caller has locked the registry.
 pub fn grant_lease(
-    tables: &mut Tables<'_, '_>,
-    state: &State,
+    tables: &mut OpenTables<'_, '_>,
+    state: &RegistryState,
     now: Micros,
-    nodes: Nodes,
-    member: &Member,
+    nodes: NodeRange,
+    member: &Requester,
 ) -> Result<GrantedLease, String> {
     let registry = &state.registry;
     let holders = tables.holders(&nodes, 0, now);
@@ -138,7 +137,7 @@ pub fn random_id() -> i64 {
     (random::bits() >> 1).max(1).cast_signed()
 }
 
-fn lease_of(registry: &Registry, id: i64, nodes: Nodes, span: LeaseTerm) -> GrantedLease {
+fn lease_of(registry: &Registry, id: i64, nodes: NodeRange, span: LeaseTerm) -> GrantedLease {
     GrantedLease {
         id,
         nodes,

@@ -1,12 +1,13 @@
 //! The registry of nodes: what members request, and what it grants.
 
 pub mod admin;
+pub mod answer;
 pub mod assign;
 pub mod commit_deadline;
 pub mod free;
 pub mod functions;
 pub mod grant;
+pub mod nodes;
 pub mod place;
 pub mod quarantine;
-pub mod request;
 pub mod tables;

@@ -21,7 +21,7 @@ pub enum Caller {
 }
 
 /// The registry's tables.
-pub struct Place(OwnedTables<2>);
+pub struct RegistryTables(OwnedTables<2>);
 
 /// Whether there is a schema of that name, whatever is in it.
 pub fn may_be_there() -> bool {
@@ -29,12 +29,12 @@ pub fn may_be_there() -> bool {
 }
 
 /// Returns the registry of this database, if it is one.
-pub fn find() -> Option<Place> {
-    OwnedTables::find(SCHEMA, ["registry", "leases"]).map(Place)
+pub fn find() -> Option<RegistryTables> {
+    OwnedTables::find(SCHEMA, ["registry", "leases"]).map(RegistryTables)
 }
 
 /// Returns the registry of this database. Raises an error if it is none.
-pub fn expect() -> Place {
+pub fn expect() -> RegistryTables {
     find().unwrap_or_else(|| missing())
 }
 
@@ -54,7 +54,7 @@ pub fn missing() -> ! {
 }
 
 /// Returns the registry of this database. Makes it, with the caller's rights, where there is none.
-pub fn find_or_create() -> Place {
+pub fn find_or_create() -> RegistryTables {
     if is_left_empty() {
         sql::run("DROP SCHEMA mint_registry RESTRICT");
     }
@@ -93,7 +93,7 @@ pub fn drop() {
     );
 }
 
-impl Place {
+impl RegistryTables {
     /// Raises the server's own error unless the user may do this.
     pub fn demand(&self, caller: Caller) {
         match caller {

@@ -13,11 +13,10 @@ use crate::pg::error;
 use crate::pg::error::{OrReport, impossible, report};
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
+use crate::registry::server::answer::{GrantedLease, Limits, Requester, read_log_state};
+use crate::registry::server::nodes::{Holder, NodeRange};
 use crate::registry::server::place;
-use crate::registry::server::place::{Caller, Place};
-use crate::registry::server::request::{
-    GrantedLease, Holder, Limits, Member, Nodes, read_log_state,
-};
+use crate::registry::server::place::{Caller, RegistryTables};
 use mint_core::{LeaseEnd, LeaseTerm, Micros, Registry, StateLoss};
 use pgrx::datum::{DatumWithOid, Interval, TimestampWithTimeZone};
 use pgrx::spi::SpiClient;
@@ -25,12 +24,12 @@ use pgrx::{PgSqlErrorCode as Code, PgTryBuilder};
 use std::panic::AssertUnwindSafe;
 
 /// The registry's tables, open in a transaction.
-pub struct Tables<'a, 'conn> {
+pub struct OpenTables<'a, 'conn> {
     client: &'a mut SpiClient<'conn>,
 }
 
 /// The registry's state, as its row has it.
-pub struct State {
+pub struct RegistryState {
     pub registry: Registry,
     pub limits: Limits,
     /// The numbers of all leases, XORed, as the registry has left them.
@@ -40,15 +39,15 @@ pub struct State {
 }
 
 /// Runs `work` with the tables of this database's registry open, if the user may.
-pub fn with_tables<T>(caller: Caller, work: impl FnOnce(&mut Tables<'_, '_>) -> T) -> T {
+pub fn with_tables<T>(caller: Caller, work: impl FnOnce(&mut OpenTables<'_, '_>) -> T) -> T {
     with_tables_in(&place::expect(), caller, work)
 }
 
 /// As [`with_tables`], with the tables of this registry.
 pub fn with_tables_in<T>(
-    place: &Place,
+    place: &RegistryTables,
     caller: Caller,
-    work: impl FnOnce(&mut Tables<'_, '_>) -> T,
+    work: impl FnOnce(&mut OpenTables<'_, '_>) -> T,
 ) -> T {
     place.demand(caller);
     if !transaction::sees_commits() {
@@ -68,7 +67,7 @@ pub fn with_tables_in<T>(
         // Members ask again, so a request does not queue behind a lock for long.
         guc::set_local(c"lock_timeout", c"1s");
     }
-    let in_tables = |client: &mut SpiClient<'_>| work(&mut Tables { client });
+    let in_tables = |client: &mut SpiClient<'_>| work(&mut OpenTables { client });
     let in_place = AssertUnwindSafe(|| place.as_owner(in_tables));
     PgTryBuilder::new(in_place)
         .catch_when(Code::ERRCODE_LOCK_NOT_AVAILABLE, |_| refuse_busy())
@@ -88,7 +87,7 @@ fn refuse_busy() -> ! {
 
 /// The arguments of a statement about nodes: `$1` is their width, `$2` the first and `$3` the last of them.
 pub fn arguments<'a, const N: usize>(
-    nodes: &Nodes,
+    nodes: &NodeRange,
     further: [DatumWithOid<'a>; N],
 ) -> Vec<DatumWithOid<'a>> {
     let (first, last) = (*nodes.range.start(), *nodes.range.end());
@@ -110,9 +109,9 @@ pub fn term_of(row: &Row<'_>) -> LeaseTerm {
 }
 
 /// Returns the registry's state from its row.
-fn state_of(row: &Row<'_>) -> State {
+fn state_of(row: &Row<'_>) -> RegistryState {
     let interval = |column| row.need::<Interval>(column).as_micros() as Micros;
-    State {
+    RegistryState {
         registry: Registry {
             length: interval(1),
             max_skew: interval(2),
@@ -131,11 +130,11 @@ fn state_of(row: &Row<'_>) -> State {
 }
 
 /// Returns whose nodes a row of leases has, as far as these nodes go.
-fn holder_of(row: &Row<'_>, wanted: &Nodes) -> Holder {
+fn holder_of(row: &Row<'_>, wanted: &NodeRange) -> Holder {
     let (first, last): (i64, i64) = (row.need(1), row.need(2));
     Holder {
         name: row.need::<DecodedText>(3).0,
-        nodes: Nodes {
+        nodes: NodeRange {
             range: first.max(*wanted.range.start())..=last.min(*wanted.range.end()),
             ..wanted.clone()
         },
@@ -148,7 +147,7 @@ fn holder_of(row: &Row<'_>, wanted: &Nodes) -> Holder {
     }
 }
 
-impl Tables<'_, '_> {
+impl OpenTables<'_, '_> {
     /// Fills oids into a statement; for `$transaction` what rows written now have in xmin; and for `$overlaps` the condition
     /// that a lease has any of the nodes of [`arguments`], in the form that the index serves.
     pub fn sql(&self, text: &str) -> String {
@@ -184,7 +183,7 @@ impl Tables<'_, '_> {
         !self.rows(text, arguments, |_| ()).is_empty()
     }
 
-    /// As [`Tables::update`]; returns what `read` makes of the rows.
+    /// As [`OpenTables::update`]; returns what `read` makes of the rows.
     pub fn rows<T>(
         &mut self,
         text: &str,
@@ -196,7 +195,7 @@ impl Tables<'_, '_> {
         spi::read(rows.or_report(), read)
     }
 
-    /// As [`Tables::rows`], of a query that always returns one row.
+    /// As [`OpenTables::rows`], of a query that always returns one row.
     pub fn one<T>(
         &mut self,
         text: &str,
@@ -209,7 +208,11 @@ impl Tables<'_, '_> {
 
     /// Returns the registry's state, and the time by its clock at which it was checked for a loss of state. Locks the
     /// state, if requests must wait for each other.
-    pub fn load_and_check_state(&mut self, lock: bool, member: Option<&Member>) -> (State, Micros) {
+    pub fn load_and_check_state(
+        &mut self,
+        lock: bool,
+        member: Option<&Requester>,
+    ) -> (RegistryState, Micros) {
         let mut state = self.load_state(lock);
         // Leases are inserted and deleted under the lock.
         let is_intact = state.is_intact && (!lock || self.are_leases_intact(state.digest));
@@ -236,7 +239,7 @@ impl Tables<'_, '_> {
     }
 
     /// Returns the registry's state, and locks it if requests must wait for each other.
-    pub fn load_state(&mut self, lock: bool) -> State {
+    pub fn load_state(&mut self, lock: bool) -> RegistryState {
         let select = "SELECT lease, max_skew, horizon, quarantine,
                 CASE WHEN database = $database THEN system_identifier ELSE 0 END,
                 timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
@@ -296,7 +299,7 @@ impl Tables<'_, '_> {
     }
 
     /// Returns the other leases and reservations of any of these nodes whose nodes are not free.
-    pub fn holders(&mut self, nodes: &Nodes, id: i64, now: Micros) -> Vec<Holder> {
+    pub fn holders(&mut self, nodes: &NodeRange, id: i64, now: Micros) -> Vec<Holder> {
         // An assigned node is never free, however long its server was away.
         let select = "SELECT first_node, last_node, holder,
                  CASE WHEN assigned THEN 'infinity'::timestamptz ELSE lease_until END,
@@ -310,7 +313,7 @@ impl Tables<'_, '_> {
     }
 
     /// Writes a new lease, in place of those of its nodes that have ended. The caller has locked the state.
-    pub fn replace(&mut self, lease: &GrantedLease, member: &Member, now: Micros) {
+    pub fn replace(&mut self, lease: &GrantedLease, member: &Requester, now: Micros) {
         let delete = "DELETE FROM mint_registry.leases
              WHERE $overlaps AND lease_until <= $4::timestamptz AND NOT assigned
              RETURNING id, lease_until";
@@ -325,7 +328,7 @@ impl Tables<'_, '_> {
     }
 
     /// Inserts a lease that is granted to a member, or a reservation.
-    fn insert(&mut self, lease: &GrantedLease, member: &Member) {
+    fn insert(&mut self, lease: &GrantedLease, member: &Requester) {
         let insert = "INSERT INTO mint_registry.leases (node_bits, first_node, last_node, id, holder, login, system_identifier,
                  address, since, lease_from, lease_until, free_from, listed, written)
              VALUES ($1, $2, $3, $4, $5, $6, $7, inet_client_addr(), $8, $8, $9, $10,
@@ -344,7 +347,7 @@ impl Tables<'_, '_> {
     }
 
     /// Returns the times of a lease, and locks it; none if there is no such lease, or somebody else has changed it.
-    pub fn find_and_lock(&mut self, id: i64, nodes: &Nodes) -> Option<LeaseTerm> {
+    pub fn find_and_lock(&mut self, id: i64, nodes: &NodeRange) -> Option<LeaseTerm> {
         let select = "SELECT lease_from, lease_until FROM mint_registry.leases
              WHERE node_bits = $1::int4
                  AND first_node = $2::int8
@@ -357,7 +360,7 @@ impl Tables<'_, '_> {
     }
 
     /// Writes the times of a lease that is renewed.
-    pub fn extend(&mut self, lease: &GrantedLease, member: &Member) {
+    pub fn extend(&mut self, lease: &GrantedLease, member: &Requester) {
         let update = "UPDATE mint_registry.leases
              SET lease_from = $2, lease_until = $3, free_from = $4, listed = $5::text::int8multirange,
                  renewals = renewals + 1, written = $transaction
@@ -375,7 +378,7 @@ impl Tables<'_, '_> {
 }
 
 /// Tells the operator why no new leases are granted, or why they are.
-fn log_change(loss: Option<StateLoss>, member: Option<&Member>) {
+fn log_change(loss: Option<StateLoss>, member: Option<&Requester>) {
     let why = match (loss, member) {
         (None, _) => {
             error::log("registry of nodes continues after a planned restart".to_owned());
@@ -383,7 +386,7 @@ fn log_change(loss: Option<StateLoss>, member: Option<&Member>) {
         }
         (Some(StateLoss::Returned), _) => "it was started, promoted, restored or copied".to_owned(),
         (Some(StateLoss::Changed), _) => "its tables were changed by hand, or restored".to_owned(),
-        (Some(StateLoss::Told), Some(Member { name, login, .. })) => format!(
+        (Some(StateLoss::Told), Some(Requester { name, login, .. })) => format!(
             "\"{name}\", connected as role \"{}\", has seen more of its history, or another one",
             login.as_deref().unwrap_or_default()
         ),

@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 use crate::time::SECOND;
-use mint_core::registry::assigned_rules::{Key, Proof, Standing, Stranger, Tenancy, Tenant};
+use mint_core::registry::assigned_rules::{AgreedKey, Proof, Standing, Stranger, Tenancy, Tenant};
 use mint_core::{Denial, Identity, LeaseTerm, LogPoint, Micros, Registry};
 
 /// How far the clocks of servers may be from that of the registry, and that from those of its copies.
@@ -128,7 +128,7 @@ impl Host {
                 Tenancy::Taken(tenant) => Some(tenant.key),
                 Tenancy::Vacant | Tenancy::Moved(_) => None,
             };
-            let key: Option<Key> = proof.next.or(before).or(proof.keys.last().copied());
+            let key: Option<AgreedKey> = proof.next.or(before).or(proof.keys.last().copied());
             self.tables.kept = term;
             self.tables.tenancy = Tenancy::Taken(Tenant {
                 origin: proof.origin,

@@ -2,7 +2,7 @@
 
 use super::registry::{Answer, Refusal, Request};
 use crate::rng::Rng;
-use mint_core::registry::assigned_rules::{KEYS, Key, Proof};
+use mint_core::registry::assigned_rules::{AgreedKey, KEYS, Proof};
 use mint_core::{LeaseTerm, LogPoint, Micros};
 
 /// How many keys may be unanswered.
@@ -11,7 +11,7 @@ const UNANSWERED: usize = KEYS / 2;
 #[derive(Debug, Clone)]
 pub struct Disk {
     origin: i64,
-    keys: Vec<Key>,
+    keys: Vec<AgreedKey>,
     /// The counter of the last key that was agreed on.
     agreed: i64,
 }
@@ -22,7 +22,7 @@ pub struct Memory {
     pub instance: i64,
     pub lease: Option<LeaseTerm>,
     pub seen: Option<LogPoint>,
-    proposed: Option<Key>,
+    proposed: Option<AgreedKey>,
     /// The number of the request whose answer is awaited.
     pub waits_for: Option<u64>,
     /// Whether the last answer was that the node is another server's.
@@ -118,7 +118,7 @@ impl Disk {
         }
     }
 
-    fn propose(&mut self, clock: Micros, rng: &mut Rng, is_full: bool) -> Option<Key> {
+    fn propose(&mut self, clock: Micros, rng: &mut Rng, is_full: bool) -> Option<AgreedKey> {
         let last = self.keys.last().copied();
         let unanswered = self.keys.iter().filter(|key| key.counter > self.agreed);
         if let Some(last) = last
@@ -129,7 +129,7 @@ impl Disk {
         if is_full && last.is_some() {
             return None;
         }
-        let next = Key {
+        let next = AgreedKey {
             counter: clock.max(last.map_or(0, |last| last.counter) + 1),
             number: rng.roll().cast_signed(),
         };

@@ -25,7 +25,7 @@ pub const POLL: Micros = 2_000;
 /// - `last`: the number of the last request; `answered`: of the last one that the worker has answered.
 /// - `note`: what went wrong last; empty when nothing did. Written by the worker alone.
 #[repr(C)]
-pub struct Requests {
+pub struct Mailbox {
     worker: AtomicU32,
     started: AtomicI64,
     last: AtomicU64,
@@ -42,7 +42,7 @@ pub fn last_failure(note: &str) -> String {
 }
 
 /// A kind of worker.
-pub struct Kind {
+pub struct WorkerKind {
     /// The name that the server shows.
     pub name: &'static str,
     /// The entry point in this library.
@@ -53,9 +53,9 @@ pub struct Kind {
     pub event: &'static WaitEvent,
 }
 
-impl Requests {
+impl Mailbox {
     /// Wakes the worker, or starts one.
-    pub fn wake(&self, kind: &Kind) {
+    pub fn wake(&self, kind: &WorkerKind) {
         let Ok(pid @ 1..) = i32::try_from(self.worker.load(Ordering::Acquire)) else {
             self.start(kind);
             return;
@@ -78,14 +78,14 @@ impl Requests {
     }
 
     /// Starts a worker if there is none and one can be started.
-    pub fn start_if_possible(&self, kind: &Kind) {
+    pub fn start_if_possible(&self, kind: &WorkerKind) {
         if !self.is_served() {
             self.try_start(kind);
         }
     }
 
     #[cold]
-    fn start(&self, kind: &Kind) {
+    fn start(&self, kind: &WorkerKind) {
         if !self.try_start(kind) {
             report(
                 Code::ERRCODE_INSUFFICIENT_RESOURCES,
@@ -98,7 +98,7 @@ impl Requests {
     }
 
     /// Starts a worker, unless there is one or another session has started one. False when none can be started.
-    fn try_start(&self, kind: &Kind) -> bool {
+    fn try_start(&self, kind: &WorkerKind) -> bool {
         let now = clock::up();
         let last = self.started.load(Ordering::Relaxed);
         if self.is_served_or_started() {
@@ -137,7 +137,7 @@ impl Requests {
     }
 
     /// Makes a request, and returns its number.
-    fn request(&self, kind: &Kind) -> u64 {
+    fn request(&self, kind: &WorkerKind) -> u64 {
         let number = self.last.fetch_add(1, Ordering::AcqRel) + 1;
         self.wake(kind);
         number
@@ -148,7 +148,7 @@ impl Requests {
     /// is made.
     pub fn wait_for<T>(
         &self,
-        kind: &Kind,
+        kind: &WorkerKind,
         counts: impl Fn() -> bool,
         find: impl Fn() -> Option<T>,
     ) -> Option<T> {
