@@ -19,6 +19,15 @@ pub fn timestamp(at: Micros) -> Option<TimestampWithTimeZone> {
     at.checked_sub(Y2K)?.try_into().ok()
 }
 
+/// As [`timestamp`]; the last number, and what is out of range, becomes infinity.
+pub fn timestamp_saturating(at: Micros) -> TimestampWithTimeZone {
+    let inside = timestamp(at).filter(|_| at < Micros::MAX);
+    inside.unwrap_or_else(|| match at {
+        ..0 => TimestampWithTimeZone::negative_infinity(),
+        0.. => TimestampWithTimeZone::positive_infinity(),
+    })
+}
+
 /// As [`timestamp`], or raises the server's error.
 #[track_caller]
 pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {

@@ -38,49 +38,38 @@ fn leases() -> TableIterator<
         name!(trouble, Option<DecodedText>),
     ),
 > {
+    let row = |width: u32, nodes: Option<(u64, u64)>, slot: Option<&LeaseSlot>, why| {
+        let (first, last) = nodes.unzip();
+        let term = slot.map(LeaseSlot::term);
+        (
+            width.cast_signed(),
+            first.map(u64::cast_signed),
+            last.map(u64::cast_signed),
+            slot.is_some_and(|slot| slot.id().is_some()),
+            term.and_then(|term| timestamp(term.from)),
+            term.and_then(|term| timestamp(term.until)),
+            term.map(|term| interval(clock::ahead(term.until))),
+            slot.and_then(|slot| timestamp(slot.granted_at())),
+            slot.map_or(0, |slot| slot.renewals().cast_signed()),
+            Option::map(why, DecodedText),
+        )
+    };
     let mut troubles = trouble::read(leases::troubles());
     let mut rows = Vec::new();
     for slot in leases_to_show() {
-        let (nodes, lease, width) = (slot.nodes(), slot.lease(), slot.width());
+        let (nodes, width) = (slot.nodes().into_inner(), slot.width());
         let is_chosen = any_slot(width).is_some_and(|any| ptr::eq(any, slot));
         let is_own = |trouble: &Trouble| match trouble.task {
             (own, None) => own == width && is_chosen,
-            (own, Some(own_nodes)) => own == width && nodes == (own_nodes.0..=own_nodes.1),
+            task => task == (width, Some(nodes)),
         };
         let own = troubles.iter().position(is_own);
-        let why = own.map(|own| DecodedText(troubles.swap_remove(own).why));
-        rows.push((
-            width.cast_signed(),
-            Some(nodes.start().cast_signed()),
-            Some(nodes.end().cast_signed()),
-            slot.id().is_some(),
-            timestamp(lease.from()),
-            timestamp(lease.until()),
-            Some(interval(clock::ahead(lease.until()))),
-            timestamp(slot.granted_at()),
-            slot.renewals().cast_signed(),
-            why,
-        ));
+        let why = own.map(|own| troubles.swap_remove(own).why);
+        rows.push(row(width, Some(nodes), Some(slot), why));
     }
     // What was never granted.
-    for Trouble { task, why } in troubles {
-        let (width, nodes) = task;
-        let (first, last) = nodes.unzip();
-        let [first, last] = [first, last].map(|node| node.map(u64::cast_signed));
-        let why = Some(DecodedText(why));
-        rows.push((
-            width.cast_signed(),
-            first,
-            last,
-            false,
-            None,
-            None,
-            None,
-            None,
-            0,
-            why,
-        ));
-    }
+    let others = troubles.into_iter();
+    rows.extend(others.map(|Trouble { task, why }| row(task.0, task.1, None, Some(why))));
     TableIterator::new(rows)
 }
 

@@ -1,8 +1,7 @@
 //! The registry of nodes: commands of its administrator.
 
 use crate::pg::catalog::spi::Row;
-use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::{interval, timestamp, to_micros};
+use crate::pg::datum::timestamp::{interval, to_micros};
 use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
@@ -14,7 +13,7 @@ use crate::registry::server::nodes::NodeRange;
 use crate::registry::server::place;
 use crate::registry::server::place::Caller;
 use crate::registry::server::tables::{
-    OpenTables, RegistryState, arguments, with_tables, with_tables_in,
+    OpenTables, RegistryState, arguments, at, text, with_tables, with_tables_in,
 };
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::QUARANTINE;
@@ -42,7 +41,7 @@ pub fn create(length: Micros, max_skew: Micros, limits: Limits) {
             ..read_log_state().identity
         };
         let identity = identity::to_numbers(identity).map(DatumWithOid::from);
-        let end = timestamp(clock::now() + QUARANTINE).into();
+        let end = at(clock::now() + QUARANTINE);
         let values: Vec<_> = rules().into_iter().chain(identity).chain([end]).collect();
         if !tables.update(insert, &values) {
             // What was changed by hand is noticed before it is written over.
@@ -69,13 +68,12 @@ pub fn drop() {
 /// Raises an error while nodes are leased or reserved.
 fn refuse_while_in_force(tables: &mut OpenTables<'_, '_>) {
     let select = "SELECT max(CASE WHEN system_identifier IS NOT NULL
-                 AND lease_until > $1::timestamptz THEN lease_until END),
+                 AND lease_until > $1 THEN lease_until END),
              count(CASE WHEN assigned OR system_identifier IS NULL THEN id END)
          FROM mint_registry.leases
-         WHERE assigned OR lease_until > $1::timestamptz";
-    let now = timestamp(clock::now()).into();
+         WHERE assigned OR lease_until > $1";
     let read = |row: &Row<'_>| (row.get::<TimestampWithTimeZone>(1), row.need::<i64>(2));
-    let (last, reserved) = tables.one(select, &[now], read);
+    let (last, reserved) = tables.one(select, &[at(clock::now())], read);
     if let Some(last) = last.map(to_micros) {
         report(
             Code::ERRCODE_OBJECT_IN_USE,
@@ -172,9 +170,9 @@ pub fn reserve_as(
                      lease_until = CASE WHEN $2 THEN $past ELSE 'infinity'::timestamptz END,
                      free_from = 'infinity'::timestamptz,
                      system_identifier = NULL, address = NULL, written = $transaction
-                 WHERE id = $1::int8";
+                 WHERE id = $1";
             // An assigned node has no lease yet, by every clock.
-            let past = "(lease_from::timestamptz - (SELECT max_skew FROM mint_registry.registry)::interval)";
+            let past = "(lease_from - (SELECT max_skew FROM mint_registry.registry))";
             tables.update(
                 &update.replace("$past", past),
                 &[id.into(), is_assigned.into()],
@@ -191,14 +189,10 @@ pub fn unreserve(nodes: &NodeRange) {
     with_tables(Caller::Owner, |tables| {
         let (_, now) = tables.load_and_check_state(true, None);
         let update = "UPDATE mint_registry.leases SET lease_until = $4, free_from = $4, written = $transaction
-             WHERE node_bits = $1::int4
-                 AND first_node = $2::int8
-                 AND last_node = $3::int8
-                 AND free_from > $4::timestamptz
+             WHERE node_bits = $1 AND first_node = $2 AND last_node = $3 AND free_from > $4
                  AND NOT assigned AND system_identifier IS NULL
              RETURNING 1";
-        let until = timestamp(now + QUARANTINE).into();
-        if !tables.update(update, &arguments(nodes, [until])) {
+        if !tables.update(update, &arguments(nodes, [at(now + QUARANTINE)])) {
             report(
                 Code::ERRCODE_UNDEFINED_OBJECT,
                 format!("{} {} not reserved", nodes.describe(), nodes.verb()),
@@ -210,10 +204,7 @@ pub fn unreserve(nodes: &NodeRange) {
 
 /// Evicts the holder of this name.
 pub fn evict_holder(holder: &str) -> i64 {
-    let condition = "holder = $2::text";
-    let evicted = evict(condition, |now| {
-        vec![now, DecodedText(holder.to_owned()).into()]
-    });
+    let evicted = evict("holder = $2", |now| vec![now, text(holder)]);
     if evicted == 0 {
         let message = format!("\"{}\" has no lease", printable(holder));
         report(Code::ERRCODE_UNDEFINED_OBJECT, message).raise();
@@ -223,9 +214,7 @@ pub fn evict_holder(holder: &str) -> i64 {
 
 /// Evicts the holders of any of these nodes.
 pub fn evict_nodes(nodes: &NodeRange) -> i64 {
-    let condition = "node_bits = $2::int4
-        AND first_node <= $4::int8
-        AND last_node >= $3::int8";
+    let condition = "node_bits = $2 AND first_node <= $4 AND last_node >= $3";
     let evicted = evict(condition, |now| {
         [now].into_iter().chain(arguments(nodes, [])).collect()
     });
@@ -245,25 +234,18 @@ fn evict(
         let (RegistryState { registry, .. }, now) = tables.load_and_check_state(true, None);
         let select = format!(
             "SELECT id FROM mint_registry.leases
-             WHERE lease_until > $1::timestamptz
-                 AND isfinite(lease_until) AND {condition}"
+             WHERE lease_until > $1 AND isfinite(lease_until) AND {condition}"
         );
-        let values = values(timestamp(now).into());
+        let values = values(at(now));
         let ids: Vec<i64> = tables.rows(&select, &values, |row| row.need(1));
         // A registry in quarantine may have forgotten that a lease was renewed.
         let update = "UPDATE mint_registry.leases
              SET id = $2, instance = NULL, written = $transaction,
-                 lease_until = CASE WHEN lease_until < $3::timestamptz
-                     THEN $3::timestamptz ELSE lease_until END,
-                 free_from = CASE WHEN free_from < $3::timestamptz
-                     THEN $3::timestamptz ELSE free_from END
-             WHERE id = $1::int8";
-        let quarantine = timestamp(registry.quarantine);
-        for id in &ids {
-            tables.update(
-                update,
-                &[(*id).into(), random_id().into(), quarantine.into()],
-            );
+                 lease_until = greatest(lease_until, $3), free_from = greatest(free_from, $3)
+             WHERE id = $1";
+        for &id in &ids {
+            let values = [id.into(), random_id().into(), at(registry.quarantine)];
+            tables.update(update, &values);
         }
         tables.save_state(&registry);
         i64::try_from(ids.len()).unwrap_or(i64::MAX)

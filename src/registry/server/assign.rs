@@ -7,7 +7,7 @@
 
 use crate::pg::catalog::spi::Row;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::{interval, timestamp};
+use crate::pg::datum::timestamp::interval;
 use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
@@ -21,7 +21,7 @@ use crate::registry::server::free;
 use crate::registry::server::grant::random_id;
 use crate::registry::server::nodes::NodeRange;
 use crate::registry::server::place::Caller;
-use crate::registry::server::tables::{OpenTables, term_of, with_tables};
+use crate::registry::server::tables::{OpenTables, at, term_of, text, with_tables};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::assigned_rules::{AgreedKey, Standing, Stranger, Tenancy, Tenant};
 use mint_core::registry::lease_rules::QUARANTINE;
@@ -92,7 +92,7 @@ fn vacate(tables: &mut OpenTables<'_, '_>, assigned: &AssignedRow) {
     let update = "UPDATE mint_registry.leases
          SET id = $2, place = NULL, origin = NULL, key_counter = NULL, key_number = NULL, copy_place = NULL, copy_seen = NULL,
              written = $transaction
-         WHERE id = $1::int8";
+         WHERE id = $1";
     let id = random_id();
     tables.update(update, &[assigned.id.into(), id.into()]);
     tables.save_changes(assigned.id ^ id, Micros::MIN);
@@ -111,23 +111,18 @@ pub fn unassign(width: i32, holder: &str) -> Option<TimestampWithTimeZone> {
             Tenancy::Vacant => Some(0),
             Tenancy::Moved(_) | Tenancy::Taken(_) => assigned.max_outage,
         };
-        let end = outage.map(|outage| assigned.term.until.max(now.saturating_add(outage)));
+        let end = outage.map_or(Micros::MAX, |outage| {
+            assigned.term.until.max(now.saturating_add(outage))
+        });
         let update = "UPDATE mint_registry.leases
              SET id = $2, assigned = false, place = NULL, origin = NULL, instance = NULL, key_counter = NULL, key_number = NULL,
                  copy_place = NULL, copy_seen = NULL, max_outage = NULL, login = NULL,
-                 system_identifier = NULL, address = NULL, written = $transaction,
-                 lease_until = CASE WHEN $3 IS NULL THEN 'infinity'::timestamptz ELSE $3 END,
-                 free_from = CASE WHEN $4 IS NULL THEN 'infinity'::timestamptz ELSE $4 END
-             WHERE id = $1::int8
+                 system_identifier = NULL, address = NULL, written = $transaction, lease_until = $3, free_from = $4
+             WHERE id = $1
              RETURNING free_from";
         let id = random_id();
-        let free_from = end.map(|end| end.saturating_add(QUARANTINE));
-        let values = [
-            assigned.id.into(),
-            id.into(),
-            end.and_then(timestamp).into(),
-            free_from.and_then(timestamp).into(),
-        ];
+        let free_from = at(end.saturating_add(QUARANTINE));
+        let values = [assigned.id.into(), id.into(), at(end), free_from];
         let free_from = tables.one(update, &values, |row| row.need(1));
         tables.save_changes(assigned.id ^ id, Micros::MIN);
         Some(free_from)
@@ -235,15 +230,9 @@ fn note_copy(tables: &mut OpenTables<'_, '_>, own: &AssignedRow, member: &Reques
     const MINUTE: Micros = 60_000_000;
     let update = "UPDATE mint_registry.leases
          SET copy_place = $2, copy_seen = statement_timestamp(), written = $transaction
-         WHERE id = $1::int8
-             AND (copy_seen IS NULL OR copy_place <> $2::text
-                 OR copy_seen < $3::timestamptz)
+         WHERE id = $1 AND (copy_seen IS NULL OR copy_place <> $2 OR copy_seen < $3)
          RETURNING 1";
-    let values = [
-        own.id.into(),
-        DecodedText(place.to_owned()).into(),
-        timestamp(clock::now() - MINUTE).into(),
-    ];
+    let values = [own.id.into(), text(place), at(clock::now() - MINUTE)];
     if tables.update(update, &values) {
         error::log(format!(
             "{} of \"{}\" was requested by a copy of its server: it is used{}, the copy is at {place}",
@@ -262,17 +251,16 @@ fn find(
     lock: bool,
 ) -> Option<AssignedRow> {
     let select = "SELECT lease_from, lease_until, id, first_node, place,
-             (extract(epoch FROM max_outage)
-                 * 1000000::numeric)::int8,
+             (extract(epoch FROM max_outage) * 1000000)::int8,
              xmin = written, origin, instance, key_counter, key_number
          FROM mint_registry.leases
-         WHERE assigned AND node_bits = $1::int4
-             AND holder = $2::text";
-    let name = DecodedText(holder.to_owned()).into();
+         WHERE assigned AND node_bits = $1 AND holder = $2";
     let lock = if lock { " FOR UPDATE" } else { "" };
     let select = format!("{select}{lock}");
     tables
-        .rows(&select, &[width.into(), name], |row| read(row, width))
+        .rows(&select, &[width.into(), text(holder)], |row| {
+            read(row, width)
+        })
         .pop()
 }
 
@@ -317,11 +305,10 @@ fn write(
 ) {
     let update = "UPDATE mint_registry.leases
          SET id = $2, lease_from = $3, lease_until = $4, place = $5, max_outage = $6, login = $7, system_identifier = $8,
-             address = inet_client_addr(), listed = $9::text::int8multirange,
-             renewals = CASE WHEN id = $2::int8
-                 THEN renewals + 1 ELSE 0 END,
+             address = inet_client_addr(), listed = $9::int8multirange,
+             renewals = CASE WHEN id = $2 THEN renewals + 1 ELSE 0 END,
              origin = $10, instance = $11, key_counter = $12, key_number = $13, written = $transaction
-         WHERE id = $1::int8";
+         WHERE id = $1";
     // A shorter limit counts for the server, which has promised nothing of its copies.
     let max_outage = match own.tenancy {
         Tenancy::Taken(_) => {
@@ -340,13 +327,13 @@ fn write(
     let values = [
         own.id.into(),
         lease.id.into(),
-        timestamp(lease.span.from).into(),
-        timestamp(lease.span.until).into(),
-        DecodedText(assignee.place.clone()).into(),
+        at(lease.span.from),
+        at(lease.span.until),
+        text(&assignee.place),
         max_outage.map(interval).into(),
         member.login.clone().map(DecodedText).into(),
         member.system.into(),
-        DecodedText(member.listed.clone()).into(),
+        text(&member.listed),
         proof.origin.into(),
         proof.instance.into(),
         counter.into(),

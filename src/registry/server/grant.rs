@@ -4,14 +4,13 @@
 //! ([`crate::registry::server::tables`]) under the locks that make it safe: a request for a new lease locks the row of
 //! the registry, so such requests run one after the other; a renewal locks the row of its own lease only.
 
-use crate::pg::datum::timestamp::timestamp;
 use crate::pg::machine::random;
 use crate::registry::protocol::LeaseAnswer;
 use crate::registry::server::answer::{GrantedLease, Requester, answer, describe_denial};
 use crate::registry::server::free;
 use crate::registry::server::nodes::{NodeRange, describe_holders};
 use crate::registry::server::place::Caller;
-use crate::registry::server::tables::{OpenTables, RegistryState, with_tables};
+use crate::registry::server::tables::{OpenTables, RegistryState, at, with_tables};
 use mint_core::{Denial, LeaseTerm, Micros, Registry};
 
 /// Grants a new lease of any free node of a width, or of the first of these nodes that are free.
@@ -97,14 +96,12 @@ pub fn release(id: i64, until: Micros) -> bool {
              SET lease_from = CASE WHEN assigned THEN $early ELSE lease_from END,
                  lease_until = CASE WHEN assigned THEN $early ELSE $end END,
                  free_from = CASE WHEN assigned THEN free_from ELSE $end END, written = $transaction
-             WHERE id = $1::int8 AND xmin = written
+             WHERE id = $1 AND xmin = written
              RETURNING 1";
-        let end = "CASE WHEN lease_from > $2::timestamptz THEN lease_from
-            WHEN lease_until < $2::timestamptz THEN lease_until
-            ELSE $2::timestamptz END";
+        let end = "greatest(lease_from, least(lease_until, $2))";
         let early = "($end) - (SELECT max_skew FROM mint_registry.registry)";
         let update = update.replace("$early", early).replace("$end", end);
-        tables.update(&update, &[id.into(), timestamp(until).into()])
+        tables.update(&update, &[id.into(), at(until)])
     })
 }
 

@@ -6,12 +6,11 @@ use crate::pg::backend::transaction::attempt;
 use crate::pg::catalog::spi;
 use crate::pg::catalog::spi::Row;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::OrReport;
 use crate::pg::machine::clock;
 use crate::registry::identity::describe_nodes;
 use crate::registry::server::place;
-use crate::registry::server::tables::time;
+use crate::registry::server::tables::{at, time};
 use mint_core::Micros;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder};
@@ -59,13 +58,12 @@ fn read() -> Quarantine {
     };
     let select = "SELECT quarantine FROM mint_registry.registry";
     let copies = "SELECT node_bits, first_node, holder, coalesce(place, ''), copy_place FROM mint_registry.leases
-         WHERE copy_seen > $1::timestamptz ORDER BY copy_seen DESC LIMIT 4";
+         WHERE copy_seen > $1 ORDER BY copy_seen DESC LIMIT 4";
     place.as_owner(|client| {
         let rows = |query, arguments: &[_]| client.select(query, None, arguments).or_report();
         // Without the row the tables are empty, and the next request says so.
         let until = spi::read(rows(select, &[]), |row| time(row, 1)).pop();
-        let since = timestamp(clock::now() - HOUR).into();
-        let copies = spi::read(rows(copies, &[since]), describe_copy);
+        let copies = spi::read(rows(copies, &[at(clock::now() - HOUR)]), describe_copy);
         Quarantine::Until(until.unwrap_or(Micros::MIN), copies)
     })
 }

@@ -8,7 +8,7 @@ use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, spi};
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::datum::timestamp::{timestamp, to_micros};
+use crate::pg::datum::timestamp::{timestamp_saturating, to_micros};
 use crate::pg::error;
 use crate::pg::error::{OrReport, impossible, report};
 use crate::pg::machine::{clock, random};
@@ -93,6 +93,16 @@ pub fn arguments<'a, const N: usize>(
     let (first, last) = (*nodes.range.start(), *nodes.range.end());
     let nodes = [nodes.width.cast_signed().into(), first.into(), last.into()];
     nodes.into_iter().chain(further).collect()
+}
+
+/// Returns a time as the argument of a statement.
+pub fn at(time: Micros) -> DatumWithOid<'static> {
+    timestamp_saturating(time).into()
+}
+
+/// Returns a text as the argument of a statement.
+pub fn text(text: &str) -> DatumWithOid<'static> {
+    DecodedText(text.to_owned()).into()
 }
 
 /// Returns the time in a column, in microseconds since 1970.
@@ -274,28 +284,22 @@ impl OpenTables<'_, '_> {
     pub fn save_state(&mut self, registry: &Registry) {
         let update = "UPDATE mint_registry.registry
              SET quarantine = $1, system_identifier = $2, timeline = $3, started = $4, incarnation = $5,
-                 database = $database, written = $transaction, digest = $6, 
-                 restart_until = CASE WHEN $7 IS NULL THEN '-infinity'::timestamptz ELSE $7 END";
-        let [system, timeline, start, incarnation] =
-            identity::to_numbers(registry.identity).map(DatumWithOid::from);
-        let quarantine = timestamp(registry.quarantine).into();
-        let digest = self.digest().0.into();
-        let restart = timestamp(registry.restart_until).into();
-        let values = [
-            quarantine, system, timeline, start, incarnation, digest, restart,
-        ];
-        self.update(update, &values);
+                 database = $database, written = $transaction, digest = $6, restart_until = $7";
+        let identity = identity::to_numbers(registry.identity).map(DatumWithOid::from);
+        let further = [self.digest().0.into(), at(registry.restart_until)];
+        let values = [at(registry.quarantine)]
+            .into_iter()
+            .chain(identity)
+            .chain(further);
+        self.update(update, &values.collect::<Vec<_>>());
     }
 
     /// Writes that the numbers of leases, XORed, have changed by so much, and that the last one of those that were
     /// deleted ended then. The caller has locked the state.
     pub fn save_changes(&mut self, numbers: i64, end: Micros) {
         let update = "UPDATE mint_registry.registry
-             SET digest = digest # $1::int8,
-                 horizon = CASE WHEN horizon < $2::timestamptz
-                     THEN $2::timestamptz ELSE horizon END,
-                 written = $transaction";
-        self.update(update, &[numbers.into(), timestamp(end).into()]);
+             SET digest = digest # $1, horizon = greatest(horizon, $2), written = $transaction";
+        self.update(update, &[numbers.into(), at(end)]);
     }
 
     /// Returns the other leases and reservations of any of these nodes whose nodes are not free.
@@ -305,19 +309,19 @@ impl OpenTables<'_, '_> {
                  CASE WHEN assigned THEN 'infinity'::timestamptz ELSE lease_until END,
                  free_from, NOT isfinite(free_from), assigned
              FROM mint_registry.leases
-             WHERE $overlaps AND (assigned OR id <> $4::int8)
-                 AND free_from > $5::timestamptz
+             WHERE $overlaps AND (assigned OR id <> $4)
+                 AND free_from > $5
              ORDER BY first_node";
-        let values = arguments(nodes, [id.into(), timestamp(now).into()]);
+        let values = arguments(nodes, [id.into(), at(now)]);
         self.rows(select, &values, |row| holder_of(row, nodes))
     }
 
     /// Writes a new lease, in place of those of its nodes that have ended. The caller has locked the state.
     pub fn replace(&mut self, lease: &GrantedLease, member: &Requester, now: Micros) {
         let delete = "DELETE FROM mint_registry.leases
-             WHERE $overlaps AND lease_until <= $4::timestamptz AND NOT assigned
+             WHERE $overlaps AND lease_until <= $4 AND NOT assigned
              RETURNING id, lease_until";
-        let values = arguments(&lease.nodes, [timestamp(now).into()]);
+        let values = arguments(&lease.nodes, [at(now)]);
         let (mut numbers, mut end) = (lease.id, Micros::MIN);
         self.rows(delete, &values, |row| {
             numbers ^= row.need::<i64>(1);
@@ -332,16 +336,16 @@ impl OpenTables<'_, '_> {
         let insert = "INSERT INTO mint_registry.leases (node_bits, first_node, last_node, id, holder, login, system_identifier,
                  address, since, lease_from, lease_until, free_from, listed, written)
              VALUES ($1, $2, $3, $4, $5, $6, $7, inet_client_addr(), $8, $8, $9, $10,
-                 $11::text::int8multirange, $transaction)";
+                 $11::int8multirange, $transaction)";
         let further = [
             lease.id.into(),
-            DecodedText(member.name.clone()).into(),
+            text(&member.name),
             member.login.clone().map(DecodedText).into(),
             member.system.into(),
-            timestamp(lease.span.from).into(),
-            timestamp(lease.span.until).into(),
-            timestamp(lease.free_from).into(),
-            DecodedText(member.listed.clone()).into(),
+            at(lease.span.from),
+            at(lease.span.until),
+            at(lease.free_from),
+            text(&member.listed),
         ];
         self.update(insert, &arguments(&lease.nodes, further));
     }
@@ -349,10 +353,7 @@ impl OpenTables<'_, '_> {
     /// Returns the times of a lease, and locks it; none if there is no such lease, or somebody else has changed it.
     pub fn find_and_lock(&mut self, id: i64, nodes: &NodeRange) -> Option<LeaseTerm> {
         let select = "SELECT lease_from, lease_until FROM mint_registry.leases
-             WHERE node_bits = $1::int4
-                 AND first_node = $2::int8
-                 AND last_node = $3::int8
-                 AND id = $4::int8
+             WHERE node_bits = $1 AND first_node = $2 AND last_node = $3 AND id = $4
                  AND xmin = written AND NOT assigned
              FOR UPDATE";
         self.rows(select, &arguments(nodes, [id.into()]), term_of)
@@ -362,18 +363,13 @@ impl OpenTables<'_, '_> {
     /// Writes the times of a lease that is renewed.
     pub fn extend(&mut self, lease: &GrantedLease, member: &Requester) {
         let update = "UPDATE mint_registry.leases
-             SET lease_from = $2, lease_until = $3, free_from = $4, listed = $5::text::int8multirange,
+             SET lease_from = $2, lease_until = $3, free_from = $4, listed = $5::int8multirange,
                  renewals = renewals + 1, written = $transaction
-             WHERE id = $1::int8";
+             WHERE id = $1";
         let LeaseTerm { from, until } = lease.span;
-        let [from, until, free_from] = [from, until, lease.free_from].map(timestamp);
-        let listed = DecodedText(member.listed.clone());
-        let times = [from.into(), until.into(), free_from.into()];
-        let [from, until, free_from] = times;
-        self.update(
-            update,
-            &[lease.id.into(), from, until, free_from, listed.into()],
-        );
+        let [from, until, free_from] = [from, until, lease.free_from].map(at);
+        let listed = text(&member.listed);
+        self.update(update, &[lease.id.into(), from, until, free_from, listed]);
     }
 }
 
