@@ -2,7 +2,7 @@
 
 use crate::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::ceiling::Ceiling;
-use crate::counter::user_bucket::{DIGITS, Owner, UserKey, hash, unfold};
+use crate::counter::user_bucket::{DIGITS, SectionOwner, UserKey, hash, unfold};
 
 /// How many sections there can be.
 pub const MOST_SECTIONS: u16 = u16::MAX;
@@ -34,13 +34,13 @@ pub struct Section {
 impl Section {
     /// Returns the owner of the memory. Read after the bounds that it vouches for.
     #[must_use]
-    pub fn owner(&self) -> Owner {
+    pub fn owner(&self) -> SectionOwner {
         self.owner.load(Ordering::SeqCst)
     }
 
     /// Gives the memory to another section, unless a session is raising the one that has it. A session that raises
     /// announces it first, and then reads the owner; so `unused` is asked once the owner has changed.
-    pub fn reassign(&self, owner: Owner, unused: impl FnOnce() -> bool) -> bool {
+    pub fn reassign(&self, owner: SectionOwner, unused: impl FnOnce() -> bool) -> bool {
         // Before the rest: a session that reads the bounds of another section reads its owner, too.
         let before = self.owner.swap(owner, Ordering::SeqCst);
         let mine = unused();
@@ -73,7 +73,7 @@ impl Section {
     #[inline]
     pub(super) fn give(
         &self,
-        owner: Owner,
+        owner: SectionOwner,
         want: u64,
         first: impl FnOnce(&Self, i64) -> i64,
     ) -> Result<(i64, i64), DrawError> {
@@ -99,7 +99,12 @@ impl Section {
 
     /// Raises the reach above `next`, from the value that was read of it, while the section is still the owner's.
     #[inline]
-    fn reach_beyond(&self, mut reach: i64, next: i64, owner: Owner) -> Result<(), DrawError> {
+    fn reach_beyond(
+        &self,
+        mut reach: i64,
+        next: i64,
+        owner: SectionOwner,
+    ) -> Result<(), DrawError> {
         while next > reach {
             let beyond = next.saturating_add(AHEAD);
             match self

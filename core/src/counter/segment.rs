@@ -24,7 +24,7 @@ const OFFSET: u32 = 21;
 pub const LONGEST: u64 = 1 << 20;
 
 /// The owner of a segment; 0 is none. A segment that was given to another sequence has another owner.
-pub type Owner = u32;
+pub type SegmentOwner = u32;
 
 /// A position in the server's log.
 pub type Position = u64;
@@ -107,12 +107,12 @@ fn offset(word: u64) -> u64 {
     word & ((1 << OFFSET) - 1)
 }
 
-fn head(owner: Owner, count: u64) -> u64 {
+fn head(owner: SegmentOwner, count: u64) -> u64 {
     u64::from(owner) << 32 | count
 }
 
-fn owner_of(head: u64) -> Owner {
-    (head >> 32) as Owner
+fn owner_of(head: u64) -> SegmentOwner {
+    (head >> 32) as SegmentOwner
 }
 
 fn count_of(head: u64) -> u64 {
@@ -126,7 +126,7 @@ impl Segment {
 
     /// Draws `want` values in a row, at least 1.
     #[inline]
-    pub fn draw(&self, owner: Owner, want: u64) -> Draw {
+    pub fn draw(&self, owner: SegmentOwner, want: u64) -> Draw {
         let mut word = self.word.load(Ordering::Acquire);
         loop {
             let half = self.half(generation(word));
@@ -172,7 +172,7 @@ impl Segment {
 
     /// Switches to the next segment if the one in use is used up and there is a next. `flush` must return when
     /// the log is on disk up to that position.
-    pub fn switch(&self, owner: Owner, flush: impl FnOnce(Position)) -> Switch {
+    pub fn switch(&self, owner: SegmentOwner, flush: impl FnOnce(Position)) -> Switch {
         let word = self.word.load(Ordering::Acquire);
         let now = generation(word);
         if offset(word) < count_of(self.half(now).head.load(Ordering::Relaxed)) {
@@ -214,7 +214,13 @@ impl Segment {
 
     /// Puts values behind those in use. **One at a time, and only while [`Segment::lacks_next`]**: the caller
     /// holds the page that they were taken from. False when the memory belongs to another.
-    pub fn fill(&self, owner: Owner, values: Values, position: Position, now: Micros) -> bool {
+    pub fn fill(
+        &self,
+        owner: SegmentOwner,
+        values: Values,
+        position: Position,
+        now: Micros,
+    ) -> bool {
         debug_assert!(values.count <= LONGEST && self.lacks_next());
         let filled = self.filled.load(Ordering::Relaxed);
         if owner_of(self.half(filled).head.load(Ordering::Relaxed)) != owner {
@@ -259,7 +265,7 @@ impl Segment {
 
     /// Gives the memory to another owner, with nothing in it, and returns the remaining values and how many there are: none
     /// of them was issued, and none will be. **The caller keeps others from filling meanwhile.**
-    pub fn reassign(&self, owner: Owner) -> (Option<Unissued>, u64) {
+    pub fn reassign(&self, owner: SegmentOwner) -> (Option<Unissued>, u64) {
         let filled = self.filled.load(Ordering::Relaxed);
         let (newest, before) = (self.values(filled), self.values(filled.wrapping_sub(1)));
         let next = filled + 1;

@@ -10,7 +10,7 @@ use crate::bytes::hash::{fibonacci, splitmix64};
 use std::{array, iter};
 
 /// The owner of a section's memory, and in the lower 16 bits its place there; 0 is none.
-pub type Owner = u64;
+pub type SectionOwner = u64;
 
 /// Entries, and the lock under which they get another user; on the server a page of memory. Zeroed memory is an empty bucket.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(crate) struct UserKey {
 
 impl UserKey {
     #[inline]
-    pub(crate) fn of(owner: Owner, id: i64) -> Self {
+    pub(crate) fn of(owner: SectionOwner, id: i64) -> Self {
         // The upper half of it chose the section.
         let hash = hash(id >> 2) & 0xffff_ffff;
         let section = (owner & 0xffff) + 1;

@@ -16,7 +16,7 @@
 use crate::atomic::{AtomicU32, AtomicU64, CacheLine, Ordering};
 use crate::counter::section::{DrawError, Evicted, Section};
 use crate::counter::user_bucket::{
-    Bucket, BucketGuard, EntryGuard, FIRST_LEVEL, Owner, Search, UserKey,
+    Bucket, BucketGuard, EntryGuard, FIRST_LEVEL, Search, SectionOwner, UserKey,
 };
 
 /// The head of a table. Zeroed memory is that of an empty one.
@@ -205,7 +205,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     pub fn draw(
         &self,
         section: &Section,
-        owner: Owner,
+        owner: SectionOwner,
         id: i64,
         want: u64,
         evict: impl FnOnce(Evicted),
@@ -228,7 +228,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     pub fn draw_or_evict(
         &self,
         section: &Section,
-        owner: Owner,
+        owner: SectionOwner,
         id: i64,
         want: u64,
         evict: impl FnOnce(Evicted),
@@ -240,7 +240,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     #[inline]
     fn draw_more(
         section: &Section,
-        owner: Owner,
+        owner: SectionOwner,
         key: UserKey,
         want: u64,
         mut guard: EntryGuard<'_>,
@@ -257,7 +257,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     fn draw_in_bucket(
         &self,
         section: &Section,
-        owner: Owner,
+        owner: SectionOwner,
         key: UserKey,
         want: u64,
         can_grow: bool,
@@ -291,7 +291,12 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
     ///
     /// # Errors
     /// When the memory of the section belongs to another, or the user's part is not mapped.
-    pub fn current(&self, section: &Section, owner: Owner, id: i64) -> Result<i64, DrawError> {
+    pub fn current(
+        &self,
+        section: &Section,
+        owner: SectionOwner,
+        id: i64,
+    ) -> Result<i64, DrawError> {
         let key = UserKey::of(owner, id);
         let bucket = self.lock(key)?;
         let next = match bucket.find(key) {

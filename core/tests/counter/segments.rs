@@ -1,6 +1,6 @@
 //! Segments and the rules of sequences, with the known ids of the originals.
 
-use mint_core::counter::segment::{LONGEST, Owner, Switch};
+use mint_core::counter::segment::{LONGEST, SegmentOwner, Switch};
 use mint_core::counter::sequence::{adapt, first_of_series};
 use mint_core::{Draw, Micros, Rules, Segment, SequenceState, Values};
 use serde_json::Value;
@@ -26,7 +26,7 @@ const UP: Rules = Rules {
     max: i64::MAX,
     cycle: false,
 };
-const MINE: Owner = 1;
+const MINE: SegmentOwner = 1;
 
 /// A server with one sequence and its segments, as the extension uses them.
 pub struct Server {

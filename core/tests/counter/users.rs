@@ -2,7 +2,7 @@
 
 use crate::common::Paper;
 use mint_core::counter::section::{Evicted, section_of};
-use mint_core::counter::user_bucket::{Bucket, Owner, hash};
+use mint_core::counter::user_bucket::{Bucket, SectionOwner, hash};
 use mint_core::counter::user_table::TableHead;
 use mint_core::{DrawError, Section, UserTable};
 use proptest::prelude::*;
@@ -18,8 +18,8 @@ struct Server<const PLACES: usize = 511> {
     evictions: RefCell<u64>,
 }
 
-fn owner(section: usize) -> Owner {
-    7 << 16 | section as Owner
+fn owner(section: usize) -> SectionOwner {
+    7 << 16 | section as SectionOwner
 }
 
 impl<const PLACES: usize> Server<PLACES> {

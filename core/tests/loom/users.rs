@@ -9,7 +9,7 @@ use crate::page::SharedPage;
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering;
 use loom::thread;
-use mint_core::counter::user_bucket::{Bucket, Owner};
+use mint_core::counter::user_bucket::{Bucket, SectionOwner};
 use mint_core::counter::user_table::TableHead;
 use mint_core::{DrawError, Section, UserTable};
 
@@ -46,7 +46,7 @@ impl Users {
     }
 
     /// Draws the next `want` numbers of a user, and raises the ceiling by `step` if it has to.
-    fn draw(&self, owner: Owner, id: i64, want: u64, step: i64) -> Result<i64, DrawError> {
+    fn draw(&self, owner: SectionOwner, id: i64, want: u64, step: i64) -> Result<i64, DrawError> {
         let table = UserTable::whole(&self.head, &self.buckets);
         let evict = |entry| self.section.evict(entry);
         for _ in 0..20 {
@@ -77,9 +77,9 @@ impl Users {
     }
 }
 
-const OWNER: Owner = 5;
+const OWNER: SectionOwner = 5;
 /// Of another section in the same place.
-const NEWER: Owner = 1 << 16 | 5;
+const NEWER: SectionOwner = 1 << 16 | 5;
 
 /// Users that fill a bucket. When it is split, the first one stays, and the others move.
 const CROWD: [i64; PLACES] = [0, 12, 16];

@@ -12,7 +12,7 @@ use crate::pg::shmem::segment::{Memory, NamedSegment};
 use crate::pg::size_setting;
 use crate::pg::worker::mailbox::Mailbox;
 use crate::statistics::{self, Count};
-use mint_core::counter::segment::{LONGEST, Owner, SegmentState};
+use mint_core::counter::segment::{LONGEST, SegmentOwner, SegmentState};
 use mint_core::counter::sequence::{Unissued, is_beyond};
 use mint_core::{Micros, Rules, Segment, SequenceData, SequenceState, Values};
 use pgrx::pg_sys;
@@ -107,7 +107,7 @@ impl Tagged for SegmentsSlot {
 #[derive(Clone, Copy)]
 pub struct Segments {
     pub slot: &'static SegmentsSlot,
-    pub owner: Owner,
+    pub owner: SegmentOwner,
 }
 
 impl Segments {
@@ -273,7 +273,7 @@ impl SegmentsSlot {
     pub(super) fn read<T>(
         &'static self,
         look: impl FnOnce(&'static Self) -> T,
-    ) -> Option<(Owner, T)> {
+    ) -> Option<(SegmentOwner, T)> {
         let owner = self.owner.load(Ordering::Acquire);
         let seen = look(self);
         fence(Ordering::Acquire);

@@ -13,7 +13,7 @@ use crate::pg::size_setting;
 use crate::pg::{error, sequence};
 use crate::statistics::{self, Count};
 use mint_core::counter::section::Evicted;
-use mint_core::counter::user_bucket::Owner;
+use mint_core::counter::user_bucket::SectionOwner;
 use mint_core::{Micros, Page, Section};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::convert::Infallible;
@@ -64,7 +64,7 @@ impl Tagged for SectionSlot {
 #[derive(Clone, Copy)]
 pub struct SectionRef {
     slot: &'static SectionSlot,
-    pub owner: Owner,
+    pub owner: SectionOwner,
 }
 
 impl SectionRef {
@@ -292,7 +292,7 @@ pub fn list() -> Vec<SectionRow> {
 
 impl SectionSlot {
     /// Returns an owner that no section had before, which includes the index of the slot. The caller holds the lock.
-    fn new_owner(&self) -> Owner {
+    fn new_owner(&self) -> SectionOwner {
         let memory = memory();
         let index = (ptr::from_ref(self).addr() - memory.slots.as_ptr().addr()) / size_of::<Self>();
         u64::from(memory.head.next()) << 16 | index as u64

@@ -150,11 +150,11 @@ pub fn grow() -> bool {
             let size = table().buckets_of(part) * size_of::<Bucket>();
             let made = make_pinned_sparingly(size);
             let refused = if made.is_err() { size as u64 } else { 0 };
-            let is_news = head.refused.swap(refused, Ordering::Relaxed) == 0;
+            let is_first = head.refused.swap(refused, Ordering::Relaxed) == 0;
             let (made, _) = made.map_err(|shortage| {
                 let pause = clock::up() + PAUSE;
                 head.pause.store(pause, Ordering::Relaxed);
-                (shortage, is_news)
+                (shortage, is_first)
             })?;
             handle.store(made, Ordering::Release);
             map_parts();
