@@ -64,9 +64,6 @@ expected: ## accept what pg_regress and pg_isolation_regress printed as expected
 	@pg_config=$$($(TOOLS)/postgres.sh $(or $(PG),15)) && $(TOOLS)/install.sh $$pg_config && \
 		$(TOOLS)/regress.sh --accept $$pg_config && $(TOOLS)/isolation.sh --accept $$pg_config
 
-script: ## accept the install script that the code makes (PG=15)
-	@$(TOOLS)/script.sh --accept $$($(TOOLS)/postgres.sh $(or $(PG),15))
-
 package: ## Debian packages for the servers of this Debian
 	@$(TOOLS)/package.sh
 

@@ -1,5 +1,8 @@
--- The install script of pg_mint: made of src and sql by make script.
+-- The install script of pg_mint, idea by idea, in the order of docs/reference. Functions in C have the arguments, the
+-- result and the strictness of the Rust functions behind them: pg_test/cluster/tests/stories/company/catalog.rs.
 \echo Use "CREATE EXTENSION pg_mint" to load this file. \quit
+
+-- The schema
 
 -- The schema mint: every relation of the extension, and what its operators, types and views use. It is made here, and so
 -- nobody has left an owner, a privilege or an object in it. Some programs create all schemas before the extensions: one
@@ -56,1269 +59,25 @@ $mint$;
 COMMENT ON SCHEMA mint IS 'Views, administration and internals of pg_mint';
 GRANT USAGE ON SCHEMA mint TO PUBLIC;
 
+-- Layouts: the type, which the snowflake functions take
+
 CREATE TYPE snowflake_layout;
-CREATE TYPE objectid;
 
-CREATE FUNCTION "auto_random"(
-    "value" bigint,
-    "shard_bits" INT DEFAULT 5,
-    "range_bits" INT DEFAULT 64
-) RETURNS bigint
-STRICT STABLE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'auto_random_wrapper';
+CREATE FUNCTION mint.snowflake_layout_in(text cstring) RETURNS snowflake_layout
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_in_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_in(cstring) IS 'I/O';
 
-CREATE FUNCTION "auto_random_shard"(
-    "id" bigint,
-    "shard_bits" INT DEFAULT 5,
-    "range_bits" INT DEFAULT 64
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'auto_random_shard_wrapper';
+CREATE FUNCTION mint.snowflake_layout_out(layout snowflake_layout) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_out_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_out(snowflake_layout) IS 'I/O';
 
-CREATE FUNCTION "auto_random_value"(
-    "id" bigint,
-    "shard_bits" INT DEFAULT 5,
-    "range_bits" INT DEFAULT 64
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'auto_random_value_wrapper';
+CREATE FUNCTION mint.snowflake_layout_recv(message internal) RETURNS snowflake_layout
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_recv_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_recv(internal) IS 'I/O';
 
-CREATE FUNCTION "bin_to_uuid"(
-    "bytes" bytea,
-    "swap" INT
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'bin_to_uuid_by_number_wrapper';
-
-CREATE FUNCTION "bin_to_uuid"(
-    "bytes" bytea,
-    "swap" bool DEFAULT false
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'bin_to_uuid_wrapper';
-
-CREATE FUNCTION "id_conceal"(
-    "id" bigint,
-    "key" bytea,
-    "bits" INT DEFAULT 63,
-    "tweak" bytea DEFAULT ''
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 5
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_conceal_wrapper';
-
-CREATE FUNCTION "id_from_text"(
-    "id" text,
-    "encoding" text DEFAULT 'base58'
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_from_text_wrapper';
-
-CREATE FUNCTION "id_inspect"(
-    "id" bigint,
-    "nodes" INT[] DEFAULT '{}'
-) RETURNS TABLE (
-    "format" TEXT,
-    "version" TEXT,
-    "time" timestamp with time zone,
-    "node" TEXT,
-    "sequence" bigint,
-    "parts" jsonb,
-    "canonical" TEXT,
-    "likelihood" double precision
-)
-STRICT STABLE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_inspect_bigint_wrapper';
-
-CREATE FUNCTION "id_inspect"(
-    "id" text,
-    "nodes" INT[] DEFAULT '{}'
-) RETURNS TABLE (
-    "format" TEXT,
-    "version" TEXT,
-    "time" timestamp with time zone,
-    "node" TEXT,
-    "sequence" bigint,
-    "parts" jsonb,
-    "canonical" TEXT,
-    "likelihood" double precision
-)
-STRICT STABLE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_inspect_text_wrapper';
-
-CREATE FUNCTION "id_inspect"(
-    "id" uuid,
-    "nodes" INT[] DEFAULT '{}'
-) RETURNS TABLE (
-    "format" TEXT,
-    "version" TEXT,
-    "time" timestamp with time zone,
-    "node" TEXT,
-    "sequence" bigint,
-    "parts" jsonb,
-    "canonical" TEXT,
-    "likelihood" double precision
-)
-STRICT STABLE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_inspect_uuid_wrapper';
-
-CREATE FUNCTION "id_reveal"(
-    "id" bigint,
-    "key" bytea,
-    "bits" INT DEFAULT 63,
-    "tweak" bytea DEFAULT ''
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 5
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_reveal_wrapper';
-
-COMMENT ON FUNCTION id_conceal(bigint, bytea, integer, bytea) IS 'Returns the public id of an id, encrypted by FF1 with a key';
-COMMENT ON FUNCTION id_reveal(bigint, bytea, integer, bytea) IS 'Returns the id of a public id, decrypted by FF1 with a key';
-
-CREATE FUNCTION "id_to_text"(
-    "id" bigint,
-    "encoding" text DEFAULT 'base58'
-) RETURNS text
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
-
-CREATE FUNCTION "is_uuid"(
-    "id" text
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'is_uuid_wrapper';
-
-CREATE FUNCTION "nano_id"(
-    "size" INT DEFAULT 21,
-    "alphabet" text DEFAULT '_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
-) RETURNS text
-STRICT VOLATILE PARALLEL SAFE COST 5
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'nano_id_wrapper';
-
-CREATE FUNCTION "segment_create"(
-    "name" text,
-    "step" bigint DEFAULT 2000,
-    "start" bigint DEFAULT NULL,
-    "source" text DEFAULT NULL,
-    "source_sequence" text DEFAULT NULL
-) RETURNS regclass
-VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segment_create_wrapper';
-
-CREATE FUNCTION "segment_current"(
-    "sequence" regclass
-) RETURNS bigint
-STRICT VOLATILE PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segment_current_wrapper';
-
-CREATE FUNCTION "segment_last"(
-    "sequence" regclass
-) RETURNS bigint
-STRICT VOLATILE PARALLEL RESTRICTED COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segment_last_wrapper';
-
-CREATE FUNCTION "segment_next"(
-    "sequence" regclass
-) RETURNS bigint
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segment_next_wrapper';
-
-CREATE FUNCTION "segment_next_range"(
-    "sequence" regclass,
-    "count" bigint
-) RETURNS TABLE (
-    "first" bigint,
-    "last" bigint,
-    "step" bigint
-)
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segment_next_range_wrapper';
-
-CREATE FUNCTION "segment_set"(
-    "sequence" regclass,
-    "value" bigint
-) RETURNS bigint
-STRICT VOLATILE PARALLEL UNSAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segment_set_wrapper';
-
-CREATE FUNCTION "snowflake_last_id"() RETURNS bigint
-STRICT VOLATILE PARALLEL RESTRICTED COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_last_id_wrapper';
-
-CREATE FUNCTION "snowflake_next_id"() RETURNS bigint
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_next_id_of_node_wrapper';
-
-CREATE FUNCTION "snowflake_node_from_mac"(
-    "addresses" text
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_node_from_mac_wrapper';
-
-COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'Returns the node that Java''s SequenceGenerator computes from MAC addresses';
-
-CREATE FUNCTION "snowflake_scatter"(
-    "id" bigint,
-    "digits" INT DEFAULT 1
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_scatter_wrapper';
-
-CREATE FUNCTION "snowflake_unscatter"(
-    "id" bigint,
-    "digits" INT DEFAULT 1
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_unscatter_wrapper';
-
-COMMENT ON FUNCTION snowflake_scatter(bigint, integer) IS 'Moves the last decimal digits of an id behind its first digit';
-COMMENT ON FUNCTION snowflake_unscatter(bigint, integer) IS 'Returns the id that snowflake_scatter was given';
-COMMENT ON FUNCTION auto_random(bigint, integer, integer) IS 'Returns a value with a shard of this transaction in front, as TiDB''s AUTO_RANDOM does';
-COMMENT ON FUNCTION auto_random_value(bigint, integer, integer) IS 'Returns the value that auto_random was given';
-COMMENT ON FUNCTION auto_random_shard(bigint, integer, integer) IS 'Returns the shard that auto_random drew for an id';
-
-CREATE FUNCTION "ticket_alter"(
-    "ticket" regclass,
-    "server" INT,
-    "servers" INT,
-    "above" bigint
-) RETURNS bigint
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ticket_alter_wrapper';
-
-CREATE FUNCTION "ticket_create"(
-    "name" text,
-    "server" INT DEFAULT 1,
-    "servers" INT DEFAULT 1,
-    "bits" INT DEFAULT 64,
-    "above" NUMERIC DEFAULT 0,
-    "step" bigint DEFAULT NULL
-) RETURNS regclass
-VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ticket_create_wrapper';
-
-CREATE FUNCTION "ticket_current"(
-    "ticket" regclass
-) RETURNS bigint
-STRICT VOLATILE PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ticket_current_wrapper';
-
-CREATE FUNCTION "ticket_last"(
-    "ticket" regclass
-) RETURNS bigint
-STRICT VOLATILE PARALLEL RESTRICTED COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ticket_last_wrapper';
-
-CREATE FUNCTION "ticket_next"(
-    "ticket" regclass
-) RETURNS bigint
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ticket_next_wrapper';
-
-CREATE FUNCTION "ticket_next_range"(
-    "ticket" regclass,
-    "count" bigint
-) RETURNS TABLE (
-    "first" bigint,
-    "last" bigint,
-    "step" bigint
-)
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ticket_next_range_wrapper';
-
-COMMENT ON FUNCTION ticket_create(text, integer, integer, integer, numeric, bigint) IS 'Creates a ticket sequence of one of several servers';
-COMMENT ON FUNCTION ticket_next(regclass) IS 'Returns the next ticket';
-COMMENT ON FUNCTION ticket_next_range(regclass, bigint) IS 'Returns the next tickets as one range; call it in FROM';
-ALTER FUNCTION ticket_next_range(regclass, bigint) ROWS 1;
-COMMENT ON FUNCTION ticket_last(regclass) IS 'Returns the ticket that this session drew last';
-COMMENT ON FUNCTION ticket_current(regclass) IS 'Returns the ticket that any session drew last';
-COMMENT ON FUNCTION ticket_alter(regclass, integer, integer, bigint) IS 'Changes the number of ticket servers and returns the next ticket';
-
-CREATE FUNCTION "typeid"(
-    "prefix" text,
-    "id" uuid
-) RETURNS text
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'typeid_of_wrapper';
-
-CREATE FUNCTION "typeid_check"(
-    "id" text,
-    "prefix" text
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'typeid_check_wrapper';
-
-CREATE FUNCTION "typeid_prefix"(
-    "id" text
-) RETURNS text
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'typeid_prefix_wrapper';
-
-CREATE FUNCTION "typeid_uuid"(
-    "id" text
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'typeid_uuid_wrapper';
-
-COMMENT ON FUNCTION typeid(text, uuid) IS 'Returns the TypeID of a prefix and a UUID';
-COMMENT ON FUNCTION typeid_uuid(text) IS 'Returns the UUID of a TypeID';
-COMMENT ON FUNCTION typeid_prefix(text) IS 'Returns the prefix of a TypeID';
-COMMENT ON FUNCTION typeid_check(text, text) IS 'Returns whether a text is a TypeID with a prefix';
-
-CREATE FUNCTION "ulid"() RETURNS text
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_wrapper';
-
-CREATE FUNCTION "ulid_max"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_max_wrapper';
-
-CREATE FUNCTION "ulid_max_before"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_max_before_wrapper';
-
-CREATE FUNCTION "ulid_min"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_min_wrapper';
-
-CREATE FUNCTION "ulid_min_after"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_min_after_wrapper';
-
-CREATE FUNCTION "ulid_time"(
-    "id" text
-) RETURNS timestamp with time zone
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_time_wrapper';
-
-CREATE FUNCTION "ulid_time"(
-    "id" uuid
-) RETURNS timestamp with time zone
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_time_of_uuid_wrapper';
-
-CREATE FUNCTION "ulid_to_uuid"(
-    "id" text
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ulid_to_uuid_wrapper';
-
-CREATE FUNCTION "user_sequence_create"(
-    "name" text,
-    "sections" INT DEFAULT 64,
-    "step" bigint DEFAULT 10000,
-    "above" bigint DEFAULT 0
-) RETURNS regclass
-VOLATILE PARALLEL UNSAFE COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequence_create_wrapper';
-
-CREATE FUNCTION "user_sequence_current"(
-    "family" regclass,
-    "uid" bigint
-) RETURNS bigint
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequence_current_wrapper';
-
-CREATE FUNCTION "user_sequence_drop"(
-    "family" regclass
-) RETURNS void
-STRICT VOLATILE PARALLEL UNSAFE COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequence_drop_wrapper';
-
-CREATE FUNCTION "user_sequence_next"(
-    "family" regclass,
-    "uid" bigint
-) RETURNS bigint
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequence_next_wrapper';
-
-CREATE FUNCTION "user_sequence_next_for_commit"(
-    "family" regclass,
-    "uid" bigint
-) RETURNS bigint
-STRICT VOLATILE PARALLEL UNSAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequence_next_for_commit_wrapper';
-
-CREATE FUNCTION "user_sequence_next_for_commit"(
-    "family" regclass,
-    "uids" bigint[]
-) RETURNS bigint[]
-STRICT VOLATILE PARALLEL UNSAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequences_next_for_commit_wrapper';
-
-CREATE FUNCTION "user_sequence_next_range"(
-    "family" regclass,
-    "uid" bigint,
-    "count" bigint
-) RETURNS TABLE (
-    "first" bigint,
-    "last" bigint,
-    "step" bigint
-)
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequence_next_range_wrapper';
-
-CREATE FUNCTION "uuid_clock_sequence"(
-    "id" uuid
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_clock_sequence_wrapper';
-
-CREATE FUNCTION "uuid_domain"(
-    "id" uuid
-) RETURNS TEXT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_domain_wrapper';
-
-CREATE FUNCTION "uuid_from_text"(
-    "id" text,
-    "encoding" text DEFAULT 'base58'
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_from_text_wrapper';
-
-CREATE FUNCTION "uuid_local_id"(
-    "id" uuid
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_local_id_wrapper';
-
-CREATE FUNCTION "uuid_max_value"() RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';
-
-CREATE FUNCTION "uuid_nil_value"() RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_nil_value_wrapper';
-
-CREATE FUNCTION "uuid_node"(
-    "id" uuid
-) RETURNS macaddr
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_node_wrapper';
-
-CREATE FUNCTION "uuid_time"(
-    "id" uuid
-) RETURNS timestamp with time zone
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_time_wrapper';
-
-CREATE FUNCTION "uuid_to_bin"(
-    "id" text,
-    "swap" INT
-) RETURNS bytea
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_to_bin_by_number_wrapper';
-
-CREATE FUNCTION "uuid_to_bin"(
-    "id" text,
-    "swap" bool DEFAULT false
-) RETURNS bytea
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_to_bin_wrapper';
-
-CREATE FUNCTION "uuid_to_bin"(
-    "id" uuid,
-    "swap" INT
-) RETURNS bytea
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_value_to_bin_by_number_wrapper';
-
-CREATE FUNCTION "uuid_to_bin"(
-    "id" uuid,
-    "swap" bool DEFAULT false
-) RETURNS bytea
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_value_to_bin_wrapper';
-
-COMMENT ON FUNCTION uuid_to_bin(text, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
-COMMENT ON FUNCTION uuid_to_bin(text, integer) IS 'Returns the bytes of a UUID, as in MySQL';
-COMMENT ON FUNCTION uuid_to_bin(uuid, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
-COMMENT ON FUNCTION uuid_to_bin(uuid, integer) IS 'Returns the bytes of a UUID, as in MySQL';
-COMMENT ON FUNCTION bin_to_uuid(bytea, boolean) IS 'Returns the UUID of its bytes, as in MySQL';
-COMMENT ON FUNCTION bin_to_uuid(bytea, integer) IS 'Returns the UUID of its bytes, as in MySQL';
-COMMENT ON FUNCTION is_uuid(text) IS 'Returns whether a text is a UUID, as in MySQL';
-
-CREATE FUNCTION "uuid_to_text"(
-    "id" uuid,
-    "encoding" text DEFAULT 'base58'
-) RETURNS text
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_to_text_wrapper';
-
-COMMENT ON FUNCTION id_to_text(bigint, text) IS 'Returns an id as short text';
-COMMENT ON FUNCTION id_from_text(text, text) IS 'Returns the id that a short text stands for';
-COMMENT ON FUNCTION uuid_to_text(uuid, text) IS 'Returns a UUID as short text';
-COMMENT ON FUNCTION uuid_from_text(text, text) IS 'Returns the UUID that a short text stands for';
-COMMENT ON FUNCTION nano_id(integer, text) IS 'Generates a random id of characters of an alphabet';
-
-CREATE FUNCTION "uuid_to_ulid"(
-    "id" uuid
-) RETURNS text
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_to_ulid_wrapper';
-
-CREATE FUNCTION "uuid_v1"() RETURNS uuid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v1_wrapper';
-
-CREATE FUNCTION "uuid_v1_to_v6"(
-    "id" uuid
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v1_to_v6_wrapper';
-
-CREATE FUNCTION "uuid_v2"(
-    "domain" INT,
-    "local_id" bigint
-) RETURNS uuid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v2_of_number_wrapper';
-
-CREATE FUNCTION "uuid_v2"(
-    "domain" text,
-    "local_id" bigint
-) RETURNS uuid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v2_wrapper';
-
-CREATE FUNCTION "uuid_v3"(
-    "namespace" text,
-    "name" text
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v3_wrapper';
-
-CREATE FUNCTION "uuid_v3"(
-    "namespace" uuid,
-    "name" text
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v3_of_uuid_wrapper';
-
-CREATE FUNCTION "uuid_v4"() RETURNS uuid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v4_wrapper';
-
-CREATE FUNCTION "uuid_v5"(
-    "namespace" text,
-    "name" text
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v5_wrapper';
-
-CREATE FUNCTION "uuid_v5"(
-    "namespace" uuid,
-    "name" text
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v5_of_uuid_wrapper';
-
-CREATE FUNCTION "uuid_v6"() RETURNS uuid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v6_wrapper';
-
-CREATE FUNCTION "uuid_v6_to_v1"(
-    "id" uuid
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v6_to_v1_wrapper';
-
-CREATE FUNCTION "uuid_v7"() RETURNS uuid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_wrapper';
-
-CREATE FUNCTION "uuid_v7"(
-    "at" timestamp with time zone
-) RETURNS uuid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_at_wrapper';
-
-CREATE FUNCTION "uuid_v7_max"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_max_wrapper';
-
-CREATE FUNCTION "uuid_v7_max_before"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_max_before_wrapper';
-
-CREATE FUNCTION "uuid_v7_min"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_min_wrapper';
-
-CREATE FUNCTION "uuid_v7_min_after"(
-    "at" timestamp with time zone
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_min_after_wrapper';
-
-CREATE FUNCTION "uuid_v7_time"(
-    "id" uuid
-) RETURNS timestamp with time zone
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_time_wrapper';
-
-CREATE FUNCTION "uuid_v8"(
-    "bytes" bytea
-) RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v8_wrapper';
-
-COMMENT ON FUNCTION uuid_v1() IS 'Generates a UUID of version 1, of time and node';
-COMMENT ON FUNCTION uuid_v2(text, bigint) IS 'Generates a UUID of version 2, for a domain by name and a local id';
-COMMENT ON FUNCTION uuid_v2(integer, bigint) IS 'Generates a UUID of version 2, for a domain by number and a local id';
-COMMENT ON FUNCTION uuid_v3(text, text) IS 'Computes the UUID of a name, version 3, by MD5';
-COMMENT ON FUNCTION uuid_v3(uuid, text) IS 'Computes the UUID of a name, version 3, by MD5';
-COMMENT ON FUNCTION uuid_v4() IS 'Generates a UUID of version 4, random';
-COMMENT ON FUNCTION uuid_v5(text, text) IS 'Computes the UUID of a name, version 5, by SHA-1';
-COMMENT ON FUNCTION uuid_v5(uuid, text) IS 'Computes the UUID of a name, version 5, by SHA-1';
-COMMENT ON FUNCTION uuid_v6() IS 'Generates a UUID of version 6, of time and node, which sorts by time';
-COMMENT ON FUNCTION uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
-COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
-COMMENT ON FUNCTION uuid_v8(bytea) IS 'Returns a UUID of version 8 made of 16 bytes, of which 6 bits are overwritten';
-COMMENT ON FUNCTION uuid_nil_value() IS 'Returns the UUID whose bits are all zero';
-COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';
-COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
-
-CREATE FUNCTION "uuid_variant"(
-    "id" uuid
-) RETURNS TEXT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_variant_wrapper';
-
-CREATE FUNCTION "uuid_version_of"(
-    "id" uuid
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_version_of_wrapper';
-
-COMMENT ON FUNCTION uuid_version_of(uuid) IS 'Returns the version of a UUID';
-COMMENT ON FUNCTION uuid_variant(uuid) IS 'Returns the variant of a UUID';
-COMMENT ON FUNCTION uuid_time(uuid) IS 'Returns when a UUID was generated; NULL for versions without a time';
-COMMENT ON FUNCTION uuid_v7_time(uuid) IS 'Returns when a UUID of version 7 was generated; NULL for other versions';
-COMMENT ON FUNCTION uuid_node(uuid) IS 'Returns the node of a UUID; NULL for versions without one';
-COMMENT ON FUNCTION uuid_clock_sequence(uuid) IS 'Returns the clock sequence of a UUID; NULL for versions without one';
-COMMENT ON FUNCTION uuid_domain(uuid) IS 'Returns the domain of a UUID of version 2; NULL for other versions';
-COMMENT ON FUNCTION uuid_local_id(uuid) IS 'Returns the local id of a UUID of version 2; NULL for other versions';
-COMMENT ON FUNCTION uuid_v1_to_v6(uuid) IS 'Converts a UUID of version 1 to version 6';
-COMMENT ON FUNCTION uuid_v6_to_v1(uuid) IS 'Converts a UUID of version 6 to version 1';
-
-CREATE FUNCTION mint."accept_clock"() RETURNS interval
-STRICT VOLATILE PARALLEL RESTRICTED COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'accept_clock_wrapper';
-
-CREATE FUNCTION mint."ceilings"() RETURNS TABLE (
-    "database" text,
-    "name" TEXT,
-    "value" timestamp with time zone,
-    "ahead" interval,
-    "floor" timestamp with time zone,
-    "writes" bigint,
-    "last_write" timestamp with time zone
-)
-STRICT VOLATILE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'ceilings_wrapper';
-
-CREATE FUNCTION mint."conversions"() RETURNS TABLE (
-    "table_name" regclass,
-    "column_name" text,
-    "sequence" regclass,
-    "kind" TEXT,
-    "last_value" bigint,
-    "is_called" bool
-)
-STRICT STABLE PARALLEL RESTRICTED COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'conversions_wrapper';
-
-CREATE FUNCTION mint."convert"(
-    "table_name" regclass,
-    "column_name" text,
-    "new_default" text,
-    "lock_timeout" interval DEFAULT '10 s',
-    "retries" INT DEFAULT 3
-) RETURNS text
-VOLATILE PARALLEL UNSAFE COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'convert_wrapper';
-
-CREATE FUNCTION mint."convert_plan"(
-    "table_name" regclass,
-    "column_name" text,
-    "new_default" text
-) RETURNS TABLE (
-    "step" INT,
-    "phase" TEXT,
-    "command" text,
-    "object" text,
-    "lock" text,
-    "rewrites" bool,
-    "bytes" bigint,
-    "estimate" interval,
-    "note" text
-)
-VOLATILE PARALLEL UNSAFE COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'convert_plan_wrapper';
-
-CREATE FUNCTION mint."convert_revert"(
-    "table_name" regclass,
-    "column_name" text,
-    "lock_timeout" interval DEFAULT '10 s',
-    "retries" INT DEFAULT 3
-) RETURNS bool
-VOLATILE PARALLEL UNSAFE COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'convert_revert_wrapper';
-
--- Everybody may call these: they demand to own the table, and do all with the rights of its owner.
-COMMENT ON FUNCTION mint.convert_plan(regclass, text, text) IS 'Shows every statement that makes a generator the default of a column';
-ALTER FUNCTION mint.convert_plan(regclass, text, text) ROWS 20;
-COMMENT ON FUNCTION mint.convert(regclass, text, text, interval, integer) IS 'Makes a generator the default of a column and returns the statement that reverts it';
-COMMENT ON FUNCTION mint.convert_revert(regclass, text, interval, integer) IS 'Restores the sequence or identity of a converted column and returns whether there was one';
-COMMENT ON FUNCTION mint.conversions() IS 'Returns the conversions that can be reverted';
-ALTER FUNCTION mint.conversions() ROWS 10;
-CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
-COMMENT ON VIEW mint.conversions IS 'Shows the conversions that can be reverted';
-GRANT SELECT ON mint.conversions TO PUBLIC;
-
-CREATE FUNCTION mint."health"() RETURNS TABLE (
-    "check_name" TEXT,
-    "status" TEXT,
-    "value" double precision,
-    "threshold" double precision,
-    "unit" TEXT,
-    "detail" text,
-    "hint" text
-)
-STRICT VOLATILE PARALLEL UNSAFE COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'health_wrapper';
-
-COMMENT ON FUNCTION mint.health() IS 'Returns the checks of this server, and what to do where one fails';
-ALTER FUNCTION mint.health() ROWS 20;
-REVOKE ALL ON FUNCTION mint.health() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mint.health() TO pg_monitor;
-
-CREATE FUNCTION mint."highest_ceiling"() RETURNS bigint
-STRICT VOLATILE PARALLEL RESTRICTED COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'highest_ceiling_wrapper';
-
-CREATE FUNCTION mint."leases"() RETURNS TABLE (
-    "node_bits" INT,
-    "first_node" bigint,
-    "last_node" bigint,
-    "held" bool,
-    "lease_from" timestamp with time zone,
-    "lease_until" timestamp with time zone,
-    "time_left" interval,
-    "renewed" timestamp with time zone,
-    "renewals" bigint,
-    "trouble" text
-)
-STRICT VOLATILE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'leases_wrapper';
-
-CREATE FUNCTION mint."objectid_in"(
-    "text" cstring
-) RETURNS objectid
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_in_wrapper';
-
-CREATE FUNCTION mint."objectid_out"(
-    "id" objectid
-) RETURNS cstring
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_out_wrapper';
-
-CREATE FUNCTION mint."objectid_recv"(
-    "message" internal
-) RETURNS objectid
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_recv_wrapper';
-
-CREATE FUNCTION mint."objectid_send"(
-    "id" objectid
-) RETURNS bytea
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_send_wrapper';
-
-CREATE TYPE objectid (
-    INPUT = mint.objectid_in,
-    OUTPUT = mint.objectid_out,
-    RECEIVE = mint.objectid_recv,
-    SEND = mint.objectid_send,
-    INTERNALLENGTH = 12,
-    ALIGNMENT = char,
-    STORAGE = plain
-);
-COMMENT ON TYPE objectid IS 'MongoDB''s 12-byte id: seconds, process and counter';
-COMMENT ON FUNCTION mint.objectid_in(cstring) IS 'I/O';
-COMMENT ON FUNCTION mint.objectid_out(objectid) IS 'I/O';
-COMMENT ON FUNCTION mint.objectid_recv(internal) IS 'I/O';
-COMMENT ON FUNCTION mint.objectid_send(objectid) IS 'I/O';
-
-CREATE FUNCTION "id_inspect"(
-    "id" objectid,
-    "nodes" INT[] DEFAULT '{}'
-) RETURNS TABLE (
-    "format" TEXT,
-    "version" TEXT,
-    "time" timestamp with time zone,
-    "node" TEXT,
-    "sequence" bigint,
-    "parts" jsonb,
-    "canonical" TEXT,
-    "likelihood" double precision
-)
-STRICT STABLE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_inspect_objectid_wrapper';
-
-COMMENT ON FUNCTION id_inspect(text, integer[]) IS 'Returns the formats that an id can have, and what it contains in each, the most likely first';
-ALTER FUNCTION id_inspect(text, integer[]) ROWS 10;
-COMMENT ON FUNCTION id_inspect(bigint, integer[]) IS 'Returns the layouts that an id can have, and what it contains in each, the most likely first';
-ALTER FUNCTION id_inspect(bigint, integer[]) ROWS 18;
-COMMENT ON FUNCTION id_inspect(uuid, integer[]) IS 'Returns the formats that an id can have, and what it contains in each, the most likely first';
-ALTER FUNCTION id_inspect(uuid, integer[]) ROWS 2;
-COMMENT ON FUNCTION id_inspect(objectid, integer[]) IS 'Returns what an ObjectID contains';
-ALTER FUNCTION id_inspect(objectid, integer[]) ROWS 1;
-
-CREATE FUNCTION "objectid"() RETURNS objectid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_wrapper';
-
-CREATE FUNCTION "objectid_counter"(
-    "id" objectid
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_counter_wrapper';
-
-CREATE FUNCTION "objectid_legacy"() RETURNS objectid
-STRICT VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_legacy_wrapper';
-
-CREATE FUNCTION "objectid_legacy_machine"(
-    "id" objectid
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_legacy_machine_wrapper';
-
-CREATE FUNCTION "objectid_legacy_pid"(
-    "id" objectid
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_legacy_pid_wrapper';
-
-CREATE FUNCTION "objectid_max"(
-    "at" timestamp with time zone
-) RETURNS objectid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_max_wrapper';
-
-CREATE FUNCTION "objectid_max_before"(
-    "at" timestamp with time zone
-) RETURNS objectid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_max_before_wrapper';
-
-CREATE FUNCTION "objectid_min"(
-    "at" timestamp with time zone
-) RETURNS objectid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_min_wrapper';
-
-CREATE FUNCTION "objectid_min_after"(
-    "at" timestamp with time zone
-) RETURNS objectid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_min_after_wrapper';
-
-CREATE FUNCTION "objectid_time"(
-    "id" objectid
-) RETURNS timestamp with time zone
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_time_wrapper';
-
-CREATE FUNCTION mint."objectid_from_bytea"(
-    "bytes" bytea
-) RETURNS objectid
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_from_bytea_wrapper';
-
-CREATE FUNCTION mint."objectid_time_support"(
-    "request" internal
-) RETURNS internal
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_time_support_wrapper';
-
-CREATE FUNCTION mint."objectid_to_bytea"(
-    "id" objectid
-) RETURNS bytea
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'objectid_to_bytea_wrapper';
-
-COMMENT ON FUNCTION objectid() IS 'Generates an ObjectID';
-COMMENT ON FUNCTION objectid_legacy() IS 'Generates an ObjectID that contains machine and process';
-COMMENT ON FUNCTION objectid_time(objectid) IS 'Returns when an ObjectID was generated, in whole seconds';
-COMMENT ON FUNCTION objectid_counter(objectid) IS 'Returns the counter of an ObjectID';
-COMMENT ON FUNCTION objectid_legacy_machine(objectid) IS 'Returns the machine of a legacy ObjectID';
-COMMENT ON FUNCTION objectid_legacy_pid(objectid) IS 'Returns the process of a legacy ObjectID';
-COMMENT ON FUNCTION mint.objectid_to_bytea(objectid) IS 'implementation of the cast to bytea';
-COMMENT ON FUNCTION mint.objectid_from_bytea(bytea) IS 'implementation of the cast from bytea';
-
--- None is implicit: a comparison of text with an objectid must stay an error. On assignment PostgreSQL itself casts to text;
--- the casts from text let parameters of ORMs, which are sent as text, into columns.
-CREATE CAST (text AS objectid) WITH INOUT AS ASSIGNMENT;
-CREATE CAST (varchar AS objectid) WITH INOUT AS ASSIGNMENT;
-CREATE CAST (objectid AS bytea) WITH FUNCTION mint.objectid_to_bytea(objectid) AS ASSIGNMENT;
-CREATE CAST (bytea AS objectid) WITH FUNCTION mint.objectid_from_bytea(bytea) AS ASSIGNMENT;
-
-CREATE FUNCTION mint."registry_assign"(
-    "node_bits" INT,
-    "holder" text,
-    "node" bigint DEFAULT NULL,
-    "moved" bool DEFAULT false
-) RETURNS bigint
-VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_assign_wrapper';
-
-CREATE FUNCTION mint."registry_begin_quarantine"() RETURNS void
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_begin_quarantine_wrapper';
-
-CREATE FUNCTION mint."registry_create"(
-    "lease" interval DEFAULT '30 s',
-    "max_skew" interval DEFAULT NULL,
-    "leases_per_login" bigint DEFAULT 100000,
-    "nodes_per_login" bigint DEFAULT 1000000
-) RETURNS void
-VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_create_wrapper';
-
-CREATE FUNCTION mint."registry_drop"() RETURNS void
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_drop_wrapper';
-
-CREATE FUNCTION mint."registry_end_quarantine"() RETURNS void
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_end_quarantine_wrapper';
-
-CREATE FUNCTION mint."registry_evict"(
-    "holder" text
-) RETURNS bigint
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_evict_wrapper';
-
-CREATE FUNCTION mint."registry_evict"(
-    "node_bits" INT,
-    "first_node" bigint,
-    "last_node" bigint
-) RETURNS bigint
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_evict_nodes_wrapper';
-
-CREATE FUNCTION mint."registry_prepare_restart"(
-    "within" interval DEFAULT '5 min'
-) RETURNS timestamp with time zone
-VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_prepare_restart_wrapper';
-
-CREATE FUNCTION mint."registry_request"(
-    "request" jsonb
-) RETURNS jsonb
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_request_wrapper';
-
-CREATE FUNCTION mint."registry_reserve"(
-    "node_bits" INT,
-    "first_node" bigint,
-    "last_node" bigint,
-    "holder" text
-) RETURNS void
-VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_reserve_wrapper';
-
-CREATE FUNCTION mint."registry_unassign"(
-    "node_bits" INT,
-    "holder" text
-) RETURNS timestamp with time zone
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_unassign_wrapper';
-
-CREATE FUNCTION mint."registry_unreserve"(
-    "node_bits" INT,
-    "first_node" bigint,
-    "last_node" bigint
-) RETURNS void
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'registry_unreserve_wrapper';
-
--- Everybody may call these: they demand privileges on the schema mint_registry and its tables.
-COMMENT ON FUNCTION mint.registry_create(interval, interval, bigint, bigint) IS 'Makes this database a registry of nodes, or changes the rules of its registry';
-COMMENT ON FUNCTION mint.registry_drop() IS 'Drops the registry of nodes of this database';
-COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Reserves nodes for a server that does not use the registry';
-COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
-COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint, boolean) IS 'Assigns a free node to a server for good, or gives it to the server that replaces it, and returns it';
-COMMENT ON FUNCTION mint.registry_unassign(integer, text) IS 'Takes an assigned node away from a server and returns when others can get it';
-COMMENT ON FUNCTION mint.registry_evict(text) IS 'Prevents the leases of a holder from being renewed and returns their number';
-COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Prevents the leases of nodes from being renewed and returns their number';
-COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
-COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
-COMMENT ON FUNCTION mint.registry_prepare_restart(interval) IS 'Lets the registry continue without a quarantine after the next start of its server and returns until when';
-COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';
-
-CREATE FUNCTION mint."release_leases"() RETURNS bigint
-STRICT VOLATILE PARALLEL UNSAFE COST 1000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'release_leases_wrapper';
-
-COMMENT ON FUNCTION mint.leases() IS 'Returns the leases that this server holds';
-REVOKE ALL ON FUNCTION mint.leases() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mint.leases() TO pg_monitor;
-CREATE VIEW mint.leases AS SELECT * FROM mint.leases();
-COMMENT ON VIEW mint.leases IS 'Shows the leases that this server holds or has requested';
-GRANT SELECT ON mint.leases TO pg_monitor;
-COMMENT ON FUNCTION mint.release_leases() IS 'Releases all leases of this server and returns their number';
-REVOKE ALL ON FUNCTION mint.release_leases() FROM PUBLIC;
-
-CREATE FUNCTION mint."reset_ceiling"(
-    "at" timestamp with time zone
-) RETURNS timestamp with time zone
-STRICT VOLATILE PARALLEL UNSAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'reset_ceiling_wrapper';
-
-COMMENT ON FUNCTION mint.ceilings() IS 'Returns the ceilings on disk of the databases that have generated ids since the server started';
-ALTER FUNCTION mint.ceilings() ROWS 10;
-REVOKE ALL ON FUNCTION mint.ceilings() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mint.ceilings() TO pg_monitor;
-CREATE VIEW mint.ceilings AS SELECT * FROM mint.ceilings();
-COMMENT ON VIEW mint.ceilings IS 'Shows the ceilings on disk of the databases that have generated ids since the server started';
-GRANT SELECT ON mint.ceilings TO pg_monitor;
-COMMENT ON FUNCTION mint.accept_clock() IS 'Confirms the clock after it jumped forward, and returns the jump';
-REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
-COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after the clock was too far ahead';
-REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
-COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
-REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
-
-CREATE FUNCTION mint."reset_stats"() RETURNS timestamp with time zone
-STRICT VOLATILE PARALLEL UNSAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'reset_stats_wrapper';
-
-CREATE FUNCTION mint."segment_request"(
-    "sequence" regclass,
-    "count" bigint,
-    "taken" bigint
-) RETURNS TABLE (
-    "first" bigint,
-    "last" bigint,
-    "step" bigint,
-    "cycle" bool
-)
-VOLATILE PARALLEL UNSAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segment_request_wrapper';
-
-CREATE FUNCTION mint."segments"() RETURNS TABLE (
-    "sequence" regclass,
-    "position" bigint,
-    "segment_end" bigint,
-    "next_ready" bool,
-    "step" bigint,
-    "drawn" bigint,
-    "refills" bigint,
-    "waits" bigint,
-    "waited" interval,
-    "last_refill" timestamp with time zone,
-    "trouble" text
-)
-STRICT VOLATILE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'segments_wrapper';
-
-CREATE FUNCTION mint."sequence_table_bounds"(
-    "name" text
-) RETURNS bigint[]
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'sequence_table_bounds_named_wrapper';
-
-CREATE FUNCTION mint."sequence_table_bounds"(
-    "start" bigint,
-    "stop" bigint,
-    "step" bigint
-) RETURNS bigint[]
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'sequence_table_bounds_wrapper';
-
-CREATE FUNCTION mint."sequence_table_support"(
-    "request" internal
-) RETURNS internal
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'sequence_table_support_wrapper';
-
-CREATE FUNCTION mint."snowflake_layout_in"(
-    "text" cstring
-) RETURNS snowflake_layout
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_in_wrapper';
-
-CREATE FUNCTION mint."snowflake_layout_out"(
-    "layout" snowflake_layout
-) RETURNS cstring
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_out_wrapper';
-
-CREATE FUNCTION mint."snowflake_layout_recv"(
-    "message" internal
-) RETURNS snowflake_layout
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_recv_wrapper';
-
-CREATE FUNCTION mint."snowflake_layout_send"(
-    "layout" snowflake_layout
-) RETURNS bytea
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_send_wrapper';
+CREATE FUNCTION mint.snowflake_layout_send(layout snowflake_layout) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_send_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_send(snowflake_layout) IS 'I/O';
 
 CREATE TYPE snowflake_layout (
     INPUT = mint.snowflake_layout_in,
@@ -1330,515 +89,581 @@ CREATE TYPE snowflake_layout (
     STORAGE = plain
 );
 COMMENT ON TYPE snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, node and sequence';
-COMMENT ON FUNCTION mint.snowflake_layout_in(cstring) IS 'I/O';
-COMMENT ON FUNCTION mint.snowflake_layout_out(snowflake_layout) IS 'I/O';
-COMMENT ON FUNCTION mint.snowflake_layout_recv(internal) IS 'I/O';
-COMMENT ON FUNCTION mint.snowflake_layout_send(snowflake_layout) IS 'I/O';
 
-CREATE FUNCTION "snowflake_convert"(
-    "id" bigint,
-    "from_layout" snowflake_layout,
-    "to_layout" snowflake_layout
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_convert_wrapper';
-
-CREATE FUNCTION "snowflake_decode"(
-    "id" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS TABLE (
-    "at" timestamp with time zone,
-    "shard" INT,
-    "sequence" bigint,
-    "parts" INT[]
-)
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_decode_wrapper';
-
-CREATE FUNCTION "snowflake_encode"(
-    "at" timestamp with time zone,
-    "shard" INT,
-    "sequence" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_encode_wrapper';
-
-CREATE FUNCTION "snowflake_is_valid"(
-    "id" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_is_valid_wrapper';
-
-CREATE FUNCTION "snowflake_layouts"() RETURNS TABLE (
-    "name" TEXT,
-    "layout" snowflake_layout,
-    "bits" TEXT,
-    "unit" interval,
-    "epoch" timestamp with time zone,
-    "nodes" bigint,
-    "ids_per_second" double precision,
-    "first_invalid" timestamp with time zone,
-    "expired" bool,
-    "definition" TEXT
-)
-STRICT STABLE PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layouts_wrapper';
-
-CREATE FUNCTION "snowflake_layouts"(
-    "layout" snowflake_layout
-) RETURNS TABLE (
-    "name" TEXT,
-    "layout" snowflake_layout,
-    "bits" TEXT,
-    "unit" interval,
-    "epoch" timestamp with time zone,
-    "nodes" bigint,
-    "ids_per_second" double precision,
-    "first_invalid" timestamp with time zone,
-    "expired" bool,
-    "definition" TEXT
-)
-STRICT STABLE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_row_wrapper';
-
-COMMENT ON FUNCTION snowflake_layouts() IS 'Returns the built-in layouts';
-ALTER FUNCTION snowflake_layouts() ROWS 15;
-COMMENT ON FUNCTION snowflake_layouts(snowflake_layout) IS 'Returns how long a layout lasts, how many nodes it has, and how many ids a second';
-ALTER FUNCTION snowflake_layouts(snowflake_layout) ROWS 1;
-
-CREATE FUNCTION "snowflake_max"(
-    "at" timestamp with time zone,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_max_wrapper';
-
-CREATE FUNCTION "snowflake_max_before"(
-    "at" timestamp with time zone,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_max_before_wrapper';
-
-CREATE FUNCTION "snowflake_min"(
-    "at" timestamp with time zone,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_min_wrapper';
-
-CREATE FUNCTION "snowflake_min_after"(
-    "at" timestamp with time zone,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_min_after_wrapper';
-
-CREATE FUNCTION "snowflake_next"(
-    "layout" snowflake_layout
-) RETURNS bigint
-VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_next_wrapper';
-
-CREATE FUNCTION "snowflake_next_id"(
-    "shard" INT,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_next_id_wrapper';
-
-CREATE FUNCTION "snowflake_next_ids"(
-    "shard" INT,
-    "count" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS SETOF bigint
-VOLATILE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_next_ids_wrapper';
-
-CREATE FUNCTION "snowflake_node"(
-    "parts" INT[],
-    "layout" snowflake_layout
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_node_wrapper';
-
-CREATE FUNCTION "snowflake_sequence"(
-    "id" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_sequence_wrapper';
-
-CREATE FUNCTION "snowflake_shard"(
-    "id" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_shard_wrapper';
-
-CREATE FUNCTION "snowflake_start_above"(
-    "id" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS timestamp with time zone
-STRICT VOLATILE PARALLEL RESTRICTED COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_start_above_wrapper';
-
-COMMENT ON FUNCTION snowflake_next_id(integer, snowflake_layout) IS 'Generates an id for a shard';
-COMMENT ON FUNCTION snowflake_next_id() IS 'Generates an id of the layout instagram for pg_mint.node';
-COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node';
-COMMENT ON FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
-ALTER FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) ROWS 1000;
-COMMENT ON FUNCTION snowflake_last_id() IS 'Returns the id that this session generated last';
-COMMENT ON FUNCTION snowflake_start_above(bigint, snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
-
-CREATE FUNCTION "snowflake_time"(
-    "id" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS timestamp with time zone
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_time_wrapper';
-
-CREATE FUNCTION "snowflake_to_jsonb"(
-    "id" bigint,
-    "layout" snowflake_layout DEFAULT 'instagram'
-) RETURNS jsonb
-IMMUTABLE STRICT PARALLEL SAFE COST 10
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_to_jsonb_wrapper';
-
-COMMENT ON FUNCTION snowflake_encode(timestamptz, integer, bigint, snowflake_layout) IS 'Returns the id of a timestamp, a shard and a sequence';
-COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'Returns the timestamp, the shard and the sequence of an id';
-ALTER FUNCTION snowflake_decode(bigint, snowflake_layout) ROWS 1;
-COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'Returns the start of an id''s tick: when it was generated, or up to pg_mint.max_ahead later';
-COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'Returns the shard of an id';
-COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'Returns the sequence of an id within its tick';
-COMMENT ON FUNCTION snowflake_to_jsonb(bigint, snowflake_layout) IS 'Returns all parts of an id; the id itself as a string';
-COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can have a layout';
-COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
-COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';
-
-CREATE FUNCTION mint."audit"(
-    "relation" regclass,
-    "column_name" text,
-    "layout" snowflake_layout DEFAULT NULL
-) RETURNS TABLE (
-    "severity" TEXT,
-    "finding" TEXT,
-    "evidence" text,
-    "command" text
-)
-VOLATILE PARALLEL RESTRICTED COST 100000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'audit_wrapper';
-
-COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that correct it';
-ALTER FUNCTION mint.audit(regclass, text, snowflake_layout) ROWS 10;
-
-CREATE FUNCTION mint."inventory"() RETURNS TABLE (
-    "relation" regclass,
-    "column_name" text,
-    "type_name" text,
-    "default_value" text,
-    "kind" text,
-    "layout" snowflake_layout,
-    "sequence" regclass,
-    "rows" bigint,
-    "bytes" bigint,
-    "referenced_by" text[],
-    "percent_used" double precision,
-    "used_up" timestamp with time zone,
-    "estimate" text
-)
-STRICT VOLATILE PARALLEL RESTRICTED COST 100000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'inventory_wrapper';
-
-COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what generates their ids, how full they are, and which foreign keys refer to them';
-ALTER FUNCTION mint.inventory() ROWS 1000;
-
-CREATE FUNCTION mint."lanes"() RETURNS TABLE (
-    "layout" snowflake_layout,
-    "node" bigint,
-    "last_id" bigint,
-    "at" timestamp with time zone,
-    "ahead" interval,
-    "ids" bigint,
-    "waits" bigint,
-    "waited" interval,
-    "largest_step" interval,
-    "family" TEXT
-)
-STRICT VOLATILE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'lanes_wrapper';
-
-COMMENT ON FUNCTION mint.lanes() IS 'Returns the lanes that this server has used since it started';
-ALTER FUNCTION mint.lanes() ROWS 100;
-REVOKE ALL ON FUNCTION mint.lanes() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mint.lanes() TO pg_monitor;
-CREATE VIEW mint.lanes AS SELECT * FROM mint.lanes();
-COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';
-GRANT SELECT ON mint.lanes TO pg_monitor;
-
-CREATE FUNCTION mint."partition_drop_plan"(
-    "parent" regclass,
-    "keep" interval,
-    "layout" snowflake_layout DEFAULT NULL,
-    "zone" text DEFAULT 'UTC',
-    "concurrently" bool DEFAULT false
-) RETURNS TABLE (
-    "name" text,
-    "since" timestamp with time zone,
-    "until" timestamp with time zone,
-    "command" text
-)
-STABLE PARALLEL RESTRICTED COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
-
-CREATE FUNCTION mint."partition_plan"(
-    "parent" regclass,
-    "every" interval,
-    "ahead" INT DEFAULT 2,
-    "layout" snowflake_layout DEFAULT NULL,
-    "zone" text DEFAULT 'UTC',
-    "since" timestamp with time zone DEFAULT NULL
-) RETURNS TABLE (
-    "name" text,
-    "since" timestamp with time zone,
-    "until" timestamp with time zone,
-    "command" text
-)
-STABLE PARALLEL RESTRICTED COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'partition_plan_wrapper';
-
-COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) IS 'Returns the statements that create the missing partitions of a table by time';
-ALTER FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) ROWS 10;
-COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) IS 'Returns the statements that drop the old partitions of a table by time';
-ALTER FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) ROWS 10;
-
-CREATE FUNCTION mint."snowflake_layout_cmp"(
-    "a" snowflake_layout,
-    "b" snowflake_layout
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_cmp_wrapper';
-
-CREATE FUNCTION mint."snowflake_layout_eq"(
-    "a" snowflake_layout,
-    "b" snowflake_layout
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_eq_wrapper';
-
-CREATE FUNCTION mint."snowflake_layout_from_text"(
-    "text" text
-) RETURNS snowflake_layout
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_from_text_wrapper';
+CREATE FUNCTION mint.snowflake_layout_from_text(text text) RETURNS snowflake_layout
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_from_text_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_from_text(text) IS 'implementation of the casts from text and varchar';
 
 -- Implicit, so that parameters, variables and columns of type text are layouts. By a function, as a cast by I/O would be
 -- shown in dumps of views.
 CREATE CAST (text AS snowflake_layout) WITH FUNCTION mint.snowflake_layout_from_text(text) AS IMPLICIT;
-CREATE CAST (varchar AS snowflake_layout) WITH FUNCTION mint.snowflake_layout_from_text(text) AS IMPLICIT;
-
-COMMENT ON FUNCTION mint.snowflake_layout_from_text(text) IS 'implementation of the casts from text and varchar';
 COMMENT ON CAST (text AS snowflake_layout) IS 'Reads a layout from its name or its fields';
+CREATE CAST (varchar AS snowflake_layout) WITH FUNCTION mint.snowflake_layout_from_text(text) AS IMPLICIT;
 COMMENT ON CAST (varchar AS snowflake_layout) IS 'Reads a layout from its name or its fields';
 
-CREATE FUNCTION mint."snowflake_layout_ge"(
-    "a" snowflake_layout,
-    "b" snowflake_layout
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_ge_wrapper';
+CREATE FUNCTION mint.snowflake_layout_eq(a snowflake_layout, b snowflake_layout) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_eq_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_eq(snowflake_layout, snowflake_layout) IS 'implementation of = operator';
 
-CREATE FUNCTION mint."snowflake_layout_gt"(
-    "a" snowflake_layout,
-    "b" snowflake_layout
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_gt_wrapper';
+CREATE FUNCTION mint.snowflake_layout_ne(a snowflake_layout, b snowflake_layout) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_ne_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_ne(snowflake_layout, snowflake_layout) IS 'implementation of <> operator';
 
-CREATE FUNCTION mint."snowflake_layout_hash"(
-    "layout" snowflake_layout
-) RETURNS INT
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_hash_wrapper';
+CREATE FUNCTION mint.snowflake_layout_lt(a snowflake_layout, b snowflake_layout) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_lt_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_lt(snowflake_layout, snowflake_layout) IS 'implementation of < operator';
 
-CREATE FUNCTION mint."snowflake_layout_hash_extended"(
-    "layout" snowflake_layout,
-    "seed" bigint
-) RETURNS bigint
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_hash_extended_wrapper';
+CREATE FUNCTION mint.snowflake_layout_le(a snowflake_layout, b snowflake_layout) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_le_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_le(snowflake_layout, snowflake_layout) IS 'implementation of <= operator';
 
-CREATE FUNCTION mint."snowflake_layout_le"(
-    "a" snowflake_layout,
-    "b" snowflake_layout
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_le_wrapper';
+CREATE FUNCTION mint.snowflake_layout_gt(a snowflake_layout, b snowflake_layout) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_gt_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_gt(snowflake_layout, snowflake_layout) IS 'implementation of > operator';
 
-CREATE FUNCTION mint."snowflake_layout_lt"(
-    "a" snowflake_layout,
-    "b" snowflake_layout
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_lt_wrapper';
+CREATE FUNCTION mint.snowflake_layout_ge(a snowflake_layout, b snowflake_layout) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_ge_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_ge(snowflake_layout, snowflake_layout) IS 'implementation of >= operator';
 
-CREATE FUNCTION mint."snowflake_layout_ne"(
-    "a" snowflake_layout,
-    "b" snowflake_layout
-) RETURNS bool
-IMMUTABLE STRICT PARALLEL SAFE
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_layout_ne_wrapper';
+CREATE FUNCTION mint.snowflake_layout_cmp(a snowflake_layout, b snowflake_layout) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_cmp_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_cmp(snowflake_layout, snowflake_layout) IS 'less-equal-greater';
 
-CREATE FUNCTION mint."snowflake_time_support"(
-    "request" internal
-) RETURNS internal
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'snowflake_time_support_wrapper';
+CREATE FUNCTION mint.snowflake_layout_hash(layout snowflake_layout) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_hash_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_hash(snowflake_layout) IS 'hash';
 
-CREATE FUNCTION mint."stat_values"() RETURNS TABLE (
-    "ids" bigint[],
-    "waits" bigint[],
-    "waited" interval[],
-    "counts" bigint[],
-    "used" bigint[],
-    "since" timestamp with time zone
-)
-STRICT VOLATILE PARALLEL SAFE COST 100
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'stat_values_wrapper';
+CREATE FUNCTION mint.snowflake_layout_hash_extended(layout snowflake_layout, seed bigint) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_hash_extended_wrapper';
+COMMENT ON FUNCTION mint.snowflake_layout_hash_extended(snowflake_layout, bigint) IS 'hash';
 
-CREATE FUNCTION mint."timestamptz_of"(
-    "at" timestamp
-) RETURNS timestamp with time zone
-STRICT STABLE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'timestamptz_of_timestamp_wrapper';
+CREATE OPERATOR = (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_eq,
+    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_ne,
+    COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_lt,
+    COMMUTATOR = >, NEGATOR = >=, RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_le,
+    COMMUTATOR = >=, NEGATOR = >, RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_gt,
+    COMMUTATOR = <, NEGATOR = <=, RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_ge,
+    COMMUTATOR = <=, NEGATOR = <, RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
+);
 
-CREATE FUNCTION mint."timestamptz_of"(
-    "day" date
-) RETURNS timestamp with time zone
-STRICT STABLE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'timestamptz_of_wrapper';
+CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 mint.snowflake_layout_cmp(snowflake_layout, snowflake_layout);
 
-CREATE FUNCTION mint."user_sequences"() RETURNS TABLE (
-    "family" regclass,
-    "section" INT,
-    "floor" bigint,
-    "ceiling" bigint,
-    "users" bigint,
-    "memory" bigint,
-    "last_raise" timestamp with time zone
-)
-STRICT VOLATILE PARALLEL SAFE COST 10000
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'user_sequences_wrapper';
+CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 mint.snowflake_layout_hash(snowflake_layout),
+    FUNCTION 2 mint.snowflake_layout_hash_extended(snowflake_layout, bigint);
 
-CREATE FUNCTION mint."uuid_time_support"(
-    "request" internal
-) RETURNS internal
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_time_support_wrapper';
+-- Conditions on the time of an id, of which the planner makes bounds of the id: see src/time_predicates
 
-CREATE FUNCTION mint."uuid_v7_time_support"(
-    "request" internal
-) RETURNS internal
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_v7_time_support_wrapper';
-
--- The planner makes bounds of the id of conditions on these functions: see src/time_predicates.
-ALTER FUNCTION snowflake_time(bigint, snowflake_layout) SUPPORT mint.snowflake_time_support;
-ALTER FUNCTION uuid_time(uuid) SUPPORT mint.uuid_time_support;
-ALTER FUNCTION uuid_v7_time(uuid) SUPPORT mint.uuid_v7_time_support;
-ALTER FUNCTION objectid_time(objectid) SUPPORT mint.objectid_time_support;
-
+CREATE FUNCTION mint.snowflake_time_support(request internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_time_support_wrapper';
 COMMENT ON FUNCTION mint.snowflake_time_support(internal) IS 'Internal: planner support for snowflake_time';
-COMMENT ON FUNCTION mint.uuid_time_support(internal) IS 'Internal: planner support for uuid_time';
-COMMENT ON FUNCTION mint.uuid_v7_time_support(internal) IS 'Internal: planner support for uuid_v7_time';
-COMMENT ON FUNCTION mint.objectid_time_support(internal) IS 'Internal: planner support for objectid_time';
 REVOKE ALL ON FUNCTION mint.snowflake_time_support(internal) FROM PUBLIC;
+
+CREATE FUNCTION mint.uuid_time_support(request internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_time_support_wrapper';
+COMMENT ON FUNCTION mint.uuid_time_support(internal) IS 'Internal: planner support for uuid_time';
 REVOKE ALL ON FUNCTION mint.uuid_time_support(internal) FROM PUBLIC;
+
+CREATE FUNCTION mint.uuid_v7_time_support(request internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_time_support_wrapper';
+COMMENT ON FUNCTION mint.uuid_v7_time_support(internal) IS 'Internal: planner support for uuid_v7_time';
 REVOKE ALL ON FUNCTION mint.uuid_v7_time_support(internal) FROM PUBLIC;
+
+CREATE FUNCTION mint.objectid_time_support(request internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_time_support_wrapper';
+COMMENT ON FUNCTION mint.objectid_time_support(internal) IS 'Internal: planner support for objectid_time';
 REVOKE ALL ON FUNCTION mint.objectid_time_support(internal) FROM PUBLIC;
 
-COMMENT ON FUNCTION mint.timestamptz_of(date) IS 'Internal: returns the start of a day as comparisons of timestamptz and date take it';
+CREATE FUNCTION mint.timestamptz_of(at timestamp) RETURNS timestamptz
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'timestamptz_of_timestamp_wrapper';
 COMMENT ON FUNCTION mint.timestamptz_of(timestamp) IS 'Internal: returns a timestamp as comparisons of timestamptz and timestamp take it';
 
-CREATE FUNCTION mint."version"() RETURNS TEXT
-STRICT STABLE PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'version_wrapper';
+CREATE FUNCTION mint.timestamptz_of(day date) RETURNS timestamptz
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'timestamptz_of_wrapper';
+COMMENT ON FUNCTION mint.timestamptz_of(date) IS 'Internal: returns the start of a day as comparisons of timestamptz and date take it';
 
-COMMENT ON FUNCTION mint.version() IS 'Returns the version of the pg_mint library that this session has loaded';
+-- Snowflake: generating
 
-CREATE FUNCTION mint.leaf_alloc_insert() RETURNS trigger LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_insert_wrapper';
+CREATE FUNCTION snowflake_next_id() RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_of_node_wrapper';
+COMMENT ON FUNCTION snowflake_next_id() IS 'Generates an id of the layout instagram for pg_mint.node';
 
-CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_refuse_wrapper';
+CREATE FUNCTION snowflake_next_id(shard integer, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+    VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_id_wrapper';
+COMMENT ON FUNCTION snowflake_next_id(integer, snowflake_layout) IS 'Generates an id for a shard';
+
+CREATE FUNCTION snowflake_next(layout snowflake_layout) RETURNS bigint
+    VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_wrapper';
+COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node';
+
+CREATE FUNCTION snowflake_next_ids(
+    shard integer, count bigint, layout snowflake_layout DEFAULT 'instagram'
+) RETURNS SETOF bigint
+    VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_ids_wrapper';
+COMMENT ON FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
+
+CREATE FUNCTION snowflake_last_id() RETURNS bigint
+    VOLATILE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_last_id_wrapper';
+COMMENT ON FUNCTION snowflake_last_id() IS 'Returns the id that this session generated last';
+
+CREATE FUNCTION snowflake_start_above(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
+    VOLATILE STRICT PARALLEL RESTRICTED COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_start_above_wrapper';
+COMMENT ON FUNCTION snowflake_start_above(bigint, snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
+
+-- Snowflake: reading
+
+CREATE FUNCTION snowflake_decode(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS TABLE (
+    at timestamptz, shard integer, sequence bigint, parts integer[]
+)
+    IMMUTABLE STRICT PARALLEL SAFE ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_decode_wrapper';
+COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'Returns the timestamp, the shard and the sequence of an id';
+
+CREATE FUNCTION snowflake_time(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.snowflake_time_support
+    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_time_wrapper';
+COMMENT ON FUNCTION snowflake_time(bigint, snowflake_layout) IS 'Returns the start of an id''s tick: when it was generated, or up to pg_mint.max_ahead later';
+
+CREATE FUNCTION snowflake_shard(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_shard_wrapper';
+COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'Returns the shard of an id';
+
+CREATE FUNCTION snowflake_sequence(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_sequence_wrapper';
+COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'Returns the sequence of an id within its tick';
+
+CREATE FUNCTION snowflake_to_jsonb(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS jsonb
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_to_jsonb_wrapper';
+COMMENT ON FUNCTION snowflake_to_jsonb(bigint, snowflake_layout) IS 'Returns all parts of an id; the id itself as a string';
+
+CREATE FUNCTION snowflake_is_valid(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_is_valid_wrapper';
+COMMENT ON FUNCTION snowflake_is_valid(bigint, snowflake_layout) IS 'Returns whether an id can have a layout';
+
+-- Snowflake: time ranges
+
+CREATE FUNCTION snowflake_min(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_min_wrapper';
+COMMENT ON FUNCTION snowflake_min(timestamptz, snowflake_layout) IS 'Returns the smallest id at or after a timestamp';
+
+CREATE FUNCTION snowflake_max(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_max_wrapper';
+COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'Returns the largest id at or before a timestamp';
+
+CREATE FUNCTION snowflake_min_after(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_min_after_wrapper';
+COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
+
+CREATE FUNCTION snowflake_max_before(at timestamptz, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_max_before_wrapper';
+COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
+
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
+CREATE FUNCTION snowflake_between(
+    id pg_catalog.int8, since pg_catalog.timestamptz, until pg_catalog.timestamptz,
+    layout snowflake_layout DEFAULT 'instagram'
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
+        AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);
+COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
+
+-- Snowflake: making ids from parts
+
+CREATE FUNCTION snowflake_encode(
+    at timestamptz, shard integer, sequence bigint, layout snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_encode_wrapper';
+COMMENT ON FUNCTION snowflake_encode(timestamptz, integer, bigint, snowflake_layout) IS 'Returns the id of a timestamp, a shard and a sequence';
+
+CREATE FUNCTION snowflake_convert(id bigint, from_layout snowflake_layout, to_layout snowflake_layout) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_convert_wrapper';
+COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
+
+CREATE FUNCTION snowflake_node(parts integer[], layout snowflake_layout) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_node_wrapper';
+COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';
+
+CREATE FUNCTION snowflake_node_from_mac(addresses text) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_node_from_mac_wrapper';
+COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'Returns the node that Java''s SequenceGenerator computes from MAC addresses';
+
+-- Snowflake: the built-in layouts
+
+CREATE FUNCTION snowflake_layouts() RETURNS TABLE (
+    name text, layout snowflake_layout, bits text, unit interval, epoch timestamptz, nodes bigint,
+    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+)
+    STABLE STRICT PARALLEL SAFE COST 10 ROWS 15 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layouts_wrapper';
+COMMENT ON FUNCTION snowflake_layouts() IS 'Returns the built-in layouts';
+
+CREATE FUNCTION snowflake_layouts(layout snowflake_layout) RETURNS TABLE (
+    name text, layout snowflake_layout, bits text, unit interval, epoch timestamptz, nodes bigint,
+    ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
+)
+    STABLE STRICT PARALLEL SAFE ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_row_wrapper';
+COMMENT ON FUNCTION snowflake_layouts(snowflake_layout) IS 'Returns how long a layout lasts, how many nodes it has, and how many ids a second';
+
+-- Snowflake: ids that do not sort by time
+
+CREATE FUNCTION snowflake_scatter(id bigint, digits integer DEFAULT 1) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_scatter_wrapper';
+COMMENT ON FUNCTION snowflake_scatter(bigint, integer) IS 'Moves the last decimal digits of an id behind its first digit';
+
+CREATE FUNCTION snowflake_unscatter(id bigint, digits integer DEFAULT 1) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_unscatter_wrapper';
+COMMENT ON FUNCTION snowflake_unscatter(bigint, integer) IS 'Returns the id that snowflake_scatter was given';
+
+CREATE FUNCTION auto_random(value bigint, shard_bits integer DEFAULT 5, range_bits integer DEFAULT 64) RETURNS bigint
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'auto_random_wrapper';
+COMMENT ON FUNCTION auto_random(bigint, integer, integer) IS 'Returns a value with a shard of this transaction in front, as TiDB''s AUTO_RANDOM does';
+
+CREATE FUNCTION auto_random_value(
+    id bigint, shard_bits integer DEFAULT 5, range_bits integer DEFAULT 64
+) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'auto_random_value_wrapper';
+COMMENT ON FUNCTION auto_random_value(bigint, integer, integer) IS 'Returns the value that auto_random was given';
+
+CREATE FUNCTION auto_random_shard(
+    id bigint, shard_bits integer DEFAULT 5, range_bits integer DEFAULT 64
+) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'auto_random_shard_wrapper';
+COMMENT ON FUNCTION auto_random_shard(bigint, integer, integer) IS 'Returns the shard that auto_random drew for an id';
+
+-- UUID: generating
+
+CREATE FUNCTION uuid_v7() RETURNS uuid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_wrapper';
+COMMENT ON FUNCTION uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
+
+CREATE FUNCTION uuid_v7(at timestamptz) RETURNS uuid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_at_wrapper';
+COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
+
+CREATE FUNCTION uuid_v4() RETURNS uuid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v4_wrapper';
+COMMENT ON FUNCTION uuid_v4() IS 'Generates a UUID of version 4, random';
+
+CREATE FUNCTION uuid_v6() RETURNS uuid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v6_wrapper';
+COMMENT ON FUNCTION uuid_v6() IS 'Generates a UUID of version 6, of time and node, which sorts by time';
+
+CREATE FUNCTION uuid_v1() RETURNS uuid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v1_wrapper';
+COMMENT ON FUNCTION uuid_v1() IS 'Generates a UUID of version 1, of time and node';
+
+CREATE FUNCTION uuid_v2(domain integer, local_id bigint) RETURNS uuid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v2_of_number_wrapper';
+COMMENT ON FUNCTION uuid_v2(integer, bigint) IS 'Generates a UUID of version 2, for a domain by number and a local id';
+
+CREATE FUNCTION uuid_v2(domain text, local_id bigint) RETURNS uuid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v2_wrapper';
+COMMENT ON FUNCTION uuid_v2(text, bigint) IS 'Generates a UUID of version 2, for a domain by name and a local id';
+
+CREATE FUNCTION uuid_v3(namespace text, name text) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v3_wrapper';
+COMMENT ON FUNCTION uuid_v3(text, text) IS 'Computes the UUID of a name, version 3, by MD5';
+
+CREATE FUNCTION uuid_v3(namespace uuid, name text) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v3_of_uuid_wrapper';
+COMMENT ON FUNCTION uuid_v3(uuid, text) IS 'Computes the UUID of a name, version 3, by MD5';
+
+CREATE FUNCTION uuid_v5(namespace text, name text) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v5_wrapper';
+COMMENT ON FUNCTION uuid_v5(text, text) IS 'Computes the UUID of a name, version 5, by SHA-1';
+
+CREATE FUNCTION uuid_v5(namespace uuid, name text) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v5_of_uuid_wrapper';
+COMMENT ON FUNCTION uuid_v5(uuid, text) IS 'Computes the UUID of a name, version 5, by SHA-1';
+
+CREATE FUNCTION uuid_v8(bytes bytea) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v8_wrapper';
+COMMENT ON FUNCTION uuid_v8(bytea) IS 'Returns a UUID of version 8 made of 16 bytes, of which 6 bits are overwritten';
+
+CREATE FUNCTION uuid_nil_value() RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_nil_value_wrapper';
+COMMENT ON FUNCTION uuid_nil_value() IS 'Returns the UUID whose bits are all zero';
+
+CREATE FUNCTION uuid_max_value() RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';
+COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';
+
+-- UUID: reading
+
+CREATE FUNCTION uuid_version_of(id uuid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_version_of_wrapper';
+COMMENT ON FUNCTION uuid_version_of(uuid) IS 'Returns the version of a UUID';
+
+CREATE FUNCTION uuid_variant(id uuid) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_variant_wrapper';
+COMMENT ON FUNCTION uuid_variant(uuid) IS 'Returns the variant of a UUID';
+
+CREATE FUNCTION uuid_time(id uuid) RETURNS timestamptz
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.uuid_time_support
+    LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_time_wrapper';
+COMMENT ON FUNCTION uuid_time(uuid) IS 'Returns when a UUID was generated; NULL for versions without a time';
+
+CREATE FUNCTION uuid_v7_time(id uuid) RETURNS timestamptz
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.uuid_v7_time_support
+    LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_time_wrapper';
+COMMENT ON FUNCTION uuid_v7_time(uuid) IS 'Returns when a UUID of version 7 was generated; NULL for other versions';
+
+CREATE FUNCTION uuid_node(id uuid) RETURNS macaddr
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_node_wrapper';
+COMMENT ON FUNCTION uuid_node(uuid) IS 'Returns the node of a UUID; NULL for versions without one';
+
+CREATE FUNCTION uuid_clock_sequence(id uuid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_clock_sequence_wrapper';
+COMMENT ON FUNCTION uuid_clock_sequence(uuid) IS 'Returns the clock sequence of a UUID; NULL for versions without one';
+
+CREATE FUNCTION uuid_domain(id uuid) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_domain_wrapper';
+COMMENT ON FUNCTION uuid_domain(uuid) IS 'Returns the domain of a UUID of version 2; NULL for other versions';
+
+CREATE FUNCTION uuid_local_id(id uuid) RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_local_id_wrapper';
+COMMENT ON FUNCTION uuid_local_id(uuid) IS 'Returns the local id of a UUID of version 2; NULL for other versions';
+
+CREATE FUNCTION uuid_v1_to_v6(id uuid) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v1_to_v6_wrapper';
+COMMENT ON FUNCTION uuid_v1_to_v6(uuid) IS 'Converts a UUID of version 1 to version 6';
+
+CREATE FUNCTION uuid_v6_to_v1(id uuid) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v6_to_v1_wrapper';
+COMMENT ON FUNCTION uuid_v6_to_v1(uuid) IS 'Converts a UUID of version 6 to version 1';
+
+-- UUID: time ranges
+
+CREATE FUNCTION uuid_v7_min(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_min_wrapper';
+COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'Returns the smallest UUID of version 7 at or after a timestamp';
+
+CREATE FUNCTION uuid_v7_max(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_max_wrapper';
+COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'Returns the largest UUID of version 7 at or before a timestamp';
+
+CREATE FUNCTION uuid_v7_min_after(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_min_after_wrapper';
+COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
+
+CREATE FUNCTION uuid_v7_max_before(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_max_before_wrapper';
+COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
+
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
+CREATE FUNCTION uuid_v7_between(
+    id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(pg_catalog.>=) uuid_v7_min(since) AND id OPERATOR(pg_catalog.<=) uuid_v7_max_before(until);
+COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
+
+-- ULID
+
+CREATE FUNCTION ulid() RETURNS text
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_wrapper';
+COMMENT ON FUNCTION ulid() IS 'Generates a ULID, a UUID of version 7 as 26 characters';
+
+CREATE FUNCTION ulid_to_uuid(id text) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_to_uuid_wrapper';
+COMMENT ON FUNCTION ulid_to_uuid(text) IS 'Returns the UUID with the same bits as a ULID';
+
+CREATE FUNCTION uuid_to_ulid(id uuid) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_ulid_wrapper';
+COMMENT ON FUNCTION uuid_to_ulid(uuid) IS 'Returns the ULID with the same bits as a UUID';
+
+CREATE FUNCTION ulid_time(id text) RETURNS timestamptz
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_time_wrapper';
+COMMENT ON FUNCTION ulid_time(text) IS 'Returns when a ULID was generated';
+
+CREATE FUNCTION ulid_time(id uuid) RETURNS timestamptz
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_time_of_uuid_wrapper';
+COMMENT ON FUNCTION ulid_time(uuid) IS 'Returns when a ULID that is stored as a UUID was generated';
+
+CREATE FUNCTION ulid_min(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_min_wrapper';
+COMMENT ON FUNCTION ulid_min(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, as a UUID';
+
+CREATE FUNCTION ulid_max(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_max_wrapper';
+COMMENT ON FUNCTION ulid_max(timestamptz) IS 'Returns the largest ULID at or before a timestamp, as a UUID';
+
+CREATE FUNCTION ulid_min_after(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_min_after_wrapper';
+COMMENT ON FUNCTION ulid_min_after(timestamptz) IS 'Returns the smallest ULID after a timestamp, as a UUID';
+
+CREATE FUNCTION ulid_max_before(at timestamptz) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ulid_max_before_wrapper';
+COMMENT ON FUNCTION ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
+
+-- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
+CREATE FUNCTION ulid_between(
+    id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
+) RETURNS pg_catalog.bool
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    RETURN id OPERATOR(pg_catalog.>=) ulid_min(since) AND id OPERATOR(pg_catalog.<=) ulid_max_before(until);
+COMMENT ON FUNCTION ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
+
+-- TypeID
+
+CREATE FUNCTION typeid(prefix text, id uuid) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'typeid_of_wrapper';
+COMMENT ON FUNCTION typeid(text, uuid) IS 'Returns the TypeID of a prefix and a UUID';
+
+CREATE FUNCTION typeid_uuid(id text) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'typeid_uuid_wrapper';
+COMMENT ON FUNCTION typeid_uuid(text) IS 'Returns the UUID of a TypeID';
+
+CREATE FUNCTION typeid_prefix(id text) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'typeid_prefix_wrapper';
+COMMENT ON FUNCTION typeid_prefix(text) IS 'Returns the prefix of a TypeID';
+
+CREATE FUNCTION typeid_check(id text, prefix text) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'typeid_check_wrapper';
+COMMENT ON FUNCTION typeid_check(text, text) IS 'Returns whether a text is a TypeID with a prefix';
+
+-- MySQL's functions of UUIDs
+
+CREATE FUNCTION uuid_to_bin(id text, swap integer) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_bin_by_number_wrapper';
+COMMENT ON FUNCTION uuid_to_bin(text, integer) IS 'Returns the bytes of a UUID, as in MySQL';
+
+CREATE FUNCTION uuid_to_bin(id text, swap boolean DEFAULT false) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_bin_wrapper';
+COMMENT ON FUNCTION uuid_to_bin(text, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
+
+CREATE FUNCTION uuid_to_bin(id uuid, swap integer) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_value_to_bin_by_number_wrapper';
+COMMENT ON FUNCTION uuid_to_bin(uuid, integer) IS 'Returns the bytes of a UUID, as in MySQL';
+
+CREATE FUNCTION uuid_to_bin(id uuid, swap boolean DEFAULT false) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_value_to_bin_wrapper';
+COMMENT ON FUNCTION uuid_to_bin(uuid, boolean) IS 'Returns the bytes of a UUID, as in MySQL';
+
+CREATE FUNCTION bin_to_uuid(bytes bytea, swap integer) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bin_to_uuid_by_number_wrapper';
+COMMENT ON FUNCTION bin_to_uuid(bytea, integer) IS 'Returns the UUID of its bytes, as in MySQL';
+
+CREATE FUNCTION bin_to_uuid(bytes bytea, swap boolean DEFAULT false) RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bin_to_uuid_wrapper';
+COMMENT ON FUNCTION bin_to_uuid(bytea, boolean) IS 'Returns the UUID of its bytes, as in MySQL';
+
+CREATE FUNCTION is_uuid(id text) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'is_uuid_wrapper';
+COMMENT ON FUNCTION is_uuid(text) IS 'Returns whether a text is a UUID, as in MySQL';
+
+-- ObjectID: the type
+
+CREATE TYPE objectid;
+
+CREATE FUNCTION mint.objectid_in(text cstring) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_in_wrapper';
+COMMENT ON FUNCTION mint.objectid_in(cstring) IS 'I/O';
+
+CREATE FUNCTION mint.objectid_out(id objectid) RETURNS cstring
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_out_wrapper';
+COMMENT ON FUNCTION mint.objectid_out(objectid) IS 'I/O';
+
+CREATE FUNCTION mint.objectid_recv(message internal) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_recv_wrapper';
+COMMENT ON FUNCTION mint.objectid_recv(internal) IS 'I/O';
+
+CREATE FUNCTION mint.objectid_send(id objectid) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_send_wrapper';
+COMMENT ON FUNCTION mint.objectid_send(objectid) IS 'I/O';
+
+CREATE TYPE objectid (
+    INPUT = mint.objectid_in,
+    OUTPUT = mint.objectid_out,
+    RECEIVE = mint.objectid_recv,
+    SEND = mint.objectid_send,
+    INTERNALLENGTH = 12,
+    ALIGNMENT = char,
+    STORAGE = plain
+);
+COMMENT ON TYPE objectid IS 'MongoDB''s 12-byte id: seconds, process and counter';
+
+CREATE FUNCTION mint.objectid_to_bytea(id objectid) RETURNS bytea
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_to_bytea_wrapper';
+COMMENT ON FUNCTION mint.objectid_to_bytea(objectid) IS 'implementation of the cast to bytea';
+
+CREATE FUNCTION mint.objectid_from_bytea(bytes bytea) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_from_bytea_wrapper';
+COMMENT ON FUNCTION mint.objectid_from_bytea(bytea) IS 'implementation of the cast from bytea';
+
+-- None is implicit: a comparison of text with an objectid must stay an error. On assignment PostgreSQL itself casts to text;
+-- the casts from text let parameters of ORMs, which are sent as text, into columns.
+CREATE CAST (text AS objectid) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (varchar AS objectid) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (objectid AS bytea) WITH FUNCTION mint.objectid_to_bytea(objectid) AS ASSIGNMENT;
+CREATE CAST (bytea AS objectid) WITH FUNCTION mint.objectid_from_bytea(bytea) AS ASSIGNMENT;
 
 -- ObjectIDs are ordered by bytes, and so by time. The functions are in src/objectid/order.rs.
 CREATE FUNCTION mint.objectid_eq(a objectid, b objectid) RETURNS boolean
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_eq';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_eq';
+COMMENT ON FUNCTION mint.objectid_eq(objectid, objectid) IS 'implementation of = operator';
+
 CREATE FUNCTION mint.objectid_ne(a objectid, b objectid) RETURNS boolean
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ne';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ne';
+COMMENT ON FUNCTION mint.objectid_ne(objectid, objectid) IS 'implementation of <> operator';
+
 CREATE FUNCTION mint.objectid_lt(a objectid, b objectid) RETURNS boolean
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_lt';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_lt';
+COMMENT ON FUNCTION mint.objectid_lt(objectid, objectid) IS 'implementation of < operator';
+
 CREATE FUNCTION mint.objectid_le(a objectid, b objectid) RETURNS boolean
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_le';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_le';
+COMMENT ON FUNCTION mint.objectid_le(objectid, objectid) IS 'implementation of <= operator';
+
 CREATE FUNCTION mint.objectid_gt(a objectid, b objectid) RETURNS boolean
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_gt';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_gt';
+COMMENT ON FUNCTION mint.objectid_gt(objectid, objectid) IS 'implementation of > operator';
+
 CREATE FUNCTION mint.objectid_ge(a objectid, b objectid) RETURNS boolean
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ge';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_ge';
+COMMENT ON FUNCTION mint.objectid_ge(objectid, objectid) IS 'implementation of >= operator';
+
 CREATE FUNCTION mint.objectid_cmp(a objectid, b objectid) RETURNS integer
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_cmp';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_cmp';
+COMMENT ON FUNCTION mint.objectid_cmp(objectid, objectid) IS 'less-equal-greater';
+
 CREATE FUNCTION mint.objectid_sortsupport(internal) RETURNS void
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_sortsupport';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_sortsupport';
+COMMENT ON FUNCTION mint.objectid_sortsupport(internal) IS 'sort support';
+
 CREATE FUNCTION mint.objectid_hash(id objectid) RETURNS integer
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash';
+COMMENT ON FUNCTION mint.objectid_hash(objectid) IS 'hash';
+
 CREATE FUNCTION mint.objectid_hash_extended(id objectid, seed bigint) RETURNS bigint
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash_extended';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_hash_extended';
+COMMENT ON FUNCTION mint.objectid_hash_extended(objectid, bigint) IS 'hash';
+
 CREATE FUNCTION mint.objectid_smaller(a objectid, b objectid) RETURNS objectid
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_smaller';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_smaller';
+COMMENT ON FUNCTION mint.objectid_smaller(objectid, objectid) IS 'smaller of two';
+
 CREATE FUNCTION mint.objectid_larger(a objectid, b objectid) RETURNS objectid
-    IMMUTABLE STRICT PARALLEL SAFE COST 1 LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_larger';
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_larger';
+COMMENT ON FUNCTION mint.objectid_larger(objectid, objectid) IS 'larger of two';
 
 CREATE OPERATOR = (
     LEFTARG = objectid, RIGHTARG = objectid, FUNCTION = mint.objectid_eq,
@@ -1886,140 +711,59 @@ CREATE OPERATOR CLASS objectid_minmax_ops DEFAULT FOR TYPE objectid USING brin A
 CREATE AGGREGATE min(objectid) (
     SFUNC = mint.objectid_smaller, STYPE = objectid, COMBINEFUNC = mint.objectid_smaller, SORTOP = <, PARALLEL = SAFE
 );
+COMMENT ON AGGREGATE min(objectid) IS 'minimum value of all objectid input values';
+
 CREATE AGGREGATE max(objectid) (
     SFUNC = mint.objectid_larger, STYPE = objectid, COMBINEFUNC = mint.objectid_larger, SORTOP = >, PARALLEL = SAFE
 );
-
-COMMENT ON FUNCTION mint.objectid_eq(objectid, objectid) IS 'implementation of = operator';
-COMMENT ON FUNCTION mint.objectid_ne(objectid, objectid) IS 'implementation of <> operator';
-COMMENT ON FUNCTION mint.objectid_lt(objectid, objectid) IS 'implementation of < operator';
-COMMENT ON FUNCTION mint.objectid_le(objectid, objectid) IS 'implementation of <= operator';
-COMMENT ON FUNCTION mint.objectid_gt(objectid, objectid) IS 'implementation of > operator';
-COMMENT ON FUNCTION mint.objectid_ge(objectid, objectid) IS 'implementation of >= operator';
-COMMENT ON FUNCTION mint.objectid_cmp(objectid, objectid) IS 'less-equal-greater';
-COMMENT ON FUNCTION mint.objectid_sortsupport(internal) IS 'sort support';
-COMMENT ON FUNCTION mint.objectid_hash(objectid) IS 'hash';
-COMMENT ON FUNCTION mint.objectid_hash_extended(objectid, bigint) IS 'hash';
-COMMENT ON FUNCTION mint.objectid_smaller(objectid, objectid) IS 'smaller of two';
-COMMENT ON FUNCTION mint.objectid_larger(objectid, objectid) IS 'larger of two';
-COMMENT ON AGGREGATE min(objectid) IS 'minimum value of all objectid input values';
 COMMENT ON AGGREGATE max(objectid) IS 'maximum value of all objectid input values';
 
--- In SQL and not STRICT, so that the planner inlines the calls.
-CREATE FUNCTION sequence_table(start pg_catalog.int8, stop pg_catalog.int8, step pg_catalog.int8 DEFAULT 1)
-    RETURNS TABLE (seq pg_catalog.int8)
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
-BEGIN ATOMIC
-    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(start, stop, step))[1],
-                                      (mint.sequence_table_bounds(start, stop, step))[2],
-                                      (mint.sequence_table_bounds(start, stop, step))[3]);
-END;
+-- ObjectID: generating
 
-CREATE FUNCTION sequence_table(name pg_catalog.text) RETURNS TABLE (seq pg_catalog.int8)
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
-BEGIN ATOMIC
-    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(name))[1],
-                                      (mint.sequence_table_bounds(name))[2],
-                                      (mint.sequence_table_bounds(name))[3]);
-END;
+CREATE FUNCTION objectid() RETURNS objectid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_wrapper';
+COMMENT ON FUNCTION objectid() IS 'Generates an ObjectID';
 
-COMMENT ON FUNCTION sequence_table(bigint, bigint, bigint) IS 'Returns the numbers from start to stop by step, as a sequence table of MariaDB';
-COMMENT ON FUNCTION sequence_table(text) IS 'Returns the numbers of the MariaDB sequence table of that name';
+CREATE FUNCTION objectid_legacy() RETURNS objectid
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_legacy_wrapper';
+COMMENT ON FUNCTION objectid_legacy() IS 'Generates an ObjectID that contains machine and process';
 
-COMMENT ON FUNCTION mint.sequence_table_bounds(bigint, bigint, bigint) IS 'Internal: returns the first value, the last value and the step of a sequence table';
-COMMENT ON FUNCTION mint.sequence_table_bounds(text) IS 'Internal: returns the first value, the last value and the step of a sequence table';
-COMMENT ON FUNCTION mint.sequence_table_support(internal) IS 'Internal: planner support for sequence_table';
-REVOKE ALL ON FUNCTION mint.sequence_table_support(internal) FROM PUBLIC;
+-- ObjectID: reading
 
--- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE FUNCTION snowflake_between(
-    id pg_catalog.int8, since pg_catalog.timestamptz, until pg_catalog.timestamptz,
-    layout snowflake_layout DEFAULT 'instagram'
-) RETURNS pg_catalog.bool
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id OPERATOR(pg_catalog.>=) snowflake_min(since, layout)
-        AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);
+CREATE FUNCTION objectid_time(id objectid) RETURNS timestamptz
+    IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.objectid_time_support
+    LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_time_wrapper';
+COMMENT ON FUNCTION objectid_time(objectid) IS 'Returns when an ObjectID was generated, in whole seconds';
 
-COMMENT ON FUNCTION snowflake_min(timestamptz, snowflake_layout) IS 'Returns the smallest id at or after a timestamp';
-COMMENT ON FUNCTION snowflake_max(timestamptz, snowflake_layout) IS 'Returns the largest id at or before a timestamp';
-COMMENT ON FUNCTION snowflake_min_after(timestamptz, snowflake_layout) IS 'Returns the smallest id after a timestamp';
-COMMENT ON FUNCTION snowflake_max_before(timestamptz, snowflake_layout) IS 'Returns the largest id before a timestamp';
+CREATE FUNCTION objectid_counter(id objectid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_counter_wrapper';
+COMMENT ON FUNCTION objectid_counter(objectid) IS 'Returns the counter of an ObjectID';
 
-COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
+CREATE FUNCTION objectid_legacy_machine(id objectid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_legacy_machine_wrapper';
+COMMENT ON FUNCTION objectid_legacy_machine(objectid) IS 'Returns the machine of a legacy ObjectID';
 
--- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE FUNCTION ulid_between(
-    id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
-) RETURNS pg_catalog.bool
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id OPERATOR(pg_catalog.>=) ulid_min(since) AND id OPERATOR(pg_catalog.<=) ulid_max_before(until);
+CREATE FUNCTION objectid_legacy_pid(id objectid) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_legacy_pid_wrapper';
+COMMENT ON FUNCTION objectid_legacy_pid(objectid) IS 'Returns the process of a legacy ObjectID';
 
-COMMENT ON FUNCTION ulid_to_uuid(text) IS 'Returns the UUID with the same bits as a ULID';
-COMMENT ON FUNCTION uuid_to_ulid(uuid) IS 'Returns the ULID with the same bits as a UUID';
-COMMENT ON FUNCTION ulid_time(text) IS 'Returns when a ULID was generated';
-COMMENT ON FUNCTION ulid_time(uuid) IS 'Returns when a ULID that is stored as a UUID was generated';
-COMMENT ON FUNCTION ulid_min(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, as a UUID';
-COMMENT ON FUNCTION ulid_max(timestamptz) IS 'Returns the largest ULID at or before a timestamp, as a UUID';
-COMMENT ON FUNCTION ulid_min_after(timestamptz) IS 'Returns the smallest ULID after a timestamp, as a UUID';
-COMMENT ON FUNCTION ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
-COMMENT ON FUNCTION ulid_between(uuid, timestamptz, timestamptz) IS 'Returns whether a ULID that is stored as a UUID has a time in a range whose end is excluded';
+-- ObjectID: time ranges
 
--- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
-CREATE FUNCTION uuid_v7_between(
-    id pg_catalog.uuid, since pg_catalog.timestamptz, until pg_catalog.timestamptz
-) RETURNS pg_catalog.bool
-    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    RETURN id OPERATOR(pg_catalog.>=) uuid_v7_min(since) AND id OPERATOR(pg_catalog.<=) uuid_v7_max_before(until);
+CREATE FUNCTION objectid_min(at timestamptz) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_min_wrapper';
+COMMENT ON FUNCTION objectid_min(timestamptz) IS 'Returns the smallest ObjectID at or after a timestamp';
 
-COMMENT ON FUNCTION uuid_v7_min(timestamptz) IS 'Returns the smallest UUID of version 7 at or after a timestamp';
-COMMENT ON FUNCTION uuid_v7_max(timestamptz) IS 'Returns the largest UUID of version 7 at or before a timestamp';
-COMMENT ON FUNCTION uuid_v7_min_after(timestamptz) IS 'Returns the smallest UUID of version 7 after a timestamp';
-COMMENT ON FUNCTION uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
-COMMENT ON FUNCTION uuid_v7_between(uuid, timestamptz, timestamptz) IS 'Returns whether a UUID of version 7 has a time in a range whose end is excluded';
+CREATE FUNCTION objectid_max(at timestamptz) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_max_wrapper';
+COMMENT ON FUNCTION objectid_max(timestamptz) IS 'Returns the largest ObjectID at or before a timestamp';
 
-CREATE OPERATOR = (
-    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_eq,
-    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES, MERGES
-);
-CREATE OPERATOR <> (
-    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_ne,
-    COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
-);
-CREATE OPERATOR < (
-    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_lt,
-    COMMUTATOR = >, NEGATOR = >=, RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
-);
-CREATE OPERATOR <= (
-    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_le,
-    COMMUTATOR = >=, NEGATOR = >, RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
-);
-CREATE OPERATOR > (
-    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_gt,
-    COMMUTATOR = <, NEGATOR = <=, RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
-);
-CREATE OPERATOR >= (
-    LEFTARG = snowflake_layout, RIGHTARG = snowflake_layout, FUNCTION = mint.snowflake_layout_ge,
-    COMMUTATOR = <=, NEGATOR = <, RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
-);
+CREATE FUNCTION objectid_min_after(at timestamptz) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_min_after_wrapper';
+COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
 
-CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING btree AS
-    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-    FUNCTION 1 mint.snowflake_layout_cmp(snowflake_layout, snowflake_layout);
-
-CREATE OPERATOR CLASS snowflake_layout_ops DEFAULT FOR TYPE snowflake_layout USING hash AS
-    OPERATOR 1 =,
-    FUNCTION 1 mint.snowflake_layout_hash(snowflake_layout),
-    FUNCTION 2 mint.snowflake_layout_hash_extended(snowflake_layout, bigint);
-
-COMMENT ON FUNCTION mint.snowflake_layout_eq(snowflake_layout, snowflake_layout) IS 'implementation of = operator';
-COMMENT ON FUNCTION mint.snowflake_layout_ne(snowflake_layout, snowflake_layout) IS 'implementation of <> operator';
-COMMENT ON FUNCTION mint.snowflake_layout_lt(snowflake_layout, snowflake_layout) IS 'implementation of < operator';
-COMMENT ON FUNCTION mint.snowflake_layout_le(snowflake_layout, snowflake_layout) IS 'implementation of <= operator';
-COMMENT ON FUNCTION mint.snowflake_layout_gt(snowflake_layout, snowflake_layout) IS 'implementation of > operator';
-COMMENT ON FUNCTION mint.snowflake_layout_ge(snowflake_layout, snowflake_layout) IS 'implementation of >= operator';
-COMMENT ON FUNCTION mint.snowflake_layout_cmp(snowflake_layout, snowflake_layout) IS 'less-equal-greater';
-COMMENT ON FUNCTION mint.snowflake_layout_hash(snowflake_layout) IS 'hash';
-COMMENT ON FUNCTION mint.snowflake_layout_hash_extended(snowflake_layout, bigint) IS 'hash';
+CREATE FUNCTION objectid_max_before(at timestamptz) RETURNS objectid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'objectid_max_before_wrapper';
+COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
 
 -- In SQL and not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE FUNCTION objectid_between(
@@ -2028,69 +772,65 @@ CREATE FUNCTION objectid_between(
     LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     RETURN id OPERATOR(@extschema@.>=) objectid_min(since)
         AND id OPERATOR(@extschema@.<=) objectid_max_before(until);
-
-COMMENT ON FUNCTION objectid_min(timestamptz) IS 'Returns the smallest ObjectID at or after a timestamp';
-COMMENT ON FUNCTION objectid_max(timestamptz) IS 'Returns the largest ObjectID at or before a timestamp';
-COMMENT ON FUNCTION objectid_min_after(timestamptz) IS 'Returns the smallest ObjectID after a timestamp';
-COMMENT ON FUNCTION objectid_max_before(timestamptz) IS 'Returns the largest ObjectID before a timestamp';
 COMMENT ON FUNCTION objectid_between(objectid, timestamptz, timestamptz) IS 'Returns whether an ObjectID has a time in a range whose end is excluded';
 
-CREATE SCHEMA IF NOT EXISTS mint;
+-- Counters: segments
 
--- The durable ceiling, in microseconds since 1970. It begins above all ids that were issued in this database, so that no id
--- repeats after DROP EXTENSION and CREATE EXTENSION.
-CREATE SEQUENCE mint.time_ceiling;
-COMMENT ON SEQUENCE mint.time_ceiling IS 'Ceiling of this database, in microseconds since 1970: every id is of an earlier time';
-SELECT pg_catalog.setval('mint.time_ceiling'::pg_catalog.regclass, mint.highest_ceiling());
+CREATE FUNCTION segment_next(sequence regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'segment_next_wrapper';
+COMMENT ON FUNCTION segment_next(regclass) IS 'Returns the next value of a sequence, from a segment that all sessions share';
 
--- It is part of a dump, and the owner of the database can make and restore dumps.
-SELECT pg_catalog.pg_extension_config_dump('mint.time_ceiling'::pg_catalog.regclass, ''::pg_catalog.text);
-GRANT SELECT, UPDATE ON SEQUENCE mint.time_ceiling TO pg_database_owner;
+CREATE FUNCTION segment_next_range(sequence regclass, count bigint) RETURNS TABLE (
+    first bigint, last bigint, step bigint
+)
+    VOLATILE STRICT PARALLEL SAFE ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_next_range_wrapper';
+COMMENT ON FUNCTION segment_next_range(regclass, bigint) IS 'Returns the next values of a sequence as one range; call it in FROM';
+
+CREATE FUNCTION segment_last(sequence regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'segment_last_wrapper';
+COMMENT ON FUNCTION segment_last(regclass) IS 'Returns the value of a sequence that this session drew last';
+
+CREATE FUNCTION segment_current(sequence regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_current_wrapper';
+COMMENT ON FUNCTION segment_current(regclass) IS 'Returns the value of a sequence that any session drew last';
+
+CREATE FUNCTION segment_set(sequence regclass, value bigint) RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_set_wrapper';
+COMMENT ON FUNCTION segment_set(regclass, bigint) IS 'Sets a sequence to a value, as setval does, and drops the segments taken from it';
+
+CREATE FUNCTION segment_create(
+    name text, step bigint DEFAULT 2000, start bigint DEFAULT NULL, source text DEFAULT NULL,
+    source_sequence text DEFAULT NULL
+) RETURNS regclass
+    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_create_wrapper';
+COMMENT ON FUNCTION segment_create(text, bigint, bigint, text, text) IS 'Creates a sequence whose values are taken in segments';
+
+CREATE FUNCTION mint.segment_request(sequence regclass, count bigint, taken bigint) RETURNS TABLE (
+    first bigint, last bigint, step bigint, cycle boolean
+)
+    VOLATILE PARALLEL UNSAFE COST 100 ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_request_wrapper';
+COMMENT ON FUNCTION mint.segment_request(regclass, bigint, bigint) IS 'Internal: takes values of a sequence for another server, which has taken values before';
+
+CREATE FUNCTION mint.segments() RETURNS TABLE (
+    sequence regclass, "position" bigint, segment_end bigint, next_ready boolean, step bigint, drawn bigint,
+    refills bigint, waits bigint, waited interval, last_refill timestamptz, trouble text
+)
+    VOLATILE STRICT PARALLEL SAFE COST 100 ROWS 100 LANGUAGE c AS 'MODULE_PATHNAME', 'segments_wrapper';
+COMMENT ON FUNCTION mint.segments() IS 'Returns the sequences of this database that were drawn from in segments since the server started, or that have taken values from another server';
 
 CREATE VIEW mint.segments AS SELECT * FROM mint.segments();
 COMMENT ON VIEW mint.segments IS 'Shows the sequences of this database that were drawn from in segments since the server started, or that have taken values from another server';
 GRANT SELECT ON mint.segments TO PUBLIC;
 
-COMMENT ON FUNCTION segment_next(regclass) IS 'Returns the next value of a sequence, from a segment that all sessions share';
-COMMENT ON FUNCTION segment_next_range(regclass, bigint) IS 'Returns the next values of a sequence as one range; call it in FROM';
-ALTER FUNCTION segment_next_range(regclass, bigint) ROWS 1;
-COMMENT ON FUNCTION segment_last(regclass) IS 'Returns the value of a sequence that this session drew last';
-COMMENT ON FUNCTION segment_current(regclass) IS 'Returns the value of a sequence that any session drew last';
-COMMENT ON FUNCTION segment_set(regclass, bigint) IS 'Sets a sequence to a value, as setval does, and drops the segments taken from it';
-COMMENT ON FUNCTION segment_create(text, bigint, bigint, text, text) IS 'Creates a sequence whose values are taken in segments';
-COMMENT ON FUNCTION mint.segment_request(regclass, bigint, bigint) IS 'Internal: takes values of a sequence for another server, which has taken values before';
-ALTER FUNCTION mint.segment_request(regclass, bigint, bigint) ROWS 1;
-COMMENT ON FUNCTION mint.segments() IS 'Returns the sequences of this database that were drawn from in segments since the server started, or that have taken values from another server';
-ALTER FUNCTION mint.segments() ROWS 100;
+CREATE FUNCTION mint.leaf_alloc_insert() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_insert_wrapper';
+COMMENT ON FUNCTION mint.leaf_alloc_insert() IS 'Internal: creates the sequence of a row that is inserted into mint.leaf_alloc';
+REVOKE ALL ON FUNCTION mint.leaf_alloc_insert() FROM PUBLIC;
 
-COMMENT ON FUNCTION mint.stat_values() IS 'Internal: returns the values of the view mint.stats';
-ALTER FUNCTION mint.stat_values() ROWS 1;
-REVOKE ALL ON FUNCTION mint.stat_values() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION mint.stat_values() TO pg_monitor;
-CREATE VIEW mint.stats AS
-SELECT s.ids[1] AS snowflakes, s.ids[2] AS objectids, s.ids[3] AS segment_values,
-    s.waits[1] AS capacity_waits, s.waited[1] AS capacity_wait_time,
-    s.waits[2] AS clock_waits, s.waited[2] AS clock_wait_time,
-    s.waits[3] AS ceiling_waits, s.waited[3] AS ceiling_wait_time,
-    s.waits[4] AS lease_waits, s.waited[4] AS lease_wait_time,
-    s.waits[5] AS segment_waits, s.waited[5] AS segment_wait_time,
-    s.waits[6] AS user_lock_waits, s.waited[6] AS user_lock_wait_time,
-    s.counts[1] AS clock_steps_back, s.counts[2] AS clock_steps_forward,
-    s.counts[3] AS ceiling_writes, s.counts[4] AS section_raises, s.counts[5] AS refills,
-    s.counts[6] AS segment_evictions, s.counts[7] AS section_evictions, s.counts[8] AS user_evictions,
-    s.counts[9] AS lease_renewals, s.counts[10] AS lease_failures,
-    s.used[1] AS lanes, s.used[2] AS max_lanes,
-    s.used[3] AS ceilings, s.used[4] AS max_ceilings,
-    s.used[5] AS segments, s.used[6] AS max_segments,
-    s.used[7] AS sections, s.used[8] AS max_sections,
-    s.used[9] AS users, s.used[10] AS max_users,
-    s.used[11] AS leases, s.used[12] AS max_leases,
-    s.since AS stats_reset
-FROM mint.stat_values() AS s;
-COMMENT ON VIEW mint.stats IS 'Shows the statistics of this server in one row';
-GRANT SELECT ON mint.stats TO pg_monitor;
-COMMENT ON FUNCTION mint.reset_stats() IS 'Sets the statistics of this server to zero, and returns the time';
-REVOKE ALL ON FUNCTION mint.reset_stats() FROM PUBLIC;
+CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_alloc_refuse_wrapper';
+COMMENT ON FUNCTION mint.leaf_alloc_refuse() IS 'Internal: refuses to change a row of mint.leaf_alloc';
+REVOKE ALL ON FUNCTION mint.leaf_alloc_refuse() FROM PUBLIC;
 
 -- Leaf's table: the sequences that were made through it, which their comments say.
 CREATE VIEW mint.leaf_alloc AS
@@ -2131,22 +871,424 @@ CREATE TRIGGER leaf_alloc_refuse INSTEAD OF UPDATE OR DELETE ON mint.leaf_alloc
 -- The trigger refuses both, and says what to use.
 GRANT SELECT, INSERT, UPDATE, DELETE ON mint.leaf_alloc TO PUBLIC;
 
-COMMENT ON FUNCTION mint.leaf_alloc_insert() IS 'Internal: creates the sequence of a row that is inserted into mint.leaf_alloc';
-REVOKE ALL ON FUNCTION mint.leaf_alloc_insert() FROM PUBLIC;
-COMMENT ON FUNCTION mint.leaf_alloc_refuse() IS 'Internal: refuses to change a row of mint.leaf_alloc';
-REVOKE ALL ON FUNCTION mint.leaf_alloc_refuse() FROM PUBLIC;
+-- Counters: tickets
+
+CREATE FUNCTION ticket_create(
+    name text, server integer DEFAULT 1, servers integer DEFAULT 1, bits integer DEFAULT 64, above numeric DEFAULT 0,
+    step bigint DEFAULT NULL
+) RETURNS regclass
+    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_create_wrapper';
+COMMENT ON FUNCTION ticket_create(text, integer, integer, integer, numeric, bigint) IS 'Creates a ticket sequence of one of several servers';
+
+CREATE FUNCTION ticket_next(ticket regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_next_wrapper';
+COMMENT ON FUNCTION ticket_next(regclass) IS 'Returns the next ticket';
+
+CREATE FUNCTION ticket_next_range(ticket regclass, count bigint) RETURNS TABLE (
+    first bigint, last bigint, step bigint
+)
+    VOLATILE STRICT PARALLEL SAFE ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_next_range_wrapper';
+COMMENT ON FUNCTION ticket_next_range(regclass, bigint) IS 'Returns the next tickets as one range; call it in FROM';
+
+CREATE FUNCTION ticket_last(ticket regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_last_wrapper';
+COMMENT ON FUNCTION ticket_last(regclass) IS 'Returns the ticket that this session drew last';
+
+CREATE FUNCTION ticket_current(ticket regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_current_wrapper';
+COMMENT ON FUNCTION ticket_current(regclass) IS 'Returns the ticket that any session drew last';
+
+CREATE FUNCTION ticket_alter(ticket regclass, server integer, servers integer, above bigint) RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'ticket_alter_wrapper';
+COMMENT ON FUNCTION ticket_alter(regclass, integer, integer, bigint) IS 'Changes the number of ticket servers and returns the next ticket';
+
+-- Counters: user sequences
+
+CREATE FUNCTION user_sequence_create(
+    name text, sections integer DEFAULT 64, step bigint DEFAULT 10000, above bigint DEFAULT 0
+) RETURNS regclass
+    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequence_create_wrapper';
+COMMENT ON FUNCTION user_sequence_create(text, integer, bigint, bigint) IS 'Creates a family of user sequences';
+
+CREATE FUNCTION user_sequence_drop(family regclass) RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequence_drop_wrapper';
+COMMENT ON FUNCTION user_sequence_drop(regclass) IS 'Drops a family of user sequences';
+
+CREATE FUNCTION user_sequence_next(family regclass, uid bigint) RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequence_next_wrapper';
+COMMENT ON FUNCTION user_sequence_next(regclass, bigint) IS 'Returns the next number of a user';
+
+CREATE FUNCTION user_sequence_next_range(family regclass, uid bigint, count bigint) RETURNS TABLE (
+    first bigint, last bigint, step bigint
+)
+    VOLATILE STRICT PARALLEL SAFE ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequence_next_range_wrapper';
+COMMENT ON FUNCTION user_sequence_next_range(regclass, bigint, bigint) IS 'Returns the next numbers of a user as one range; call it in FROM';
+
+CREATE FUNCTION user_sequence_current(family regclass, uid bigint) RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequence_current_wrapper';
+COMMENT ON FUNCTION user_sequence_current(regclass, bigint) IS 'Returns an upper bound of the numbers of a user; the last number while the user is in memory';
+
+CREATE FUNCTION user_sequence_next_for_commit(family regclass, uid bigint) RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequence_next_for_commit_wrapper';
+COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint) IS 'Returns the next number of a user, so that numbers become visible in ascending order';
+
+CREATE FUNCTION user_sequence_next_for_commit(family regclass, uids bigint[]) RETURNS bigint[]
+    VOLATILE STRICT PARALLEL UNSAFE COST 100
+    LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequences_next_for_commit_wrapper';
+COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint[]) IS 'Returns the next numbers of many users, so that numbers become visible in ascending order';
+
+CREATE FUNCTION mint.user_sequences() RETURNS TABLE (
+    family regclass, section integer, floor bigint, ceiling bigint, users bigint, memory bigint,
+    last_raise timestamptz
+)
+    VOLATILE STRICT PARALLEL SAFE COST 10000 ROWS 64 LANGUAGE c AS 'MODULE_PATHNAME', 'user_sequences_wrapper';
+COMMENT ON FUNCTION mint.user_sequences() IS 'Returns the sections of the user sequences of this database that are in shared memory';
 
 CREATE VIEW mint.user_sequences AS SELECT * FROM mint.user_sequences();
 COMMENT ON VIEW mint.user_sequences IS 'Shows the sections of the user sequences of this database that are in shared memory';
 GRANT SELECT ON mint.user_sequences TO PUBLIC;
-COMMENT ON FUNCTION mint.user_sequences() IS 'Returns the sections of the user sequences of this database that are in shared memory';
-ALTER FUNCTION mint.user_sequences() ROWS 64;
 
-COMMENT ON FUNCTION user_sequence_create(text, integer, bigint, bigint) IS 'Creates a family of user sequences';
-COMMENT ON FUNCTION user_sequence_drop(regclass) IS 'Drops a family of user sequences';
-COMMENT ON FUNCTION user_sequence_next(regclass, bigint) IS 'Returns the next number of a user';
-COMMENT ON FUNCTION user_sequence_next_range(regclass, bigint, bigint) IS 'Returns the next numbers of a user as one range; call it in FROM';
-ALTER FUNCTION user_sequence_next_range(regclass, bigint, bigint) ROWS 1;
-COMMENT ON FUNCTION user_sequence_current(regclass, bigint) IS 'Returns an upper bound of the numbers of a user; the last number while the user is in memory';
-COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint) IS 'Returns the next number of a user, so that numbers become visible in ascending order';
-COMMENT ON FUNCTION user_sequence_next_for_commit(regclass, bigint[]) IS 'Returns the next numbers of many users, so that numbers become visible in ascending order';
+-- Counters: tables of numbers
+
+CREATE FUNCTION mint.sequence_table_support(request internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'sequence_table_support_wrapper';
+COMMENT ON FUNCTION mint.sequence_table_support(internal) IS 'Internal: planner support for sequence_table';
+REVOKE ALL ON FUNCTION mint.sequence_table_support(internal) FROM PUBLIC;
+
+CREATE FUNCTION mint.sequence_table_bounds(name text) RETURNS bigint[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'sequence_table_bounds_named_wrapper';
+COMMENT ON FUNCTION mint.sequence_table_bounds(text) IS 'Internal: returns the first value, the last value and the step of a sequence table';
+
+CREATE FUNCTION mint.sequence_table_bounds(start bigint, stop bigint, step bigint) RETURNS bigint[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'sequence_table_bounds_wrapper';
+COMMENT ON FUNCTION mint.sequence_table_bounds(bigint, bigint, bigint) IS 'Internal: returns the first value, the last value and the step of a sequence table';
+
+-- In SQL and not STRICT, so that the planner inlines the calls.
+CREATE FUNCTION sequence_table(start pg_catalog.int8, stop pg_catalog.int8, step pg_catalog.int8 DEFAULT 1)
+    RETURNS TABLE (seq pg_catalog.int8)
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
+BEGIN ATOMIC
+    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(start, stop, step))[1],
+                                      (mint.sequence_table_bounds(start, stop, step))[2],
+                                      (mint.sequence_table_bounds(start, stop, step))[3]);
+END;
+COMMENT ON FUNCTION sequence_table(bigint, bigint, bigint) IS 'Returns the numbers from start to stop by step, as a sequence table of MariaDB';
+
+CREATE FUNCTION sequence_table(name pg_catalog.text) RETURNS TABLE (seq pg_catalog.int8)
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1 ROWS 1000 SUPPORT mint.sequence_table_support
+BEGIN ATOMIC
+    SELECT pg_catalog.generate_series((mint.sequence_table_bounds(name))[1],
+                                      (mint.sequence_table_bounds(name))[2],
+                                      (mint.sequence_table_bounds(name))[3]);
+END;
+COMMENT ON FUNCTION sequence_table(text) IS 'Returns the numbers of the MariaDB sequence table of that name';
+
+-- Text
+
+CREATE FUNCTION id_to_text(id bigint, encoding text DEFAULT 'base58') RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
+COMMENT ON FUNCTION id_to_text(bigint, text) IS 'Returns an id as short text';
+
+CREATE FUNCTION id_from_text(id text, encoding text DEFAULT 'base58') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'id_from_text_wrapper';
+COMMENT ON FUNCTION id_from_text(text, text) IS 'Returns the id that a short text stands for';
+
+CREATE FUNCTION uuid_to_text(id uuid, encoding text DEFAULT 'base58') RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_to_text_wrapper';
+COMMENT ON FUNCTION uuid_to_text(uuid, text) IS 'Returns a UUID as short text';
+
+CREATE FUNCTION uuid_from_text(id text, encoding text DEFAULT 'base58') RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_from_text_wrapper';
+COMMENT ON FUNCTION uuid_from_text(text, text) IS 'Returns the UUID that a short text stands for';
+
+CREATE FUNCTION nano_id(
+    size integer DEFAULT 21, alphabet text DEFAULT '_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+) RETURNS text
+    VOLATILE STRICT PARALLEL SAFE COST 5 LANGUAGE c AS 'MODULE_PATHNAME', 'nano_id_wrapper';
+COMMENT ON FUNCTION nano_id(integer, text) IS 'Generates a random id of characters of an alphabet';
+
+-- Public ids
+
+CREATE FUNCTION id_conceal(id bigint, key bytea, bits integer DEFAULT 63, tweak bytea DEFAULT '') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE COST 5 LANGUAGE c AS 'MODULE_PATHNAME', 'id_conceal_wrapper';
+COMMENT ON FUNCTION id_conceal(bigint, bytea, integer, bytea) IS 'Returns the public id of an id, encrypted by FF1 with a key';
+
+CREATE FUNCTION id_reveal(id bigint, key bytea, bits integer DEFAULT 63, tweak bytea DEFAULT '') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE COST 5 LANGUAGE c AS 'MODULE_PATHNAME', 'id_reveal_wrapper';
+COMMENT ON FUNCTION id_reveal(bigint, bytea, integer, bytea) IS 'Returns the id of a public id, decrypted by FF1 with a key';
+
+-- Inspection
+
+CREATE FUNCTION id_inspect(id bigint, nodes integer[] DEFAULT '{}') RETURNS TABLE (
+    format text, version text, "time" timestamptz, node text, sequence bigint, parts jsonb, canonical text,
+    likelihood double precision
+)
+    STABLE STRICT PARALLEL SAFE COST 100 ROWS 18 LANGUAGE c AS 'MODULE_PATHNAME', 'id_inspect_bigint_wrapper';
+COMMENT ON FUNCTION id_inspect(bigint, integer[]) IS 'Returns the layouts that an id can have, and what it contains in each, the most likely first';
+
+CREATE FUNCTION id_inspect(id text, nodes integer[] DEFAULT '{}') RETURNS TABLE (
+    format text, version text, "time" timestamptz, node text, sequence bigint, parts jsonb, canonical text,
+    likelihood double precision
+)
+    STABLE STRICT PARALLEL SAFE COST 100 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'id_inspect_text_wrapper';
+COMMENT ON FUNCTION id_inspect(text, integer[]) IS 'Returns the formats that an id can have, and what it contains in each, the most likely first';
+
+CREATE FUNCTION id_inspect(id uuid, nodes integer[] DEFAULT '{}') RETURNS TABLE (
+    format text, version text, "time" timestamptz, node text, sequence bigint, parts jsonb, canonical text,
+    likelihood double precision
+)
+    STABLE STRICT PARALLEL SAFE COST 100 ROWS 2 LANGUAGE c AS 'MODULE_PATHNAME', 'id_inspect_uuid_wrapper';
+COMMENT ON FUNCTION id_inspect(uuid, integer[]) IS 'Returns the formats that an id can have, and what it contains in each, the most likely first';
+
+CREATE FUNCTION id_inspect(id objectid, nodes integer[] DEFAULT '{}') RETURNS TABLE (
+    format text, version text, "time" timestamptz, node text, sequence bigint, parts jsonb, canonical text,
+    likelihood double precision
+)
+    STABLE STRICT PARALLEL SAFE COST 100 ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'id_inspect_objectid_wrapper';
+COMMENT ON FUNCTION id_inspect(objectid, integer[]) IS 'Returns what an ObjectID contains';
+
+CREATE FUNCTION mint.inventory() RETURNS TABLE (
+    relation regclass, column_name text, type_name text, default_value text, kind text, layout snowflake_layout,
+    sequence regclass, rows bigint, bytes bigint, referenced_by text[], percent_used double precision,
+    used_up timestamptz, estimate text
+)
+    VOLATILE STRICT PARALLEL RESTRICTED COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'inventory_wrapper';
+COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what generates their ids, how full they are, and which foreign keys refer to them';
+
+CREATE FUNCTION mint.audit(relation regclass, column_name text, layout snowflake_layout DEFAULT NULL) RETURNS TABLE (
+    severity text, finding text, evidence text, command text
+)
+    VOLATILE PARALLEL RESTRICTED COST 100000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'audit_wrapper';
+COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that correct it';
+
+-- Conversion: everybody may call these, which demand to own the table, and do all with the rights of its owner
+
+CREATE FUNCTION mint.convert(
+    table_name regclass, column_name text, new_default text, lock_timeout interval DEFAULT '10 s',
+    retries integer DEFAULT 3
+) RETURNS text
+    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'convert_wrapper';
+COMMENT ON FUNCTION mint.convert(regclass, text, text, interval, integer) IS 'Makes a generator the default of a column and returns the statement that reverts it';
+
+CREATE FUNCTION mint.convert_plan(table_name regclass, column_name text, new_default text) RETURNS TABLE (
+    step integer, phase text, command text, object text, lock text, rewrites boolean, bytes bigint,
+    estimate interval, note text
+)
+    VOLATILE PARALLEL UNSAFE COST 10000 ROWS 20 LANGUAGE c AS 'MODULE_PATHNAME', 'convert_plan_wrapper';
+COMMENT ON FUNCTION mint.convert_plan(regclass, text, text) IS 'Shows every statement that makes a generator the default of a column';
+
+CREATE FUNCTION mint.convert_revert(
+    table_name regclass, column_name text, lock_timeout interval DEFAULT '10 s', retries integer DEFAULT 3
+) RETURNS boolean
+    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'convert_revert_wrapper';
+COMMENT ON FUNCTION mint.convert_revert(regclass, text, interval, integer) IS 'Restores the sequence or identity of a converted column and returns whether there was one';
+
+CREATE FUNCTION mint.conversions() RETURNS TABLE (
+    table_name regclass, column_name text, sequence regclass, kind text, last_value bigint, is_called boolean
+)
+    STABLE STRICT PARALLEL RESTRICTED COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'conversions_wrapper';
+COMMENT ON FUNCTION mint.conversions() IS 'Returns the conversions that can be reverted';
+
+CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
+COMMENT ON VIEW mint.conversions IS 'Shows the conversions that can be reverted';
+GRANT SELECT ON mint.conversions TO PUBLIC;
+
+-- Partitions by time
+
+CREATE FUNCTION mint.partition_plan(
+    parent regclass, every interval, ahead integer DEFAULT 2, layout snowflake_layout DEFAULT NULL,
+    zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL
+) RETURNS TABLE (
+    name text, since timestamptz, until timestamptz, command text
+)
+    STABLE PARALLEL RESTRICTED COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_plan_wrapper';
+COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) IS 'Returns the statements that create the missing partitions of a table by time';
+
+CREATE FUNCTION mint.partition_drop_plan(
+    parent regclass, keep interval, layout snowflake_layout DEFAULT NULL, zone text DEFAULT 'UTC',
+    concurrently boolean DEFAULT false
+) RETURNS TABLE (
+    name text, since timestamptz, until timestamptz, command text
+)
+    STABLE PARALLEL RESTRICTED COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
+COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) IS 'Returns the statements that drop the old partitions of a table by time';
+
+-- Administration: state
+
+CREATE FUNCTION mint.lanes() RETURNS TABLE (
+    layout snowflake_layout, node bigint, last_id bigint, at timestamptz, ahead interval, ids bigint, waits bigint,
+    waited interval, largest_step interval, family text
+)
+    VOLATILE STRICT PARALLEL SAFE COST 100 ROWS 100 LANGUAGE c AS 'MODULE_PATHNAME', 'lanes_wrapper';
+COMMENT ON FUNCTION mint.lanes() IS 'Returns the lanes that this server has used since it started';
+REVOKE ALL ON FUNCTION mint.lanes() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.lanes() TO pg_monitor;
+
+CREATE VIEW mint.lanes AS SELECT * FROM mint.lanes();
+COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';
+GRANT SELECT ON mint.lanes TO pg_monitor;
+
+CREATE FUNCTION mint.ceilings() RETURNS TABLE (
+    database text, name text, value timestamptz, ahead interval, floor timestamptz, writes bigint,
+    last_write timestamptz
+)
+    VOLATILE STRICT PARALLEL SAFE COST 100 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'ceilings_wrapper';
+COMMENT ON FUNCTION mint.ceilings() IS 'Returns the ceilings on disk of the databases that have generated ids since the server started';
+REVOKE ALL ON FUNCTION mint.ceilings() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.ceilings() TO pg_monitor;
+
+CREATE VIEW mint.ceilings AS SELECT * FROM mint.ceilings();
+COMMENT ON VIEW mint.ceilings IS 'Shows the ceilings on disk of the databases that have generated ids since the server started';
+GRANT SELECT ON mint.ceilings TO pg_monitor;
+
+CREATE FUNCTION mint.leases() RETURNS TABLE (
+    node_bits integer, first_node bigint, last_node bigint, held boolean, lease_from timestamptz,
+    lease_until timestamptz, time_left interval, renewed timestamptz, renewals bigint, trouble text
+)
+    VOLATILE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'leases_wrapper';
+COMMENT ON FUNCTION mint.leases() IS 'Returns the leases that this server holds';
+REVOKE ALL ON FUNCTION mint.leases() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.leases() TO pg_monitor;
+
+CREATE VIEW mint.leases AS SELECT * FROM mint.leases();
+COMMENT ON VIEW mint.leases IS 'Shows the leases that this server holds or has requested';
+GRANT SELECT ON mint.leases TO pg_monitor;
+
+CREATE FUNCTION mint.health() RETURNS TABLE (
+    check_name text, status text, value double precision, threshold double precision, unit text, detail text,
+    hint text
+)
+    VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 20 LANGUAGE c AS 'MODULE_PATHNAME', 'health_wrapper';
+COMMENT ON FUNCTION mint.health() IS 'Returns the checks of this server, and what to do where one fails';
+REVOKE ALL ON FUNCTION mint.health() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.health() TO pg_monitor;
+
+CREATE FUNCTION mint.stat_values() RETURNS TABLE (
+    ids bigint[], waits bigint[], waited interval[], counts bigint[], used bigint[], since timestamptz
+)
+    VOLATILE STRICT PARALLEL SAFE COST 100 ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'stat_values_wrapper';
+COMMENT ON FUNCTION mint.stat_values() IS 'Internal: returns the values of the view mint.stats';
+REVOKE ALL ON FUNCTION mint.stat_values() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mint.stat_values() TO pg_monitor;
+
+CREATE VIEW mint.stats AS
+SELECT s.ids[1] AS snowflakes, s.ids[2] AS objectids, s.ids[3] AS segment_values,
+    s.waits[1] AS capacity_waits, s.waited[1] AS capacity_wait_time,
+    s.waits[2] AS clock_waits, s.waited[2] AS clock_wait_time,
+    s.waits[3] AS ceiling_waits, s.waited[3] AS ceiling_wait_time,
+    s.waits[4] AS lease_waits, s.waited[4] AS lease_wait_time,
+    s.waits[5] AS segment_waits, s.waited[5] AS segment_wait_time,
+    s.waits[6] AS user_lock_waits, s.waited[6] AS user_lock_wait_time,
+    s.counts[1] AS clock_steps_back, s.counts[2] AS clock_steps_forward,
+    s.counts[3] AS ceiling_writes, s.counts[4] AS section_raises, s.counts[5] AS refills,
+    s.counts[6] AS segment_evictions, s.counts[7] AS section_evictions, s.counts[8] AS user_evictions,
+    s.counts[9] AS lease_renewals, s.counts[10] AS lease_failures,
+    s.used[1] AS lanes, s.used[2] AS max_lanes,
+    s.used[3] AS ceilings, s.used[4] AS max_ceilings,
+    s.used[5] AS segments, s.used[6] AS max_segments,
+    s.used[7] AS sections, s.used[8] AS max_sections,
+    s.used[9] AS users, s.used[10] AS max_users,
+    s.used[11] AS leases, s.used[12] AS max_leases,
+    s.since AS stats_reset
+FROM mint.stat_values() AS s;
+COMMENT ON VIEW mint.stats IS 'Shows the statistics of this server in one row';
+GRANT SELECT ON mint.stats TO pg_monitor;
+
+CREATE FUNCTION mint.reset_stats() RETURNS timestamptz
+    VOLATILE STRICT PARALLEL UNSAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'reset_stats_wrapper';
+COMMENT ON FUNCTION mint.reset_stats() IS 'Sets the statistics of this server to zero, and returns the time';
+REVOKE ALL ON FUNCTION mint.reset_stats() FROM PUBLIC;
+
+CREATE FUNCTION mint.version() RETURNS text
+    STABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'version_wrapper';
+COMMENT ON FUNCTION mint.version() IS 'Returns the version of the pg_mint library that this session has loaded';
+
+-- Administration: clock and ceiling
+
+CREATE FUNCTION mint.accept_clock() RETURNS interval
+    VOLATILE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'accept_clock_wrapper';
+COMMENT ON FUNCTION mint.accept_clock() IS 'Confirms the clock after it jumped forward, and returns the jump';
+REVOKE ALL ON FUNCTION mint.accept_clock() FROM PUBLIC;
+
+CREATE FUNCTION mint.reset_ceiling(at timestamptz) RETURNS timestamptz
+    VOLATILE STRICT PARALLEL UNSAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'reset_ceiling_wrapper';
+COMMENT ON FUNCTION mint.reset_ceiling(timestamptz) IS 'Sets the ceiling of this database to a timestamp, after the clock was too far ahead';
+REVOKE ALL ON FUNCTION mint.reset_ceiling(timestamptz) FROM PUBLIC;
+
+CREATE FUNCTION mint.highest_ceiling() RETURNS bigint
+    VOLATILE STRICT PARALLEL RESTRICTED COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'highest_ceiling_wrapper';
+COMMENT ON FUNCTION mint.highest_ceiling() IS 'Internal: returns the ceiling that a new extension begins with';
+REVOKE ALL ON FUNCTION mint.highest_ceiling() FROM PUBLIC;
+
+-- The durable ceiling, in microseconds since 1970. It begins above all ids that were issued in this database, so that no id
+-- repeats after DROP EXTENSION and CREATE EXTENSION.
+CREATE SEQUENCE mint.time_ceiling;
+COMMENT ON SEQUENCE mint.time_ceiling IS 'Ceiling of this database, in microseconds since 1970: every id is of an earlier time';
+SELECT pg_catalog.setval('mint.time_ceiling'::pg_catalog.regclass, mint.highest_ceiling());
+-- It is part of a dump, and the owner of the database can make and restore dumps.
+SELECT pg_catalog.pg_extension_config_dump('mint.time_ceiling'::pg_catalog.regclass, ''::pg_catalog.text);
+GRANT SELECT, UPDATE ON SEQUENCE mint.time_ceiling TO pg_database_owner;
+
+-- Administration: leases of this server
+
+CREATE FUNCTION mint.release_leases() RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'release_leases_wrapper';
+COMMENT ON FUNCTION mint.release_leases() IS 'Releases all leases of this server and returns their number';
+REVOKE ALL ON FUNCTION mint.release_leases() FROM PUBLIC;
+
+-- Administration: registry. Everybody may call these, which demand privileges on the schema mint_registry and its tables
+
+CREATE FUNCTION mint.registry_create(
+    lease interval DEFAULT '30 s', max_skew interval DEFAULT NULL, leases_per_login bigint DEFAULT 100000,
+    nodes_per_login bigint DEFAULT 1000000
+) RETURNS void
+    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_create_wrapper';
+COMMENT ON FUNCTION mint.registry_create(interval, interval, bigint, bigint) IS 'Makes this database a registry of nodes, or changes the rules of its registry';
+
+CREATE FUNCTION mint.registry_drop() RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_drop_wrapper';
+COMMENT ON FUNCTION mint.registry_drop() IS 'Drops the registry of nodes of this database';
+
+CREATE FUNCTION mint.registry_begin_quarantine() RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_begin_quarantine_wrapper';
+COMMENT ON FUNCTION mint.registry_begin_quarantine() IS 'Starts the quarantine of the registry, in which it grants no new leases';
+
+CREATE FUNCTION mint.registry_end_quarantine() RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_end_quarantine_wrapper';
+COMMENT ON FUNCTION mint.registry_end_quarantine() IS 'Ends the quarantine of the registry early';
+
+CREATE FUNCTION mint.registry_prepare_restart(within interval DEFAULT '5 min') RETURNS timestamptz
+    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_prepare_restart_wrapper';
+COMMENT ON FUNCTION mint.registry_prepare_restart(interval) IS 'Lets the registry continue without a quarantine after the next start of its server and returns until when';
+
+CREATE FUNCTION mint.registry_reserve(
+    node_bits integer, first_node bigint, last_node bigint, holder text
+) RETURNS void
+    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_reserve_wrapper';
+COMMENT ON FUNCTION mint.registry_reserve(integer, bigint, bigint, text) IS 'Reserves nodes for a server that does not use the registry';
+
+CREATE FUNCTION mint.registry_unreserve(node_bits integer, first_node bigint, last_node bigint) RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_unreserve_wrapper';
+COMMENT ON FUNCTION mint.registry_unreserve(integer, bigint, bigint) IS 'Ends a reservation of nodes';
+
+CREATE FUNCTION mint.registry_assign(
+    node_bits integer, holder text, node bigint DEFAULT NULL, moved boolean DEFAULT false
+) RETURNS bigint
+    VOLATILE PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_assign_wrapper';
+COMMENT ON FUNCTION mint.registry_assign(integer, text, bigint, boolean) IS 'Assigns a free node to a server for good, or gives it to the server that replaces it, and returns it';
+
+CREATE FUNCTION mint.registry_unassign(node_bits integer, holder text) RETURNS timestamptz
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_unassign_wrapper';
+COMMENT ON FUNCTION mint.registry_unassign(integer, text) IS 'Takes an assigned node away from a server and returns when others can get it';
+
+CREATE FUNCTION mint.registry_evict(holder text) RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_evict_wrapper';
+COMMENT ON FUNCTION mint.registry_evict(text) IS 'Prevents the leases of a holder from being renewed and returns their number';
+
+CREATE FUNCTION mint.registry_evict(node_bits integer, first_node bigint, last_node bigint) RETURNS bigint
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_evict_nodes_wrapper';
+COMMENT ON FUNCTION mint.registry_evict(integer, bigint, bigint) IS 'Prevents the leases of nodes from being renewed and returns their number';
+
+CREATE FUNCTION mint.registry_request(request jsonb) RETURNS jsonb
+    VOLATILE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'registry_request_wrapper';
+COMMENT ON FUNCTION mint.registry_request(jsonb) IS 'Internal: answers a request of a member for leases';

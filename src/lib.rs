@@ -20,11 +20,7 @@ mod time_predicates;
 mod uuid;
 
 pgrx::pg_module_magic!(name = c"pg_mint", version = VERSION);
-pgrx::extension_sql_file!("../sql/bootstrap.sql", name = "bootstrap", bootstrap);
-
-/// Tells pgrx of the schema that `sql/bootstrap.sql` makes.
-#[pgrx::pg_schema]
-mod mint {}
+pgrx::extension_sql_file!("../sql/pg_mint--0.1.0.sql", name = "pg_mint", bootstrap);
 
 /// The extension's version, as the server shows it.
 const VERSION: &CStr =
@@ -35,12 +31,10 @@ const VERSION: &CStr =
 
 /// Returns the version of the library that this session has loaded. That of the objects in the database is
 /// `pg_extension.extversion`; after an upgrade of the library, `ALTER EXTENSION pg_mint UPDATE` brings them up to it.
-#[pgrx::pg_extern(schema = "mint", stable, strict, parallel_safe, cost = 1)]
+#[pgrx::pg_extern(sql = false)]
 const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
-
-pgrx::extension_sql_file!("../sql/version.sql", name = "version", requires = [version]);
 
 /// Called by the server when it loads the library, in the postmaster or in a session.
 #[pgrx::pg_guard]

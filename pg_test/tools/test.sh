@@ -8,7 +8,7 @@ set -euo pipefail
 
 major=${1:-$(default_major)}
 pg_config=$("$TOOLS/postgres.sh" "$major")
-need_cargo_pgrx
+if [ -n "${SMOKE:-}" ]; then need_rust; else need_cargo_pgrx; fi
 need sudo faketime procps
 # For the story on Patroni, which makes network namespaces.
 if [ -n "${FULL:-}" ] && [ "$(id -u)" = 0 ]; then need patroni etcd-server iproute2; fi
@@ -83,7 +83,6 @@ stop_demo "$major"
 if [ -z "${SMOKE:-}" ]; then part "inside PostgreSQL $major: cargo pgrx test" "pgrx_test$major" pgrx_tests; fi
 
 "$TOOLS/install.sh" "$pg_config"
-part "PostgreSQL $major: the install script" "script$major" "$TOOLS/script.sh" "$pg_config"
 part "PostgreSQL $major: pg_regress" "regress$major" "$TOOLS/regress.sh" "$pg_config"
 part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolation.sh" "$pg_config"
 newer=$(newer)

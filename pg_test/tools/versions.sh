@@ -27,6 +27,7 @@ each pg_mint.control "^default_version = '\(.*\)'" @CARGO_VERSION@ install.sh
 is CHANGELOG.md "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
 is debian/changelog "$(sed -n '1s/.*(\(.*\)-[^-]*).*/\1/p' debian/changelog)"
 each packaging/pg_mint.spec '^Version: *\(.*\)'
+each src/lib.rs '.*pg_mint--\([0-9.]*\)\.sql'
 is "packaging/pg_mint.spec's changelog" "$(sed -n 's/^\* .* - \(.*\)-[^-]*/\1/p' packaging/pg_mint.spec | head -n 1)"
 each Cargo.toml '^pgrx[a-z-]* = "=\(.*\)"' "$PGRX_VERSION" common.sh
 for file in README.md docs/start/install.md; do each "$file" '.*Rust \([0-9.]*\) or newer' "$RUST_VERSION" common.sh; done

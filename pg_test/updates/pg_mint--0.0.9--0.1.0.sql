@@ -2,24 +2,15 @@
 -- properties, arguments and comments, an operator and a view with more.
 \echo Use "ALTER EXTENSION pg_mint UPDATE" to load this file. \quit
 
-CREATE FUNCTION "uuid_max_value"() RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';
+CREATE FUNCTION uuid_max_value() RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';
 COMMENT ON FUNCTION uuid_max_value() IS 'Returns the UUID whose bits are all one';
 
-CREATE OR REPLACE FUNCTION "uuid_nil_value"() RETURNS uuid
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'uuid_nil_value_wrapper';
+CREATE OR REPLACE FUNCTION uuid_nil_value() RETURNS uuid
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_nil_value_wrapper';
 
-CREATE OR REPLACE FUNCTION "id_to_text"(
-    "id" bigint,
-    "encoding" text DEFAULT 'base58'
-) RETURNS text
-IMMUTABLE STRICT PARALLEL SAFE COST 1
-LANGUAGE c
-AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
+CREATE OR REPLACE FUNCTION id_to_text(id bigint, encoding text DEFAULT 'base58') RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'id_to_text_wrapper';
 
 ALTER OPERATOR = (objectid, objectid) SET (RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel);
 

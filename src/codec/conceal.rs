@@ -7,29 +7,13 @@ use pgrx::prelude::*;
 
 /// Returns the public id of an id: another positive number below 2^bits, which reveals nothing without the key. FF1 of
 /// NIST SP 800-38G. With another tweak, such as the name of the table, it is another number.
-#[pg_extern(immutable, strict, parallel_safe, cost = 5)]
-fn id_conceal(
-    id: i64,
-    key: Bytea<'_>,
-    bits: default!(i32, 63),
-    tweak: default!(Bytea<'_>, "''"),
-) -> i64 {
+#[pg_extern(sql = false)]
+fn id_conceal(id: i64, key: Bytea<'_>, bits: i32, tweak: Bytea<'_>) -> i64 {
     concealer(key.0).conceal(id, bits, tweak.0).or_report()
 }
 
 /// Returns the id of a public id. With another key, width or tweak it is another id, not an error.
-#[pg_extern(immutable, strict, parallel_safe, cost = 5)]
-fn id_reveal(
-    id: i64,
-    key: Bytea<'_>,
-    bits: default!(i32, 63),
-    tweak: default!(Bytea<'_>, "''"),
-) -> i64 {
+#[pg_extern(sql = false)]
+fn id_reveal(id: i64, key: Bytea<'_>, bits: i32, tweak: Bytea<'_>) -> i64 {
     concealer(key.0).reveal(id, bits, tweak.0).or_report()
 }
-
-extension_sql_file!(
-    "../../sql/codec/conceal.sql",
-    name = "codec_conceal",
-    requires = [id_conceal, id_reveal]
-);

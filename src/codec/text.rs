@@ -17,8 +17,8 @@ fn encoding_of(name: Text<'_>) -> &'static Encoding {
 }
 
 /// Returns an id as text in base58, base58btc, base62, base64url, crockford, crockford-check, zbase32 or hex.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn id_to_text(id: i64, encoding: default!(Text<'_>, "'base58'")) -> NewText {
+#[pg_extern(sql = false)]
+fn id_to_text(id: i64, encoding: Text<'_>) -> NewText {
     let mut room = [0; MAX_LENGTH];
     match encoding_of(encoding).encode(id, &mut room) {
         Ok(text) => NewText::new(text),
@@ -27,8 +27,8 @@ fn id_to_text(id: i64, encoding: default!(Text<'_>, "'base58'")) -> NewText {
 }
 
 /// Returns the id of a text that `id_to_text` returned; any other text is an error.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn id_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> i64 {
+#[pg_extern(sql = false)]
+fn id_from_text(id: Text<'_>, encoding: Text<'_>) -> i64 {
     let encoding = encoding_of(encoding);
     encoding.decode(id.0).unwrap_or_else(|error| {
         let name = format!("{} id", encoding.name);
@@ -38,15 +38,15 @@ fn id_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> i64 {
 
 /// Returns a UUID as text in the encodings of `id_to_text`. All texts of an encoding have one length; those in base58btc,
 /// base62, crockford and hex sort as the UUIDs do, in the collation "C".
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn uuid_to_text(id: UuidValue, encoding: default!(Text<'_>, "'base58'")) -> NewText {
+#[pg_extern(sql = false)]
+fn uuid_to_text(id: UuidValue, encoding: Text<'_>) -> NewText {
     let id = Uuid::from(id).as_u128();
     NewText::new(encoding_of(encoding).encode_wide(id, &mut [0; MAX_WIDE]))
 }
 
 /// Returns the UUID of a text that `uuid_to_text` returned; any other text is an error.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn uuid_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> UuidValue {
+#[pg_extern(sql = false)]
+fn uuid_from_text(id: Text<'_>, encoding: Text<'_>) -> UuidValue {
     let encoding = encoding_of(encoding);
     match encoding.decode_wide(id.0) {
         Ok(id) => Uuid::from_u128(id).into(),
@@ -58,14 +58,8 @@ fn uuid_from_text(id: Text<'_>, encoding: default!(Text<'_>, "'base58'")) -> Uui
 }
 
 /// Makes a Nano ID: random characters of an alphabet, each of them equally likely, of the CSPRNG of `uuid_v4`.
-#[pg_extern(volatile, strict, parallel_safe, cost = 5)]
-fn nano_id(
-    size: default!(i32, 21),
-    alphabet: default!(
-        DecodedText,
-        "'_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'"
-    ),
-) -> DecodedText {
+#[pg_extern(sql = false)]
+fn nano_id(size: i32, alphabet: DecodedText) -> DecodedText {
     DecodedText(nanoid::generate(size, &alphabet.0, random::bytes::<32>).or_report())
 }
 
@@ -87,11 +81,3 @@ impl ToReport for NanoIdError {
         }
     }
 }
-
-extension_sql_file!(
-    "../../sql/codec/text.sql",
-    name = "codec_text",
-    requires = [
-        id_to_text, id_from_text, uuid_to_text, uuid_from_text, nano_id
-    ]
-);

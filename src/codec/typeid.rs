@@ -14,7 +14,7 @@ fn parse(text: Text<'_>) -> (&str, Uuid) {
 }
 
 /// Returns the TypeID of a prefix, which may be empty, and a UUID of any version.
-#[pg_extern(name = "typeid", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn typeid_of(prefix: Text<'_>, id: UuidValue) -> NewText {
     match typeid::to_text(prefix.0, &id.into()) {
         Ok(text) => NewText::new(text.as_bytes()),
@@ -23,29 +23,23 @@ fn typeid_of(prefix: Text<'_>, id: UuidValue) -> NewText {
 }
 
 /// Returns the UUID of a TypeID.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn typeid_uuid(id: Text<'_>) -> UuidValue {
     parse(id).1.into()
 }
 
 /// Returns the prefix of a TypeID; an empty text if it has none.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn typeid_prefix(id: Text<'_>) -> NewText {
     NewText::new(parse(id).0.as_bytes())
 }
 
 /// Returns whether a text is a TypeID with that prefix: for the CHECK of a domain. No text is an error, but a prefix that
 /// no TypeID can have is.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn typeid_check(id: Text<'_>, prefix: Text<'_>) -> bool {
     match typeid::check_prefix(prefix.0) {
         Ok(prefix) => typeid::parse(id.0).is_ok_and(|(its, _)| its == prefix),
         Err(error) => bad_prefix(prefix.0, &error).raise(),
     }
 }
-
-extension_sql_file!(
-    "../../sql/codec/typeid.sql",
-    name = "codec_typeid",
-    requires = [typeid_of, typeid_uuid, typeid_prefix, typeid_check]
-);

@@ -13,20 +13,13 @@ use pgrx::Internal;
 use pgrx::prelude::*;
 
 /// Returns the first value, the last value and the step of the sequence table with these bounds.
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn sequence_table_bounds(start: i64, stop: i64, step: i64) -> Vec<i64> {
     bounds(SequenceTable::new(start, stop, step))
 }
 
 /// Returns the first value, the last value and the step of the sequence table of that name.
-#[pg_extern(
-    schema = "mint",
-    name = "sequence_table_bounds",
-    immutable,
-    strict,
-    parallel_safe,
-    cost = 1
-)]
+#[pg_extern(sql = false)]
 fn sequence_table_bounds_named(name: Text<'_>) -> Vec<i64> {
     bounds(named(name))
 }
@@ -42,7 +35,7 @@ fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
 }
 
 /// Tells the planner how many rows a call of `sequence_table` returns, where it is not inlined.
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn sequence_table_support(request: Internal) -> Internal {
     row_estimate::answer(request, |arguments| {
         let table = match *arguments {
@@ -59,11 +52,3 @@ fn sequence_table_support(request: Internal) -> Internal {
         table.ok().map(|table| table.count() as f64)
     })
 }
-
-extension_sql_file!(
-    "../../sql/counter/sequence_table.sql",
-    name = "counter_sequence_table",
-    requires = [
-        sequence_table_bounds, sequence_table_bounds_named, sequence_table_support
-    ]
-);

@@ -15,14 +15,14 @@ use pgrx::prelude::*;
 /// Creates the tickets of one of `servers` servers: a sequence of the numbers `server`, `server + servers` and
 /// so on above `above`, in 32 or 64 bits. Its MINVALUE is `server`, so the definition says whose tickets they are. It is
 /// drawn from in steps of `step`, its CACHE, or of `pg_mint.segment_step`.
-#[pg_extern(volatile, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn ticket_create(
     name: Option<DecodedText>,
-    server: default!(Option<i32>, 1),
-    servers: default!(Option<i32>, 1),
-    bits: default!(Option<i32>, 64),
-    above: default!(Option<AnyNumeric>, "0"),
-    step: default!(Option<i64>, "NULL"),
+    server: Option<i32>,
+    servers: Option<i32>,
+    bits: Option<i32>,
+    above: Option<AnyNumeric>,
+    step: Option<i64>,
 ) -> Regclass {
     let DecodedText(name) = required(name, "name");
     let (server, servers) = (required(server, "server"), required(servers, "servers"));
@@ -97,14 +97,14 @@ fn first_ticket(server: i32, servers: i32, above: i64, max: i64) -> i64 {
 ///   `segment_next`.
 /// - **Ordered**, **Overflow**, **Crash and restart**, **Standby**, **Read-only transaction**, **Parallel
 ///   query**: as `segment_next`. Tickets of different servers are in no order.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn ticket_next(ticket: Regclass) -> i64 {
     draw::next(ticket.0)
 }
 
 /// Returns the next `count` tickets in a row: the first, the last, and the step from one to the next, which is the
 /// number of servers.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn ticket_next_range(
     ticket: Regclass,
     count: i64,
@@ -115,7 +115,7 @@ fn ticket_next_range(
 /// Returns the ticket that this session drew last, or the first of a range, as LAST_INSERT_ID(). Tickets that parallel
 /// workers drew do not count; DISCARD forgets the last one. A role without the privilege to read the tickets is
 /// refused, as by `currval()`.
-#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
+#[pg_extern(sql = false)]
 fn ticket_last(ticket: Regclass) -> i64 {
     draw::last(ticket.0, "ticket_last")
 }
@@ -123,14 +123,14 @@ fn ticket_last(ticket: Regclass) -> i64 {
 /// Returns the ticket that any session drew last; NULL before the first. Without tickets in the memory of this server, as
 /// after a restart and on a standby, it is the sequence's own last value: no ticket above it was issued. A role without
 /// the privilege to read the tickets is refused.
-#[pg_extern(volatile, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 fn ticket_current(ticket: Regclass) -> Option<i64> {
     draw::current(ticket.0)
 }
 
 /// Changes the number of servers, or which one this is: the new series begins above `above`, which must be
 /// the same for all servers and at least the greatest that any of them has taken. Returns the first ticket.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 {
     // Before the lock, which blocks other sessions.
     let access = access::owned(ticket.0);
@@ -164,11 +164,3 @@ fn ticket_alter(ticket: Regclass, server: i32, servers: i32, above: i64) -> i64 
     }
     start
 }
-
-extension_sql_file!(
-    "../../sql/counter/tickets.sql",
-    name = "counter_tickets",
-    requires = [
-        ticket_create, ticket_next, ticket_next_range, ticket_last, ticket_current, ticket_alter
-    ]
-);

@@ -28,11 +28,11 @@ type Row = (
 /// those of the caller's snowflakes. Stable, because the likelihood depends on the clock.
 macro_rules! id_inspect {
     ($function:ident, $type:ty, $id:ident => $input:expr) => {
-        #[pg_extern(name = "id_inspect", stable, strict, parallel_safe, cost = 100)]
+        #[pg_extern(sql = false)]
         #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
         fn $function(
             id: $type,
-            nodes: default!(Array<'_, i32>, "'{}'"),
+            nodes: Array<'_, i32>,
         ) -> TableIterator<
             'static,
             (
@@ -99,11 +99,3 @@ fn row(reading: Reading) -> Row {
         (reading.likelihood * 1_000.0).round() / 1_000.0,
     )
 }
-
-extension_sql_file!(
-    "../../sql/inspect/inspect.sql",
-    name = "inspect",
-    requires = [
-        id_inspect_text, id_inspect_bigint, id_inspect_uuid, id_inspect_objectid
-    ]
-);

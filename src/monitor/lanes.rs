@@ -24,7 +24,7 @@ type Row = (
 );
 
 /// Returns the lanes from which the server has minted since it started, for the view of the same name.
-#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn lanes() -> TableIterator<
     'static,
@@ -85,9 +85,3 @@ fn monotonic(family: &'static str, at: Micros, minted: Option<u64>) -> Row {
         family,
     )
 }
-
-extension_sql_file!(
-    "../../sql/monitor/lanes.sql",
-    name = "monitor_lanes",
-    requires = [lanes]
-);

@@ -13,7 +13,7 @@ use pgrx::prelude::*;
 
 /// Returns the values of the view `mint.stats`, in its order: ids by family, waits by cause, counts, and what is in use of how
 /// much; how long calls have waited, by cause; and since when is counted.
-#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn stat_values() -> TableIterator<
     'static,
@@ -88,7 +88,7 @@ fn used() -> [[u64; 2]; 6] {
 }
 
 /// Sets `mint.stats` to zero, and the statistics in the views of lanes, ceilings, segments and leases. Returns the time.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 100)]
+#[pg_extern(sql = false)]
 fn reset_stats() -> Option<TimestampWithTimeZone> {
     timestamp(statistics::locked(|| {
         lanes::made_lanes().for_each(|lane| lane.reset_statistics());
@@ -102,9 +102,3 @@ fn reset_stats() -> Option<TimestampWithTimeZone> {
         statistics::reset()
     }))
 }
-
-extension_sql_file!(
-    "../../sql/monitor/stats.sql",
-    name = "monitor_stats",
-    requires = [stat_values, reset_stats]
-);

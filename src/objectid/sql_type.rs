@@ -12,7 +12,7 @@ use std::ffi::{CStr, CString};
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectIdValue(pub [u8; ObjectId::BYTES]);
 
-fixed::fixed_type!(ObjectIdValue, ObjectId::BYTES, "objectid", ThisExtension);
+fixed::fixed_type!(ObjectIdValue, ObjectId::BYTES, "objectid");
 
 impl From<ObjectId> for ObjectIdValue {
     #[inline]
@@ -21,7 +21,7 @@ impl From<ObjectId> for ObjectIdValue {
     }
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn objectid_in(text: &CStr, call: pg_sys::FunctionCallInfo) -> ObjectIdValue {
     let id = ObjectId::parse(text.to_bytes()).unwrap_or_else(|| {
         ereturn_bad_syntax(call, "objectid", text.to_bytes());
@@ -30,50 +30,31 @@ fn objectid_in(text: &CStr, call: pg_sys::FunctionCallInfo) -> ObjectIdValue {
     id.into()
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn objectid_out(id: ObjectIdValue) -> CString {
     // Hexadecimal digits have no zero byte.
     CString::new(ObjectId(id.0).to_string()).unwrap_or_default()
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn objectid_recv(message: pgrx::Internal) -> ObjectIdValue {
     ObjectIdValue(fixed::receive(message))
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn objectid_send(id: ObjectIdValue) -> Vec<u8> {
     id.0.to_vec()
 }
 
-extension_sql_file!(
-    "../../sql/objectid/type.sql",
-    name = "objectid_type",
-    creates = [Type(ObjectIdValue)],
-    requires = [objectid_in, objectid_out, objectid_recv, objectid_send]
-);
-
-extension_sql_file!(
-    "../../sql/objectid/operators.sql",
-    name = "objectid_order",
-    requires = ["objectid_type"]
-);
-
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn objectid_to_bytea(id: ObjectIdValue) -> Vec<u8> {
     id.0.to_vec()
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn objectid_from_bytea(bytes: &[u8]) -> ObjectIdValue {
     ObjectIdValue(exact_bytes(bytes, "objectid"))
 }
-
-extension_sql_file!(
-    "../../sql/objectid/casts.sql",
-    name = "objectid_casts",
-    requires = [objectid_to_bytea, objectid_from_bytea]
-);
 
 /// Mints an ObjectID, as MongoDB's drivers do today: seconds, 5 random bytes, and a counter from a
 /// random start. It can be guessed from others of its time.
@@ -88,7 +69,7 @@ extension_sql_file!(
 ///   jumped forward is corrected; a restart begins at the clock again.
 /// - **Crash and restart**: new random bytes, a new start of the counter.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid() -> ObjectIdValue {
     let id = generate::objectid().unwrap_or_else(|| end_of_time().raise());
     id.into()
@@ -97,7 +78,7 @@ fn objectid() -> ObjectIdValue {
 /// Mints an ObjectID as MongoDB's older servers did: seconds, 3 bytes of the host name's MD5, 2 of the
 /// process id, 3 of a counter. It reveals machine and process. It is minted from the lane of `objectid()` and unique
 /// as that one, but ordered from second to second only: the process comes before the counter.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_legacy() -> ObjectIdValue {
     let id = generate::objectid_legacy().unwrap_or_else(|| end_of_time().raise());
     id.into()
@@ -118,67 +99,50 @@ fn end_of_time() -> Report {
 }
 
 /// Returns when an ObjectID was minted, to the second.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_time(id: ObjectIdValue) -> TimestampWithTimeZone {
     timestamp::timestamp_or_report(ObjectId(id.0).time())
 }
 
 /// Returns the counter of an ObjectID, 0 to 16777215.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_counter(id: ObjectIdValue) -> i32 {
     ObjectId(id.0).counter().cast_signed()
 }
 
 /// Returns the machine of a legacy ObjectID, 0 to 16777215; of others a random number.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_legacy_machine(id: ObjectIdValue) -> i32 {
     ObjectId(id.0).legacy_machine().cast_signed()
 }
 
 /// Returns the lower 16 bits of a legacy ObjectID's process id; of others a random number.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_legacy_pid(id: ObjectIdValue) -> i32 {
     i32::from(ObjectId(id.0).legacy_pid())
 }
 
 /// Returns the smallest ObjectID of a timestamp or later: for `id >= objectid_min(at)`. NULL after 2106;
 /// a comparison with it is never true.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_min(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
     ObjectId::min(timestamp::to_micros(at)).map(ObjectIdValue::from)
 }
 
 /// Returns the largest ObjectID of a timestamp or earlier: for `id <= objectid_max(at)`. NULL before 1970.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_max(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
     ObjectId::max(timestamp::to_micros(at)).map(ObjectIdValue::from)
 }
 
 /// Returns the smallest ObjectID after a timestamp: for `id >= objectid_min_after(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_min_after(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
     ObjectId::min_after(timestamp::to_micros(at)).map(ObjectIdValue::from)
 }
 
 /// Returns the largest ObjectID before a timestamp: for `id <= objectid_max_before(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_max_before(at: TimestampWithTimeZone) -> Option<ObjectIdValue> {
     ObjectId::max_before(timestamp::to_micros(at)).map(ObjectIdValue::from)
 }
-
-extension_sql_file!(
-    "../../sql/objectid/bounds.sql",
-    name = "objectid_bounds",
-    requires = [
-        "objectid_order", objectid_min, objectid_max, objectid_min_after, objectid_max_before
-    ]
-);
-
-extension_sql_file!(
-    "../../sql/objectid/functions.sql",
-    name = "objectid_functions",
-    requires = [
-        "objectid_type", objectid_to_bytea, objectid_from_bytea, objectid, objectid_legacy,
-        objectid_time, objectid_counter, objectid_legacy_machine, objectid_legacy_pid
-    ]
-);

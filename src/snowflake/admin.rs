@@ -9,13 +9,13 @@ use pgrx::prelude::*;
 
 /// Confirms the clock after it jumped forward by more than `pg_mint.max_jump`, and returns how far it jumped. Only for
 /// a clock that is correct: ids minted now hold back all later ones.
-#[pg_extern(schema = "mint", volatile, strict, parallel_restricted, cost = 1)]
+#[pg_extern(sql = false)]
 fn accept_clock() -> Interval {
     interval(lanes::accept_clock())
 }
 
 /// Returns the durable ceilings of the server's databases, for the view of the same name.
-#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn ceilings() -> TableIterator<
     'static,
@@ -45,26 +45,14 @@ fn ceilings() -> TableIterator<
 /// Sets the ceiling of this database to a timestamp, after a clock far ahead has raised it too far. Returns the new
 /// ceiling, which is never below ids that may be minted now. **Ids above it may be issued again**: the timestamp must
 /// be above those of all ids in use.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 100)]
+#[pg_extern(sql = false)]
 fn reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {
     timestamp(reset_ceiling::reset(to_micros(at)))
 }
 
 /// Returns the first ceiling of a new extension: above all ids that were issued in this database since the server
 /// started.
-#[pg_extern(schema = "mint", volatile, strict, parallel_restricted, cost = 100)]
+#[pg_extern(sql = false)]
 fn highest_ceiling() -> i64 {
     ceiling::highest()
 }
-
-extension_sql_file!(
-    "../../sql/snowflake/ceiling.sql",
-    name = "ceiling",
-    requires = [highest_ceiling]
-);
-
-extension_sql_file!(
-    "../../sql/snowflake/admin.sql",
-    name = "snowflake_admin",
-    requires = [accept_clock, ceilings, reset_ceiling, highest_ceiling]
-);

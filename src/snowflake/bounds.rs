@@ -10,45 +10,25 @@ use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
 /// Returns the smallest id of a timestamp or later: for `id >= snowflake_min(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_min(
-    at: TimestampWithTimeZone,
-    layout: default!(SnowflakeLayout, "'instagram'"),
-) -> Option<i64> {
+#[pg_extern(sql = false)]
+fn snowflake_min(at: TimestampWithTimeZone, layout: SnowflakeLayout) -> Option<i64> {
     layout.layout().min_id(to_micros(at)).or_report()
 }
 
 /// Returns the largest id of a timestamp or earlier: for `id <= snowflake_max(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_max(
-    at: TimestampWithTimeZone,
-    layout: default!(SnowflakeLayout, "'instagram'"),
-) -> Option<i64> {
+#[pg_extern(sql = false)]
+fn snowflake_max(at: TimestampWithTimeZone, layout: SnowflakeLayout) -> Option<i64> {
     layout.layout().max_id(to_micros(at)).or_report()
 }
 
 /// Returns the smallest id after a timestamp: for `id >= snowflake_min_after(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_min_after(
-    at: TimestampWithTimeZone,
-    layout: default!(SnowflakeLayout, "'instagram'"),
-) -> Option<i64> {
+#[pg_extern(sql = false)]
+fn snowflake_min_after(at: TimestampWithTimeZone, layout: SnowflakeLayout) -> Option<i64> {
     layout.layout().min_id_after(to_micros(at)).or_report()
 }
 
 /// Returns the largest id before a timestamp: for `id <= snowflake_max_before(at)`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_max_before(
-    at: TimestampWithTimeZone,
-    layout: default!(SnowflakeLayout, "'instagram'"),
-) -> Option<i64> {
+#[pg_extern(sql = false)]
+fn snowflake_max_before(at: TimestampWithTimeZone, layout: SnowflakeLayout) -> Option<i64> {
     layout.layout().max_id_before(to_micros(at)).or_report()
 }
-
-extension_sql_file!(
-    "../../sql/snowflake/bounds.sql",
-    name = "snowflake_bounds",
-    requires = [
-        snowflake_min, snowflake_max_before, snowflake_max, snowflake_min_after
-    ]
-);

@@ -11,12 +11,12 @@ use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
 /// Returns the id of a timestamp, shard and sequence: to migrate old rows, or to make a bound by hand.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_encode(
     at: TimestampWithTimeZone,
     shard: i32,
     sequence: i64,
-    layout: default!(SnowflakeLayout, "'instagram'"),
+    layout: SnowflakeLayout,
 ) -> i64 {
     layout
         .layout()
@@ -26,7 +26,7 @@ fn snowflake_encode(
 
 /// Returns the node that has these parts, from the upper one down, each checked against its width: for layouts whose
 /// node is split, as in `node:5+5`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_node(parts: Vec<Option<i32>>, layout: SnowflakeLayout) -> i32 {
     let parts: Option<Vec<i64>> = parts.into_iter().map(|part| part.map(i64::from)).collect();
     let parts = parts.unwrap_or_else(|| {
@@ -41,11 +41,11 @@ fn snowflake_node(parts: Vec<Option<i32>>, layout: SnowflakeLayout) -> i32 {
 }
 
 /// Returns the parts of an id; of a split node also its two parts.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_decode(
     id: i64,
-    layout: default!(SnowflakeLayout, "'instagram'"),
+    layout: SnowflakeLayout,
 ) -> TableIterator<
     'static,
     (
@@ -81,23 +81,20 @@ fn node_parts(layout: &Layout, node: u64) -> Option<Vec<i32>> {
 }
 
 /// Returns when an id was minted: the start of its tick.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_time(
-    id: i64,
-    layout: default!(SnowflakeLayout, "'instagram'"),
-) -> TimestampWithTimeZone {
+#[pg_extern(sql = false)]
+fn snowflake_time(id: i64, layout: SnowflakeLayout) -> TimestampWithTimeZone {
     timestamp_or_report(layout.layout().time_of(id).or_report())
 }
 
 /// Returns the shard of an id.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_shard(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i32 {
+#[pg_extern(sql = false)]
+fn snowflake_shard(id: i64, layout: SnowflakeLayout) -> i32 {
     shard_of(layout.layout().decode(id).or_report().node)
 }
 
 /// Returns the sequence of an id within its tick.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> i64 {
+#[pg_extern(sql = false)]
+fn snowflake_sequence(id: i64, layout: SnowflakeLayout) -> i64 {
     layout
         .layout()
         .decode(id)
@@ -108,8 +105,8 @@ fn snowflake_sequence(id: i64, layout: default!(SnowflakeLayout, "'instagram'"))
 
 /// Returns all parts of an id as JSON. The id itself is a string, because numbers of JavaScript are exact only up to
 /// 2^53.
-#[pg_extern(immutable, strict, parallel_safe, cost = 10)]
-fn snowflake_to_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> JsonB {
+#[pg_extern(sql = false)]
+fn snowflake_to_jsonb(id: i64, layout: SnowflakeLayout) -> JsonB {
     let layout = layout.layout();
     let Parts { at, node, sequence } = layout.decode(id).or_report();
     let mut object = serde_json::json!({
@@ -126,24 +123,15 @@ fn snowflake_to_jsonb(id: i64, layout: default!(SnowflakeLayout, "'instagram'"))
 }
 
 /// Returns true if a layout can have made the id: it is not negative, and has no bits that the layout has not.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn snowflake_is_valid(id: i64, layout: default!(SnowflakeLayout, "'instagram'")) -> bool {
+#[pg_extern(sql = false)]
+fn snowflake_is_valid(id: i64, layout: SnowflakeLayout) -> bool {
     layout.layout().decode(id).is_ok()
 }
 
 /// Returns the id of the same time, shard and sequence in another layout. An error if that has no room for one of
 /// them, or its ticks start at other times.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_convert(id: i64, from_layout: SnowflakeLayout, to_layout: SnowflakeLayout) -> i64 {
     let (from, to) = (from_layout.layout(), to_layout.layout());
     from.convert(id, &to).or_report()
 }
-
-extension_sql_file!(
-    "../../sql/snowflake/decode.sql",
-    name = "snowflake_decode",
-    requires = [
-        snowflake_encode, snowflake_decode, snowflake_time, snowflake_shard, snowflake_sequence,
-        snowflake_to_jsonb, snowflake_is_valid, snowflake_convert, snowflake_node
-    ]
-);

@@ -23,11 +23,8 @@ use pgrx::prelude::*;
 /// - **Crash and restart**, **failover**: continues from the ceiling on disk, above all ids issued.
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: mints.
-#[pg_extern(volatile, parallel_safe, cost = 1)]
-fn snowflake_next_id(
-    shard: Option<i32>,
-    layout: default!(Option<SnowflakeLayout>, "'instagram'"),
-) -> i64 {
+#[pg_extern(sql = false)]
+fn snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>) -> i64 {
     let layout = required(layout, "layout").layout();
     let shard = required(shard, "shard");
     let node = layout.check_node(shard.into()).or_report();
@@ -35,13 +32,13 @@ fn snowflake_next_id(
 }
 
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
-#[pg_extern(name = "snowflake_next_id", volatile, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_next_id_of_node() -> i64 {
     mint_as_node(&BUILTINS[0].layout)
 }
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
-#[pg_extern(volatile, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
     mint_as_node(&required(layout, "layout").layout())
 }
@@ -103,11 +100,11 @@ const CHUNK: u64 = 4_096;
 
 /// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids may
 /// lie between; else as `snowflake_next_id`.
-#[pg_extern(volatile, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_next_ids(
     shard: Option<i32>,
     count: Option<i64>,
-    layout: default!(Option<SnowflakeLayout>, "'instagram'"),
+    layout: Option<SnowflakeLayout>,
 ) -> SetOfIterator<'static, i64> {
     let layout = *required(layout, "layout").layout();
     let shard = required(shard, "shard");
@@ -169,18 +166,15 @@ impl Iterator for Chunks {
 ///   without a registry, more than `pg_mint.max_jump`.
 /// - **An older id** changes nothing.
 /// - **Standby**: refused during recovery (25006).
-#[pg_extern(volatile, strict, parallel_restricted, cost = 100)]
-fn snowflake_start_above(
-    id: i64,
-    layout: default!(SnowflakeLayout, "'instagram'"),
-) -> TimestampWithTimeZone {
+#[pg_extern(sql = false)]
+fn snowflake_start_above(id: i64, layout: SnowflakeLayout) -> TimestampWithTimeZone {
     let layout = *layout.layout();
     let (node, word) = layout.node_and_word(id).or_report();
     timestamp_or_report(mint::start_lane_above(&layout, node, word))
 }
 
 /// Returns the id that this session minted last, as `lastval()` does. Ids minted by parallel workers do not count.
-#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_last_id() -> i64 {
     session::last_id().unwrap_or_else(|| {
         error::report(
@@ -190,12 +184,3 @@ fn snowflake_last_id() -> i64 {
         .raise()
     })
 }
-
-extension_sql_file!(
-    "../../sql/snowflake/generate.sql",
-    name = "snowflake_generate",
-    requires = [
-        snowflake_next_id, snowflake_next_id_of_node, snowflake_next, snowflake_next_ids,
-        snowflake_last_id, snowflake_start_above
-    ]
-);

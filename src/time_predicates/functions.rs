@@ -62,52 +62,35 @@ fn has_time_on_top(layout: &[&[u8]]) -> bool {
     bytes.is_some_and(|bytes| Layout::from_bytes(bytes).is_ok_and(|layout| layout.time_on_top()))
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
     answer(request, call, &SNOWFLAKE_TIME)
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
     answer(request, call, &UUID_TIME)
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v7_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
     answer(request, call, &UUID_V7_TIME)
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn objectid_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
     answer(request, call, &OBJECTID_TIME)
 }
 
 /// Returns the start of a day in the session's time zone, as comparisons of a timestamptz with a date take it: beyond
 /// the ends of timestamptz it is infinity, and not an error.
-#[pg_extern(schema = "mint", stable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn timestamptz_of(day: Date) -> TimestampWithTimeZone {
     timestamp::of_date_saturating(day)
 }
 
 /// Returns a timestamp of the session's time zone, likewise.
-#[pg_extern(
-    schema = "mint",
-    name = "timestamptz_of",
-    stable,
-    strict,
-    parallel_safe,
-    cost = 1
-)]
+#[pg_extern(sql = false)]
 fn timestamptz_of_timestamp(at: Timestamp) -> TimestampWithTimeZone {
     timestamp::of_timestamp_saturating(at)
 }
-
-extension_sql_file!(
-    "../../sql/time_predicates/support.sql",
-    name = "time_predicates",
-    requires = [
-        "snowflake_decode", "uuid_decode", "uuid_bounds", "objectid_functions", "objectid_bounds",
-        snowflake_time_support, uuid_time_support, uuid_v7_time_support, objectid_time_support,
-        timestamptz_of, timestamptz_of_timestamp
-    ]
-);

@@ -26,13 +26,13 @@ use pgrx::prelude::*;
 /// - **Crash and restart**: a new clock sequence, and a new random node.
 /// - **Standby**: mints, with a node and a clock sequence of its own.
 /// - **Read-only transaction**, **Parallel query**: mints.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v1() -> UuidValue {
     lanes::v1().into()
 }
 
 /// Mints a UUID of version 6: as `uuid_v1()`, with the time in front, so that it sorts by time.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v6() -> UuidValue {
     lanes::v6().into()
 }
@@ -47,7 +47,7 @@ fn uuid_v6() -> UuidValue {
 /// - **Crash and restart**: continues from the clock. If that was set back, ids are unique by their random bits, and
 ///   below earlier ones.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v7() -> UuidValue {
     lanes::v7().into()
 }
@@ -57,14 +57,14 @@ fn uuid_v7() -> UuidValue {
 /// - **Unique**, **Ordered**, and all else as `uuid_v7()`, of the same lane. So ULIDs ascend over all sessions, within a
 ///   millisecond too, and never run out within one.
 /// - 62 bits are random; 12 are the part of the millisecond, and 6 say that it is of version 7.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn ulid() -> NewText {
     NewText::new(&ulid_text::to_text(&lanes::v7()))
 }
 
 /// Makes a UUID of version 7 for another timestamp, to migrate old rows. It sorts by that timestamp, to the
 /// microsecond; unique by its 62 random bits; in no order with others of its microsecond.
-#[pg_extern(name = "uuid_v7", volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
     match version::v7_at(timestamp::to_micros(at), random::bits()) {
         Some(id) => id.into(),
@@ -79,7 +79,7 @@ fn uuid_v7_at(at: TimestampWithTimeZone) -> UuidValue {
 
 /// Makes a random UUID, version 4: 122 bits of a CSPRNG, seeded in each process from the operating system.
 /// It needs no clock and no shared memory, and works wherever a function can be called.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v4() -> UuidValue {
     version::v4(random::bytes()).into()
 }
@@ -95,7 +95,7 @@ fn uuid_v4() -> UuidValue {
 /// - **Clock steps back**: continues from the last id, as far as one window ahead of the clock.
 /// - **Crash and restart**: a new random node.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
     let domain = excerpt(domain.0);
     let number = match DOMAINS.iter().position(|name| *name == domain) {
@@ -117,7 +117,7 @@ fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
 pub const DOMAINS: [&str; 3] = ["person", "group", "org"];
 
 /// As `uuid_v2(domain, local_id)`, the domain by number: 0 person, 1 group, 2 organization, up to 255.
-#[pg_extern(name = "uuid_v2", volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v2_of_number(domain: i32, local_id: i64) -> UuidValue {
     match domain.try_into() {
         Ok(domain) => mint_local(domain, local_id),
@@ -156,25 +156,25 @@ fn mint_local(domain: u8, local_id: i64) -> UuidValue {
 
 /// Returns the UUID of a name, version 3: MD5. The same name in the same namespace gives the same UUID. The
 /// namespace is `dns`, `url`, `oid`, `x500`, or the text of a uuid.
-#[pg_extern(immutable, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 fn uuid_v3(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
     version::v3_in_parts(&namespace_of(namespace.0), name.0, check_interrupts).into()
 }
 
 /// As `uuid_v3(namespace, name)`, with any uuid as the namespace.
-#[pg_extern(name = "uuid_v3", immutable, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 fn uuid_v3_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v3_in_parts(&namespace.into(), name.0, check_interrupts).into()
 }
 
 /// Returns the UUID of a name, version 5: SHA-1; else as `uuid_v3()`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 fn uuid_v5(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
     version::v5_in_parts(&namespace_of(namespace.0), name.0, check_interrupts).into()
 }
 
 /// As `uuid_v5(namespace, name)`, with any uuid as the namespace.
-#[pg_extern(name = "uuid_v5", immutable, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v5_in_parts(&namespace.into(), name.0, check_interrupts).into()
 }
@@ -192,28 +192,19 @@ fn namespace_of(text: &[u8]) -> version::Uuid {
 }
 
 /// Makes a UUID of version 8: 16 bytes of the caller, with version and variant set.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_v8(bytes: &[u8]) -> UuidValue {
     version::v8(error::exact_bytes(bytes, "uuid")).into()
 }
 
 /// Returns the nil UUID: all bits zero.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_nil_value() -> UuidValue {
     version::Uuid::nil().into()
 }
 
 /// Returns the max UUID: all bits one.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_max_value() -> UuidValue {
     version::Uuid::max().into()
 }
-
-extension_sql_file!(
-    "../../sql/uuid/generate.sql",
-    name = "uuid_generate",
-    requires = [
-        uuid_v1, uuid_v6, uuid_v7, ulid, uuid_v7_at, uuid_v4, uuid_v2, uuid_v2_of_number, uuid_v3,
-        uuid_v3_of_uuid, uuid_v5, uuid_v5_of_uuid, uuid_v8, uuid_nil_value, uuid_max_value
-    ]
-);

@@ -8,8 +8,8 @@ use pgrx::prelude::*;
 
 /// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time. The text may have
 /// the forms that MySQL reads: 32 digits, four dashes or none, braces around dashes.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
+#[pg_extern(sql = false)]
+fn uuid_to_bin(id: Text<'_>, swap: bool) -> Vec<u8> {
     match mysql::parse(id.0) {
         Some(id) => mysql::to_bin(&id, swap).to_vec(),
         None => error::bad_syntax("uuid", id.0)
@@ -19,46 +19,37 @@ fn uuid_to_bin(id: Text<'_>, swap: default!(bool, false)) -> Vec<u8> {
 }
 
 /// As `uuid_to_bin(text, boolean)`, any number but 0 swaps.
-#[pg_extern(name = "uuid_to_bin", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_to_bin_by_number(id: Text<'_>, swap: i32) -> Vec<u8> {
     uuid_to_bin(id, swap != 0)
 }
 
 /// As `uuid_to_bin(text, boolean)`, of a uuid.
-#[pg_extern(name = "uuid_to_bin", immutable, strict, parallel_safe, cost = 1)]
-fn uuid_value_to_bin(id: UuidValue, swap: default!(bool, false)) -> Vec<u8> {
+#[pg_extern(sql = false)]
+fn uuid_value_to_bin(id: UuidValue, swap: bool) -> Vec<u8> {
     mysql::to_bin(&id.into(), swap).to_vec()
 }
 
 /// As `uuid_to_bin(uuid, boolean)`, any number but 0 swaps.
-#[pg_extern(name = "uuid_to_bin", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn uuid_value_to_bin_by_number(id: UuidValue, swap: i32) -> Vec<u8> {
     uuid_value_to_bin(id, swap != 0)
 }
 
 /// Returns the UUID of bytes that `uuid_to_bin` returned with the same `swap`.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
-fn bin_to_uuid(bytes: &[u8], swap: default!(bool, false)) -> UuidValue {
+#[pg_extern(sql = false)]
+fn bin_to_uuid(bytes: &[u8], swap: bool) -> UuidValue {
     mysql::from_bin(error::exact_bytes(bytes, "uuid"), swap).into()
 }
 
 /// As `bin_to_uuid(bytea, boolean)`, any number but 0 swaps.
-#[pg_extern(name = "bin_to_uuid", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn bin_to_uuid_by_number(bytes: &[u8], swap: i32) -> UuidValue {
     bin_to_uuid(bytes, swap != 0)
 }
 
 /// Returns whether a text is a UUID in one of MySQL's forms.
-#[pg_extern(immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn is_uuid(id: Text<'_>) -> bool {
     mysql::parse(id.0).is_some()
 }
-
-extension_sql_file!(
-    "../../sql/uuid/mysql.sql",
-    name = "uuid_mysql",
-    requires = [
-        uuid_to_bin, uuid_to_bin_by_number, uuid_value_to_bin, uuid_value_to_bin_by_number,
-        bin_to_uuid, bin_to_uuid_by_number, is_uuid
-    ]
-);

@@ -21,11 +21,11 @@ use pgrx::prelude::*;
 /// - **Sampling**: of a large table about 10,000 rows of 1,000 blocks are read, and a finding says so. The largest id is that
 ///   of an index.
 /// - **Layout**: the given one, or that of the default, or that of which the ids look.
-#[pg_extern(schema = "mint", volatile, parallel_restricted, cost = 100000)]
+#[pg_extern(sql = false)]
 fn audit(
     relation: Option<Regclass>,
     column_name: Option<DecodedText>,
-    layout: default!(Option<SnowflakeLayout>, "NULL"),
+    layout: Option<SnowflakeLayout>,
 ) -> TableIterator<
     'static,
     (
@@ -103,9 +103,3 @@ fn layout_of(subject: &Subject, given: Option<Layout>) -> Option<Layout> {
             _ => None,
         })
 }
-
-extension_sql_file!(
-    "../../../sql/adopt/audit.sql",
-    name = "audit",
-    requires = ["layout_casts", audit]
-);

@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 /// A column of type bigint or uuid is converted in one short transaction, as [`convert`] does. For one of type integer the
 /// statements are a script for psql's `\gexec`, which makes it a bigint while it is in use; after a failure or a break, the
 /// plan is what is left. With a new default of NULL it is the way back, until the cleanup. Nothing is changed.
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 10000)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn convert_plan(
     table_name: Option<Regclass>,
@@ -67,13 +67,13 @@ fn span(micros: i64) -> Option<Interval> {
 /// - **The sequence** stays, at its end: nextval() of it is an error. Its comment is the record for [`convert_revert`].
 /// - **Transaction block**: allowed, at READ COMMITTED; the locks last until its end.
 /// - **Standby**: refused during recovery (25006).
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 10000)]
+#[pg_extern(sql = false)]
 fn convert(
     table_name: Option<Regclass>,
     column_name: Option<DecodedText>,
     new_default: Option<DecodedText>,
-    lock_timeout: default!(Option<Interval>, "'10 s'"),
-    retries: default!(Option<i32>, 3),
+    lock_timeout: Option<Interval>,
+    retries: Option<i32>,
 ) -> Option<DecodedText> {
     run::refuse_unless_possible();
     let patience = patience(lock_timeout, retries);
@@ -95,12 +95,12 @@ fn convert(
 ///
 /// - **Locks**, **transaction block**, **standby**: as for [`convert`].
 /// - **The record** is trusted if the table's owner owns the sequence, and all is done with that owner's rights.
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 10000)]
+#[pg_extern(sql = false)]
 fn convert_revert(
     table_name: Option<Regclass>,
     column_name: Option<DecodedText>,
-    lock_timeout: default!(Option<Interval>, "'10 s'"),
-    retries: default!(Option<i32>, 3),
+    lock_timeout: Option<Interval>,
+    retries: Option<i32>,
 ) -> bool {
     run::refuse_unless_possible();
     let patience = patience(lock_timeout, retries);
@@ -113,7 +113,7 @@ fn convert_revert(
 }
 
 /// Returns the conversions that can be reverted, from the comments of the sequences of before.
-#[pg_extern(schema = "mint", stable, strict, parallel_restricted, cost = 10000)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn conversions() -> TableIterator<
     'static,
@@ -174,9 +174,3 @@ fn patience(lock_timeout: Option<Interval>, retries: Option<i32>) -> Patience {
         retries,
     }
 }
-
-extension_sql_file!(
-    "../../../sql/adopt/convert.sql",
-    name = "adopt_convert",
-    requires = [convert_plan, convert, convert_revert, conversions]
-);

@@ -36,7 +36,7 @@ type Row = (
 /// - **Kind**: by the default or the identity, or else by what about a hundred rows look like. NULL where nothing tells,
 ///   the user may not read the column, row security applies to the user, or another session has locked the table.
 /// - **No waiting**: nothing waits for a lock, and none is kept. No function of a table's owner is run.
-#[pg_extern(schema = "mint", volatile, parallel_restricted, cost = 100000)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn inventory() -> TableIterator<
     'static,
@@ -144,9 +144,3 @@ impl Catalog {
 fn is_integer(base_type: pg_sys::Oid) -> bool {
     [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&base_type)
 }
-
-extension_sql_file!(
-    "../../../sql/adopt/inventory.sql",
-    name = "inventory",
-    requires = ["layout_type", inventory]
-);

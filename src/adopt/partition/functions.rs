@@ -35,15 +35,15 @@ type Row = (
 ///   latest of them.
 /// - **Locks**: the table is made, then attached, in one row, which psql's `\gexec` runs as one transaction. Attaching
 ///   takes SHARE UPDATE EXCLUSIVE on the parent, so reads and writes continue.
-#[pg_extern(schema = "mint", stable, parallel_restricted, cost = 10000)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn partition_plan(
     parent: Option<Regclass>,
     every: Option<Interval>,
-    ahead: default!(Option<i32>, "2"),
-    layout: default!(Option<SnowflakeLayout>, "NULL"),
-    zone: default!(Option<DecodedText>, "'UTC'"),
-    since: default!(Option<TimestampWithTimeZone>, "NULL"),
+    ahead: Option<i32>,
+    layout: Option<SnowflakeLayout>,
+    zone: Option<DecodedText>,
+    since: Option<TimestampWithTimeZone>,
 ) -> TableIterator<
     'static,
     (
@@ -106,14 +106,14 @@ fn create(parent: &Parent, name: &str, from: Key, until: Option<Key>) -> String 
 
 /// Returns the statements that drop the partitions of a table whose ids are all older than `keep`, the oldest first.
 /// Nothing is changed. With `concurrently`, detaching and dropping are two rows, as the former runs in no transaction block.
-#[pg_extern(schema = "mint", stable, parallel_restricted, cost = 10000)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn partition_drop_plan(
     parent: Option<Regclass>,
     keep: Option<Interval>,
-    layout: default!(Option<SnowflakeLayout>, "NULL"),
-    zone: default!(Option<DecodedText>, "'UTC'"),
-    concurrently: default!(Option<bool>, "false"),
+    layout: Option<SnowflakeLayout>,
+    zone: Option<DecodedText>,
+    concurrently: Option<bool>,
 ) -> TableIterator<
     'static,
     (
@@ -196,9 +196,3 @@ fn row(name: String, (since, until): (Option<Micros>, Option<Micros>), command: 
         DecodedText(command),
     )
 }
-
-extension_sql_file!(
-    "../../../sql/adopt/partition_plan.sql",
-    name = "partition_plan",
-    requires = ["layout_casts", partition_plan, partition_drop_plan]
-);

@@ -23,14 +23,14 @@ use pgrx::prelude::*;
 /// - **Crash and restart**, **failover**: continues above all that was issued; up to two segments are skipped.
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: draws.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn segment_next(sequence: Regclass) -> i64 {
     draw::next(sequence.0)
 }
 
 /// Returns the next `count` values of a sequence in a row: the first, the last, and the step from one to the next,
 /// which is the sequence's increment. Else as `segment_next`.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn segment_next_range(
     sequence: Regclass,
     count: i64,
@@ -40,7 +40,7 @@ fn segment_next_range(
 
 /// Returns the value that this session drew last, or the first of a range, as `currval()`. Values that parallel workers
 /// drew do not count; DISCARD forgets the last one. A role without the privilege to read the sequence is refused.
-#[pg_extern(volatile, strict, parallel_restricted, cost = 1)]
+#[pg_extern(sql = false)]
 fn segment_last(sequence: Regclass) -> i64 {
     draw::last(sequence.0, "segment_last")
 }
@@ -48,14 +48,14 @@ fn segment_last(sequence: Regclass) -> i64 {
 /// Returns the value that any session drew last from the segments of a sequence; NULL before the first. Without segments on
 /// this server, as after a restart and on a standby, it is the sequence's own last value: no value above it was issued.
 /// A role without the privilege to read the sequence is refused.
-#[pg_extern(volatile, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 fn segment_current(sequence: Regclass) -> Option<i64> {
     draw::current(sequence.0)
 }
 
 /// Sets a sequence to a value, which counts as issued, and returns it: `setval` that drops the segments at once. After
 /// `setval` itself, the first draw of the next statement drops them.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 100)]
+#[pg_extern(sql = false)]
 fn segment_set(sequence: Regclass, value: i64) -> i64 {
     refill::set(sequence.0, value);
     value
@@ -69,13 +69,13 @@ const LONGEST: i64 = 1_000_000;
 /// With `source`, a foreign server, its segments are taken from the sequence of the same name there, or from
 /// `source_sequence`: many servers draw from one. During an outage of the source it continues until two segments are
 /// used up. `nextval` cannot draw from it.
-#[pg_extern(volatile, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn segment_create(
     name: Option<DecodedText>,
-    step: default!(Option<i64>, 2000),
-    start: default!(Option<i64>, "NULL"),
-    source: default!(Option<DecodedText>, "NULL"),
-    source_sequence: default!(Option<DecodedText>, "NULL"),
+    step: Option<i64>,
+    start: Option<i64>,
+    source: Option<DecodedText>,
+    source_sequence: Option<DecodedText>,
 ) -> Regclass {
     let DecodedText(name) = required(name, "name");
     let step = required(step, "step");
@@ -128,7 +128,7 @@ pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
 
 /// What another server calls to take its next segment: up to `count` values, from the page. `taken` is the end of the
 /// values that it took before; none at first. A sequence that stands before that is refused, as it was set back.
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 100)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn segment_request(
     sequence: Option<Regclass>,
@@ -152,7 +152,7 @@ fn segment_request(
 
 /// Returns the sequences of this database that were drawn from since the server started, or have taken values from another
 /// server before, behind the view of the same name.
-#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn segments() -> TableIterator<
     'static,
@@ -191,12 +191,3 @@ fn segments() -> TableIterator<
             }),
     )
 }
-
-extension_sql_file!(
-    "../../../sql/counter/segments.sql",
-    name = "counter_segments",
-    requires = [
-        segments, segment_next, segment_next_range, segment_last, segment_current, segment_set,
-        segment_create, segment_request
-    ]
-);

@@ -24,9 +24,7 @@ fn trigger_of<'a>(call: pg_sys::FunctionCallInfo, function: &str) -> PgTrigger<'
 
 /// Makes the segment of a row that is inserted into the view. Declared by hand, as a function that pgrx declares a
 /// trigger panics where it is called as an ordinary function.
-#[pg_extern(
-    sql = "CREATE FUNCTION mint.leaf_alloc_insert() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
-)]
+#[pg_extern(sql = false)]
 fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
     let trigger = trigger_of(call, "leaf_alloc_insert");
     let row = insert_row(&trigger).and_then(PgHeapTuple::into_trigger_datum);
@@ -73,9 +71,7 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
 }
 
 /// Refuses to change a row of the view: says by which command its sequence is changed. Declared by hand as above.
-#[pg_extern(
-    sql = "CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger LANGUAGE c AS '@MODULE_PATHNAME@', '@FUNCTION_NAME@';"
-)]
+#[pg_extern(sql = false)]
 fn leaf_alloc_refuse(call: pg_sys::FunctionCallInfo) -> Internal {
     let trigger = trigger_of(call, "leaf_alloc_refuse");
     let column = |row: &PgHeapTuple<'_, _>, name| row.get_by_name::<i64>(name).ok().flatten();
@@ -108,9 +104,3 @@ fn leaf_alloc_refuse(call: pg_sys::FunctionCallInfo) -> Internal {
     .hint(hint)
     .raise()
 }
-
-extension_sql_file!(
-    "../../../sql/counter/leaf_alloc.sql",
-    name = "counter_leaf_alloc",
-    requires = ["counter_segments", leaf_alloc_insert, leaf_alloc_refuse]
-);

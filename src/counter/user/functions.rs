@@ -18,12 +18,12 @@ const LONGEST: i64 = 1_000_000_000;
 
 /// Creates a family of user sequences: a table of that name, without rows, whose columns are its sections. The numbers of
 /// its users begin above `above`.
-#[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+#[pg_extern(sql = false)]
 fn user_sequence_create(
     name: Option<DecodedText>,
-    sections: default!(Option<i32>, 64),
-    step: default!(Option<i64>, 10000),
-    above: default!(Option<i64>, 0),
+    sections: Option<i32>,
+    step: Option<i64>,
+    above: Option<i64>,
 ) -> Regclass {
     let DecodedText(name) = required(name, "name");
     let (sections, step) = (required(sections, "sections"), required(step, "step"));
@@ -52,7 +52,7 @@ fn user_sequence_create(
 }
 
 /// Drops a family, which only its owner can.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 10000)]
+#[pg_extern(sql = false)]
 fn user_sequence_drop(family: Regclass) {
     // Another table must not be dropped by mistake.
     look_up(family.0);
@@ -70,14 +70,14 @@ fn user_sequence_drop(family: Regclass) {
 ///   users got.
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: draws.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn user_sequence_next(family: Regclass, uid: i64) -> i64 {
     draw::next(family.0, uid, 1)
 }
 
 /// Returns the next `count` numbers of a user in a row: the first, the last, and the step, which is 1; else as
 /// `user_sequence_next`.
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn user_sequence_next_range(
     family: Regclass,
     uid: i64,
@@ -95,7 +95,7 @@ fn user_sequence_next_range(
 /// in memory, it is the last number. After a restart, on a standby, and for a user that was evicted from memory or is a
 /// million behind others, it is above that, up to the ceiling of the section. **If you need the last number itself,
 /// store it with the rows.**
-#[pg_extern(volatile, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
     draw::current(family.0, uid)
 }
@@ -104,7 +104,7 @@ fn user_sequence_current(family: Regclass, uid: i64) -> i64 {
 /// a number for the user before and have not ended. A client that polls for rows above the last number that it saw
 /// misses none, **if every writer draws by this function**. `ROLLBACK TO` an earlier savepoint releases the lock, and
 /// makes the number void. Else as `user_sequence_next`.
-#[pg_extern(volatile, strict, parallel_unsafe, cost = 10)]
+#[pg_extern(sql = false)]
 fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
     draw::lock(family.0, &[uid]);
     draw::next(family.0, uid, 1)
@@ -112,13 +112,7 @@ fn user_sequence_next_for_commit(family: Regclass, uid: i64) -> i64 {
 
 /// Returns the next number of each of many users, whose locks it takes in one order: so two such calls cannot deadlock.
 /// The numbers are in the order of the users; a user that is named twice gets two.
-#[pg_extern(
-    name = "user_sequence_next_for_commit",
-    volatile,
-    strict,
-    parallel_unsafe,
-    cost = 100
-)]
+#[pg_extern(sql = false)]
 fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> Vec<i64> {
     let uids: Option<Vec<i64>> = uids.into_iter().collect();
     let uids = uids.unwrap_or_else(|| {
@@ -135,7 +129,7 @@ fn user_sequences_next_for_commit(family: Regclass, uids: Vec<Option<i64>>) -> V
 }
 
 /// Returns the sections of this database that are in shared memory, behind the view of the same name.
-#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 10000)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn user_sequences() -> TableIterator<
     'static,
@@ -161,13 +155,3 @@ fn user_sequences() -> TableIterator<
         )
     }))
 }
-
-extension_sql_file!(
-    "../../../sql/counter/user_sequences.sql",
-    name = "counter_user_sequences",
-    requires = [
-        user_sequence_create, user_sequence_drop, user_sequence_next, user_sequence_next_range,
-        user_sequence_current, user_sequence_next_for_commit, user_sequences_next_for_commit,
-        user_sequences
-    ]
-);

@@ -20,7 +20,7 @@ use pgrx::prelude::*;
 
 /// Returns one row for each check: its name, whether it is ok, a warning or critical, what was measured, from which value on it is
 /// a warning, what that means, and what to do about it.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 10000)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn health() -> TableIterator<
     'static,
@@ -86,9 +86,3 @@ fn findings() -> Vec<Finding> {
     ]);
     all
 }
-
-extension_sql_file!(
-    "../../../sql/monitor/health.sql",
-    name = "monitor_health",
-    requires = [health]
-);

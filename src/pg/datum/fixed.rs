@@ -6,9 +6,9 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::c_int;
 
 /// Gives a wrapper of `[u8; N]` what pgrx needs to pass it in and out as the SQL type of that name.
-/// The type itself is declared in `sql/` (`ThisExtension`), or is the server's own (`External`).
+/// The type itself is the server's own, or made by the install script, which is external to pgrx.
 macro_rules! fixed_type {
-    ($type:ident, $bytes:expr, $sql:literal, $origin:ident) => {
+    ($type:ident, $bytes:expr, $sql:literal) => {
         const _: () = {
             use pgrx::pg_sys::{Datum, Oid};
             use pgrx::pgrx_sql_entity_graph::metadata::{
@@ -19,7 +19,7 @@ macro_rules! fixed_type {
             // SAFETY: names an SQL type of as many bytes.
             unsafe impl SqlTranslatable for $type {
                 const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!($type);
-                const TYPE_ORIGIN: TypeOrigin = TypeOrigin::$origin;
+                const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
                 const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Ok(SQL);
                 const RETURN_SQL: Result<ReturnsRef, ReturnsError> = Ok(ReturnsRef::One(SQL));
             }

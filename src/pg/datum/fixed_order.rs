@@ -1,8 +1,8 @@
 //! Comparison, hash and sort support of types of a fixed number of bytes, from 8 to 16: C functions that indexes and
 //! sorts call for each pair.
 //!
-//! They raise no error, so they need no guard of pgrx, which costs more than a comparison. SQL declares them; see
-//! `sql/objectid/operators.sql`.
+//! They raise no error, so they need no guard of pgrx, which costs more than a comparison. The install script
+//! declares them.
 
 use crate::pg::ports::ssup_datum_unsigned_cmp;
 use pgrx::pg_sys::{Datum, FunctionCallInfo, SortSupport, SortSupportData};

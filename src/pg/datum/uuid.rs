@@ -7,7 +7,7 @@ use mint_core::Uuid;
 #[derive(Debug, Clone, Copy)]
 pub struct UuidValue(pub [u8; 16]);
 
-fixed::fixed_type!(UuidValue, 16, "uuid", External);
+fixed::fixed_type!(UuidValue, 16, "uuid");
 
 impl From<Uuid> for UuidValue {
     #[inline]

@@ -15,13 +15,13 @@ use std::ptr;
 
 /// Releases all leases that this server holds, before it is shut down for long, and returns how many there were. It
 /// requests them again when a session mints.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn release_leases() -> i64 {
     leases::release()
 }
 
 /// The leases that this server holds, behind the view of the same name.
-#[pg_extern(schema = "mint", volatile, strict, parallel_safe, cost = 100)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn leases() -> TableIterator<
     'static,
@@ -83,9 +83,3 @@ fn leases_to_show() -> impl Iterator<Item = &'static LeaseSlot> {
         lasts || wanted.iter().any(|&other| ptr::eq(other, slot))
     })
 }
-
-extension_sql_file!(
-    "../../../sql/registry/member.sql",
-    name = "registry_member",
-    requires = [release_leases, leases]
-);

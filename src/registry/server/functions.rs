@@ -26,12 +26,12 @@ use pgrx::prelude::*;
 /// from the registry's (2.5 s, or a quarter of a shorter lease, unless given), and how many leases and nodes one login
 /// can hold. A new registry grants nothing at first, for as long as leases of an earlier one may last;
 /// `registry_end_quarantine()` ends that where there was none.
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_create(
-    lease: default!(Option<Interval>, "'30 s'"),
-    max_skew: default!(Option<Interval>, "NULL"),
-    leases_per_login: default!(Option<i64>, "100000"),
-    nodes_per_login: default!(Option<i64>, "1000000"),
+    lease: Option<Interval>,
+    max_skew: Option<Interval>,
+    leases_per_login: Option<i64>,
+    nodes_per_login: Option<i64>,
 ) {
     const DEFAULT_SKEW: Micros = 2_500_000;
     let micros = |span: Interval| Micros::try_from(span.as_micros()).unwrap_or(Micros::MAX);
@@ -63,7 +63,7 @@ fn registry_create(
 }
 
 /// Drops the registry of this database. Its leases and reservations are forgotten, so none may be in force.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_drop() {
     admin::drop();
 }
@@ -73,7 +73,7 @@ fn refuse(message: &str) -> ! {
 }
 
 /// Reserves nodes for a server that makes no requests, because its nodes are in its settings.
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_reserve(
     node_bits: Option<i32>,
     first_node: Option<i64>,
@@ -93,7 +93,7 @@ fn registry_reserve(
 }
 
 /// Ends a reservation. Others can get the nodes one quarantine later: the server may have minted ahead.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
     admin::unreserve(&NodeRange::new(node_bits, first_node, last_node));
 }
@@ -101,12 +101,12 @@ fn registry_unreserve(node_bits: i32, first_node: i64, last_node: i64) {
 /// Assigns any free node, or this one, to a holder for good: the server of that name, with `pg_mint.node` = 'assigned'.
 /// Returns the node, and the same at the next call. With `moved`, the server that had the node is gone, or has lost its
 /// file: the next one of that name gets it, when the last lease has ended.
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_assign(
     node_bits: Option<i32>,
     holder: Option<DecodedText>,
-    node: default!(Option<i64>, "NULL"),
-    moved: default!(Option<bool>, "false"),
+    node: Option<i64>,
+    moved: Option<bool>,
 ) -> i64 {
     let node_bits = required(node_bits, "node_bits");
     let holder = required(holder, "holder").0;
@@ -121,7 +121,7 @@ fn registry_assign(
 
 /// Takes the node away from its holder. Returns when others can get it: the server may mint as that node until then, as
 /// it may not be able to reach the registry. If that is never, the node stays reserved.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_unassign(node_bits: i32, holder: DecodedText) -> Option<TimestampWithTimeZone> {
     NodeRange::of_width(node_bits);
     assign::unassign(node_bits, &holder.0)
@@ -129,33 +129,26 @@ fn registry_unassign(node_bits: i32, holder: DecodedText) -> Option<TimestampWit
 
 /// Evicts a holder: it cannot renew its leases, and nobody gets their nodes before they would have ended. Returns the
 /// number of leases.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_evict(holder: DecodedText) -> i64 {
     admin::evict_holder(&holder.0)
 }
 
 /// As `registry_evict(holder)`, for the holders of any of these nodes.
-#[pg_extern(
-    schema = "mint",
-    name = "registry_evict",
-    volatile,
-    strict,
-    parallel_unsafe,
-    cost = 1000
-)]
+#[pg_extern(sql = false)]
 fn registry_evict_nodes(node_bits: i32, first_node: i64, last_node: i64) -> i64 {
     admin::evict_nodes(&NodeRange::new(node_bits, first_node, last_node))
 }
 
 /// Begins a quarantine: the registry only renews leases that last, until all that it may have forgotten is past. It
 /// does so by itself when it was started, promoted or restored.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_begin_quarantine() {
     admin::begin_quarantine();
 }
 
 /// Ends a quarantine early. **Only when nothing was forgotten**: else two servers get the same nodes.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_end_quarantine() {
     admin::end_quarantine();
 }
@@ -163,10 +156,8 @@ fn registry_end_quarantine() {
 /// Lets the registry continue without a quarantine after the next start of its server, if that is within this time and
 /// nothing else has changed. Returns until when. **Not for a copy of the server that takes its place**: see the page on
 /// several servers.
-#[pg_extern(schema = "mint", volatile, parallel_unsafe, cost = 1000)]
-fn registry_prepare_restart(
-    within: default!(Option<Interval>, "'5 min'"),
-) -> Option<TimestampWithTimeZone> {
+#[pg_extern(sql = false)]
+fn registry_prepare_restart(within: Option<Interval>) -> Option<TimestampWithTimeZone> {
     let within = required(within, "within").as_micros();
     let within = Micros::try_from(within).unwrap_or(Micros::MAX);
     if !(1..=LONGEST_RESTART).contains(&within) {
@@ -180,7 +171,7 @@ fn registry_prepare_restart(
 ///
 /// # Errors
 /// 0A000 when the registry does not know the protocol, 22023 when it cannot read the request, 25001 in a transaction block.
-#[pg_extern(schema = "mint", volatile, strict, parallel_unsafe, cost = 1000)]
+#[pg_extern(sql = false)]
 fn registry_request(request: JsonText) -> JsonText {
     /// Milliseconds. The registry's row stays locked from the answer to the commit.
     const COMMIT_WITHIN: i32 = 300;
@@ -246,13 +237,3 @@ fn refuse_request(why: UnreadableMessage) -> ! {
     }
     .raise()
 }
-
-extension_sql_file!(
-    "../../../sql/registry/server.sql",
-    name = "registry_server",
-    requires = [
-        registry_create, registry_drop, registry_reserve, registry_unreserve, registry_evict,
-        registry_assign, registry_unassign, registry_evict_nodes, registry_begin_quarantine,
-        registry_end_quarantine, registry_prepare_restart, registry_request
-    ]
-);

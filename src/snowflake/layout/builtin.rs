@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 ///
 /// `nodes` is the number of nodes, `ids_per_second` the sustained rate of one of them, and `first_invalid` the
 /// timestamp from which no ids can be minted. Stable, because `expired` depends on the clock.
-#[pg_extern(stable, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_layouts() -> TableIterator<
     'static,
@@ -33,7 +33,7 @@ fn snowflake_layouts() -> TableIterator<
 }
 
 /// Returns the same of one layout, whose name is null unless it is built in.
-#[pg_extern(name = "snowflake_layouts", stable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_layout_row(
     layout: SnowflakeLayout,
@@ -83,9 +83,3 @@ fn row(layout: &Layout) -> Row {
         layout.fields(),
     )
 }
-
-extension_sql_file!(
-    "../../../sql/snowflake/layouts.sql",
-    name = "snowflake_layouts",
-    requires = ["layout_type", snowflake_layouts, snowflake_layout_row]
-);

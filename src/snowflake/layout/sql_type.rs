@@ -15,12 +15,7 @@ use std::ffi::{CStr, CString};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SnowflakeLayout([u8; Layout::BYTES]);
 
-fixed::fixed_type!(
-    SnowflakeLayout,
-    Layout::BYTES,
-    "snowflake_layout",
-    ThisExtension
-);
+fixed::fixed_type!(SnowflakeLayout, Layout::BYTES, "snowflake_layout");
 
 impl SnowflakeLayout {
     /// Returns the layout, parsed.
@@ -36,7 +31,7 @@ impl From<&Layout> for SnowflakeLayout {
     }
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_in(text: &CStr) -> SnowflakeLayout {
     parse(text.to_bytes())
 }
@@ -48,13 +43,13 @@ fn parse(text: &[u8]) -> SnowflakeLayout {
     }
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_out(layout: SnowflakeLayout) -> CString {
     // A layout's text has no zero byte.
     CString::new(layout.layout().to_string()).unwrap_or_default()
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_recv(message: pgrx::Internal) -> SnowflakeLayout {
     match Layout::from_bytes(&fixed::receive(message)) {
         // Normalized, so that equal layouts have equal bytes.
@@ -63,23 +58,14 @@ fn snowflake_layout_recv(message: pgrx::Internal) -> SnowflakeLayout {
     }
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_send(layout: SnowflakeLayout) -> Vec<u8> {
     layout.0.to_vec()
 }
 
-extension_sql_file!(
-    "../../../sql/snowflake/layout_type.sql",
-    name = "layout_type",
-    creates = [Type(SnowflakeLayout)],
-    requires = [
-        snowflake_layout_in, snowflake_layout_out, snowflake_layout_recv, snowflake_layout_send
-    ]
-);
-
 /// Returns the layout of a text: what casts from text and varchar call. A variable or a parameter is the same text in
 /// call after call, so the last one is not parsed again.
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe, cost = 1)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_from_text(text: Text<'_>) -> SnowflakeLayout {
     static LAST: Cached<(Vec<u8>, SnowflakeLayout)> = Cached::new();
     let parse = || {
@@ -89,15 +75,9 @@ fn snowflake_layout_from_text(text: Text<'_>) -> SnowflakeLayout {
     LAST.get_matching(|(known, _)| known == text.0, parse).1
 }
 
-extension_sql_file!(
-    "../../../sql/snowflake/layout_casts.sql",
-    name = "layout_casts",
-    requires = ["layout_type", snowflake_layout_from_text]
-);
-
 macro_rules! comparisons {
     ($($name:ident $operator:tt)*) => {$(
-        #[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+        #[pg_extern(sql = false)]
         fn $name(a: SnowflakeLayout, b: SnowflakeLayout) -> bool {
             a $operator b
         }
@@ -113,27 +93,17 @@ comparisons! {
     snowflake_layout_ge >=
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_cmp(a: SnowflakeLayout, b: SnowflakeLayout) -> i32 {
     a.cmp(&b) as i32
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_hash(layout: SnowflakeLayout) -> i32 {
     fixed::hash(&layout.0).cast_signed()
 }
 
-#[pg_extern(schema = "mint", immutable, strict, parallel_safe)]
+#[pg_extern(sql = false)]
 fn snowflake_layout_hash_extended(layout: SnowflakeLayout, seed: i64) -> i64 {
     fixed::hash_extended(&layout.0, seed.cast_unsigned()).cast_signed()
 }
-
-extension_sql_file!(
-    "../../../sql/snowflake/layout_operators.sql",
-    name = "layout_operators",
-    requires = [
-        "layout_type", snowflake_layout_eq, snowflake_layout_ne, snowflake_layout_lt,
-        snowflake_layout_le, snowflake_layout_gt, snowflake_layout_ge, snowflake_layout_cmp,
-        snowflake_layout_hash, snowflake_layout_hash_extended
-    ]
-);

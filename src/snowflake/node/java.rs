@@ -5,13 +5,7 @@ use mint_core::node_of_addresses;
 use pgrx::prelude::*;
 
 /// Returns the node that Java's `SequenceGenerator` has where it finds these MAC addresses, in this order.
-#[pg_extern(immutable, strict, parallel_safe, cost = 10)]
+#[pg_extern(sql = false)]
 fn snowflake_node_from_mac(addresses: DecodedText) -> i32 {
     node_of_addresses(&addresses.0).cast_signed()
 }
-
-extension_sql_file!(
-    "../../../sql/snowflake/java_node.sql",
-    name = "snowflake_java_node",
-    requires = [snowflake_node_from_mac]
-);

@@ -1,6 +1,12 @@
-//! The extension's objects in the catalogs: each has its comment, and each function its privileges.
+//! The extension's objects in the catalogs: each has its comment, and each function its privileges and the signature of
+//! the Rust function behind it, which pgrx writes into the library: a wrong type or an unexpected NULL crashes a session.
 
 use mint_cluster::Server;
+use mint_cluster::server::installation::library;
+use object::{Object, ObjectSection};
+use pgrx_sql_entity_graph::metadata::{Returns, SqlArrayMapping, SqlMapping};
+use pgrx_sql_entity_graph::section::{decode_entities, is_schema_section_name};
+use pgrx_sql_entity_graph::{PgExternEntity, PgExternReturnEntity, SqlGraphEntity, UsedTypeEntity};
 
 /// The functions that PUBLIC must not call: they show other roles' work, or change what all share.
 const NOT_FOR_PUBLIC: &[&str] = &[
@@ -41,4 +47,100 @@ fn functions_for_some_roles_are_these() {
          ORDER BY 1",
     );
     assert_eq!(revoked, NOT_FOR_PUBLIC);
+}
+
+const TRIGGERS: [&str; 2] = ["leaf_alloc_insert", "leaf_alloc_refuse"];
+
+/// Returns a type as pgrx names it, or nothing for what SQL does not pass.
+fn named(mapping: &SqlMapping) -> Option<String> {
+    match mapping {
+        SqlMapping::As(name) => Some(name.clone()),
+        SqlMapping::Array(SqlArrayMapping::As(name)) => Some(format!("{name}[]")),
+        SqlMapping::Skip => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn result(of: &UsedTypeEntity) -> Option<String> {
+    match of.metadata.return_sql.as_ref().expect("a result") {
+        Returns::One(one) | Returns::SetOf(one) => named(one),
+        Returns::Table(_) => panic!("a table in {}", of.full_path),
+    }
+}
+
+/// Returns a function as the catalog shows it. Those without an argument that can be NULL are strict.
+fn rust(function: &PgExternEntity, canonical: &mut dyn FnMut(Option<String>) -> String) -> String {
+    let mut arguments = Vec::new();
+    let mut strict = true;
+    for argument in &function.fn_args {
+        let sql = argument.used_ty.metadata.argument_sql.as_ref();
+        if let Some(name) = named(sql.expect("an argument")) {
+            // pgrx takes every `Internal` for one that can be NULL.
+            strict &= name == "internal" || !argument.used_ty.optional;
+            arguments.push(format!("{} {}", argument.pattern, canonical(Some(name))));
+        }
+    }
+    let result = match &function.fn_return {
+        PgExternReturnEntity::None => "void".to_owned(),
+        PgExternReturnEntity::Type { ty } => canonical(result(ty)),
+        PgExternReturnEntity::SetOf { ty } => format!("SETOF {}", canonical(result(ty))),
+        PgExternReturnEntity::Iterated { tys } => {
+            let columns = tys.iter().map(|column| {
+                let name = column.name.unwrap_or_default().trim_matches('"');
+                format!("{name} {}", canonical(result(&column.ty)))
+            });
+            format!("TABLE({})", columns.collect::<Vec<_>>().join(", "))
+        }
+        PgExternReturnEntity::Trigger => "trigger".to_owned(),
+    };
+    let (symbol, arguments) = (function.unaliased_name, arguments.join(", "));
+    format!("{symbol}_wrapper({arguments}) {result}, strict {strict}")
+}
+
+#[test]
+fn functions_in_c_are_as_the_library_has_them() {
+    let server = Server::start("signatures");
+    let mut session = server.connect("postgres");
+    let bytes = library();
+    let file = object::File::parse(&*bytes).expect("a library");
+    let section = file
+        .sections()
+        .find(|section| section.name().is_ok_and(is_schema_section_name))
+        .expect("pgrx's section");
+    let mut canonical = |name: Option<String>| -> String {
+        session.one(&format!(
+            "SELECT '{}'::regtype::text",
+            name.expect("a type")
+        ))
+    };
+    let mut library: Vec<String> = decode_entities(section.data().expect("its data"))
+        .expect("pgrx's entities")
+        .iter()
+        .filter_map(|entity| match entity {
+            // A trigger has no arguments, and a result that is any datum.
+            SqlGraphEntity::Function(function) if !TRIGGERS.contains(&function.unaliased_name) => {
+                Some(rust(function, &mut canonical))
+            }
+            _ => None,
+        })
+        .collect();
+    library.sort();
+    let catalog: Vec<String> = session.column(
+        "SELECT format('%s(%s) %s, strict %s', prosrc, replace(pg_get_function_identity_arguments(p.oid), '\"', ''),
+             replace(pg_get_function_result(p.oid), '\"', ''), proisstrict::text) COLLATE \"C\"
+         FROM pg_depend JOIN pg_proc p ON p.oid = objid
+         WHERE deptype = 'e' AND classid = 'pg_proc'::regclass AND prosrc LIKE '%\\_wrapper'
+             AND prorettype <> 'trigger'::regtype
+             AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')
+         ORDER BY 1",
+    );
+    let differ = |a: &[String], b: &[String]| -> Vec<String> {
+        a.iter().filter(|one| !b.contains(one)).cloned().collect()
+    };
+    assert_eq!(
+        (differ(&library, &catalog), differ(&catalog, &library)),
+        (vec![], vec![]),
+        "in the library, in the catalog"
+    );
+    assert!(catalog.len() > 150, "only {} functions", catalog.len());
 }

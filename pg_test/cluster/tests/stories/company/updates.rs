@@ -15,7 +15,7 @@ const PRACTICE: &str = "0.0.9";
 /// What that script says, and what 0.0.9 says instead.
 const CHANGES: [(&str, &str); 8] = [
     (
-        "CREATE FUNCTION \"uuid_max_value\"() RETURNS uuid\nIMMUTABLE STRICT PARALLEL SAFE COST 1\nLANGUAGE c\nAS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';\n",
+        "CREATE FUNCTION uuid_max_value() RETURNS uuid\n    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_max_value_wrapper';\n",
         "",
     ),
     (
@@ -23,12 +23,12 @@ const CHANGES: [(&str, &str); 8] = [
         "",
     ),
     (
-        "\"uuid_nil_value\"() RETURNS uuid\nIMMUTABLE STRICT PARALLEL SAFE COST 1\n",
-        "\"uuid_nil_value\"() RETURNS uuid\nSTABLE\n",
+        "uuid_nil_value() RETURNS uuid\n    IMMUTABLE STRICT PARALLEL SAFE ",
+        "uuid_nil_value() RETURNS uuid\n    STABLE ",
     ),
     (
-        "\"id\" bigint,\n    \"encoding\" text DEFAULT 'base58'\n) RETURNS text\n",
-        "\"id\" bigint,\n    \"encoding\" text\n) RETURNS text\n",
+        "id_to_text(id bigint, encoding text DEFAULT 'base58')",
+        "id_to_text(id bigint, encoding text)",
     ),
     (
         "FUNCTION = mint.objectid_eq,\n    COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel,",
@@ -42,7 +42,10 @@ const CHANGES: [(&str, &str); 8] = [
         "COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';\n",
         "COMMENT ON VIEW mint.lanes IS 'Shows lanes';\n",
     ),
-    ("ALTER FUNCTION mint.ceilings() ROWS 10;\n", ""),
+    (
+        " ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'ceilings_wrapper';",
+        " LANGUAGE c AS 'MODULE_PATHNAME', 'ceilings_wrapper';",
+    ),
 ];
 
 fn repository(path: &str) -> PathBuf {
