@@ -2,6 +2,7 @@
 //! role may generate ids of any layout; a default takes the privilege to create a table.
 
 use crate::adopt::default::{Generator, Generators};
+use crate::adopt::inventory::columns::LONGEST_DEFAULT;
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
 use crate::pg::catalog::spi::Row;
@@ -32,6 +33,7 @@ const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) g.expression,
         AND u.refobjid = f.oid
         AND u.classid = 'pg_attrdef'::regclass
     JOIN pg_attrdef AS d ON d.oid = u.objid
+        AND octet_length(d.adbin::text) <= $1
     JOIN pg_class AS c ON c.oid = d.adrelid
         AND c.relpersistence <> 't'
     JOIN pg_attribute AS a ON a.attrelid = d.adrelid
@@ -47,7 +49,9 @@ pub fn read() -> Option<Vec<Default>> {
 
 fn select() -> Vec<Default> {
     let text = |row: &Row<'_>, column| row.get::<DecodedText>(column).map(|text| text.0);
-    let found = sql::rows(QUERY, &[], |row| text(row, 1).zip(text(row, 2)));
+    let found = sql::rows(QUERY, &[LONGEST_DEFAULT.into()], |row| {
+        text(row, 1).zip(text(row, 2))
+    });
     if found.is_empty() {
         return Vec::new();
     }

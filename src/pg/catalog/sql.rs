@@ -81,8 +81,17 @@ pub fn ask_view<T: FromDatum + IntoDatum>(
 
 /// Quotes a name that a user has written, like `orders`, `"Orders"` or `shop.orders`.
 pub fn quoted(name: &str) -> String {
-    // Enough for a database, a schema and a name of nothing but quotes, in quotes. At each quote the server's parser of names
-    // scans the rest of the text, and cannot be interrupted: ten million quotes keep it busy for an hour.
+    check_length(name);
+    let query = "SELECT string_agg(quote_ident(part), '.' ORDER BY place)
+        FROM unnest(parse_ident($1::text)) WITH ORDINALITY AS name (part, place)";
+    let answer = ask::<DecodedText>(query, DecodedText(name.to_owned()).into());
+    answer.map_or_else(|| impossible("name"), |answer| answer.0)
+}
+
+/// Raises an error unless a name is short enough for the server's parser of names: at each quote it scans the rest of the text,
+/// and cannot be interrupted, so that ten million quotes keep it busy for an hour.
+fn check_length(name: &str) {
+    // Enough for a database, a schema and a name of nothing but quotes, in quotes.
     const LONGEST: usize = 400;
     if name.len() > LONGEST {
         report(Code::ERRCODE_NAME_TOO_LONG, "relation name is too long")
@@ -92,10 +101,6 @@ pub fn quoted(name: &str) -> String {
             ))
             .raise();
     }
-    let query = "SELECT string_agg(quote_ident(part), '.' ORDER BY place)
-        FROM unnest(parse_ident($1::text)) WITH ORDINALITY AS name (part, place)";
-    let answer = ask::<DecodedText>(query, DecodedText(name.to_owned()).into());
-    answer.map_or_else(|| impossible("name"), |answer| answer.0)
 }
 
 /// Quotes an identifier.
@@ -132,6 +137,7 @@ pub fn create(quoted: &str, statement: impl FnOnce(&str) -> String) -> (pg_sys::
 
 /// Returns the schema in which the caller would create a relation of that name, if allowed, and its name without one.
 fn place(quoted: &str) -> (pg_sys::Oid, CString) {
+    check_length(quoted);
     let text = DecodedText(quoted.to_owned()).into_datum();
     let text = text.map_or(ptr::null_mut(), |datum| datum.cast_mut_ptr());
     // SAFETY: functions of the parser, which raise errors; their results live in the current memory context.

@@ -97,13 +97,15 @@ fn kind(error: &CaughtError) -> FailureKind {
 }
 
 /// Returns whether another server gave no answer at all. The text of a connection that failed has an error of the server
-/// after its severity and two spaces, in all languages; libpq's own errors have no such place.
+/// after its severity and two spaces, in all languages; libpq's own errors have no such place. A server that starts, recovers
+/// or is shut down answers nobody: its message is known in English only, and counts as an answer in other languages.
 fn is_silent(error: &CaughtError, kind: FailureKind, text: &str) -> bool {
     let code = report_of(error).sql_error_code();
     match kind {
         FailureKind::Expired => true,
         FailureKind::Lost => {
-            class(code) == class(Code::ERRCODE_CONNECTION_EXCEPTION) && !text.contains(":  ")
+            class(code) == class(Code::ERRCODE_CONNECTION_EXCEPTION)
+                && (!text.contains(":  ") || text.contains(":  the database system is "))
         }
         FailureKind::Other => false,
     }

@@ -168,7 +168,7 @@ impl AssignedNodes {
     }
 
     /// Follows what the registry has answered about the node that is assigned to this server. If it did not answer at all,
-    /// the server mints as the node that it knows. `told`: the longest outage that the request named.
+    /// the server mints as the node that it knows. `told`: the longest outage that the request named. `now`: when it had ended.
     ///
     /// # Errors
     /// Why there is no lease.
@@ -176,6 +176,7 @@ impl AssignedNodes {
         &mut self,
         width: u32,
         told: Option<Micros>,
+        now: Micros,
         answer: Result<LeaseAnswer, Failure>,
     ) -> Result<(), String> {
         match answer {
@@ -206,7 +207,7 @@ impl AssignedNodes {
                     self.end_unless_leased(width, false);
                     return Err(why);
                 }
-                Err(match self.continue_without_lease(width) {
+                Err(match self.continue_without_lease(width, now) {
                     Ok(None) => why,
                     Ok(Some(node)) => {
                         format!("{why}; ids are generated as assigned node {node} without a lease")
@@ -235,8 +236,7 @@ impl AssignedNodes {
     }
 
     /// Lets the server mint as the node that it knows, if its lease ends soon and the settings allow that. Returns the node.
-    fn continue_without_lease(&mut self, width: u32) -> Result<Option<u64>, String> {
-        let now = clock::now();
+    fn continue_without_lease(&mut self, width: u32, now: Micros) -> Result<Option<u64>, String> {
         let held = leases::any_slot(width).filter(|slot| self.is_leased(width, slot));
         let end = held.map_or(now, |slot| slot.lease().until());
         if end > now + BEFORE_THE_END {

@@ -58,7 +58,7 @@ impl Trouble {
 }
 
 /// What to do, by words of the reason. The first that fits counts.
-const REMEDIES: [(&str, &str); 21] = [
+const REMEDIES: [(&str, &str); 22] = [
     ("lease slots have been used", "Restart the server."),
     (
         "one of the two is a copy",
@@ -99,6 +99,10 @@ const REMEDIES: [(&str, &str); 21] = [
     (
         "reserved for",
         "Use another node, or mint.registry_unreserve() on the registry if the server of that name does not use it any more.",
+    ),
+    (
+        "connects as another role",
+        "Correct the user mapping; if the role was changed for good, use mint.registry_assign(..., moved => true) on the registry.",
     ),
     (
         "leased by",

@@ -299,11 +299,13 @@ impl LeaseWorker {
             }
             Err(why) => (None, Err(Failure::local(why))),
         };
+        // At once: the process may be paused from here on.
+        let answered = clock::now();
         // Of a width of which sessions need only nodes that the settings list, none has to be assigned.
         let (_, any_widths) = leases::wanted();
         let is_needed = any_widths >> width & 1 == 1;
         let is_unassigned = matches!(&answer, Ok(answer) if answer.is_unassigned);
-        let settled = self.assigned.settle(width, told, answer);
+        let settled = self.assigned.settle(width, told, answered, answer);
         settled.or_else(|why| match is_unassigned && !is_needed {
             true => Ok(()),
             false => Err(why),

@@ -37,6 +37,8 @@ struct AssignedRow {
     tenancy: Tenancy,
     /// Where the server is that uses it.
     place: String,
+    /// The role as which that server connects.
+    login: Option<String>,
     /// For how long at most that server has ever said that it uses the node without the registry; none is without a limit.
     max_outage: Option<Micros>,
     /// Whether the registry itself wrote the row.
@@ -144,9 +146,12 @@ pub fn lease(
     with_tables(Caller::Member, |tables| {
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
         // A renewal locks its own row only. The number of a new lease, and a copy that is noted, are one at a time: under the
-        // lock of the state, which comes before that of the row.
-        let is_renewal = find(tables, width, &member.name, false)
-            .is_some_and(|own| own.is_intact && proof.check(&own.tenancy) == Ok(Standing::Running));
+        // lock of the state, which comes before that of the row. A server that tells of no lease has released the last one,
+        // and that message may still be on its way.
+        let is_renewal = told.is_some()
+            && find(tables, width, &member.name, false).is_some_and(|own| {
+                own.is_intact && proof.check(&own.tenancy) == Ok(Standing::Running)
+            });
         if !is_renewal {
             (state, now) = tables.load_and_check_state(true, Some(member));
         }
@@ -159,12 +164,12 @@ pub fn lease(
                 ..refuse(missing(width, &member.name))
             };
         };
-        let standing = match proof.check(&own.tenancy) {
+        let standing = match standing(tables, &own, member, &assignee) {
             Ok(standing) => standing,
-            Err(stranger) => {
+            Err(why) => {
                 return LeaseAnswer {
                     is_stranger: true,
-                    ..refuse(turn_away(tables, stranger, &own, member, &assignee.place))
+                    ..refuse(why)
                 };
             }
         };
@@ -198,23 +203,59 @@ pub fn lease(
     })
 }
 
+/// Returns what is known of a member that wants an assigned node. The caller has locked the state, unless it is the running
+/// server.
+///
+/// # Errors
+/// Why the node is not its own.
+fn standing(
+    tables: &mut OpenTables<'_, '_>,
+    own: &AssignedRow,
+    member: &Requester,
+    assignee: &Assignee,
+) -> Result<Standing, String> {
+    // Others can have seen its keys, in a backup or in what the registry shows of its sessions.
+    if let (Tenancy::Taken(_), Some(login)) = (own.tenancy, &own.login)
+        && member.login.as_ref() != Some(login)
+    {
+        return Err(format!(
+            "{} of \"{}\" is leased by role \"{login}\"; this server is at {}, and connects as another role",
+            own.nodes.describe(),
+            member.name,
+            assignee.place
+        ));
+    }
+    let standing = assignee.proof.check(&own.tenancy);
+    standing.map_err(|stranger| turn_away(tables, stranger, own, member, assignee))
+}
+
 /// Returns why a node is not that of a member at this place. The caller has locked the state.
 fn turn_away(
     tables: &mut OpenTables<'_, '_>,
     stranger: Stranger,
     own: &AssignedRow,
     member: &Requester,
-    place: &str,
+    assignee: &Assignee,
 ) -> String {
     let (nodes, name) = (own.nodes.describe(), &member.name);
+    let place = &*assignee.place;
+    // Its own request may arrive once more, and late.
+    let instance = Some(assignee.proof.instance);
+    let is_own = matches!(own.tenancy, Tenancy::Taken(tenant) if tenant.instance == instance);
     match stranger {
         Stranger::Copy => {
-            note_copy(tables, own, member, place);
+            if !is_own {
+                note_copy(tables, own, member, place);
+            }
             format!(
                 "another server has used this key: one of the two is a copy; {nodes} is used{}, this server is at {place}",
                 own.at()
             )
         }
+        Stranger::Other if own.place == place => format!(
+            "{nodes} is assigned to another server of the name \"{name}\"{}, or this server has lost its keys",
+            own.at()
+        ),
         Stranger::Other => format!(
             "{nodes} is assigned to another server of the name \"{name}\"{}; this server is at {place}, and does not have its keys",
             own.at()
@@ -252,7 +293,7 @@ fn find(
 ) -> Option<AssignedRow> {
     let select = "SELECT lease_from, lease_until, id, first_node, place,
              (extract(epoch FROM max_outage) * 1000000)::int8,
-             xmin = written, origin, instance, key_counter, key_number
+             xmin = written, origin, instance, key_counter, key_number, login
          FROM mint_registry.leases
          WHERE assigned AND node_bits = $1 AND holder = $2";
     let lock = if lock { " FOR UPDATE" } else { "" };
@@ -292,6 +333,7 @@ fn read(row: &Row<'_>, width: i32) -> AssignedRow {
             .map_or_else(String::new, |DecodedText(place)| place),
         max_outage: number(6),
         is_intact: row.need(7),
+        login: row.get(12).map(|DecodedText(login)| login),
     }
 }
 

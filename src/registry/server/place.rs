@@ -94,6 +94,22 @@ pub fn drop() {
 }
 
 impl RegistryTables {
+    /// Returns whether planning a query on the tables calls no function of the owner: none of an index, a statistics object, a
+    /// constraint or a child of theirs.
+    pub fn are_plain(&self) -> bool {
+        let query = "SELECT NOT EXISTS (
+                SELECT FROM pg_depend AS o
+                JOIN pg_depend AS f ON f.classid = o.classid AND f.objid = o.objid
+                WHERE o.refclassid = 'pg_class'::regclass
+                    AND o.refobjid = ANY ($1::oid[])
+                    AND o.classid IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_statistic_ext'::regclass)
+                    AND f.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_opclass'::regclass,
+                        'pg_opfamily'::regclass, 'pg_type'::regclass)
+            )
+            AND NOT EXISTS (SELECT FROM pg_inherits AS i WHERE i.inhparent = ANY ($1::oid[]))";
+        sql::ask(query, self.0.oids.to_vec().into()).unwrap_or(false)
+    }
+
     /// Raises the server's own error unless the user may do this.
     pub fn demand(&self, caller: Caller) {
         match caller {

@@ -6,6 +6,7 @@ mod answers;
 mod files;
 mod limits;
 mod malice;
+mod pauses;
 mod restarts;
 mod thieves;
 mod twins;
