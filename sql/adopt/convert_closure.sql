@@ -1,223 +1,566 @@
--- A column and all that refer to it by foreign keys, with their indexes: one jsonb, see src/adopt/convert/online/closure.rs. $1 is the oid of
--- the table, $2 the number of the column.
+-- A column and all that refer to it by foreign keys, with their indexes: one jsonb, see
+-- src/adopt/convert/online/closure.rs. $1 is the oid of the table, $2 the number of the column.
 --
--- A shadow is a column mint_new_* or mint_old_* of a table that has the trigger ~mint_copy_* of its column. A successor is an index mint_N or
--- a foreign key mint_fk_N, of the shape of that with the oid N; after a restore N can be the oid of another.
+-- A shadow is a column mint_new_* or mint_old_* of a table that has the trigger ~mint_copy_* of its column. A
+-- successor is an index mint_N or a foreign key mint_fk_N, of the shape of that with the oid N; after a
+-- restore N can be the oid of another.
 WITH RECURSIVE
   -- Types that cannot hold the ids, and domains over them.
-  narrow AS (SELECT y.oid FROM pg_type AS y WHERE y.oid IN (21, 23)
-    UNION SELECT y.oid FROM narrow AS z JOIN pg_type AS y
-      ON y.typbasetype = z.oid AND y.typtype = 'd'),
+  narrow AS (
+    SELECT y.oid
+    FROM pg_type AS y
+    WHERE y.oid IN (21, 23)
+    UNION
+    SELECT y.oid
+    FROM narrow AS z
+    JOIN pg_type AS y ON y.typbasetype = z.oid AND y.typtype = 'd'
+  ),
   -- The column, and all that refer to it by foreign keys.
-  member AS (SELECT $1::oid AS relation, $2::int2 AS number
-    UNION SELECT k.conrelid, k.conkey[one.n]
-    FROM member AS m JOIN pg_constraint AS k
-        ON k.confrelid = m.relation AND k.contype = 'f'
-      CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
-    WHERE k.confkey[one.n] = m.number),
-  columns AS (SELECT m.relation, m.number, c.relname, n.nspname, c.relkind, c.relowner, c.relispartition, c.relpersistence, c.reltype, c.reloftype,
-      a.attname, a.atttypid, a.attnotnull, a.attidentity, a.attgenerated, a.attacl, a.attoptions, a.attstattarget,
-      d.oid AS adoid, pg_get_expr(d.adbin, d.adrelid) AS expression,
-      -- The function of its trigger.
-      (SELECT format('%I.%I', z.nspname, p.proname) FROM pg_trigger AS g
+  member AS (
+    SELECT $1::oid AS relation, $2::int2 AS number
+    UNION
+    SELECT k.conrelid, k.conkey[one.n]
+    FROM member AS m
+    JOIN pg_constraint AS k ON k.confrelid = m.relation AND k.contype = 'f'
+    CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
+    WHERE k.confkey[one.n] = m.number
+  ),
+  -- The same with their tables, their defaults and the functions of their triggers.
+  columns AS (
+    SELECT
+      m.relation,
+      m.number,
+      c.relname,
+      n.nspname,
+      c.relkind,
+      c.relowner,
+      c.relispartition,
+      c.relpersistence,
+      c.reltype,
+      c.reloftype,
+      a.attname,
+      a.atttypid,
+      a.attnotnull,
+      a.attidentity,
+      a.attgenerated,
+      a.attacl,
+      a.attoptions,
+      a.attstattarget,
+      d.oid AS adoid,
+      pg_get_expr(d.adbin, d.adrelid) AS expression,
+      (
+        SELECT format('%I.%I', z.nspname, p.proname)
+        FROM pg_trigger AS g
         JOIN pg_proc AS p ON p.oid = g.tgfoid
         JOIN pg_namespace AS z ON z.oid = p.pronamespace
         WHERE g.tgrelid = m.relation
           AND g.tgname::text = ('~mint_copy_' || a.attname::text)
       ) AS function
-    FROM member AS m JOIN pg_class AS c ON c.oid = m.relation
-      JOIN pg_namespace AS n ON n.oid = c.relnamespace
-      JOIN pg_attribute AS a ON a.attrelid = m.relation AND a.attnum = m.number
-      LEFT JOIN pg_attrdef AS d ON d.adrelid = m.relation AND d.adnum = m.number),
+    FROM member AS m
+    JOIN pg_class AS c ON c.oid = m.relation
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_attribute AS a ON a.attrelid = m.relation AND a.attnum = m.number
+    LEFT JOIN pg_attrdef AS d ON d.adrelid = m.relation AND d.adnum = m.number
+  ),
   -- Columns that have the name of a shadow, and are one if the column has its trigger.
-  shadow AS (SELECT x.relation, x.number AS of, a.attnum AS number, a.attname, a.atttypid::regtype::text AS type,
-      starts_with(a.attname::text, 'mint_new_') AS is_new, x.function IS NOT NULL AS is_ours
-    FROM columns AS x JOIN pg_attribute AS a ON a.attrelid = x.relation AND NOT a.attisdropped
-      AND a.attname::text = ANY (ARRAY[
-        'mint_new_' || x.attname::text,
-        'mint_old_' || x.attname::text])),
-  named AS (SELECT a.attrelid, a.attnum, a.attname::text AS name,
+  shadow AS (
+    SELECT
+      x.relation,
+      x.number AS of,
+      a.attnum AS number,
+      a.attname,
+      a.atttypid::regtype::text AS type,
+      starts_with(a.attname::text, 'mint_new_') AS is_new,
+      x.function IS NOT NULL AS is_ours
+    FROM columns AS x
+    JOIN pg_attribute AS a ON a.attrelid = x.relation
+      AND NOT a.attisdropped
+      AND a.attname::text = ANY (ARRAY['mint_new_' || x.attname::text, 'mint_old_' || x.attname::text])
+  ),
+  -- The names of all columns of the tables, and of those that foreign keys lead to or come from.
+  named AS (
+    SELECT
+      a.attrelid,
+      a.attnum,
+      a.attname::text AS name,
       a.attname::text ~ '^mint_(new|old)_' AS is_shadow
-    FROM pg_attribute AS a WHERE a.attnum > 0 AND NOT a.attisdropped
-      AND a.attrelid = ANY (ARRAY(SELECT x.relation FROM columns AS x
-        UNION SELECT k.conrelid FROM columns AS x JOIN pg_constraint AS k
-          ON k.contype = 'f' AND k.confrelid = x.relation
-        UNION SELECT k.confrelid FROM columns AS x JOIN pg_constraint AS k
-          ON k.contype = 'f' AND k.conrelid = x.relation))),
-  -- Foreign keys of the columns and of their shadows; those that partitions inherit are made with theirs.
-  any_key AS (SELECT k.oid, k.conname, k.conrelid, k.confrelid, k.conkey, k.confkey, k.confupdtype, k.confdeltype, k.confmatchtype,
-      k.condeferrable, k.condeferred, k.convalidated, k.confdelsetcols,
+    FROM pg_attribute AS a
+    WHERE a.attnum > 0
+      AND NOT a.attisdropped
+      AND a.attrelid = ANY (ARRAY(
+        SELECT x.relation
+        FROM columns AS x
+        UNION
+        SELECT k.conrelid
+        FROM columns AS x
+        JOIN pg_constraint AS k ON k.contype = 'f' AND k.confrelid = x.relation
+        UNION
+        SELECT k.confrelid
+        FROM columns AS x
+        JOIN pg_constraint AS k ON k.contype = 'f' AND k.conrelid = x.relation
+      ))
+  ),
+  -- All foreign keys of the tables, with the columns that a successor has. Those that partitions inherit are
+  -- made with theirs.
+  any_key AS (
+    SELECT
+      k.oid,
+      k.conname,
+      k.conrelid,
+      k.confrelid,
+      k.conkey,
+      k.confkey,
+      k.confupdtype,
+      k.confdeltype,
+      k.confmatchtype,
+      k.condeferrable,
+      k.condeferred,
+      k.convalidated,
+      k.confdelsetcols,
       (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE AS is_enforced,
-      k.conname::text ~ '^mint_fk_[0-9]+$' AND EXISTS (SELECT FROM named AS a WHERE a.is_shadow
-        AND (a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
-          OR a.attrelid = k.confrelid AND a.attnum = ANY (k.confkey))) AS is_ours,
-      -- The columns of its successor.
-      ARRAY(SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END FROM unnest(k.conkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
-        ON s.is_ours AND s.relation = k.conrelid AND s.of = one.number ORDER BY one.n) AS next_key,
-      ARRAY(SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END FROM unnest(k.confkey) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
-        ON s.is_ours AND s.relation = k.confrelid AND s.of = one.number ORDER BY one.n) AS next_far_key
+      k.conname::text ~ '^mint_fk_[0-9]+$' AND EXISTS (
+        SELECT
+        FROM named AS a
+        WHERE a.is_shadow
+          AND (
+            a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+            OR a.attrelid = k.confrelid AND a.attnum = ANY (k.confkey)
+          )
+      ) AS is_ours,
+      ARRAY(
+        SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END
+        FROM unnest(k.conkey) WITH ORDINALITY AS one (number, n)
+        LEFT JOIN shadow AS s ON s.is_ours AND s.relation = k.conrelid AND s.of = one.number
+        ORDER BY one.n
+      ) AS next_key,
+      ARRAY(
+        SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END
+        FROM unnest(k.confkey) WITH ORDINALITY AS one (number, n)
+        LEFT JOIN shadow AS s ON s.is_ours AND s.relation = k.confrelid AND s.of = one.number
+        ORDER BY one.n
+      ) AS next_far_key
     FROM pg_constraint AS k
-    WHERE k.contype = 'f' AND k.conparentid = 0
-      AND EXISTS (SELECT FROM columns AS x WHERE x.relation = k.conrelid OR x.relation = k.confrelid)),
-  keys AS (SELECT k.oid, k.conname, k.conrelid, k.confrelid, k.conkey, k.confkey, k.confupdtype, k.confdeltype, k.confmatchtype,
-      k.condeferrable, k.condeferred, k.convalidated, k.confdelsetcols, k.is_enforced, k.next_key, k.next_far_key
-    FROM any_key AS k WHERE NOT k.is_ours AND EXISTS (SELECT FROM columns AS x WHERE
-      x.relation = k.conrelid AND x.number = ANY (k.conkey)
-      OR x.relation = k.confrelid AND x.number = ANY (k.confkey))),
-  key_successor AS (SELECT k.oid AS of, b.oid, b.convalidated FROM keys AS k JOIN any_key AS b
-    ON b.is_ours AND b.conname::text = ('mint_fk_' || k.oid::text)
-      AND b.conrelid = k.conrelid AND b.confrelid = k.confrelid
-      AND b.conkey = k.next_key AND b.confkey = k.next_far_key
-      AND b.confupdtype = k.confupdtype AND b.confdeltype = k.confdeltype
+    WHERE k.contype = 'f'
+      AND k.conparentid = 0
+      AND EXISTS (
+        SELECT
+        FROM columns AS x
+        WHERE x.relation = k.conrelid OR x.relation = k.confrelid
+      )
+  ),
+  -- The foreign keys of the columns themselves.
+  keys AS (
+    SELECT
+      k.oid,
+      k.conname,
+      k.conrelid,
+      k.confrelid,
+      k.conkey,
+      k.confkey,
+      k.confupdtype,
+      k.confdeltype,
+      k.confmatchtype,
+      k.condeferrable,
+      k.condeferred,
+      k.convalidated,
+      k.confdelsetcols,
+      k.is_enforced,
+      k.next_key,
+      k.next_far_key
+    FROM any_key AS k
+    WHERE NOT k.is_ours
+      AND EXISTS (
+        SELECT
+        FROM columns AS x
+        WHERE x.relation = k.conrelid AND x.number = ANY (k.conkey)
+          OR x.relation = k.confrelid AND x.number = ANY (k.confkey)
+      )
+  ),
+  -- The successors of these, which are in all equal to them but in their columns.
+  key_successor AS (
+    SELECT k.oid AS of, b.oid, b.convalidated
+    FROM keys AS k
+    JOIN any_key AS b ON b.is_ours
+      AND b.conname::text = ('mint_fk_' || k.oid::text)
+      AND b.conrelid = k.conrelid
+      AND b.confrelid = k.confrelid
+      AND b.conkey = k.next_key
+      AND b.confkey = k.next_far_key
+      AND b.confupdtype = k.confupdtype
+      AND b.confdeltype = k.confdeltype
       AND b.confmatchtype = k.confmatchtype
-      AND b.condeferrable = k.condeferrable AND b.condeferred = k.condeferred),
-  -- Indexes of the tables.
-  any_index AS (SELECT i.indexrelid, i.indrelid, c.relname, c.relnamespace, c.relam, i.indisunique, i.indisvalid, i.indnkeyatts, i.indoption,
-      -- From 1 on, as other arrays are.
+      AND b.condeferrable = k.condeferrable
+      AND b.condeferred = k.condeferred
+  ),
+  -- All indexes of the tables, with the columns that a successor has. Arrays of columns begin at 1, as others
+  -- do.
+  any_index AS (
+    SELECT
+      i.indexrelid,
+      i.indrelid,
+      c.relname,
+      c.relnamespace,
+      c.relam,
+      i.indisunique,
+      i.indisvalid,
+      i.indnkeyatts,
+      i.indoption,
       ARRAY(SELECT unnest(i.indkey::int2[])) AS numbers,
-      c.relname::text ~ '^mint_[0-9]+$' AND EXISTS (SELECT FROM named AS a WHERE a.is_shadow
-        AND a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])) AS is_ours,
-      -- The columns of its successor.
-      ARRAY(SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END
-        FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS one (number, n) LEFT JOIN shadow AS s
-        ON s.is_ours AND s.relation = i.indrelid AND s.of = one.number ORDER BY one.n) AS next_numbers
-    FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
-    WHERE i.indpred IS NULL AND i.indexprs IS NULL AND EXISTS (SELECT FROM columns AS x WHERE x.relation = i.indrelid)),
-  indexes AS (SELECT i.indexrelid, i.indrelid, i.relam, i.indisunique, i.indnkeyatts, i.indoption, i.next_numbers
-    FROM any_index AS i WHERE NOT i.is_ours AND EXISTS (SELECT FROM columns AS x
-      WHERE x.relation = i.indrelid AND x.number = ANY (i.numbers))),
-  successor AS (SELECT i.indexrelid AS of, b.indexrelid, b.indisvalid FROM indexes AS i JOIN any_index AS b
-    ON b.is_ours AND b.relname::text = ('mint_' || i.indexrelid::text)
-      AND b.indrelid = i.indrelid AND b.relam = i.relam AND b.numbers = i.next_numbers
-      AND b.indisunique = i.indisunique AND b.indnkeyatts = i.indnkeyatts
-      AND b.indoption::int2[] = i.indoption::int2[])
+      c.relname::text ~ '^mint_[0-9]+$' AND EXISTS (
+        SELECT
+        FROM named AS a
+        WHERE a.is_shadow AND a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])
+      ) AS is_ours,
+      ARRAY(
+        SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END
+        FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS one (number, n)
+        LEFT JOIN shadow AS s ON s.is_ours AND s.relation = i.indrelid AND s.of = one.number
+        ORDER BY one.n
+      ) AS next_numbers
+    FROM pg_index AS i
+    JOIN pg_class AS c ON c.oid = i.indexrelid
+    WHERE i.indpred IS NULL
+      AND i.indexprs IS NULL
+      AND EXISTS (SELECT FROM columns AS x WHERE x.relation = i.indrelid)
+  ),
+  -- The indexes of the columns themselves.
+  indexes AS (
+    SELECT
+      i.indexrelid,
+      i.indrelid,
+      i.relam,
+      i.indisunique,
+      i.indnkeyatts,
+      i.indoption,
+      i.next_numbers
+    FROM any_index AS i
+    WHERE NOT i.is_ours
+      AND EXISTS (
+        SELECT
+        FROM columns AS x
+        WHERE x.relation = i.indrelid AND x.number = ANY (i.numbers)
+      )
+  ),
+  -- The successors of these, which are in all equal to them but in their columns.
+  successor AS (
+    SELECT i.indexrelid AS of, b.indexrelid, b.indisvalid
+    FROM indexes AS i
+    JOIN any_index AS b ON b.is_ours
+      AND b.relname::text = ('mint_' || i.indexrelid::text)
+      AND b.indrelid = i.indrelid
+      AND b.relam = i.relam
+      AND b.numbers = i.next_numbers
+      AND b.indisunique = i.indisunique
+      AND b.indnkeyatts = i.indnkeyatts
+      AND b.indoption::int2[] = i.indoption::int2[]
+  )
 SELECT jsonb_build_object(
-  'columns', (SELECT jsonb_agg(jsonb_build_object(
-      'relation', x.relation::int8, 'number', x.number, 'schema', x.nspname, 'table', x.relname, 'name', x.attname,
-      'type', x.atttypid::regtype::text,
-      'is_narrow', x.atttypid = ANY (SELECT z.oid FROM narrow AS z), 'not_null', x.attnotnull,
-      -- From 18 on it is a constraint.
-      'not_null_constraint', (SELECT jsonb_build_object('name', k.conname,
-          'comment', obj_description(k.oid, 'pg_constraint')) FROM pg_constraint AS k WHERE k.conrelid = x.relation
-        AND k.contype = 'n' AND k.conkey = ARRAY[x.number]),
-      'identity', x.attidentity::text, 'default', x.expression, 'owner', x.relowner::int8,
-      'owner_name', pg_get_userbyid(x.relowner),
-      'is_plain', x.relkind = 'r' AND NOT x.relispartition AND x.reloftype = 0
-        AND x.attgenerated = '' AND x.relpersistence <> 't'
-        AND NOT EXISTS (SELECT FROM pg_inherits AS i
-          WHERE i.inhrelid = x.relation OR i.inhparent = x.relation),
-      'has_privileges', x.attacl IS NOT NULL, 'bytes', pg_relation_size(x.relation::regclass),
-      'comment', col_description(x.relation, x.number::int4),
-      -- Those that users set: a build of PostgreSQL may keep others there.
-      'options', (SELECT string_agg(o, ', ') FROM unnest(x.attoptions) AS o
-        WHERE starts_with(o, 'n_distinct')),
-      'statistics', CASE WHEN x.attstattarget >= 0 THEN x.attstattarget END,
-      'function', x.function,
-      'new_type', (SELECT s.type FROM shadow AS s WHERE s.is_ours AND s.is_new
-        AND s.relation = x.relation AND s.of = x.number),
-      'old_type', (SELECT s.type FROM shadow AS s WHERE s.is_ours AND NOT s.is_new
-        AND s.relation = x.relation AND s.of = x.number),
-      'taken', (SELECT jsonb_agg(s.attname ORDER BY s.attname) FROM shadow AS s WHERE NOT s.is_ours
-        AND s.relation = x.relation AND s.of = x.number),
-      -- A shadow of another script, before its swap: both would build one index.
-      'other_shadow', (SELECT min(a.name) FROM named AS a WHERE a.attrelid = x.relation
-        AND starts_with(a.name, 'mint_new_')
-        AND NOT EXISTS (SELECT FROM shadow AS s WHERE s.relation = a.attrelid AND s.number = a.attnum)),
-      'is_copied', EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = x.relation
-        AND g.tgname::text = ('~mint_copy_' || x.attname::text)
-        AND g.tgenabled = 'A'),
-      -- Triggers BEFORE ... FOR EACH ROW that fire after it.
-      'late_triggers', (SELECT jsonb_agg(g.tgname ORDER BY g.tgname) FROM pg_trigger AS g
-        WHERE g.tgrelid = x.relation AND NOT g.tgisinternal
-          AND (g.tgtype & 3) = 3
-          AND g.tgname > '~mint_copy_'
-          AND NOT starts_with(g.tgname::text, '~mint_copy_')),
-      'filled', (SELECT k.convalidated FROM pg_constraint AS k WHERE k.conrelid = x.relation
-        AND k.conname::text = ('mint_filled_' || x.attname::text)),
-      'dependents', (SELECT jsonb_agg(DISTINCT one.name ORDER BY one.name) FROM (
-        SELECT pg_describe_object(p.classid, p.objid, p.objsubid) FROM pg_depend AS p
-        WHERE p.refclassid = 'pg_class'::regclass
-          AND p.refobjid = x.relation AND p.refobjsubid = x.number::int4
-          AND NOT EXISTS (SELECT FROM pg_attrdef AS d
-            WHERE p.classid = 'pg_attrdef'::regclass AND d.oid = p.objid
-              AND d.adrelid = x.relation AND d.adnum = x.number)
-          AND NOT EXISTS (SELECT FROM pg_class AS c
-            WHERE p.classid = 'pg_class'::regclass AND c.oid = p.objid
-              AND c.relkind = 'S')
-          AND NOT EXISTS (SELECT FROM any_index AS i
-            WHERE p.classid = 'pg_class'::regclass AND i.indexrelid = p.objid)
-          AND NOT EXISTS (SELECT FROM pg_constraint AS k
-            WHERE p.classid = 'pg_constraint'::regclass AND k.oid = p.objid
-              AND (k.contype IN ('p', 'u', 'f', 'n')
-                OR starts_with(k.conname::text, 'mint_filled_')))
-        -- Rules, which would redirect or suppress the backfill.
-        UNION SELECT pg_describe_object(r.tableoid, r.oid, 0) FROM pg_rewrite AS r WHERE r.ev_class = x.relation
-        -- Columns and domains of its row type: what they have stored has the columns by their place.
-        UNION SELECT pg_describe_object(p.classid, p.objid, p.objsubid) FROM pg_depend AS p
-          JOIN pg_type AS y ON y.oid = p.refobjid
-        WHERE p.refclassid = 'pg_type'::regclass
-          AND x.reltype = ANY (ARRAY[y.oid, y.typelem])
-          AND p.deptype = 'n'
-          AND p.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
-        UNION SELECT concat('label of security provider ', l.provider) FROM pg_seclabel AS l
-        WHERE l.classoid = 'pg_class'::regclass
-          AND l.objoid = x.relation AND l.objsubid = x.number::int4
-        ) AS one (name))
-    ) ORDER BY x.relation <> $1::oid, x.nspname, x.relname, x.number) FROM columns AS x),
-  'indexes', (SELECT jsonb_agg(jsonb_build_object('oid', i.indexrelid::int8, 'relation', i.indrelid::int8,
-      'name', c.relname, 'schema', n.nspname, 'comment', obj_description(i.indexrelid, 'pg_class'),
-      'is_unique', i.indisunique, 'is_replica_identity', i.indisreplident, 'is_clustered', i.indisclustered, 'is_valid', i.indisvalid, 'method', m.amname,
-      'nulls_not_distinct', (to_jsonb(i) ->> 'indnullsnotdistinct')::bool,
-      'key_count', i.indnkeyatts, 'options', array_to_string(c.reloptions, ', '),
-      'tablespace', (SELECT s.spcname FROM pg_tablespace AS s WHERE s.oid = c.reltablespace),
-      'constraint', (SELECT jsonb_build_object('name', k.conname, 'is_primary', k.contype = 'p',
-          'deferrable', k.condeferrable, 'deferred', k.condeferred, 'comment', obj_description(k.oid, 'pg_constraint'))
-        FROM pg_constraint AS k
-        WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u')),
-      'columns', (SELECT jsonb_agg(jsonb_build_object('number', i.indkey[one.n],
-          'text', pg_get_indexdef(i.indexrelid, one.n + 1, false),
-          'class', (SELECT CASE WHEN NOT o.opcdefault THEN format('%I.%I', z.nspname, o.opcname) END
-            FROM pg_opclass AS o JOIN pg_namespace AS z ON z.oid = o.opcnamespace
-            WHERE o.oid = i.indclass[one.n]),
-          'collation', (SELECT format('%I.%I', z.nspname, o.collname)
-            FROM pg_collation AS o JOIN pg_namespace AS z ON z.oid = o.collnamespace
-            JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[one.n]
-              AND a.attcollation <> o.oid
-            WHERE o.oid = i.indcollation[one.n]),
-          'option', i.indoption[one.n]) ORDER BY one.n)
-        FROM generate_series(0, i.indnatts::int4 - 1) AS one (n)),
-      'built', (SELECT s.indisvalid FROM successor AS s WHERE s.of = i.indexrelid)
-    ) ORDER BY i.indrelid, c.relname)
-    FROM indexes AS y JOIN pg_index AS i ON i.indexrelid = y.indexrelid
-      JOIN pg_class AS c ON c.oid = i.indexrelid
-      JOIN pg_namespace AS n ON n.oid = c.relnamespace
-      JOIN pg_am AS m ON m.oid = c.relam),
-  'keys', (SELECT jsonb_agg(jsonb_build_object('oid', k.oid::int8, 'name', k.conname,
-      'comment', obj_description(k.oid, 'pg_constraint'),
-      'relation', k.conrelid::int8, 'to', k.confrelid::int8,
-      'numbers', to_jsonb(k.conkey), 'to_numbers', to_jsonb(k.confkey),
-      'update', k.confupdtype::text, 'delete', k.confdeltype::text, 'match', k.confmatchtype::text,
-      'deferrable', k.condeferrable, 'deferred', k.condeferred, 'validated', k.convalidated, 'is_enforced', k.is_enforced,
-      'set_numbers', to_jsonb(k.confdelsetcols),
-      'built', (SELECT s.convalidated FROM key_successor AS s WHERE s.of = k.oid)
-    ) ORDER BY k.conname, k.oid) FROM keys AS k),
-  -- Successors of this script's columns that are nobody's, as after a restore or after the index of before was dropped.
-  'stale_indexes', (SELECT jsonb_agg(jsonb_build_object('relation', i.indrelid::int8,
-      'name', format('%I.%I', n.nspname, i.relname)) ORDER BY i.relname)
-    FROM any_index AS i JOIN pg_namespace AS n ON n.oid = i.relnamespace
-    WHERE i.is_ours AND i.indexrelid <> ALL (SELECT s.indexrelid FROM successor AS s)
-      AND EXISTS (SELECT FROM shadow AS s WHERE s.is_ours
-        AND s.relation = i.indrelid AND s.number = ANY (i.numbers))),
-  'stale_keys', (SELECT jsonb_agg(jsonb_build_object('relation', k.conrelid::int8, 'name', k.conname) ORDER BY k.conname)
-    FROM any_key AS k WHERE k.is_ours AND k.oid <> ALL (SELECT s.oid FROM key_successor AS s)
-      AND EXISTS (SELECT FROM shadow AS s WHERE s.is_ours
-        AND (s.relation = k.conrelid AND s.number = ANY (k.conkey)
-          OR s.relation = k.confrelid AND s.number = ANY (k.confkey)))),
+  'columns', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'relation', x.relation::int8,
+        'number', x.number,
+        'schema', x.nspname,
+        'table', x.relname,
+        'name', x.attname,
+        'type', x.atttypid::regtype::text,
+        'is_narrow', x.atttypid = ANY (SELECT z.oid FROM narrow AS z),
+        'not_null', x.attnotnull,
+        -- From PostgreSQL 18 on it is a constraint.
+        'not_null_constraint', (
+          SELECT jsonb_build_object(
+            'name', k.conname,
+            'comment', obj_description(k.oid, 'pg_constraint')
+          )
+          FROM pg_constraint AS k
+          WHERE k.conrelid = x.relation
+            AND k.contype = 'n'
+            AND k.conkey = ARRAY[x.number]
+        ),
+        'identity', x.attidentity::text,
+        'default', x.expression,
+        'owner', x.relowner::int8,
+        'owner_name', pg_get_userbyid(x.relowner),
+        'is_plain', x.relkind = 'r'
+          AND NOT x.relispartition
+          AND x.reloftype = 0
+          AND x.attgenerated = ''
+          AND x.relpersistence <> 't'
+          AND NOT EXISTS (
+            SELECT
+            FROM pg_inherits AS i
+            WHERE i.inhrelid = x.relation OR i.inhparent = x.relation
+          ),
+        'has_privileges', x.attacl IS NOT NULL,
+        'bytes', pg_relation_size(x.relation::regclass),
+        'comment', col_description(x.relation, x.number::int4),
+        -- Those that users set: a build of PostgreSQL may keep others there.
+        'options', (
+          SELECT string_agg(o, ', ')
+          FROM unnest(x.attoptions) AS o
+          WHERE starts_with(o, 'n_distinct')
+        ),
+        'statistics', CASE WHEN x.attstattarget >= 0 THEN x.attstattarget END,
+        'function', x.function,
+        'new_type', (
+          SELECT s.type
+          FROM shadow AS s
+          WHERE s.is_ours AND s.is_new AND s.relation = x.relation AND s.of = x.number
+        ),
+        'old_type', (
+          SELECT s.type
+          FROM shadow AS s
+          WHERE s.is_ours AND NOT s.is_new AND s.relation = x.relation AND s.of = x.number
+        ),
+        'taken', (
+          SELECT jsonb_agg(s.attname ORDER BY s.attname)
+          FROM shadow AS s
+          WHERE NOT s.is_ours AND s.relation = x.relation AND s.of = x.number
+        ),
+        -- A shadow of another script, before its swap: both would build one index.
+        'other_shadow', (
+          SELECT min(a.name)
+          FROM named AS a
+          WHERE a.attrelid = x.relation
+            AND starts_with(a.name, 'mint_new_')
+            AND NOT EXISTS (
+              SELECT
+              FROM shadow AS s
+              WHERE s.relation = a.attrelid AND s.number = a.attnum
+            )
+        ),
+        'is_copied', EXISTS (
+          SELECT
+          FROM pg_trigger AS g
+          WHERE g.tgrelid = x.relation
+            AND g.tgname::text = ('~mint_copy_' || x.attname::text)
+            AND g.tgenabled = 'A'
+        ),
+        -- Triggers BEFORE ... FOR EACH ROW that fire after it.
+        'late_triggers', (
+          SELECT jsonb_agg(g.tgname ORDER BY g.tgname)
+          FROM pg_trigger AS g
+          WHERE g.tgrelid = x.relation
+            AND NOT g.tgisinternal
+            AND (g.tgtype & 3) = 3
+            AND g.tgname > '~mint_copy_'
+            AND NOT starts_with(g.tgname::text, '~mint_copy_')
+        ),
+        'filled', (
+          SELECT k.convalidated
+          FROM pg_constraint AS k
+          WHERE k.conrelid = x.relation
+            AND k.conname::text = ('mint_filled_' || x.attname::text)
+        ),
+        'dependents', (
+          SELECT jsonb_agg(DISTINCT one.name ORDER BY one.name)
+          FROM (
+            SELECT pg_describe_object(p.classid, p.objid, p.objsubid)
+            FROM pg_depend AS p
+            WHERE p.refclassid = 'pg_class'::regclass
+              AND p.refobjid = x.relation
+              AND p.refobjsubid = x.number::int4
+              AND NOT EXISTS (
+                SELECT
+                FROM pg_attrdef AS d
+                WHERE p.classid = 'pg_attrdef'::regclass
+                  AND d.oid = p.objid
+                  AND d.adrelid = x.relation
+                  AND d.adnum = x.number
+              )
+              AND NOT EXISTS (
+                SELECT
+                FROM pg_class AS c
+                WHERE p.classid = 'pg_class'::regclass AND c.oid = p.objid AND c.relkind = 'S'
+              )
+              AND NOT EXISTS (
+                SELECT
+                FROM any_index AS i
+                WHERE p.classid = 'pg_class'::regclass AND i.indexrelid = p.objid
+              )
+              AND NOT EXISTS (
+                SELECT
+                FROM pg_constraint AS k
+                WHERE p.classid = 'pg_constraint'::regclass
+                  AND k.oid = p.objid
+                  AND (
+                    k.contype IN ('p', 'u', 'f', 'n')
+                    OR starts_with(k.conname::text, 'mint_filled_')
+                  )
+              )
+            -- Rules, which would redirect or suppress the backfill.
+            UNION
+            SELECT pg_describe_object(r.tableoid, r.oid, 0)
+            FROM pg_rewrite AS r
+            WHERE r.ev_class = x.relation
+            -- Columns and domains of its row type: what they have stored has the columns by their place.
+            UNION
+            SELECT pg_describe_object(p.classid, p.objid, p.objsubid)
+            FROM pg_depend AS p
+            JOIN pg_type AS y ON y.oid = p.refobjid
+            WHERE p.refclassid = 'pg_type'::regclass
+              AND x.reltype = ANY (ARRAY[y.oid, y.typelem])
+              AND p.deptype = 'n'
+              AND p.classid IN ('pg_class'::regclass, 'pg_type'::regclass)
+            UNION
+            SELECT concat('label of security provider ', l.provider)
+            FROM pg_seclabel AS l
+            WHERE l.classoid = 'pg_class'::regclass
+              AND l.objoid = x.relation
+              AND l.objsubid = x.number::int4
+          ) AS one (name)
+        )
+      )
+      ORDER BY x.relation <> $1::oid, x.nspname, x.relname, x.number
+    )
+    FROM columns AS x
+  ),
+  'indexes', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'oid', i.indexrelid::int8,
+        'relation', i.indrelid::int8,
+        'name', c.relname,
+        'schema', n.nspname,
+        'comment', obj_description(i.indexrelid, 'pg_class'),
+        'is_unique', i.indisunique,
+        'is_replica_identity', i.indisreplident,
+        'is_clustered', i.indisclustered,
+        'is_valid', i.indisvalid,
+        'method', m.amname,
+        'nulls_not_distinct', (to_jsonb(i) ->> 'indnullsnotdistinct')::bool,
+        'key_count', i.indnkeyatts,
+        'options', array_to_string(c.reloptions, ', '),
+        'tablespace', (
+          SELECT s.spcname
+          FROM pg_tablespace AS s
+          WHERE s.oid = c.reltablespace
+        ),
+        'constraint', (
+          SELECT jsonb_build_object(
+            'name', k.conname,
+            'is_primary', k.contype = 'p',
+            'deferrable', k.condeferrable,
+            'deferred', k.condeferred,
+            'comment', obj_description(k.oid, 'pg_constraint')
+          )
+          FROM pg_constraint AS k
+          WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u')
+        ),
+        'columns', (
+          SELECT jsonb_agg(
+            jsonb_build_object(
+              'number', i.indkey[one.n],
+              'text', pg_get_indexdef(i.indexrelid, one.n + 1, false),
+              'class', (
+                SELECT CASE WHEN NOT o.opcdefault THEN format('%I.%I', z.nspname, o.opcname) END
+                FROM pg_opclass AS o
+                JOIN pg_namespace AS z ON z.oid = o.opcnamespace
+                WHERE o.oid = i.indclass[one.n]
+              ),
+              'collation', (
+                SELECT format('%I.%I', z.nspname, o.collname)
+                FROM pg_collation AS o
+                JOIN pg_namespace AS z ON z.oid = o.collnamespace
+                JOIN pg_attribute AS a ON a.attrelid = i.indrelid
+                  AND a.attnum = i.indkey[one.n]
+                  AND a.attcollation <> o.oid
+                WHERE o.oid = i.indcollation[one.n]
+              ),
+              'option', i.indoption[one.n]
+            )
+            ORDER BY one.n
+          )
+          FROM generate_series(0, i.indnatts::int4 - 1) AS one (n)
+        ),
+        'built', (SELECT s.indisvalid FROM successor AS s WHERE s.of = i.indexrelid)
+      )
+      ORDER BY i.indrelid, c.relname
+    )
+    FROM indexes AS y
+    JOIN pg_index AS i ON i.indexrelid = y.indexrelid
+    JOIN pg_class AS c ON c.oid = i.indexrelid
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_am AS m ON m.oid = c.relam
+  ),
+  'keys', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'oid', k.oid::int8,
+        'name', k.conname,
+        'comment', obj_description(k.oid, 'pg_constraint'),
+        'relation', k.conrelid::int8,
+        'to', k.confrelid::int8,
+        'numbers', to_jsonb(k.conkey),
+        'to_numbers', to_jsonb(k.confkey),
+        'update', k.confupdtype::text,
+        'delete', k.confdeltype::text,
+        'match', k.confmatchtype::text,
+        'deferrable', k.condeferrable,
+        'deferred', k.condeferred,
+        'validated', k.convalidated,
+        'is_enforced', k.is_enforced,
+        'set_numbers', to_jsonb(k.confdelsetcols),
+        'built', (SELECT s.convalidated FROM key_successor AS s WHERE s.of = k.oid)
+      )
+      ORDER BY k.conname, k.oid
+    )
+    FROM keys AS k
+  ),
+  -- Successors of this script's columns that are of no index or key, as after a restore or after the index of
+  -- before was dropped.
+  'stale_indexes', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'relation', i.indrelid::int8,
+        'name', format('%I.%I', n.nspname, i.relname)
+      )
+      ORDER BY i.relname
+    )
+    FROM any_index AS i
+    JOIN pg_namespace AS n ON n.oid = i.relnamespace
+    WHERE i.is_ours
+      AND i.indexrelid <> ALL (SELECT s.indexrelid FROM successor AS s)
+      AND EXISTS (
+        SELECT
+        FROM shadow AS s
+        WHERE s.is_ours AND s.relation = i.indrelid AND s.number = ANY (i.numbers)
+      )
+  ),
+  'stale_keys', (
+    SELECT jsonb_agg(
+      jsonb_build_object('relation', k.conrelid::int8, 'name', k.conname)
+      ORDER BY k.conname
+    )
+    FROM any_key AS k
+    WHERE k.is_ours
+      AND k.oid <> ALL (SELECT s.oid FROM key_successor AS s)
+      AND EXISTS (
+        SELECT
+        FROM shadow AS s
+        WHERE s.is_ours
+          AND (
+            s.relation = k.conrelid AND s.number = ANY (k.conkey)
+            OR s.relation = k.confrelid AND s.number = ANY (k.confkey)
+          )
+      )
+  ),
   -- Names of columns by table and number.
-  'names', (SELECT jsonb_object_agg(format('%s.%s', a.attrelid, a.attnum), a.name) FROM named AS a
-    WHERE EXISTS (SELECT FROM keys AS k WHERE a.attrelid = k.conrelid OR a.attrelid = k.confrelid)),
-  'tables', (SELECT jsonb_object_agg(c.oid::text, format('%I.%I', n.nspname, c.relname))
-    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  'names', (
+    SELECT jsonb_object_agg(format('%s.%s', a.attrelid, a.attnum), a.name)
+    FROM named AS a
+    WHERE EXISTS (
+      SELECT
+      FROM keys AS k
+      WHERE a.attrelid = k.conrelid OR a.attrelid = k.confrelid
+    )
+  ),
+  -- Names of tables by oid.
+  'tables', (
+    SELECT jsonb_object_agg(c.oid::text, format('%I.%I', n.nspname, c.relname))
+    FROM pg_class AS c
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE EXISTS (SELECT FROM any_key AS k WHERE c.oid = k.conrelid OR c.oid = k.confrelid)
-      OR EXISTS (SELECT FROM columns AS x WHERE x.relation = c.oid))
+      OR EXISTS (SELECT FROM columns AS x WHERE x.relation = c.oid)
+  )
 )

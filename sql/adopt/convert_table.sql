@@ -1,103 +1,315 @@
--- What the catalogs say of a table and of its column: one jsonb, see src/adopt/convert/table.rs. $1 is the oid of the table, $2 the name
--- of the column.
+-- What the catalogs say of a table and of its column: one jsonb, see src/adopt/convert/table.rs. $1 is the
+-- oid of the table, $2 the name of the column.
 WITH RECURSIVE
-  target AS (SELECT c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence, c.relowner, c.relforcerowsecurity,
-      c.relispartition, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attidentity, a.attgenerated
-    FROM pg_class AS c LEFT JOIN pg_attribute AS a
-      ON a.attrelid = c.oid AND a.attname = $2::name AND NOT a.attisdropped AND a.attnum > 0
-    WHERE c.oid = $1::oid),
-  base AS (SELECT t.atttypid AS type FROM target AS t
-    UNION ALL SELECT y.typbasetype FROM base AS b JOIN pg_type AS y ON y.oid = b.type WHERE y.typtype = 'd'),
-  -- The table and all below it.
-  tree AS (SELECT t.oid, 0 AS depth FROM target AS t
-    UNION ALL SELECT i.inhrelid, r.depth + 1 FROM tree AS r JOIN pg_inherits AS i ON i.inhparent = r.oid),
-  member AS (SELECT r.oid, min(r.depth) AS depth FROM tree AS r GROUP BY r.oid),
-  columns AS (SELECT m.oid, m.depth, c.relname, c.relnamespace, c.relkind, c.relowner, c.relforcerowsecurity,
-      a.attnum, a.attidentity, pg_get_expr(d.adbin, d.adrelid) AS expression, d.oid AS adoid
-    FROM member AS m JOIN pg_class AS c ON c.oid = m.oid CROSS JOIN target AS t
+  -- The table and the column, whose fields are null if there is none of that name.
+  target AS (
+    SELECT
+      c.oid,
+      c.relname,
+      c.relnamespace,
+      c.relkind,
+      c.relpersistence,
+      c.relowner,
+      c.relforcerowsecurity,
+      c.relispartition,
+      a.attnum,
+      a.attname,
+      a.atttypid,
+      a.atttypmod,
+      a.attnotnull,
+      a.attidentity,
+      a.attgenerated
+    FROM pg_class AS c
+    LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid
+      AND a.attname = $2::name
+      AND NOT a.attisdropped
+      AND a.attnum > 0
+    WHERE c.oid = $1::oid
+  ),
+  -- The type of the column; of a domain also the types below it.
+  base AS (
+    SELECT t.atttypid AS type
+    FROM target AS t
+    UNION ALL
+    SELECT y.typbasetype
+    FROM base AS b
+    JOIN pg_type AS y ON y.oid = b.type
+    WHERE y.typtype = 'd'
+  ),
+  -- The table and all below it, by each way that leads there.
+  tree AS (
+    SELECT t.oid, 0 AS depth
+    FROM target AS t
+    UNION ALL
+    SELECT i.inhrelid, r.depth + 1
+    FROM tree AS r
+    JOIN pg_inherits AS i ON i.inhparent = r.oid
+  ),
+  -- The same, each table once.
+  member AS (
+    SELECT r.oid, min(r.depth) AS depth
+    FROM tree AS r
+    GROUP BY r.oid
+  ),
+  -- The column in each of these tables.
+  columns AS (
+    SELECT
+      m.oid,
+      m.depth,
+      c.relname,
+      c.relnamespace,
+      c.relkind,
+      c.relowner,
+      c.relforcerowsecurity,
+      a.attnum,
+      a.attidentity,
+      pg_get_expr(d.adbin, d.adrelid) AS expression,
+      d.oid AS adoid
+    FROM member AS m
+    JOIN pg_class AS c ON c.oid = m.oid
+    CROSS JOIN target AS t
     LEFT JOIN pg_attribute AS a ON a.attrelid = m.oid AND a.attname = t.attname AND NOT a.attisdropped
-    LEFT JOIN pg_attrdef AS d ON d.adrelid = m.oid AND d.adnum = a.attnum),
+    LEFT JOIN pg_attrdef AS d ON d.adrelid = m.oid AND d.adnum = a.attnum
+  ),
   -- Types that cannot hold the ids, and domains over them.
-  narrow AS (SELECT y.oid FROM pg_type AS y WHERE y.oid IN (21, 23)
-    UNION SELECT y.oid FROM narrow AS z JOIN pg_type AS y ON y.typbasetype = z.oid AND y.typtype = 'd'),
-  -- Sequences that the column is, owns, or takes its default from, in any table of the tree.
-  used AS (SELECT p.objid AS oid, 'identity' AS how, x.oid AS relation FROM columns AS x JOIN pg_depend AS p
-      ON p.classid = 'pg_class'::regclass AND p.refclassid = 'pg_class'::regclass
-        AND p.refobjid = x.oid AND p.refobjsubid = x.attnum::int4 AND p.deptype = 'i'
-    UNION SELECT p.objid, 'owned', x.oid FROM columns AS x JOIN pg_depend AS p
-      ON p.classid = 'pg_class'::regclass AND p.refclassid = 'pg_class'::regclass
-        AND p.refobjid = x.oid AND p.refobjsubid = x.attnum::int4 AND p.deptype = 'a'
-    UNION SELECT p.refobjid, 'default', x.oid FROM columns AS x JOIN pg_depend AS p
-      ON p.classid = 'pg_attrdef'::regclass AND p.objid = x.adoid
-        AND p.refclassid = 'pg_class'::regclass AND p.deptype = 'n'),
-  sequences AS (SELECT u.oid, bool_or(u.how = 'identity') AS is_identity, bool_or(u.how = 'owned') AS is_owned,
+  narrow AS (
+    SELECT y.oid
+    FROM pg_type AS y
+    WHERE y.oid IN (21, 23)
+    UNION
+    SELECT y.oid
+    FROM narrow AS z
+    JOIN pg_type AS y ON y.typbasetype = z.oid AND y.typtype = 'd'
+  ),
+  -- What the column is, owns, or takes its default from, in any table of the tree.
+  used AS (
+    SELECT p.objid AS oid, 'identity' AS how, x.oid AS relation
+    FROM columns AS x
+    JOIN pg_depend AS p ON p.classid = 'pg_class'::regclass
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.refobjid = x.oid
+      AND p.refobjsubid = x.attnum::int4
+      AND p.deptype = 'i'
+    UNION
+    SELECT p.objid, 'owned', x.oid
+    FROM columns AS x
+    JOIN pg_depend AS p ON p.classid = 'pg_class'::regclass
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.refobjid = x.oid
+      AND p.refobjsubid = x.attnum::int4
+      AND p.deptype = 'a'
+    UNION
+    SELECT p.refobjid, 'default', x.oid
+    FROM columns AS x
+    JOIN pg_depend AS p ON p.classid = 'pg_attrdef'::regclass
+      AND p.objid = x.adoid
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.deptype = 'n'
+  ),
+  -- The sequences among them.
+  sequences AS (
+    SELECT
+      u.oid,
+      bool_or(u.how = 'identity') AS is_identity,
+      bool_or(u.how = 'owned') AS is_owned,
       bool_or(u.how = 'default') AS in_default
-    FROM used AS u JOIN pg_class AS c ON c.oid = u.oid AND c.relkind = 'S' GROUP BY u.oid),
+    FROM used AS u
+    JOIN pg_class AS c ON c.oid = u.oid AND c.relkind = 'S'
+    GROUP BY u.oid
+  ),
   -- The columns that refer to this one by foreign keys, and those that refer to them.
-  referring AS (SELECT k.conrelid AS relation, k.conkey[one.n] AS number, k.conname
-    FROM pg_constraint AS k CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n) JOIN target AS t
-      ON k.confrelid = t.oid AND k.confkey[one.n] = t.attnum WHERE k.contype = 'f' AND k.conparentid = 0
-    UNION SELECT k.conrelid, k.conkey[one.n], k.conname
-    FROM referring AS r JOIN pg_constraint AS k ON k.confrelid = r.relation AND k.contype = 'f' AND k.conparentid = 0
-      CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n) WHERE k.confkey[one.n] = r.number)
-SELECT jsonb_build_object(
-  'oid', t.oid::int8, 'schema', n.nspname, 'name', t.relname,
-  'persistence', t.relpersistence::text, 'owner', t.relowner::int8, 'owner_name', pg_get_userbyid(t.relowner),
-  'can_create', has_schema_privilege(t.relowner, t.relnamespace, 'CREATE'),
-  'parent', (SELECT i.inhparent::regclass::text FROM pg_inherits AS i WHERE i.inhrelid = t.oid LIMIT 1),
-  'column', CASE WHEN t.attnum IS NOT NULL THEN jsonb_build_object(
-    'number', t.attnum, 'name', t.attname, 'type', (SELECT b.type::regtype::text FROM base AS b JOIN pg_type AS y ON y.oid = b.type AND y.typtype <> 'd'),
-    'type_name', format_type(t.atttypid, t.atttypmod), 'type_oid', t.atttypid::int8, 'type_modifier', t.atttypmod,
-    'identity', t.attidentity::text, 'generated', t.attgenerated::text,
-    'default', (SELECT x.expression FROM columns AS x WHERE x.depth = 0)) END,
-  'below', (SELECT jsonb_agg(jsonb_build_object(
-      'oid', x.oid::int8, 'schema', y.nspname, 'name', x.relname, 'kind', x.relkind::text, 'owner', x.relowner::int8,
-      'identity', x.attidentity::text, 'default', x.expression) ORDER BY x.depth, y.nspname, x.relname)
-    FROM columns AS x JOIN pg_namespace AS y ON y.oid = x.relnamespace WHERE x.depth > 0),
-  'force_row_security', (SELECT bool_or(x.relforcerowsecurity) FROM columns AS x),
-  'unindexed', (SELECT jsonb_agg(x.oid::regclass::text ORDER BY x.oid::regclass::text) FROM columns AS x
-    WHERE x.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS ic ON ic.oid = i.indexrelid JOIN pg_am AS am ON am.oid = ic.relam
-      WHERE i.indrelid = x.oid AND i.indisvalid AND i.indpred IS NULL AND i.indkey[0] = x.attnum AND am.amname = 'btree')),
-  'narrow', (SELECT jsonb_agg(DISTINCT format('%s.%I', r.relation::regclass, a.attname)) FROM referring AS r
-    JOIN pg_attribute AS a ON a.attrelid = r.relation AND a.attnum = r.number
-    WHERE a.atttypid = ANY (SELECT z.oid FROM narrow AS z)),
-  'sequences', (SELECT jsonb_agg(jsonb_build_object(
-      'oid', q.oid::int8, 'schema', y.nspname, 'name', c.relname, 'owner', c.relowner::int8, 'persistence', c.relpersistence::text,
-      'is_identity', q.is_identity, 'is_owned', q.is_owned, 'in_default', q.in_default,
-      'type', s.seqtypid::regtype::text, 'start', s.seqstart, 'increment', s.seqincrement, 'min', s.seqmin, 'max', s.seqmax,
-      'cache', s.seqcache, 'cycle', s.seqcycle, 'comment', obj_description(q.oid, 'pg_class'),
-      'acl', (SELECT jsonb_agg(jsonb_build_object('role', CASE WHEN g.grantee <> 0 THEN pg_get_userbyid(g.grantee) END, 'privilege', g.privilege_type,
-          'is_grantable', g.is_grantable, 'is_owners', g.grantor = c.relowner) ORDER BY pg_get_userbyid(g.grantee), g.privilege_type) FROM aclexplode(c.relacl) AS g),
-      'owned_by', (SELECT format('%s.%I', p.refobjid::regclass, a.attname) FROM pg_depend AS p JOIN pg_attribute AS a ON a.attrelid = p.refobjid AND a.attnum::int4 = p.refobjsubid
-        WHERE p.classid = 'pg_class'::regclass AND p.objid = q.oid AND p.refclassid = 'pg_class'::regclass AND p.deptype IN ('a', 'i') LIMIT 1),
-      'others', (SELECT jsonb_agg(DISTINCT format('%s.%I', d.adrelid::regclass, a.attname)) FROM pg_depend AS p JOIN pg_attrdef AS d ON d.oid = p.objid
-        JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-        WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_class'::regclass AND p.refobjid = q.oid
-          AND NOT EXISTS (SELECT FROM columns AS x WHERE x.adoid = d.oid)),
-      'dependents', (SELECT jsonb_agg(DISTINCT pg_describe_object(p.classid, p.objid, p.objsubid)) FROM pg_depend AS p
-        WHERE p.refclassid = 'pg_class'::regclass AND p.refobjid = q.oid AND p.classid <> 'pg_attrdef'::regclass)
-      ) ORDER BY q.oid)
-    FROM sequences AS q JOIN pg_class AS c ON c.oid = q.oid JOIN pg_namespace AS y ON y.oid = c.relnamespace JOIN pg_sequence AS s ON s.seqrelid = q.oid),
-  -- The constraints of its partitions, where it is partitioned by this column alone. Of a table that is itself a partition, the
-  -- server would evaluate expressions in the keys of the tables above.
-  'partitions', (SELECT jsonb_agg(pg_get_partition_constraintdef(i.inhrelid) ORDER BY i.inhrelid)
-    FROM pg_partitioned_table AS r JOIN pg_inherits AS i ON i.inhparent = r.partrelid
-    WHERE NOT t.relispartition AND r.partrelid = t.oid AND r.partnatts = 1 AND r.partattrs[0] = t.attnum
-      AND r.partstrat <> 'h'),
-  -- The checks of the column alone, which an INSERT meets.
-  'checks', (SELECT jsonb_agg(jsonb_build_object('name', k.conname,
-      'text', pg_get_expr(k.conbin, k.conrelid)) ORDER BY k.conname)
+  referring AS (
+    SELECT k.conrelid AS relation, k.conkey[one.n] AS number, k.conname
     FROM pg_constraint AS k
-    WHERE k.conrelid = t.oid AND k.contype = 'c'
+    CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
+    JOIN target AS t ON k.confrelid = t.oid AND k.confkey[one.n] = t.attnum
+    WHERE k.contype = 'f' AND k.conparentid = 0
+    UNION
+    SELECT k.conrelid, k.conkey[one.n], k.conname
+    FROM referring AS r
+    JOIN pg_constraint AS k ON k.confrelid = r.relation AND k.contype = 'f' AND k.conparentid = 0
+    CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
+    WHERE k.confkey[one.n] = r.number
+  )
+SELECT jsonb_build_object(
+  'oid', t.oid::int8,
+  'schema', n.nspname,
+  'name', t.relname,
+  'persistence', t.relpersistence::text,
+  'owner', t.relowner::int8,
+  'owner_name', pg_get_userbyid(t.relowner),
+  'can_create', has_schema_privilege(t.relowner, t.relnamespace, 'CREATE'),
+  'parent', (
+    SELECT i.inhparent::regclass::text
+    FROM pg_inherits AS i
+    WHERE i.inhrelid = t.oid
+    LIMIT 1
+  ),
+  'column', CASE WHEN t.attnum IS NOT NULL THEN jsonb_build_object(
+    'number', t.attnum,
+    'name', t.attname,
+    'type', (
+      SELECT b.type::regtype::text
+      FROM base AS b
+      JOIN pg_type AS y ON y.oid = b.type AND y.typtype <> 'd'
+    ),
+    'type_name', format_type(t.atttypid, t.atttypmod),
+    'type_oid', t.atttypid::int8,
+    'type_modifier', t.atttypmod,
+    'identity', t.attidentity::text,
+    'generated', t.attgenerated::text,
+    'default', (SELECT x.expression FROM columns AS x WHERE x.depth = 0)
+  ) END,
+  'below', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'oid', x.oid::int8,
+        'schema', y.nspname,
+        'name', x.relname,
+        'kind', x.relkind::text,
+        'owner', x.relowner::int8,
+        'identity', x.attidentity::text,
+        'default', x.expression
+      )
+      ORDER BY x.depth, y.nspname, x.relname
+    )
+    FROM columns AS x
+    JOIN pg_namespace AS y ON y.oid = x.relnamespace
+    WHERE x.depth > 0
+  ),
+  'force_row_security', (SELECT bool_or(x.relforcerowsecurity) FROM columns AS x),
+  'unindexed', (
+    SELECT jsonb_agg(x.oid::regclass::text ORDER BY x.oid::regclass::text)
+    FROM columns AS x
+    WHERE x.relkind = 'r'
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_index AS i
+        JOIN pg_class AS ic ON ic.oid = i.indexrelid
+        JOIN pg_am AS am ON am.oid = ic.relam
+        WHERE i.indrelid = x.oid
+          AND i.indisvalid
+          AND i.indpred IS NULL
+          AND i.indkey[0] = x.attnum
+          AND am.amname = 'btree'
+      )
+  ),
+  'narrow', (
+    SELECT jsonb_agg(DISTINCT format('%s.%I', r.relation::regclass, a.attname))
+    FROM referring AS r
+    JOIN pg_attribute AS a ON a.attrelid = r.relation AND a.attnum = r.number
+    WHERE a.atttypid = ANY (SELECT z.oid FROM narrow AS z)
+  ),
+  'sequences', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'oid', q.oid::int8,
+        'schema', y.nspname,
+        'name', c.relname,
+        'owner', c.relowner::int8,
+        'persistence', c.relpersistence::text,
+        'is_identity', q.is_identity,
+        'is_owned', q.is_owned,
+        'in_default', q.in_default,
+        'type', s.seqtypid::regtype::text,
+        'start', s.seqstart,
+        'increment', s.seqincrement,
+        'min', s.seqmin,
+        'max', s.seqmax,
+        'cache', s.seqcache,
+        'cycle', s.seqcycle,
+        'comment', obj_description(q.oid, 'pg_class'),
+        'acl', (
+          SELECT jsonb_agg(
+            jsonb_build_object(
+              'role', CASE WHEN g.grantee <> 0 THEN pg_get_userbyid(g.grantee) END,
+              'privilege', g.privilege_type,
+              'is_grantable', g.is_grantable,
+              'is_owners', g.grantor = c.relowner
+            )
+            ORDER BY pg_get_userbyid(g.grantee), g.privilege_type
+          )
+          FROM aclexplode(c.relacl) AS g
+        ),
+        'owned_by', (
+          SELECT format('%s.%I', p.refobjid::regclass, a.attname)
+          FROM pg_depend AS p
+          JOIN pg_attribute AS a ON a.attrelid = p.refobjid AND a.attnum::int4 = p.refobjsubid
+          WHERE p.classid = 'pg_class'::regclass
+            AND p.objid = q.oid
+            AND p.refclassid = 'pg_class'::regclass
+            AND p.deptype IN ('a', 'i')
+          LIMIT 1
+        ),
+        'others', (
+          SELECT jsonb_agg(DISTINCT format('%s.%I', d.adrelid::regclass, a.attname))
+          FROM pg_depend AS p
+          JOIN pg_attrdef AS d ON d.oid = p.objid
+          JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+          WHERE p.classid = 'pg_attrdef'::regclass
+            AND p.refclassid = 'pg_class'::regclass
+            AND p.refobjid = q.oid
+            AND NOT EXISTS (SELECT FROM columns AS x WHERE x.adoid = d.oid)
+        ),
+        'dependents', (
+          SELECT jsonb_agg(DISTINCT pg_describe_object(p.classid, p.objid, p.objsubid))
+          FROM pg_depend AS p
+          WHERE p.refclassid = 'pg_class'::regclass
+            AND p.refobjid = q.oid
+            AND p.classid <> 'pg_attrdef'::regclass
+        )
+      )
+      ORDER BY q.oid
+    )
+    FROM sequences AS q
+    JOIN pg_class AS c ON c.oid = q.oid
+    JOIN pg_namespace AS y ON y.oid = c.relnamespace
+    JOIN pg_sequence AS s ON s.seqrelid = q.oid
+  ),
+  -- The constraints of its partitions, if it is partitioned by this column alone. Of a table that is itself a
+  -- partition, the server would evaluate expressions in the keys of the tables above.
+  'partitions', (
+    SELECT jsonb_agg(pg_get_partition_constraintdef(i.inhrelid) ORDER BY i.inhrelid)
+    FROM pg_partitioned_table AS r
+    JOIN pg_inherits AS i ON i.inhparent = r.partrelid
+    WHERE NOT t.relispartition
+      AND r.partrelid = t.oid
+      AND r.partnatts = 1
+      AND r.partattrs[0] = t.attnum
+      AND r.partstrat <> 'h'
+  ),
+  -- The checks of the column alone, which an INSERT meets.
+  'checks', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'name', k.conname,
+        'text', pg_get_expr(k.conbin, k.conrelid)
+      )
+      ORDER BY k.conname
+    )
+    FROM pg_constraint AS k
+    WHERE k.conrelid = t.oid
+      AND k.contype = 'c'
       AND k.conkey = ARRAY[t.attnum]
-      AND (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE),
-  'default_roles', (SELECT jsonb_agg(DISTINCT CASE WHEN g.grantee <> 0 THEN pg_get_userbyid(g.grantee) END)
-    FROM pg_default_acl AS d CROSS JOIN LATERAL aclexplode(d.defaclacl) AS g
-    WHERE d.defaclrole = t.relowner AND d.defaclobjtype = 'S'
-      AND d.defaclnamespace = ANY (ARRAY[0::oid, t.relnamespace]) AND g.grantee <> t.relowner),
+      AND (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE
+  ),
+  'default_roles', (
+    SELECT jsonb_agg(DISTINCT CASE WHEN g.grantee <> 0 THEN pg_get_userbyid(g.grantee) END)
+    FROM pg_default_acl AS d
+    CROSS JOIN LATERAL aclexplode(d.defaclacl) AS g
+    WHERE d.defaclrole = t.relowner
+      AND d.defaclobjtype = 'S'
+      AND d.defaclnamespace = ANY (ARRAY[0::oid, t.relnamespace])
+      AND g.grantee <> t.relowner
+  ),
   'referring', (SELECT jsonb_agg(DISTINCT r.relation::int8) FROM referring AS r),
-  'publications', (SELECT jsonb_agg(DISTINCT p.pubname) FROM pg_publication AS p LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid
+  'publications', (
+    SELECT jsonb_agg(DISTINCT p.pubname)
+    FROM pg_publication AS p
+    LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid
     LEFT JOIN pg_publication_namespace AS z ON z.pnpubid = p.oid
-    WHERE p.puballtables OR r.prrelid = t.oid OR z.pnnspid = t.relnamespace)
+    WHERE p.puballtables OR r.prrelid = t.oid OR z.pnnspid = t.relnamespace
+  )
 )
-FROM target AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace
+FROM target AS t
+JOIN pg_namespace AS n ON n.oid = t.relnamespace

@@ -1,49 +1,83 @@
--- Functions that use sequences or take ids as integers: one jsonb, see src/adopt/mentions.rs. $1 has the oids of tables, $2 those of
--- sequences.
+-- Functions that use sequences or take ids as integers: one jsonb, see src/adopt/mentions.rs. $1 has the oids
+-- of tables, $2 those of sequences.
 WITH
-  -- A name as part of a regular expression: no part of a longer name.
-  name AS (SELECT c.oid, '(^|[^[:alnum:]_$])'
-      || regexp_replace(c.relname::text,
-        '([^[:alnum:]_])', '\\\1', 'g')
-      || '($|[^[:alnum:]_$])' AS pattern
+  -- The name of each relation as part of a regular expression, which no longer name matches.
+  name AS (
+    SELECT
+      c.oid,
+      '(^|[^[:alnum:]_$])'
+        || regexp_replace(c.relname::text, '([^[:alnum:]_])', '\\\1', 'g')
+        || '($|[^[:alnum:]_$])' AS pattern
     FROM pg_class AS c
-    WHERE c.oid = ANY ($1::oid[] || $2::oid[])),
-  pattern AS (SELECT
-      string_agg(CASE WHEN n.oid = ANY ($1::oid[]) THEN n.pattern END,
-        '|' ORDER BY n.pattern) AS tables,
-      string_agg(CASE WHEN n.oid = ANY ($2::oid[]) THEN n.pattern END,
-        '|' ORDER BY n.pattern) AS sequences,
+    WHERE c.oid = ANY ($1::oid[] || $2::oid[])
+  ),
+  -- Regular expressions for all tables, all sequences, and calls of the functions of sequences: one row.
+  pattern AS (
+    SELECT
+      string_agg(
+        CASE WHEN n.oid = ANY ($1::oid[]) THEN n.pattern END,
+        '|' ORDER BY n.pattern
+      ) AS tables,
+      string_agg(
+        CASE WHEN n.oid = ANY ($2::oid[]) THEN n.pattern END,
+        '|' ORDER BY n.pattern
+      ) AS sequences,
       '(^|[^[:alnum:]_$])(nextval|currval|lastval|setval)[[:space:]]*[(]' AS calls
-    FROM name AS n),
-  -- Functions of users, by their text: but for those of sessions, and those that no person has written. Any role can create a function of
-  -- 1 GB, which the search of all would fail at.
-  function AS (SELECT p.oid, p.oid::regprocedure::text AS name, p.proargtypes::oid[] AS types,
+    FROM name AS n
+  ),
+  -- The functions of users with their texts, without those of sessions and of extensions. Any role can create
+  -- a function of 1 GB, at which a search of all would fail.
+  function AS (
+    SELECT
+      p.oid,
+      p.oid::regprocedure::text AS name,
+      p.proargtypes::oid[] AS types,
       CASE WHEN p.prosqlbody IS NULL THEN p.prosrc ELSE pg_get_function_sqlbody(p.oid) END AS body
-    FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+    FROM pg_proc AS p
+    JOIN pg_namespace AS n ON n.oid = p.pronamespace
     WHERE p.prolang > 13
       AND octet_length(p.prosrc) <= 100000
       AND (p.prosqlbody IS NULL OR octet_length(p.prosqlbody::text) <= 1000000)
       AND NOT starts_with(n.nspname::text, 'pg_temp_')
       AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-      AND NOT EXISTS (SELECT FROM pg_depend AS e WHERE e.classid = p.tableoid
-        AND e.objid = p.oid AND e.deptype = 'e'))
+      AND NOT EXISTS (
+        SELECT
+        FROM pg_depend AS e
+        WHERE e.classid = p.tableoid AND e.objid = p.oid AND e.deptype = 'e'
+      )
+  )
 SELECT jsonb_build_object(
-  'functions', (SELECT jsonb_agg(f.name ORDER BY f.name) FROM function AS f, pattern AS p
+  'functions', (
+    SELECT jsonb_agg(f.name ORDER BY f.name)
+    FROM function AS f, pattern AS p
     WHERE cardinality($2::oid[]) > 0
-      AND (f.body ~* p.sequences OR f.body ~* p.calls AND f.body ~* p.tables)),
-  'narrow', (SELECT jsonb_agg(f.name ORDER BY f.name) FROM function AS f, pattern AS p
-    WHERE f.types && '{21,23,1005,1007}'::oid[] AND f.body ~* p.tables),
+      AND (f.body ~* p.sequences OR f.body ~* p.calls AND f.body ~* p.tables)
+  ),
+  'narrow', (
+    SELECT jsonb_agg(f.name ORDER BY f.name)
+    FROM function AS f, pattern AS p
+    WHERE f.types && '{21,23,1005,1007}'::oid[] AND f.body ~* p.tables
+  ),
   'pattern', (SELECT concat_ws('|', p.calls, p.sequences) FROM pattern AS p),
-  -- The view of pg_stat_statements, where the extension is installed, its library was loaded at the start, and the user may read it.
-  'view', (SELECT c.oid::int8 FROM pg_extension AS e
+  -- The view of pg_stat_statements, if the extension is installed, its library was loaded at the start, and
+  -- the user may read it.
+  'view', (
+    SELECT c.oid::int8
+    FROM pg_extension AS e
     JOIN pg_depend AS d ON d.refclassid = e.tableoid AND d.refobjid = e.oid AND d.deptype = 'e'
-    JOIN pg_class AS c ON c.tableoid = d.classid AND c.oid = d.objid AND c.relkind = 'v'
+    JOIN pg_class AS c ON c.tableoid = d.classid
+      AND c.oid = d.objid
+      AND c.relkind = 'v'
       AND c.relname = 'pg_stat_statements'
     JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE e.extname = 'pg_stat_statements'
       AND has_schema_privilege(n.oid, 'USAGE')
       AND has_table_privilege(c.oid, 'SELECT')
-      AND EXISTS (SELECT FROM pg_settings AS s WHERE s.name = 'pg_stat_statements.max'
-        AND s.vartype = 'integer')
-    LIMIT 1)
+      AND EXISTS (
+        SELECT
+        FROM pg_settings AS s
+        WHERE s.name = 'pg_stat_statements.max' AND s.vartype = 'integer'
+      )
+    LIMIT 1
+  )
 )
