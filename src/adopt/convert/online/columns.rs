@@ -1,5 +1,6 @@
-//! The statements on single columns: shadows, triggers, backfill, indexes, and foreign keys beside the old ones.
+//! The statements on single columns: shadows, triggers, indexes, and foreign keys beside the old ones.
 
+use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{Closure, ForeignKey, Index, Member};
 use crate::pg::catalog::sql;
 
@@ -30,121 +31,37 @@ impl Way {
     }
 }
 
-/// A statement of PL/pgSQL, in quotes that it does not have in it.
-pub fn block(text: &str) -> String {
-    let tags = (0..).map(|number| format!("$mint{number}$"));
-    let tag = tags
-        .into_iter()
-        .find(|tag| !text.contains(tag.as_str()))
-        .unwrap_or_default();
-    format!("DO {tag}\n{text}\n{tag}")
-}
-
-/// What a block keeps of a sequence.
-pub const STATE: &str = "last_value, is_called INTO STRICT last, called";
-
 /// The mode of nearly all that changes a table.
 pub const EXCLUSIVE: &str = "ACCESS EXCLUSIVE";
 
-/// Statements in one transaction that is short and gives up its locks early, again and again.
-///
-/// An attempt waits for autovacuum first, in a mode that no client waits behind: autovacuum gives way only after
-/// `deadlock_timeout`. For all tables together it then waits for less than that: a client that has one of them and waits for
-/// another gets no deadlock.
-///
-/// Whoever runs them, they have the privileges of the owner of the tables, whose triggers and constraints run.
-pub fn retried<'a>(
-    owner: &str,
-    mode: &str,
-    tables: impl IntoIterator<Item = &'a str>,
-    statements: &str,
-) -> String {
-    let variables = if statements.contains(STATE) {
-        "
-  last pg_catalog.int8;
-  called pg_catalog.bool;"
-    } else {
-        ""
+/// Returns the statements that create the function of the trigger. After the swap ids might not fit: then the shadow is null.
+pub fn function(member: &Member, way: Way) -> [String; 2] {
+    let range = match (way, member.old_type.as_deref().unwrap_or(&member.data_type)) {
+        (Way::Back, _) => None,
+        (Way::There, "smallint") => Some((i16::MIN.into(), i16::MAX.into())),
+        (Way::There, _) => Some((i32::MIN.into(), i32::MAX.into())),
     };
-    let tables: Vec<&str> = tables.into_iter().collect();
-    let locks: Vec<String> = tables.iter().map(|table| format!(
-        "      PERFORM pg_catalog.set_config('lock_timeout', pg_catalog.int4larger(1, 500 OPERATOR(pg_catalog.-) (1000 OPERATOR(pg_catalog.*) pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began))::pg_catalog.int4)::pg_catalog.text, true);
-      LOCK TABLE {table} IN {mode} MODE;"
-    )).collect();
-    block(&format!(
-        "DECLARE
-  vacuum pg_catalog.text := (SELECT (pg_catalog.int4smaller(s.setting::pg_catalog.int4, 2147483147) OPERATOR(pg_catalog.+) 500)::pg_catalog.text FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'deadlock_timeout');
-  began pg_catalog.timestamptz;{variables}
-BEGIN
-  SET LOCAL ROLE {owner};
-  FOR attempt IN 1..120 LOOP
-    BEGIN
-      PERFORM pg_catalog.set_config('lock_timeout', vacuum, true);
-      LOCK TABLE {} IN SHARE UPDATE EXCLUSIVE MODE;
-      began := pg_catalog.clock_timestamp();
-{}
-{statements}
-      RETURN;
-    EXCEPTION WHEN lock_not_available THEN
-      RAISE NOTICE 'attempt % has not got its locks', attempt;
-    END;
-    PERFORM pg_catalog.pg_sleep(0.5);
-  END LOOP;
-  RAISE EXCEPTION 'could not obtain locks' USING ERRCODE = 'lock_not_available';
-END",
-        tables.join(", "),
-        locks.join("\n")
-    ))
-}
-
-/// A statement that waits for no lock of clients, with the privileges of the owner of its table.
-pub fn as_owner(owner: &str, statement: &str) -> String {
-    block(&format!(
-        "BEGIN
-  SET LOCAL ROLE {owner};
-  {statement};
-END"
-    ))
-}
-
-/// The function that keeps the shadow equal. After the swap ids may not fit: then the shadow is null.
-pub fn function(member: &Member, way: Way) -> String {
-    let (column, shadow) = (member.quoted_name(), way.kept(member));
-    let (column, shadow) = match way {
-        // What is kept after the way there is narrower.
-        Way::There => {
-            let kept = member.old_type.as_deref().unwrap_or(&member.data_type);
-            let (least, most) = if kept == "smallint" {
-                (i64::from(i16::MIN), i64::from(i16::MAX))
-            } else {
-                (i64::from(i32::MIN), i64::from(i32::MAX))
-            };
-            let fits = format!(
-                "CASE WHEN NEW.{column} OPERATOR(pg_catalog.>=) '{least}'::pg_catalog.int8 AND NEW.{column} OPERATOR(pg_catalog.<=) '{most}'::pg_catalog.int8 THEN NEW.{column} END"
-            );
-            (fits, shadow)
-        }
-        Way::Back => (format!("NEW.{column}"), shadow),
-    };
-    let body = format!("BEGIN NEW.{shadow} := {column}; RETURN NEW; END");
+    let body = sql::literal(&blocks::copy(member, &way.kept(member), range));
     let (name, owner) = (member.function(), member.quoted_owner());
-    // Whatever role has made a function of that name, or runs the script.
-    format!(
-        "CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS {};
-      ALTER FUNCTION {name}() OWNER TO {owner}",
-        sql::literal(&body)
-    )
+    [
+        format!(
+            "CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS {body}"
+        ),
+        // Another role may have a function of that name, or run the script.
+        format!("ALTER FUNCTION {name}() OWNER TO {owner}"),
+    ]
 }
 
-/// The trigger, which fires last, and for replicated rows as well.
-pub fn trigger(member: &Member) -> String {
+/// Returns the statements that create the trigger, which fires last, and for replicated rows as well.
+pub fn trigger(member: &Member) -> [String; 2] {
     let (name, table) = (member.trigger(), member.quoted_table());
-    format!(
-        "CREATE TRIGGER {name} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {}();
-      {}",
-        member.function(),
-        enable(member)
-    )
+    [
+        format!(
+            "CREATE TRIGGER {name} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {}()",
+            member.function()
+        ),
+        enable(member),
+    ]
 }
 
 pub fn enable(member: &Member) -> String {
@@ -152,98 +69,15 @@ pub fn enable(member: &Member) -> String {
     format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
 }
 
-/// Whether a shadow is as its column, in a table that may have an alias.
-fn is_equal(member: &Member, shadow: &str, alias: &str) -> String {
-    let column = format!("{alias}{}", member.quoted_name());
-    let equal =
-        format!("{alias}{shadow} IS NOT NULL AND {alias}{shadow} OPERATOR(pg_catalog.=) {column}");
-    if member.not_null {
-        // In this form it spares SET NOT NULL the scan.
-        equal
-    } else {
-        format!("CASE WHEN {column} IS NULL THEN {alias}{shadow} IS NULL ELSE {equal} END")
-    }
-}
-
-/// Of the block of the backfill.
-const LABEL: &str = "<<fill>>";
-
-/// Fills the shadow in short transactions, which skip rows that others have locked and come back for them. Variables and
-/// columns have their block or table before them: the table may have columns of the same names.
-pub fn backfill(member: &Member) -> String {
-    let (table, column, shadow) = (
-        member.quoted_table(),
-        member.quoted_name(),
-        member.new_name(),
-    );
-    let (literal, owner) = (sql::literal(&table), member.quoted_owner());
-    let missing = format!("NOT ({})", is_equal(member, &shadow, "t."));
-    let tid = |page: &str| {
-        format!("pg_catalog.format('(%s,0)'::pg_catalog.text, {page})::pg_catalog.tid")
-    };
-    let (first, end) = (
-        tid("fill.page"),
-        tid("fill.page OPERATOR(pg_catalog.+) 10::pg_catalog.int8"),
-    );
-    let shown = table.replace('\'', "''").replace('%', "%%");
-    block(&format!(
-        "{LABEL}
-DECLARE
-  pages pg_catalog.int8 := pg_catalog.pg_relation_size({literal}::pg_catalog.regclass) OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size'::pg_catalog.text)::pg_catalog.int8;
-  tenth pg_catalog.int8 := pages OPERATOR(pg_catalog./) 10::pg_catalog.int8;
-  page pg_catalog.int8;
-  shown pg_catalog.int8;
-  locked pg_catalog.tid[];
-  written pg_catalog.int8;
-BEGIN
-  LOOP
-    page := 0;
-    shown := tenth;
-    WHILE page OPERATOR(pg_catalog.<=) pages LOOP
-      SET LOCAL ROLE {owner};
-      locked := ARRAY(
-        SELECT t.ctid FROM {table} AS t
-        WHERE t.ctid OPERATOR(pg_catalog.>=) {first}
-          AND t.ctid OPERATOR(pg_catalog.<) {end}
-          AND {missing}
-        FOR NO KEY UPDATE SKIP LOCKED);
-      UPDATE {table} AS t SET {shadow} = t.{column} WHERE t.ctid OPERATOR(pg_catalog.=) ANY (fill.locked);
-      GET DIAGNOSTICS written = ROW_COUNT;
-      IF written OPERATOR(pg_catalog.<) pg_catalog.cardinality(locked) THEN
-        RAISE EXCEPTION '{shown}: % of % rows were not updated', pg_catalog.cardinality(locked) OPERATOR(pg_catalog.-) written, pg_catalog.cardinality(locked)
-          USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A trigger has suppressed the update.',
-            HINT = 'Disable the trigger until the swap, and run mint.convert_plan() again.';
-      END IF;
-      COMMIT;
-      page := page OPERATOR(pg_catalog.+) 10::pg_catalog.int8;
-      IF page OPERATOR(pg_catalog.>) shown THEN
-        shown := page OPERATOR(pg_catalog.+) tenth;
-        RAISE NOTICE '{shown}: % of % pages', page, pages;
-      END IF;
-    END LOOP;
-    SET LOCAL ROLE {owner};
-    EXIT WHEN NOT EXISTS (SELECT FROM {table} AS t WHERE {missing});
-    COMMIT;
-    PERFORM pg_catalog.pg_sleep(0.5);
-  END LOOP;
-END"
-    ))
-}
-
 /// Adds the check that the shadow is as its column.
 pub fn check(member: &Member, way: Way) -> String {
+    let table = member.quoted_table();
     let add = format!(
-        "      ALTER TABLE {} ADD CONSTRAINT {} CHECK ({}) NOT VALID;",
-        member.quoted_table(),
+        "ALTER TABLE {table} ADD CONSTRAINT {} CHECK ({}) NOT VALID",
         member.check_name(),
-        is_equal(member, &way.shadow(member), "")
+        blocks::equality(member, &way.shadow(member), "")
     );
-    retried(
-        &member.quoted_owner(),
-        EXCLUSIVE,
-        [member.quoted_table().as_str()],
-        &add,
-    )
+    blocks::retried(&member.quoted_owner(), EXCLUSIVE, &[&table], &[add])
 }
 
 /// The name of the index that takes the place of another.
@@ -327,7 +161,7 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
     };
     let (table, to) = (closure.table(key.relation), closure.table(key.to));
     let add = format!(
-        "      ALTER TABLE {table} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {to} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT {};",
+        "ALTER TABLE {table} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {to} ({}){} ON UPDATE {} ON DELETE {}{only}{} NOT {}",
         successor_key(key),
         names(key.relation, &key.numbers),
         names(key.to, &key.to_numbers),
@@ -341,12 +175,8 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
         timing(key.deferrable, key.deferred),
         if key.is_enforced { "VALID" } else { "ENFORCED" }
     );
-    retried(
-        &closure.quoted_owner(),
-        "SHARE ROW EXCLUSIVE",
-        key_tables(closure, key),
-        &add,
-    )
+    let (owner, tables) = (closure.quoted_owner(), key_tables(closure, key));
+    blocks::retried(&owner, "SHARE ROW EXCLUSIVE", &tables, &[add])
 }
 
 /// The tables of a foreign key, as a DELETE that cascades takes its locks: ALTER TABLE takes them in the other order, and

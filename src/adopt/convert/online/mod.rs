@@ -5,6 +5,7 @@
 //! the old ones; one short transaction swaps all. The column of before becomes the shadow, so that the way back is the same
 //! way. What is done is read from the catalogs: a plan is what is left, after a break as well.
 
+mod blocks;
 pub mod closure;
 mod columns;
 mod obstacles;

@@ -3,6 +3,7 @@
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
 use crate::adopt::convert::checks;
+use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{Closure, Member, Stale};
 use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
 use crate::adopt::convert::online::swap::{self, Part};
@@ -37,7 +38,7 @@ pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
         .changed()
         .filter(|member| member.filled != Some(true))
     {
-        left.push(rewriting("backfill", member, columns::backfill(member)));
+        left.push(rewriting("backfill", member, blocks::backfill(member)));
     }
     build(closure, Way::There, &mut left);
     let mut rows = notes(closure);
@@ -131,51 +132,47 @@ fn rewriting(phase: &'static str, member: &Member, command: String) -> Row {
     }
 }
 
-/// The shadow and its trigger, together: a column without the trigger is not a shadow.
+/// Returns the step that makes the shadow and its trigger together: a column without the trigger is not a shadow.
 fn prepare(member: &Member) -> Option<Row> {
     let table = member.quoted_table();
     let statements = if member.new_type.is_none() {
-        format!(
-            "      ALTER TABLE {table} ADD COLUMN {} pg_catalog.int8;
-      {};
-      {};",
-            member.new_name(),
-            columns::function(member, Way::Back),
-            columns::trigger(member)
-        )
+        let shadow = member.new_name();
+        let mut statements = vec![format!(
+            "ALTER TABLE {table} ADD COLUMN {shadow} pg_catalog.int8"
+        )];
+        statements.extend(columns::function(member, Way::Back));
+        statements.extend(columns::trigger(member));
+        statements
     } else if !member.is_copied {
-        format!("      {};", columns::enable(member))
+        vec![columns::enable(member)]
     } else {
         return None;
     };
+    let command = blocks::retried(
+        &member.quoted_owner(),
+        columns::EXCLUSIVE,
+        &[&table],
+        &statements,
+    );
     Some(
-        exclusive(
-            "prepare",
-            &table,
-            columns::retried(
-                &member.quoted_owner(),
-                columns::EXCLUSIVE,
-                [table.as_str()],
-                &statements,
-            ),
-        )
-        .noting("From now on each row that is written has its shadow."),
+        exclusive("prepare", &table, command)
+            .noting("From now on each row that is written has its shadow."),
     )
 }
 
 /// The note of what drops such.
 const LEFT: &str = "What a break or a restore has left.";
 
-fn drop_key(closure: &Closure, table: &str, tables: Vec<&str>, name: &str) -> String {
+fn drop_key(closure: &Closure, table: &str, tables: &[&str], name: &str) -> String {
     let name = sql::quoted_exactly(name);
-    let drop = format!("      ALTER TABLE {table} DROP CONSTRAINT {name};");
-    columns::retried(&closure.quoted_owner(), columns::EXCLUSIVE, tables, &drop)
+    let drop = format!("ALTER TABLE {table} DROP CONSTRAINT {name}");
+    blocks::retried(&closure.quoted_owner(), columns::EXCLUSIVE, tables, &[drop])
 }
 
 /// Drops a foreign key that a break or a restore has left.
 fn drop_stale_key(closure: &Closure, stale: &Stale) -> String {
     let table = closure.table(stale.relation);
-    drop_key(closure, table, vec![table], &stale.name)
+    drop_key(closure, table, &[table], &stale.name)
 }
 
 /// Drops what a break or a restore has left.
@@ -251,7 +248,7 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
 
 fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> Row {
     let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
-    let command = columns::as_owner(&closure.quoted_owner(), &validate);
+    let command = blocks::as_owner(&closure.quoted_owner(), &validate);
     let row = Row::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
     Row {
         bytes,
@@ -312,15 +309,13 @@ fn cleanup(parts: &[Part<'_>]) -> Vec<Row> {
 
 fn drop_shadow(member: &Member, shadow: &str) -> Row {
     let table = member.quoted_table();
-    let drop = format!(
-        "      DROP TRIGGER IF EXISTS {} ON {table};
-      DROP FUNCTION IF EXISTS {}();
-      ALTER TABLE {table} DROP COLUMN IF EXISTS {shadow};",
-        member.trigger(),
-        member.function()
-    );
+    let drop = [
+        format!("DROP TRIGGER IF EXISTS {} ON {table}", member.trigger()),
+        format!("DROP FUNCTION IF EXISTS {}()", member.function()),
+        format!("ALTER TABLE {table} DROP COLUMN IF EXISTS {shadow}"),
+    ];
     let owner = member.quoted_owner();
-    let drop = columns::retried(&owner, columns::EXCLUSIVE, [table.as_str()], &drop);
+    let drop = blocks::retried(&owner, columns::EXCLUSIVE, &[&table], &drop);
     exclusive("cleanup", &table, drop).noting("There is no way back afterwards.")
 }
 
@@ -332,7 +327,7 @@ fn abandon(closure: &Closure) -> Vec<Row> {
         let drop = drop_key(
             closure,
             table,
-            columns::key_tables(closure, key),
+            &columns::key_tables(closure, key),
             &successor_key(key),
         );
         rows.push(exclusive("cleanup", table, drop));

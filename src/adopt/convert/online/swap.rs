@@ -1,5 +1,6 @@
 //! The swap: one transaction in which shadows and columns change places, with all that hangs on them.
 
+use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{Closure, Index, Member};
 use crate::adopt::convert::online::columns::{self, Way, successor, successor_key, timing};
 use crate::adopt::convert::steps;
@@ -9,14 +10,9 @@ use crate::pg::catalog::sql;
 /// A column and what is read of it as a column that draws from a sequence.
 pub type Part<'a> = (&'a Member, Table);
 
-/// The swap, which is tried again until it has all its locks at once.
-///
-/// Under the locks it asks for the plan again: nothing but the swap may be left, as somebody may have created an index or a
-/// foreign key since, or an earlier step may have failed.
+/// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> String {
-    let mut lines = vec![format!(
-        "IF EXISTS (SELECT FROM {plan} AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF"
-    )];
+    let mut lines = vec![blocks::refuse_unready(plan)];
     for key in &closure.keys {
         let name = sql::quoted_exactly(&key.name);
         lines.push(format!(
@@ -45,16 +41,8 @@ pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Stri
             &mut lines,
         );
     }
-    let body: String = lines
-        .iter()
-        .map(|line| format!("      {line};\n"))
-        .collect();
-    columns::retried(
-        &closure.quoted_owner(),
-        columns::EXCLUSIVE,
-        tables(closure),
-        body.trim_end(),
-    )
+    let owner = closure.quoted_owner();
+    blocks::retried(&owner, columns::EXCLUSIVE, &tables(closure), &lines)
 }
 
 /// All tables that the swap locks, the column's own first.
@@ -138,7 +126,7 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
     lines.push(format!("DROP TRIGGER {} ON {table}", member.trigger()));
     if let Some(sequence) = identity {
         let name = sequence.rules.quoted();
-        lines.push(format!("SELECT {} FROM {name}", columns::STATE));
+        lines.push(format!("SELECT {} FROM {name}", blocks::STATE));
         lines.push(format!("{alter} ALTER COLUMN {column} DROP IDENTITY"));
     }
     if member.default.is_some() {
@@ -184,8 +172,8 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
         comment(&object, member.comment.as_deref(), lines);
         lines.push(format!("COMMENT ON COLUMN {table}.{kept} IS NULL"));
     }
-    lines.push(columns::function(member, way));
-    lines.push(columns::trigger(member));
+    lines.extend(columns::function(member, way));
+    lines.extend(columns::trigger(member));
 }
 
 fn restore_identity(member: &Member, of: &Table, sequence: &Sequence, lines: &mut Vec<String>) {

@@ -1,0 +1,124 @@
+//! The PL/pgSQL of the script: the files of sql/adopt/script, with their marks filled.
+
+use crate::adopt::convert::online::closure::Member;
+use crate::pg::catalog::sql;
+
+const RETRIED: &str = include_str!("../../../../sql/adopt/script/retried.sql");
+const LOCK: &str = include_str!("../../../../sql/adopt/script/lock.sql");
+const AS_OWNER: &str = include_str!("../../../../sql/adopt/script/as_owner.sql");
+const COPY: &str = include_str!("../../../../sql/adopt/script/copy.sql");
+const COPY_IF_IT_FITS: &str = include_str!("../../../../sql/adopt/script/copy_if_it_fits.sql");
+const BACKFILL: &str = include_str!("../../../../sql/adopt/script/backfill.sql");
+const REFUSE_UNREADY: &str = include_str!("../../../../sql/adopt/script/refuse_unready.sql");
+
+/// Fills the marks of a text, like `$table$`, but for its head, which ends with an empty line. The mark `$block$` becomes a
+/// quote that is nowhere else in the text. A value that looks like a mark stays.
+fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let text = text.split_once("\n\n").map_or(text, |(_, text)| text);
+    let filled = |quote: &str| -> String {
+        let parts = text.trim_end().split('$').enumerate();
+        let parts = parts.map(|(place, part)| match (place % 2, part) {
+            (0, plain) => plain,
+            (_, "block") => quote,
+            (_, mark) => {
+                let found = values.iter().find(|(name, _)| *name == mark);
+                found.map_or("", |(_, value)| value)
+            }
+        });
+        parts.collect()
+    };
+    let body = filled("");
+    let mut quotes = (0..).map(|number| format!("$mint{number}$"));
+    let free = quotes.find(|quote| !body.contains(quote.as_str()));
+    filled(&free.unwrap_or_default())
+}
+
+/// What a block keeps of a sequence.
+pub const STATE: &str = "last_value, is_called INTO STRICT last, called";
+
+/// Returns statements that are attempted until they have their locks, with the privileges of the owner of the tables,
+/// whose triggers and constraints run: by any role that runs the script.
+pub fn retried(owner: &str, mode: &str, tables: &[&str], statements: &[String]) -> String {
+    let keeps_state = statements.iter().any(|statement| statement.contains(STATE));
+    let variables = if keeps_state {
+        "\n  last pg_catalog.int8;\n  called pg_catalog.bool;"
+    } else {
+        ""
+    };
+    let locks = tables
+        .iter()
+        .map(|table| fill(LOCK, &[("table", table), ("mode", mode)]));
+    let statements = statements
+        .iter()
+        .map(|statement| format!("      {statement};"));
+    fill(
+        RETRIED,
+        &[
+            ("variables", variables),
+            ("owner", owner),
+            ("tables", &tables.join(", ")),
+            ("locks", &locks.collect::<Vec<_>>().join("\n")),
+            ("statements", &statements.collect::<Vec<_>>().join("\n")),
+        ],
+    )
+}
+
+/// Returns a statement that waits for no lock of clients, with the privileges of the owner of its table.
+pub fn as_owner(owner: &str, statement: &str) -> String {
+    fill(AS_OWNER, &[("owner", owner), ("statement", statement)])
+}
+
+/// Returns the body of the trigger's function: `shadow` takes the values of the column, those from `least` to `most` alone
+/// if it is narrower.
+pub fn copy(member: &Member, shadow: &str, range: Option<(i64, i64)>) -> String {
+    let column = member.quoted_name();
+    let (text, (least, most)) = match range {
+        None => (COPY, (0, 0)),
+        Some(range) => (COPY_IF_IT_FITS, range),
+    };
+    fill(
+        text,
+        &[
+            ("shadow", shadow),
+            ("column", &column),
+            ("least", &least.to_string()),
+            ("most", &most.to_string()),
+        ],
+    )
+}
+
+/// Returns the condition that a shadow is as its column, in a table that may have an alias.
+pub fn equality(member: &Member, shadow: &str, alias: &str) -> String {
+    let column = format!("{alias}{}", member.quoted_name());
+    let equal =
+        format!("{alias}{shadow} IS NOT NULL AND {alias}{shadow} OPERATOR(pg_catalog.=) {column}");
+    if member.not_null {
+        // In this form it spares SET NOT NULL the scan.
+        equal
+    } else {
+        format!("CASE WHEN {column} IS NULL THEN {alias}{shadow} IS NULL ELSE {equal} END")
+    }
+}
+
+/// Returns the block that fills a shadow.
+pub fn backfill(member: &Member) -> String {
+    let table = member.quoted_table();
+    let shadow = member.new_name();
+    fill(
+        BACKFILL,
+        &[
+            ("table", &table),
+            ("literal", &sql::literal(&table)),
+            ("shown", &table.replace('\'', "''").replace('%', "%%")),
+            ("owner", &member.quoted_owner()),
+            ("column", &member.quoted_name()),
+            ("shadow", &shadow),
+            ("equal", &equality(member, &shadow, "t.")),
+        ],
+    )
+}
+
+/// Returns the statement that refuses the swap unless nothing else is left of the plan.
+pub fn refuse_unready(plan: &str) -> String {
+    fill(REFUSE_UNREADY, &[("plan", plan)])
+}
