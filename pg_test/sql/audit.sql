@@ -105,6 +105,13 @@ CREATE TABLE thing (id objectid PRIMARY KEY DEFAULT objectid());
 INSERT INTO thing VALUES (objectid_min('2070-01-01')), (objectid());
 SELECT * FROM mint.audit('thing', 'id');
 
+CREATE TABLE numbered (id uuid PRIMARY KEY DEFAULT uuid_v2('person', 7), ulid text DEFAULT ulid(), typeid text DEFAULT typeid('user', uuid_v7()));
+INSERT INTO numbered SELECT FROM generate_series(1, 1);
+INSERT INTO numbered VALUES (uuid_v4());
+SELECT * FROM mint.audit('numbered', 'id');
+SELECT * FROM mint.audit('numbered', 'ulid');
+SELECT * FROM mint.audit('numbered', 'typeid');
+
 -- A large table is sampled; the largest id is that of the index. Partitions count together.
 CREATE TABLE large (id bigserial PRIMARY KEY, filler text);
 INSERT INTO large SELECT g, repeat('x', 100) FROM generate_series(1, 20000) g;

@@ -67,6 +67,14 @@ CREATE DOMAIN inner_key AS bigint; CREATE DOMAIN outer_key AS inner_key;
 CREATE TABLE of_domain (id outer_key PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter'));
 SELECT relation, type_name, kind, layout FROM mint.inventory() WHERE relation = 'of_domain'::regclass;
 
+-- Every generator, in casts as well; what only computes with one is another default.
+CREATE TABLE made (
+    v2 uuid DEFAULT uuid_v2('person', 7), legacy objectid DEFAULT objectid_legacy(), ulid text DEFAULT ulid(),
+    typeid varchar(90) DEFAULT typeid('user', uuid_v7()), hex text DEFAULT objectid()::text, v7 varchar(40) DEFAULT (uuid_v7())::text,
+    narrow int DEFAULT snowflake_next_id('5', 'twitter'), key outer_key DEFAULT snowflake_next(layout => 'leaf'), named bigint DEFAULT snowflake_next_id(layout => 'leaf', shard => 5),
+    variable bigint DEFAULT snowflake_next_id(5, lower('LEAF')::snowflake_layout), computed bigint DEFAULT snowflake_next_id(5) + 1);
+SELECT column_name, kind, layout FROM mint.inventory() WHERE relation = 'made'::regclass;
+
 -- Rows are read only where the caller may read them all.
 CREATE ROLE mint_reader;
 GRANT USAGE ON SCHEMA shop TO mint_reader;

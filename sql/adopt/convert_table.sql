@@ -64,6 +64,7 @@ WITH RECURSIVE
       a.attnum,
       a.attidentity,
       pg_get_expr(d.adbin, d.adrelid) AS expression,
+      CASE WHEN octet_length(d.adbin::text) <= 8192 THEN d.adbin::text END AS tree,
       d.oid AS adoid
     FROM member AS m
     JOIN pg_class AS c ON c.oid = m.oid
@@ -158,7 +159,8 @@ SELECT jsonb_build_object(
     'type_modifier', t.atttypmod,
     'identity', t.attidentity::text,
     'generated', t.attgenerated::text,
-    'default', (SELECT x.expression FROM columns AS x WHERE x.depth = 0)
+    'default', (SELECT x.expression FROM columns AS x WHERE x.depth = 0),
+    'tree', (SELECT x.tree FROM columns AS x WHERE x.depth = 0)
   ) END,
   'below', (
     SELECT jsonb_agg(

@@ -32,8 +32,8 @@ impl Statement {
     }
 }
 
-#[derive(Deserialize)]
-struct Found {
+#[derive(Default, Deserialize)]
+struct MentionsRow {
     #[serde(deserialize_with = "list")]
     functions: Vec<String>,
     #[serde(deserialize_with = "list")]
@@ -48,22 +48,16 @@ impl Mentions {
     /// Searches for tables and for sequences, by their oids.
     pub fn find(tables: Vec<pg_sys::Oid>, sequences: Vec<pg_sys::Oid>) -> Self {
         let draws = !sequences.is_empty();
-        let text = sql::ask_with::<JsonText>(
-            include_str!("../../sql/adopt/mentions.sql"),
-            &[tables.into(), sequences.into()],
-        );
-        let Found {
-            functions,
-            narrow,
-            pattern,
-            view,
-        } = read(text.as_ref().map_or("{}", |text| &text.0));
-        let statements = view
+        let query = include_str!("../../sql/adopt/mentions.sql");
+        let found = sql::read_now::<MentionsRow>(query, &[tables.into(), sequences.into()]);
+        let found = found.unwrap_or_default();
+        let statements = found
+            .view
             .filter(|_| draws)
-            .map_or_else(Vec::new, |view| statements(view.into(), pattern));
+            .map_or_else(Vec::new, |view| statements(view.into(), found.pattern));
         Self {
-            functions,
-            narrow,
+            functions: found.functions,
+            narrow: found.narrow,
             statements,
         }
     }

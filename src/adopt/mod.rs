@@ -1,8 +1,8 @@
 //! Adoption: from the keys that tables have to ids of this extension, and back.
 
 pub mod audit;
+pub mod catalog;
 pub mod convert;
-pub mod default;
 pub mod inventory;
 pub mod mentions;
 pub mod partition;

@@ -1,6 +1,5 @@
-//! What can be computed of existing tables: what their defaults call, what their ids look like, and the bounds of their partitions.
+//! What can be computed of existing tables: what their ids look like, and the bounds of their partitions.
 
-pub mod call;
 pub mod evidence;
 pub mod keys;
 pub mod partition;

@@ -2,6 +2,5 @@
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod calls;
 mod evidence;
 mod partitions;

@@ -1,9 +1,9 @@
 //! Findings of columns that draw from a sequence.
 
-use crate::adopt::audit::findings::{Finding, Severity};
+use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
-use crate::adopt::default::Generator;
-use crate::adopt::inventory::columns::Source;
+use crate::adopt::catalog::column::Source;
+use crate::adopt::catalog::default::IdKind;
 use crate::adopt::inventory::usage::{largest, last_value};
 use crate::adopt::mentions::{Mentions, Statement};
 use crate::pg::catalog::sql;
@@ -19,13 +19,17 @@ pub fn largest_id(subject: &Subject, below: i64) -> Option<i64> {
     if subject.ids.is_whole {
         return seen;
     }
-    seen.max(subject.ids.largest_by_index(subject.base_type, below))
+    seen.max(
+        subject
+            .ids
+            .largest_by_index(subject.column.base_type, below),
+    )
 }
 
 /// Notes what uses the sequence of a column, or takes its ids as integers where they are not.
-pub fn check_mentions(subject: &Subject, source: Option<&Source>, found: &mut Vec<Finding>) {
-    let sequences = source.map(|source| source.sequence);
-    let mentions = Mentions::find(vec![subject.table], sequences.into_iter().collect());
+pub fn check_mentions(subject: &Subject, found: &mut Vec<Finding>) {
+    let sequences = subject.column.source.iter().map(|source| source.sequence);
+    let mentions = Mentions::find(vec![subject.column.table], sequences.collect());
     let mut add = |severity, finding, list: Vec<String>| {
         if !list.is_empty() {
             let evidence = format!("{}.", list.join("; "));
@@ -43,7 +47,8 @@ pub fn check_mentions(subject: &Subject, source: Option<&Source>, found: &mut Ve
         "statements use sequences",
         statements.collect(),
     );
-    let is_wide = matches!(subject.generator, Some(Generator::Snowflake { .. }))
+    let generated = subject.generated.as_ref();
+    let is_wide = generated.is_some_and(|generated| generated.kind == IdKind::Snowflake)
         || subject.numbers().iter().any(|&id| id > i64::from(i32::MAX));
     if is_wide {
         add(
@@ -57,15 +62,15 @@ pub fn check_mentions(subject: &Subject, source: Option<&Source>, found: &mut Ve
 /// Checks the sequence of a column.
 pub fn check(subject: &Subject, source: &Source, found: &mut Vec<Finding>) {
     let sequence = sql::exact_name_of(source.sequence);
-    let limit = largest(subject.base_type);
+    let limit = largest(subject.column.base_type);
     if source.increment > 0
         && source.max < limit
         && source.max >= i64::from(i16::MAX)
-        && subject.base_type == pg_sys::INT8OID
+        && subject.column.base_type == pg_sys::INT8OID
     {
         let evidence = format!(
             "Sequence {sequence} ends at {}, and the column is of type {}.",
-            source.max, subject.type_name
+            source.max, subject.column.type_name
         );
         found.push(
             Finding::new(
@@ -73,7 +78,7 @@ pub fn check(subject: &Subject, source: &Source, found: &mut Vec<Finding>) {
                 "sequence ends before its column",
                 evidence,
             )
-            .mended_by(format!(
+            .corrected_by(format!(
                 "ALTER SEQUENCE {sequence} AS bigint MAXVALUE {limit};"
             )),
         );
@@ -95,7 +100,7 @@ pub fn check(subject: &Subject, source: &Source, found: &mut Vec<Finding>) {
         found.push(if limit == i64::MAX {
             finding
         } else {
-            finding.mended_by(subject.alter("TYPE bigint"))
+            finding.corrected_by(subject.alter("TYPE bigint"))
         });
     }
     // After a conversion to snowflakes and back, the largest id of all is not the counter's.
@@ -105,7 +110,7 @@ pub fn check(subject: &Subject, source: &Source, found: &mut Vec<Finding>) {
         let finding = Finding::new(Severity::Error, "sequence is behind the ids", evidence);
         // At its end it returns nothing more, and beyond it cannot be set.
         found.push(if max < end {
-            finding.mended_by(format!(
+            finding.corrected_by(format!(
                 "SELECT pg_catalog.setval({}, {max});",
                 sql::literal(&sequence)
             ))

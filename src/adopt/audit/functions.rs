@@ -1,11 +1,9 @@
 //! The audit as an SQL function.
 
-use crate::adopt::audit::findings::{Finding, Severity};
+use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::audit::{counters, generated, references, times};
-use crate::adopt::default::{Generator, Generators};
-use crate::adopt::inventory::columns::sources;
-use crate::pg::catalog::sql;
+use crate::adopt::catalog::default::{Generated, IdKind};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::required;
@@ -16,11 +14,11 @@ use mint_core::adopt::evidence::{Numbers, of_numbers};
 use pgrx::prelude::*;
 
 /// Returns what is wrong, or about to go wrong, with the ids of a column: the worst first, each with the numbers that show it,
-/// and with the statement that mends it where there is a safe one. Nothing is changed.
+/// and with the statement that corrects it where there is a safe one. Nothing is changed.
 ///
 /// - **Sampling**: of a large table about 10,000 rows of 1,000 blocks are read, and a finding says so. The largest id is that
 ///   of an index.
-/// - **Layout**: the given one, or that of the default, or that of which the ids look.
+/// - **Layout**: the given one, or else that of the default, or else the one that the ids look like.
 #[pg_extern(sql = false)]
 fn audit(
     relation: Option<Regclass>,
@@ -38,10 +36,8 @@ fn audit(
     let table = required(relation, "relation").0;
     let column = required(column_name, "column_name").0;
     let given = layout.map(|layout| *layout.layout());
-    let shown = sql::name_of(table);
-    let generators = Generators::find();
-    let subject = Subject::read(table, &shown, &column, &generators);
-    let mut found = findings(&subject, given, &generators);
+    let subject = Subject::read(table, &column);
+    let mut found = findings(&subject, given);
     found.sort_by_key(|finding| finding.severity);
     TableIterator::new(found.into_iter().map(|finding| {
         (
@@ -53,17 +49,15 @@ fn audit(
     }))
 }
 
-fn findings(subject: &Subject, given: Option<Layout>, generators: &Generators) -> Vec<Finding> {
+fn findings(subject: &Subject, given: Option<Layout>) -> Vec<Finding> {
     let mut found = Vec::new();
     generated::check(subject, given.as_ref(), &mut found);
-    references::check(subject, generators, &mut found);
-    let sources = sources();
-    let source = sources.get(&(subject.table, subject.number));
-    if let Some(source) = source {
+    references::check(subject, &mut found);
+    if let Some(source) = &subject.column.source {
         counters::check(subject, source, &mut found);
     }
-    counters::check_mentions(subject, source, &mut found);
-    match subject.base_type {
+    counters::check_mentions(subject, &mut found);
+    match subject.column.base_type {
         pg_sys::INT8OID => {
             if let Some(layout) = layout_of(subject, given) {
                 generated::check_end(&layout, &mut found);
@@ -74,7 +68,7 @@ fn findings(subject: &Subject, given: Option<Layout>, generators: &Generators) -
             }
         }
         pg_sys::UUIDOID => times::check_uuids(subject, &mut found),
-        other if other == generators.objectid => times::check_objectids(subject, &mut found),
+        other if other == subject.home.objectid => times::check_objectids(subject, &mut found),
         _ => {}
     }
     if let Some(why) = subject.ids.unread {
@@ -91,8 +85,12 @@ fn findings(subject: &Subject, given: Option<Layout>, generators: &Generators) -
 
 /// Returns the layout of a bigint: the given one, that of the default, or that of which the ids look; none of a counter.
 fn layout_of(subject: &Subject, given: Option<Layout>) -> Option<Layout> {
-    let made = match &subject.generator {
-        Some(Generator::Snowflake { layout, .. }) => *layout,
+    let made = match &subject.generated {
+        Some(Generated {
+            kind: IdKind::Snowflake,
+            layout,
+            ..
+        }) => *layout,
         Some(_) => return given,
         None => None,
     };

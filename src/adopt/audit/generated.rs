@@ -1,8 +1,8 @@
 //! Findings of a default that generates ids, before any id is looked at.
 
-use crate::adopt::audit::findings::{Finding, Severity};
+use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
-use crate::adopt::default::Generator;
+use crate::adopt::catalog::default::IdKind;
 use crate::pg::machine::clock;
 use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Micros};
@@ -12,14 +12,17 @@ const YEAR: Micros = 365 * 86_400_000_000;
 
 /// Checks what a default generates against its column and its layout.
 pub fn check(subject: &Subject, given: Option<&Layout>, found: &mut Vec<Finding>) {
-    let default = subject.default.as_deref().unwrap_or_default();
-    match &subject.generator {
-        Some(Generator::Snowflake { layout, shard }) => {
+    let Some(generated) = &subject.generated else {
+        return;
+    };
+    let default = subject.default();
+    match generated.kind {
+        IdKind::Snowflake => {
             check_type(subject, default, found);
-            if let (Some(layout), Some(shard)) = (layout, shard) {
-                check_shard(default, layout, *shard, found);
+            if let (Some(layout), Some(shard)) = (&generated.layout, generated.shard) {
+                check_shard(default, layout, shard, found);
             }
-            if let (Some(layout), Some(given)) = (layout, given)
+            if let (Some(layout), Some(given)) = (&generated.layout, given)
                 && layout.key() != given.key()
             {
                 let evidence = format!(
@@ -32,13 +35,13 @@ pub fn check(subject: &Subject, given: Option<&Layout>, found: &mut Vec<Finding>
                 ));
             }
         }
-        Some(Generator::Uuid(4)) => {
+        IdKind::Uuid(4) => {
             let evidence =
                 format!("The default is {default}: each id is in another place of the index.");
-            let command = format!("SET DEFAULT {}.uuid_v7()", subject.schema);
+            let command = format!("SET DEFAULT {}.uuid_v7()", subject.home.schema);
             found.push(
                 Finding::new(Severity::Info, "default generates random UUIDs", evidence)
-                    .mended_by(subject.alter(&command)),
+                    .corrected_by(subject.alter(&command)),
             );
         }
         _ => {}
@@ -46,12 +49,12 @@ pub fn check(subject: &Subject, given: Option<&Layout>, found: &mut Vec<Finding>
 }
 
 fn check_type(subject: &Subject, default: &str, found: &mut Vec<Finding>) {
-    if subject.base_type == pg_sys::INT8OID {
+    if subject.column.base_type == pg_sys::INT8OID {
         return;
     }
     let evidence = format!(
         "The default is {default}, and the column is of type {}.",
-        subject.type_name
+        subject.column.type_name
     );
     found.push(
         Finding::new(
@@ -59,7 +62,7 @@ fn check_type(subject: &Subject, default: &str, found: &mut Vec<Finding>) {
             "column is too narrow for its default",
             evidence,
         )
-        .mended_by(subject.alter("TYPE bigint")),
+        .corrected_by(subject.alter("TYPE bigint")),
     );
 }
 
@@ -70,7 +73,7 @@ fn check_shard(default: &str, layout: &Layout, shard: i64, found: &mut Vec<Findi
     }
     let evidence =
         format!("The default is {default}, and shards of layout {layout} are 0 to {max}.");
-    // Which shards are free, nobody here knows.
+    // No command: which shards are free is not known.
     found.push(Finding::new(
         Severity::Error,
         "shard is out of range",

@@ -1,7 +1,7 @@
 //! What is wrong, or about to go wrong, with the ids of a column.
 
 mod counters;
-mod findings;
+mod finding;
 mod functions;
 mod generated;
 mod references;

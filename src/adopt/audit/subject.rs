@@ -1,30 +1,24 @@
 //! The column that is audited: what the catalogs say of it, and the ids that were read.
 
-use crate::adopt::default::{Generator, Generators};
-use crate::adopt::inventory::columns::LONGEST_DEFAULT;
+use crate::adopt::catalog::column::IdColumn;
+use crate::adopt::catalog::default::Generated;
+use crate::adopt::catalog::home::Home;
+use crate::adopt::catalog::table::TableSize;
 use crate::pg::catalog::access::{self, Readable, Unreadable};
 use crate::pg::catalog::scan::sample::{Limit, Sample, Value};
 use crate::pg::catalog::{relation, sql};
-use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use mint_core::bytes::excerpt::excerpt;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// A column and its ids.
 pub struct Subject {
-    pub table: pg_sys::Oid,
-    /// The quoted name with its schema.
-    pub name: String,
-    pub number: i16,
-    /// The column, quoted.
-    pub column: String,
-    pub base_type: pg_sys::Oid,
-    /// The name of its type.
-    pub type_name: String,
-    pub default: Option<String>,
-    pub generator: Option<Generator>,
-    /// The schema of this extension's functions, quoted.
-    pub schema: String,
+    pub column: IdColumn,
+    /// The quoted name of the table with its schema.
+    pub table_name: String,
+    /// What the default generates.
+    pub generated: Option<Generated>,
+    pub home: Home,
     pub ids: Ids,
 }
 
@@ -42,31 +36,6 @@ pub struct Ids {
     source: Option<(Readable, Vec<pg_sys::Oid>)>,
 }
 
-const COLUMN: &str = "SELECT a.attnum, quote_ident(a.attname::text),
-        format_type(a.atttypid, a.atttypmod), a.atttypid,
-        CASE WHEN octet_length(d.adbin::text) <= $3::int4
-            THEN pg_get_expr(d.adbin, 0) END
-    FROM pg_class AS c
-    JOIN pg_attribute AS a ON a.attrelid = c.oid
-    LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid
-        AND d.adnum = a.attnum
-        AND a.attgenerated = ''
-    WHERE c.oid = $1::oid
-        AND a.attname = $2::text::name
-        AND a.attnum > 0 AND NOT a.attisdropped";
-
-/// The tables below a partitioned one, or the table itself.
-const LEAVES: &str = "WITH RECURSIVE tree AS (
-        SELECT $1::oid AS leaf
-        UNION ALL
-        SELECT i.inhrelid FROM tree AS t
-        JOIN pg_inherits AS i ON i.inhparent = t.leaf
-        JOIN pg_class AS c ON c.oid = i.inhrelid AND c.relispartition
-    )
-    SELECT c.oid, c.reltuples::float8
-    FROM tree AS t JOIN pg_class AS c ON c.oid = t.leaf
-    WHERE c.relkind = 'r'";
-
 /// The most ids and blocks that are read of all tables together.
 const LIMIT: Limit = Limit {
     values: 10_000,
@@ -75,56 +44,46 @@ const LIMIT: Limit = Limit {
 
 impl Subject {
     /// Reads a column of a table. Raises an error if it is none of ids, or the user may not read it.
-    pub fn read(table: pg_sys::Oid, shown: &str, column: &str, generators: &Generators) -> Self {
-        check_table(table, shown);
-        let arguments = [
-            table.into(),
-            DecodedText(column.to_owned()).into(),
-            LONGEST_DEFAULT.into(),
-        ];
-        let found = sql::rows(COLUMN, &arguments, |row| {
-            let text = |column| row.get::<DecodedText>(column).map(|text| text.0);
-            let base_type = relation::base_type(row.get(4)?);
-            Some((row.get(1)?, text(2)?, text(3)?, base_type, text(5)))
-        });
-        let Some((number, quoted, type_name, base_type, default)) = found.into_iter().next() else {
+    pub fn read(table: pg_sys::Oid, name: &str) -> Self {
+        let shown = sql::name_of(table);
+        check_table(table, &shown);
+        let Some(column) = IdColumn::find(table, name) else {
             report(
                 Code::ERRCODE_UNDEFINED_COLUMN,
                 format!(
                     "column \"{}\" of relation \"{shown}\" does not exist",
-                    excerpt(column)
+                    excerpt(name)
                 ),
             )
             .raise()
         };
-        check_type(base_type, &type_name, column, generators);
-        let readable = access::read(table, number);
+        let home = Home::find();
+        check_type(&column, &home);
+        let readable = access::read(table, column.number);
         if readable.err() == Some(Unreadable::Denied) {
             report(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for column \"{column}\" of relation \"{shown}\""),
+                format!("permission denied for column \"{name}\" of relation \"{shown}\""),
             )
             .hint("An audit reads the ids: it needs the privilege SELECT.")
             .raise();
         }
-        let generator = default
-            .as_deref()
-            .and_then(|default| generators.of(default));
         Self {
-            table,
-            name: sql::exact_name_of(table),
-            number,
-            column: quoted,
-            base_type,
-            type_name,
-            default,
-            generator,
-            schema: generators.schema.clone(),
+            table_name: sql::exact_name_of(table),
+            generated: column.generated(),
+            home,
             ids: readable.map_or_else(
                 |_| Ids::hidden(),
-                |readable| Ids::read(readable, table, base_type),
+                |readable| Ids::read(readable, table, column.base_type),
             ),
+            column,
         }
+    }
+
+    /// Returns the default for a message.
+    pub fn default(&self) -> &str {
+        let default = self.column.default.as_ref();
+        default.map_or("", |default| &default.text)
     }
 
     /// Returns the numbers among the ids.
@@ -136,7 +95,8 @@ impl Subject {
     pub fn alter(&self, change: &str) -> String {
         format!(
             "ALTER TABLE {} ALTER COLUMN {} {change};",
-            self.name, self.column
+            self.table_name,
+            self.column.quoted()
         )
     }
 
@@ -161,13 +121,13 @@ impl Ids {
     }
 
     fn read(readable: Readable, table: pg_sys::Oid, base_type: pg_sys::Oid) -> Self {
-        let leaves: Vec<(pg_sys::Oid, f64)> = sql::rows(LEAVES, &[table.into()], |row| {
-            Some((row.get(1)?, row.get(2)?))
-        });
+        let size = TableSize::read(Some(table)).remove(&table);
+        let leaves = size.map_or_else(Vec::new, |size| size.leaves);
+        let rows: Option<Vec<f64>> = leaves.iter().map(|leaf| leaf.rows).collect();
+        let leaves: Vec<pg_sys::Oid> = leaves.iter().map(|leaf| leaf.table).collect();
         let mut ids = Self {
             is_whole: true,
-            rows: (leaves.iter().all(|(_, rows)| *rows >= 0.0))
-                .then(|| leaves.iter().map(|(_, rows)| rows).sum()),
+            rows: rows.map(|rows| rows.iter().sum()),
             ..Self::default()
         };
         let share = |whole: usize| whole.div_ceil(leaves.len().max(1));
@@ -175,7 +135,7 @@ impl Ids {
             values: share(LIMIT.values),
             blocks: share(LIMIT.blocks as usize) as u32,
         };
-        for &(leaf, _) in &leaves {
+        for &leaf in &leaves {
             match readable.sample(leaf, base_type, limit) {
                 Some(Sample { values, is_whole }) => {
                     ids.values.extend(values);
@@ -189,7 +149,6 @@ impl Ids {
                 }
             }
         }
-        let leaves = leaves.into_iter().map(|(leaf, _)| leaf).collect();
         ids.source = Some((readable, leaves));
         ids
     }
@@ -215,13 +174,13 @@ fn check_table(table: pg_sys::Oid, shown: &str) {
     }
 }
 
-fn check_type(base_type: pg_sys::Oid, name: &str, column: &str, generators: &Generators) {
-    if !generators.id_types().contains(&base_type) {
+fn check_type(column: &IdColumn, home: &Home) {
+    if !home.id_types().contains(&column.base_type) {
         report(
             Code::ERRCODE_DATATYPE_MISMATCH,
-            format!("column \"{column}\" does not have ids"),
+            format!("column \"{}\" does not have ids", column.name),
         )
-        .detail(format!("The column is of type {name}."))
+        .detail(format!("The column is of type {}.", column.type_name))
         .hint("Name a column of type smallint, integer, bigint, uuid, objectid, text or varchar.")
         .raise();
     }

@@ -1,8 +1,8 @@
 //! Findings of the ids themselves: their times, nodes, layouts and versions.
 
-use crate::adopt::audit::findings::{Finding, Severity};
+use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
-use crate::adopt::default::Generator;
+use crate::adopt::catalog::default::IdKind;
 use crate::pg::catalog::scan::sample::Value;
 use crate::pg::machine::clock;
 use crate::snowflake::settings;
@@ -71,10 +71,7 @@ fn is_of_its_time(decoded: &[(i64, Option<Parts>)]) -> bool {
 }
 
 fn check_nodes(subject: &Subject, decoded: &[(i64, Option<Parts>)], found: &mut Vec<Finding>) {
-    let Some(Generator::Snowflake {
-        shard: Some(shard), ..
-    }) = subject.generator
-    else {
+    let Some(shard) = subject.generated.and_then(|generated| generated.shard) else {
         return;
     };
     let mut others: BTreeMap<u64, usize> = BTreeMap::new();
@@ -115,10 +112,8 @@ fn check_future(
     let Some(&(id, at)) = ahead.iter().max() else {
         return;
     };
-    let own = match subject.generator {
-        Some(Generator::Snowflake {
-            shard: Some(shard), ..
-        }) => ahead
+    let own = match subject.generated.and_then(|generated| generated.shard) {
+        Some(shard) => ahead
             .iter()
             .filter(|&&(id, _)| {
                 layout
@@ -127,7 +122,7 @@ fn check_future(
             })
             .max()
             .copied(),
-        _ => Some((id, at)),
+        None => Some((id, at)),
     };
     let evidence = format!(
         "{} are later than the clock. The latest, {id}, is of {}, {} ahead.",
@@ -138,9 +133,9 @@ fn check_future(
     let finding = Finding::new(Severity::Error, "ids of the future", evidence);
     // Only ids of the default's own shard can be met by new ones.
     found.push(match own {
-        Some((id, _)) => finding.mended_by(format!(
+        Some((id, _)) => finding.corrected_by(format!(
             "SELECT {0}.snowflake_start_above({id}, '{layout}'::{0}.snowflake_layout);",
-            subject.schema
+            subject.home.schema
         )),
         None => Finding {
             severity: Severity::Warning,
@@ -156,7 +151,7 @@ pub fn check_uuids(subject: &Subject, found: &mut Vec<Finding>) {
         _ => None,
     };
     let ids: Vec<Uuid> = subject.ids.values.iter().filter_map(id).collect();
-    if let Some(Generator::Uuid(made)) = subject.generator {
+    if let Some(IdKind::Uuid(made)) = subject.generated.map(|generated| generated.kind) {
         let mut others: BTreeMap<Option<u8>, usize> = BTreeMap::new();
         for id in &ids {
             let its = version::version(id);

@@ -2,7 +2,7 @@
 
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::check_objects;
-use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::{self, Record};
 use crate::adopt::convert::table::Table;
 use crate::adopt::mentions::{Mentions, Statement};
@@ -128,7 +128,7 @@ fn of_column(table: &Table, found: &mut Vec<Blocker>) {
 }
 
 /// Whether a default draws from the sequence that the column draws from now.
-pub fn draws_from_itself(table: &Table, generator: &Generator) -> Option<Blocker> {
+pub fn draws_from_itself(table: &Table, generator: &NewDefault) -> Option<Blocker> {
     let sequence = table.sequence()?;
     generator.names(sequence.rules.oid).then(|| {
         Blocker::state(

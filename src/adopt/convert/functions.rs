@@ -1,6 +1,6 @@
 //! Conversions in SQL.
 
-use crate::adopt::convert::generator::Generator;
+use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::run::Patience;
 use crate::adopt::convert::table::Table;
 use crate::adopt::convert::{plan, record, revert, run};
@@ -79,7 +79,7 @@ fn convert(
     let patience = patience(lock_timeout, retries);
     let (table, new_default) = found(table_name, column_name, new_default);
     run::refuse_blocked(&table);
-    let generator = Generator::parse(&new_default, &table);
+    let generator = NewDefault::parse(&new_default, &table);
     let way_back = run::convert(&table, &generator, patience);
     if way_back.is_none() {
         inform(format!(

@@ -1,17 +1,16 @@
 //! The new default: one call of a generator, and the smallest id that it can return from now on.
 
+use crate::adopt::catalog::default::{Generator, IdKind};
 use crate::adopt::convert::table::Table;
 use crate::pg::catalog::expression::{Call, Target, parse_default};
-use crate::pg::catalog::extension;
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
 use mint_core::Layout;
-use mint_core::family::{Stored, of_generator};
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// A default that mints ids.
 #[derive(Debug)]
-pub struct Generator {
+pub struct NewDefault {
     /// As the server prints it.
     pub text: String,
     call: Call,
@@ -30,7 +29,7 @@ pub enum Floor {
     Unknown,
 }
 
-impl Generator {
+impl NewDefault {
     /// Parses the new default of a column, with the caller's names.
     pub fn parse(text: &str, table: &Table) -> Self {
         let column = table.column();
@@ -46,17 +45,14 @@ impl Generator {
             type_modifier: if is_narrow { -1 } else { column.type_modifier },
         };
         let default = parse_default(text, &target, table.access());
-        let name = |call: &Call| extension::own_function(call.function);
-        let Some((call, name)) = default
-            .call
-            .and_then(|call| name(&call).map(|name| (call, name)))
-            .filter(|(_, name)| {
-                of_generator(name).is_some_and(|family| family.stored != Stored::Text)
-            })
-        else {
+        let found = default.call.and_then(|call| {
+            let generator = Generator::find(call.function)?;
+            generator.replaces_counters().then_some((call, generator))
+        });
+        let Some((call, generator)) = found else {
             refuse(&default.text)
         };
-        let layout = name.starts_with("snowflake").then(|| layout_of(&call));
+        let layout = (generator.kind == IdKind::Snowflake).then(|| layout_of(&generator, &call));
         Self {
             text: default.text,
             call,
@@ -122,31 +118,20 @@ impl Generator {
     }
 }
 
-/// The layout that a call has, or the default one.
-fn layout_of(call: &Call) -> Layout {
-    let is_layout = |name: &str| name == "snowflake_layout" || name.ends_with(".snowflake_layout");
-    let argument = call
-        .arguments
-        .iter()
-        .find(|argument| is_layout(&argument.type_name));
-    let text = match argument {
-        None => "instagram",
-        Some(argument) => match &argument.constant {
-            Some(text) => text.as_str(),
-            None => report(
-                Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-                "the layout of a default must be a constant",
-            )
-            .hint("Write the layout as a text, as in snowflake_next_id(5, 'twitter').")
-            .raise(),
-        },
-    };
-    match text.parse() {
-        Ok(layout) => layout,
-        Err(_) => report(
+/// Returns the layout of a call of a function of snowflakes.
+fn layout_of(generator: &Generator, call: &Call) -> Layout {
+    match generator.layout(&call.arguments) {
+        Some(Ok(layout)) => layout,
+        Some(Err(text)) => report(
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("invalid layout \"{text}\""),
         )
+        .raise(),
+        None => report(
+            Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+            "the layout of a default must be a constant",
+        )
+        .hint("Write the layout as a text, as in snowflake_next_id(5, 'twitter').")
         .raise(),
     }
 }

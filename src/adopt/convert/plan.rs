@@ -2,7 +2,7 @@
 
 use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::checks;
-use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::online::closure::Closure;
 use crate::adopt::convert::online::script;
 use crate::adopt::convert::record;
@@ -26,7 +26,7 @@ pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
     if let Some(blocker) = checks::of_type(table) {
         return vec![Row::says("check", blocker.note())];
     }
-    let generator = Generator::parse(new_default, table);
+    let generator = NewDefault::parse(new_default, table);
     if closure.is_needed() {
         return script::there(table, &closure, &generator.text);
     }
@@ -73,14 +73,14 @@ fn revert(table: &Table) -> Vec<Row> {
 }
 
 /// Whether ids of the table are at or above the smallest new one, as far as that is known without minting.
-fn blocking_ids(table: &Table, generator: &Generator) -> Option<Blocker> {
+fn blocking_ids(table: &Table, generator: &NewDefault) -> Option<Blocker> {
     match generator.floor(table) {
         Floor::Any | Floor::Unknown => None,
         floor => checks::meets(table, floor).or_else(|| checks::refuses(table, floor)),
     }
 }
 
-fn statements(table: &Table, generator: &Generator, record: Option<&Record>) -> Vec<Row> {
+fn statements(table: &Table, generator: &NewDefault, record: Option<&Record>) -> Vec<Row> {
     let name = table.quoted();
     let [literal, column, text] =
         [&name, &table.column().name, &generator.text].map(|text| sql::literal(text));

@@ -4,7 +4,7 @@
 //! what is there, and an attempt that cannot have a lock leaves nothing.
 
 use crate::adopt::convert::checks;
-use crate::adopt::convert::generator::{Floor, Generator};
+use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::Record;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::steps::Step;
@@ -43,7 +43,7 @@ pub fn refuse_unless_possible() {
 }
 
 /// Converts a column. Returns the statement that reverts it, or nothing if it is converted already.
-pub fn convert(table: &Table, generator: &Generator, patience: Patience) -> Option<String> {
+pub fn convert(table: &Table, generator: &NewDefault, patience: Patience) -> Option<String> {
     if is_converted(table, generator) {
         return None;
     }
@@ -98,7 +98,7 @@ fn assert_order(table: &Table, floor: Floor) {
 }
 
 /// Whether the column has that default already, and no sequence.
-pub fn is_converted(table: &Table, generator: &Generator) -> bool {
+pub fn is_converted(table: &Table, generator: &NewDefault) -> bool {
     table.column().default.as_ref() == Some(&generator.text) && table.sequences.is_empty()
 }
 

@@ -70,6 +70,8 @@ pub struct Column {
     /// `attgenerated`.
     pub generated: String,
     pub default: Option<String>,
+    /// The default as the catalogs have it; none of one of more than 8 kB.
+    tree: Option<String>,
 }
 
 /// A check constraint.
@@ -168,14 +170,10 @@ impl Table {
             .raise();
         }
         let arguments = [table.into(), DecodedText(column.to_owned()).into()];
-        let text = sql::ask_with::<JsonText>(
-            include_str!("../../../sql/adopt/convert_table.sql"),
-            &arguments,
-        );
-        let Some(JsonText(text)) = text else {
+        let query = include_str!("../../../sql/adopt/convert_table.sql");
+        let Some(table) = sql::read_now::<Self>(query, &arguments) else {
             sql::missing(table)
         };
-        let table: Self = read(&text);
         if table.column.is_none() {
             report(
                 Code::ERRCODE_UNDEFINED_COLUMN,
@@ -197,7 +195,8 @@ impl Table {
 
     /// Whether the default is a call of `nextval` on a sequence.
     pub fn draws_from(&self, sequence: u32) -> bool {
-        expression::drawn(self.oid.into(), self.column().number) == Some(sequence.into())
+        let tree = self.column().tree.as_deref();
+        tree.and_then(expression::drawn) == Some(sequence.into())
     }
 
     /// The column, which `find` has found.

@@ -1,20 +1,23 @@
 //! The inventory as an SQL function.
 
-use crate::adopt::default::Generators;
-use crate::adopt::inventory::columns::{Column, References, Source, columns, references, sources};
-use crate::adopt::inventory::kinds::{Kind, made, seen, values};
-use crate::adopt::inventory::tables::Tables;
+use crate::adopt::catalog::column::{IdColumn, Place};
+use crate::adopt::catalog::foreign_key::Reference;
+use crate::adopt::catalog::home::Home;
+use crate::adopt::catalog::table::TableSize;
+use crate::adopt::inventory::kinds::{self, IdsKind};
 use crate::adopt::inventory::usage::{self, Usage};
+use crate::pg::catalog::scan::sample::Value;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
+use mint_core::Micros;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A row of the inventory.
-type Row = (
+type InventoryRow = (
     Regclass,
     DecodedText,
     DecodedText,
@@ -56,74 +59,81 @@ fn inventory() -> TableIterator<
         name!(estimate, Option<DecodedText>),
     ),
 > {
-    let all = Catalog {
-        references: references(),
-        sources: sources(),
-        tables: Tables::read(),
-        generators: Generators::find(),
-    };
-    let columns = columns(all.generators.id_types(), &all.references);
-    let rows: Vec<Row> = columns
-        .iter()
-        .filter_map(|column| all.row(column))
-        .collect();
-    TableIterator::new(rows)
+    let all = Surroundings::read();
+    let columns = IdColumn::all(Home::find().id_types());
+    let rows = columns.iter().filter_map(|column| all.row(column));
+    TableIterator::new(rows.collect::<Vec<InventoryRow>>())
 }
 
-/// What the catalogs say of all columns.
-struct Catalog {
-    generators: Generators,
-    references: References,
-    sources: HashMap<(pg_sys::Oid, i16), Source>,
-    tables: Tables,
+/// What the catalogs say of the tables and of the columns that refer to others.
+struct Surroundings {
+    /// The columns that refer to a column, like `public.item(order_id)`.
+    referrers: HashMap<Place, Vec<String>>,
+    /// The columns that refer to others.
+    referring: HashSet<Place>,
+    tables: HashMap<pg_sys::Oid, TableSize>,
+    /// When the statistics began to count.
+    counting_since: Option<Micros>,
 }
 
-impl Catalog {
-    /// Returns the row of a column; none if it is no id.
-    fn row(&self, column: &Column) -> Option<Row> {
-        let source = self.sources.get(&column.place);
-        let made = made(column, source, &self.generators);
-        let referrers = self.references.to.get(&column.place);
+impl Surroundings {
+    fn read() -> Self {
+        let mut referrers: HashMap<Place, Vec<String>> = HashMap::new();
+        let mut referring = HashSet::new();
+        for Reference { from, to } in Reference::read(None) {
+            let names = referrers.entry(to.place()).or_default();
+            let name = from.full_name();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            referring.insert(from.place());
+        }
+        Self {
+            referrers,
+            referring,
+            tables: TableSize::read(None),
+            counting_since: usage::counting_since(),
+        }
+    }
+
+    /// Returns the row of a column; none if it is not an id.
+    fn row(&self, column: &IdColumn) -> Option<InventoryRow> {
+        let generated = kinds::by_default(column);
+        let referrers = self.referrers.get(&column.place());
         // A key that refers to another table is that table's id.
-        let is_own_key = column.is_key && !self.references.from.contains_key(&column.place);
-        if made.is_none() && referrers.is_none() && !is_own_key {
+        let is_own_key = column.is_key && !self.referring.contains(&column.place());
+        if generated.is_none() && referrers.is_none() && !is_own_key {
             return None;
         }
-        let table = self.tables.get(column.place.0);
-        let leaves = table.map_or(&[][..], |table| &table.leaves);
+        let table = self.tables.get(&column.table);
         // The sequence says more of a counter than its rows.
-        let values = if made.is_none() {
-            values(column, leaves)
+        let values = if generated.is_none() {
+            kinds::values(column, table.map_or(&[][..], |table| &table.leaves))
         } else {
             Vec::new()
         };
-        let kind = made.unwrap_or_else(|| seen(&values));
-        let usage = self.usage(column, source, &kind, &values);
-        let rows = table.and_then(|table| table.rows);
+        let kind = generated.unwrap_or_else(|| kinds::by_values(&values));
+        let usage = self.usage(column, &kind, &values);
+        let source = column.source.as_ref();
+        let text = |text: &String| DecodedText(text.clone());
         Some((
-            Regclass(column.place.0),
-            DecodedText(column.name.clone()),
-            DecodedText(column.type_name.clone()),
-            column.default.clone().map(DecodedText),
+            Regclass(column.table),
+            text(&column.name),
+            text(&column.type_name),
+            column.default.as_ref().map(|default| text(&default.text)),
             kind.name.map(DecodedText),
             kind.layout.as_ref().map(SnowflakeLayout::from),
             source.map(|source| Regclass(source.sequence)),
-            rows.map(|rows| rows as i64),
+            table.and_then(TableSize::rows).map(|rows| rows as i64),
             table.and_then(|table| table.bytes),
-            referrers.map(|names| names.iter().cloned().map(DecodedText).collect()),
+            referrers.map(|names| names.iter().map(text).collect()),
             usage.percent,
             usage.used_up.and_then(timestamp),
             usage.estimate.map(DecodedText),
         ))
     }
 
-    fn usage(
-        &self,
-        column: &Column,
-        source: Option<&Source>,
-        kind: &Kind,
-        values: &[crate::pg::catalog::scan::sample::Value],
-    ) -> Usage {
+    fn usage(&self, column: &IdColumn, kind: &IdsKind, values: &[Value]) -> Usage {
         match (kind.name.as_deref(), &kind.layout) {
             (_, Some(layout)) => usage::of_layout(layout),
             (Some("objectid"), None) => usage::of_objectids(),
@@ -132,8 +142,9 @@ impl Catalog {
                 Some("serial" | "sequence" | "identity always" | "identity by default" | "integer"),
                 None,
             ) => {
-                let table = self.tables.get(column.place.0);
-                usage::of_counter(column, source, values, table, &self.tables)
+                let inserted = self.tables.get(&column.table).map(|table| table.inserted);
+                let rate = inserted.and_then(|rows| usage::rate(rows, self.counting_since));
+                usage::of_counter(column, values, rate)
             }
             _ => Usage::default(),
         }

@@ -1,22 +1,22 @@
 //! The kind of a column's ids: by what makes them, or else by what they look like.
 
-use crate::adopt::default::{Generator, Generators};
-use crate::adopt::inventory::columns::{Column, Source};
+use crate::adopt::catalog::column::IdColumn;
+use crate::adopt::catalog::default::IdKind;
+use crate::adopt::catalog::table::Leaf;
 use crate::pg::catalog::access;
 use crate::pg::catalog::scan::sample::{Limit, Sample, Value};
 use crate::pg::machine::clock;
 use mint_core::adopt::evidence::{Numbers, commonest, of_numbers, of_text, of_uuid};
 use mint_core::{Layout, Uuid};
-use pgrx::pg_sys;
 
 /// The kind of ids, and the layout of snowflakes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Kind {
+pub struct IdsKind {
     pub name: Option<String>,
     pub layout: Option<Layout>,
 }
 
-impl Kind {
+impl IdsKind {
     fn new(name: impl Into<String>, layout: Option<Layout>) -> Self {
         Self {
             name: Some(name.into()),
@@ -25,23 +25,23 @@ impl Kind {
     }
 }
 
-/// Returns the kind of ids that a column's default or identity makes; none if nothing says so.
-pub fn made(column: &Column, source: Option<&Source>, generators: &Generators) -> Option<Kind> {
-    match column.identity {
-        Some(b'a') => return Some(Kind::new("identity always", None)),
-        Some(_) => return Some(Kind::new("identity by default", None)),
-        None => {}
+/// Returns the kind of ids that a column's default or identity generates; none if nothing says so.
+pub fn by_default(column: &IdColumn) -> Option<IdsKind> {
+    match column.identity.as_str() {
+        "a" => return Some(IdsKind::new("identity always", None)),
+        "d" => return Some(IdsKind::new("identity by default", None)),
+        _ => {}
     }
-    let generator = generators.of(column.default.as_deref()?)?;
-    Some(match generator {
-        Generator::Sequence if source.is_some_and(|source| source.is_owned) => {
-            Kind::new("serial", None)
-        }
-        Generator::Sequence => Kind::new("sequence", None),
-        Generator::Snowflake { layout, .. } => Kind::new("snowflake", layout),
-        Generator::Uuid(version) => Kind::new(format!("uuid_v{version}"), None),
-        Generator::Other(family) => Kind::new(family.name, None),
-    })
+    let generated = column.generated()?;
+    let is_serial = column.source.is_some_and(|source| source.is_owned);
+    let name = match generated.kind {
+        IdKind::Sequence if is_serial => "serial".to_owned(),
+        IdKind::Sequence => "sequence".to_owned(),
+        IdKind::Snowflake => "snowflake".to_owned(),
+        IdKind::Uuid(version) => format!("uuid_v{version}"),
+        IdKind::Other(family) => family.to_owned(),
+    };
+    Some(IdsKind::new(name, generated.layout))
 }
 
 /// How many rows of a column are read.
@@ -53,13 +53,12 @@ const LIMIT: Limit = Limit {
 const PARTITIONS: usize = 5;
 
 /// Reads about a hundred ids of a column. Empty if the user may not read them, or another session has locked the table.
-pub fn values(column: &Column, leaves: &[pg_sys::Oid]) -> Vec<Value> {
-    let (table, number) = column.place;
-    let Ok(readable) = access::read(table, number) else {
+pub fn values(column: &IdColumn, leaves: &[Leaf]) -> Vec<Value> {
+    let Ok(readable) = access::read(column.table, column.number) else {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for &table in leaves.iter().rev().take(PARTITIONS) {
+    for leaf in leaves.iter().rev().take(PARTITIONS) {
         let limit = Limit {
             values: LIMIT.values.saturating_sub(found.len()),
             ..LIMIT
@@ -67,7 +66,7 @@ pub fn values(column: &Column, leaves: &[pg_sys::Oid]) -> Vec<Value> {
         if limit.values == 0 {
             break;
         }
-        let sample = readable.sample(table, column.base_type, limit);
+        let sample = readable.sample(leaf.table, column.base_type, limit);
         let Sample { values, .. } = sample.unwrap_or_default();
         found.extend(values);
     }
@@ -75,14 +74,14 @@ pub fn values(column: &Column, leaves: &[pg_sys::Oid]) -> Vec<Value> {
 }
 
 /// Returns what ids look like.
-pub fn seen(values: &[Value]) -> Kind {
+pub fn by_values(values: &[Value]) -> IdsKind {
     let numbers: Vec<i64> = values.iter().filter_map(Value::number).collect();
     if !numbers.is_empty() {
         return match of_numbers(&numbers, clock::now()) {
-            Some(Numbers::Small) => Kind::new("integer", None),
-            Some(Numbers::Snowflake(layout)) => Kind::new("snowflake", Some(*layout)),
-            Some(Numbers::Mixed) => Kind::new("integer, snowflake", None),
-            Some(Numbers::Large) | None => Kind::default(),
+            Some(Numbers::Small) => IdsKind::new("integer", None),
+            Some(Numbers::Snowflake(layout)) => IdsKind::new("snowflake", Some(*layout)),
+            Some(Numbers::Mixed) => IdsKind::new("integer, snowflake", None),
+            Some(Numbers::Large) | None => IdsKind::default(),
         };
     }
     let kind = |value: &Value| match value {
@@ -91,7 +90,7 @@ pub fn seen(values: &[Value]) -> Kind {
         Value::Text(text) => of_text(text),
         Value::Number(_) => None,
     };
-    Kind {
+    IdsKind {
         name: commonest(values.iter().map(kind)),
         layout: None,
     }

@@ -1,13 +1,14 @@
 //! How much of its ids a column has used, and when none are left.
 
-use crate::adopt::inventory::columns::{Column, Source};
-use crate::adopt::inventory::tables::{Table, Tables};
-use crate::pg::catalog::privilege;
+use crate::adopt::catalog::column::IdColumn;
 use crate::pg::catalog::scan::sample::Value;
+use crate::pg::catalog::{extension, privilege, sql};
+use crate::pg::datum::timestamp::to_micros;
 use crate::pg::machine::clock;
 use crate::pg::sequence::Sequence;
 use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Micros};
+use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys;
 
 /// How full a column is.
@@ -70,17 +71,28 @@ pub fn largest(base_type: pg_sys::Oid) -> i64 {
     }
 }
 
-/// Returns how far a counter has come, by its sequence, or else by the largest number seen, and when it ends at the rate at
-/// which rows were inserted.
-pub fn of_counter(
-    column: &Column,
-    source: Option<&Source>,
-    seen: &[Value],
-    table: Option<&Table>,
-    tables: &Tables,
-) -> Usage {
+/// Returns when the statistics of this database began to count.
+pub fn counting_since() -> Option<Micros> {
+    let query = "SELECT pg_stat_get_db_stat_reset_time(d.oid) FROM pg_database AS d
+        WHERE d.datname = current_database()";
+    let reset = sql::rows(query, &[], |row| row.get::<TimestampWithTimeZone>(1)).pop();
+    reset.map(to_micros).or_else(extension::created)
+}
+
+/// How many rows a second are inserted, and since when that is known.
+pub type Rate = (f64, Micros);
+
+/// Returns the rate at which rows were inserted since a timestamp.
+pub fn rate(rows: i64, since: Option<Micros>) -> Option<Rate> {
+    let since = since?;
+    let span = clock::now().saturating_sub(since);
+    (rows > 0 && span > 1_000_000).then(|| (rows as f64 / span as f64 * 1e6, since))
+}
+
+/// Returns how far a counter has come, by its sequence, or else by the largest number seen, and when it ends at a rate.
+pub fn of_counter(column: &IdColumn, seen: &[Value], rate: Option<Rate>) -> Usage {
     let largest = largest(column.base_type);
-    let (last, max, step) = match source {
+    let (last, max, step) = match &column.source {
         Some(source) if source.increment < 0 => return Usage::default(),
         Some(source) => (
             last_value(source.sequence),
@@ -92,42 +104,25 @@ pub fn of_counter(
     let Some(last) = last else {
         return Usage::default();
     };
-    let percent = Some(rounded(100.0 * last.max(0) as f64 / max as f64));
     let left = (max.saturating_sub(last)).max(0) as f64;
-    let end = table
-        .and_then(|table| rate(table, tables))
+    let end = rate
         .map(|(rate, since)| {
-            (
-                clock::now() as f64 + left / (rate * step as f64) * 1e6,
-                rate,
-                since,
-            )
+            let end = clock::now() as f64 + left / (rate * step as f64) * 1e6;
+            (end, rate, since)
         })
         // After that, there is no such timestamp.
         .filter(|(end, ..)| *end < 9.2e18);
-    match end {
-        Some((end, rate, since)) => Usage {
-            percent,
-            used_up: Some(end as Micros),
-            estimate: Some(format!(
+    Usage {
+        percent: Some(rounded(100.0 * last.max(0) as f64 / max as f64)),
+        used_up: end.map(|(end, ..)| end as Micros),
+        estimate: end.map(|(_, rate, since)| {
+            format!(
                 "{} rows a second, inserted since {}",
                 significant(rate),
                 timestamp_text(since - since.rem_euclid(1_000_000))
-            )),
-        },
-        None => Usage {
-            percent,
-            ..Usage::default()
-        },
+            )
+        }),
     }
-}
-
-/// Returns how many rows a second were inserted, and since when they were counted.
-fn rate(table: &Table, tables: &Tables) -> Option<(f64, Micros)> {
-    let since = tables.counting_since?;
-    let span = clock::now().saturating_sub(since);
-    (table.inserted > 0 && span > 1_000_000)
-        .then(|| (table.inserted as f64 / span as f64 * 1e6, since))
 }
 
 /// Rounds to a hundredth.

@@ -1,14 +1,12 @@
 //! The defaults of this database's columns that generate snowflakes: what the server is there for, as its owners have said. Any
 //! role may generate ids of any layout; a default takes the privilege to create a table.
 
-use crate::adopt::default::{Generator, Generators};
-use crate::adopt::inventory::columns::LONGEST_DEFAULT;
+use crate::adopt::catalog::default::StoredDefault;
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
-use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;
-use crate::pg::datum::text::DecodedText;
 use mint_core::Layout;
+use serde::Deserialize;
 
 /// A default, and the table that has it first.
 pub struct Default {
@@ -20,11 +18,13 @@ pub struct Default {
 }
 
 /// Each expression once for each owner, however many partitions have it. Expressions are shown and not planned.
-const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) g.expression,
-        format('column \"%s\" of table %s of role \"%s\"',
-            g.attname, g.relation, pg_get_userbyid(g.owner))
+const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) jsonb_build_object(
+        'default', jsonb_build_object('text', g.expression, 'tree', g.tree),
+        'column', format('column \"%s\" of table %s of role \"%s\"',
+            g.attname, g.relation, pg_get_userbyid(g.owner)))
     FROM (
-    SELECT pg_get_expr(d.adbin, d.adrelid) AS expression, c.relowner AS owner, a.attname,
+    SELECT pg_get_expr(d.adbin, d.adrelid) AS expression, d.adbin::text AS tree,
+        c.relowner AS owner, a.attname,
         c.oid::regclass AS relation, c.oid
     FROM pg_extension AS e
     JOIN pg_proc AS f ON f.pronamespace = e.extnamespace
@@ -48,24 +48,19 @@ pub fn read() -> Option<Vec<Default>> {
 }
 
 fn select() -> Vec<Default> {
-    let text = |row: &Row<'_>, column| row.get::<DecodedText>(column).map(|text| text.0);
-    let found = sql::rows(QUERY, &[LONGEST_DEFAULT.into()], |row| {
-        text(row, 1).zip(text(row, 2))
-    });
-    if found.is_empty() {
-        return Vec::new();
-    }
-    let generators = Generators::find();
-    let own = |(expression, column): (String, String)| match generators.of(&expression)? {
-        Generator::Snowflake {
-            layout: Some(layout),
-            shard,
-        } => Some(Default {
-            layout,
-            shard,
-            column,
-        }),
-        _ => None,
+    let own = |found: FoundDefault| {
+        let generated = found.default.generated()?;
+        Some(Default {
+            layout: generated.layout?,
+            shard: generated.shard,
+            column: found.column,
+        })
     };
-    found.into_iter().filter_map(own).collect()
+    sql::read(QUERY, &[]).into_iter().filter_map(own).collect()
+}
+
+#[derive(Deserialize)]
+struct FoundDefault {
+    default: StoredDefault,
+    column: String,
 }

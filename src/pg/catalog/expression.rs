@@ -3,10 +3,8 @@
 
 use crate::pg::catalog::access::Owned;
 use crate::pg::catalog::privilege::restricted;
-use crate::pg::catalog::sql;
 use crate::pg::charset;
 use crate::pg::datum::list::nodes;
-use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{relay_errors, report};
 use pgrx::{PgSqlErrorCode as Code, is_a, pg_sys};
 use std::ffi::CString;
@@ -39,8 +37,6 @@ pub struct Call {
 /// An argument of a call.
 #[derive(Debug)]
 pub struct Argument {
-    /// The name of its type, with the schema.
-    pub type_name: String,
     /// Its value as text, if it is a constant that is not null.
     pub constant: Option<String>,
     pub is_constant: bool,
@@ -48,13 +44,9 @@ pub struct Argument {
     pub relation: Option<pg_sys::Oid>,
 }
 
-/// Returns the sequence of which a column's default is the next value; none if it is anything else.
-pub fn drawn(table: pg_sys::Oid, column: i16) -> Option<pg_sys::Oid> {
-    let query = "SELECT d.adbin::text FROM pg_attrdef AS d
-        WHERE d.adrelid = $1::oid AND d.adnum = $2::int2
-            AND octet_length(d.adbin::text) <= 8192";
-    let tree: DecodedText = sql::ask_with(query, &[table.into(), column.into()])?;
-    let tree = charset::c_string(&tree.0);
+/// Returns the sequence of which a default is the next value, by its tree in the catalogs; none if it is anything else.
+pub fn drawn(tree: &str) -> Option<pg_sys::Oid> {
+    let tree = charset::c_string(tree);
     // SAFETY: a tree that the server has written. Nothing of it is run.
     let call = relay_errors(|| unsafe { call(pg_sys::stringToNode(tree.as_ptr()).cast()) })?;
     match call.arguments.as_slice() {
@@ -63,6 +55,25 @@ pub fn drawn(table: pg_sys::Oid, column: i16) -> Option<pg_sys::Oid> {
         }
         _ => None,
     }
+}
+
+/// Reads a default by its tree in the catalogs: what `known` says of the function that it calls, and the arguments. None if
+/// it is anything else than one call of a known function, with nothing around it but casts of its result.
+pub fn stored_call<T>(
+    tree: &str,
+    known: impl FnOnce(pg_sys::Oid) -> Option<T>,
+) -> Option<(T, Vec<Argument>)> {
+    let tree = charset::c_string(tree);
+    // SAFETY: a tree that the server has written. Nothing of it is run but the output functions of the types of constants,
+    // which take a superuser to create.
+    relay_errors(|| unsafe {
+        let mut node: *mut pg_sys::Node = pg_sys::stringToNode(tree.as_ptr()).cast();
+        while let Some(inner) = below_cast(node) {
+            node = inner;
+        }
+        let call = function_call(node)?;
+        Some((known(call.funcid)?, arguments(call)))
+    })
 }
 
 /// Parses a text as the default of a column: with the names of the caller, whose text it is, and nothing of it or of the
@@ -154,8 +165,6 @@ fn refuse() -> ! {
     .raise()
 }
 
-/// The only element of a list; null if there are others or none.
-///
 /// Returns the only element of a list; null of another list.
 ///
 /// # Safety
@@ -167,34 +176,93 @@ unsafe fn only(list: *mut pg_sys::List) -> *mut pg_sys::Node {
     first.unwrap_or(ptr::null_mut())
 }
 
-/// The call that a tree is, below conversions that change no bytes.
+/// Returns the call that a tree is, below conversions that change no bytes.
 ///
 /// # Safety
 /// A tree of the planner.
 unsafe fn call(mut node: *mut pg_sys::Node) -> Option<Call> {
-    // SAFETY: each node has the type that its tag says, and is not null but where it is asked.
+    // SAFETY: as the caller says.
     unsafe {
-        loop {
-            if node.is_null() {
-                return None;
-            } else if is_a(node, pg_sys::NodeTag::T_RelabelType) {
-                node = (*node.cast::<pg_sys::RelabelType>()).arg.cast();
-            } else if is_a(node, pg_sys::NodeTag::T_CoerceToDomain) {
-                node = (*node.cast::<pg_sys::CoerceToDomain>()).arg.cast();
-            } else if is_a(node, pg_sys::NodeTag::T_FuncExpr) {
-                let call = &*node.cast::<pg_sys::FuncExpr>();
-                let arguments = nodes(call.args);
-                return Some(Call {
-                    function: call.funcid,
-                    arguments: arguments
-                        .into_iter()
-                        .map(|node| argument(node.cast()))
-                        .collect(),
-                });
-            } else {
-                return None;
-            }
+        while let Some(inner) = below_relabel(node) {
+            node = inner;
         }
+        function_call(node).map(|call| Call {
+            function: call.funcid,
+            arguments: arguments(call),
+        })
+    }
+}
+
+/// # Safety
+/// A tree of the planner, or null.
+unsafe fn function_call<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::FuncExpr> {
+    // SAFETY: as the caller says; a node has the type that its tag says.
+    unsafe {
+        let is_call = !node.is_null() && is_a(node, pg_sys::NodeTag::T_FuncExpr);
+        is_call.then(|| &*node.cast::<pg_sys::FuncExpr>())
+    }
+}
+
+/// Returns the arguments of a call in their order, whatever that of their names is.
+///
+/// # Safety
+/// A call in a tree of the planner.
+unsafe fn arguments(call: &pg_sys::FuncExpr) -> Vec<Argument> {
+    // SAFETY: as the caller says; no argument is null, and a node has the type that its tag says.
+    unsafe {
+        let placed = |(place, node): (usize, *mut pg_sys::Node)| {
+            if is_a(node, pg_sys::NodeTag::T_NamedArgExpr) {
+                let named = &*node.cast::<pg_sys::NamedArgExpr>();
+                (named.argnumber as usize, argument(named.arg.cast()))
+            } else {
+                (place, argument(node))
+            }
+        };
+        let all = nodes(call.args).enumerate();
+        let mut all: Vec<(usize, Argument)> = all.map(placed).collect();
+        all.sort_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, argument)| argument).collect()
+    }
+}
+
+/// Returns what is below a conversion that changes no bytes; none if the node is something else.
+///
+/// # Safety
+/// A tree of the planner, or null.
+unsafe fn below_relabel(node: *mut pg_sys::Node) -> Option<*mut pg_sys::Node> {
+    // SAFETY: as the caller says; a node has the type that its tag says.
+    unsafe {
+        if node.is_null() {
+            None
+        } else if is_a(node, pg_sys::NodeTag::T_RelabelType) {
+            Some((*node.cast::<pg_sys::RelabelType>()).arg.cast())
+        } else if is_a(node, pg_sys::NodeTag::T_CoerceToDomain) {
+            Some((*node.cast::<pg_sys::CoerceToDomain>()).arg.cast())
+        } else {
+            None
+        }
+    }
+}
+
+/// As [`below_relabel`], of any cast.
+///
+/// # Safety
+/// A tree of the planner, or null.
+unsafe fn below_cast(node: *mut pg_sys::Node) -> Option<*mut pg_sys::Node> {
+    // SAFETY: as the caller says; a node has the type that its tag says.
+    unsafe {
+        if let Some(call) = function_call(node) {
+            let is_cast = [
+                pg_sys::CoercionForm::COERCE_EXPLICIT_CAST,
+                pg_sys::CoercionForm::COERCE_IMPLICIT_CAST,
+            ]
+            .contains(&call.funcformat);
+            return nodes(call.args).next().filter(|_| is_cast);
+        }
+        if !node.is_null() && is_a(node, pg_sys::NodeTag::T_CoerceViaIO) {
+            return Some((*node.cast::<pg_sys::CoerceViaIO>()).arg.cast());
+        }
+        below_relabel(node)
     }
 }
 
@@ -207,7 +275,6 @@ unsafe fn argument(node: *mut pg_sys::Node) -> Argument {
         let is_constant = is_a(node, pg_sys::NodeTag::T_Const);
         let value = is_constant.then(|| &*node.cast::<pg_sys::Const>());
         Argument {
-            type_name: charset::decode_c(pg_sys::format_type_be(type_oid)),
             constant: value.filter(|value| !value.constisnull).map(|value| {
                 let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
                 pg_sys::getTypeOutputInfo(type_oid, &raw mut output, &raw mut is_varlena);

@@ -33,18 +33,6 @@ pub fn namespace() -> Option<pg_sys::Oid> {
     }
 }
 
-/// Returns the name of a function of the extension; none if the function is of somebody else.
-pub fn own_function(function: pg_sys::Oid) -> Option<String> {
-    // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is; the name is a copy.
-    unsafe {
-        let extension = pg_sys::get_extension_oid(c"pg_mint".as_ptr(), true);
-        let owner = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
-        let name = pg_sys::get_func_name(function);
-        let is_own = extension != pg_sys::InvalidOid && owner == extension && !name.is_null();
-        is_own.then(|| charset::decode_c(name))
-    }
-}
-
 /// Returns the oid of this session's database.
 pub fn database() -> u32 {
     // SAFETY: reads a plain oid, set when the process connected.

@@ -18,10 +18,12 @@ use crate::pg::catalog::privilege::{self, guarded};
 use crate::pg::catalog::spi::{Row, Sees};
 use crate::pg::catalog::{relation, spi};
 use crate::pg::charset;
+use crate::pg::datum::json::{self, JsonText};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{impossible, relay_errors, report};
 use pgrx::datum::DatumWithOid;
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
+use serde::Deserialize;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
@@ -51,6 +53,21 @@ pub fn rows<T>(
     read: impl FnMut(&Row<'_>) -> Option<T>,
 ) -> Vec<T> {
     in_catalogs(|| spi::rows(Sees::Statement, query, arguments, read))
+}
+
+/// Runs a query on the catalogs whose rows are one jsonb each, and reads them.
+pub fn read<T: for<'a> Deserialize<'a>>(query: &str, arguments: &[DatumWithOid<'_>]) -> Vec<T> {
+    rows(query, arguments, |row| {
+        Some(json::read(&row.get::<JsonText>(1)?.0))
+    })
+}
+
+/// As [`read`], the only row; sees all that was committed before, as [`ask_with`] does.
+pub fn read_now<T: for<'a> Deserialize<'a>>(
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+) -> Option<T> {
+    ask_with::<JsonText>(query, arguments).map(|text| json::read(&text.0))
 }
 
 /// As [`rows`]; sees all that was committed before, as [`ask_with`] does.

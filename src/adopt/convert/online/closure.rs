@@ -3,7 +3,7 @@
 use crate::adopt::convert::table::{Table, quoted};
 use crate::pg::catalog::{function, relation, sql};
 use crate::pg::charset;
-use crate::pg::datum::json::{JsonText, list, read};
+use crate::pg::datum::json::list;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -162,14 +162,8 @@ impl Closure {
     pub fn of(table: &Table) -> Self {
         let oid = pgrx::pg_sys::Oid::from_u32(table.oid);
         let arguments = [oid.into(), table.column().number.into()];
-        let text = sql::ask_with::<JsonText>(
-            include_str!("../../../../sql/adopt/convert_closure.sql"),
-            &arguments,
-        );
-        match text {
-            Some(JsonText(text)) => read(&text),
-            None => sql::missing(oid),
-        }
+        let query = include_str!("../../../../sql/adopt/convert_closure.sql");
+        sql::read_now(query, &arguments).unwrap_or_else(|| sql::missing(oid))
     }
 
     /// The columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of

@@ -29,7 +29,7 @@ pub struct Finding {
     pub finding: &'static str,
     /// The numbers that show it.
     pub evidence: String,
-    /// The statement that mends it; none where there is no safe one.
+    /// The statement that corrects it; none if there is no safe one.
     pub command: Option<String>,
 }
 
@@ -43,8 +43,8 @@ impl Finding {
         }
     }
 
-    /// Adds the statement that mends it.
-    pub fn mended_by(mut self, command: String) -> Self {
+    /// Adds the statement that corrects it.
+    pub fn corrected_by(mut self, command: String) -> Self {
         self.command = Some(command);
         self
     }

@@ -1,0 +1,71 @@
+//! Columns, by the catalogs.
+
+use crate::adopt::catalog::default::{Generated, LONGEST, StoredDefault};
+use crate::pg::catalog::sql;
+use crate::pg::datum::text::DecodedText;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use serde::Deserialize;
+
+/// A column by its table and its number.
+pub type Place = (pg_sys::Oid, i16);
+
+/// A column that can be of ids.
+#[derive(Debug, Deserialize)]
+pub struct IdColumn {
+    pub table: pg_sys::Oid,
+    pub number: i16,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub type_oid: pg_sys::Oid,
+    pub type_name: String,
+    /// The type, or the type at the bottom of its domains.
+    pub base_type: pg_sys::Oid,
+    /// `attidentity`.
+    pub identity: String,
+    pub is_key: bool,
+    pub default: Option<StoredDefault>,
+    pub source: Option<Source>,
+}
+
+/// A sequence that a column draws from.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Source {
+    pub sequence: pg_sys::Oid,
+    /// The sequence belongs to the column: it is a serial or an identity.
+    pub is_owned: bool,
+    pub max: i64,
+    pub increment: i64,
+}
+
+impl IdColumn {
+    /// Reads a column of a table; none if there is none of this name.
+    pub fn find(table: pg_sys::Oid, name: &str) -> Option<Self> {
+        let name = DecodedText(name.to_owned());
+        Self::read(Some(table).into(), name.into(), Vec::new()).pop()
+    }
+
+    /// Reads all columns of the database that are of these types and can be of ids, in the order of their names.
+    pub fn all(types: Vec<pg_sys::Oid>) -> Vec<Self> {
+        let none: Option<pg_sys::Oid> = None;
+        Self::read(none.into(), None::<DecodedText>.into(), types)
+    }
+
+    fn read(table: DatumWithOid<'_>, name: DatumWithOid<'_>, types: Vec<pg_sys::Oid>) -> Vec<Self> {
+        let query = include_str!("../../../sql/adopt/columns.sql");
+        sql::read(query, &[table, name, types.into(), LONGEST.into()])
+    }
+
+    pub fn place(&self) -> Place {
+        (self.table, self.number)
+    }
+
+    pub fn quoted(&self) -> String {
+        sql::quoted_exactly(&self.name)
+    }
+
+    /// Returns what the default generates.
+    pub fn generated(&self) -> Option<Generated> {
+        self.default.as_ref()?.generated()
+    }
+}

@@ -1,0 +1,133 @@
+//! What the default of a column generates.
+
+use crate::pg::catalog::expression::{Argument, stored_call};
+use crate::pg::catalog::function;
+use mint_core::Layout;
+use mint_core::family::{Family, Stored, of_generator};
+use pgrx::pg_sys;
+use serde::Deserialize;
+
+/// The longest default that is read, in bytes of its tree: that of a generator has some hundred. The owner of a table can
+/// write one of 1 GB.
+pub const LONGEST: i32 = 32_768;
+
+/// A default as the catalogs have it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct StoredDefault {
+    pub text: String,
+    tree: String,
+}
+
+/// The ids that a function generates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdKind {
+    /// Values of a sequence.
+    Sequence,
+    /// 64-bit ids of a layout.
+    Snowflake,
+    /// UUIDs of a version.
+    Uuid(u8),
+    /// Ids of another family, by its name.
+    Other(&'static str),
+}
+
+/// A function that generates ids.
+#[derive(Debug, Clone, Copy)]
+pub struct Generator {
+    pub kind: IdKind,
+    /// The family, of a function of this extension.
+    own: Option<&'static Family>,
+    /// The place of the layout among the arguments.
+    layout: usize,
+    /// The place of the shard, if it takes one.
+    shard: Option<usize>,
+}
+
+/// What a default generates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Generated {
+    pub kind: IdKind,
+    /// Of snowflakes, if the default does not compute it.
+    pub layout: Option<Layout>,
+    /// Of snowflakes, if the default says it.
+    pub shard: Option<i64>,
+}
+
+impl StoredDefault {
+    /// Returns what the default generates; none if it is something else than one call of a generator.
+    pub fn generated(&self) -> Option<Generated> {
+        let (generator, arguments) = stored_call(&self.tree, Generator::find)?;
+        let shard = generator.shard.and_then(|place| arguments.get(place));
+        let shard = shard.and_then(|shard| shard.constant.as_deref());
+        Some(Generated {
+            kind: generator.kind,
+            layout: generator.layout(&arguments).and_then(Result::ok),
+            shard: shard.and_then(|text| text.parse().ok()),
+        })
+    }
+}
+
+impl Generator {
+    /// Returns the generator that a function is: one of this extension, of the server or of another known extension.
+    pub fn find(function: pg_sys::Oid) -> Option<Self> {
+        let name = function::name(function)?;
+        let extension = function::extension_name(function);
+        let own = of_generator(&name).filter(|_| extension.as_deref() == Some("pg_mint"));
+        let kind = match (own, extension.as_deref()) {
+            (Some(family), _) => match family.name {
+                "snowflake" => IdKind::Snowflake,
+                "integer" => IdKind::Sequence,
+                "uuid" => IdKind::Uuid(name.strip_prefix("uuid_v")?.parse().ok()?),
+                other => IdKind::Other(other),
+            },
+            (None, None) => {
+                let is_of_server =
+                    function::schema(function).to_u32() == pg_sys::PG_CATALOG_NAMESPACE;
+                of_server(&name).filter(|_| is_of_server)?
+            }
+            (None, Some("uuid-ossp" | "pgcrypto" | "pg_uuidv7")) => of_extension(&name)?,
+            (None, Some(_)) => return None,
+        };
+        let has_shard = name == "snowflake_next_id";
+        Some(Self {
+            kind,
+            own,
+            layout: usize::from(has_shard),
+            shard: has_shard.then_some(0),
+        })
+    }
+
+    /// Returns whether a column of type bigint or uuid can have it in place of a counter: it is of this extension.
+    pub fn replaces_counters(&self) -> bool {
+        self.own.is_some_and(|family| family.stored != Stored::Text)
+    }
+
+    /// Returns the layout of a call, by default the built-in one; none if it is computed, or there is none. An inner error is a
+    /// text that is not a layout.
+    pub fn layout(&self, arguments: &[Argument]) -> Option<Result<Layout, String>> {
+        if self.kind != IdKind::Snowflake {
+            return None;
+        }
+        let given = arguments.get(self.layout);
+        let text = given.map_or(Some("instagram"), |given| given.constant.as_deref())?;
+        Some(text.parse().map_err(|_| text.to_owned()))
+    }
+}
+
+fn of_server(function: &str) -> Option<IdKind> {
+    match function {
+        "nextval" => Some(IdKind::Sequence),
+        "gen_random_uuid" | "uuidv4" => Some(IdKind::Uuid(4)),
+        "uuidv7" => Some(IdKind::Uuid(7)),
+        _ => None,
+    }
+}
+
+fn of_extension(function: &str) -> Option<IdKind> {
+    match function {
+        "uuid_generate_v1" | "uuid_generate_v1mc" => Some(IdKind::Uuid(1)),
+        "uuid_generate_v4" | "gen_random_uuid" => Some(IdKind::Uuid(4)),
+        "uuid_generate_v7" => Some(IdKind::Uuid(7)),
+        _ => None,
+    }
+}
