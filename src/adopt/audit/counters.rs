@@ -1,7 +1,7 @@
 //! Findings of columns that draw from a sequence.
 
-use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
+use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::catalog::column::Source;
 use crate::adopt::catalog::default::IdKind;
 use crate::adopt::inventory::usage::{largest, last_value};

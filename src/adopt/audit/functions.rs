@@ -1,7 +1,7 @@
 //! The audit as an SQL function.
 
-use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
+use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::audit::{counters, generated, references, times};
 use crate::adopt::catalog::default::{Generated, IdKind};
 use crate::pg::datum::regclass::Regclass;

@@ -1,7 +1,7 @@
 //! Findings of a default that generates ids, before any id is looked at.
 
-use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
+use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::catalog::default::IdKind;
 use crate::pg::machine::clock;
 use mint_core::clock::timestamp_text;

@@ -1,7 +1,7 @@
 //! Findings of foreign keys: a column that is narrower than the one it refers to.
 
-use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
+use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::foreign_key::{KeyColumn, Reference};

@@ -1,7 +1,7 @@
 //! Findings of the ids themselves: their times, nodes, layouts and versions.
 
-use crate::adopt::audit::finding::{Finding, Severity};
 use crate::adopt::audit::subject::Subject;
+use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::catalog::default::IdKind;
 use crate::pg::catalog::scan::sample::Value;
 use crate::pg::machine::clock;

@@ -4,8 +4,6 @@
 //! statements, the same for the plan and the conversion; `run` executes them under a lock. The sequence of before stays, at
 //! its end, so that it returns nothing more; its comment is the `record` from which `revert` puts back what was.
 
-mod blocker;
-mod check_objects;
 mod checks;
 mod functions;
 mod generator;

@@ -1,7 +1,7 @@
 //! The plan: every statement of a conversion in order, and what is to be known before.
 
-use crate::adopt::convert::blocker::Blocker;
 use crate::adopt::convert::checks;
+use crate::adopt::convert::checks::Blocker;
 use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::online::closure::Closure;
 use crate::adopt::convert::online::script;

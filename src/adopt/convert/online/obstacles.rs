@@ -1,6 +1,6 @@
 //! What stands in the way of the script.
 
-use crate::adopt::convert::blocker::Blocker;
+use crate::adopt::convert::checks::Blocker;
 use crate::adopt::convert::online::closure::{Closure, Member};
 use crate::adopt::convert::table::Table;
 use crate::pg::catalog::{access, sql};

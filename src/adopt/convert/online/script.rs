@@ -1,8 +1,7 @@
 //! The script: what is left to do, as the catalogs say.
 
-use crate::adopt::convert::blocker::Blocker;
-use crate::adopt::convert::check_objects;
 use crate::adopt::convert::checks;
+use crate::adopt::convert::checks::Blocker;
 use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{Closure, Member, Stale};
 use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
@@ -90,8 +89,8 @@ fn parts(closure: &Closure) -> Vec<Part<'_>> {
 fn blockers(table: &Table, closure: &Closure, parts: &[Part<'_>]) -> Vec<Row> {
     let mut found: Vec<Blocker> = closure.blockers(table);
     for (_, part) in parts {
-        check_objects::of_row_security(part, &mut found);
-        found.extend(check_objects::of_sequences(part));
+        checks::of_row_security(part, &mut found);
+        found.extend(checks::of_sequences(part));
     }
     found
         .iter()
