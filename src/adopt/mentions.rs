@@ -9,11 +9,11 @@ use serde::Deserialize;
 /// What the texts of functions and of statements say.
 #[derive(Debug)]
 pub struct Mentions {
-    /// Functions that name the sequence, or name the table and call nextval() or its kin.
+    /// Functions that name the sequence, or name the table and call nextval() or another function of sequences.
     pub functions: Vec<String>,
     /// Functions that name the table or one that refers to it, and have arguments of type integer.
     pub narrow: Vec<String>,
-    /// Statements that name the sequence, or call nextval() or its kin: the most frequent first. Programs send them, as
+    /// Statements that name the sequence, or call such a function: the most frequent first. Programs send them, as
     /// pg_stat_statements says, which has no constants.
     pub statements: Vec<Statement>,
 }

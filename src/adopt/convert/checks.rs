@@ -1,9 +1,8 @@
-//! What stands in the way of a conversion, and what is to be known of it.
+//! What prevents a conversion: an error of the conversion itself, a line of the plan.
 
 use crate::adopt::convert::generator::{Floor, NewDefault};
-use crate::adopt::convert::record::{self, Record};
-use crate::adopt::convert::table::{Sequence, Table};
-use crate::adopt::mentions::{Mentions, Statement};
+use crate::adopt::convert::record::{self, ConversionRecord};
+use crate::adopt::convert::table::{TargetTable, UsedSequence};
 use crate::pg::catalog::sql;
 use crate::pg::error::{Report, report};
 use pgrx::PgSqlErrorCode as Code;
@@ -18,18 +17,18 @@ pub struct Blocker {
 }
 
 impl Blocker {
-    /// An object that is not as a conversion needs it.
+    /// Returns the blocker of an object that is not as a conversion needs it.
     pub fn state(message: String, detail: Option<String>, hint: impl Into<String>) -> Self {
         let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
         Self::new(code, message, detail, hint)
     }
 
-    /// What no conversion does.
+    /// Returns the blocker of what no conversion does.
     pub fn unsupported(message: String, detail: Option<String>, hint: impl Into<String>) -> Self {
         Self::new(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message, detail, hint)
     }
 
-    /// A privilege that the owner of the table needs.
+    /// Returns the blocker of a privilege that the owner of the table lacks.
     pub fn privilege(message: String, detail: Option<String>, hint: impl Into<String>) -> Self {
         Self::new(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, message, detail, hint)
     }
@@ -50,7 +49,7 @@ impl Blocker {
             .hint(self.hint.clone())
     }
 
-    /// As a line of the plan.
+    /// Returns the blocker as a line of the plan.
     pub fn note(&self) -> String {
         let detail = self
             .detail
@@ -60,8 +59,8 @@ impl Blocker {
     }
 }
 
-/// What stands in the way, the first thing to do first.
-pub fn blockers(table: &Table) -> Vec<Blocker> {
+/// Returns what prevents the conversion, the first thing to do first.
+pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
     let mut found = Vec::new();
     of_table(table, &mut found);
     of_below(table, &mut found);
@@ -92,8 +91,8 @@ pub fn blockers(table: &Table) -> Vec<Blocker> {
     found
 }
 
-/// A record that another one would stand beside, as where a table was dropped and created again.
-fn of_record(table: &Table, found: &mut Vec<Blocker>) {
+/// Checks that there is no record of an earlier conversion, as after a table was dropped and created again.
+fn of_record(table: &TargetTable, found: &mut Vec<Blocker>) {
     if table.sequence().is_none() {
         return;
     }
@@ -107,8 +106,8 @@ fn of_record(table: &Table, found: &mut Vec<Blocker>) {
     }
 }
 
-/// A record that nobody could read again.
-pub fn too_long(table: &Table, record: Option<&Record>) -> Option<Blocker> {
+/// Returns the blocker of a record that is too long to be read again.
+pub fn too_long(table: &TargetTable, record: Option<&ConversionRecord>) -> Option<Blocker> {
     record?.excess().map(|excess| {
         Blocker::state(
             format!("record of the conversion of {} is too long", table.what()),
@@ -118,8 +117,8 @@ pub fn too_long(table: &Table, record: Option<&Record>) -> Option<Blocker> {
     })
 }
 
-/// A type that no conversion is for, before anything is parsed by it.
-pub fn of_type(table: &Table) -> Option<Blocker> {
+/// Checks that a conversion is for the type of the column, before anything is parsed by it.
+pub fn of_type(table: &TargetTable) -> Option<Blocker> {
     let known = ["bigint", "uuid", "integer", "smallint"];
     (!known.contains(&table.column().base_type.as_str())).then(|| {
         Blocker::unsupported(
@@ -130,7 +129,7 @@ pub fn of_type(table: &Table) -> Option<Blocker> {
     })
 }
 
-fn of_column(table: &Table, found: &mut Vec<Blocker>) {
+fn of_column(table: &TargetTable, found: &mut Vec<Blocker>) {
     let column = table.column();
     if !column.generated.is_empty() {
         found.push(Blocker::unsupported(
@@ -179,8 +178,8 @@ fn of_column(table: &Table, found: &mut Vec<Blocker>) {
     }
 }
 
-/// Whether a default draws from the sequence that the column draws from now.
-pub fn draws_from_itself(table: &Table, generator: &NewDefault) -> Option<Blocker> {
+/// Checks that a default does not draw from the sequence that the column draws from now.
+pub fn draws_from_itself(table: &TargetTable, generator: &NewDefault) -> Option<Blocker> {
     let sequence = table.sequence()?;
     generator.names(sequence.rules.oid).then(|| {
         Blocker::state(
@@ -199,8 +198,8 @@ pub fn draws_from_itself(table: &Table, generator: &NewDefault) -> Option<Blocke
     })
 }
 
-/// The largest id of the table, read by its indexes.
-pub fn largest(table: &Table) -> Option<i64> {
+/// Returns the largest id of the table, read by its indexes.
+pub fn largest(table: &TargetTable) -> Option<i64> {
     let below = table.below.iter().map(|table| table.oid.into());
     let column = table.quoted_column();
     table.access().ask(&below.collect::<Vec<_>>(), |name| {
@@ -208,8 +207,8 @@ pub fn largest(table: &Table) -> Option<i64> {
     })
 }
 
-/// Ids of the table that new ones would meet.
-pub fn meets(table: &Table, floor: Floor) -> Option<Blocker> {
+/// Checks that new ids meet none of the table.
+pub fn meets(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
     };
@@ -227,8 +226,8 @@ pub fn meets(table: &Table, floor: Floor) -> Option<Blocker> {
     ))
 }
 
-/// What the table does not take of the new ids: the smallest has no partition, or a check refuses it.
-pub fn refuses(table: &Table, floor: Floor) -> Option<Blocker> {
+/// Checks that the table takes the smallest new id: that it has a partition, and that no check refuses it.
+pub fn refuses(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
     };
@@ -236,8 +235,8 @@ pub fn refuses(table: &Table, floor: Floor) -> Option<Blocker> {
     lacks_partition(table, id).or_else(|| fails_check(table, id))
 }
 
-/// Whether an expression of the column is not false for an id.
-fn holds(table: &Table, id: i64, expression: &str) -> bool {
+/// Returns whether an expression of the column is not false for an id.
+fn holds(table: &TargetTable, id: i64, expression: &str) -> bool {
     let value = format!(
         "({expression}) IS NOT FALSE FROM (SELECT '{id}'::int8 AS {}) AS one",
         table.quoted_column()
@@ -245,7 +244,7 @@ fn holds(table: &Table, id: i64, expression: &str) -> bool {
     table.access().evaluate(&value) != Some(false)
 }
 
-fn fails_check(table: &Table, id: i64) -> Option<Blocker> {
+fn fails_check(table: &TargetTable, id: i64) -> Option<Blocker> {
     let mut checks = table.checks.iter();
     let check = checks.find(|check| !holds(table, id, &check.text))?;
     Some(Blocker::state(
@@ -265,7 +264,7 @@ fn fails_check(table: &Table, id: i64) -> Option<Blocker> {
     ))
 }
 
-fn lacks_partition(table: &Table, id: i64) -> Option<Blocker> {
+fn lacks_partition(table: &TargetTable, id: i64) -> Option<Blocker> {
     if table.partitions.is_empty() {
         return None;
     }
@@ -286,68 +285,8 @@ fn lacks_partition(table: &Table, id: i64) -> Option<Blocker> {
     })
 }
 
-/// What is to be known of a conversion that nothing stands in the way of.
-pub fn notes(table: &Table) -> Vec<String> {
-    let mut notes = Vec::new();
-    let column = &table.column().name;
-    if let Some(sequence) = table.sequence() {
-        let name = &sequence.rules.name;
-        notes.push(format!("Sequence \"{name}\" stays at its end: nextval() of it is an error, and currval() and lastval() return nothing new. Its comment is the record from which mint.convert_revert() puts back what was."));
-    } else {
-        notes.push("There is no sequence to keep a record in: mint.convert() returns the statement that reverts it.".to_owned());
-    }
-    notes.extend(mentions(&Mentions::find(
-        table.relations(),
-        table.sequence_oids(),
-    )));
-    if table.column().identity == "a" {
-        notes.push(format!("GENERATED ALWAYS refused ids of an INSERT, and a default does not: REVOKE INSERT on the table and GRANT it on the other columns than \"{column}\", where that matters."));
-    }
-    if !table.below.is_empty() {
-        notes.push(format!(
-            "{} tables below get the default as well.",
-            table.below.len()
-        ));
-    }
-    if table.persistence == "u" {
-        notes.push(
-            "The table is unlogged: after a crash it is empty, and its sequence begins again."
-                .to_owned(),
-        );
-    }
-    if !table.publications.is_empty() {
-        notes.push(format!("The table is published by {}: defaults are not replicated, so convert the subscribers as well, with another shard.", table.publications.join(", ")));
-    }
-    notes
-}
-
-/// What is to be known of functions and of statements that a conversion does not change.
-pub fn mentions(found: &Mentions) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !found.functions.is_empty() {
-        notes.push(format!(
-            "These functions mention the sequence, or the table and nextval(), currval(), lastval() or setval(): {}.",
-            found.functions.join(", ")
-        ));
-    }
-    if !found.narrow.is_empty() {
-        notes.push(format!(
-            "These functions mention the table or one that refers to it, and have arguments that are too narrow for the new ids: {}.",
-            found.narrow.join(", ")
-        ));
-    }
-    if !found.statements.is_empty() {
-        let list: Vec<String> = found.statements.iter().map(Statement::text).collect();
-        notes.push(format!(
-            "Programs use sequences, as pg_stat_statements says without the names of these: {}.",
-            list.join("; ")
-        ));
-    }
-    notes
-}
-
-/// What stands in the way in the table itself.
-pub fn of_table(table: &Table, found: &mut Vec<Blocker>) {
+/// Checks the table itself.
+pub fn of_table(table: &TargetTable, found: &mut Vec<Blocker>) {
     if let Some(parent) = &table.parent {
         found.push(Blocker::unsupported(
             format!(
@@ -369,8 +308,8 @@ pub fn of_table(table: &Table, found: &mut Vec<Blocker>) {
     of_schema(table, found);
 }
 
-/// A schema that the owner may not use: all is done with the rights of the owner.
-pub fn of_schema(table: &Table, found: &mut Vec<Blocker>) {
+/// Checks that the owner may use the schema: all is done with the rights of the owner.
+pub fn of_schema(table: &TargetTable, found: &mut Vec<Blocker>) {
     if !table.access().can_be_named() {
         found.push(Blocker::privilege(
             format!(
@@ -390,8 +329,8 @@ pub fn of_schema(table: &Table, found: &mut Vec<Blocker>) {
     }
 }
 
-/// Rows that the owner does not see.
-pub fn of_row_security(table: &Table, found: &mut Vec<Blocker>) {
+/// Checks that the owner sees all rows.
+pub fn of_row_security(table: &TargetTable, found: &mut Vec<Blocker>) {
     if table.force_row_security {
         found.push(Blocker::state(
             format!(
@@ -404,8 +343,8 @@ pub fn of_row_security(table: &Table, found: &mut Vec<Blocker>) {
     }
 }
 
-/// What stands in the way in partitions and children.
-pub fn of_below(table: &Table, found: &mut Vec<Blocker>) {
+/// Checks partitions and children.
+pub fn of_below(table: &TargetTable, found: &mut Vec<Blocker>) {
     if let Some(below) = table.below.iter().find(|below| below.kind == "f") {
         found.push(Blocker::unsupported(
             format!("partition \"{}\" is a foreign table", below.name),
@@ -458,8 +397,8 @@ pub fn of_below(table: &Table, found: &mut Vec<Blocker>) {
     }
 }
 
-/// What stands in the way in the sequences of a column.
-pub fn of_sequences(table: &Table) -> Vec<Blocker> {
+/// Returns what prevents the conversion in the sequences of a column.
+pub fn of_sequences(table: &TargetTable) -> Vec<Blocker> {
     let mut found = Vec::new();
     for sequence in &table.sequences {
         of_sequence(table, sequence, &mut found);
@@ -467,7 +406,7 @@ pub fn of_sequences(table: &Table) -> Vec<Blocker> {
     found
 }
 
-fn of_sequence(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
+fn of_sequence(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blocker>) {
     let name = &sequence.rules.name;
     if !sequence.is_identity && !sequence.in_default {
         found.push(Blocker::state(
@@ -528,8 +467,8 @@ fn of_sequence(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
     }
 }
 
-/// The sequence of an identity column is dropped and created anew.
-fn of_identity(table: &Table, sequence: &Sequence, found: &mut Vec<Blocker>) {
+/// Checks the sequence of an identity column, which is dropped and created again.
+fn of_identity(table: &TargetTable, sequence: &UsedSequence, found: &mut Vec<Blocker>) {
     let name = &sequence.rules.name;
     if !sequence.dependents.is_empty() {
         let list = sequence.dependents.join(", ");

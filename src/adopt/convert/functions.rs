@@ -1,9 +1,12 @@
 //! Conversions in SQL.
 
 use crate::adopt::convert::generator::NewDefault;
+use crate::adopt::convert::online::closure::Closure;
+use crate::adopt::convert::online::script;
+use crate::adopt::convert::plan::PlanRow;
 use crate::adopt::convert::run::Patience;
-use crate::adopt::convert::table::Table;
-use crate::adopt::convert::{plan, record, revert, run};
+use crate::adopt::convert::table::TargetTable;
+use crate::adopt::convert::{checks, plan, record, revert, run};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::{inform, report, required};
@@ -38,7 +41,7 @@ fn convert_plan(
     ),
 > {
     let table = find(table_name, column_name);
-    let rows = plan::plan(&table, new_default.map(|text| text.0).as_deref());
+    let rows = plan_of(&table, new_default.map(|text| text.0).as_deref());
     TableIterator::new((1..).zip(rows).map(|(number, row)| {
         (
             number,
@@ -52,6 +55,26 @@ fn convert_plan(
             row.note.map(DecodedText),
         )
     }))
+}
+
+/// Plans a conversion, or without a new default the way back. No id is minted.
+fn plan_of(table: &TargetTable, new_default: Option<&str>) -> Vec<PlanRow> {
+    let closure = Closure::of(table);
+    match new_default {
+        None if closure.is_needed() => script::back(table, &closure),
+        None => plan::revert(table),
+        Some(text) => {
+            if let Some(blocker) = checks::of_type(table) {
+                return vec![PlanRow::says("check", blocker.note())];
+            }
+            let generator = NewDefault::parse(text, table);
+            if closure.is_needed() {
+                script::there(table, &closure, &generator.text)
+            } else {
+                plan::convert(table, &generator)
+            }
+        }
+    }
 }
 
 fn span(micros: i64) -> Option<Interval> {
@@ -144,14 +167,14 @@ fn found(
     table_name: Option<Regclass>,
     column_name: Option<DecodedText>,
     new_default: Option<DecodedText>,
-) -> (Table, String) {
+) -> (TargetTable, String) {
     let table = find(table_name, column_name);
     (table, required(new_default, "new_default").0)
 }
 
-fn find(table_name: Option<Regclass>, column_name: Option<DecodedText>) -> Table {
+fn find(table_name: Option<Regclass>, column_name: Option<DecodedText>) -> TargetTable {
     let table = required(table_name, "table_name");
-    Table::find(table.0, &required(column_name, "column_name").0)
+    TargetTable::find(table.0, &required(column_name, "column_name").0)
 }
 
 fn patience(lock_timeout: Option<Interval>, retries: Option<i32>) -> Patience {

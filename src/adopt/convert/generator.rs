@@ -1,7 +1,7 @@
 //! The new default: one call of a generator, and the smallest id that it can return from now on.
 
 use crate::adopt::catalog::default::{Generator, IdKind};
-use crate::adopt::convert::table::Table;
+use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::expression::{Call, Target, parse_default};
 use crate::pg::error::{OrReport, report};
 use crate::pg::machine::clock;
@@ -31,7 +31,7 @@ pub enum Floor {
 
 impl NewDefault {
     /// Parses the new default of a column, with the caller's names.
-    pub fn parse(text: &str, table: &Table) -> Self {
+    pub fn parse(text: &str, table: &TargetTable) -> Self {
         let column = table.column();
         // What becomes a bigint is parsed as one.
         let is_narrow = ["integer", "smallint"].contains(&column.base_type.as_str());
@@ -60,8 +60,8 @@ impl NewDefault {
         }
     }
 
-    /// Where ids of any lane begin from now on, as far as that is known without minting one.
-    pub fn floor(&self, table: &Table) -> Floor {
+    /// Returns where ids of any lane begin from now on, if that is known without minting one.
+    pub fn floor(&self, table: &TargetTable) -> Floor {
         match &self.layout {
             _ if table.column().base_type != "bigint" => Floor::Any,
             None => Floor::Unknown,
@@ -80,7 +80,7 @@ impl NewDefault {
 
     /// Mints an id with the rights of the table's owner, and returns where later ones begin. An error of the generator, such
     /// as that of a shard out of range, is raised here and not at the first INSERT.
-    pub fn try_out(&self, table: &Table) -> Floor {
+    pub fn try_out(&self, table: &TargetTable) -> Floor {
         let floor = self.floor(table);
         // By the type of the column, which can be a domain that refuses the ids.
         let id = format!("({})::{}", self.text, table.column().type_name);
@@ -101,7 +101,7 @@ impl NewDefault {
         }
     }
 
-    /// Whether a relation is a constant of the call, as the sequence that it draws from is.
+    /// Returns whether a relation is a constant of the call, as the sequence that it draws from is.
     pub fn names(&self, relation: u32) -> bool {
         let arguments = &self.call.arguments;
         arguments
@@ -109,7 +109,7 @@ impl NewDefault {
             .any(|argument| argument.relation == Some(relation.into()))
     }
 
-    /// Whether each call mints in the same lane.
+    /// Returns whether each call mints in the same lane.
     fn is_one_lane(&self) -> bool {
         self.call
             .arguments

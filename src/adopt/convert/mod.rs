@@ -1,6 +1,6 @@
 //! Conversion of a table's id column from a sequence to a generator of pg_mint, and back.
 //!
-//! `table` reads what the column is, `generator` what it is to be, and `checks` says what stands in the way. `steps` has the
+//! `table` reads what the column is, `generator` what it is to be, and `checks` says what prevents it. `steps` has the
 //! statements, the same for the plan and the conversion; `run` executes them under a lock. The sequence of before stays, at
 //! its end, so that it returns nothing more; its comment is the `record` from which `revert` puts back what was.
 
@@ -11,7 +11,6 @@ mod online;
 mod plan;
 mod record;
 mod revert;
-mod row;
 mod run;
 mod steps;
 mod table;

@@ -3,95 +3,132 @@
 use crate::adopt::convert::checks;
 use crate::adopt::convert::checks::Blocker;
 use crate::adopt::convert::generator::{Floor, NewDefault};
-use crate::adopt::convert::online::closure::Closure;
-use crate::adopt::convert::online::script;
-use crate::adopt::convert::record;
-use crate::adopt::convert::record::Record;
-use crate::adopt::convert::row::Row;
+use crate::adopt::convert::record::{self, ConversionRecord};
 use crate::adopt::convert::run;
 use crate::adopt::convert::steps;
-use crate::adopt::convert::table::Table;
+use crate::adopt::convert::table::TargetTable;
+use crate::adopt::mentions::{Mentions, Statement};
 use crate::pg::catalog::sql;
 
-/// Plans a conversion, or without a new default the way back. Nothing is changed, and no id is minted.
-pub fn plan(table: &Table, new_default: Option<&str>) -> Vec<Row> {
-    let closure = Closure::of(table);
-    let Some(new_default) = new_default else {
-        return if closure.is_needed() {
-            script::back(table, &closure)
-        } else {
-            revert(table)
-        };
-    };
-    if let Some(blocker) = checks::of_type(table) {
-        return vec![Row::says("check", blocker.note())];
+/// A row of the plan.
+#[derive(Debug, Default)]
+pub struct PlanRow {
+    pub phase: &'static str,
+    /// None in a row that only says something.
+    pub command: Option<String>,
+    pub object: Option<String>,
+    pub lock: Option<String>,
+    pub rewrites: bool,
+    /// How much is read or written.
+    pub bytes: i64,
+    /// Microseconds.
+    pub estimate: i64,
+    pub note: Option<String>,
+}
+
+/// What a short statement takes, in microseconds, once it has its lock.
+const SHORT: i64 = 1_000;
+
+impl PlanRow {
+    pub fn says(phase: &'static str, note: impl Into<String>) -> Self {
+        Self {
+            phase,
+            note: Some(note.into()),
+            ..Self::default()
+        }
     }
-    let generator = NewDefault::parse(new_default, table);
-    if closure.is_needed() {
-        return script::there(table, &closure, &generator.text);
+
+    pub fn runs(phase: &'static str, command: String) -> Self {
+        Self {
+            phase,
+            command: Some(command),
+            estimate: SHORT,
+            ..Self::default()
+        }
     }
-    if run::is_converted(table, &generator) {
-        return vec![Row::says(
-            "check",
-            "The column is converted already: there is nothing to do.".to_owned(),
-        )];
+
+    pub fn locking(self, object: &str, lock: &str) -> Self {
+        Self {
+            object: Some(object.to_owned()),
+            lock: (!lock.is_empty()).then(|| lock.to_owned()),
+            ..self
+        }
+    }
+
+    pub fn noting(self, note: &str) -> Self {
+        Self {
+            note: Some(note.to_owned()),
+            ..self
+        }
+    }
+}
+
+/// Plans the conversion of a column that can hold the ids.
+pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
+    if run::is_converted(table, generator) {
+        let note = "The column is converted already: there is nothing to do.";
+        return vec![PlanRow::says("check", note)];
     }
     let mut found = checks::blockers(table);
-    found.extend(checks::draws_from_itself(table, &generator));
+    found.extend(checks::draws_from_itself(table, generator));
     if found.is_empty() {
-        found.extend(blocking_ids(table, &generator));
+        found.extend(blocking_ids(table, generator));
     }
-    let record = found.is_empty().then(|| Record::of(table)).flatten();
+    let record = found
+        .is_empty()
+        .then(|| ConversionRecord::of(table))
+        .flatten();
     found.extend(checks::too_long(table, record.as_ref()));
     if !found.is_empty() {
-        return found
-            .iter()
-            .map(|blocker| Row::says("check", blocker.note()))
-            .collect();
+        return checked(found.iter().map(Blocker::note));
     }
-    let notes = checks::notes(table);
-    let mut rows: Vec<Row> = notes
-        .into_iter()
-        .map(|note| Row::says("check", note))
-        .collect();
-    rows.extend(statements(table, &generator, record.as_ref()));
+    let mut rows = checked(notes(table));
+    rows.extend(statements(table, generator, record.as_ref()));
     rows
 }
 
-/// The way back of a column that is no integer.
-fn revert(table: &Table) -> Vec<Row> {
+/// Returns rows that only say something.
+pub fn checked(notes: impl IntoIterator<Item = String>) -> Vec<PlanRow> {
+    let notes = notes.into_iter();
+    notes.map(|note| PlanRow::says("check", note)).collect()
+}
+
+/// Plans the way back of a column that is not an integer.
+pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
     if record::find(table).is_none() {
-        return vec![Row::says(
-            "check",
-            "The column has no record of a conversion: see mint.conversions.".to_owned(),
-        )];
+        let note = "The column has no record of a conversion: see mint.conversions.";
+        return vec![PlanRow::says("check", note)];
     }
     let name = table.quoted();
     let [literal, column] = [&name, &table.column().name].map(|text| sql::literal(text));
     let call = format!("SELECT mint.convert_revert({literal}, {column})");
-    vec![Row::runs("swap", call).locking(&name, "ACCESS EXCLUSIVE")]
+    vec![PlanRow::runs("swap", call).locking(&name, "ACCESS EXCLUSIVE")]
 }
 
-/// Whether ids of the table are at or above the smallest new one, as far as that is known without minting.
-fn blocking_ids(table: &Table, generator: &NewDefault) -> Option<Blocker> {
+/// Checks that no id of the table is at or above the smallest new one, if that is known without minting.
+fn blocking_ids(table: &TargetTable, generator: &NewDefault) -> Option<Blocker> {
     match generator.floor(table) {
         Floor::Any | Floor::Unknown => None,
         floor => checks::meets(table, floor).or_else(|| checks::refuses(table, floor)),
     }
 }
 
-fn statements(table: &Table, generator: &NewDefault, record: Option<&Record>) -> Vec<Row> {
+fn statements(
+    table: &TargetTable,
+    generator: &NewDefault,
+    record: Option<&ConversionRecord>,
+) -> Vec<PlanRow> {
     let name = table.quoted();
     let [literal, column, text] =
         [&name, &table.column().name, &generator.text].map(|text| sql::literal(text));
     let call = format!("SELECT mint.convert({literal}, {column}, {text})");
     let mut rows = vec![
-        Row::runs("swap", "BEGIN".to_owned()).noting(&format!("In place of all that follows: {call}. It checks the ids under the lock, and tries again for a lock that it does not get.")),
-        Row::runs("swap", format!("LOCK TABLE {name} IN SHARE UPDATE EXCLUSIVE MODE"))
+        PlanRow::runs("swap", "BEGIN".to_owned()).noting(&format!("In place of all that follows: {call}. It checks the ids under the lock, and tries again for a lock that it does not get.")),
+        PlanRow::runs("swap", format!("LOCK TABLE {name} IN SHARE UPDATE EXCLUSIVE MODE"))
             .locking(&name, "SHARE UPDATE EXCLUSIVE")
             .noting("Waits for a vacuum of the table, and nobody waits behind it. Autovacuum gives way after deadlock_timeout."),
-        Row::runs("swap", "SET LOCAL lock_timeout TO '1s'".to_owned()),
-        Row::runs("swap", format!("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE"))
+        PlanRow::runs("swap", "SET LOCAL lock_timeout TO '1s'".to_owned()),
+        PlanRow::runs("swap", format!("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE"))
             .locking(&name, "ACCESS EXCLUSIVE")
             .noting("Waits for transactions that use the table, and others wait behind it."),
     ];
@@ -99,8 +136,68 @@ fn statements(table: &Table, generator: &NewDefault, record: Option<&Record>) ->
     rows.extend(
         steps
             .into_iter()
-            .map(|step| Row::runs("swap", step.command).locking(&step.object, step.lock)),
+            .map(|step| PlanRow::runs("swap", step.command).locking(&step.object, step.lock)),
     );
-    rows.push(Row::runs("swap", "COMMIT".to_owned()));
+    rows.push(PlanRow::runs("swap", "COMMIT".to_owned()));
     rows
+}
+
+/// Returns what to know of a conversion that nothing prevents.
+fn notes(table: &TargetTable) -> Vec<String> {
+    let mut notes = Vec::new();
+    let column = &table.column().name;
+    if let Some(sequence) = table.sequence() {
+        let name = &sequence.rules.name;
+        notes.push(format!("Sequence \"{name}\" stays at its end: nextval() of it is an error, and currval() and lastval() return nothing new. Its comment is the record from which mint.convert_revert() puts back what was."));
+    } else {
+        notes.push("There is no sequence to keep a record in: mint.convert() returns the statement that reverts it.".to_owned());
+    }
+    notes.extend(mentions(&Mentions::find(
+        table.relations(),
+        table.sequence_oids(),
+    )));
+    if table.column().identity == "a" {
+        notes.push(format!("GENERATED ALWAYS refused ids of an INSERT, and a default does not: REVOKE INSERT on the table and GRANT it on the other columns than \"{column}\", where that matters."));
+    }
+    if !table.below.is_empty() {
+        notes.push(format!(
+            "{} tables below get the default as well.",
+            table.below.len()
+        ));
+    }
+    if table.persistence == "u" {
+        notes.push(
+            "The table is unlogged: after a crash it is empty, and its sequence begins again."
+                .to_owned(),
+        );
+    }
+    if !table.publications.is_empty() {
+        notes.push(format!("The table is published by {}: defaults are not replicated, so convert the subscribers as well, with another shard.", table.publications.join(", ")));
+    }
+    notes
+}
+
+/// Returns what to know of functions and of statements that a conversion does not change.
+pub fn mentions(found: &Mentions) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !found.functions.is_empty() {
+        notes.push(format!(
+            "These functions mention the sequence, or the table and nextval(), currval(), lastval() or setval(): {}.",
+            found.functions.join(", ")
+        ));
+    }
+    if !found.narrow.is_empty() {
+        notes.push(format!(
+            "These functions mention the table or one that refers to it, and have arguments that are too narrow for the new ids: {}.",
+            found.narrow.join(", ")
+        ));
+    }
+    if !found.statements.is_empty() {
+        let list: Vec<String> = found.statements.iter().map(Statement::text).collect();
+        notes.push(format!(
+            "Programs use sequences, as pg_stat_statements says without the names of these: {}.",
+            list.join("; ")
+        ));
+    }
+    notes
 }

@@ -3,7 +3,7 @@
 //! The owner of any sequence can write its comment. So a record counts only on a sequence of the table's owner, nothing of it is
 //! ever run, and all that is done with it is done with the rights of that owner.
 
-use crate::adopt::convert::table::{Rules, Table};
+use crate::adopt::convert::table::{SequenceRules, TargetTable};
 use crate::pg::catalog::sql;
 use crate::pg::datum::json::{JsonText, read};
 use crate::pg::datum::text::DecodedText;
@@ -19,7 +19,7 @@ const KEY: &str = "pg_mint_conversion";
 
 /// How the column drew from the sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum CounterKind {
     #[serde(rename = "serial")]
     Serial,
     #[serde(rename = "identity always")]
@@ -28,7 +28,7 @@ pub enum Kind {
     ByDefault,
 }
 
-impl Kind {
+impl CounterKind {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Serial => "serial",
@@ -41,13 +41,13 @@ impl Kind {
 /// What the column and the sequence were before, but for what the sequence still says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct ConversionRecord {
     /// First, so that records are found by how they begin.
     pg_mint_conversion: u32,
     pub schema: String,
     pub table: String,
     pub column: String,
-    pub kind: Kind,
+    pub kind: CounterKind,
     /// Whether the column owned the sequence.
     pub is_owned: bool,
     pub cycle: bool,
@@ -58,16 +58,16 @@ pub struct Record {
     bare: Vec<(String, String)>,
 }
 
-/// A sequence with a record that counts, unless it is not its own table's owner's.
+/// A sequence with a valid record. The record counts only if the owner of the sequence owns the table.
 #[derive(Debug)]
-pub struct Found {
-    pub rules: Rules,
-    pub record: Record,
+pub struct FoundRecord {
+    pub rules: SequenceRules,
+    pub record: ConversionRecord,
 }
 
-impl Record {
+impl ConversionRecord {
     /// Describes a column and its sequence before the conversion; none if it draws from none.
-    pub fn of(table: &Table) -> Option<Self> {
+    pub fn of(table: &TargetTable) -> Option<Self> {
         let sequence = table.sequence()?;
         let (last_value, is_called) = sequence.rules.state();
         let column = table.column();
@@ -78,9 +78,9 @@ impl Record {
             table: table.name.clone(),
             column: column.name.clone(),
             kind: match column.identity.as_str() {
-                "a" => Kind::Always,
-                "d" => Kind::ByDefault,
-                _ => Kind::Serial,
+                "a" => CounterKind::Always,
+                "d" => CounterKind::ByDefault,
+                _ => CounterKind::Serial,
             },
             is_owned: sequence.is_owned,
             cycle: sequence.rules.cycle,
@@ -97,7 +97,7 @@ impl Record {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What a record that is too long to be read again has too much of.
+    /// Returns what makes a record too long to be read again; none of one that can be read.
     pub fn excess(&self) -> Option<String> {
         let length = self.to_text().len();
         (length > LONGEST).then(|| {
@@ -114,8 +114,8 @@ impl Record {
             .any(|(of, bare)| of == schema && bare == name)
     }
 
-    /// Whether the sequence could have had that last value.
-    fn fits(&self, rules: &Rules) -> bool {
+    /// Returns whether the sequence could have had that last value.
+    fn fits(&self, rules: &SequenceRules) -> bool {
         (rules.min..=rules.max).contains(&self.last_value)
     }
 }
@@ -124,25 +124,25 @@ impl Record {
 const LONGEST: usize = 256 * 1024;
 
 /// Returns all sequences with a record, but for comments that only look like one.
-pub fn all() -> Vec<Found> {
+pub fn all() -> Vec<FoundRecord> {
     found(format!("{{\"{KEY}\":"), None)
 }
 
 /// Returns the sequences of an owner, or of all, with a comment that begins like this and is a record.
-fn found(start: String, owner: Option<pg_sys::Oid>) -> Vec<Found> {
+fn found(start: String, owner: Option<pg_sys::Oid>) -> Vec<FoundRecord> {
     let longest = LONGEST as i32;
     let arguments = [DecodedText(start).into(), owner.into(), longest.into()];
     let query = include_str!("../../../sql/adopt/convert_records.sql");
     sql::rows_now(query, &arguments, |row| {
-        let rules: Rules = read(&row.get::<JsonText>(1)?.0);
-        let record: Record = serde_json::from_str(rules.comment.as_deref()?).ok()?;
+        let rules: SequenceRules = read(&row.get::<JsonText>(1)?.0);
+        let record: ConversionRecord = serde_json::from_str(rules.comment.as_deref()?).ok()?;
         let is_valid = record.pg_mint_conversion == FORM && record.fits(&rules);
-        is_valid.then_some(Found { rules, record })
+        is_valid.then_some(FoundRecord { rules, record })
     })
 }
 
 /// Returns the record of a table's column, if there is one that counts: on a sequence of the table's owner.
-pub fn find(table: &Table) -> Option<Found> {
+pub fn find(table: &TargetTable) -> Option<FoundRecord> {
     // In the order of the fields of a record. Sequences of others, and other records, are not even read.
     let names = [&table.schema, &table.name, &table.column().name]
         .map(|name| serde_json::to_string(name).unwrap_or_default());
@@ -167,9 +167,9 @@ pub fn find(table: &Table) -> Option<Found> {
     first
 }
 
-/// The oid of the table of a record, if it has the column and the same owner as the sequence.
-pub fn table_of(found: &Found) -> Option<pg_sys::Oid> {
-    let Record {
+/// Returns the table of a record, if it has the column and the same owner as the sequence.
+pub fn table_of(found: &FoundRecord) -> Option<pg_sys::Oid> {
+    let ConversionRecord {
         schema,
         table,
         column,

@@ -1,15 +1,15 @@
 //! The way back: what the record and the sequence say is put back, and nothing that the record says is run.
 
 use crate::adopt::convert::record;
-use crate::adopt::convert::record::{Found, Kind};
+use crate::adopt::convert::record::{CounterKind, FoundRecord};
 use crate::adopt::convert::run::{self, Patience};
 use crate::adopt::convert::steps;
-use crate::adopt::convert::table::{Rules, Sequence, Table};
+use crate::adopt::convert::table::{SequenceRules, TargetTable, UsedSequence};
 use crate::pg::error::report;
 use pgrx::PgSqlErrorCode as Code;
 
 /// Reverts the conversion of a column. Returns whether it was converted.
-pub fn revert(table: &Table, patience: Patience) -> bool {
+pub fn revert(table: &TargetTable, patience: Patience) -> bool {
     let Some(first) = record::find(table) else {
         refuse_unless_drawing(table);
         return false;
@@ -17,17 +17,17 @@ pub fn revert(table: &Table, patience: Patience) -> bool {
     let (oid, name) = (table.oid.into(), table.column().name.clone());
     run::retried(table, patience, |order| {
         run::take_locks(table, Some(first.rules.oid), order, patience);
-        let table = Table::find(oid, &name);
-        let Some(Found { rules, record }) = record::find(&table) else {
+        let table = TargetTable::find(oid, &name);
+        let Some(FoundRecord { rules, record }) = record::find(&table) else {
             run::changed_meanwhile(&table)
         };
         refuse_unless_ended(&table, &rules);
         run::execute(&table, &steps::revert(&table, &rules, &record));
-        let after = Table::find(oid, &name);
+        let after = TargetTable::find(oid, &name);
         let is_back = match record.kind {
-            Kind::Serial => after.draws_from(rules.oid),
-            Kind::Always => after.column().identity == "a",
-            Kind::ByDefault => after.column().identity == "d",
+            CounterKind::Serial => after.draws_from(rules.oid),
+            CounterKind::Always => after.column().identity == "a",
+            CounterKind::ByDefault => after.column().identity == "d",
         };
         if !is_back {
             run::changed_meanwhile(&table);
@@ -36,8 +36,8 @@ pub fn revert(table: &Table, patience: Patience) -> bool {
     true
 }
 
-/// Without a record: the column draws from a sequence, so there is nothing to do, or nobody knows what was before.
-fn refuse_unless_drawing(table: &Table) {
+/// Refuses a column without a record, unless it draws from a sequence: what it was before is not known.
+fn refuse_unless_drawing(table: &TargetTable) {
     if table.sequence().is_none() {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -49,10 +49,11 @@ fn refuse_unless_drawing(table: &Table) {
     }
 }
 
-/// The sequence must be as the conversion left it: somebody else may have drawn from it since.
-fn refuse_unless_ended(table: &Table, rules: &Rules) {
+/// Refuses a sequence that is not as the conversion left it: another session might have drawn from it since.
+fn refuse_unless_ended(table: &TargetTable, rules: &SequenceRules) {
     // That of a generator is in the default as well.
-    let draws = |sequence: &Sequence| !sequence.in_default || table.draws_from(sequence.rules.oid);
+    let draws =
+        |sequence: &UsedSequence| !sequence.in_default || table.draws_from(sequence.rules.oid);
     let is_other = table.sequences.iter().any(draws)
         || !matches!(
             table.column().base_type.as_str(),

@@ -5,10 +5,10 @@
 
 use crate::adopt::convert::checks;
 use crate::adopt::convert::generator::{Floor, NewDefault};
-use crate::adopt::convert::record::Record;
+use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::steps;
-use crate::adopt::convert::steps::Step;
-use crate::adopt::convert::table::Table;
+use crate::adopt::convert::steps::ConvertStep;
+use crate::adopt::convert::table::TargetTable;
 use crate::pg::backend::recovery::Refusal;
 use crate::pg::backend::{recovery, transaction};
 use crate::pg::catalog::{access, sql};
@@ -43,7 +43,7 @@ pub fn refuse_unless_possible() {
 }
 
 /// Converts a column. Returns the statement that reverts it, or nothing if it is converted already.
-pub fn convert(table: &Table, generator: &NewDefault, patience: Patience) -> Option<String> {
+pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) -> Option<String> {
     if is_converted(table, generator) {
         return None;
     }
@@ -60,7 +60,7 @@ pub fn convert(table: &Table, generator: &NewDefault, patience: Patience) -> Opt
             order,
             patience,
         );
-        let table = Table::find(oid, &name);
+        let table = TargetTable::find(oid, &name);
         refuse_blocked(&table);
         if let Some(blocker) = checks::draws_from_itself(&table, generator) {
             blocker.to_report().raise();
@@ -69,14 +69,14 @@ pub fn convert(table: &Table, generator: &NewDefault, patience: Patience) -> Opt
         if let Some(blocker) = met.or_else(|| checks::refuses(&table, floor)) {
             blocker.to_report().raise();
         }
-        assert_order(&table, floor);
-        let record = Record::of(&table);
+        refuse_unordered(&table, floor);
+        let record = ConversionRecord::of(&table);
         if let Some(blocker) = checks::too_long(&table, record.as_ref()) {
             blocker.to_report().raise();
         }
         let steps = steps::convert(&table, &generator.text, record.as_ref());
         execute(&table, &steps);
-        let after = Table::find(oid, &name);
+        let after = TargetTable::find(oid, &name);
         if after.column().default.as_ref() != Some(&generator.text) || after.is_identity() {
             changed_meanwhile(&table);
         }
@@ -84,8 +84,9 @@ pub fn convert(table: &Table, generator: &NewDefault, patience: Patience) -> Opt
     }))
 }
 
-/// A default that a floor was never known for meets what it meets: only counters have none, and those of a variable sequence.
-fn assert_order(table: &Table, floor: Floor) {
+/// Refuses a default whose smallest id is not known, unless the table is empty: a counter that does not always draw from the
+/// same sequence.
+fn refuse_unordered(table: &TargetTable, floor: Floor) {
     if floor == Floor::Unknown && checks::largest(table).is_some() {
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -97,20 +98,20 @@ fn assert_order(table: &Table, floor: Floor) {
     }
 }
 
-/// Whether the column has that default already, and no sequence.
-pub fn is_converted(table: &Table, generator: &NewDefault) -> bool {
+/// Returns whether the column has that default already, and no sequence.
+pub fn is_converted(table: &TargetTable, generator: &NewDefault) -> bool {
     table.column().default.as_ref() == Some(&generator.text) && table.sequences.is_empty()
 }
 
-/// Raises the error of the first thing that stands in the way.
-pub fn refuse_blocked(table: &Table) {
+/// Raises the error of the first blocker.
+pub fn refuse_blocked(table: &TargetTable) {
     if let Some(blocker) = checks::blockers(table).first() {
         blocker.to_report().raise();
     }
 }
 
-/// The statement that puts back what was.
-fn way_back(table: &Table, has_record: bool) -> String {
+/// Returns the statement that restores what was.
+fn way_back(table: &TargetTable, has_record: bool) -> String {
     let (name, column) = (table.quoted(), table.quoted_column());
     if has_record {
         let [name, column] = [&name, &table.column().name].map(|text| sql::literal(text));
@@ -124,7 +125,7 @@ fn way_back(table: &Table, has_record: bool) -> String {
 
 /// Which lock an attempt takes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum LockOrder {
     /// As statements do whose default draws from the sequence.
     TableFirst,
     /// As programs do that call nextval() themselves, and insert afterwards.
@@ -135,7 +136,12 @@ pub enum Order {
 /// that has one of them and waits for the other has waited for less than the time after which the server looks for
 /// deadlocks. Where programs of both orders are always at work, it may not get the locks at all: one kind or the other
 /// always holds what it waits for.
-pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: Patience) {
+pub fn take_locks(
+    table: &TargetTable,
+    sequence: Option<u32>,
+    order: LockOrder,
+    patience: Patience,
+) {
     const POLL: Duration = Duration::from_millis(200);
     const SHORT: i32 = 400;
     let access = table.access();
@@ -145,7 +151,7 @@ pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: 
         return;
     };
     match order {
-        Order::TableFirst => {
+        LockOrder::TableFirst => {
             access.lock_alone(patience.lock_timeout);
             if !sequence.poll_sequence(POLL) {
                 report(
@@ -155,7 +161,7 @@ pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: 
                 .raise();
             }
         }
-        Order::SequenceFirst => {
+        LockOrder::SequenceFirst => {
             let limit = match patience.lock_timeout {
                 0 => SHORT,
                 given => given.min(SHORT),
@@ -167,14 +173,18 @@ pub fn take_locks(table: &Table, sequence: Option<u32>, order: Order, patience: 
 }
 
 /// Attempts something until it has its locks. The orders of locks take turns.
-pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Order) -> T) -> T {
+pub fn retried<T>(
+    table: &TargetTable,
+    patience: Patience,
+    mut attempt: impl FnMut(LockOrder) -> T,
+) -> T {
     const LONGEST_PAUSE: i32 = 10_000;
     let mut pause = patience.lock_timeout.clamp(50, 1_000);
     for turn in 0..=patience.retries {
         let order = if turn % 2 == 0 {
-            Order::TableFirst
+            LockOrder::TableFirst
         } else {
-            Order::SequenceFirst
+            LockOrder::SequenceFirst
         };
         if let Some(answer) = transaction::attempt(|| attempt(order)) {
             return answer;
@@ -199,13 +209,13 @@ pub fn retried<T>(table: &Table, patience: Patience, mut attempt: impl FnMut(Ord
 }
 
 /// Runs statements with the rights of the table's owner.
-pub fn execute(table: &Table, steps: &[Step]) {
+pub fn execute(table: &TargetTable, steps: &[ConvertStep]) {
     let commands = steps.iter().map(|step| step.command.as_str());
     table.access().run(commands);
 }
 
 /// Raises the error of a name that means another table now.
-pub fn changed_meanwhile(table: &Table) -> ! {
+pub fn changed_meanwhile(table: &TargetTable) -> ! {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("{} was changed during its conversion", table.what()),

@@ -1,12 +1,12 @@
 //! The statements of a conversion and of its revert, made of catalogs and checked fields only.
 
-use crate::adopt::convert::record::{Kind, Record};
-use crate::adopt::convert::table::{Rules, Table, quoted};
+use crate::adopt::convert::record::{ConversionRecord, CounterKind};
+use crate::adopt::convert::table::{SequenceRules, TargetTable, quoted};
 use crate::pg::catalog::sql;
 
 /// One statement.
 #[derive(Debug)]
-pub struct Step {
+pub struct ConvertStep {
     pub command: String,
     /// The relation that it locks, and how.
     pub object: String,
@@ -18,22 +18,26 @@ const SHARE_ROW: &str = "SHARE ROW EXCLUSIVE";
 const SHARE_UPDATE: &str = "SHARE UPDATE EXCLUSIVE";
 const ROW: &str = "ROW EXCLUSIVE";
 
-fn step(object: &str, lock: &'static str, command: String) -> Step {
+fn step(object: &str, lock: &'static str, command: String) -> ConvertStep {
     let object = object.to_owned();
-    Step {
+    ConvertStep {
         command,
         object,
         lock,
     }
 }
 
-fn alter(table: &Table, rest: &str) -> Step {
+fn alter(table: &TargetTable, rest: &str) -> ConvertStep {
     let name = table.quoted();
     step(&name, EXCLUSIVE, format!("ALTER TABLE {name} {rest}"))
 }
 
 /// Makes a column's default that one, and ends its sequence. The record has been read from the sequence.
-pub fn convert(table: &Table, default: &str, record: Option<&Record>) -> Vec<Step> {
+pub fn convert(
+    table: &TargetTable,
+    default: &str,
+    record: Option<&ConversionRecord>,
+) -> Vec<ConvertStep> {
     let column = table.quoted_column();
     let set = format!("ALTER COLUMN {column} SET DEFAULT {default}");
     let (Some(record), Some(sequence)) = (record, table.sequence()) else {
@@ -73,11 +77,15 @@ pub fn convert(table: &Table, default: &str, record: Option<&Record>) -> Vec<Ste
 }
 
 /// Puts back what was before.
-pub fn revert(table: &Table, rules: &Rules, record: &Record) -> Vec<Step> {
+pub fn revert(
+    table: &TargetTable,
+    rules: &SequenceRules,
+    record: &ConversionRecord,
+) -> Vec<ConvertStep> {
     let column = table.quoted_column();
     let name = rules.quoted();
     let mut steps = Vec::new();
-    if record.kind == Kind::Serial {
+    if record.kind == CounterKind::Serial {
         let set = format!("ALTER COLUMN {column} SET DEFAULT {}", exact_default(rules));
         steps.push(alter(table, &set));
         let bare = table
@@ -111,7 +119,7 @@ pub fn revert(table: &Table, rules: &Rules, record: &Record) -> Vec<Step> {
             EXCLUSIVE,
             format!("DROP SEQUENCE {name} RESTRICT"),
         ));
-        let always = if record.kind == Kind::Always {
+        let always = if record.kind == CounterKind::Always {
             "ALWAYS"
         } else {
             "BY DEFAULT"
@@ -123,20 +131,20 @@ pub fn revert(table: &Table, rules: &Rules, record: &Record) -> Vec<Step> {
         )));
     }
     steps.push(set_value(&name, record.last_value, record.is_called));
-    if record.kind != Kind::Serial {
+    if record.kind != CounterKind::Serial {
         steps.extend(grants(table, rules));
     }
     steps.push(comment(&name, record.comment.as_deref()));
     steps
 }
 
-/// The default that draws from a sequence, with all names.
-fn exact_default(rules: &Rules) -> String {
+/// Returns the default that draws from a sequence, with the schema of each name.
+fn exact_default(rules: &SequenceRules) -> String {
     let name = sql::literal(&rules.quoted());
     format!("pg_catalog.nextval({name}::pg_catalog.regclass)")
 }
 
-fn create(rules: &Rules) -> String {
+fn create(rules: &SequenceRules) -> String {
     let kind = if rules.persistence == "u" {
         "UNLOGGED SEQUENCE"
     } else {
@@ -150,8 +158,8 @@ fn create(rules: &Rules) -> String {
     )
 }
 
-/// A type that a sequence can have, by its name in the catalogs.
-fn data_type(rules: &Rules) -> &'static str {
+/// Returns the type of a sequence by its name in the catalogs.
+fn data_type(rules: &SequenceRules) -> &'static str {
     match rules.data_type.as_str() {
         "smallint" => "int2",
         "integer" => "int4",
@@ -159,14 +167,14 @@ fn data_type(rules: &Rules) -> &'static str {
     }
 }
 
-pub fn options(rules: &Rules) -> String {
+pub fn options(rules: &SequenceRules) -> String {
     format!(
         "INCREMENT BY {} MINVALUE {} MAXVALUE {} START WITH {} CACHE {}",
         rules.increment, rules.min, rules.max, rules.start, rules.cache
     )
 }
 
-fn set_value(name: &str, value: i64, is_called: bool) -> Step {
+fn set_value(name: &str, value: i64, is_called: bool) -> ConvertStep {
     let sequence = sql::literal(name);
     let command = format!(
         "SELECT pg_catalog.setval({sequence}::pg_catalog.regclass, '{value}'::pg_catalog.int8, {is_called})"
@@ -174,7 +182,7 @@ fn set_value(name: &str, value: i64, is_called: bool) -> Step {
     step(name, ROW, command)
 }
 
-fn comment(name: &str, text: Option<&str>) -> Step {
+fn comment(name: &str, text: Option<&str>) -> ConvertStep {
     let text = text.map_or_else(|| "NULL".to_owned(), sql::literal);
     step(
         name,
@@ -184,7 +192,7 @@ fn comment(name: &str, text: Option<&str>) -> Step {
 }
 
 /// Gives a new sequence the privileges of another, whatever the default privileges are.
-pub fn grants(table: &Table, rules: &Rules) -> Vec<Step> {
+pub fn grants(table: &TargetTable, rules: &SequenceRules) -> Vec<ConvertStep> {
     let name = &rules.quoted();
     let run = |command| step(name, SHARE_UPDATE, command);
     let name_of = |role: &Option<String>| {
@@ -197,7 +205,7 @@ pub fn grants(table: &Table, rules: &Rules) -> Vec<Step> {
             name_of(role)
         ))
     };
-    let mut steps: Vec<Step> = table.default_roles.iter().map(revoke).collect();
+    let mut steps: Vec<ConvertStep> = table.default_roles.iter().map(revoke).collect();
     let Some(acl) = &rules.acl else { return steps };
     let owner = sql::quoted_exactly(&table.owner_name);
     steps.push(run(format!("REVOKE ALL ON SEQUENCE {name} FROM {owner}")));

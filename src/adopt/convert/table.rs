@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 /// What is read of a table.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Table {
+pub struct TargetTable {
     pub oid: u32,
     pub schema: String,
     pub name: String,
@@ -23,10 +23,10 @@ pub struct Table {
     pub can_create: bool,
     /// The table that this one is a partition or a child of.
     pub parent: Option<String>,
-    pub column: Option<Column>,
+    pub column: Option<TargetColumn>,
     /// Partitions and children, at any depth.
     #[serde(deserialize_with = "list")]
-    pub below: Vec<Below>,
+    pub below: Vec<TableBelow>,
     /// Of any of the tables.
     pub force_row_security: bool,
     /// The tables without an index that begins with the column.
@@ -41,12 +41,12 @@ pub struct Table {
     pub partitions: Vec<Option<String>>,
     /// Of the column alone.
     #[serde(deserialize_with = "list")]
-    pub checks: Vec<Check>,
+    pub checks: Vec<TargetCheck>,
     /// Whom default privileges grant privileges on new sequences of the owner; none is PUBLIC.
     #[serde(deserialize_with = "list")]
     pub default_roles: Vec<Option<String>>,
     #[serde(deserialize_with = "list")]
-    pub sequences: Vec<Sequence>,
+    pub sequences: Vec<UsedSequence>,
     /// The tables with columns that refer to this one, directly or not.
     #[serde(deserialize_with = "list")]
     pub referring: Vec<u32>,
@@ -56,10 +56,10 @@ pub struct Table {
 
 /// The column that is converted.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Column {
+pub struct TargetColumn {
     pub number: i16,
     pub name: String,
-    /// The type, of a domain that below it.
+    /// The type, or the type that a domain is over.
     #[serde(rename = "type")]
     pub base_type: String,
     pub type_name: String,
@@ -76,7 +76,7 @@ pub struct Column {
 
 /// A check constraint.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Check {
+pub struct TargetCheck {
     pub name: String,
     /// Its expression.
     pub text: String,
@@ -84,7 +84,7 @@ pub struct Check {
 
 /// A partition or child.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Below {
+pub struct TableBelow {
     pub oid: u32,
     pub schema: String,
     pub name: String,
@@ -96,9 +96,9 @@ pub struct Below {
 
 /// A sequence that the column is, owns, or takes its default from.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Sequence {
+pub struct UsedSequence {
     #[serde(flatten)]
-    pub rules: Rules,
+    pub rules: SequenceRules,
     pub is_identity: bool,
     pub is_owned: bool,
     pub in_default: bool,
@@ -114,7 +114,7 @@ pub struct Sequence {
 
 /// A sequence, without its value.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Rules {
+pub struct SequenceRules {
     pub oid: u32,
     pub schema: String,
     pub name: String,
@@ -131,12 +131,12 @@ pub struct Rules {
     pub cycle: bool,
     pub comment: Option<String>,
     /// None where nothing was ever granted.
-    pub acl: Option<Vec<Grant>>,
+    pub acl: Option<Vec<SequenceGrant>>,
 }
 
 /// A privilege on a sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Grant {
+pub struct SequenceGrant {
     /// None is PUBLIC.
     pub role: Option<String>,
     pub privilege: String,
@@ -151,7 +151,7 @@ pub fn quoted(schema: &str, name: &str) -> String {
     format!("{schema}.{name}")
 }
 
-impl Table {
+impl TargetTable {
     /// Reads a table and its column. Raises an error unless it is an ordinary table that the caller owns.
     pub fn find(table: pg_sys::Oid, column: &str) -> Self {
         refuse_other_kinds(table);
@@ -188,27 +188,27 @@ impl Table {
         table
     }
 
-    /// The way to its rows. Raises an error if it has another owner meanwhile, whose privileges the caller has not.
+    /// Returns the way to its rows. Raises an error if it has another owner meanwhile, whose privileges the caller has not.
     pub fn access(&self) -> Owned {
         access::owned(self.oid.into())
     }
 
-    /// Whether the default is a call of `nextval` on a sequence.
+    /// Returns whether the default is a call of `nextval` on a sequence.
     pub fn draws_from(&self, sequence: u32) -> bool {
         let tree = self.column().tree.as_deref();
         tree.and_then(expression::drawn) == Some(sequence.into())
     }
 
-    /// The column, which `find` has found.
-    pub fn column(&self) -> &Column {
+    /// Returns the column, which `find` has found.
+    pub fn column(&self) -> &TargetColumn {
         match &self.column {
             Some(column) => column,
             None => sql::missing(self.oid.into()),
         }
     }
 
-    /// The sequence that the column takes its ids from, if any.
-    pub fn sequence(&self) -> Option<&Sequence> {
+    /// Returns the sequence that the column takes its ids from, if any.
+    pub fn sequence(&self) -> Option<&UsedSequence> {
         self.sequences
             .iter()
             .find(|sequence| sequence.is_identity || sequence.in_default)
@@ -226,7 +226,7 @@ impl Table {
         sql::quoted_exactly(&self.column().name)
     }
 
-    /// The name of the column for a message.
+    /// Returns the name of the column for a message.
     pub fn what(&self) -> String {
         format!(
             "column \"{}\" of table \"{}\"",
@@ -235,7 +235,7 @@ impl Table {
         )
     }
 
-    /// The oids of the table and of all that refer to the column.
+    /// Returns the oids of the table and of all that refer to the column.
     pub fn relations(&self) -> Vec<pg_sys::Oid> {
         let referring = self.referring.iter().map(|&oid| oid.into());
         [self.oid.into()].into_iter().chain(referring).collect()
@@ -249,17 +249,17 @@ impl Table {
     }
 }
 
-impl Rules {
+impl SequenceRules {
     pub fn quoted(&self) -> String {
         quoted(&self.schema, &self.name)
     }
 
-    /// The default that draws from it, as the server prints it.
+    /// Returns the default that draws from it, as the server prints it.
     pub fn default(&self) -> String {
         format!("nextval({}::regclass)", sql::literal(&self.quoted()))
     }
 
-    /// The value after which it returns no more.
+    /// Returns the value after which it returns no more.
     pub fn end(&self) -> i64 {
         if self.increment > 0 {
             self.max
@@ -268,13 +268,13 @@ impl Rules {
         }
     }
 
-    /// Its last value, and whether that was returned.
+    /// Returns its last value, and whether that was returned.
     pub fn state(&self) -> (i64, bool) {
         let text = access::owned(self.oid.into()).ask::<JsonText>(&[], |name| {
             format!("SELECT jsonb_build_object('last_value', last_value, 'is_called', is_called) FROM {name}")
         });
-        let state: State = text.map_or(
-            State {
+        let state: SequenceState = text.map_or(
+            SequenceState {
                 last_value: self.start,
                 is_called: false,
             },
@@ -298,7 +298,7 @@ fn refuse_other_kinds(table: pg_sys::Oid) {
 }
 
 #[derive(Deserialize)]
-struct State {
+struct SequenceState {
     last_value: i64,
     is_called: bool,
 }

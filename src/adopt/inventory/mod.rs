@@ -1,4 +1,4 @@
-//! All id columns of the database: what makes their ids, how full they are, and who refers to them.
+//! All id columns of the database: what generates their ids, how full they are, and which columns refer to them.
 
 mod functions;
 mod kinds;

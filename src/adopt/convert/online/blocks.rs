@@ -1,6 +1,6 @@
 //! The PL/pgSQL of the script: the files of sql/adopt/script, with their marks filled.
 
-use crate::adopt::convert::online::closure::Member;
+use crate::adopt::convert::online::closure::LinkedColumn;
 use crate::pg::catalog::sql;
 
 const RETRIED: &str = include_str!("../../../../sql/adopt/script/retried.sql");
@@ -70,7 +70,7 @@ pub fn as_owner(owner: &str, statement: &str) -> String {
 
 /// Returns the body of the trigger's function: `shadow` takes the values of the column, those from `least` to `most` alone
 /// if it is narrower.
-pub fn copy(member: &Member, shadow: &str, range: Option<(i64, i64)>) -> String {
+pub fn copy(member: &LinkedColumn, shadow: &str, range: Option<(i64, i64)>) -> String {
     let column = member.quoted_name();
     let (text, (least, most)) = match range {
         None => (COPY, (0, 0)),
@@ -88,7 +88,7 @@ pub fn copy(member: &Member, shadow: &str, range: Option<(i64, i64)>) -> String 
 }
 
 /// Returns the condition that a shadow is as its column, in a table that may have an alias.
-pub fn equality(member: &Member, shadow: &str, alias: &str) -> String {
+pub fn equality(member: &LinkedColumn, shadow: &str, alias: &str) -> String {
     let column = format!("{alias}{}", member.quoted_name());
     let equal =
         format!("{alias}{shadow} IS NOT NULL AND {alias}{shadow} OPERATOR(pg_catalog.=) {column}");
@@ -101,7 +101,7 @@ pub fn equality(member: &Member, shadow: &str, alias: &str) -> String {
 }
 
 /// Returns the block that fills a shadow.
-pub fn backfill(member: &Member) -> String {
+pub fn backfill(member: &LinkedColumn) -> String {
     let table = member.quoted_table();
     let shadow = member.new_name();
     fill(

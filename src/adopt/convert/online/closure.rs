@@ -1,6 +1,6 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
-use crate::adopt::convert::table::{Table, quoted};
+use crate::adopt::convert::table::{TargetTable, quoted};
 use crate::pg::catalog::{function, relation, sql};
 use crate::pg::charset;
 use crate::pg::datum::json::list;
@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 #[derive(Debug, Deserialize)]
 pub struct Closure {
     #[serde(deserialize_with = "list")]
-    pub columns: Vec<Member>,
+    pub columns: Vec<LinkedColumn>,
     #[serde(deserialize_with = "list")]
-    pub indexes: Vec<Index>,
+    pub indexes: Vec<LinkedIndex>,
     #[serde(deserialize_with = "list")]
-    pub keys: Vec<ForeignKey>,
+    pub keys: Vec<LinkedKey>,
     /// Successors of nothing, as a restore or the drop of an index leaves them.
     #[serde(deserialize_with = "list")]
-    pub stale_indexes: Vec<Stale>,
+    pub stale_indexes: Vec<StaleObject>,
     #[serde(deserialize_with = "list")]
-    pub stale_keys: Vec<Stale>,
+    pub stale_keys: Vec<StaleObject>,
     /// Names of columns, by the oid of the table and the number of the column.
     names: Option<BTreeMap<String, String>>,
     /// Quoted names of tables, by oid.
@@ -28,7 +28,7 @@ pub struct Closure {
 
 /// A column of the closure.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Member {
+pub struct LinkedColumn {
     pub relation: u32,
     pub number: i16,
     pub schema: String,
@@ -40,7 +40,7 @@ pub struct Member {
     pub is_narrow: bool,
     pub not_null: bool,
     /// Its constraint, from PostgreSQL 18 on.
-    pub not_null_constraint: Option<NotNull>,
+    pub not_null_constraint: Option<NotNullConstraint>,
     pub identity: String,
     pub default: Option<String>,
     pub owner: u32,
@@ -77,13 +77,13 @@ pub struct Member {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct NotNull {
+pub struct NotNullConstraint {
     pub name: String,
     pub comment: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Index {
+pub struct LinkedIndex {
     pub oid: u32,
     pub relation: u32,
     pub schema: String,
@@ -98,7 +98,7 @@ pub struct Index {
     pub key_count: usize,
     pub options: Option<String>,
     pub tablespace: Option<String>,
-    pub constraint: Option<Constraint>,
+    pub constraint: Option<IndexConstraint>,
     #[serde(deserialize_with = "list")]
     pub columns: Vec<IndexColumn>,
     /// Whether its successor is valid; none if there is no successor.
@@ -106,7 +106,7 @@ pub struct Index {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Constraint {
+pub struct IndexConstraint {
     pub name: String,
     pub is_primary: bool,
     pub deferrable: bool,
@@ -126,7 +126,7 @@ pub struct IndexColumn {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct ForeignKey {
+pub struct LinkedKey {
     pub oid: u32,
     pub name: String,
     pub comment: Option<String>,
@@ -151,7 +151,7 @@ pub struct ForeignKey {
 
 /// An index or a foreign key that no script waits for.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Stale {
+pub struct StaleObject {
     pub relation: u32,
     /// Of an index quoted, with its schema.
     pub name: String,
@@ -159,16 +159,16 @@ pub struct Stale {
 
 impl Closure {
     /// Reads the closure of a table's column.
-    pub fn of(table: &Table) -> Self {
+    pub fn of(table: &TargetTable) -> Self {
         let oid = pgrx::pg_sys::Oid::from_u32(table.oid);
         let arguments = [oid.into(), table.column().number.into()];
         let query = include_str!("../../../../sql/adopt/convert_closure.sql");
         sql::read_now(query, &arguments).unwrap_or_else(|| sql::missing(oid))
     }
 
-    /// The columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of
+    /// Returns the columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of
     /// before. A column that came to refer to them in between waits for the next script.
-    pub fn changed(&self) -> impl Iterator<Item = &Member> {
+    pub fn changed(&self) -> impl Iterator<Item = &LinkedColumn> {
         let is_swapped = self.is_swapped();
         self.columns.iter().filter(move |member| {
             if is_swapped {
@@ -179,36 +179,36 @@ impl Closure {
         })
     }
 
-    /// Whether there is a script for this column: it is integer, or others that refer to it are, or were.
+    /// Returns whether there is a script for this column: it is integer, or others that refer to it are, or were.
     pub fn is_needed(&self) -> bool {
         self.changed().next().is_some()
     }
 
-    /// Whether the swap has been done, and the cleanup not.
+    /// Returns whether the swap has been done, and the cleanup not.
     pub fn is_swapped(&self) -> bool {
         self.columns.iter().any(|member| member.old_type.is_some())
     }
 
-    pub fn find(&self, relation: u32, number: i16) -> Option<&Member> {
+    pub fn find(&self, relation: u32, number: i16) -> Option<&LinkedColumn> {
         self.changed()
             .find(|member| (member.relation, member.number) == (relation, number))
     }
 
-    /// The owner of all tables, quoted.
+    /// Returns the owner of all tables, quoted.
     pub fn quoted_owner(&self) -> String {
         self.columns
             .first()
-            .map_or_else(String::new, Member::quoted_owner)
+            .map_or_else(String::new, LinkedColumn::quoted_owner)
     }
 
-    /// The quoted name of a table.
+    /// Returns the quoted name of a table.
     pub fn table(&self, relation: u32) -> &str {
         self.tables
             .get(&relation.to_string())
             .map_or("", String::as_str)
     }
 
-    /// The name of a column.
+    /// Returns the name of a column.
     pub fn column(&self, relation: u32, number: i16) -> &str {
         let name = format!("{relation}.{number}");
         self.names
@@ -218,8 +218,8 @@ impl Closure {
     }
 }
 
-impl Member {
-    /// The oid of its table.
+impl LinkedColumn {
+    /// Returns the oid of its table.
     pub fn oid(&self) -> pgrx::pg_sys::Oid {
         self.relation.into()
     }
@@ -232,12 +232,12 @@ impl Member {
         sql::quoted_exactly(&self.name)
     }
 
-    /// The shadow before the swap.
+    /// Returns the name of the shadow before the swap.
     pub fn new_name(&self) -> String {
         sql::quoted_exactly(&format!("mint_new_{}", self.name))
     }
 
-    /// The shadow after the swap.
+    /// Returns the name of the shadow after the swap.
     pub fn old_name(&self) -> String {
         sql::quoted_exactly(&format!("mint_old_{}", self.name))
     }
@@ -250,8 +250,8 @@ impl Member {
         sql::quoted_exactly(&format!("~mint_copy_{}", self.name))
     }
 
-    /// The function of the trigger. After a restore its name has the oid of before. Where another role has a function of the
-    /// name, it has another name.
+    /// Returns the name of the trigger's function. After a restore it has the oid of before. If another role has a function
+    /// of the name, it is another one.
     pub fn function(&self) -> String {
         self.function.clone().unwrap_or_else(|| {
             let schema = relation::schema(self.oid());

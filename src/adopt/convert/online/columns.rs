@@ -1,29 +1,29 @@
 //! The statements on single columns: shadows, triggers, indexes, and foreign keys beside the old ones.
 
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::closure::{Closure, ForeignKey, Index, Member};
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex, LinkedKey};
 use crate::pg::catalog::sql;
 
 /// Which way the script goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// To bigint.
     There,
     /// To the type of before.
     Back,
 }
 
-impl Way {
-    /// The column that takes the place of a column in the swap.
-    pub fn shadow(self, member: &Member) -> String {
+impl Direction {
+    /// Returns the name of the column that takes the place of a column in the swap.
+    pub fn shadow(self, member: &LinkedColumn) -> String {
         match self {
             Self::There => member.new_name(),
             Self::Back => member.old_name(),
         }
     }
 
-    /// What the column of before is named after the swap.
-    pub fn kept(self, member: &Member) -> String {
+    /// Returns the name that the replaced column has after the swap.
+    pub fn kept(self, member: &LinkedColumn) -> String {
         match self {
             Self::There => member.old_name(),
             Self::Back => member.new_name(),
@@ -35,11 +35,11 @@ impl Way {
 pub const EXCLUSIVE: &str = "ACCESS EXCLUSIVE";
 
 /// Returns the statements that create the function of the trigger. After the swap ids might not fit: then the shadow is null.
-pub fn function(member: &Member, way: Way) -> [String; 2] {
+pub fn function(member: &LinkedColumn, way: Direction) -> [String; 2] {
     let range = match (way, member.old_type.as_deref().unwrap_or(&member.data_type)) {
-        (Way::Back, _) => None,
-        (Way::There, "smallint") => Some((i16::MIN.into(), i16::MAX.into())),
-        (Way::There, _) => Some((i32::MIN.into(), i32::MAX.into())),
+        (Direction::Back, _) => None,
+        (Direction::There, "smallint") => Some((i16::MIN.into(), i16::MAX.into())),
+        (Direction::There, _) => Some((i32::MIN.into(), i32::MAX.into())),
     };
     let body = sql::literal(&blocks::copy(member, &way.kept(member), range));
     let (name, owner) = (member.function(), member.quoted_owner());
@@ -53,7 +53,7 @@ pub fn function(member: &Member, way: Way) -> [String; 2] {
 }
 
 /// Returns the statements that create the trigger, which fires last, and for replicated rows as well.
-pub fn trigger(member: &Member) -> [String; 2] {
+pub fn trigger(member: &LinkedColumn) -> [String; 2] {
     let (name, table) = (member.trigger(), member.quoted_table());
     [
         format!(
@@ -64,13 +64,13 @@ pub fn trigger(member: &Member) -> [String; 2] {
     ]
 }
 
-pub fn enable(member: &Member) -> String {
+pub fn enable(member: &LinkedColumn) -> String {
     let (name, table) = (member.trigger(), member.quoted_table());
     format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
 }
 
 /// Adds the check that the shadow is as its column.
-pub fn check(member: &Member, way: Way) -> String {
+pub fn check(member: &LinkedColumn, way: Direction) -> String {
     let table = member.quoted_table();
     let add = format!(
         "ALTER TABLE {table} ADD CONSTRAINT {} CHECK ({}) NOT VALID",
@@ -80,13 +80,13 @@ pub fn check(member: &Member, way: Way) -> String {
     blocks::retried(&member.quoted_owner(), EXCLUSIVE, &[&table], &[add])
 }
 
-/// The name of the index that takes the place of another.
-pub fn successor(index: &Index) -> String {
+/// Returns the name of the index that takes the place of another.
+pub fn successor(index: &LinkedIndex) -> String {
     format!("mint_{}", index.oid)
 }
 
 /// Builds the successor of an index, on shadows.
-pub fn index(closure: &Closure, index: &Index, way: Way) -> String {
+pub fn index(closure: &Closure, index: &LinkedIndex, way: Direction) -> String {
     let name_of = |number: i16, text: &str| match closure.find(index.relation, number) {
         Some(member) => way.shadow(member),
         None => text.to_owned(),
@@ -133,13 +133,13 @@ pub fn index(closure: &Closure, index: &Index, way: Way) -> String {
     )
 }
 
-/// The name of the foreign key that takes the place of another.
-pub fn successor_key(key: &ForeignKey) -> String {
+/// Returns the name of the foreign key that takes the place of another.
+pub fn successor_key(key: &LinkedKey) -> String {
     format!("mint_fk_{}", key.oid)
 }
 
 /// Adds the successor of a foreign key, on shadows.
-pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
+pub fn foreign_key(closure: &Closure, key: &LinkedKey, way: Direction) -> String {
     let names = |relation: u32, numbers: &[i16]| {
         let name = |&number: &i16| match closure.find(relation, number) {
             Some(member) => way.shadow(member),
@@ -179,15 +179,15 @@ pub fn foreign_key(closure: &Closure, key: &ForeignKey, way: Way) -> String {
     blocks::retried(&owner, "SHARE ROW EXCLUSIVE", &tables, &[add])
 }
 
-/// The tables of a foreign key, as a DELETE that cascades takes its locks: ALTER TABLE takes them in the other order, and
+/// Returns the tables of a foreign key in the order in which a DELETE that cascades takes its locks: ALTER TABLE takes them in the other order, and
 /// would have to win against every such DELETE.
-pub fn key_tables<'a>(closure: &'a Closure, key: &ForeignKey) -> Vec<&'a str> {
+pub fn key_tables<'a>(closure: &'a Closure, key: &LinkedKey) -> Vec<&'a str> {
     let mut tables = vec![closure.table(key.to), closure.table(key.relation)];
     tables.dedup();
     tables
 }
 
-/// When a constraint is checked.
+/// Returns when a constraint is checked.
 pub fn timing(deferrable: bool, deferred: bool) -> &'static str {
     match (deferrable, deferred) {
         (false, _) => "",

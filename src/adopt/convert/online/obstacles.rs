@@ -1,14 +1,14 @@
-//! What stands in the way of the script.
+//! What prevents the script.
 
 use crate::adopt::convert::checks::Blocker;
-use crate::adopt::convert::online::closure::{Closure, Member};
-use crate::adopt::convert::table::Table;
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
+use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
 
 impl Closure {
-    /// What stands in the way of the script.
-    pub fn blockers(&self, table: &Table) -> Vec<Blocker> {
-        let changed: Vec<&Member> = self.changed().collect();
+    /// Returns what prevents the script.
+    pub fn blockers(&self, table: &TargetTable) -> Vec<Blocker> {
+        let changed: Vec<&LinkedColumn> = self.changed().collect();
         let mut found: Vec<Blocker> = changed
             .iter()
             .flat_map(|member| member.blockers(table))
@@ -44,8 +44,8 @@ impl Closure {
     }
 }
 
-impl Member {
-    fn blockers(&self, table: &Table) -> Vec<Blocker> {
+impl LinkedColumn {
+    fn blockers(&self, table: &TargetTable) -> Vec<Blocker> {
         /// Bytes, so that all names made of it are names.
         const LONGEST: usize = 40;
         let what = format!("column \"{}\" of table \"{}\"", self.name, self.table);
@@ -103,8 +103,8 @@ impl Member {
         found
     }
 
-    /// What the owner of the first table cannot do with this one.
-    fn owner_blockers(&self, table: &Table, found: &mut Vec<Blocker>) {
+    /// Checks that the owner of the first table can do all with this one.
+    fn owner_blockers(&self, table: &TargetTable, found: &mut Vec<Blocker>) {
         if self.owner != table.owner {
             found.push(Blocker::state(
                 format!(
@@ -130,7 +130,7 @@ impl Member {
         }
     }
 
-    /// Columns and triggers that stand in the way by their names.
+    /// Checks the names of columns and triggers.
     fn name_blockers(&self, what: &str, found: &mut Vec<Blocker>) {
         if let Some(name) = self.taken.first() {
             found.push(Blocker::state(

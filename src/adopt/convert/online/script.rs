@@ -3,11 +3,11 @@
 use crate::adopt::convert::checks;
 use crate::adopt::convert::checks::Blocker;
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::closure::{Closure, Member, Stale};
-use crate::adopt::convert::online::columns::{self, Way, successor, successor_key};
-use crate::adopt::convert::online::swap::{self, Part};
-use crate::adopt::convert::row::Row;
-use crate::adopt::convert::table::Table;
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn, StaleObject};
+use crate::adopt::convert::online::columns::{self, Direction, successor, successor_key};
+use crate::adopt::convert::online::swap::{self, SwappedColumn};
+use crate::adopt::convert::plan::{self, PlanRow};
+use crate::adopt::convert::table::TargetTable;
 use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
 
@@ -17,10 +17,13 @@ const BUILDS: i64 = 50;
 const WRITES: i64 = 10;
 
 /// Plans the way to bigint, and from there to the new default.
-pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
+pub fn there(table: &TargetTable, closure: &Closure, new_default: &str) -> Vec<PlanRow> {
     let parts = parts(closure);
     if closure.is_swapped() {
-        let mut rows = vec![Row::says("check", "The swap is done. Until the cleanup, mint.convert_plan() with a new default of NULL prints the way back.".to_owned())];
+        let mut rows = vec![PlanRow::says(
+            "check",
+            "The swap is done. Until the cleanup, mint.convert_plan() with a new default of NULL prints the way back.",
+        )];
         rows.extend(cleanup(&parts));
         rows.push(to_default(table, new_default));
         return rows;
@@ -39,19 +42,18 @@ pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
     {
         left.push(rewriting("backfill", member, blocks::backfill(member)));
     }
-    build(closure, Way::There, &mut left);
+    build(closure, Direction::There, &mut left);
     let mut rows = notes(closure);
     // The swap asks for the plan under its locks, when nothing is left: a search through all functions would take time.
     if !left.is_empty() {
         let found = Mentions::find(table.relations(), table.sequence_oids());
-        let said = checks::mentions(&found).into_iter();
-        rows.extend(said.map(|note| Row::says("check", note)));
+        rows.extend(plan::checked(plan::mentions(&found)));
     }
     rows.extend(left);
     rows.push(swapping(
         closure,
         &parts,
-        Way::There,
+        Direction::There,
         &plan_of(table, &sql::literal(new_default)),
     ));
     rows.extend(cleanup(&parts));
@@ -59,8 +61,8 @@ pub fn there(table: &Table, closure: &Closure, new_default: &str) -> Vec<Row> {
     rows
 }
 
-/// Plans the way back: to the columns of before, or just without the shadows where there was no swap yet.
-pub fn back(table: &Table, closure: &Closure) -> Vec<Row> {
+/// Plans the way back: to the columns of before, or only without the shadows if there was no swap yet.
+pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     let parts = parts(closure);
     if !closure.is_swapped() {
         return abandon(closure);
@@ -69,36 +71,41 @@ pub fn back(table: &Table, closure: &Closure) -> Vec<Row> {
     if !blockers.is_empty() {
         return blockers;
     }
-    let mut rows = vec![Row::says("check", "Ids beyond the type of before have no way back: the check of the filled column fails on them.".to_owned())];
-    build(closure, Way::Back, &mut rows);
+    let mut rows = vec![PlanRow::says(
+        "check",
+        "Ids beyond the type of before have no way back: the check of the filled column fails on them.",
+    )];
+    build(closure, Direction::Back, &mut rows);
     rows.push(swapping(
         closure,
         &parts,
-        Way::Back,
+        Direction::Back,
         &plan_of(table, "NULL"),
     ));
-    rows.push(Row::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows.".to_owned()));
+    rows.push(PlanRow::says("cleanup", "After the swap, run mint.convert_plan() with a new default of NULL again: it prints what drops the shadows."));
     rows
 }
 
-fn parts(closure: &Closure) -> Vec<Part<'_>> {
-    let part = |member| (member, Table::find(Member::oid(member), &member.name));
+fn parts(closure: &Closure) -> Vec<SwappedColumn<'_>> {
+    let part = |member| {
+        (
+            member,
+            TargetTable::find(LinkedColumn::oid(member), &member.name),
+        )
+    };
     closure.changed().map(part).collect()
 }
 
-fn blockers(table: &Table, closure: &Closure, parts: &[Part<'_>]) -> Vec<Row> {
+fn blockers(table: &TargetTable, closure: &Closure, parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
     let mut found: Vec<Blocker> = closure.blockers(table);
     for (_, part) in parts {
         checks::of_row_security(part, &mut found);
         found.extend(checks::of_sequences(part));
     }
-    found
-        .iter()
-        .map(|blocker| Row::says("check", blocker.note()))
-        .collect()
+    plan::checked(found.iter().map(Blocker::note))
 }
 
-fn notes(closure: &Closure) -> Vec<Row> {
+fn notes(closure: &Closure) -> Vec<PlanRow> {
     let list: Vec<String> = closure
         .changed()
         .map(|member| format!("{}.{}", member.quoted_table(), member.quoted_name()))
@@ -110,20 +117,17 @@ fn notes(closure: &Closure) -> Vec<Row> {
         "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
         "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
     ];
-    notes
-        .into_iter()
-        .map(|note| Row::says("check", note))
-        .collect()
+    plan::checked(notes)
 }
 
-fn exclusive(phase: &'static str, object: &str, command: String) -> Row {
-    Row::runs(phase, command).locking(object, "ACCESS EXCLUSIVE")
+fn exclusive(phase: &'static str, object: &str, command: String) -> PlanRow {
+    PlanRow::runs(phase, command).locking(object, "ACCESS EXCLUSIVE")
 }
 
-/// A step that reads or writes the whole table.
-fn rewriting(phase: &'static str, member: &Member, command: String) -> Row {
-    let row = Row::runs(phase, command).locking(&member.quoted_table(), "ROW EXCLUSIVE");
-    Row {
+/// Returns a step that reads or writes the whole table.
+fn rewriting(phase: &'static str, member: &LinkedColumn, command: String) -> PlanRow {
+    let row = PlanRow::runs(phase, command).locking(&member.quoted_table(), "ROW EXCLUSIVE");
+    PlanRow {
         rewrites: true,
         bytes: member.bytes,
         estimate: member.bytes / WRITES,
@@ -132,14 +136,14 @@ fn rewriting(phase: &'static str, member: &Member, command: String) -> Row {
 }
 
 /// Returns the step that makes the shadow and its trigger together: a column without the trigger is not a shadow.
-fn prepare(member: &Member) -> Option<Row> {
+fn prepare(member: &LinkedColumn) -> Option<PlanRow> {
     let table = member.quoted_table();
     let statements = if member.new_type.is_none() {
         let shadow = member.new_name();
         let mut statements = vec![format!(
             "ALTER TABLE {table} ADD COLUMN {shadow} pg_catalog.int8"
         )];
-        statements.extend(columns::function(member, Way::Back));
+        statements.extend(columns::function(member, Direction::Back));
         statements.extend(columns::trigger(member));
         statements
     } else if !member.is_copied {
@@ -169,13 +173,13 @@ fn drop_key(closure: &Closure, table: &str, tables: &[&str], name: &str) -> Stri
 }
 
 /// Drops a foreign key that a break or a restore has left.
-fn drop_stale_key(closure: &Closure, stale: &Stale) -> String {
+fn drop_stale_key(closure: &Closure, stale: &StaleObject) -> String {
     let table = closure.table(stale.relation);
     drop_key(closure, table, &[table], &stale.name)
 }
 
 /// Drops what a break or a restore has left.
-fn drop_stale(closure: &Closure, rows: &mut Vec<Row>) {
+fn drop_stale(closure: &Closure, rows: &mut Vec<PlanRow>) {
     for stale in &closure.stale_keys {
         let drop = drop_stale_key(closure, stale);
         rows.push(exclusive("constraint", closure.table(stale.relation), drop).noting(LEFT));
@@ -183,7 +187,7 @@ fn drop_stale(closure: &Closure, rows: &mut Vec<Row>) {
     for stale in &closure.stale_indexes {
         let drop = format!("DROP INDEX CONCURRENTLY {}", stale.name);
         rows.push(
-            Row::runs("index", drop)
+            PlanRow::runs("index", drop)
                 .locking(closure.table(stale.relation), "SHARE UPDATE EXCLUSIVE")
                 .noting(LEFT),
         );
@@ -191,7 +195,7 @@ fn drop_stale(closure: &Closure, rows: &mut Vec<Row>) {
 }
 
 /// Builds what takes the place of checks, indexes and foreign keys.
-fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
+fn build(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
     for member in closure.changed() {
         let table = member.quoted_table();
         if member.filled.is_none() {
@@ -218,11 +222,11 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
         if index.built.is_some() {
             let schema = sql::quoted_exactly(&index.schema);
             let drop = format!("DROP INDEX CONCURRENTLY {schema}.{}", successor(index));
-            rows.push(Row::runs("index", drop).noting(LEFT));
+            rows.push(PlanRow::runs("index", drop).noting(LEFT));
         }
-        let row = Row::runs("index", columns::index(closure, index, way))
+        let row = PlanRow::runs("index", columns::index(closure, index, way))
             .locking(table, "SHARE UPDATE EXCLUSIVE");
-        rows.push(Row {
+        rows.push(PlanRow {
             bytes,
             estimate: bytes / BUILDS,
             ..row
@@ -232,7 +236,7 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
         let table = closure.table(key.relation);
         if key.built.is_none() {
             let add = columns::foreign_key(closure, key, way);
-            rows.push(Row::runs("constraint", add).locking(table, "SHARE ROW EXCLUSIVE"));
+            rows.push(PlanRow::runs("constraint", add).locking(table, "SHARE ROW EXCLUSIVE"));
         }
         if key.validated && key.built != Some(true) {
             rows.push(validate(
@@ -245,11 +249,11 @@ fn build(closure: &Closure, way: Way, rows: &mut Vec<Row>) {
     }
 }
 
-fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> Row {
+fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> PlanRow {
     let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
     let command = blocks::as_owner(&closure.quoted_owner(), &validate);
-    let row = Row::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
-    Row {
+    let row = PlanRow::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
+    PlanRow {
         bytes,
         estimate: bytes / READS,
         ..row
@@ -264,15 +268,15 @@ fn bytes_of(closure: &Closure, relation: u32) -> i64 {
     own.map_or(0, |member| member.bytes)
 }
 
-/// The call that returns this plan.
-fn plan_of(table: &Table, new_default: &str) -> String {
+/// Returns the call that returns this plan.
+fn plan_of(table: &TargetTable, new_default: &str) -> String {
     let [name, column] = [&table.quoted(), &table.column().name].map(|text| sql::literal(text));
     format!(
         "mint.convert_plan({name}::pg_catalog.regclass, {column}::pg_catalog.text, {new_default}::pg_catalog.text)"
     )
 }
 
-fn swapping(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Row {
+fn swapping(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> PlanRow {
     exclusive(
         "swap",
         &swap::tables(closure).join(", "),
@@ -281,8 +285,8 @@ fn swapping(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Row 
     .noting("One transaction, which takes its locks at once or lets go of them and tries again.")
 }
 
-/// Ends the way back.
-fn cleanup(parts: &[Part<'_>]) -> Vec<Row> {
+/// Returns the steps that end the way back.
+fn cleanup(parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
     let mut rows = Vec::new();
     // What a break would lose sight of comes first.
     for (member, of) in parts {
@@ -298,15 +302,15 @@ fn cleanup(parts: &[Part<'_>]) -> Vec<Row> {
                     "ALTER SEQUENCE {name} AS pg_catalog.int8 MAXVALUE {}",
                     i64::MAX
                 );
-                rows.push(Row::runs("cleanup", alter).locking(&name, "SHARE ROW EXCLUSIVE"));
+                rows.push(PlanRow::runs("cleanup", alter).locking(&name, "SHARE ROW EXCLUSIVE"));
             }
         }
-        rows.push(drop_shadow(member, &Way::There.kept(member)));
+        rows.push(drop_shadow(member, &Direction::There.kept(member)));
     }
     rows
 }
 
-fn drop_shadow(member: &Member, shadow: &str) -> Row {
+fn drop_shadow(member: &LinkedColumn, shadow: &str) -> PlanRow {
     let table = member.quoted_table();
     let drop = [
         format!("DROP TRIGGER IF EXISTS {} ON {table}", member.trigger()),
@@ -319,7 +323,7 @@ fn drop_shadow(member: &Member, shadow: &str) -> Row {
 }
 
 /// Drops shadows before any swap.
-fn abandon(closure: &Closure) -> Vec<Row> {
+fn abandon(closure: &Closure) -> Vec<PlanRow> {
     let mut rows = Vec::new();
     for key in closure.keys.iter().filter(|key| key.built.is_some()) {
         let table = closure.table(key.relation);
@@ -339,16 +343,16 @@ fn abandon(closure: &Closure) -> Vec<Row> {
         rows.push(drop_shadow(member, &member.new_name()));
     }
     if rows.is_empty() {
-        rows.push(Row::says(
+        rows.push(PlanRow::says(
             "check",
-            "Nothing has been begun: there is nothing to take back.".to_owned(),
+            "Nothing has been begun: there is nothing to take back.",
         ));
     }
     rows
 }
 
-/// The last step: path A.
-fn to_default(table: &Table, new_default: &str) -> Row {
+/// Returns the last step, which makes the generator the default as for a column of type bigint.
+fn to_default(table: &TargetTable, new_default: &str) -> PlanRow {
     let [name, column, default] =
         [&table.quoted(), &table.column().name, new_default].map(sql::literal);
     exclusive(

@@ -1,17 +1,17 @@
 //! The swap: one transaction in which shadows and columns change places, with all that hangs on them.
 
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::closure::{Closure, Index, Member};
-use crate::adopt::convert::online::columns::{self, Way, successor, successor_key, timing};
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex};
+use crate::adopt::convert::online::columns::{self, Direction, successor, successor_key, timing};
 use crate::adopt::convert::steps;
-use crate::adopt::convert::table::{Sequence, Table};
+use crate::adopt::convert::table::{TargetTable, UsedSequence};
 use crate::pg::catalog::sql;
 
 /// A column and what is read of it as a column that draws from a sequence.
-pub type Part<'a> = (&'a Member, Table);
+pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
-pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> String {
+pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
     let mut lines = vec![blocks::refuse_unready(plan)];
     for key in &closure.keys {
         let name = sql::quoted_exactly(&key.name);
@@ -45,7 +45,7 @@ pub fn swap(closure: &Closure, parts: &[Part<'_>], way: Way, plan: &str) -> Stri
     blocks::retried(&owner, columns::EXCLUSIVE, &tables(closure), &lines)
 }
 
-/// All tables that the swap locks, the column's own first.
+/// Returns all tables that the swap locks, the column's own first.
 pub fn tables(closure: &Closure) -> Vec<&str> {
     let own = closure.columns.iter().map(|member| member.relation);
     let others = closure.keys.iter().flat_map(|key| [key.to, key.relation]);
@@ -66,7 +66,7 @@ fn comment(object: &str, text: Option<&str>, lines: &mut Vec<String>) {
     }
 }
 
-fn drop_index(closure: &Closure, index: &Index) -> String {
+fn drop_index(closure: &Closure, index: &LinkedIndex) -> String {
     match &index.constraint {
         Some(constraint) => {
             let name = sql::quoted_exactly(&constraint.name);
@@ -84,7 +84,7 @@ fn drop_index(closure: &Closure, index: &Index) -> String {
 }
 
 /// Gives the successor of an index its name and its duties.
-fn adopt_index(closure: &Closure, index: &Index, lines: &mut Vec<String>) {
+fn adopt_index(closure: &Closure, index: &LinkedIndex, lines: &mut Vec<String>) {
     let table = closure.table(index.relation);
     let from = successor(index);
     let name = sql::quoted_exactly(&index.name);
@@ -118,7 +118,7 @@ fn adopt_index(closure: &Closure, index: &Index, lines: &mut Vec<String>) {
 }
 
 /// Puts the shadow in the place of a column.
-fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
+fn replace(member: &LinkedColumn, of: &TargetTable, way: Direction, lines: &mut Vec<String>) {
     let table = member.quoted_table();
     let alter = format!("ALTER TABLE {table}");
     let (column, shadow, kept) = (member.quoted_name(), way.shadow(member), way.kept(member));
@@ -176,7 +176,12 @@ fn replace(member: &Member, of: &Table, way: Way, lines: &mut Vec<String>) {
     lines.extend(columns::trigger(member));
 }
 
-fn restore_identity(member: &Member, of: &Table, sequence: &Sequence, lines: &mut Vec<String>) {
+fn restore_identity(
+    member: &LinkedColumn,
+    of: &TargetTable,
+    sequence: &UsedSequence,
+    lines: &mut Vec<String>,
+) {
     let rules = &sequence.rules;
     let always = if member.identity == "a" {
         "ALWAYS"
