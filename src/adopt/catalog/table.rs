@@ -1,10 +1,10 @@
 //! Rows, sizes and growth of tables, those of a partitioned one as the sum of its partitions.
 
 use crate::pg::catalog::sql;
-use crate::pg::machine::relation_file;
 use pgrx::pg_sys;
 use serde::Deserialize;
 use std::collections::HashMap;
+use std::fs;
 
 /// What is known of a table, or of all partitions of one.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl TableSize {
             });
         }
         self.inserted = self.inserted.saturating_add(file.inserted.unwrap_or(0));
-        let size = file.path.as_deref().and_then(relation_file::size);
+        let size = file.path.as_deref().and_then(size_of);
         let estimate = file.pages * i64::from(pg_sys::BLCKSZ);
         *self.bytes.get_or_insert(0) += size.unwrap_or(estimate);
     }
@@ -67,4 +67,17 @@ impl TableSize {
             .filter_map(|leaf| leaf.rows)
             .reduce(|some, more| some + more)
     }
+}
+
+/// Returns how long the main file of a relation is with all its segments, by its path below the data directory, in which each
+/// process of the server works; none if it is not there. It takes no lock: another session may have locked the relation.
+fn size_of(path: &str) -> Option<i64> {
+    let length = |path: &str| Some(fs::metadata(path).ok()?.len());
+    let mut total = length(path)?;
+    let mut segment = 1;
+    while let Some(more) = length(&format!("{path}.{segment}")) {
+        total += more;
+        segment += 1;
+    }
+    i64::try_from(total).ok()
 }

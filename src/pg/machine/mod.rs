@@ -4,6 +4,5 @@ pub mod clock;
 pub mod dsm;
 pub mod host;
 pub mod random;
-pub mod relation_file;
 pub mod server;
 pub mod wal;
