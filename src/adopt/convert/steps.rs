@@ -119,16 +119,10 @@ pub fn revert(
             EXCLUSIVE,
             format!("DROP SEQUENCE {name} RESTRICT"),
         ));
-        let always = if record.kind == CounterKind::Always {
-            "ALWAYS"
-        } else {
-            "BY DEFAULT"
-        };
-        let cycle = if record.cycle { "CYCLE" } else { "NO CYCLE" };
-        let options = options(rules);
-        steps.push(alter(table, &format!(
-            "ALTER COLUMN {column} ADD GENERATED {always} AS IDENTITY (SEQUENCE NAME {name} {options} {cycle})"
-        )));
+        let is_always = record.kind == CounterKind::Always;
+        let table_name = table.quoted();
+        let add = add_identity(&table_name, &column, is_always, rules, record.cycle);
+        steps.push(step(&table_name, EXCLUSIVE, add));
     }
     steps.push(set_value(&name, record.last_value, record.is_called));
     if record.kind != CounterKind::Serial {
@@ -167,7 +161,24 @@ fn data_type(rules: &SequenceRules) -> &'static str {
     }
 }
 
-pub fn options(rules: &SequenceRules) -> String {
+/// Returns the statement that makes a column an identity again, with its sequence.
+pub fn add_identity(
+    table: &str,
+    column: &str,
+    is_always: bool,
+    rules: &SequenceRules,
+    cycle: bool,
+) -> String {
+    let kind = if is_always { "ALWAYS" } else { "BY DEFAULT" };
+    let cycle = if cycle { "CYCLE" } else { "NO CYCLE" };
+    format!(
+        "ALTER TABLE {table} ALTER COLUMN {column} ADD GENERATED {kind} AS IDENTITY (SEQUENCE NAME {} {} {cycle})",
+        rules.quoted(),
+        options(rules)
+    )
+}
+
+fn options(rules: &SequenceRules) -> String {
     format!(
         "INCREMENT BY {} MINVALUE {} MAXVALUE {} START WITH {} CACHE {}",
         rules.increment, rules.min, rules.max, rules.start, rules.cache

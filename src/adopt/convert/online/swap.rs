@@ -183,18 +183,13 @@ fn restore_identity(
     lines: &mut Vec<String>,
 ) {
     let rules = &sequence.rules;
-    let always = if member.identity == "a" {
-        "ALWAYS"
-    } else {
-        "BY DEFAULT"
-    };
-    let cycle = if rules.cycle { "CYCLE" } else { "NO CYCLE" };
     let name = rules.quoted();
-    lines.push(format!(
-        "ALTER TABLE {} ALTER COLUMN {} ADD GENERATED {always} AS IDENTITY (SEQUENCE NAME {name} {} {cycle})",
-        member.quoted_table(),
-        member.quoted_name(),
-        steps::options(rules)
+    lines.push(steps::add_identity(
+        &member.quoted_table(),
+        &member.quoted_name(),
+        member.identity == "a",
+        rules,
+        rules.cycle,
     ));
     let literal = sql::literal(&name);
     lines.push(format!(
