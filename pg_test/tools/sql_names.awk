@@ -77,7 +77,8 @@ function check(text, place,    rest, word) {
     text = bare(text)
     # Inserted strings are checked where they are written.
     gsub(/[{][a-z_]*[}]/, "_", text)
-    gsub(/[$][a-z_0-9]+/, "_", text)
+    gsub(/[$][a-z_0-9]+[$]?/, "_", text)    # an argument, a mark or a quote
+    gsub(/<<[a-z]+>>/, "", text)             # a label
     rest = text
     gsub(/OPERATOR[(](pg_catalog|@extschema@)\.[-+*\/<>=~!@#%^&|?]+[)]/, " ", rest)
     gsub(/SELECT [*]/, "SELECT", rest)

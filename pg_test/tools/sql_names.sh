@@ -53,6 +53,6 @@ sed -n '/^const HOME/,/";$/p' src/pg/worker/dblink.rs >"$work/home.rs"
 elsewhere=(
     sql/pg_mint--*.sql    # not sql/compat: a user runs it, and its functions call those of the extension
     "$work/home.rs" src/registry/member/query.rs src/counter/segment/supply.rs    # at another server
-    src/adopt/convert/{online/*,steps}.rs    # printed
+    src/adopt/convert/{online/*,steps}.rs sql/adopt/script/*.sql    # printed
 )
 names "${elsewhere[@]}" || die "name these with their schema, and cast both sides to exact types"
