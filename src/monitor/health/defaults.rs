@@ -1,7 +1,7 @@
 //! The defaults of this database's columns that generate snowflakes: what the server is there for, as its owners have said. Any
 //! role may generate ids of any layout; a default takes the privilege to create a table.
 
-use crate::adopt::catalog::default::StoredDefault;
+use crate::adopt::catalog::default::{LONGEST, StoredDefault};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
 use crate::pg::catalog::sql;
@@ -56,7 +56,10 @@ fn select() -> Vec<Default> {
             column: found.column,
         })
     };
-    sql::read(QUERY, &[]).into_iter().filter_map(own).collect()
+    sql::read(QUERY, &[LONGEST.into()])
+        .into_iter()
+        .filter_map(own)
+        .collect()
 }
 
 #[derive(Deserialize)]
