@@ -112,7 +112,7 @@ fn notes(closure: &Closure) -> Vec<PlanRow> {
         .collect();
     let notes = [
         format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
-        "Run the commands in psql with \\gexec: all but those of the phases cleanup and default, which end the way back. They have the privileges of the owner of the tables, whoever runs them. After a break, run them again: the plan is what is left.".to_owned(),
+        "Connect as the owner of the tables, and run the commands in psql with \\gexec: all but those of the phases cleanup and default, which end the way back. A function of the owner, as in a trigger, can act as the role that is connected. After a break, run them again: the plan is what is left.".to_owned(),
         "The column comes last in its table: an INSERT without a list of columns has to name them from the swap on.".to_owned(),
         "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
         "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
