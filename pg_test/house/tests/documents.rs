@@ -136,6 +136,80 @@ fn every_page_is_in_the_index_and_reachable_from_the_readme() {
     }
 }
 
+/// Folders whose paths documents name.
+const FOLDERS_OF_PATHS: [&str; 4] = ["src/", "core/", "sql/", "pg_test/"];
+
+/// Returns the paths in backticks of a text, without the arguments of a command.
+fn paths(text: &str) -> BTreeSet<&str> {
+    let spans = text
+        .lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2));
+    let paths = spans.filter_map(|span| span.split_whitespace().next());
+    paths
+        .filter(|path| {
+            FOLDERS_OF_PATHS
+                .iter()
+                .any(|folder| path.starts_with(folder))
+        })
+        .collect()
+}
+
+/// Paths with a part in capitals or an asterisk stand for several, as `sql/pg_mint--VERSION.sql`; RELEASE.md names files of
+/// releases to come.
+#[test]
+fn paths_in_documents_exist() {
+    let mut count = 0;
+    let mut gone = Vec::new();
+    for document in documents() {
+        let text = std::fs::read_to_string(&document.path).expect("a document");
+        for path in paths(&text) {
+            let stands_for_several = path.contains(['*', '…']) || path.contains("pg_mint--");
+            count += 1;
+            if !stands_for_several && !repository().join(path).exists() {
+                gone.push(format!("{} names {path}", shown(&document.path)));
+            }
+        }
+    }
+    assert!(count > 60, "only {count} paths were found");
+    assert!(gone.is_empty(), "{}", gone.join("\n"));
+}
+
+/// Each entry of the code has a row in the map, and a place in its picture.
+#[test]
+fn the_map_is_whole() {
+    let read = |path: &str| std::fs::read_to_string(repository().join(path)).expect("a file");
+    let map = read("docs/explanation/architecture.md");
+    let (tables, _) = map.split_once("## Where do I add").expect("a section");
+    let cells = tables.lines().filter_map(|line| line.strip_prefix("| `"));
+    let first_cells = cells.filter_map(|row| row.split(" | ").next());
+    let rows: BTreeSet<&str> = first_cells
+        .flat_map(|cell| cell.split("`, `"))
+        .map(|path| path.trim_end_matches('`'))
+        .collect();
+    let picture = read("docs/img/architecture.svg");
+    let words: BTreeSet<&str> = picture.split([' ', '<', '>', '/', '\n']).collect();
+    for root in ["src", "core/src"] {
+        let folder = std::fs::read_dir(repository().join(root)).expect("a folder of the code");
+        for entry in folder {
+            let name = entry.expect("an entry").file_name();
+            let name = name.to_string_lossy();
+            let path = format!("{root}/{name}");
+            assert!(
+                rows.contains(path.as_str()),
+                "architecture.md has no row for {path}"
+            );
+            let is_drawn = words.contains(&*name) || words.contains(name.trim_end_matches(".rs"));
+            assert!(
+                is_drawn || path == "core/src/lib.rs",
+                "architecture.svg has no place for {path}"
+            );
+        }
+    }
+    for root in ["core/src", "sql", "pg_test", "bench"] {
+        assert!(rows.contains(root), "architecture.md has no row for {root}");
+    }
+}
+
 /// The figures in the text are those of the last run of the bench, rounded.
 #[test]
 fn the_readme_has_the_figures_of_the_bench() {
