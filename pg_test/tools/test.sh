@@ -62,14 +62,14 @@ newer() {
     echo "$found"
 }
 
-# More threads than stories that run side by side, as those that wait for a turn have threads as well (turn.rs).
+# A thread for each story, as they wait for a turn, of which the longest has the first (turn.rs).
 cluster() {
     [ -n "${FULL:-}" ] || export MINT_SHORT=1
-    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --test stories -- --test-threads=32 "$@"
+    PG_CONFIG=$pg_config PG_CONFIG_NEW=$newer cargo test -p mint_cluster --test stories -- --test-threads=1000 "$@"
 }
 
 # What depends most on the version of the server: its files, its catalogs, its planner, its shutdown, its log and its workers.
-SMOKE_STORIES="ids::crash ids::recovery ids::standby ids::upgrade company::catalog company::updates company::dumps
+SMOKE_STORIES="ids::crash ids::recovery ids::standby ids::upgrade environment::catalog environment::updates environment::dumps
     counter::restarts counter::commit_order planner::differences registry::members registry::trust uuid:: readme::"
 
 # Independent of PostgreSQL: once is enough when several versions are tested.

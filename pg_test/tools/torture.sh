@@ -3,7 +3,7 @@
 # tampering under load, one fault after another, for so many minutes (default: 10). Says
 # each as it is survived, and at the end how many ids were checked.
 #
-# Three kinds of servers take turns. TORTURE=faults runs single servers only, TORTURE=neighbors those with
+# Three kinds of servers take turns. TORTURE=faults runs single servers only, TORTURE=tenants those with
 # tenants that use up what they share with their neighbors (oids, lanes, segments, sections, ceilings: one
 # kind of them), and TORTURE=fleet a registry of nodes with six members (two with any node, two with a number,
 # two with an assigned node), which prints at the end for how long members of each kind got no id: a cycle of

@@ -1,13 +1,13 @@
 //! `torture MINUTES`: one random fault after another on a server under load. Prints a line for each and a table at the
 //! end. Fails at the first id that was issued twice.
 //!
-//! Three kinds of servers take turns: `TORTURE=neighbors` runs only those with tenants that use up what they share with
+//! Three kinds of servers take turns: `TORTURE=tenants` runs only those with tenants that use up what they share with
 //! their neighbors, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` single servers,
 //! `TORTURE=fleet` a registry of nodes with six members: two with any node, two with a number, two with an assigned node,
 //! which fails as well if assigned nodes do worse than others by a second. Only `TORTURE=ha` runs clusters under Patroni,
 //! which takes root.
 //! `MINT_SEED` repeats the choices of a run, which prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the
-//! story `registry_faults`, and those of a cluster, by their names in `patroni/faults.rs`.
+//! story `servers::every_fault`, and those of a cluster, by their names in `patroni/faults.rs`.
 
 use mint_cluster::patroni::cluster::{Cluster, Mode};
 use mint_cluster::patroni::faults::{self, while_minting};
@@ -15,8 +15,8 @@ use mint_cluster::patroni::outages::Outages;
 use mint_cluster::registry::fleet::Fleet;
 use mint_cluster::registry::gaps::Gaps;
 use mint_cluster::registry::survival::{self, survive};
-use mint_cluster::tenants::greed::Greed;
-use mint_cluster::tenants::neighbors::Neighbors;
+use mint_cluster::tenants::resources::Resource;
+use mint_cluster::tenants::shared_server::SharedServer;
 use mint_cluster::torture::{Clock, Fault, Tallies, Torture};
 use mint_cluster::{Registry, Rng};
 use std::time::{Duration, Instant};
@@ -144,7 +144,7 @@ impl Run {
         self.begun.elapsed() >= self.end
     }
 
-    /// Returns whether servers of this kind have a turn. `neighbors` are a kind with kinds of their own.
+    /// Returns whether servers of this kind have a turn. `tenants` are a kind with kinds of their own.
     fn includes(&self, kind: &str) -> bool {
         self.kinds.is_empty() || self.kinds == kind
     }
@@ -251,29 +251,30 @@ impl Run {
 
     /// Runs a server of tenants and their neighbors, one round for each resource.
     fn tenants(&mut self, server: usize) {
-        println!("server {server}, of neighbors");
-        let mut neighbors = Neighbors::begin(Rng::seeded(self.rng.below(1 << 30) as u64));
-        let is_wanted = |greed: &Greed| {
-            ["", "neighbors"].contains(&self.kinds.as_str())
-                || format!("{greed:?}").eq_ignore_ascii_case(&self.kinds)
+        println!("server {server}, of tenants");
+        let mut shared = SharedServer::begin(Rng::seeded(self.rng.below(1 << 30) as u64));
+        let is_wanted = |resource: &Resource| {
+            ["", "tenants"].contains(&self.kinds.as_str())
+                || format!("{resource:?}").eq_ignore_ascii_case(&self.kinds)
         };
-        for greed in Greed::ALL.into_iter().filter(is_wanted) {
+        for resource in Resource::ALL.into_iter().filter(is_wanted) {
             // Using up all ceilings takes this long.
-            let time = if greed == Greed::Ceilings { 150 } else { 20 };
-            neighbors.survive(greed, Duration::from_secs(time));
+            let time = if resource == Resource::Ceilings {
+                150
+            } else {
+                20
+            };
+            shared.survive(resource, Duration::from_secs(time));
             println!(
                 "{:>6} s  {:<51}{:>12} values",
                 self.seconds(),
-                format!("{greed:?}, all used up by tenants"),
-                neighbors.values()
+                format!("{resource:?}, all used up by tenants"),
+                shared.values()
             );
             if self.is_over() {
                 break;
             }
         }
-        println!(
-            "          errors that tenants got: {:?}",
-            neighbors.refusals
-        );
+        println!("          errors that tenants got: {:?}", shared.refusals);
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::load::clients::Clients;
 use crate::registry::copies;
+use crate::registry::disk_copies;
 use crate::registry::fleet::Fleet;
 use crate::registry::kind::Kind;
 use crate::registry::proxy::Spoiling;
-use crate::registry::twins;
 use crate::server::machine::namespaces::are_permitted;
 use crate::server::process::Server;
 use std::fmt;
@@ -128,8 +128,8 @@ impl MemberFault {
                 copies::run_beside(fleet, copies, clients, longer);
             }
             Self::Promotion => copies::promote(fleet, numbers, clients, longer),
-            Self::TwinAndRestart => twins::restart_registry(fleet, numbers, clients),
-            Self::TwinCutOff => twins::run_cut_off(fleet, numbers, clients),
+            Self::TwinAndRestart => disk_copies::restart_registry(fleet, numbers, clients),
+            Self::TwinCutOff => disk_copies::run_cut_off(fleet, numbers, clients),
             _ => numbers
                 .iter()
                 .for_each(|&number| self.strike_one(fleet, number, clients, longer)),

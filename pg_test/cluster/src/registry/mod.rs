@@ -2,6 +2,7 @@
 
 pub mod copies;
 pub mod crowd;
+pub mod disk_copies;
 pub mod fleet;
 pub mod gaps;
 pub mod kind;
@@ -10,4 +11,3 @@ pub mod members;
 pub mod proxy;
 pub mod registry_faults;
 pub mod survival;
-pub mod twins;

@@ -1,4 +1,4 @@
 //! Tenants of one server that use up what they share.
 
-pub mod greed;
-pub mod neighbors;
+pub mod resources;
+pub mod shared_server;

@@ -8,13 +8,9 @@
 //!
 //! Several run side by side, except for those that ask to be alone ([`mint_cluster::Builder::alone`]).
 
-// The longest story starts first, so that the others do not wait for it at the end; the test runner sorts by name.
-#[path = "registry_faults.rs"]
-mod a_registry_faults;
-
 mod adopt;
-mod company;
 mod counter;
+mod environment;
 mod hostile;
 mod ids;
 mod monitor;

@@ -3,7 +3,7 @@
 mod convert;
 mod inventory;
 mod load;
-mod malice;
 mod mentions;
 mod online;
 mod partitions;
+mod untrusted_objects;

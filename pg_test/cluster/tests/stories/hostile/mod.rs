@@ -3,11 +3,11 @@
 
 mod attacks;
 mod backtraces;
-mod calls;
-mod class;
-mod far;
+mod every_call;
 mod long_arguments;
-mod prey;
+mod names_and_types;
+pub mod planted_objects;
 mod relations;
+mod remote_side;
 mod settings;
-pub mod traps;
+mod trapped_relations;

@@ -1,8 +1,8 @@
 //! Every function of the extension, on relations whose every object is a trap: none springs as another role than the owner.
 //! Functions and relations are those of the catalogs, so a new one is covered, and one that cannot be called fails.
 
-use super::prey;
-use super::traps::{self, Kind, MARK};
+use super::planted_objects::{self, Kind, MARK};
+use super::trapped_relations;
 use mint_cluster::{Refusal, Server, Session};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -319,9 +319,9 @@ fn assert_callable(
 fn nothing_of_an_owner_runs_as_another_role() {
     let server = Server::build("relations of a hostile owner").start();
     server.create_database("hunt");
-    prey::lay_all(&server, "hunt");
+    trapped_relations::lay_all(&server, "hunt");
     let mut root = server.connect("hunt");
-    prey::assert_set(&server, &mut root);
+    trapped_relations::assert_set(&server, &mut root);
     root.run(
         "ALTER ROLE mal NOSUPERUSER;
          CREATE ROLE keeper LOGIN IN ROLE mal, pg_monitor, pg_read_all_data, pg_write_all_data;
@@ -331,9 +331,9 @@ fn nothing_of_an_owner_runs_as_another_role() {
     if root.one("SELECT count(*) > 0 FROM pg_roles WHERE rolname = 'pg_maintain'") {
         root.run("GRANT pg_maintain TO keeper, reader");
     }
-    let made = traps::functions(&mut root);
+    let made = planted_objects::functions(&mut root);
     for kind in [Kind::Operators, Kind::Functions] {
-        traps::set(&mut root, kind, "lure", prey::OWNER, &made);
+        planted_objects::set(&mut root, kind, "lure", trapped_relations::OWNER, &made);
     }
     let (functions, relations) = (functions(&mut root), relations(&mut root));
     assert!(functions.len() > 150, "{} functions", functions.len());

@@ -1,7 +1,7 @@
 //! Upgrades of the library under a running server, whose sessions keep the one they loaded, and of the server.
 
-use crate::company::dumps::{assert_far, assert_registry, fill_far};
-use crate::company::schema::fill_registry;
+use crate::environment::dumps::{assert_far, assert_registry, fill_far};
+use crate::environment::schema::fill_registry;
 use mint_cluster::{Server, assert_ascending};
 
 const NEXT: &str = "SELECT snowflake_next_id(7)";

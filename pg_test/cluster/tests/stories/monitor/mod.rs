@@ -1,8 +1,8 @@
 //! What an administrator sees: wait events, statistics, checks, and the queries of monitoring systems.
 
 mod alarms;
-mod faults;
 mod health;
+mod other_servers;
 mod queries;
 mod stats;
 mod waits;

@@ -1,6 +1,7 @@
 //! Many servers: their counters, a registry that is far away, away for long, recovered from a backup, or large, and a cluster
 //! under Patroni.
 
+mod every_fault;
 mod idle_connections;
 mod long_outages;
 mod many_leases;

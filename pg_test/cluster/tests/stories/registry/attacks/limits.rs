@@ -1,7 +1,7 @@
 //! What must not take ids from a server with an assigned node: its other settings, a full disk, and an outage within the limit.
 
 use super::super::shard;
-use super::ada::{
+use super::assigned_server::{
     ASSIGN, NEXT, assert_mints_as, assert_mints_nothing, built, errors, set, start, while_minting,
 };
 use mint_cluster::registry::members::first_id;

@@ -1,12 +1,11 @@
-//! Attacks on nodes that are assigned to a server for good, and on registries: copies of disks, lost answers and files, thieves,
+//! Attacks on nodes that are assigned to a server for good, and on registries: copies of disks, lost answers and files, other logins,
 //! full disks and restarts.
 
-mod ada;
-mod answers;
-mod files;
+mod assigned_server;
+mod disk_copies;
+mod harmful_roles;
 mod limits;
 mod malice;
 mod pauses;
 mod restarts;
-mod thieves;
-mod twins;
+mod state_files;

@@ -1,6 +1,6 @@
 //! Restarts of registries: planned ones, smart ones, and one that a backup lacks.
 
-use super::ada::{
+use super::assigned_server::{
     ASSIGN, NEXT, assert_mints_as, built, errors, start, wait_for_renewals, while_minting,
 };
 use mint_cluster::registry::members::first_id;
@@ -92,7 +92,7 @@ fn a_planned_restart_of_a_server_that_is_its_own_registry_costs_no_quarantine() 
         let mut session = registry.connect();
         let health: Vec<String> = session.column("SELECT h::text FROM mint.health() AS h");
         let says = health.iter().any(|row| row.contains("restart"));
-        let mut ids: Vec<i64> = session.column(super::ada::MANY);
+        let mut ids: Vec<i64> = session.column(super::assigned_server::MANY);
         let prepare = "SELECT to_regproc('mint.registry_prepare_restart') IS NOT NULL";
         if session.one::<bool>(prepare) {
             session.run("SELECT mint.registry_prepare_restart()");
@@ -101,7 +101,11 @@ fn a_planned_restart_of_a_server_that_is_its_own_registry_costs_no_quarantine() 
         registry.server.restart();
         let (id, after) = first_id(&registry.server, NEXT);
         ids.push(id);
-        ids.extend(registry.connect().column::<i64>(super::ada::MANY));
+        ids.extend(
+            registry
+                .connect()
+                .column::<i64>(super::assigned_server::MANY),
+        );
         assert_unique([&ids]);
         say(format!("{node}: the first id after {after:?}"));
         // A chosen node is another one; the same one waits for the end of its own last lease, as after a crash.

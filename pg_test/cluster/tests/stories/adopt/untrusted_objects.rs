@@ -1,6 +1,6 @@
 //! Records that somebody else wrote, and objects in the way of a superuser who converts: nothing of theirs is run.
 
-use super::super::hostile::traps;
+use super::super::hostile::planted_objects;
 use mint_cluster::{Server, Session};
 
 /// A superuser reverts what a role without rights has forged. That role stays without rights, and its texts are text.
@@ -123,8 +123,11 @@ fn a_superuser_runs_nothing_of_the_owner() {
     let server = Server::start("converted traps");
     let mut root = server.connect("postgres");
     root.run("CREATE ROLE mallory LOGIN; CREATE SCHEMA shop AUTHORIZATION mallory; GRANT CREATE ON DATABASE postgres TO mallory");
-    for kind in [traps::Kind::Operators, traps::Kind::Relations] {
-        traps::set(&mut root, kind, "shop", "mallory", &[]);
+    for kind in [
+        planted_objects::Kind::Operators,
+        planted_objects::Kind::Relations,
+    ] {
+        planted_objects::set(&mut root, kind, "shop", "mallory", &[]);
     }
     let mut mallory = server.connect_as("mallory", "postgres");
     mallory.run("SET search_path = pg_catalog, shop;
@@ -167,7 +170,7 @@ fn a_superuser_runs_nothing_of_the_owner() {
     let log = server.log();
     let sprung: Vec<&str> = log
         .lines()
-        .filter(|line| line.contains(traps::MARK) && line.contains("WARNING"))
+        .filter(|line| line.contains(planted_objects::MARK) && line.contains("WARNING"))
         .collect();
     assert!(sprung.is_empty(), "{sprung:?}");
 }

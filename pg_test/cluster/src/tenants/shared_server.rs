@@ -5,7 +5,7 @@ use crate::load::sessions::{assert_unique, run_then_stop};
 use crate::rng::Rng;
 use crate::server::process::Server;
 use crate::server::session::{Refusal, Session};
-use crate::tenants::greed::{Greed, MANY, draw_from_many};
+use crate::tenants::resources::{MANY, Resource, draw_from_many};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 type Values = BTreeMap<String, Vec<i64>>;
 
 /// A server, and the values that were drawn on it.
-pub struct Neighbors {
+pub struct SharedServer {
     server: Server,
     seen: Values,
     rng: Rng,
@@ -53,11 +53,11 @@ const CREATE: &str =
     SELECT ticket_create('ticket'); SELECT user_sequence_create('family', 4, 20);
     GRANT USAGE ON SEQUENCE tag, ticket, plain TO PUBLIC; GRANT SELECT, INSERT ON family TO PUBLIC";
 
-impl Neighbors {
+impl SharedServer {
     /// Starts the server.
     #[must_use]
     pub fn begin(rng: Rng) -> Self {
-        let server = Server::build("neighbors")
+        let server = Server::build("tenants")
             .conf("pg_mint.max_lanes = 1024")
             .conf("pg_mint.max_sections = 256")
             .start_empty();
@@ -93,30 +93,30 @@ impl Neighbors {
 
     /// Lets tenants exhaust what they can for a while, and checks all values.
     #[track_caller]
-    pub fn survive(&mut self, greed: Greed, time: Duration) {
+    pub fn survive(&mut self, resource: Resource, time: Duration) {
         self.rounds += 1;
-        let (mut seen, refusals) = self.run_round(greed, time);
+        let (mut seen, refusals) = self.run_round(resource, time);
         for refusal in refusals {
             // Concurrent DDL of one database's own sessions can fail this way without the extension.
             let internal =
                 refusal.code == "XX000" && !refusal.message.starts_with("tuple concurrently");
-            assert!(!internal, "{greed:?}: a tenant got {refusal}");
+            assert!(!internal, "{resource:?}: a tenant got {refusal}");
             *self.refusals.entry(refusal.code).or_default() += 1;
         }
         self.admit_newcomers(&mut seen);
-        if greed == Greed::Segments {
+        if resource == Resource::Segments {
             self.assert_short_sequence_lasts();
         }
         merge(&mut self.seen, seen);
         for (space, values) in &self.seen {
             let outcome = std::panic::catch_unwind(|| assert_unique([values]));
-            assert!(outcome.is_ok(), "{greed:?}: a value twice in {space}");
+            assert!(outcome.is_ok(), "{resource:?}: a value twice in {space}");
         }
     }
 
     /// Runs neighbors and tenants side by side. Returns the values that neighbors got and the errors that tenants got.
     #[track_caller]
-    fn run_round(&mut self, greed: Greed, time: Duration) -> (Values, Vec<Refusal>) {
+    fn run_round(&mut self, resource: Resource, time: Duration) -> (Values, Vec<Refusal>) {
         let (server, stop, made) = (&self.server, &AtomicBool::new(false), &self.made);
         let (round, seed) = (self.rounds, self.rng.below(1 << 30) as u64);
         let rng = &mut self.rng;
@@ -124,27 +124,27 @@ impl Neighbors {
             let calm: Vec<_> = (0..2)
                 .map(|number| scope.spawn(move || mint(server, number, stop)))
                 .collect();
-            let greedy: Vec<_> = (0..TENANTS)
+            let consumers: Vec<_> = (0..TENANTS)
                 .map(|number| Tenant {
                     number,
-                    greed,
+                    resource,
                     round,
                     rng: Rng::seeded(seed + number as u64),
                 })
                 .map(|tenant| scope.spawn(move || tenant.exhaust(server, stop, made)))
                 .collect();
-            let mut seen = run_then_stop(stop, || disturb(server, rng, greed, time, made));
+            let mut seen = run_then_stop(stop, || disturb(server, rng, resource, time, made));
             for client in calm {
                 let (values, refusals) = client.join().expect("a neighbor");
                 if let Some(refusal) = refusals.first() {
                     panic!(
-                        "{greed:?}: a neighbor was refused {} times, first: {refusal}",
+                        "{resource:?}: a neighbor was refused {} times, first: {refusal}",
                         refusals.len()
                     );
                 }
                 merge(&mut seen, values);
             }
-            let refusals = greedy
+            let refusals = consumers
                 .into_iter()
                 .flat_map(|client| client.join().expect("a tenant"))
                 .collect();
@@ -242,7 +242,7 @@ fn mint(server: &Server, number: usize, stop: &AtomicBool) -> (Values, Vec<Refus
 fn disturb(
     server: &Server,
     rng: &mut Rng,
-    greed: Greed,
+    resource: Resource,
     time: Duration,
     made: &AtomicUsize,
 ) -> Values {
@@ -251,11 +251,15 @@ fn disturb(
     // Ceilings are used up one by one, however long that takes.
     let is_over = || {
         begun.elapsed() >= time
-            && (greed != Greed::Ceilings || made.load(Ordering::Relaxed) >= MANY)
+            && (resource != Resource::Ceilings || made.load(Ordering::Relaxed) >= MANY)
     };
-    let pause = if greed == Greed::Ceilings { 500 } else { 50 };
+    let pause = if resource == Resource::Ceilings {
+        500
+    } else {
+        50
+    };
     while !is_over() {
-        if greed == Greed::Oids {
+        if resource == Resource::Oids {
             reuse_an_oid(server, &mut seen, rng);
         }
         cut_a_session_off(server, rng);
@@ -267,7 +271,7 @@ fn disturb(
 /// A tenant that uses up what it can.
 struct Tenant {
     number: usize,
-    greed: Greed,
+    resource: Resource,
     round: usize,
     rng: Rng,
 }
@@ -284,13 +288,13 @@ impl Tenant {
             };
             turn += 1;
             // Mostly the round's own kind, sometimes any.
-            let greed = if self.rng.below(8) == 0 && self.greed != Greed::Ceilings {
-                self.rng.pick(&Greed::ALL)
+            let resource = if self.rng.below(8) == 0 && self.resource != Resource::Ceilings {
+                self.rng.pick(&Resource::ALL)
             } else {
-                self.greed
+                self.resource
             };
             let offset = (self.number * 40 + self.round) * 100_000 + turn * 500;
-            for sql in greed.statements(&me, turn, offset) {
+            for sql in resource.statements(&me, turn, offset) {
                 match open.try_run(&sql) {
                     Ok(()) if sql.starts_with("DROP EXTENSION") => {
                         made.fetch_add(1, Ordering::Relaxed);
@@ -336,7 +340,7 @@ fn reuse_an_oid(server: &Server, seen: &mut Values, rng: &mut Rng) {
             let _ = there.one::<i64>(&format!(
                 "SELECT count(snowflake_next_id(3, 'sonyflake')) FROM (SELECT generate_series(1, {many})) t"
             ));
-            crate::tenants::neighbors::draw(&mut there, &name, seen)
+            crate::tenants::shared_server::draw(&mut there, &name, seen)
                 .unwrap_or_else(|refusal| panic!("{refusal}"));
         };
         draw(seen, [70_000, 10][life]);

@@ -1,7 +1,7 @@
 //! Relations of every kind whose every object that an ordinary role can make is a trap: a function that notices when it
 //! runs as another role than the owner, writes that into the log, and makes the owner a superuser if it can.
 
-use super::traps::MARK;
+use super::planted_objects::MARK;
 use mint_cluster::{Server, Session};
 
 /// The schema of the relations, and the role that owns both.

@@ -1,6 +1,6 @@
 //! Copies of the disk of a server with an assigned node: same path, same inodes, same host name. One of the two mints.
 
-use super::ada::{
+use super::assigned_server::{
     COPY, MOVED, assert_mints_as, assert_mints_nothing, assert_operators_know, assert_refused_with,
     built, start, wait_for_renewals, while_minting,
 };

@@ -1,6 +1,6 @@
 //! What leaves a database with the extension, and what stays in it: dumps, DROP EXTENSION, and publications.
 
-use crate::company::schema::{CREATE, FRESH, fill_registry, schema, shop};
+use crate::environment::schema::{CREATE, FRESH, fill_registry, schema, shop};
 use mint_cluster::Session;
 
 /// Fills database `shop` as its owner.

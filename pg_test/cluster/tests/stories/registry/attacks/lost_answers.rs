@@ -1,7 +1,9 @@
 //! Answers of the registry that do not arrive as they were sent, after it has written what they say. While a lease lasts, they
 //! cost no id: neither with any node, nor with a number, nor with an assigned one.
 
-use super::ada::{ASSIGN, NEXT, ask_again, assert_mints_as, built, errors, while_minting};
+use super::assigned_server::{
+    ASSIGN, NEXT, ask_again, assert_mints_as, built, errors, while_minting,
+};
 use mint_cluster::registry::members::first_id;
 use mint_cluster::registry::proxy::{Proxy, Spoiling};
 use mint_cluster::{Registry, Server, assert_unique, say};

@@ -5,7 +5,7 @@ pub(crate) const MANY: usize = 1_100;
 
 /// The resource that tenants use up in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Greed {
+pub enum Resource {
     /// Databases under reused oids, with crashes.
     Oids,
     /// A lane for each of thousands of layouts.
@@ -18,7 +18,7 @@ pub enum Greed {
     Ceilings,
 }
 
-impl Greed {
+impl Resource {
     pub const ALL: [Self; 5] = [
         Self::Oids,
         Self::Lanes,

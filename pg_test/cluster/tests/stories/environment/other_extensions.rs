@@ -1,7 +1,7 @@
 //! Other extensions that make functions for ids or stand in the same databases, in the same schema: installing either first,
 //! and calling what both have.
 //!
-//! Each file of `neighbors/` has the signatures of one: a schema, types, functions with how many of their arguments have
+//! Each file of `other_extensions/` has the signatures of one: a schema, types, functions with how many of their arguments have
 //! defaults, implicit casts (function, source, target) and operators. Functions of the same signature stand in for them here,
 //! as their arguments alone decide which function a call means. Extensions that this server has are created themselves.
 
@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const NEIGHBORS: [&str; 9] = [
-    include_str!("neighbors/citus.txt"),
-    include_str!("neighbors/nanoid_postgres.txt"),
-    include_str!("neighbors/pg_idkit.txt"),
-    include_str!("neighbors/pg_uuidv7.txt"),
-    include_str!("neighbors/pgx_ulid.txt"),
-    include_str!("neighbors/postgis.txt"),
-    include_str!("neighbors/postgresql.txt"),
-    include_str!("neighbors/timescaledb.txt"),
-    include_str!("neighbors/typeid_sql.txt"),
+    include_str!("other_extensions/citus.txt"),
+    include_str!("other_extensions/nanoid_postgres.txt"),
+    include_str!("other_extensions/pg_idkit.txt"),
+    include_str!("other_extensions/pg_uuidv7.txt"),
+    include_str!("other_extensions/pgx_ulid.txt"),
+    include_str!("other_extensions/postgis.txt"),
+    include_str!("other_extensions/postgresql.txt"),
+    include_str!("other_extensions/timescaledb.txt"),
+    include_str!("other_extensions/typeid_sql.txt"),
 ];
 
 /// Created themselves, where the server has them.

@@ -2,7 +2,7 @@
 //! lost or old, an operator says that the node has moved.
 
 use super::super::shard;
-use super::ada::{
+use super::assigned_server::{
     ASSIGNED, COPY, MOVED, NEXT, assert_mints_as, assert_mints_nothing, assert_refused_with, built,
     start, wait_for_renewals,
 };

@@ -1,6 +1,6 @@
 //! A login of members that wants the node of another: in a quarantine, too, what is assigned or reserved stays.
 
-use super::ada::{NEXT, ask_again, assert_mints_as, built, start};
+use super::assigned_server::{NEXT, ask_again, assert_mints_as, built, start};
 use mint_cluster::registry::members::first_id;
 use mint_cluster::registry::proxy::Proxy;
 use mint_cluster::{Server, Session};

@@ -1,6 +1,6 @@
 //! Attacks on the remote side of a request, and by the foreign server that leads there.
 
-use super::traps::assert_untouched;
+use super::planted_objects::assert_untouched;
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
 use mint_cluster::{Registry, Server, say};
 

@@ -3,8 +3,8 @@
 //! Released versions have their scripts in `sql`, which never change. Beside them there is a version 0.0.9 that nobody
 //! released: a released script with [`CHANGES`] undone, and an update that does them.
 
-use crate::company::dumps::{assert_far, fill_far};
-use crate::company::schema::{fill_registry, shop};
+use crate::environment::dumps::{assert_far, fill_far};
+use crate::environment::schema::{fill_registry, shop};
 use mint_cluster::{Server, Session, assert_ascending, extension_folder};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Traps of every name and type in every schema of the search path, with calls of the whole extension beside them.
 
-use super::calls::{self, HOME};
-use super::traps::{self, Kind, assert_untouched};
+use super::every_call::{self, HOME};
+use super::planted_objects::{self, Kind, assert_untouched};
 use mint_cluster::{Server, Session};
 
 /// The schemas with traps.
@@ -13,7 +13,7 @@ fn server() -> (Server, Vec<String>) {
     let server = Server::build("a hostile database").start();
     let mut session = server.connect("postgres");
     session.run("CREATE ROLE dana LOGIN; CREATE ROLE bob LOGIN");
-    let functions = traps::functions(&mut session);
+    let functions = planted_objects::functions(&mut session);
     assert!(functions.len() > 300, "{} functions", functions.len());
     (server, functions)
 }
@@ -32,7 +32,7 @@ fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions
          CREATE SCHEMA of_dana AUTHORIZATION dana; CREATE SCHEMA of_bob AUTHORIZATION bob; CREATE SCHEMA of_postgres",
     );
     for &(kind, place) in sets {
-        traps::set(&mut session, kind, place, "dana", functions);
+        planted_objects::set(&mut session, kind, place, "dana", functions);
     }
     session.run(&format!(
         "SET SESSION AUTHORIZATION dana; CREATE EXTENSION pg_mint SCHEMA {HOME}"
@@ -47,12 +47,14 @@ fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions
         session.run(&format!("SET search_path = {path}"));
         for role in ["dana", "bob", "postgres"] {
             let place = format!("of_{role}");
-            let mut all = calls::of_everybody(&place);
+            let mut all = every_call::of_everybody(&place);
             if role != "bob" {
-                all.extend(calls::of_the_owner(2 * round + usize::from(role == "dana")));
+                all.extend(every_call::of_the_owner(
+                    2 * round + usize::from(role == "dana"),
+                ));
             }
             if role == "postgres" {
-                all.extend(calls::of_the_superuser());
+                all.extend(every_call::of_the_superuser());
             }
             all.push(format!(
                 "DROP SEQUENCE {place}.further, {place}.\"leaf-{place}\""
@@ -72,7 +74,7 @@ fn call_beside(server: &Server, database: &str, sets: &[(Kind, &str)], functions
 
 fn maintain(server: &Server, session: &mut Session, sets: &[(Kind, &str)]) {
     session.run("SET SESSION AUTHORIZATION dana");
-    for statement in calls::of_maintenance("of_dana") {
+    for statement in every_call::of_maintenance("of_dana") {
         session.run(&statement);
         assert_untouched(server, &format!("{sets:?}: {statement}"));
     }
@@ -123,13 +125,13 @@ fn traps_go_off() {
     let (server, functions) = server();
     let mut session = server.connect("postgres");
     let seen = |words: &str| {
-        let marked = |line: &str| line.contains(traps::MARK) && line.contains(words);
+        let marked = |line: &str| line.contains(planted_objects::MARK) && line.contains(words);
         server.log().lines().any(marked)
     };
     session.run("CREATE SCHEMA evil");
     for place in ["evil", "public"] {
-        traps::set(&mut session, Kind::Operators, place, "dana", &functions);
-        traps::set(&mut session, Kind::Functions, place, "dana", &functions);
+        planted_objects::set(&mut session, Kind::Operators, place, "dana", &functions);
+        planted_objects::set(&mut session, Kind::Functions, place, "dana", &functions);
         session.run(&format!("SET search_path = {place}"));
         for (statement, words) in [
             ("SELECT 1::int4 * 1.5::numeric", "on integer and numeric"),
@@ -158,7 +160,7 @@ fn traps_go_off() {
             );
         }
     }
-    traps::set(&mut session, Kind::Relations, "pg_temp", "dana", &functions);
+    planted_objects::set(&mut session, Kind::Relations, "pg_temp", "dana", &functions);
     session.run("RESET search_path; SELECT 1 FROM pg_extension");
     assert!(seen("relation or type of pg_temp"), "{}", server.log());
 }
