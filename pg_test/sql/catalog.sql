@@ -14,9 +14,17 @@ JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'pg_mint' AND obj_description(p.oid, 'pg_proc') IS NULL;
 
 -- Every relation is in schema mint. What PUBLIC cannot call.
-SELECT c.oid::regclass AS relation, relkind AS kind, (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ' ORDER BY grantee, privilege_type) FROM aclexplode(relacl) WHERE grantee <> relowner) AS others FROM pg_class c JOIN pg_depend d ON d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
+SELECT c.oid::regclass AS relation, relkind AS kind,
+    (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ' ORDER BY grantee, privilege_type)
+    FROM aclexplode(relacl) WHERE grantee <> relowner) AS others
+    FROM pg_class c
+    JOIN pg_depend d ON d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
 JOIN pg_extension e ON e.oid = d.refobjid WHERE extname = 'pg_mint' ORDER BY c.oid::regclass::text COLLATE "C";
-SELECT p.oid::regprocedure AS not_public, (SELECT string_agg(grantee::regrole::text, ', ') FROM aclexplode(proacl) WHERE grantee <> proowner) AS but FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
+SELECT p.oid::regprocedure AS not_public,
+    (SELECT string_agg(grantee::regrole::text, ', ') FROM aclexplode(proacl) WHERE grantee <> proowner) AS but
+    FROM pg_proc p
+    JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
+    JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'pg_mint' AND NOT has_function_privilege('public', p.oid, 'EXECUTE') ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- Every operator has estimators, negator and commutator.

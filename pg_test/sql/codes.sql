@@ -47,7 +47,9 @@ FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'cr
 SELECT uuid_to_text('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'), uuid_from_text('1bHGAXWWp4nyyPjqh9idcZ');
 SELECT translate(encode(uuid_send('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'), 'base64'), '+/=', '-_') = uuid_to_text('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'base64url') AS base64url;
 SELECT encoding, array_agg(id ORDER BY uuid_to_text(id, encoding) COLLATE "C") = array_agg(id ORDER BY id) AS in_order
-FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'zbase32', 'hex']) encoding, (SELECT uuid_v5('dns', n::text) AS id FROM generate_series(1, 1000) n) ids GROUP BY encoding ORDER BY encoding;
+FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'zbase32', 'hex']) encoding,
+    (SELECT uuid_v5('dns', n::text) AS id FROM generate_series(1, 1000) n) ids
+    GROUP BY encoding ORDER BY encoding;
 SELECT uuid_from_text('1bHGAXWWp4nyyPjqh9idc');
 SELECT uuid_from_text('01bHGAXWWp4nyyPjqh9idcZ');
 SELECT uuid_from_text('0bHGAXWWp4nyyPjqh9idcZ');

@@ -1,6 +1,8 @@
 -- The registry of nodes, asked as members do. What members make of the answers is tested on whole servers.
 CREATE EXTENSION pg_mint;
-CREATE FUNCTION ask(id bigint, width int, first bigint, last bigint, off interval DEFAULT '0', holder text DEFAULT 'here', seen jsonb DEFAULT NULL, listed jsonb DEFAULT NULL) RETURNS TABLE (got bigint, node bigint, upto bigint, seconds numeric, why text)
+CREATE FUNCTION ask(id bigint, width int, first bigint, last bigint,
+    off interval DEFAULT '0', holder text DEFAULT 'here', seen jsonb DEFAULT NULL, listed jsonb DEFAULT NULL)
+    RETURNS TABLE (got bigint, node bigint, upto bigint, seconds numeric, why text)
 BEGIN ATOMIC
     WITH clock AS (SELECT (extract(epoch FROM clock_timestamp() + off) * 1000000)::bigint AS now),
     answer AS (
@@ -25,14 +27,18 @@ SELECT mint.registry_create(leases_per_login => 0);
 SELECT mint.registry_create(nodes_per_login => NULL);
 SELECT mint.registry_create();
 SELECT incarnation >> 32 AS begun FROM mint_registry.registry \gset
-SELECT lease, max_skew, leases_per_login, nodes_per_login, horizon, round(extract(epoch FROM quarantine - now()) / 10) * 10 AS waits, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
+SELECT lease, max_skew, leases_per_login, nodes_per_login, horizon,
+    round(extract(epoch FROM quarantine - now()) / 10) * 10 AS waits, (incarnation >> 32) - :begun AS quarantines
+    FROM mint_registry.registry;
 SELECT mint.registry_create('5 s');
 SELECT lease, max_skew FROM mint_registry.registry;
 SELECT mint.registry_create('60 s', max_skew => '10 s');
 SELECT lease, max_skew, (incarnation >> 32) - :begun AS quarantines FROM mint_registry.registry;
 SELECT mint.registry_create();
 -- Its tables and its view, which older servers read and which are dumped.
-SELECT c.oid::regclass AS relation, relkind AS kind, relpersistence AS persistence, reloptions AS options, relrowsecurity AS row_security, (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ') FROM aclexplode(relacl) WHERE grantee <> relowner) AS others,
+SELECT c.oid::regclass AS relation, relkind AS kind,
+    relpersistence AS persistence, reloptions AS options, relrowsecurity AS row_security,
+    (SELECT string_agg(grantee::regrole || ' ' || privilege_type, ', ') FROM aclexplode(relacl) WHERE grantee <> relowner) AS others,
        obj_description(c.oid, 'pg_class') AS comment FROM pg_class c WHERE relnamespace = 'mint_registry'::regnamespace ORDER BY relname COLLATE "C";
 SELECT c.oid::regclass AS relation, attnum, attname, format_type(atttypid, atttypmod) AS type, attnotnull AS required, pg_get_expr(adbin, adrelid) AS "default"
 FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid LEFT JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
@@ -349,7 +355,8 @@ SELECT count(*) > 3 AS some FROM mint_registry.nodes;
 SELECT * FROM mint.leases;
 -- With USAGE on the schema, a member still inserts no rows itself.
 INSERT INTO mint_registry.nodes (node_bits, first_node, last_node, holder) VALUES (10, 0, 1022, 'squat');
-INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written) VALUES (1, 10, 0, 1022, 'squat', now(), now(), 'infinity', 'infinity', '3');
+INSERT INTO mint_registry.leases (id, node_bits, first_node, last_node, holder, since, lease_from, lease_until, free_from, written)
+    VALUES (1, 10, 0, 1022, 'squat', now(), now(), 'infinity', 'infinity', '3');
 RESET ROLE;
 SELECT is_insertable_into FROM information_schema.tables WHERE table_schema = 'mint_registry' AND table_name = 'nodes';
 -- No row is what a registry would not write.

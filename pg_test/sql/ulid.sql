@@ -32,7 +32,8 @@ SELECT count(*) AS out_of_order FROM (SELECT uuid_v7() AS a, ulid_to_uuid(ulid()
 -- The edge of a range: the ULIDs of the very millisecond of a bound, which the bounds of version 7 leave out in part.
 CREATE TABLE event (id uuid PRIMARY KEY, at timestamptz);
 INSERT INTO event SELECT ('0186cb6525d7' || left(md5(n::text), 20))::uuid, '2023-03-10 12:00:49.111+00' FROM generate_series(1, 10000) n;
-INSERT INTO event SELECT ulid_to_uuid('01GV5PA9EQ' || digit || 'ZZZZZZZZZZZZZZZ'), '2023-03-10 12:00:49.111+00' FROM regexp_split_to_table('0123456789ABCDEFGHJKMNPQRSTVWXYZ', '') digit ON CONFLICT DO NOTHING;
+INSERT INTO event SELECT ulid_to_uuid('01GV5PA9EQ' || digit || 'ZZZZZZZZZZZZZZZ'), '2023-03-10 12:00:49.111+00'
+    FROM regexp_split_to_table('0123456789ABCDEFGHJKMNPQRSTVWXYZ', '') digit ON CONFLICT DO NOTHING;
 INSERT INTO event SELECT uuid_v7('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.111+00' FROM generate_series(1, 100);
 INSERT INTO event SELECT ulid_min_after('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.112+00';
 INSERT INTO event SELECT ulid_max_before('2023-03-10 12:00:49.111+00'), '2023-03-10 12:00:49.110+00';

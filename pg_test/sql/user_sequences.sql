@@ -19,7 +19,9 @@ COMMIT;
 
 -- Users of another system continue above their numbers.
 SELECT user_sequence_create('later', sections => 3, above => 1000000);
-SELECT min(user_sequence_current('later', uid)), max(user_sequence_current('later', uid)), min(user_sequence_next('later', uid)), max(user_sequence_next('later', uid)) FROM generate_series(1, 100) uid;
+SELECT min(user_sequence_current('later', uid)), max(user_sequence_current('later', uid)),
+    min(user_sequence_next('later', uid)), max(user_sequence_next('later', uid))
+    FROM generate_series(1, 100) uid;
 SELECT user_sequence_create('latest', sections => 1, above => 9223372036854775804);
 SELECT user_sequence_next('latest', 1);
 SELECT user_sequence_next('latest', 1);

@@ -59,7 +59,9 @@ END
 $$;
 
 -- Inspection of ids that others minted.
-SELECT id, uuid_version_of(id) AS version, uuid_time(id) AS time, uuid_v7_time(id) IS NOT DISTINCT FROM CASE uuid_version_of(id) WHEN 7 THEN uuid_time(id) END AS v7_time, uuid_node(id) AS node, uuid_clock_sequence(id) AS clock_sequence,
+SELECT id, uuid_version_of(id) AS version, uuid_time(id) AS time,
+    uuid_v7_time(id) IS NOT DISTINCT FROM CASE uuid_version_of(id) WHEN 7 THEN uuid_time(id) END AS v7_time,
+    uuid_node(id) AS node, uuid_clock_sequence(id) AS clock_sequence,
        uuid_domain(id) AS domain, uuid_local_id(id) AS local_id
 FROM unnest('{c232ab00-9414-11ec-b3c8-9f6bdeced846, 1ec9414c-232a-6b00-b3c8-9f6bdeced846, 017f22e2-79b0-7cc3-98c4-dc0c0c07398f,
     6ccd780c-baba-1026-9564-5b8c656024db, 000001f5-5e9a-21ea-9e00-0242ac130003, 919108f7-52d1-4320-9bac-f847db4148a8,
