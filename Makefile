@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export FULL QUICK BENCH RIVALS DESTDIR HA ROWS
+export FULL ONLY QUICK BENCH RIVALS DESTDIR HA ROWS
 
 .PHONY: all install uninstall installcheck clean help run stop test test-all drivers torture lint bench instructions docs \
 	expected script package dist chroot
@@ -36,7 +36,7 @@ run: ## from nothing to a running server with pg_mint, and a tour of it
 stop: ## stop the server that make run started
 	@$(TOOLS)/run.sh --stop
 
-test: ## all tests on one PostgreSQL (PG=15, FULL=1)
+test: ## all tests on one PostgreSQL (PG=15, FULL=1), or ONLY=text: those with the text in their names
 	@$(TOOLS)/test.sh $(PG)
 
 test-all: ## all tests on PostgreSQL 15, 16, 17, 18 and 19

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # test.sh [MAJOR]: every test there is, against that major version of PostgreSQL.
 # FULL=1 runs the long form of those that have one, SMOKE=1 only a few of the stories
-# on servers and no tests of the code. All parts run even if one fails; the last line
-# is the total.
+# on servers and no tests of the code, ONLY=text the core's tests, files of pg_test/sql and
+# stories that have the text in their names, on a build that is not optimized. All parts run
+# even if one fails; the last line is the total.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -72,6 +73,41 @@ cluster() {
 SMOKE_STORIES="ids::crash ids::recovery ids::standby ids::upgrade environment::catalog environment::updates environment::dumps
     counter::restarts counter::commit_order planner::differences registry::members registry::trust uuid:: readme::"
 
+total() {
+    echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"
+    if [ ${#failed[@]} != 0 ]; then
+        printf 'failed: %s\n' "${failed[@]}"
+        exit 1
+    fi
+}
+
+# Tests by a part of their names. The library is built and installed if one of them needs it.
+only() {
+    local file files=() core stories
+    core=$(cargo test -q -p pg_mint_core --tests -- --list "$ONLY" | grep -c ': test$' || true)
+    stories=$(cargo test -q -p mint_cluster --test stories -- --list "$ONLY" | grep -c ': test$' || true)
+    for file in pg_test/sql/*"$ONLY"*.sql; do
+        if [ -e "$file" ]; then files+=("$(basename "$file" .sql)"); fi
+    done
+    if [ "$core" != 0 ]; then
+        part "core: $ONLY" core_only cargo test -p pg_mint_core --tests -- "$ONLY"
+    fi
+    if [ ${#files[@]} != 0 ] || [ "$stories" != 0 ]; then
+        stop_demo "$major"
+        QUICK_BUILD=1 "$TOOLS/install.sh" "$pg_config"
+    fi
+    if [ ${#files[@]} != 0 ]; then
+        part "PostgreSQL $major: pg_regress of ${files[*]}" "regress_only$major" "$TOOLS/regress.sh" "$pg_config" "${files[@]}"
+    fi
+    if [ "$stories" != 0 ]; then
+        newer= part "PostgreSQL $major: stories: $ONLY" "cluster_only$major" cluster "$ONLY"
+    fi
+    [ ${#logs[@]} != 0 ] || die "nothing has \"$ONLY\" in its name: no test of the core, file of pg_test/sql or story"
+    total
+}
+
+if [ -n "${ONLY:-}" ]; then only; exit; fi
+
 # Independent of PostgreSQL: once is enough when several versions are tested.
 if [ -z "${CORE_TESTED:-}${SMOKE:-}" ]; then
     part "core: unit tests and properties" core cargo test -p pg_mint_core
@@ -90,8 +126,4 @@ if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
 part "PostgreSQL $major: servers" "cluster$major" cluster ${SMOKE:+$SMOKE_STORIES}
 if [ -n "${FULL:-}" ]; then part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"; fi
 
-echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"
-if [ ${#failed[@]} != 0 ]; then
-    printf 'failed: %s\n' "${failed[@]}"
-    exit 1
-fi
+total
