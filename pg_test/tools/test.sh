@@ -84,8 +84,10 @@ total() {
 # Tests by a part of their names. The library is built and installed if one of them needs it.
 only() {
     local file files=() core stories
-    core=$(cargo test -q -p pg_mint_core --tests -- --list "$ONLY" | grep -c ': test$' || true)
-    stories=$(cargo test -q -p mint_cluster --test stories -- --list "$ONLY" | grep -c ': test$' || true)
+    core=$(cargo test -q -p pg_mint_core --tests -- --list "$ONLY")
+    core=$(grep -c ': test$' <<<"$core" || true)
+    stories=$(cargo test -q -p mint_cluster --test stories -- --list "$ONLY")
+    stories=$(grep -c ': test$' <<<"$stories" || true)
     for file in pg_test/sql/*"$ONLY"*.sql; do
         if [ -e "$file" ]; then files+=("$(basename "$file" .sql)"); fi
     done
