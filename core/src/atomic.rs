@@ -21,7 +21,7 @@ impl<T> Deref for CacheLine<T> {
     }
 }
 
-/// Pauses between two tries for a lock that is held for a few steps only. Its holder may have lost the
+/// Pauses between two tries for a lock that is held for a few steps only. Its holder can have lost the
 /// processor, so after some tries the caller yields its own.
 pub fn pause(tries: u32) {
     #[cfg(loom)]

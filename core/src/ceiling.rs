@@ -1,7 +1,7 @@
 //! The durable ceiling: what makes a crash forget nothing.
 //!
 //! No id is issued with a tick that starts at or after a timestamp that is on disk, the *ceiling*. A server
-//! that starts again takes the ceiling for its *floor*: it may skip, it never repeats. TiKV's
+//! that starts again takes the ceiling for its *floor*: it can skip, it never repeats. TiKV's
 //! placement driver keeps its timestamps in the same way.
 //!
 //! The value lies on a page of the server's, behind [`Page`]. When half of the window below the ceiling
@@ -37,7 +37,7 @@ pub trait Page {
     /// Reason why the page is not written: cancellation, a lock, a full disk.
     type Failure;
 
-    /// Under the page's lock: passes the value on the page to `decide`, logs and writes the value that it
+    /// Takes the page's lock, passes the value on the page to `decide`, logs and writes the value that it
     /// returns, if any, and returns the value on the page with the log position that makes it durable.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ pub trait Page {
     /// Returns when the log is on disk up to `position`.
     ///
     /// # Errors
-    /// When it may not be.
+    /// When it cannot be.
     fn flush(&mut self, position: Self::Position) -> Result<(), Self::Failure>;
 
     /// Reports that the value on the page was set back, and has been raised again.
@@ -95,7 +95,7 @@ impl Ceiling {
         }
     }
 
-    /// Brings the page up to the published bounds, and flushes it, before anything is minted: it may have been set back, or
+    /// Brings the page up to the published bounds, and flushes it, before anything is minted: it can have been set back, or
     /// have taken the place of the page that they were written to. Flushes also when another session has brought it up.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Ceiling {
     }
 
     /// Lets a tick that starts at `beyond` be minted: writes the page when it must, and publishes
-    /// only what is on disk. Another session may have done so already.
+    /// only what is on disk. Another session can have done so already.
     ///
     /// # Errors
     /// When the page could not be written or flushed. Nothing has been published then.
@@ -168,7 +168,7 @@ impl Ceiling {
             self.written.store(value, Ordering::Relaxed);
             (value != found).then_some(value)
         })?;
-        // Also when another session wrote it, which may not have flushed it yet.
+        // Also when another session wrote it, which might not have flushed it yet.
         page.flush(position)?;
         if let Some(found) = lost {
             page.set_back(found, value);
@@ -176,7 +176,7 @@ impl Ceiling {
         Ok(value)
     }
 
-    /// Sets all bounds to where a ceiling that is wrong must continue. No session may be writing the page, and
+    /// Sets all bounds to where a ceiling that is wrong must continue. No session must be writing the page, and
     /// the caller checks the lanes that minted under the old bounds afterwards.
     pub fn reset(&self, value: Micros) {
         for place in [&self.limit, &self.ceiling, &self.written, &self.floor] {
@@ -184,7 +184,7 @@ impl Ceiling {
         }
     }
 
-    /// Ids with ticks that start at or after it must [`Ceiling::raise`] first. Read before the floor.
+    /// Returns the limit: ids with ticks that start at or after it must [`Ceiling::raise`] first. Read before the floor.
     #[must_use]
     #[inline]
     pub fn limit(&self) -> Micros {
@@ -197,20 +197,20 @@ impl Ceiling {
         self.limit() != Micros::MIN
     }
 
-    /// Ids have ticks that start at or after it.
+    /// Returns the floor: ids have ticks that start at or after it.
     #[must_use]
     #[inline]
     pub fn floor(&self) -> Micros {
         self.floor.load(Ordering::Acquire)
     }
 
-    /// The value that is on disk; 0 when not attached.
+    /// Returns the value that is on disk; 0 when not attached.
     #[must_use]
     pub fn value(&self) -> Micros {
         self.ceiling.load(Ordering::Acquire)
     }
 
-    /// The highest value that is known to have been on the page.
+    /// Returns the highest value that is known to have been on the page.
     #[must_use]
     pub fn written(&self) -> Micros {
         self.written.load(Ordering::Acquire)

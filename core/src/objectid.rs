@@ -39,35 +39,35 @@ impl ObjectId {
         Self(bytes)
     }
 
-    /// Its time, to the second. 1970 to 2106.
+    /// Returns its time, to the second. 1970 to 2106.
     #[must_use]
     pub fn time(&self) -> Micros {
         let [a, b, c, d, ..] = self.0;
         Micros::from(u32::from_be_bytes([a, b, c, d])) * SECOND
     }
 
-    /// Its counter, 24 bits.
+    /// Returns its counter, 24 bits.
     #[must_use]
     pub fn counter(&self) -> u32 {
         let [.., a, b, c] = self.0;
         u32::from_be_bytes([0, a, b, c])
     }
 
-    /// The machine of a legacy id, 24 bits of a hash; random in others.
+    /// Returns the machine of a legacy id, 24 bits of a hash; random in others.
     #[must_use]
     pub fn legacy_machine(&self) -> u32 {
         let [_, _, _, _, a, b, c, ..] = self.0;
         u32::from_be_bytes([0, a, b, c])
     }
 
-    /// The lower 16 bits of a legacy id's process id; random in others.
+    /// Returns the lower 16 bits of a legacy id's process id; random in others.
     #[must_use]
     pub fn legacy_pid(&self) -> u16 {
         let [.., a, b, _, _, _] = self.0;
         u16::from_be_bytes([a, b])
     }
 
-    /// The smallest one with a time at or after a timestamp; none after the time field.
+    /// Returns the smallest one with a time at or after a timestamp; none after the time field.
     #[must_use]
     pub fn min(at: Micros) -> Option<Self> {
         let at = at.max(0);
@@ -75,20 +75,20 @@ impl ObjectId {
         (second <= LAST).then(|| Self::new(second.unsigned_abs() << COUNTER, [0; 5]))
     }
 
-    /// The largest one with a time at or before a timestamp; none before 1970.
+    /// Returns the largest one with a time at or before a timestamp; none before 1970.
     #[must_use]
     pub fn max(at: Micros) -> Option<Self> {
         let second = (at / SECOND).min(LAST).unsigned_abs();
         (at >= 0).then(|| Self::new(second << COUNTER | COUNTER_MASK, [0xff; 5]))
     }
 
-    /// The smallest one with a time after a timestamp; none after the time field.
+    /// Returns the smallest one with a time after a timestamp; none after the time field.
     #[must_use]
     pub fn min_after(at: Micros) -> Option<Self> {
         Self::min(at.saturating_add(1))
     }
 
-    /// The largest one with a time before a timestamp; none before 1970.
+    /// Returns the largest one with a time before a timestamp; none before 1970.
     #[must_use]
     pub fn max_before(at: Micros) -> Option<Self> {
         Self::max(at.saturating_sub(1))
@@ -101,7 +101,7 @@ impl fmt::Display for ObjectId {
     }
 }
 
-/// The 3 bytes by which older servers told machines apart: the start of the host name's MD5.
+/// Returns the 3 bytes by which older servers told machines apart: the start of the host name's MD5.
 #[must_use]
 pub fn legacy_machine(host: &[u8]) -> [u8; 3] {
     let [a, b, c, ..] = <[u8; 16]>::from(Md5::digest(host));
@@ -123,7 +123,7 @@ pub struct ObjectIdLane {
 }
 
 impl ObjectIdLane {
-    /// A lane that issued nothing yet, outside of shared memory.
+    /// Returns a lane that issued nothing yet, outside of shared memory.
     #[must_use]
     pub fn new(random: u64) -> Self {
         let lane = Self::default();
@@ -153,7 +153,7 @@ impl ObjectIdLane {
         Some(ObjectId::new(self.next(now)?, process))
     }
 
-    /// As [`ObjectIdLane::objectid`] from the same lane, with a machine and a process id in place of the
+    /// Does the same as [`ObjectIdLane::objectid`] from the same lane, with a machine and a process id in place of the
     /// random bytes: unique all the same, and ordered from second to second.
     #[must_use]
     pub fn objectid_legacy(&self, now: Nanos, machine: [u8; 3], pid: u16) -> Option<ObjectId> {
@@ -161,7 +161,7 @@ impl ObjectIdLane {
         Some(ObjectId::new(self.next(now)?, [a, b, c, d, e]))
     }
 
-    /// The next word. The counter continues from second to second. Where it comes round, its carry is the next second,
+    /// Returns the next word. The counter continues from second to second. Where it comes round, its carry is the next second,
     /// unless the clock is there already.
     #[inline]
     fn next(&self, now: Nanos) -> Option<u64> {
@@ -205,7 +205,7 @@ impl ObjectIdLane {
         if minted.cast_signed() < 0 { 0 } else { minted }
     }
 
-    /// Begins the count anew.
+    /// Begins the count again.
     pub fn reset_count(&self) {
         self.skip(self.minted());
     }

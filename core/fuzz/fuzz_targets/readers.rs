@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
         decode(Uuid::from_bytes(bytes));
     }
     if let Ok(Ok(layout)) = data.try_into().map(Layout::from_bytes) {
-        // The order of a field that is not there may be given, and is not kept.
+        // The order of a field that is not there can be given, and is not kept.
         assert_eq!(Layout::from_bytes(&layout.to_bytes()), Ok(layout));
     }
     if let Ok(text) = std::str::from_utf8(data) {

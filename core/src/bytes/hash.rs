@@ -12,14 +12,14 @@ pub(crate) fn keyed(a: u64, b: u64, secret: [u64; 2]) -> u64 {
 /// 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Fibonacci hashing (Knuth 6.4): use the upper bits of the result. Keys that collide are easily chosen.
+/// Returns a word's Fibonacci hash (Knuth 6.4): use the upper bits. It is easy to choose keys that collide.
 #[inline]
 #[must_use]
 pub const fn fibonacci(word: u64) -> u64 {
     word.wrapping_mul(GOLDEN)
 }
 
-/// The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// Applies the output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
 /// generators", 2014): every bit of the input moves every bit of the result.
 #[inline]
 #[must_use]

@@ -57,20 +57,20 @@ impl AutoRandom {
         self.range_bits - 1 - self.shard_bits
     }
 
-    /// The largest counter: how many ids there can be.
+    /// Returns the largest counter: how many ids there can be.
     #[must_use]
     #[inline]
     pub fn max_value(self) -> i64 {
         (1 << self.value_bits()) - 1
     }
 
-    /// The largest id.
+    /// Returns the largest id.
     #[must_use]
     pub fn max_id(self) -> i64 {
         i64::MAX >> (64 - self.range_bits)
     }
 
-    /// The id of a counter in the shard that `seed` draws. Equal seeds draw equal shards, and
+    /// Returns the id of a counter in the shard that `seed` draws. Equal seeds draw equal shards, and
     /// neighboring ones unrelated shards.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl AutoRandom {
         Ok((shard << self.value_bits()).cast_signed() | value)
     }
 
-    /// The shard of an id.
+    /// Returns the shard of an id.
     ///
     /// # Errors
     /// When the id is negative or has reserved bits.
@@ -93,7 +93,7 @@ impl AutoRandom {
         self.check(id).map(|id| id >> self.value_bits())
     }
 
-    /// The counter of an id.
+    /// Returns the counter of an id.
     ///
     /// # Errors
     /// When the id is negative or has reserved bits.

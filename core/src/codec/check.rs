@@ -6,13 +6,13 @@
 /// The check characters by their value.
 const SYMBOLS: &[u8; 37] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U";
 
-/// The check character of a value.
+/// Returns the check character of a value.
 #[must_use]
 pub fn symbol(value: u128) -> u8 {
     SYMBOLS[(value % 37) as usize]
 }
 
-/// The remainder that a check character stands for: in either case, and read as Crockford's digits are.
+/// Returns the remainder that a check character stands for: in either case, and read as Crockford's digits are.
 #[must_use]
 pub fn value(symbol: u8) -> Option<u8> {
     let symbol = match symbol.to_ascii_uppercase() {

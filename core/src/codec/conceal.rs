@@ -147,13 +147,13 @@ impl Halves {
         Self { u, v: bits - u }
     }
 
-    /// `b` of the standard: the bytes that a half takes.
+    /// Returns `b` of the standard: the bytes that a half takes.
     #[inline]
     fn bytes(self) -> u32 {
         self.v.div_ceil(8)
     }
 
-    /// `P` of the standard: version 1, method 2, addition 1, radix 2, ten rounds, `u`, `n` and the tweak's length.
+    /// Returns `P` of the standard: version 1, method 2, addition 1, radix 2, ten rounds, `u`, `n`, the tweak's length.
     #[inline]
     fn parameters(self, tweak: &[u8]) -> u128 {
         let [n, t] = [self.u + self.v, tweak.len() as u32];
@@ -231,7 +231,7 @@ impl BlockCipherEncClosure for Rounds<'_> {
 mod tests {
     use super::*;
 
-    /// Every domain small enough to try it whole, smaller ones than SQL may ask for included.
+    /// Every domain small enough to try it whole, smaller ones than SQL can ask for included.
     #[test]
     fn small_domains_are_permuted() {
         let concealer = Concealer::new(b"0123456789abcdef").unwrap();

@@ -6,7 +6,7 @@
 use crate::codec::check;
 use thiserror::Error;
 
-/// Reason why an id has no text, or a text is no id.
+/// Reason why an id has no text, or a text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum EncodingError {
@@ -58,9 +58,9 @@ pub struct Encoding {
     pub(super) of_bytes: bool,
 }
 
-/// The value of a byte that is no digit.
+/// The value of a byte that is not a digit.
 pub(super) const NOT_A_DIGIT: u8 = 255;
-/// The value of a byte that is read over.
+/// The value of a byte that is skipped.
 pub(super) const IGNORED: u8 = 254;
 
 /// The longest text: hex, 63 bits.
@@ -94,7 +94,7 @@ pub(super) const fn encoding(name: &'static str, digits: &'static [u8], lenient:
 /// Douglas Crockford's digits, in the order of ASCII.
 pub(super) const CROCKFORD: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Crockford's reading rules: O is 0, I and L are 1, and hyphens only help the eye.
+/// Returns an encoding with Crockford's reading rules: O is 0, I and L are 1, and hyphens only help the eye.
 const fn crockford(name: &'static str, checked: bool) -> Encoding {
     let mut it = encoding(name, CROCKFORD, true);
     it.checked = checked;
@@ -108,7 +108,7 @@ const fn crockford(name: &'static str, checked: bool) -> Encoding {
     it
 }
 
-/// An encoding whose specification is about bytes.
+/// Returns an encoding whose specification is about bytes.
 const fn of_bytes(mut encoding: Encoding) -> Encoding {
     encoding.of_bytes = true;
     encoding
@@ -153,7 +153,7 @@ pub static ENCODINGS: [Encoding; 8] = [
     encoding("hex", b"0123456789abcdef", true),
 ];
 
-/// The encoding of that name.
+/// Returns the encoding of that name.
 #[inline]
 pub fn by_name(name: &[u8]) -> Option<&'static Encoding> {
     ENCODINGS
@@ -197,7 +197,7 @@ impl Encoding {
         Ok(&room[start..])
     }
 
-    /// With the radix as a constant, so that no division is one.
+    /// Writes the digits, with the radix as a constant, so that the compiler divides by multiplication.
     #[inline]
     fn write<const RADIX: u64>(&self, mut id: u64, room: &mut [u8]) -> usize {
         let mut start = room.len();
@@ -212,14 +212,14 @@ impl Encoding {
         start
     }
 
-    /// The value of one digit.
+    /// Returns the value of one digit.
     #[must_use]
     pub fn digit(&self, digit: u8) -> Option<u8> {
         let value = self.values[usize::from(digit)];
         (value < IGNORED).then_some(value)
     }
 
-    /// The id of a text.
+    /// Returns the id of a text.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -233,12 +233,12 @@ impl Encoding {
         self.decode_digits(text)
     }
 
-    /// The digits of a text, and the check character behind them.
+    /// Returns the digits of a text, and the check character behind them.
     pub(super) fn split_check<'a>(&self, text: &'a [u8]) -> Result<(&'a [u8], u8), EncodingError> {
         let is_read = |&byte: &u8| self.values[usize::from(byte)] != IGNORED;
         let place = text.iter().rposition(is_read).ok_or(EncodingError::Empty)?;
         if check::value(text[place]).is_none() {
-            // The first character that stands nowhere.
+            // The first character that is neither a digit nor a check character.
             let is_wrong = |&byte: &u8| {
                 self.values[usize::from(byte)] == NOT_A_DIGIT && check::value(byte).is_none()
             };
@@ -276,7 +276,7 @@ impl Encoding {
         Ok(id.cast_signed())
     }
 
-    /// A wrong digit says more than the range.
+    /// Returns the error of a text: that of a wrong digit, if it has one, says more than the range.
     #[cold]
     fn too_large(&self, text: &[u8]) -> EncodingError {
         if text
@@ -288,7 +288,7 @@ impl Encoding {
         EncodingError::OutOfRange
     }
 
-    /// What is wrong with the first byte that is no digit.
+    /// Returns the error of the first byte that is not a digit.
     #[cold]
     pub(super) fn bad_digit(&self, text: &[u8]) -> EncodingError {
         let is_digit = |byte: u8| self.values[usize::from(byte)] != NOT_A_DIGIT;

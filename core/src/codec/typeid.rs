@@ -27,7 +27,7 @@ pub enum TypeIdError {
     Suffix(#[from] EncodingError),
 }
 
-/// Checks a prefix, which may be empty.
+/// Checks a prefix, which can be empty.
 ///
 /// # Errors
 /// The rule that it breaks.
@@ -58,7 +58,7 @@ pub fn to_text(prefix: &[u8], id: &Uuid) -> Result<String, TypeIdError> {
     Ok(text)
 }
 
-/// Reads a TypeID: its prefix, which may be empty, and its UUID, of any version.
+/// Reads a TypeID: its prefix, which can be empty, and its UUID, of any version.
 ///
 /// # Errors
 /// The rule that the text breaks.

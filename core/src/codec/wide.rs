@@ -17,7 +17,7 @@ pub const BASE32_DIGITS: usize = 26;
 const CHUNK: u32 = 10;
 
 impl Encoding {
-    /// The number of digits of a UUID, without the check character.
+    /// Returns the number of digits of a UUID, without the check character.
     #[must_use]
     #[inline]
     pub fn wide_digits(&self) -> usize {
@@ -28,13 +28,13 @@ impl Encoding {
         }
     }
 
-    /// Whether texts of UUIDs sort as the UUIDs do, in the collation "C".
+    /// Returns whether texts of UUIDs sort as the UUIDs do, in the collation "C".
     #[must_use]
     pub fn wide_keeps_order(&self) -> bool {
         !self.checked && self.digits.is_sorted()
     }
 
-    /// The bits of the last digit that are not of the UUID.
+    /// Returns the bits of the last digit that are not of the UUID.
     #[inline]
     fn unused_bits(&self) -> u32 {
         match self.digits.len() {
@@ -63,7 +63,7 @@ impl Encoding {
         &room[..length + usize::from(self.checked)]
     }
 
-    /// The digits of a number where there are 32: each one is looked up by 5 bits of its own, without a division.
+    /// Returns the digits of a number where there are 32: each one is looked up by 5 bits of its own, without a division.
     #[inline]
     pub(super) fn base32(&self, id: u128) -> [u8; BASE32_DIGITS] {
         std::array::from_fn(|place| {
@@ -92,7 +92,7 @@ impl Encoding {
         }
     }
 
-    /// The UUID of a text.
+    /// Returns the UUID of a text.
     ///
     /// # Errors
     /// What is wrong with it.

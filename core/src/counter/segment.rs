@@ -91,7 +91,7 @@ pub enum Draw {
 /// Outcome of [`Segment::switch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// There are values to draw, or were just now.
+    /// There are values to draw, or were until now.
     Done,
     /// The next segment must be filled first.
     Unfilled,
@@ -136,7 +136,7 @@ impl Segment {
             }
             let (drawn, count) = (offset(word), count_of(head));
             if want > count - drawn.min(count) {
-                // The halves may have changed since the word was read: only the word can tell.
+                // The halves can have changed since the word was read: only the word can tell.
                 let now = self.word.load(Ordering::Acquire);
                 if now == word {
                     return Draw::Short {
@@ -244,7 +244,7 @@ impl Segment {
         true
     }
 
-    /// Returns how many values to take next. **Under the page's lock.** `own` is the sequence's own step, `most` what it may
+    /// Returns how many values to take next. **Under the page's lock.** `own` is the sequence's own step, `most` what it can
     /// grow to. [`Segment::note_step`] follows if they are taken.
     #[must_use]
     pub fn next_step(&self, now: Micros, own: u64, most: u64) -> u64 {
@@ -269,7 +269,7 @@ impl Segment {
         let filled = self.filled.load(Ordering::Relaxed);
         let (newest, before) = (self.values(filled), self.values(filled.wrapping_sub(1)));
         let next = filled + 1;
-        // Of a half that may be in use only the head is changed, before the word leaves it: a draw from it
+        // Of a half that can be in use only the head is changed, before the word leaves it: a draw from it
         // meanwhile gets values that were taken, or sees the other owner.
         self.half(next)
             .head

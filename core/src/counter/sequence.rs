@@ -39,7 +39,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// The value `index` steps after the first. **`index` is below `count`.**
+    /// Returns the value `index` steps after the first. **`index` is below `count`.**
     #[must_use]
     #[inline]
     pub fn get(&self, index: u64) -> i64 {
@@ -48,7 +48,7 @@ impl Values {
             .wrapping_add(self.increment.wrapping_mul(index.cast_signed()))
     }
 
-    /// The last of them.
+    /// Returns the last of them.
     #[must_use]
     pub fn last(&self) -> i64 {
         self.get(self.count - 1)
@@ -154,7 +154,7 @@ impl Rules {
         self.room(i128::from(self.beginning()))
     }
 
-    /// Returns the next values: up to `most` of them, as far as they follow each other without beginning again,
+    /// Returns the next values: up to `most` of them, if they follow each other without beginning again,
     /// but never fewer than `least`. None when the sequence is used up, or cannot have `least` in a row.
     #[must_use]
     pub fn take(&self, state: SequenceState, least: u64, most: u64) -> Option<Values> {
@@ -183,7 +183,7 @@ pub struct SequenceData {
     pub state: SequenceState,
     /// How many of the values that were logged are left.
     pub log_count: i64,
-    /// True when a checkpoint may have made `nextval` log anew.
+    /// True when a checkpoint can have made `nextval` log again.
     pub relogged: bool,
 }
 
@@ -213,7 +213,7 @@ impl Rules {
         {
             return false;
         }
-        // Each call uses up as many of those logged, and logs anew when there are not enough.
+        // Each call uses up as many of those logged, and logs again when there are not enough.
         let used = LOGGED_AHEAD - log_count;
         let calls_of_log = LOGGED_AHEAD / cache + 1;
         used.is_multiple_of(cache) && (found.relogged || (calls - 1) % calls_of_log == used / cache)

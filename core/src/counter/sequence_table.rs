@@ -34,7 +34,7 @@ pub struct SequenceTable {
 }
 
 impl SequenceTable {
-    /// The table of these bounds and step.
+    /// Returns the table of these bounds and step.
     ///
     /// # Errors
     /// When one of them is negative, the step is zero, or a value exceeds a bigint.
@@ -49,7 +49,7 @@ impl SequenceTable {
         )
     }
 
-    /// The table of that name: `seq_FROM_to_TO` or `seq_FROM_to_TO_step_STEP`, unsigned numbers of 64
+    /// Returns the table of that name: `seq_FROM_to_TO` or `seq_FROM_to_TO_step_STEP`, unsigned numbers of 64
     /// bits.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl SequenceTable {
         })
     }
 
-    /// How many values there are.
+    /// Returns how many values there are.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.first.abs_diff(self.last) / self.step.unsigned_abs() + 1

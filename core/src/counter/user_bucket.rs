@@ -34,8 +34,8 @@ impl<const PLACES: usize> Default for Bucket<PLACES> {
     }
 }
 
-/// The entry of a user. From the top: the user in 42 bits; a bit that says that the entry was used since all of the
-/// bucket's had been; a bit that locks it; the last bits of the next number. 0 is a vacant place.
+/// The entry of a user. From the top: the user in 42 bits; a bit that is set when the entry is used, and cleared when
+/// all of the bucket's are set; a bit that locks it; the last bits of the next number. 0 is a vacant place.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct Entry(AtomicU64);
@@ -96,7 +96,7 @@ impl UserKey {
         }
     }
 
-    /// The place of the section in memory.
+    /// Returns the place of the section in memory.
     pub(crate) fn section(self) -> usize {
         (self.user >> 48) as usize - 1
     }
@@ -193,7 +193,7 @@ impl<const PLACES: usize> Bucket<PLACES> {
     /// Returns the users of the entries, each as it is at some time during the call.
     pub(crate) fn users(&self) -> impl Iterator<Item = UserKey> {
         let words = self.entries.iter().map(Entry::word);
-        // A place that is locked or vacant may have no user.
+        // A place that is locked or vacant can have no user.
         words.filter(|word| word & USER != 0).map(UserKey::of_word)
     }
 
@@ -218,7 +218,7 @@ impl<const PLACES: usize> Bucket<PLACES> {
         iter::once(&self.entries[place]).chain(from).chain(before)
     }
 
-    /// Looks for a user's entry without the lock: one that is not found may exist, and one that is found may be evicted.
+    /// Looks for a user's entry without the lock: one that is not found can exist, and one that is found can be evicted.
     #[inline]
     pub(crate) fn find_unlocked(&self, key: UserKey) -> Option<&Entry> {
         self.probe(key)

@@ -39,7 +39,7 @@ fn first_level(buckets: usize) -> u32 {
     buckets.max(1).ilog2().min(FIRST_LEVEL)
 }
 
-/// The buckets of a server, as far as this session has mapped them.
+/// The buckets of a server that this session has mapped.
 #[derive(Debug, Clone)]
 pub struct UserTable<'a, const PLACES: usize = 511> {
     head: &'a TableHead,
@@ -51,7 +51,7 @@ pub struct UserTable<'a, const PLACES: usize = 511> {
 }
 
 impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
-    /// A table with nothing mapped, that can have at most so many buckets, rounded down to a power of two.
+    /// Returns a table with nothing mapped, that can have at most so many buckets, rounded down to a power of two.
     #[must_use]
     pub fn new(head: &'a TableHead, buckets: usize) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         }
     }
 
-    /// A table over a power of two of buckets, all of them mapped.
+    /// Returns a table over a power of two of buckets, all of them mapped.
     #[must_use]
     pub fn whole(head: &'a TableHead, mut buckets: &'a [Bucket<PLACES>]) -> Self {
         let mut table = Self::new(head, buckets.len());
@@ -74,7 +74,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         table
     }
 
-    /// How many buckets a part has.
+    /// Returns how many buckets a part has.
     #[must_use]
     pub fn buckets_of(&self, part: usize) -> usize {
         match part {
@@ -92,14 +92,14 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         }
     }
 
-    /// How many parts this session has mapped.
+    /// Returns how many parts this session has mapped.
     #[must_use]
     pub fn mapped(&self) -> usize {
         let unmapped = self.parts.iter().position(|part| part.is_empty());
         unmapped.unwrap_or(PARTS)
     }
 
-    /// How many parts the table has in use.
+    /// Returns how many parts the table has in use.
     #[must_use]
     pub fn in_use(&self) -> usize {
         (self.level() - self.first_level) as usize + 1
@@ -127,7 +127,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         }
     }
 
-    /// 2^level buckets are in use.
+    /// Returns the binary logarithm of the number of buckets in use.
     #[inline]
     fn level(&self) -> u32 {
         self.first_level + self.head.doubled.load(Ordering::Acquire)
@@ -221,7 +221,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         self.draw_in_bucket(section, owner, key, want, true, evict)
     }
 
-    /// As [`UserTable::draw`] while the table cannot grow: a full bucket evicts an entry.
+    /// Does the same as [`UserTable::draw`] while the table cannot grow: a full bucket evicts an entry.
     ///
     /// # Errors
     /// When nothing was given, but never because the table is crowded.
@@ -236,7 +236,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         self.draw_in_bucket(section, owner, UserKey::of(owner, id), want, false, evict)
     }
 
-    /// The next numbers of a user that has an entry.
+    /// Returns the next numbers of a user that has an entry.
     #[inline]
     fn draw_more(
         section: &Section,
@@ -252,7 +252,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         Ok(first)
     }
 
-    /// The next numbers of a user that may need an entry first.
+    /// Draws the next numbers of a user, for which it makes an entry if there is none.
     #[inline(never)]
     fn draw_in_bucket(
         &self,
@@ -287,7 +287,7 @@ impl<'a, const PLACES: usize> UserTable<'a, PLACES> {
         }
     }
 
-    /// The last number of a user, or an upper bound of it; 0 if there is none.
+    /// Returns the last number of a user, or an upper bound of it; 0 if there is none.
     ///
     /// # Errors
     /// When the memory of the section belongs to another, or the user's part is not mapped.

@@ -70,7 +70,7 @@ pub fn integer(id: &Input<'_>, _: &Context<'_>) -> Vec<Reading> {
     number.into_iter().collect()
 }
 
-/// A number of which no format says more.
+/// Returns a number of which no format says more.
 pub fn plain(number: i64) -> Reading {
     Reading::new("integer", number.to_string()).saying_nothing()
 }

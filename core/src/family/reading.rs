@@ -66,7 +66,7 @@ const WRONG_TIME: f64 = 0.01;
 const WRONG_NODE: f64 = 0.1;
 /// The weight of "none of these", and of a number that is only a number.
 pub(super) const NONE: f64 = 0.05;
-/// The weight of what is no id of its format's generators, though the format allows it.
+/// The weight of an id that none of its format's generators makes, though the format allows it.
 const ODD: f64 = 0.01;
 
 impl Context<'_> {
@@ -76,7 +76,7 @@ impl Context<'_> {
         (OLDEST..=self.now.saturating_add(DAY)).contains(&at)
     }
 
-    /// The same of an id that counts from an epoch of its own. Small numbers look as if they were of its first days, so
+    /// Returns the same of an id that counts from an epoch of its own. Small numbers look as if they were of its first days, so
     /// a month counts as too early.
     pub(super) fn is_plausible_since(&self, epoch: Micros, at: Micros) -> bool {
         self.is_plausible(at) && at >= epoch.saturating_add(30 * DAY)

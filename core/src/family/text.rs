@@ -7,7 +7,7 @@ use crate::family::reading::{Context, Input, Reading};
 use crate::family::uuid::of_uuid;
 use ::uuid::Uuid;
 
-/// Reads a text by each encoding. Almost any word is some number, so a number that is no id of today is not read further.
+/// Reads a text by each encoding. Almost any word is some number, so a number that is not an id of today is not read further.
 pub fn encoded(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     let Some(text) = id.text() else {
         return Vec::new();

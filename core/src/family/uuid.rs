@@ -87,7 +87,7 @@ pub fn typeid(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
     readings.into_iter().collect()
 }
 
-/// Digits as text.
+/// Returns digits as text.
 pub fn ascii(digits: &[u8]) -> String {
     digits.iter().copied().map(char::from).collect()
 }

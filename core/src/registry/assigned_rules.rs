@@ -133,7 +133,7 @@ impl Registry {
     /// Returns the term of a lease of an assigned node. `kept` is the last term as the registry knows it, and `told` the one
     /// that the server holds in memory, if any. `is_evicted`: the last lease must not be renewed.
     ///
-    /// In quarantine the registry may have forgotten a grant. So only the running server gets a lease, which had the last
+    /// In quarantine the registry can have forgotten a grant. So only the running server gets a lease, which had the last
     /// grant that the registry knows, or one that holds a lease which lasts.
     ///
     /// # Errors

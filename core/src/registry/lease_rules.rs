@@ -19,7 +19,7 @@ pub const SHORTEST_LEASE: Micros = 5 * SECOND;
 pub const LONGEST_LEASE: Micros = 60 * SECOND;
 /// How far the clocks of members, of the registry and of its copies may be from each other at most.
 pub const LARGEST_SKEW: Micros = 10 * SECOND;
-/// How long a registry that may have forgotten something grants nothing new: until all that it may have granted is past.
+/// How long a registry that can have forgotten something grants nothing new: until all that it can have granted is past.
 pub const QUARANTINE: Micros = LONGEST_LEASE + LARGEST_SKEW;
 /// The longest time in which a restart can be planned.
 pub const LONGEST_RESTART: Micros = 3_600 * SECOND;
@@ -43,7 +43,7 @@ pub struct Registry {
     pub identity: Identity,
 }
 
-/// The identity of a registry, which changes when the registry may have forgotten something.
+/// The identity of a registry, which changes when the registry can have forgotten something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Identity {
@@ -59,7 +59,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns whether this identity may be one that a registry with identity `now` had earlier.
+    /// Returns whether this identity can be one that a registry with identity `now` had earlier.
     fn is_before(self, now: Self) -> bool {
         let is_earlier = self.incarnation.lead_of(now.incarnation) > 0;
         is_earlier && self.system == now.system && self.timeline <= now.timeline
@@ -113,7 +113,7 @@ pub struct LogPoint {
 }
 
 impl LogPoint {
-    /// Returns whether a registry that tells this history may be one that had told `before`: its log has not become
+    /// Returns whether a registry that tells this history can be one that had told `before`: its log has not become
     /// shorter, or it has begun a quarantine. Else it has changed behind its own back.
     #[must_use]
     pub fn may_follow(self, before: Self) -> bool {
@@ -124,7 +124,7 @@ impl LogPoint {
         }
     }
 
-    /// Whether it is a point in the history of the registry with this identity: the start of a server may have been
+    /// Returns whether it is a point in the history of the registry with this identity: the start of a server may have been
     /// planned.
     fn is_of_history(self, identity: Identity) -> bool {
         let start = identity.start;
@@ -165,7 +165,7 @@ pub struct LeaseEnd {
     pub free_from: Micros,
 }
 
-/// How a registry learned that it may have forgotten something.
+/// How a registry learned that it can have forgotten something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateLoss {
     /// It was started, promoted, restored or copied, or its clock was set back.
@@ -184,7 +184,7 @@ pub enum Denial {
         /// By how much.
         ahead: Micros,
     },
-    /// The registry may have forgotten grants, and waits until they are past.
+    /// The registry can have forgotten grants, and waits until they are past.
     Quarantine {
         /// For how long.
         left: Micros,
@@ -217,7 +217,7 @@ impl Registry {
         self.quarantine_after(None, now, random);
     }
 
-    /// As [`Registry::quarantine`], after one that a member has seen.
+    /// Does the same as [`Registry::quarantine`], after one that a member has seen.
     const fn quarantine_after(&mut self, seen: Option<Incarnation>, now: Micros, random: u32) {
         self.quarantine = now.saturating_add(QUARANTINE);
         self.restart_until = Micros::MIN;
@@ -290,7 +290,7 @@ impl Registry {
         resumes
     }
 
-    /// Checks that a server's clock and the registry's agree. If not, the registry's may be the wrong one: then it must
+    /// Checks that a server's clock and the registry's agree. If not, the registry's can be the wrong one: then it must
     /// not [`Registry::detect_state_loss`] either, as a quarantine by that clock could end at once when it is corrected.
     ///
     /// # Errors
@@ -307,7 +307,7 @@ impl Registry {
     /// it asks to renew, by its own account.
     ///
     /// # Errors
-    /// When it may not.
+    /// When it does not.
     pub fn admit(&self, now: Micros, clock: Micros, told: Option<LeaseTerm>) -> Result<(), Denial> {
         self.check_clock(now, clock)?;
         if now < self.quarantine && !told.is_some_and(|told| told.is_credible(now)) {
@@ -340,8 +340,8 @@ impl Registry {
     /// Returns the renewed term of a lease of a server that was admitted. `kept` is its term as the registry knows it,
     /// `told` as the server does, and `others` are the ends of all other leases of any of its nodes.
     ///
-    /// In quarantine the server is trusted, as the registry may have forgotten its grant. Once a lease has ended, others
-    /// may have had its nodes, which may be forgotten too: it is renewed with a new term.
+    /// In quarantine the server is trusted, as the registry can have forgotten its grant. Once a lease has ended, others
+    /// can have had its nodes, which can be forgotten too: it is renewed with a new term.
     ///
     /// # Errors
     /// When the registry knows nothing of it, or while another lease lasts.
@@ -370,7 +370,7 @@ impl Registry {
     }
 
     /// Returns the end of a lease with this term, as the registry keeps it: for as long as the clock of one of its copies
-    /// may be behind, a holder can still renew the lease there.
+    /// can be behind, a holder can still renew the lease there.
     #[must_use]
     pub const fn end_of(&self, term: LeaseTerm) -> LeaseEnd {
         LeaseEnd {

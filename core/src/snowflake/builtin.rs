@@ -17,7 +17,7 @@ pub struct Builtin {
 
 const MS: u32 = 1_000;
 
-/// A layout with ticks of a millisecond, of time, node and sequence in this order. `epoch` is in milliseconds, as the
+/// Returns a layout with ticks of a millisecond, of time, node and sequence in this order. `epoch` is in milliseconds, as the
 /// systems themselves write it.
 const fn fields(time: u32, node: (u32, u32), seq: u32, epoch: i64) -> Definition {
     Definition {
@@ -42,7 +42,7 @@ const fn builtin(name: &'static str, definition: Definition) -> Builtin {
 
 /// Every built-in layout. Later ones never change the meaning of earlier ones.
 pub static BUILTINS: [Builtin; 15] = [
-    // Instagram, "Sharding & IDs" (2011). All 64 bits, so a positive bigint ends in 2046.
+    // Instagram, `Sharding & IDs` (2011). All 64 bits, so a positive bigint ends in 2046.
     builtin("instagram", fields(41, (13, 0), 10, 1_314_220_021_721)),
     // twitter-archive/snowflake, tag snowflake-2010: datacenter and worker of 5 bits each.
     builtin("twitter", fields(41, (5, 5), 12, 1_288_834_974_657)),

@@ -12,7 +12,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The largest value that fits.
+    /// Returns the largest value that fits.
     #[must_use]
     pub const fn max(self) -> u64 {
         (1 << self.width) - 1
@@ -56,7 +56,7 @@ impl Order {
         Order::SeqNodeTime,
     ];
 
-    /// The one order that stands for all that differ only in where a node of no bits is, so that
+    /// Returns the one order that stands for all that differ only in where a node of no bits is, so that
     /// equal layouts have equal bytes.
     pub(crate) const fn without_node(self) -> Order {
         match self {
@@ -65,7 +65,7 @@ impl Order {
         }
     }
 
-    /// The fields as letters, from the top bit down.
+    /// Returns the fields as letters, from the top bit down.
     pub(crate) const fn letters(self) -> [u8; 3] {
         match self {
             Order::TimeNodeSeq => *b"tns",
@@ -109,12 +109,12 @@ pub(crate) const FIRST_EPOCH: Micros = -377_705_023_201_000_000;
 pub(crate) const LAST_EPOCH: Micros = 253_402_207_200_000_000;
 
 impl Definition {
-    /// Bits of the whole node.
+    /// Returns the bits of the whole node.
     pub(crate) const fn node_bits(&self) -> u32 {
         self.node.0.saturating_add(self.node.1)
     }
 
-    /// Bits of all fields.
+    /// Returns the bits of all fields.
     pub(crate) const fn total_bits(&self) -> u32 {
         let above = self.time.saturating_add(self.node_bits());
         above.saturating_add(self.seq)
@@ -153,7 +153,7 @@ impl Definition {
         Ok(())
     }
 
-    /// The places of time, node and sequence.
+    /// Returns the places of time, node and sequence.
     pub(crate) const fn fields(&self) -> [Field; 3] {
         let letters = self.order.letters();
         let mut fields = [Field { shift: 0, width: 0 }; 3];

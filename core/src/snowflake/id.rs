@@ -145,7 +145,7 @@ impl Layout {
         Ok(converted)
     }
 
-    /// Smallest id whose time is at or after `at`; none when there is no such id.
+    /// Returns the smallest id whose time is at or after `at`; none when there is no such id.
     ///
     /// # Errors
     /// When ids of the layout do not sort by time.
@@ -153,7 +153,7 @@ impl Layout {
         self.first_of(i128::from(at), i128::from(self.unit()) - 1)
     }
 
-    /// Smallest id whose time is after `at`; none when there is no such id.
+    /// Returns the smallest id whose time is after `at`; none when there is no such id.
     ///
     /// # Errors
     /// When ids of the layout do not sort by time.
@@ -161,7 +161,7 @@ impl Layout {
         self.first_of(i128::from(at), i128::from(self.unit()))
     }
 
-    /// Largest id whose time is at or before `at`; none when there is no such id.
+    /// Returns the largest id whose time is at or before `at`; none when there is no such id.
     ///
     /// # Errors
     /// When ids of the layout do not sort by time.
@@ -169,7 +169,7 @@ impl Layout {
         self.last_of(i128::from(at))
     }
 
-    /// Largest id whose time is before `at`; none when there is no such id.
+    /// Returns the largest id whose time is before `at`; none when there is no such id.
     ///
     /// # Errors
     /// When ids of the layout do not sort by time.

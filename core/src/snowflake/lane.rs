@@ -72,13 +72,13 @@ impl Lane {
         );
     }
 
-    /// The layout that made the lane.
+    /// Returns the layout that made the lane.
     #[must_use]
     pub fn layout(&self) -> Option<Layout> {
         Layout::from_bytes(&self.layout_bytes()?).ok()
     }
 
-    /// The stored form of the layout that made the lane.
+    /// Returns the stored form of the layout that made the lane.
     #[must_use]
     pub fn layout_bytes(&self) -> Option<[u8; Layout::BYTES]> {
         let shape = self.shape.load(Ordering::Relaxed);
@@ -92,19 +92,19 @@ impl Lane {
         Some(bytes)
     }
 
-    /// The lane's node; none for a shared lane.
+    /// Returns the lane's node; none for a shared lane.
     #[must_use]
     pub fn node(&self) -> Option<u64> {
         Some(self.node.load(Ordering::Relaxed).into()).filter(|&node| node != SHARED_NODE)
     }
 
-    /// The last word issued; 0 before the first.
+    /// Returns the last word issued; 0 before the first.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.word.load(Ordering::Acquire)
     }
 
-    /// Returns how many ids were taken from the lane, by sessions that may keep some of them to themselves. A session that
+    /// Returns how many ids were taken from the lane, by sessions that can keep some of them to themselves. A session that
     /// moves the lane meanwhile can make it less, never more.
     #[must_use]
     pub fn taken(&self) -> u64 {
@@ -114,13 +114,13 @@ impl Lane {
         if taken.cast_signed() < 0 { 0 } else { taken }
     }
 
-    /// How often a call had to wait for this lane.
+    /// Returns how often a call had to wait for this lane.
     #[must_use]
     pub fn waits(&self) -> u64 {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// How long calls have waited for this lane.
+    /// Returns how long calls have waited for this lane.
     #[must_use]
     pub fn waited(&self) -> Micros {
         self.waited.load(Ordering::Relaxed).cast_signed()
@@ -134,7 +134,7 @@ impl Lane {
         }
     }
 
-    /// How far at most a waiting call found the clock behind the lane's last id.
+    /// Returns how far at most a waiting call found the clock behind the lane's last id.
     #[must_use]
     pub fn largest_step(&self) -> Micros {
         self.largest_step.load(Ordering::Relaxed).cast_signed()

@@ -4,7 +4,7 @@
 //! so that two sessions can never make two lanes for one key. Lanes are never removed while the
 //! server runs, so a lane once found stays valid.
 //!
-//! Every role that may mint may make lanes, so any role can use up the lanes of single nodes. The table still works for
+//! Every role that may mint can make lanes, so any role can use up the lanes of single nodes. The table still works for
 //! all others then: a layout's further nodes share one lane, every maker has a share of the lanes of further layouts,
 //! and enough slots stay vacant for a lookup to end after a few.
 
@@ -42,7 +42,7 @@ impl Default for TableCount {
     }
 }
 
-/// The slots, and how many of them single nodes may use.
+/// The slots, and how many of them single nodes can use.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneTable<'a> {
     count: &'a TableCount,
@@ -69,7 +69,7 @@ enum Probe<'a> {
 }
 
 impl<'a> LaneTable<'a> {
-    /// A table over `slots`, a power of two of them, of which nodes use at most `limit`, half of them. An eighth is
+    /// Returns a table over `slots`, a power of two of them, of which nodes use at most `limit`, half of them. An eighth is
     /// for shared lanes, and the rest keeps probing short. The `secret` is the same for all sessions.
     #[must_use]
     pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32, secret: [u64; 2]) -> Self {
@@ -118,10 +118,10 @@ impl<'a> LaneTable<'a> {
         }
     }
 
-    /// Finds the lane that a node without one of its own shares. A lane found here stays the node's, and may be cached.
+    /// Finds the lane that a node without one of its own shares. A lane found here stays the node's, and can be cached.
     ///
     /// The layout's shared lane counts only when the table is full: before that the node gets one of its own, after
-    /// that it never does. So a node that was not found before the table was full is looked up again: it may have got
+    /// that it never does. So a node that was not found before the table was full is looked up again: it can have got
     /// the last lane in between.
     #[must_use]
     #[cold]
@@ -138,7 +138,7 @@ impl<'a> LaneTable<'a> {
     }
 
     /// Makes the lane for (layout, node), or the layout's shared one when the table is full, unless
-    /// another session just did. **The caller holds the table's lock.** None when the layout has no shared lane, and
+    /// another session has done so. **The caller holds the table's lock.** None when the layout has no shared lane, and
     /// its maker has used up what there is for lanes of further layouts.
     #[must_use]
     pub fn insert(&self, layout: &Layout, node: u64, maker: Maker) -> Option<&'a Lane> {
@@ -167,14 +167,14 @@ impl<'a> LaneTable<'a> {
         }
     }
 
-    /// Returns how many shared lanes there may be, and how many of the second half of them one maker may have.
+    /// Returns how many shared lanes there can be, and how many of the second half of them one maker can have.
     #[must_use]
     pub fn shares(&self) -> (u32, u32) {
         let all = (self.slots.len() / 8) as u32;
         (all, (all / 128).max(1))
     }
 
-    /// Counts a shared lane of this maker, if it may have one more: without limit in the first half of all, up to its
+    /// Counts a shared lane of this maker, if it can have one more: without limit in the first half of all, up to its
     /// share in the second.
     fn admit(&self, maker: Maker) -> bool {
         if maker == 0 {
@@ -203,7 +203,7 @@ impl<'a> LaneTable<'a> {
         true
     }
 
-    /// Returns how many lanes single nodes have, and how many they may have.
+    /// Returns how many lanes single nodes have, and how many they can have.
     #[must_use]
     pub fn used(&self) -> (u32, u32) {
         (self.count.used.load(Ordering::Acquire), self.limit)

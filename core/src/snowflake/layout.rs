@@ -66,7 +66,7 @@ impl Layout {
         Ok(Layout::derive(definition)?)
     }
 
-    /// As [`Layout::new`], for the compiler as well.
+    /// Does the same as [`Layout::new`], for the compiler as well.
     pub(crate) const fn derive(mut definition: Definition) -> Result<Layout, DefinitionError> {
         if definition.node_bits() == 0 {
             definition.order = definition.order.without_node();
@@ -114,14 +114,14 @@ impl Layout {
         (product >> 64) as u64 >> self.reciprocal_shift
     }
 
-    /// The start of a tick; none where 64 bits of microseconds cannot hold it.
+    /// Returns the start of a tick; none where 64 bits of microseconds cannot hold it.
     #[must_use]
     pub fn tick_start(&self, tick: u64) -> Option<Micros> {
-        // Wide, because an age may be more than 64 bits hold where the epoch is long ago.
+        // Wide, because an age can be more than 64 bits hold where the epoch is long ago.
         i64::try_from(i128::from(tick) * i128::from(self.unit()) + i128::from(self.epoch())).ok()
     }
 
-    /// The start of a word's tick; the end of time where 64 bits of microseconds cannot hold it.
+    /// Returns the start of a word's tick; the end of time where 64 bits of microseconds cannot hold it.
     #[must_use]
     #[inline]
     pub fn word_start_saturating(&self, word: u64) -> Micros {
@@ -132,7 +132,7 @@ impl Layout {
             .unwrap_or(Micros::MAX)
     }
 
-    /// The first word whose tick starts at or after a timestamp. Of a timestamp past the end, a word whose tick is
+    /// Returns the first word whose tick starts at or after a timestamp. Of a timestamp past the end, a word whose tick is
     /// past the end.
     #[must_use]
     #[cold]
@@ -142,54 +142,54 @@ impl Layout {
         tick.min(self.max_tick() + 1) << self.seq.width
     }
 
-    /// The end of the last tick; none where 64 bits of microseconds cannot hold it.
+    /// Returns the end of the last tick; none where 64 bits of microseconds cannot hold it.
     #[must_use]
     pub fn end(&self) -> Option<Micros> {
         self.tick_start(self.max_tick() + 1)
     }
 
-    /// The definition that the layout was made from.
+    /// Returns the definition that the layout was made from.
     #[must_use]
     pub const fn definition(&self) -> &Definition {
         &self.definition
     }
 
-    /// The key of its lanes, less the node.
+    /// Returns the key of its lanes, less the node.
     #[must_use]
     #[inline]
     pub const fn key(&self) -> LayoutKey {
         self.key
     }
 
-    /// Length of a tick in microseconds.
+    /// Returns the length of a tick in microseconds.
     #[must_use]
     #[inline]
     pub const fn unit(&self) -> Micros {
         self.definition.unit as Micros
     }
 
-    /// The start of tick 0.
+    /// Returns the start of tick 0.
     #[must_use]
     #[inline]
     pub const fn epoch(&self) -> Micros {
         self.definition.epoch
     }
 
-    /// The last tick whose ids are positive and fit the time field.
+    /// Returns the last tick whose ids are positive and fit the time field.
     #[must_use]
     #[inline]
     pub const fn max_tick(&self) -> u64 {
         self.max_tick
     }
 
-    /// How many first sequences a tick draws from, as a mask; 0 when it starts at 0.
+    /// Returns how many first sequences a tick draws from, as a mask; 0 when it starts at 0.
     #[must_use]
     #[inline]
     pub const fn start_mask(&self) -> u64 {
         (1 << self.definition.start) - 1
     }
 
-    /// Width of the lower part of a split node; 0 when the node is in one piece.
+    /// Returns the width of the lower part of a split node; 0 when the node is in one piece.
     #[must_use]
     pub const fn node_split(&self) -> u32 {
         self.definition.node.1
@@ -204,14 +204,14 @@ impl Layout {
         )
     }
 
-    /// The most ids that one node can mint in a second, for ever.
+    /// Returns the most ids that one node can mint in a second, for ever.
     #[must_use]
     pub fn ids_per_second(&self) -> f64 {
         // Both are exact in a double: at most 2^63 and 3.6e9.
         (self.seq.max() as f64 + 1.0) * 1e6 / f64::from(self.definition.unit)
     }
 
-    /// The stored form: version, widths, order and start, a zero, unit and epoch, big-endian.
+    /// Returns the stored form: version, widths, order and start, a zero, unit and epoch, big-endian.
     ///
     /// The fields themselves, never a name, so that defaults, indexes and partition bounds keep
     /// their meaning.

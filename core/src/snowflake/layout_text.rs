@@ -14,10 +14,10 @@ use std::str::FromStr;
 impl FromStr for Layout {
     type Err = LayoutError;
 
-    /// `twitter`; `twitter node:8 seq:14`, which has the other fields of the built-in layout, in its order; or
+    /// Reads `twitter`; `twitter node:8 seq:14`, which has the other fields of the built-in layout, in its order; or
     /// `time:41 node:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`.
     ///
-    /// Unit defaults to 1ms; `start:random` or `start:random(n)` may follow.
+    /// Unit defaults to 1ms; `start:random` or `start:random(n)` can follow.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
         check_length(text.len())?;
         let mut words = text.split_ascii_whitespace();
@@ -52,7 +52,7 @@ pub fn check_length(bytes: usize) -> Result<(), LayoutError> {
     Ok(())
 }
 
-/// The fields of a text, as far as it is read.
+/// The fields of the part of a text that is read.
 #[derive(Default)]
 struct Fields {
     order: Vec<u8>,
@@ -121,7 +121,7 @@ impl Fields {
     /// Returns the order of the fields that were read.
     fn order(&mut self) -> Result<Order, LayoutError> {
         if self.node.is_none() {
-            // A node of no bits may stand anywhere; below the time is where it is printed.
+            // A node of no bits can stand anywhere; below the time is where it is printed.
             let below_time = self
                 .order
                 .iter()
@@ -143,7 +143,7 @@ fn once<T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), Lay
     }
 }
 
-/// Digits only, as `u32::from_str` would also take a plus sign.
+/// Reads digits only; `u32::from_str` also accepts a plus sign.
 fn number(text: &str) -> Option<u32> {
     text.bytes()
         .all(|b| b.is_ascii_digit())
@@ -220,7 +220,7 @@ fn start_text(start: u32) -> String {
 }
 
 impl fmt::Display for Layout {
-    /// The built-in name where there is one, else the fields.
+    /// Returns the built-in name where there is one, else the fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match builtin::name_of(self) {
             Some(name) => f.write_str(name),
@@ -230,7 +230,7 @@ impl fmt::Display for Layout {
 }
 
 impl Layout {
-    /// The fields from the top bit down, each with its bits: `time:41 node:13 seq:10`.
+    /// Returns the fields from the top bit down, each with its bits: `time:41 node:13 seq:10`.
     #[must_use]
     pub fn bits(&self) -> String {
         let d = self.definition();
@@ -249,7 +249,7 @@ impl Layout {
         words.join(" ")
     }
 
-    /// The layout as fields from the top bit down, also when it has a name.
+    /// Returns the layout as fields from the top bit down, also when it has a name.
     #[must_use]
     pub fn fields(&self) -> String {
         let d = self.definition();

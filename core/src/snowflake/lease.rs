@@ -28,21 +28,21 @@ impl Lease {
         self.until.fetch_max(until, Ordering::AcqRel);
     }
 
-    /// Takes a new lease, which may be of another registry. **The one before has ended, or was released**; nothing is
+    /// Takes a new lease, which can be of another registry. **The one before has ended, or was released**; nothing is
     /// left of it, whatever the clocks of the two registries say.
     pub fn replace(&self, from: Micros, until: Micros) {
         self.until.store(self.from(), Ordering::SeqCst);
         self.extend(from, until);
     }
 
-    /// Ids have ticks that start at or after it. Read after the end.
+    /// Returns the start: ids have ticks that start at or after it. Read after the end.
     #[must_use]
     #[inline]
     pub fn from(&self) -> Micros {
         self.from.load(Ordering::Acquire)
     }
 
-    /// No id has a tick that starts at or after it.
+    /// Returns the end: no id has a tick that starts at or after it.
     #[must_use]
     #[inline]
     pub fn until(&self) -> Micros {
@@ -52,8 +52,8 @@ impl Lease {
     /// Ends the lease now. Returns a timestamp after all ids that were minted under it; a session still minting under it
     /// fails.
     ///
-    /// `lanes` are all lanes of the lease's nodes. **No such lane may be made meanwhile**: the caller
-    /// holds the table's lock. Nor may the lease be extended, but by a new grant.
+    /// `lanes` are all lanes of the lease's nodes. **No such lane must be made meanwhile**: the caller
+    /// holds the table's lock. Nor must the lease be extended, but by a new grant.
     pub fn release<'a>(&self, lanes: impl IntoIterator<Item = &'a Lane>) -> Micros {
         let from = self.from();
         self.until.store(from, Ordering::SeqCst);

@@ -43,7 +43,7 @@ pub enum MintError {
     BeyondReach {
         /// How far the id is ahead of the clock.
         ahead: Micros,
-        /// How far it may be.
+        /// How far it can be.
         reach: Micros,
     },
     /// The clock went forward by `by` more than the time that passed.

@@ -39,7 +39,7 @@ impl Layout {
     }
 }
 
-/// The node of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
+/// Returns the node of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
 /// hexadecimal digits, in upper case and one behind the other.
 ///
 /// For compatibility with such ids. Of 38 machines, two have the same node with a probability of one half.

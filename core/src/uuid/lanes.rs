@@ -33,7 +33,7 @@ pub struct UuidLanes {
 }
 
 impl UuidLanes {
-    /// Lanes that issued nothing yet, outside of shared memory.
+    /// Returns lanes that issued nothing yet, outside of shared memory.
     #[must_use]
     pub fn new(random: u64) -> Self {
         let lanes = Self {
@@ -57,20 +57,20 @@ impl UuidLanes {
             .store(random & 0x3fff, Ordering::Relaxed);
     }
 
-    /// The node of this start: 48 random bits, but for the multicast bit, which is set.
+    /// Returns the node of this start: 48 random bits, but for the multicast bit, which is set.
     #[inline]
     fn node(&self) -> [u8; 6] {
         let [_, _, node @ ..] = self.node.load(Ordering::Relaxed).to_be_bytes();
         node
     }
 
-    /// The clock sequence of this start, 14 random bits.
+    /// Returns the clock sequence of this start, 14 random bits.
     #[inline]
     fn clock_sequence(&self) -> u16 {
         self.clock_sequence.load(Ordering::Relaxed) as u16
     }
 
-    /// The word of a local id. Two local ids may share one.
+    /// Returns the word of a local id. Two local ids can share one.
     fn local(&self, domain: u8, local_id: u32) -> &MonotonicWord {
         let hash = fibonacci(u64::from(domain) << 32 | u64::from(local_id));
         &self.local[(hash >> (64 - LOCAL_BITS)) as usize]

@@ -2,17 +2,17 @@
 
 use crate::uuid::version::Uuid;
 
-/// A UUID in one of MySQL's three forms, with either case: 32 digits, with four dashes, or with
+/// Returns a UUID in one of MySQL's three forms, with either case: 32 digits, with four dashes, or with
 /// dashes and braces. Nothing else: PostgreSQL's own input accepts more.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<Uuid> {
-    // By these lengths the parser's forms are just MySQL's three: its others have 34, 41 and 45.
+    // By these lengths the parser's forms are MySQL's three: its others have 34, 41 and 45.
     matches!(text.len(), 32 | 36 | 38)
         .then(|| Uuid::try_parse_ascii(text).ok())
         .flatten()
 }
 
-/// The 16 bytes of `UUID_TO_BIN`. `swap` puts the upper part of version 1's time in front, so that
+/// Returns the 16 bytes of `UUID_TO_BIN`. `swap` puts the upper part of version 1's time in front, so that
 /// ids minted one after another are stored one after another. With other versions it only shuffles.
 #[must_use]
 pub fn to_bin(id: &Uuid, swap: bool) -> [u8; 16] {
@@ -26,7 +26,7 @@ pub fn to_bin(id: &Uuid, swap: bool) -> [u8; 16] {
         .to_be_bytes()
 }
 
-/// The UUID that [`to_bin`] stored with the same `swap`. Not the same shuffle a second time.
+/// Returns the UUID that [`to_bin`] stored with the same `swap`. Not the same shuffle a second time.
 #[must_use]
 pub fn from_bin(bytes: [u8; 16], swap: bool) -> Uuid {
     let [a, b, c, d, e, f, g, h, ..] = bytes;

@@ -14,7 +14,7 @@ const LAST_MILLI: i64 = (1 << 48) - 1;
 /// Bits of version 7 that hold the part of a millisecond.
 pub(super) const PART: u32 = 12;
 
-/// Ticks of 100 ns since 1582. From 1677 on, so never negative.
+/// Returns ticks of 100 ns since 1582. From 1677 on, so never negative.
 #[inline]
 pub(super) fn ticks(now: Nanos) -> u64 {
     (now.div_euclid(100) + GREGORIAN).unsigned_abs()
@@ -25,7 +25,7 @@ pub(super) fn time_of_ticks(ticks: u64) -> Micros {
     (ticks.cast_signed() - GREGORIAN).div_euclid(10)
 }
 
-/// Version 7 of a lane's word and 62 of the random bits.
+/// Returns version 7 of a lane's word and 62 of the random bits.
 #[inline]
 pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
     let mut rest = [0; 10];
@@ -34,7 +34,7 @@ pub(super) fn v7_of(word: u64, random: u64) -> Uuid {
     Builder::from_unix_timestamp_millis(word >> PART, &rest).into_uuid()
 }
 
-/// Version 7 of any timestamp, to the microsecond. From no lane: unique by 62 of the random bits, and
+/// Returns version 7 of any timestamp, to the microsecond. From no lane: unique by 62 of the random bits, and
 /// ordered only as the timestamps are. None before 1970 and after the time field.
 #[must_use]
 pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
@@ -45,7 +45,7 @@ pub fn v7_at(at: Micros, random: u64) -> Option<Uuid> {
         .then(|| v7_of((milli << PART | part).unsigned_abs(), random))
 }
 
-/// The smallest version 7 with a [`time`] at or after a timestamp; none after the time field.
+/// Returns the smallest version 7 with a [`time`] at or after a timestamp; none after the time field.
 #[must_use]
 pub fn v7_min(at: Micros) -> Option<Uuid> {
     let at = at.max(0);
@@ -53,32 +53,32 @@ pub fn v7_min(at: Micros) -> Option<Uuid> {
     (milli <= LAST_MILLI).then(|| v7_of(milli.unsigned_abs() << PART, 0))
 }
 
-/// The largest version 7 with a [`time`] at or before a timestamp; none before 1970.
+/// Returns the largest version 7 with a [`time`] at or before a timestamp; none before 1970.
 #[must_use]
 pub fn v7_max(at: Micros) -> Option<Uuid> {
     let next = (at / 1_000).min(LAST_MILLI).unsigned_abs() + 1;
     (at >= 0).then(|| v7_of((next << PART) - 1, u64::MAX))
 }
 
-/// The smallest version 7 with a [`time`] after a timestamp; none after the time field.
+/// Returns the smallest version 7 with a [`time`] after a timestamp; none after the time field.
 #[must_use]
 pub fn v7_min_after(at: Micros) -> Option<Uuid> {
     v7_min(at.saturating_add(1))
 }
 
-/// The largest version 7 with a [`time`] before a timestamp; none before 1970.
+/// Returns the largest version 7 with a [`time`] before a timestamp; none before 1970.
 #[must_use]
 pub fn v7_max_before(at: Micros) -> Option<Uuid> {
     v7_max(at.saturating_sub(1))
 }
 
-/// Version 3: MD5 of a namespace and a name.
+/// Returns version 3: MD5 of a namespace and a name.
 #[must_use]
 pub fn v3(namespace: &Uuid, name: &[u8]) -> Uuid {
     v3_in_parts(namespace, name, || ())
 }
 
-/// As [`v3`], which calls `between` after each megabyte of the name.
+/// Does the same as [`v3`], which calls `between` after each megabyte of the name.
 #[must_use]
 pub fn v3_in_parts(namespace: &Uuid, name: &[u8], between: impl FnMut()) -> Uuid {
     let mut hash = Md5::new_with_prefix(namespace.as_bytes());
@@ -95,13 +95,13 @@ fn in_parts(name: &[u8], mut take: impl FnMut(&[u8]), mut between: impl FnMut())
     }
 }
 
-/// Version 5: SHA-1 of a namespace and a name.
+/// Returns version 5: SHA-1 of a namespace and a name.
 #[must_use]
 pub fn v5(namespace: &Uuid, name: &[u8]) -> Uuid {
     v5_in_parts(namespace, name, || ())
 }
 
-/// As [`v5`], which calls `between` after each megabyte of the name.
+/// Does the same as [`v5`], which calls `between` after each megabyte of the name.
 #[must_use]
 pub fn v5_in_parts(namespace: &Uuid, name: &[u8], between: impl FnMut()) -> Uuid {
     let mut hash = Sha1::new();
@@ -111,20 +111,20 @@ pub fn v5_in_parts(namespace: &Uuid, name: &[u8], between: impl FnMut()) -> Uuid
     Builder::from_sha1_bytes(bytes).into_uuid()
 }
 
-/// Version 4: random but for 6 bits.
+/// Returns version 4: random but for 6 bits.
 #[inline]
 #[must_use]
 pub fn v4(random: [u8; 16]) -> Uuid {
     Builder::from_random_bytes(random).into_uuid()
 }
 
-/// Version 8: the caller's bytes but for 6 bits.
+/// Returns version 8: the caller's bytes but for 6 bits.
 #[must_use]
 pub fn v8(bytes: [u8; 16]) -> Uuid {
     Builder::from_custom_bytes(bytes).into_uuid()
 }
 
-/// A namespace by its name, `dns`, `url`, `oid` or `x500`, or as the text of any UUID.
+/// Returns a namespace by its name, `dns`, `url`, `oid` or `x500`, or as the text of any UUID.
 #[must_use]
 pub fn namespace(text: &[u8]) -> Option<Uuid> {
     let named = [
@@ -140,13 +140,13 @@ pub fn namespace(text: &[u8]) -> Option<Uuid> {
         .or_else(|| Uuid::try_parse_ascii(text).ok())
 }
 
-/// The version, 0 to 15; none for a UUID that is not of RFC 9562.
+/// Returns the version, 0 to 15; none for a UUID that is not of RFC 9562.
 #[must_use]
 pub fn version(id: &Uuid) -> Option<u8> {
     (id.get_variant() == Variant::RFC4122).then(|| id.get_version_num() as u8)
 }
 
-/// The variant (RFC 9562, 4.1) by name: `ncs`, `rfc9562`, `microsoft` or `future`.
+/// Returns the variant (RFC 9562, 4.1) by name: `ncs`, `rfc9562`, `microsoft` or `future`.
 #[must_use]
 pub fn variant(id: &Uuid) -> &'static str {
     match id.get_variant() {
@@ -157,7 +157,7 @@ pub fn variant(id: &Uuid) -> &'static str {
     }
 }
 
-/// Ticks of 100 ns since 1582, of a version that has them. Version 2 keeps the upper 28 bits of 60.
+/// Returns ticks of 100 ns since 1582, of a version that has them. Version 2 keeps the upper 28 bits of 60.
 fn gregorian(id: &Uuid) -> Option<u64> {
     let (low, mid, high, _) = id.as_fields();
     let (low, mid, high) = (u64::from(low), u64::from(mid), u64::from(high & 0xfff));
@@ -169,7 +169,7 @@ fn gregorian(id: &Uuid) -> Option<u64> {
     }
 }
 
-/// The time of an id: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
+/// Returns the time of an id: versions 1 and 6 to the microsecond, 7 to the millisecond, 2 the start of
 /// its window of 7 minutes. None for the others.
 #[must_use]
 pub fn time(id: &Uuid) -> Option<Micros> {
@@ -179,7 +179,7 @@ pub fn time(id: &Uuid) -> Option<Micros> {
     gregorian(id).map(time_of_ticks)
 }
 
-/// The node of versions 1, 2 and 6.
+/// Returns the node of versions 1, 2 and 6.
 #[must_use]
 pub fn node(id: &Uuid) -> Option<[u8; 6]> {
     gregorian(id)?;
@@ -187,7 +187,7 @@ pub fn node(id: &Uuid) -> Option<[u8; 6]> {
     Some([a, b, c, d, e, f])
 }
 
-/// The clock sequence of versions 1 and 6, 14 bits, and what is left of it in version 2, 6 bits.
+/// Returns the clock sequence of versions 1 and 6, 14 bits, and what is left of it in version 2, 6 bits.
 #[must_use]
 pub fn clock_sequence(id: &Uuid) -> Option<u16> {
     gregorian(id)?;
@@ -199,14 +199,14 @@ pub fn clock_sequence(id: &Uuid) -> Option<u16> {
     })
 }
 
-/// Domain and local id of version 2.
+/// Returns domain and local id of version 2.
 #[must_use]
 pub fn local(id: &Uuid) -> Option<(u8, u32)> {
     let (local_id, _, _, [_, domain, ..]) = id.as_fields();
     (version(id)? == 2).then_some((*domain, local_id))
 }
 
-/// Version 1 as version 6: the same time, clock sequence and node. None for other versions.
+/// Returns version 1 as version 6: the same time, clock sequence and node. None for other versions.
 #[must_use]
 pub fn v1_to_v6(id: &Uuid) -> Option<Uuid> {
     let build = Builder::from_sorted_gregorian_timestamp;
@@ -214,7 +214,7 @@ pub fn v1_to_v6(id: &Uuid) -> Option<Uuid> {
     Some(build(gregorian(id)?, clock_sequence(id)?, &node(id)?).into_uuid())
 }
 
-/// Version 6 as version 1, the inverse of [`v1_to_v6`].
+/// Returns version 6 as version 1, the inverse of [`v1_to_v6`].
 #[must_use]
 pub fn v6_to_v1(id: &Uuid) -> Option<Uuid> {
     let build = Builder::from_gregorian_timestamp;
@@ -222,7 +222,7 @@ pub fn v6_to_v1(id: &Uuid) -> Option<Uuid> {
     Some(build(gregorian(id)?, clock_sequence(id)?, &node(id)?).into_uuid())
 }
 
-/// A MAC address, six pairs of hexadecimal digits between `:` or `-`.
+/// Returns a MAC address, six pairs of hexadecimal digits between `:` or `-`.
 #[must_use]
 pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
     let mut node = [0; 6];

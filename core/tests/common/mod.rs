@@ -41,7 +41,7 @@ pub struct World {
     pub at: Micros,
     /// Time since boot.
     pub up: Micros,
-    /// The most that one pause lasts, as a signal may end it early.
+    /// The most that one pause lasts, as a signal can end it early.
     pub nap: Micros,
     /// True when the wall clock stands still while time passes.
     pub stuck: bool,

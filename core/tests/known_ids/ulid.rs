@@ -81,7 +81,7 @@ fn the_first_of_a_millisecond() {
     assert_eq!(text(&first), row["expected"].as_str().unwrap());
 }
 
-/// Letters that Crockford leaves out, and his hyphens, are no part of a ULID.
+/// Letters that Crockford leaves out, and Crockford's hyphens, are no part of a ULID.
 #[test]
 fn other_characters_are_refused() {
     for sign in ['I', 'L', 'O', 'U', 'i', 'l', 'o', 'u', '-', ' ', 'é'] {

@@ -10,7 +10,7 @@ use loom::thread;
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{Ceiling, Lease, Micros, Policy, Run, mint};
 
-/// Runs ahead as far as these leases reach.
+/// Runs ahead to the end of these leases.
 const POLICY: Policy = Policy {
     max_ahead: 20 * MS,
     max_wait: 0,

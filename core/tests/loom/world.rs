@@ -17,7 +17,7 @@ pub const MS: Micros = 1_000;
 pub const START: Micros = 5 * MS;
 pub const WINDOW: Micros = 2 * MS;
 
-/// Borrows three ticks.
+/// Runs three ticks ahead of the clock.
 pub const AHEAD: Policy = Policy {
     max_ahead: 3 * MS,
     max_wait: 0,

@@ -55,7 +55,7 @@ fn the_last_keys_are_known_and_those_of_a_copy_are_not() {
         let checked = proof(keys, next, 9).check(&taken(5));
         assert_eq!(checked, known, "{keys:?} {next}");
     }
-    // Both have gone on with key 4, each with another key 5.
+    // Both have continued with key 4, each with another key 5.
     let mut other = proof(&[3, 4, 5], 6, 9);
     other.keys[2].number = 1;
     assert_eq!(other.check(&taken(5)), Err(Stranger::Copy));

@@ -1,4 +1,4 @@
-//! How a registry notices that it may have forgotten something, and what it does until that is past.
+//! How a registry notices that it can have forgotten something, and what it does until that is past.
 
 use crate::given::{
     HUGE, LENGTH, ME, NOW, RANDOM, SECOND, SKEW, count, ends, incarnation, quarantined, registry,
@@ -313,7 +313,7 @@ fn a_planned_restart_begins_no_quarantine() {
     assert_eq!(loss, Some(StateLoss::Returned));
 }
 
-/// What may be a copy, or has changed otherwise, is no planned restart; and a copy that lacks grants is told of them.
+/// What can be a copy, or has changed otherwise, is no planned restart; and a copy that lacks grants is told of them.
 #[test]
 fn only_the_start_of_the_server_can_be_planned() {
     let planned = |until| Registry {

@@ -96,7 +96,7 @@ fn a_renewed_lease_keeps_its_beginning() {
     assert_eq!(renewed, Ok(kept));
 }
 
-/// Others may have had its nodes in between, and the registry may have forgotten them.
+/// Others can have had its nodes in between, and the registry can have forgotten them.
 #[test]
 fn a_renewal_that_comes_too_late_begins_now() {
     let registry = registry();

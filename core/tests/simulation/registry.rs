@@ -43,7 +43,7 @@ pub enum RegistryFault {
     Dump,
     /// The server before the failover is started again, as the registry.
     Return,
-    /// The registry is made anew elsewhere, with other settings.
+    /// The registry is made again elsewhere, with other settings.
     Anew,
     /// All leases are deleted by hand.
     Emptied,
@@ -165,7 +165,7 @@ impl RegistryServers {
 }
 
 impl RegistryServers {
-    /// Changes the settings of the registry: how long leases are, and how far clocks may be from its own.
+    /// Changes the settings of the registry: how long leases are, and how far clocks can be from its own.
     pub fn change_settings(&mut self, length: Micros, max_skew: Micros) {
         let registry = &mut self.primary.tables.registry;
         (registry.length, registry.max_skew) = (length, max_skew);

@@ -198,7 +198,7 @@ impl Sim {
         }));
     }
 
-    /// Sends a message, which may be lost or late.
+    /// Sends a message, which can be lost or late.
     pub fn send(&mut self, member: usize, event: Event) {
         let mut delay = self.rng.between(MS..30 * MS);
         if self.faults == Faults::On {

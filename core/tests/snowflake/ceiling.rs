@@ -79,7 +79,7 @@ fn a_clock_that_could_not_mint_is_not_trusted() {
     }
 }
 
-/// A clock just below the floor counts as a clock that has minted.
+/// A clock slightly below the floor counts as a clock that has minted.
 #[test]
 fn a_clock_that_could_mint_is_trusted() {
     let mut script = Script::new("twitter", DEFAULTS);

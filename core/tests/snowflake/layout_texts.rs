@@ -98,7 +98,7 @@ fn each_kind_of_bad_text_has_its_error() {
     assert_eq!(Layout::from_bytes(&bytes), Err(BadBytes(1)));
 }
 
-/// Fields that a built-in layout does not get anew, and their order, are its own.
+/// Fields that a built-in layout does not get again, and their order, are its own.
 #[test]
 fn a_built_in_layout_with_changes_is_shown_in_full() {
     for (text, full) in [

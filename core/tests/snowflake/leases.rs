@@ -262,7 +262,7 @@ fn a_clock_may_be_wrong_within_the_lease() {
     assert!(matches!(script.next(), Err(ClockBehind { .. })));
 }
 
-/// A lane that may run ahead of the clock does not run past the end of its lease.
+/// A lane that can run ahead of the clock does not run past the end of its lease.
 #[test]
 fn borrowing_ends_with_the_lease() {
     let mut script = Script::new(

@@ -94,7 +94,7 @@ fn a_clock_that_jumped_is_not_trusted() {
     assert_eq!(refused, Err(ClockJumped { by: 97 * HOUR }));
 }
 
-/// What is after the end of a lease may be another server's.
+/// What is after the end of a lease can be another server's.
 #[test]
 fn a_word_past_the_lease_waits_for_its_renewal() {
     let mut script = Script::new("twitter", DEFAULTS);

@@ -4,14 +4,14 @@ use crate::ceiling::Ceiling;
 use crate::clock::{ClockAnchor, Micros};
 use crate::snowflake::lease::Lease;
 
-/// How far a lane may run ahead of the clock, and limits on waiting. In microseconds.
+/// How far a lane can run ahead of the clock, and limits on waiting. In microseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// How far the tick of an id may start ahead of the clock.
+    /// How far the tick of an id can start ahead of the clock.
     pub max_ahead: Micros,
     /// The longest wait for a clock to catch up. Waits for the layout's own rate have no limit.
     pub max_wait: Micros,
-    /// How far the clock may be ahead of the time that passed.
+    /// How far the clock can be ahead of the time that passed.
     pub max_jump: Micros,
     /// How far the ceiling is raised at once.
     pub window: Micros,
@@ -22,29 +22,29 @@ pub trait Host {
     /// What interrupts a wait or a raise: cancellation, shutdown, a failed write.
     type Interrupt;
 
-    /// The wall clock, in microseconds since 1970.
+    /// Returns the wall clock, in microseconds since 1970.
     fn now(&mut self) -> Micros;
-    /// Time since boot, which no one can set, in microseconds.
+    /// Returns the time since boot, which no one can set, in microseconds.
     fn up(&mut self) -> Micros;
-    /// The anchor that tells a jump of the wall clock by the time since boot.
+    /// Returns the anchor that tells a jump of the wall clock by the time since boot.
     fn anchor(&self) -> &ClockAnchor;
     /// Waits for about `wait.span` microseconds, or less.
     ///
     /// # Errors
     /// When the caller must stop waiting.
     fn pause(&mut self, wait: Wait) -> Result<(), Self::Interrupt>;
-    /// The clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
+    /// Notes that the clock was found `behind` what a lane has issued, by more than the policy lets it run ahead.
     fn stepped_back(&mut self, behind: Micros);
-    /// Random bits, for layouts that start a tick at random.
+    /// Returns random bits, for layouts that start a tick at random.
     fn random(&mut self) -> u64;
-    /// The bounds of this database. [`Host::raise`] may find others.
+    /// Returns the bounds of this database. [`Host::raise`] can find others.
     fn ceiling(&self) -> &Ceiling;
     /// Makes a ceiling above `beyond` durable, then publishes it. [`Micros::MIN`] only attaches.
     ///
     /// # Errors
     /// When the ceiling could not be raised.
     fn raise(&mut self, beyond: Micros) -> Result<(), Self::Interrupt>;
-    /// The lease to mint within, where this server leases its nodes from a registry.
+    /// Returns the lease to mint within, where this server leases its nodes from a registry.
     #[inline]
     fn lease(&self) -> Option<&Lease> {
         None

@@ -1,4 +1,4 @@
-//! Minting: the algorithm that moves a lane's word, and waits or fails when it may not.
+//! Minting: the algorithm that moves a lane's word, and waits or fails when it must not.
 //!
 //! The order of the steps is the algorithm. Bounds are read before the word (a lease's after it), the word before
 //! the clock: the other way round, a session that loses the processor between the two sees another's
@@ -46,7 +46,7 @@ const SECOND: Micros = 1_000_000;
 
 /// Mints up to `want` ids (at least 1) from a lane in one swap.
 ///
-/// More than one is cut to half of what the lane may still issue without a wait or a renewal, so that a
+/// More than one is cut to half of what the lane can still issue without a wait or a renewal, so that a
 /// call for millions leaves room for others.
 ///
 /// - **Unique**: no word of a lane is ever in two runs.
@@ -87,7 +87,7 @@ struct MintRequest<'a> {
     layout: &'a Layout,
     want: u64,
     policy: &'a Policy,
-    /// The clock was checked: the lane may move far at once.
+    /// The clock was checked: the lane can move far at once.
     may_leap: bool,
 }
 
@@ -143,7 +143,7 @@ impl MintRequest<'_> {
         }
     }
 
-    /// The word after `last`, or the first one of the clock's tick when the last one's is over. Counts the words in between as
+    /// Returns the word after `last`, or the first one of the clock's tick when the last one's is over. Counts the words in between as
     /// skipped, here and not where the word is moved: so a word that follows the last one costs nothing.
     #[inline(always)]
     fn next_word<H: Host>(
@@ -158,7 +158,7 @@ impl MintRequest<'_> {
             return Err(Obstacle::Never(MintError::BeforeEpoch));
         }
         // Most often the last tick continues, or is ahead of the clock. Then the next word does not
-        // depend on the clock's reading, and the processor need not wait for it.
+        // depend on the clock's reading, and the processor does not need to wait for it.
         let passed = now.saturating_sub(layout.word_start_saturating(last));
         if passed < layout.unit() {
             return Ok(last + 1);
@@ -247,7 +247,7 @@ impl MintRequest<'_> {
                 return Ok(Some((need, WaitCause::Clock)));
             }
             Obstacle::Floor { behind, need } => {
-                // Only to be expected after a restart, for as long as a ceiling may run ahead of use.
+                // Only to be expected after a restart, for as long as a ceiling can run ahead of use.
                 let due = policy.max_ahead + 2 * policy.window + self.layout.unit().min(SECOND);
                 let (error, cause) = match host.lease().map(Lease::from) {
                     Some(from) if from > host.ceiling().floor() => {
@@ -264,7 +264,7 @@ impl MintRequest<'_> {
     }
 }
 
-/// The word to begin at in a tick, of which `word` is the first one.
+/// Returns the word to begin at in a tick, of which `word` is the first one.
 #[inline]
 fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
     match layout.start_mask() {
@@ -273,7 +273,7 @@ fn first_word<H: Host>(layout: &Layout, word: u64, host: &mut H) -> u64 {
     }
 }
 
-/// The word to begin at after the floor: rounded up, as ids of a tick that starts below it may have been issued. Counts
+/// Returns the word to begin at after the floor: rounded up, as ids of a tick that starts below it can have been issued. Counts
 /// the words from `first` on as skipped, which would be next without the floor.
 #[cold]
 fn first_word_at<H: Host>(
@@ -288,14 +288,14 @@ fn first_word_at<H: Host>(
     word
 }
 
-/// Returns the obstacle in the way of words from `first` on: none was skipped.
+/// Returns the obstacle to words from `first` on: none was skipped.
 #[cold]
 fn not_taken(lane: &Lane, last: u64, first: u64, obstacle: Obstacle) -> Obstacle {
     lane.unskip(last, first);
     obstacle
 }
 
-/// Half of what may be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
+/// Returns half of what can be minted from `first` on in ticks that start at `reach` or before, at least 1, at most
 /// `want`.
 fn batch_size(layout: &Layout, first: u64, want: u64, reach: Micros) -> u64 {
     let age = reach.saturating_sub(layout.epoch()).max(0);

@@ -8,7 +8,7 @@ use crate::snowflake::mint_error::MintError;
 
 /// The reason why an attempt did not mint.
 pub(super) enum Obstacle {
-    /// The layout's rate: wait until the tick may be used.
+    /// The layout's rate: wait until the tick can be used.
     Capacity { need: Micros },
     /// What the lane has issued is `behind` ahead of the clock, more than the policy lets it run.
     Clock { behind: Micros, need: Micros },
@@ -25,7 +25,7 @@ pub(super) enum Obstacle {
     Never(MintError),
 }
 
-/// The bound, lease or ceiling, that a tick lies at or behind.
+/// Returns the bound, lease or ceiling, that a tick lies at or behind.
 #[cold]
 pub(super) fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
     match host.lease().map(Lease::until) {
@@ -34,7 +34,7 @@ pub(super) fn next_bound<H: Host>(start: Micros, host: &H) -> Obstacle {
     }
 }
 
-/// The reason why there is no such tick: the layout has ended, or the floor is wrong.
+/// Returns the reason why there is no such tick: the layout has ended, or the floor is wrong.
 #[cold]
 pub(super) fn past_the_end(layout: &Layout, floor: Micros, now: Micros) -> MintError {
     if layout.word_at(floor) >> layout.seq.width <= layout.max_tick() {

@@ -8,7 +8,7 @@ use crate::time::{MS, SECOND};
 const MOST: usize = 4;
 
 impl World {
-    /// Loses the grant to another server than before, sometimes, just when the one before is there again.
+    /// Loses the grant to another server than before, sometimes, when the one before is there again.
     pub fn change_hands(&mut self) {
         self.statistics.count("changed hands");
         if !self.has_faults || !self.rng.one_in(4) {

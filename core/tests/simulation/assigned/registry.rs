@@ -216,7 +216,7 @@ impl Host {
     }
 }
 
-/// How long the registry may be down: a failover is quick.
+/// How long the registry can be down: a failover is quick.
 fn rng_span(lost: usize) -> Micros {
     if lost == 0 { 15 * SECOND } else { 2 * SECOND }
 }

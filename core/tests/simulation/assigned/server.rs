@@ -5,7 +5,7 @@ use crate::rng::Rng;
 use mint_core::registry::assigned_rules::{AgreedKey, KEYS, Proof};
 use mint_core::{LeaseTerm, LogPoint, Micros};
 
-/// How many keys may be unanswered.
+/// How many keys can be unanswered.
 const UNANSWERED: usize = KEYS / 2;
 
 #[derive(Debug, Clone)]

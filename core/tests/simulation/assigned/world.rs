@@ -42,7 +42,7 @@ pub struct World {
     pub held: Vec<(Life, LeaseTerm)>,
     /// Who had the last grant, as the registry committed it, whatever it has lost since.
     holder: Option<Life>,
-    /// Whether keys are lost for good, or the registry has forgotten what an operator said: then it may know nobody.
+    /// Whether keys are lost for good, or the registry has forgotten what an operator said: then it can know nobody.
     pub is_key_lost: bool,
     granted_at: Option<(Micros, Life)>,
     pub statistics: Statistics,
@@ -149,7 +149,7 @@ impl World {
         self.send(life, Event::Arrive(number, request));
     }
 
-    /// Sends a message, which may be lost, late or double.
+    /// Sends a message, which can be lost, late or double.
     fn send(&mut self, life: Life, event: Event) {
         let delay = self.rng.between(MS..30 * MS);
         if !self.has_faults {
