@@ -60,7 +60,7 @@ mod inside;
 /// The module that pgrx's test framework looks for.
 #[cfg(test)]
 pub mod pg_test {
-    /// Called once before the tests.
+    /// Prepares the tests: called once before them.
     pub fn setup(_options: Vec<&str>) {}
 
     /// Returns lines for the test server's configuration.

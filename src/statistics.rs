@@ -79,7 +79,7 @@ const FAMILIES: usize = Family::SegmentValues as usize + 1;
 ///
 /// - `waits`, `waited`: of each cause, calls and microseconds.
 /// - `shown`: the most that was ever computed for a family. What is computed while sessions move the words can be too low
-///   for a moment, and a count must not decrease.
+///   for a short time, and a count must not decrease.
 /// - `reset`: since when is counted.
 #[repr(C)]
 struct Statistics {
@@ -105,7 +105,7 @@ fn memory() -> &'static Statistics {
     MEMORY.memory().head
 }
 
-/// Maps the memory, which can fail: before a lock is taken under which nothing may.
+/// Maps the memory, which can fail: before a lock is taken under which nothing must fail.
 pub fn map() {
     memory();
 }

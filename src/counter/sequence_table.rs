@@ -29,7 +29,7 @@ fn bounds(table: Result<SequenceTable, SequenceTableError>) -> Vec<i64> {
     vec![first, last, step]
 }
 
-/// A name that is cut off is no valid one either.
+/// Returns the table of a name. A name that is cut off is not valid either.
 fn named(name: Text<'_>) -> Result<SequenceTable, SequenceTableError> {
     SequenceTable::named(&excerpt(name.0))
 }

@@ -17,7 +17,7 @@ pub fn init() {
     LANE.register();
 }
 
-/// The lane in shared memory.
+/// Returns the lane in shared memory.
 #[inline]
 fn lane() -> &'static ObjectIdLane {
     LANE.memory().head

@@ -163,7 +163,7 @@ fn encode_part(part: &str, to: u32, bytes: &mut Vec<u8>) {
 /// Converts as many bytes as possible; returns how many, and the result. That is 0 when the first character cannot be
 /// converted.
 fn convert(bytes: &[u8], from: u32, to: u32) -> (usize, Vec<u8>) {
-    // In parts, as a result may be four times as long. A character that a part cuts off is the next part's first.
+    // In parts, as a result can be four times as long. A character that a part cuts off is the next part's first.
     const PART: usize = 8_192;
     let bytes = &bytes[..bytes.len().min(PART)];
     let plain = bytes.iter().take_while(|byte| byte.is_ascii()).count();
@@ -239,7 +239,7 @@ pub fn message_for_pgrx(text: String) -> String {
     text
 }
 
-/// Encodes a message or a statement for pgrx, which takes a string and copies its bytes. The result may not be UTF-8,
+/// Encodes a message or a statement for pgrx, which takes a string and copies its bytes. The result might not be UTF-8,
 /// so it must not be used for anything else.
 pub fn encode_for_pgrx(text: String) -> String {
     if text.is_ascii() || encoding() == UTF8 {

@@ -282,7 +282,7 @@ fn errsave(call: pg_sys::FunctionCallInfo, message: &str) -> bool {
     true
 }
 
-/// Runs `work`, which may raise an error of the server's own, and raises that again without its context: it quotes the
+/// Runs `work`, which can raise an error of the server's own, and raises that again without its context: it quotes the
 /// statement, which this library wrote and not the caller.
 ///
 /// pgrx reads the texts of an error as UTF-8 and replaces what is not. So other bytes are escaped before pgrx reads them,
@@ -344,7 +344,7 @@ fn escape_bytes(text: &[u8]) -> String {
     text.iter().map(sign).collect()
 }
 
-/// Error context callback: in the error's texts, replaces each byte beyond ASCII by the code point that stands for it.
+/// Replaces, as an error context callback, each byte of the error's texts beyond ASCII by the code point that stands for it.
 /// That takes no lookup, as the server may hold any lock here.
 unsafe extern "C-unwind" fn escape_error(_: *mut c_void) {
     // SAFETY: the server calls this for the error that it is about to raise. Its copy lasts until the end of the

@@ -58,7 +58,7 @@ unsafe extern "C-unwind" {
     // tcop/tcopprot.h: handles a signal, by its address.
     pub fn die(signal: c_int, #[cfg(feature = "pg19")] info: *const pg_sys::pg_signal_info);
 
-    // storage/latch.h: a handler of a signal may call it.
+    // storage/latch.h: a handler of a signal can call it.
     pub fn SetLatch(latch: *mut pg_sys::Latch);
 
     // utils/timeout.h, which pgrx does not bind. All but the first raise no errors.

@@ -108,7 +108,7 @@ impl Sequence {
         .raise()
     }
 
-    /// As [`Sequence::open`] for writing, without waiting: none also when another session has a conflicting lock.
+    /// Does the same as [`Sequence::open`] for writing, without waiting: none also when another session has a conflicting lock.
     pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
         Self::check(relation_at_once(oid, Lock::Write)?, Lock::Write)
     }
@@ -258,7 +258,7 @@ impl Sequence {
         self.update_then(|row, _| decide(row), |_| ())
     }
 
-    /// As [`Sequence::update`]. Passes `decide` the position of the last change as well; and if it returns a row, calls
+    /// Does the same as [`Sequence::update`]. Passes `decide` the position of the last change as well; and if it returns a row, calls
     /// `then` with the new position, still under the page's lock.
     ///
     /// Ends an orphan: what it would write here, another server may be issuing by now.
@@ -290,7 +290,7 @@ impl Sequence {
         })
     }
 
-    /// As [`Sequence::update`], for the value only: writes it as issued, with no values logged ahead.
+    /// Does the same as [`Sequence::update`], for the value only: writes it as issued, with no values logged ahead.
     pub fn raise(&mut self, decide: impl FnOnce(i64) -> Option<i64>) -> (i64, Position) {
         let (row, position) = self.update(|row| {
             Some(SequenceRow {

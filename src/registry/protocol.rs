@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
-/// The number of the protocol, which every message has. A new field that the other side may ignore does not change it.
+/// The number of the protocol, which every message has. A new field that the other side can ignore does not change it.
 pub const PROTOCOL: u32 = 1;
 
 /// The most ranges of nodes that a member can tell that it lists.

@@ -59,7 +59,7 @@ pub fn range_of(number: u64) -> Option<RangeInclusive<u64>> {
     })
 }
 
-/// Whether `pg_mint.nodes` names a node.
+/// Returns whether `pg_mint.nodes` names a node.
 pub fn is_listed(node: u64) -> bool {
     summary().nodes.iter().any(|range| range.contains(&node))
 }

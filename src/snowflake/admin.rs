@@ -43,7 +43,7 @@ fn ceilings() -> TableIterator<
 }
 
 /// Sets the ceiling of this database to a timestamp, after a clock far ahead has raised it too far. Returns the new
-/// ceiling, which is never below ids that may be minted now. **Ids above it may be issued again**: the timestamp must
+/// ceiling, which is never below ids that can be minted now. **Ids above it can be issued again**: the timestamp must
 /// be above those of all ids in use.
 #[pg_extern(sql = false)]
 fn reset_ceiling(at: TimestampWithTimeZone) -> Option<TimestampWithTimeZone> {

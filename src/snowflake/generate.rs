@@ -98,7 +98,7 @@ fn node_of_own_parts(layout: &Layout, parts: [u32; 2]) -> u64 {
 /// query stops early.
 const CHUNK: u64 = 4_096;
 
-/// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids may
+/// Mints `count` ids of a shard, in ascending order, as they are fetched. Other sessions' ids can
 /// lie between; else as `snowflake_next_id`.
 #[pg_extern(sql = false)]
 fn snowflake_next_ids(

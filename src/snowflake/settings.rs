@@ -33,7 +33,7 @@ pub fn window() -> Micros {
     Micros::from(value(&WINDOW)) * 1_000
 }
 
-/// Returns how many pairs of layout and node may have a lane of their own. Read when the shared memory is made.
+/// Returns how many pairs of layout and node can have a lane of their own. Read when the shared memory is made.
 pub fn max_lanes() -> u32 {
     MAX_LANES.get().unsigned_abs()
 }

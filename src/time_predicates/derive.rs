@@ -43,7 +43,7 @@ struct Bounding {
 }
 
 impl Bounding {
-    /// Whether this end says nothing that another bound does not say. That may be of a layout with other ends.
+    /// Returns whether this end says nothing that another bound does not say. That can be of a layout with other ends.
     fn follows_from(&self, other: &Self) -> bool {
         let (Some(end), Some(bound)) = (self.at, other.at) else {
             return false;
@@ -61,7 +61,7 @@ impl Bounding {
 #[derive(Default)]
 struct Derived {
     bounds: Vec<Bounding>,
-    /// The condition follows from the bounds as well, so that it need not be tested.
+    /// The condition follows from the bounds as well, so that it does not need to be tested.
     is_equivalent: bool,
 }
 
@@ -148,7 +148,7 @@ impl Planning {
             for (condition, derived) in &found {
                 for bound in &derived.bounds {
                     let comparison = bound.comparison.cast();
-                    // A copy of the query, as for min() and max(), may have it.
+                    // A copy of the query, as for min() and max(), can have it.
                     if !all().any(|other| bound.follows_from(other))
                         && !pg_sys::list_member(conditions, comparison)
                         && !pg_sys::list_member(extended, comparison)
@@ -206,7 +206,7 @@ impl Planning {
             };
             let (lower, upper) = (side(GREATER_EQUAL, lower)?, side(LESS_EQUAL, upper)?);
             if is_equivalent {
-                // A plan without the function stays only as long as it may be called.
+                // A plan without the function stays only as long as it can be called.
                 pg_sys::record_plan_function_dependency(self.root, bounds.time);
             }
             Some(Derived {
@@ -216,7 +216,7 @@ impl Planning {
         }
     }
 
-    /// Returns the bounds of one side; none if they may not be made.
+    /// Returns the bounds of one side; none if they must not be made.
     ///
     /// An end of all times is a bound as well, where the function refuses ids beyond it. So it is never called with such
     /// an id, and no plan fails that did not before. A bound that the condition gives does the same if no id beyond the
@@ -265,7 +265,7 @@ impl Planning {
         }
     }
 
-    /// Returns the operator that compares ids, if it is of use and may be used.
+    /// Returns the operator that compares ids, if it is of use and can be used.
     unsafe fn operator(self, found: &Candidate, strategy: u32) -> Option<pg_sys::Oid> {
         // SAFETY: lookups in the catalogs, inside a transaction; the table has its entry.
         unsafe {
@@ -318,7 +318,7 @@ impl Planning {
         }
     }
 
-    /// Returns whether the user may call a function. If not all may, another role makes a plan of its own.
+    /// Returns whether the user may call a function. If not all roles may, another role makes a plan of its own.
     fn may_call(self, called: pg_sys::Oid) -> bool {
         let executable = function::executable(called);
         if executable == Executable::ByUser {

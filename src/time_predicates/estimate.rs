@@ -42,7 +42,7 @@ pub unsafe fn note(condition: *mut pg_sys::OpExpr) {
     NOTED.set(true);
 }
 
-/// Errors of another library's hook jump over this function, as over the server's own. So it is not guarded, owns
+/// Answers the planner. Errors of another library's hook jump over this function, as over the server's own. So it is not guarded, owns
 /// nothing that needs to be dropped, and cannot panic.
 unsafe extern "C-unwind" fn on_statistics(
     root: *mut pg_sys::PlannerInfo,

@@ -117,7 +117,7 @@ impl Bounds {
         Some(bounds)
     }
 
-    /// Functions of the same extension alone count, whatever else has their names.
+    /// Finds the function of an oid. Only functions of the same extension count, whatever others have their names.
     #[cold]
     fn find(time: &TimeFunction, oid: pg_sys::Oid) -> Option<Self> {
         let (schema, owner) = (function::schema(oid), function::extension(oid)?);

@@ -53,7 +53,7 @@ fn always(_: &[&[u8]]) -> bool {
     true
 }
 
-/// Whether ids of a layout are in the order of their time.
+/// Returns whether ids of a layout are in the order of their time.
 fn has_time_on_top(layout: &[&[u8]]) -> bool {
     let bytes = match layout {
         [bytes] => <&[u8; Layout::BYTES]>::try_from(*bytes).ok(),

@@ -34,7 +34,7 @@ pub fn install() {
     estimate::install();
 }
 
-/// Errors of another library's hook jump over this function, as over the server's own. So it is not guarded, owns
+/// Answers the planner. Errors of another library's hook jump over this function, as over the server's own. So it is not guarded, owns
 /// nothing that needs to be dropped, and cannot panic.
 #[cfg(not(feature = "pg19"))]
 unsafe extern "C-unwind" fn on_table(
@@ -52,7 +52,7 @@ unsafe extern "C-unwind" fn on_table(
     }
 }
 
-/// As on versions before.
+/// Does the same as on older versions.
 #[cfg(feature = "pg19")]
 unsafe extern "C-unwind" fn on_table(
     root: *mut pg_sys::PlannerInfo,
@@ -70,7 +70,7 @@ unsafe extern "C-unwind" fn on_table(
     }
 }
 
-/// Goes on only where a condition may be one on the time of an id of the table. Children of a table inherit what was
+/// Continues only where a condition can be one on the time of an id of the table. Children of a table inherit what was
 /// added for it.
 ///
 /// # Safety

@@ -65,8 +65,8 @@ unsafe fn leads_index(
     })
 }
 
-/// The planner does not say which indexes a table with children has. Its children usually have the same; not all of
-/// them if it is not valid.
+/// Returns whether a column leads an index of a table with children. The planner does not say which indexes that has; its
+/// children usually have the same, but not all of them if it is not valid.
 ///
 /// # Safety
 /// The relation is locked.
@@ -109,7 +109,7 @@ unsafe fn any_index(
     }
 }
 
-/// Returns whether a condition on a function may be of use to the planner itself, which finds such an expression in
+/// Returns whether a condition on a function can be of use to the planner itself, which finds such an expression in
 /// indexes, their predicates, keys of partitions and constraints of children.
 ///
 /// # Safety

@@ -7,7 +7,7 @@ use crate::time_predicates::node::{as_node, binary, column};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
-/// What may be a comparison of the time of a table's id with something else.
+/// What can be a comparison of the time of a table's id with something else.
 pub struct Candidate {
     pub function: &'static TimeFunction,
     pub comparison: *mut pg_sys::OpExpr,

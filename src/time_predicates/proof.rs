@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
 /// Returns whether a CHECK constraint says that one of the functions of a column has a value: `uuid_version_of(id) = 7`. It
-/// may be NULL as well.
+/// can be NULL as well.
 ///
 /// # Safety
 /// The planner has called its hook for the table.
@@ -39,7 +39,7 @@ pub unsafe fn says(
 /// The operators `=` of smallint and integer, in all pairs.
 const EQUALITIES: [u32; 4] = [94, 532, 533, 96];
 
-/// Whether a constraint is true of every row of a table, and of its children if these are read as well.
+/// Returns whether a constraint is true of every row of a table, and of its children if these are read as well.
 fn holds(check: &pg_sys::ConstrCheck, table: Table) -> bool {
     #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
     let enforced = true;

@@ -90,9 +90,9 @@ fn uuid_v4() -> UuidValue {
 /// - **Unique** as `uuid_v1()`. With a node given in `pg_mint.uuid_node`, a restart within 7 minutes
 ///   can repeat ids.
 /// - **Ordered**: by time in windows of 7 minutes 9.5 seconds.
-/// - **Overflow**: 64 ids in a window, and 64 borrowed from the next one; then an error (2200H) until
+/// - **Overflow**: 64 ids in a window, and 64 of the next one; then an error (2200H) until
 ///   the clock is in that window. Local ids with the same word in shared memory, 1 pair in 16384, share them.
-/// - **Clock steps back**: continues from the last id, as far as one window ahead of the clock.
+/// - **Clock steps back**: continues from the last id, up to one window ahead of the clock.
 /// - **Crash and restart**: a new random node.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(sql = false)]
@@ -179,7 +179,7 @@ fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v5_in_parts(&namespace.into(), name.0, check_interrupts).into()
 }
 
-/// A name may have a gigabyte.
+/// Checks for interrupts: a name can have a gigabyte.
 fn check_interrupts() {
     pgrx::check_for_interrupts!();
 }

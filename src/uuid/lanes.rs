@@ -17,7 +17,7 @@ pub fn init() {
     LANES.register();
 }
 
-/// The lanes in shared memory.
+/// Returns the lanes in shared memory.
 #[inline]
 fn lanes() -> &'static UuidLanes {
     LANES.memory().head

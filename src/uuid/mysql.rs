@@ -1,4 +1,4 @@
-//! MySQL 8's functions for UUIDs, by the same names. As in MySQL, the second argument may be a number.
+//! MySQL 8's functions for UUIDs, by the same names. As in MySQL, the second argument can be a number.
 
 use crate::pg::datum::text::Text;
 use crate::pg::datum::uuid::UuidValue;
@@ -6,7 +6,7 @@ use crate::pg::error;
 use mint_core::uuid::mysql;
 use pgrx::prelude::*;
 
-/// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time. The text may have
+/// Returns the 16 bytes of a UUID, to store as bytea. With `swap`, those of version 1 sort by time. The text can have
 /// the forms that MySQL reads: 32 digits, four dashes or none, braces around dashes.
 #[pg_extern(sql = false)]
 fn uuid_to_bin(id: Text<'_>, swap: bool) -> Vec<u8> {

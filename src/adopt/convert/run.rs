@@ -134,7 +134,7 @@ pub enum LockOrder {
 
 /// Locks the table, all below, and its sequence, after a vacuum of them has ended. No session gets a deadlock from it: one
 /// that has one of them and waits for the other has waited for less than the time after which the server looks for
-/// deadlocks. Where programs of both orders are always at work, it may not get the locks at all: one kind or the other
+/// deadlocks. Where programs of both orders are always at work, it might not get the locks at all: one kind or the other
 /// always holds what it waits for.
 pub fn take_locks(
     table: &TargetTable,

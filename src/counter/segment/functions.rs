@@ -126,7 +126,7 @@ pub fn create_exactly(quoted: &str, step: i64, start: i64) -> Regclass {
     )
 }
 
-/// What another server calls to take its next segment: up to `count` values, from the page. `taken` is the end of the
+/// Takes the next segment of another server, which calls it: up to `count` values, from the page. `taken` is the end of the
 /// values that it took before; none at first. A sequence that stands before that is refused, as it was set back.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]

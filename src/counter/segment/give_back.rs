@@ -5,7 +5,7 @@
 //! tells what was drawn, and nobody draws any more. Only then the page is written. A crash before that is on disk leaves the
 //! page as it was, above all that was drawn. The next refill writes after it in the log, and is flushed before a draw.
 //!
-//! Only at a shutdown, because values that are taken ahead are those that a standby may lag behind.
+//! Only at a shutdown, because values that are taken ahead are those that a standby can lag behind.
 //!
 //! The worker is connected to no database, as it serves all of them. It finds pages by their files, and takes a page for
 //! that of a segment only if it was changed last where the segment has noted. It writes when no process draws any more,
@@ -37,7 +37,7 @@ pub fn keep() {
     slots::keeper().start_if_possible(&KIND);
 }
 
-/// Entry point of the worker.
+/// Runs the worker: its entry point.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_give_back(_argument: pg_sys::Datum) {

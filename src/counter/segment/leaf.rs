@@ -35,7 +35,7 @@ fn leaf_alloc_insert(call: pg_sys::FunctionCallInfo) -> Internal {
 /// The longest description, in bytes: the view leaves out longer comments.
 const LONGEST: usize = 9_000;
 
-/// Makes the segment of a row. Tags need not be names: `leaf-segment-test` is one in Leaf's own examples.
+/// Makes the segment of a row. Tags do not need to be names: `leaf-segment-test` is one in Leaf's own examples.
 fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, AllocatedByRust>> {
     let row = trigger.new()?;
     let number = |column: &str| row.get_by_name::<i64>(column).ok().flatten();

@@ -1,6 +1,6 @@
 //! Taking values from a sequence's page, for its segments or past them, and setting it.
 //!
-//! Values are taken under the page's lock, as `nextval` takes them. So both may be used on one sequence.
+//! Values are taken under the page's lock, as `nextval` takes them. So both can be used on one sequence.
 //! The next segment is put into shared memory under the same lock: one at a time, and an error releases the
 //! lock.
 
@@ -40,7 +40,7 @@ pub fn prefetch(sequence: pg_sys::Oid) {
     }
 }
 
-/// Returns how many values a segment has, and how many it may have at most. A sequence of few values must not lose many
+/// Returns how many values a segment has, and how many it can have at most. A sequence of few values must not lose many
 /// of them at a crash: a step does not grow where an integer has all of them.
 fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
     const FEW: u64 = 1 << 32;

@@ -17,7 +17,7 @@ pub struct SegmentRow {
     pub used: Micros,
 }
 
-/// Whether there is such a sequence, and the role may see its values.
+/// Returns whether there is such a sequence, and the role may see its values.
 pub fn may_see(sequence: pg_sys::Oid) -> bool {
     relation::is_sequence(sequence)
         && (privilege::any(sequence, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE)
@@ -25,7 +25,7 @@ pub fn may_see(sequence: pg_sys::Oid) -> bool {
 }
 
 /// Returns the sequences of this database that were drawn from since the server started, and those of which `ends` has the
-/// last value that was taken from another server, as far as the role may see them.
+/// last value that was taken from another server; only those that the role may see.
 pub fn list(ends: BTreeMap<u32, i64>) -> Vec<SegmentRow> {
     let row = |sequence: u32, used, look| SegmentRow {
         sequence: sequence.into(),

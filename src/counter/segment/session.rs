@@ -1,7 +1,7 @@
 //! The sequences that this session draws from: where their segments are, and the role that may draw.
 //!
 //! `setval` sends no invalidation. So the first draw of each statement of the client reads the page, and drops the
-//! segments if a session has set the sequence to another value; a running statement may still draw from them.
+//! segments if a session has set the sequence to another value; a running statement can still draw from them.
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::last_used::LastUsed;
@@ -75,7 +75,7 @@ pub fn init() {
     invalidation::on_role(|| forget(pg_sys::InvalidOid));
 }
 
-/// Callback: the client's next statement begins.
+/// Notes, as a callback, that the client's next statement begins.
 fn begin_statement() {
     STATEMENT.set(STATEMENT.get() + 1);
     SEQUENCES.forget_recent();
@@ -86,12 +86,12 @@ pub fn last_of(sequence: pg_sys::Oid) -> Option<i64> {
     SEQUENCES.get(sequence.to_u32())?.last.get()
 }
 
-/// Callback: DISCARD forgets the last values.
+/// Forgets the last values, as a callback of DISCARD.
 fn forget_last() {
     SEQUENCES.each(|known| known.last.set(None));
 }
 
-/// Callback: a relation or privileges on it have changed; an invalid oid stands for all relations.
+/// Forgets a relation, as a callback, when it or privileges on it have changed; an invalid oid stands for all.
 pub fn forget(relation: pg_sys::Oid) {
     INVALIDATIONS.set(INVALIDATIONS.get() + 1);
     let forget = |known: &DrawnSequence| {
@@ -113,7 +113,7 @@ pub fn find_segments(sequence: pg_sys::Oid) -> Segments {
     let forgotten = INVALIDATIONS.get();
     let open = open(sequence);
     let segments = attach(sequence, &open);
-    // An invalidation since the privilege was checked may be about the privilege.
+    // An invalidation since the privilege was checked can be about the privilege.
     if INVALIDATIONS.get() == forgotten {
         // `attach` has made this the recent sequence.
         SEQUENCES.recent().user.set(privilege::user());
@@ -175,7 +175,7 @@ pub fn open_with(oid: pg_sys::Oid, lock: Lock, privileges: u32) -> Sequence {
     let Some(sequence) = Sequence::open(oid, lock) else {
         sql::missing(oid)
     };
-    // They may have been revoked while this session waited for the lock.
+    // They can have been revoked while this session waited for the lock.
     demand(&sequence.name());
     sequence
 }

@@ -38,7 +38,7 @@ pub(super) fn memory() -> &'static Memory<SegmentsHead, SegmentsSlot> {
 
 /// The head of the segment.
 ///
-/// - `drawers`: how many processes may draw.
+/// - `drawers`: how many processes can draw.
 /// - `keeper`: the requests of the server's [`crate::counter::segment::give_back`].
 #[repr(C)]
 pub(super) struct SegmentsHead {
@@ -52,12 +52,12 @@ pub fn keeper() -> &'static Mailbox {
     &memory().head.keeper
 }
 
-/// Returns how many processes may draw.
+/// Returns how many processes can draw.
 pub fn drawers() -> u32 {
     memory().head.drawers.load(Ordering::Acquire)
 }
 
-/// Counts this process among those that may draw, until it ends.
+/// Counts this process among those that can draw, until it ends.
 fn count_drawer() {
     static COUNTED: Local<bool> = Local::new(false);
     if !COUNTED.replace(true) {
@@ -111,7 +111,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Whether the slot still has this owner.
+    /// Returns whether the slot still has this owner.
     pub fn is_current(&self) -> bool {
         self.slot.owner.load(Ordering::Acquire) == self.owner
     }
@@ -137,7 +137,7 @@ impl Segments {
         memory().locked(|| self.slot.segment.fill(self.owner, values, position, now))
     }
 
-    /// As [`Segments::fill`], for values from another server. **For the one worker of the database.**
+    /// Does the same as [`Segments::fill`], for values from another server. **For the one worker of the database.**
     /// Returns whether it was added.
     pub fn supply(&self, values: Values, position: Position, now: Micros) -> bool {
         memory().locked(|| {
@@ -158,7 +158,7 @@ impl SegmentsSlot {
     /// Drops the segments, and sets another owner. Returns what was not drawn. The caller holds the lock.
     pub(super) fn renew(&self) -> Option<Unissued> {
         let owner = memory().head.owners.next();
-        // Counted before they are gone: what a session computes meanwhile is too low, never too high. Some may still be drawn.
+        // Counted before they are gone: what a session computes meanwhile is too low, never too high. Some can still be drawn.
         let before = self.segment.left();
         statistics::add(Count::ValuesDropped, before);
         let (unissued, left) = self.segment.reassign(owner);
@@ -202,7 +202,7 @@ impl SegmentsSlot {
         self.percent.load(Ordering::Relaxed)
     }
 
-    /// Whether a segment from another server is wanted.
+    /// Returns whether a segment from another server is wanted.
     pub fn is_ordered(&self) -> bool {
         self.ordered.load(Ordering::Acquire) == 1 && self.segment.lacks_next()
     }
@@ -258,7 +258,7 @@ impl SegmentsSlot {
         self.ordered.store(2, Ordering::Release);
     }
 
-    /// Whether the ordered segment is there.
+    /// Returns whether the ordered segment is there.
     pub fn is_supplied(&self) -> bool {
         self.ordered.load(Ordering::Acquire) == 0 || !self.segment.lacks_next()
     }
@@ -316,7 +316,7 @@ pub fn slot_for(key: SlotKey) -> Option<Segments> {
         let slot = match slot_table::find(set, key) {
             Some(slot) => slot,
             None => {
-                // The slot of the sequence's earlier file stays, as a rollback may bring that file back.
+                // The slot of the sequence's earlier file stays, as a rollback can bring that file back.
                 let slot = slot_table::vacate(set, extension::database())?;
                 let evicts = slot.tag.database() != 0;
                 statistics::add(Count::SegmentEvictions, evicts.into());

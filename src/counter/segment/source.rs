@@ -48,7 +48,7 @@ struct Supplier {
 /// The clauses of a sequence that is only a name. Both of its values are drawn when it is created: so `nextval` fails.
 pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
-/// Whether a sequence may be such a name. Hardly any other sequence has these bounds, so hardly any is looked up.
+/// Returns whether a sequence can be such a name. Hardly any other sequence has these bounds, so hardly any is looked up.
 pub fn may_be_name(rules: &Rules) -> bool {
     (rules.min, rules.max) == (1, 2)
 }
@@ -133,7 +133,7 @@ pub fn end_of(row: SequenceRow) -> Option<i64> {
     (row.log_count != 0).then_some(row.log_count ^ i64::MIN)
 }
 
-/// Returns these ends by the oids of the sequences that the role may see, without those that a session alters just now.
+/// Returns these ends by the oids of the sequences that the role may see, without those that a session is altering.
 pub fn ends(may_see: impl Fn(pg_sys::Oid) -> bool) -> BTreeMap<u32, i64> {
     let select = "SELECT c.oid
          FROM pg_sequence AS q
@@ -290,19 +290,19 @@ pub fn requests() -> &'static Mailbox {
     &supplier.requests
 }
 
-/// Whether this database has a worker, or one was started just now.
+/// Returns whether this database has a worker, or one was started and is not there yet.
 pub fn is_served() -> bool {
     let supplier = find_supplier(extension::database());
     supplier.is_some_and(|supplier| supplier.requests.is_served_or_started())
 }
 
-/// Returns how many databases may have a worker at a time. The other background workers of the server are left free, as
+/// Returns how many databases can have a worker at a time. The other background workers of the server are left free, as
 /// one role's databases could take all of them.
 fn most_workers() -> usize {
     (max_worker_processes() / 2).saturating_sub(1).max(1)
 }
 
-/// Whether this database has a worker, or may start one.
+/// Returns whether this database has a worker, or can start one.
 fn has_room_for_worker() -> bool {
     let own = requests();
     let others = SUPPLIERS.memory().slots.iter();

@@ -17,7 +17,7 @@ use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
 
-/// Entry point of the worker, by the name in [`crate::counter::segment::source`].
+/// Runs the worker: its entry point, by the name in [`crate::counter::segment::source`].
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_supply(argument: pg_sys::Datum) {
@@ -77,7 +77,7 @@ impl SupplyWorker {
                 failures.insert(oid, why);
             }
         }
-        // Without orders the note stays, as a session that was answered just now may still read it.
+        // Without orders the note stays, as a session that was answered can still read it.
         if !orders.is_empty() {
             let line = |(oid, why): (&u32, &String)| format!("{oid} {}", why.replace('\n', " "));
             let note: Vec<String> = failures.iter().map(line).collect();

@@ -28,7 +28,7 @@ fn own_slots() -> impl Iterator<Item = &'static SegmentsSlot> {
     made_slots().filter(move |slot| slot.tag.database() == database && slot.tag.is_of(incarnation))
 }
 
-/// A sequence of this database, as far as segments of it are in memory.
+/// The segments of a sequence of this database that are in memory.
 pub struct Drawn {
     pub sequence: pg_sys::Oid,
     pub owner: pg_sys::Oid,
@@ -67,12 +67,12 @@ pub fn drawn(at_least: u8) -> Vec<Drawn> {
     all
 }
 
-/// Whether this database wants a segment of another server, and has no worker to request it.
+/// Returns whether this database wants a segment of another server, and has no worker to request it.
 pub fn lacks_supplier() -> bool {
     own_slots().any(SegmentsSlot::is_ordered) && !source::is_served()
 }
 
-/// Whether values were taken that only a worker gives back at a shutdown, and there is none.
+/// Returns whether values were taken that only a worker gives back at a shutdown, and there is none.
 pub fn lacks_keeper() -> bool {
     left() > 0 && slots::drawers() > 0 && !slots::keeper().is_served_or_started()
 }

@@ -131,7 +131,7 @@ pub fn init() {
     invalidation::on_role(|| forget(pg_sys::InvalidOid));
 }
 
-/// Callback: a relation or privileges on it have changed; an invalid oid stands for all relations.
+/// Forgets a relation, as a callback, when it or privileges on it have changed; an invalid oid stands for all.
 fn forget(relation: pg_sys::Oid) {
     FAMILIES.each(|known| {
         if relation == pg_sys::InvalidOid || known.family == relation {

@@ -20,7 +20,7 @@ pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
     let sections = relation::owned_sequences(family);
     let column = |number| relation::column(family, number);
     let further = column(sections.len() + 1);
-    // Over other sections users would be spread anew, and get their numbers again.
+    // Over other sections users would be spread differently, and get their numbers again.
     let is_whole = is_made_with(family, sections.len())
         && (0..sections.len()).all(|section| column(section + 1) == Some(section_name(section)))
         && further.is_none_or(|name| name.starts_with("........pg.dropped."));
@@ -30,7 +30,7 @@ pub fn look_up(family: pg_sys::Oid) -> (String, Vec<pg_sys::Oid>) {
     (name, sections)
 }
 
-/// Whether a table was created as a family of that many sections.
+/// Returns whether a table was created as a family of that many sections.
 fn is_made_with(table: pg_sys::Oid, sections: usize) -> bool {
     relation::has_constraint(table, &charset::c_string(&constraint_name(sections)))
 }
@@ -66,12 +66,12 @@ fn refuse(table: pg_sys::Oid, name: &str, sections: usize) -> ! {
 /// The most sections of a family, as they are columns of a table.
 pub const MOST_SECTIONS: usize = 1_000;
 
-/// The column of a section.
+/// Returns the column of a section.
 pub fn section_name(section: usize) -> String {
     format!("section_{section}")
 }
 
-/// The constraint of a family, which records how many sections it was made with.
+/// Returns the constraint of a family, which records how many sections it was made with.
 pub fn constraint_name(sections: usize) -> String {
     format!("no_rows_in_{sections}_sections")
 }

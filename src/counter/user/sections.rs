@@ -75,7 +75,7 @@ impl SectionRef {
     }
 }
 
-/// Records that an entry of a section was evicted. If the slot has gone to another section, that may skip numbers.
+/// Records that an entry of a section was evicted. If the slot has gone to another section, that can skip numbers.
 pub fn evicted(entry: Evicted) {
     // Mapped with the users.
     statistics::add(Count::UserEvictions, 1);
@@ -213,7 +213,7 @@ fn slot_for(key: SlotKey) -> SectionRef {
             None => loop {
                 let free = slot_table::vacate(set, extension::database())?;
                 let evicts = free.tag.database() != 0;
-                // A session may raise the other section by now.
+                // A session can raise the other section by now.
                 if free.reassign(key) {
                     statistics::add(Count::SectionEvictions, evicts.into());
                     break free;
@@ -258,7 +258,7 @@ pub struct SectionRow {
     pub used: Micros,
 }
 
-/// Returns the sections of this database that are in shared memory, as far as the role may see them.
+/// Returns the sections of this database that are in shared memory and that the role may see.
 pub fn list() -> Vec<SectionRow> {
     let memory = memory();
     let (database, incarnation) = (extension::database(), extension::incarnation());

@@ -82,7 +82,7 @@ pub fn mapped() -> Option<&'static UserTable<'static>> {
     TABLE.get()
 }
 
-/// Returns the users of the server, as far as this process has mapped them.
+/// Returns the users of the server that this process has mapped.
 pub fn table() -> &'static UserTable<'static> {
     TABLE.get().unwrap_or_else(|| {
         // An eviction is counted under a lock.
@@ -123,13 +123,13 @@ pub fn used() -> (u64, u64) {
     UserTable::<'_, 511>::new(&TableHead::default(), buckets).used()
 }
 
-/// Whether the table may grow: there was memory when it last tried to, or that was a minute ago.
+/// Returns whether the table can grow: there was memory when it last tried to, or that was a minute ago.
 pub fn may_grow() -> bool {
     clock::up() >= USERS.memory().head.pause.load(Ordering::Relaxed)
 }
 
 /// Doubles the buckets in use. No session waits for that: while one session does it, others use the table as it is.
-/// Returns whether the table may have grown. Without memory the table stays as it is, and the next try is a minute later.
+/// Returns whether the table can have grown. Without memory the table stays as it is, and the next try is a minute later.
 #[cold]
 pub fn grow() -> bool {
     const PAUSE: Micros = 60_000_000;

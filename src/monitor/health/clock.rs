@@ -20,7 +20,7 @@ fn describe(lane: &Lane) -> String {
     }
 }
 
-/// Whether the clock is behind what was issued: the ceilings that earlier runs of the server have left, and the lanes.
+/// Returns whether the clock is behind what was issued: the ceilings that earlier runs of the server have left, and the lanes.
 pub fn clock(lanes: &Lanes) -> Finding {
     const CHECK: &str = "clock";
     let policy = settings::policy();
@@ -67,7 +67,7 @@ pub fn clock(lanes: &Lanes) -> Finding {
     )
 }
 
-/// Whether the page of this database's ceiling is below what was written to it.
+/// Returns whether the page of this database's ceiling is below what was written to it.
 pub fn ceiling() -> Finding {
     const CHECK: &str = "ceiling";
     if recovery::is_in_progress() {
@@ -107,7 +107,7 @@ pub fn ceiling() -> Finding {
     )
 }
 
-/// Whether lanes run so far ahead of the clock that calls will soon wait.
+/// Returns whether lanes run so far ahead of the clock that calls will soon wait.
 pub fn capacity(lanes: &Lanes) -> Finding {
     const CHECK: &str = "capacity";
     let policy = settings::policy();

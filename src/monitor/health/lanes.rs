@@ -62,7 +62,7 @@ impl Lanes {
         Self { furthest, uses }
     }
 
-    /// Whether ids of a default have a lane of their own, or those of a default without a shard may have.
+    /// Returns whether ids of a default have a lane of their own, or those of a default without a shard can have.
     fn has_own(&self, default: &Default) -> bool {
         let shard = default.shard.or_else(|| match node_setting() {
             Node::Fixed(node) => Some(node.into()),
@@ -77,7 +77,7 @@ impl Lanes {
     }
 }
 
-/// Whether the table of lanes is nearly full. Ids of further nodes share one lane of their layout then: that is critical where
+/// Returns whether the table of lanes is nearly full. Ids of further nodes share one lane of their layout then: that is critical where
 /// a default generates them.
 pub fn slots(all: &Lanes, defaults: &[Default]) -> Finding {
     let (used, most) = lanes::used();
@@ -130,7 +130,7 @@ const DAY: Micros = 86_400_000_000;
 const SOON: Micros = 365 * DAY;
 const VERY_SOON: Micros = 30 * DAY;
 
-/// Whether layouts end soon: those of defaults, and those from which ids were generated, which any role can do.
+/// Returns whether layouts end soon: those of defaults, and those from which ids were generated, which any role can do.
 pub fn layouts(lanes: &Lanes, defaults: &[Default]) -> Finding {
     const CHECK: &str = "layouts";
     let mut own: Vec<(Micros, &Default)> = defaults

@@ -19,7 +19,7 @@ pub enum Full {
     Evicts,
 }
 
-/// Whether the tables in shared memory are nearly full, but for that of lanes: see [`super::lanes`].
+/// Returns whether the tables in shared memory are nearly full, but for that of lanes: see [`super::lanes`].
 pub fn tables() -> [Finding; 5] {
     let wide = |(used, most): (usize, usize)| (used as u64, most as u64);
     [
@@ -74,7 +74,7 @@ pub fn table(
     finding.with(status, hint)
 }
 
-/// Whether there was too little shared memory.
+/// Returns whether there was too little shared memory.
 pub fn memory() -> Finding {
     let segments: Vec<Usage> = usage().collect();
     let names = |lacks: fn(&Usage) -> bool| {
@@ -109,7 +109,7 @@ pub fn memory() -> Finding {
     finding
 }
 
-/// Whether settings wait for a restart of the server.
+/// Returns whether settings wait for a restart of the server.
 pub fn settings() -> Finding {
     let waiting = [
         waits_for_restart::<snowflake::MaxLanes>(),

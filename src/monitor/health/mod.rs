@@ -1,7 +1,7 @@
 //! Checks of the server: what is wrong, or about to be, and what to do about it.
 //!
 //! They run in any session, during recovery, and while the registry is away. They read memory that is there and pages
-//! that no session has locked: they make no memory, wait for no lock that another session may hold for long, and do
+//! that no session has locked: they make no memory, wait for no lock that another session can hold for long, and do
 //! not talk to the registry.
 
 mod clock;

@@ -13,7 +13,7 @@ use mint_core::clock::duration_text;
 
 const NO_REGISTRY: &str = "No registry is set.";
 
-/// Whether the leases that this server holds are renewed in time.
+/// Returns whether the leases that this server holds are renewed in time.
 pub fn lease() -> Finding {
     const CHECK: &str = "lease";
     const HINT: &str = "Check mint.leases, the server log, and the registry.";
@@ -51,7 +51,7 @@ pub fn lease() -> Finding {
     finding.with(status, HINT)
 }
 
-/// Whether the last request to the registry was answered. Asks the worker's note, not the registry.
+/// Returns whether the last request to the registry was answered. Asks the worker's note, not the registry.
 pub fn registry() -> Finding {
     const CHECK: &str = "registry";
     if !grantor::is_there() {
@@ -72,7 +72,7 @@ pub fn registry() -> Finding {
     finding.with(status, remedy(&trouble))
 }
 
-/// Whether this database is a registry in quarantine, or the registry of this server says that it is.
+/// Returns whether this database is a registry in quarantine, or the registry of this server says that it is.
 pub fn quarantine(granting: &Quarantine) -> Finding {
     const CHECK: &str = "quarantine";
     let (detail, left, status) = match granting {
@@ -108,7 +108,7 @@ pub fn quarantine(granting: &Quarantine) -> Finding {
     )
 }
 
-/// Whether copies of servers have requested the nodes that are assigned to these at the registry of this database.
+/// Returns whether copies of servers have requested the nodes that are assigned to these at the registry of this database.
 pub fn copies(granting: &Quarantine) -> Finding {
     const CHECK: &str = "copies";
     match granting {
@@ -133,7 +133,7 @@ fn cost_of_restart() -> &'static str {
     }
 }
 
-/// Whether the tables of a registry are replicated to other servers, which would change them there by hand.
+/// Returns whether the tables of a registry are replicated to other servers, which would change them there by hand.
 pub fn publication(facts: Option<&Facts>) -> Finding {
     const CHECK: &str = "publication";
     let Some(facts) = facts else {

@@ -23,7 +23,7 @@ fn status(drawn: &Drawn) -> Status {
     }
 }
 
-/// Whether sequences of this database are near their ends, of those that are drawn from in segments. It names one of each
+/// Returns whether sequences of this database are near their ends, of those that are drawn from in segments. It names one of each
 /// owner, so that no owner hides the sequences of another.
 pub fn sequences() -> Finding {
     const CHECK: &str = "sequences";

@@ -69,7 +69,7 @@ impl Facts {
     }
 }
 
-/// Whether a fixed node is used beside other servers that may have the same one.
+/// Returns whether a fixed node is used beside other servers that may have the same one.
 pub fn node(facts: Option<&Facts>) -> Finding {
     const CHECK: &str = "node";
     let node = match node_setting() {
@@ -108,7 +108,7 @@ pub fn node(facts: Option<&Facts>) -> Finding {
     )
 }
 
-/// Whether background workers are missing.
+/// Returns whether background workers are missing.
 pub fn workers() -> Finding {
     let missing = [
         (
@@ -146,7 +146,7 @@ pub fn workers() -> Finding {
     )
 }
 
-/// Whether the library, the extension and the shared memory are of one version.
+/// Returns whether the library, the extension and the shared memory are of one version.
 pub fn versions(facts: Option<&Facts>) -> Finding {
     const CHECK: &str = "versions";
     const LIBRARY: &str = env!("CARGO_PKG_VERSION");

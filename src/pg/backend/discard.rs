@@ -24,7 +24,7 @@ pub fn init() {
     }
 }
 
-/// Errors of the statement jump over this function, as over the server's own. So it is not guarded, owns nothing that
+/// Runs a statement. Its errors jump over this function, as over the server's own. So it is not guarded, owns nothing that
 /// needs to be dropped, and cannot panic.
 #[allow(clippy::too_many_arguments, reason = "the hook's signature")]
 unsafe extern "C-unwind" fn on_utility(
@@ -38,7 +38,7 @@ unsafe extern "C-unwind" fn on_utility(
     completion: *mut pg_sys::QueryCompletion,
 ) {
     statement::detect_begin();
-    // SAFETY: the arguments are passed on unchanged. The statement is read before it runs, which may free it; a node's
+    // SAFETY: the arguments are passed on unchanged. The statement is read before it runs, which can free it; a node's
     // tag says what it is.
     unsafe {
         let node = (*statement).utilityStmt;

@@ -48,7 +48,7 @@ unsafe fn set(name: &CStr, value: &CStr, action: pg_sys::GucAction::Type) {
     }
 }
 
-/// Returns how long a call may wait before it fails.
+/// Returns how long a call can wait before it fails.
 #[inline]
 pub fn max_wait() -> Micros {
     Micros::from(value(&MAX_WAIT)) * 1_000
@@ -112,7 +112,7 @@ unsafe fn parse<T: ParsedGuc>(text: *const c_char) -> Result<T, String> {
     T::parse(&unsafe { charset::decode_c(text) })
 }
 
-/// Check hook: returns whether the text is valid, and sets the DETAIL of the server's error if not.
+/// Returns, as a check hook, whether the text is valid, and sets the DETAIL of the server's error if not.
 #[pg_guard]
 unsafe extern "C-unwind" fn check<T: ParsedGuc>(
     text: *mut *mut c_char,
@@ -129,7 +129,7 @@ unsafe extern "C-unwind" fn check<T: ParsedGuc>(
     result.is_ok()
 }
 
-/// Assign hook: the text was checked.
+/// Assigns a text that was checked.
 #[pg_guard]
 unsafe extern "C-unwind" fn assign<T: ParsedGuc>(text: *const c_char, _extra: *mut c_void) {
     // SAFETY: the server passes a string or null.

@@ -17,7 +17,7 @@ pub fn try_lock_until_commit(relation: pg_sys::Oid, number: u32) -> bool {
     acquire(relation, number, true) != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
 }
 
-/// As [`try_lock_until_commit`]; waits for a transaction that has it.
+/// Does the same as [`try_lock_until_commit`]; waits for a transaction that has it.
 pub fn lock_until_commit(relation: pg_sys::Oid, number: u32, event: &WaitEvent) {
     event.cover(|| acquire(relation, number, false));
 }
@@ -44,7 +44,7 @@ pub fn lock_tables(table: pg_sys::Oid, millis: i32) {
     lock_tree(table, pg_sys::AccessExclusiveLock, millis);
 }
 
-/// Locks a table and all below it against vacuum, and waits for one that runs, as [`lock_tables`] does, but for long enough
+/// Locks a table and all below it against vacuum, and waits for one that runs, as [`lock_tables`] does, but for a time
 /// that autovacuum gives way, which it does after `deadlock_timeout`. Sessions that read and write the table wait neither for
 /// this lock nor for who waits for it.
 pub fn lock_out_vacuum(table: pg_sys::Oid, millis: i32) {
@@ -76,7 +76,7 @@ pub fn lock_against_changes(relation: pg_sys::Oid) {
     });
 }
 
-/// As [`lock_tables`], for one sequence.
+/// Does the same as [`lock_tables`], for one sequence.
 pub fn lock_sequence(sequence: pg_sys::Oid, millis: i32) {
     within(millis, || {
         // SAFETY: takes a lock for the transaction, or raises an error.

@@ -5,7 +5,7 @@ use crate::pg::error;
 use crate::pg::ports::PostmasterIsAliveInternal;
 use pgrx::pg_sys;
 
-/// Whether the postmaster of this process has ended. A system call.
+/// Returns whether the postmaster of this process has ended. A system call.
 pub fn is_orphan() -> bool {
     // SAFETY: reads a variable that is set when the process starts, and the pipe that the postmaster holds open.
     unsafe { pg_sys::IsUnderPostmaster && !PostmasterIsAliveInternal() }

@@ -35,7 +35,7 @@ fn raise(refusal: &Refusal) -> ! {
         .raise()
 }
 
-/// Whether the server is in recovery now.
+/// Returns whether the server is in recovery now.
 pub fn is_in_progress() -> bool {
     // SAFETY: a call without preconditions.
     unsafe { pg_sys::RecoveryInProgress() }

@@ -36,7 +36,7 @@ pub fn detect_begin() {
     }
 }
 
-/// Errors of the query jump over this function, as over the server's own. So it is not guarded, owns nothing that
+/// Starts a query. Its errors jump over this function, as over the server's own. So it is not guarded, owns nothing that
 /// needs to be dropped, and cannot panic.
 unsafe extern "C-unwind" fn on_start(query: *mut pg_sys::QueryDesc, flags: c_int) {
     detect_begin();

@@ -33,7 +33,7 @@ impl WaitEvent {
         pg_sys::PG_WAIT_EXTENSION
     }
 
-    /// A server has room for 128 names. Beyond those a wait has no name, and is no error.
+    /// Returns the number by which the server shows the name. A server has room for 128 names; waits beyond those have none.
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     fn ask(&self) -> u32 {
         // SAFETY: looks the name up in shared memory, or adds it, under a lock of the server.

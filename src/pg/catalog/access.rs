@@ -125,7 +125,7 @@ pub fn own(relation: pg_sys::Oid) -> Result<Owned, pg_sys::Oid> {
     }
 }
 
-/// As [`own`]. Raises the server's own error if the caller has not.
+/// Does the same as [`own`]. Raises the server's own error if the caller has not.
 pub fn owned(relation: pg_sys::Oid) -> Owned {
     own(relation).unwrap_or_else(|_| {
         let name = charset::c_string(&relation::name(relation).unwrap_or_default());
@@ -152,12 +152,12 @@ pub fn drop_table(table: pg_sys::Oid) {
 }
 
 impl Owned {
-    /// Whether the owner can name the relation: has USAGE on its schema.
+    /// Returns whether the owner can name the relation: has USAGE on its schema.
     pub fn can_be_named(&self) -> bool {
         self.owner_has(pg_sys::ACL_USAGE)
     }
 
-    /// Whether the owner can create relations and functions beside it.
+    /// Returns whether the owner can create relations and functions beside it.
     pub fn can_create(&self) -> bool {
         self.owner_has(pg_sys::ACL_CREATE)
     }

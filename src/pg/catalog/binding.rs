@@ -10,7 +10,7 @@ use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_guard, pg_sys};
 use std::ptr;
 
-/// The objects that statements may use besides the server's own, by oid.
+/// The objects that statements can use besides the server's own, by oid.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bound<'a> {
     /// Tables.
@@ -39,12 +39,12 @@ impl Drop for Restore {
     }
 }
 
-/// Runs `work`, in whose statements names may mean these objects and no others.
+/// Runs `work`, in whose statements names can mean these objects and no others.
 pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
     restricted(bound, false, work)
 }
 
-/// As [`restrict_to`], for the first statement of `work`: functions of a table's owner that run in it may use others.
+/// Does the same as [`restrict_to`], for the first statement of `work`: functions of a table's owner that run in it may use others.
 pub fn restrict_first_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
     restricted(bound, true, work)
 }
@@ -58,13 +58,13 @@ fn restricted<T>(bound: Bound<'_>, is_first: bool, work: impl FnOnce() -> T) -> 
             pg_sys::post_parse_analyze_hook = Some(on_statement);
         }
     }
-    // SAFETY: the slices outlive `work`; the guard removes them when it ends.
+    // SAFETY: the arrays outlive `work`; the guard removes them when it ends.
     let bound = unsafe { std::mem::transmute::<Bound<'_>, Bound<'static>>(bound) };
     let _restore = Restore(NOW.replace(Some((bound, is_first))));
     work()
 }
 
-/// Called with each statement after its names are resolved, and before its views are expanded.
+/// Checks each statement after its names are resolved, and before its views are expanded.
 #[pg_guard]
 unsafe extern "C-unwind" fn on_statement(
     state: *mut pg_sys::ParseState,

@@ -118,7 +118,7 @@ pub fn has_replaced(name: &CStr, now: (pg_sys::Oid, pg_sys::Oid)) -> bool {
     }
 }
 
-/// Whether this is or was the extension's schema: it has its name, or this transaction has dropped it.
+/// Returns whether this is or was the extension's schema: it has its name, or this transaction has dropped it.
 fn may_be_own(schema: pg_sys::Oid) -> bool {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
     unsafe {

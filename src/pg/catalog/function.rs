@@ -12,7 +12,7 @@ pub const UUID_EXTRACT_VERSION: pg_sys::Oid = pg_sys::InvalidOid;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 pub const UUID_EXTRACT_VERSION: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::F_UUID_EXTRACT_VERSION);
 
-/// Who may call a function.
+/// The roles that may call a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Executable {
     ByAll,
@@ -97,7 +97,7 @@ pub fn owner(function: pg_sys::Oid) -> Option<pg_sys::Oid> {
     }
 }
 
-/// Returns who may call a function; nobody if it is gone.
+/// Returns the roles that may call a function; none if it is gone.
 pub fn executable(function: pg_sys::Oid) -> Executable {
     // SAFETY: a lookup in the catalogs, inside a transaction.
     let exists = unsafe {

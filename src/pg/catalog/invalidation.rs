@@ -11,12 +11,12 @@ static ON_ROLE: Callbacks<fn()> = Callbacks::new();
 /// The number of changes of foreign servers and user mappings.
 static FOREIGN_SERVERS: Local<u64> = Local::new(0);
 
-/// Calls `callback` with each relation that has changed, or with no oid when any may have, from [`begin`] on.
+/// Calls `callback` with each relation that has changed, or with no oid when any can have changed, from [`begin`] on.
 pub fn on_relation(callback: fn(pg_sys::Oid)) {
     ON_RELATION.add(callback);
 }
 
-/// Calls `callback` when privileges may have changed, from [`begin`] on.
+/// Calls `callback` when privileges can have changed, from [`begin`] on.
 pub fn on_role(callback: fn()) {
     ON_ROLE.add(callback);
 }

@@ -43,24 +43,24 @@ pub fn any(relation: pg_sys::Oid, any_of: u32) -> bool {
     check(relation, any_of) == pg_sys::AclResult::ACLCHECK_OK
 }
 
-/// Whether the user has the privileges of a role.
+/// Returns whether the user has the privileges of a role.
 pub fn is_member(role: pg_sys::Oid) -> bool {
     // SAFETY: lookups in the catalogs, inside a transaction, as every call of a function is.
     unsafe { pg_sys::has_privs_of_role(user(), role) }
 }
 
-/// Whether the user is a superuser.
+/// Returns whether the user is a superuser.
 pub fn is_superuser() -> bool {
     is_superuser_role(user())
 }
 
-/// Whether a role is a superuser.
+/// Returns whether a role is a superuser.
 pub fn is_superuser_role(role: pg_sys::Oid) -> bool {
     // SAFETY: a lookup in the catalogs, inside a transaction, as every call of a function is.
     unsafe { pg_sys::superuser_arg(role) }
 }
 
-/// Whether a role has a privilege on a schema.
+/// Returns whether a role has a privilege on a schema.
 pub fn has_on_schema(role: pg_sys::Oid, schema: pg_sys::Oid, privilege: u32) -> bool {
     let privilege = privilege as pg_sys::AclMode;
     // SAFETY: lookups in the catalogs, inside a transaction.
@@ -74,7 +74,7 @@ pub fn has_on_schema(role: pg_sys::Oid, schema: pg_sys::Oid, privilege: u32) -> 
     answer == pg_sys::AclResult::ACLCHECK_OK
 }
 
-/// Whether the user may read a column of a relation, by a privilege on either.
+/// Returns whether the user may read a column of a relation, by a privilege on either.
 pub fn may_read(relation: pg_sys::Oid, column: i16) -> bool {
     let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
     // SAFETY: lookups in the catalogs, inside a transaction.
@@ -83,7 +83,7 @@ pub fn may_read(relation: pg_sys::Oid, column: i16) -> bool {
             == pg_sys::AclResult::ACLCHECK_OK
 }
 
-/// Whether row security can hide rows of a relation from the user.
+/// Returns whether row security can hide rows of a relation from the user.
 pub fn hides_rows(relation: pg_sys::Oid) -> bool {
     // SAFETY: lookups in the catalogs, inside a transaction, for the current user.
     let state = unsafe { pg_sys::check_enable_rls(relation, pg_sys::InvalidOid, true) };
@@ -141,12 +141,12 @@ pub(in crate::pg) fn restricted<T>(work: impl FnOnce() -> T) -> T {
     restricted_as(user(), 0, work)
 }
 
-/// As [`guarded`], with the privileges of a role.
+/// Does the same as [`guarded`], with the privileges of a role.
 pub(in crate::pg) fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     guarded_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
 }
 
-/// As [`as_role`], in the search path of before: for work that looks up no name.
+/// Does the same as [`as_role`], in the search path of before: for work that looks up no name.
 pub(in crate::pg) fn as_role_without_names<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     restricted_as(role, pg_sys::SECURITY_LOCAL_USERID_CHANGE, work)
 }

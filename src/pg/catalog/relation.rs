@@ -7,7 +7,7 @@ use crate::pg::ports::get_relation_constraint_oid;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// The name of a relation, without its schema; none when it is gone.
+/// Returns the name of a relation, without its schema; none when it is gone.
 pub fn name(relation: pg_sys::Oid) -> Option<String> {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
     unsafe {
@@ -16,7 +16,7 @@ pub fn name(relation: pg_sys::Oid) -> Option<String> {
     }
 }
 
-/// The oid of a schema and of its owner, if there is one of that name.
+/// Returns the oid of a schema and of its owner, if there is one of that name.
 pub fn schema_and_owner(name: &str) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
     let name = charset::c_string(name);
     // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
@@ -33,7 +33,7 @@ pub fn schema_and_owner(name: &str) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
     }
 }
 
-/// The oid of a relation of a schema.
+/// Returns the oid of a relation of a schema.
 pub fn find(schema: pg_sys::Oid, name: &CStr) -> Option<pg_sys::Oid> {
     // SAFETY: a lookup in the catalogs, inside a transaction.
     let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) };
@@ -51,7 +51,7 @@ pub enum Defect {
     RowSecurity,
 }
 
-/// The owner of a relation, if it is a permanent, ordinary table without triggers, rules and row security; none if it
+/// Returns the owner of a relation, if it is a permanent, ordinary table without triggers, rules and row security; none if it
 /// was dropped.
 ///
 /// # Errors
@@ -71,13 +71,13 @@ pub fn owner_of_plain_table(relation: pg_sys::Oid) -> Result<Option<pg_sys::Oid>
         return Err(Defect::RowSecurity);
     }
     if class.relhastriggers || class.relhasrules {
-        // Both may be left of a trigger or a rule that was dropped.
+        // Both can be left of a trigger or a rule that was dropped.
         return triggers_or_rules(relation).map_or(Ok(Some(class.relowner)), Err);
     }
     Ok(Some(class.relowner))
 }
 
-/// The owner of a view; none if the relation is something else.
+/// Returns the owner of a view; none if the relation is something else.
 pub fn owner_of_view(relation: pg_sys::Oid) -> Option<pg_sys::Oid> {
     class_of(relation)
         .filter(|class| class.relkind.cast_unsigned() == pg_sys::RELKIND_VIEW)
@@ -140,7 +140,7 @@ pub fn column_number(table: pg_sys::Oid, name: &str) -> Option<i16> {
     (number > 0).then_some(number)
 }
 
-/// Whether a table is another one, or a partition of it at any depth.
+/// Returns whether a table is another one, or a partition of it at any depth.
 pub fn is_within(table: pg_sys::Oid, root: pg_sys::Oid) -> bool {
     // SAFETY: lookups in the catalogs, inside a transaction; the list has oids.
     table == root
@@ -162,7 +162,7 @@ pub fn name_of_type(of: pg_sys::Oid) -> String {
     unsafe { charset::decode_c(pg_sys::format_type_be(of)) }
 }
 
-/// The row of a relation in `pg_class`.
+/// Returns the row of a relation in `pg_class`.
 fn class_of(relation: pg_sys::Oid) -> Option<pg_sys::FormData_pg_class> {
     // SAFETY: a lookup in the catalogs, inside a transaction; the row is copied before it is released.
     unsafe {
@@ -177,7 +177,7 @@ fn class_of(relation: pg_sys::Oid) -> Option<pg_sys::FormData_pg_class> {
     }
 }
 
-/// Whether a relation has triggers or rules.
+/// Returns whether a relation has triggers or rules.
 #[cold]
 fn triggers_or_rules(relation: pg_sys::Oid) -> Option<Defect> {
     // SAFETY: calls without preconditions; the relation is read before it is closed.
@@ -199,20 +199,20 @@ fn triggers_or_rules(relation: pg_sys::Oid) -> Option<Defect> {
     }
 }
 
-/// Whether there is a sequence with this oid.
+/// Returns whether there is a sequence with this oid.
 pub fn is_sequence(relation: pg_sys::Oid) -> bool {
     // SAFETY: a lookup in the catalogs, inside a transaction.
     let kind = unsafe { pg_sys::get_rel_relkind(relation) };
     kind.cast_unsigned() == pg_sys::RELKIND_SEQUENCE
 }
 
-/// The sequences of a table's identity and serial columns, in the order of the columns.
+/// Returns the sequences of a table's identity and serial columns, in the order of the columns.
 pub fn owned_sequences(table: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a list of oids.
     unsafe { oids(pg_sys::getOwnedSequences(table)) }.collect()
 }
 
-/// The table of a sequence that is an identity column, and the number of that column.
+/// Returns the table of a sequence that is an identity column, and the number of that column.
 pub fn identity_of(sequence: pg_sys::Oid) -> Option<(pg_sys::Oid, usize)> {
     let (mut table, mut column) = (pg_sys::InvalidOid, 0);
     // SAFETY: a lookup in the catalogs, inside a transaction, which writes both when it returns true.
@@ -227,7 +227,7 @@ pub fn identity_of(sequence: pg_sys::Oid) -> Option<(pg_sys::Oid, usize)> {
     is_owned.then_some((table, usize::try_from(column).ok()?))
 }
 
-/// The name of a table's column by its number, from 1 on. A column that was dropped keeps its number, under a name
+/// Returns the name of a table's column by its number, from 1 on. A column that was dropped keeps its number, under a name
 /// that begins with `........pg.dropped.`.
 pub fn column(table: pg_sys::Oid, number: usize) -> Option<String> {
     let number = i16::try_from(number).ok()?;
@@ -238,7 +238,7 @@ pub fn column(table: pg_sys::Oid, number: usize) -> Option<String> {
     }
 }
 
-/// Whether a table has a constraint of this name.
+/// Returns whether a table has a constraint of this name.
 pub fn has_constraint(table: pg_sys::Oid, name: &CStr) -> bool {
     // SAFETY: a lookup in the catalogs, inside a transaction.
     let constraint = unsafe {

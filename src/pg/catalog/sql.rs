@@ -37,7 +37,7 @@ pub fn ask<T: FromDatum + IntoDatum>(query: &str, argument: DatumWithOid<'_>) ->
     ask_with(query, &[argument])
 }
 
-/// As [`ask`], with any number of arguments. It sees all that was committed before, also while this statement waited for
+/// Does the same as [`ask`], with any number of arguments. It sees all that was committed before, also while this statement waited for
 /// a lock; but during recovery, where nothing waits for locks of others.
 pub fn ask_with<T: FromDatum + IntoDatum>(
     query: &str,

@@ -49,7 +49,7 @@ impl<const N: usize> OwnedTables<N> {
             .unwrap_or_else(|| refuse_missing(schema, self.owner, "view", name))
     }
 
-    /// Runs `work` with the rights of the owner, as a security-restricted operation, in whose statements names may mean
+    /// Runs `work` with the rights of the owner, as a security-restricted operation, in whose statements names can mean
     /// these tables and no others.
     pub fn as_owner<T>(&self, work: impl FnOnce(&mut SpiClient<'_>) -> T) -> T {
         let bound = Bound {

@@ -65,7 +65,7 @@ pub fn copy<const N: usize>(bytes: &[u8; N]) -> pg_sys::Datum {
     if copy.is_null() {
         report(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, "out of memory").raise();
     }
-    // SAFETY: points to N bytes, just allocated; bytes have no alignment.
+    // SAFETY: points to N bytes that were allocated; bytes have no alignment.
     unsafe { copy.write(*bytes) };
     copy.into()
 }
@@ -76,7 +76,7 @@ pub fn hash(bytes: &[u8]) -> u32 {
     unsafe { hash_bytes(bytes.as_ptr(), length(bytes)) }
 }
 
-/// As [`hash`], with 64 bits and a seed.
+/// Does the same as [`hash`], with 64 bits and a seed.
 pub fn hash_extended(bytes: &[u8], seed: u64) -> u64 {
     // SAFETY: reads as many bytes.
     unsafe { hash_bytes_extended(bytes.as_ptr(), length(bytes), seed) }

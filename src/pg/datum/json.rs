@@ -60,7 +60,7 @@ pub fn read<T: for<'a> Deserialize<'a>>(text: &str) -> T {
     }
 }
 
-/// A list, which is null where it is empty.
+/// Returns a list, which is null where it is empty.
 pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }

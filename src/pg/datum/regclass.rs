@@ -4,7 +4,7 @@
 use crate::pg::datum::convert::{argument, result};
 use pgrx::pg_sys;
 
-/// The oid of a relation, which need not exist any more.
+/// The oid of a relation, which does not need to exist any more.
 #[derive(Debug, Clone, Copy)]
 pub struct Regclass(pub pg_sys::Oid);
 

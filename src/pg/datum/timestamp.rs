@@ -92,7 +92,7 @@ fn saturating(
     from_datum(convert(&raw mut overflow))
 }
 
-/// As on versions before, where the word was a number.
+/// Does the same as on older versions, where the word was a number.
 #[cfg(feature = "pg19")]
 fn saturating(
     convert: impl FnOnce(*mut pg_sys::Node) -> pg_sys::TimestampTz,

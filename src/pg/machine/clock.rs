@@ -56,7 +56,7 @@ fn read(clock: libc::clockid_t) -> (i64, i64) {
 
 /// Shorter waits spin: a latch counts in milliseconds.
 const MIN_SLEEP: Micros = 1_000;
-/// A wait returns after at most this long, as the clock may be corrected meanwhile.
+/// A wait returns after at most this long, as the clock can be corrected meanwhile.
 const MAX_SLEEP: Micros = 1_000_000;
 
 /// Waits for at most `span`, or until the latch of this backend is set, and shows what for. Raises the errors of

@@ -45,7 +45,7 @@ pub fn make_pinned(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_void), Sho
     unsafe {
         let memory = pg_sys::dsm_segment_address(segment);
         // The server has POSIX and mmap allocate all pages, but not System V; and memory that it reserves by
-        // min_dynamic_shared_memory may have been used before.
+        // min_dynamic_shared_memory can have been used before.
         ptr::write_bytes(memory.cast::<u8>(), 0, size);
         pg_sys::dsm_pin_segment(segment);
         pg_sys::dsm_pin_mapping(segment);
@@ -53,7 +53,7 @@ pub fn make_pinned(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_void), Sho
     }
 }
 
-/// As [`make_pinned`], but leaves at least as much memory as it takes to others, such as parallel queries: allocating the
+/// Does the same as [`make_pinned`], but leaves at least as much memory as it takes to others, such as parallel queries: allocating the
 /// last of it, only to find that there is too little, would fail theirs.
 pub fn make_pinned_sparingly(size: usize) -> Result<(pg_sys::dsm_handle, *mut c_void), Shortage> {
     let both = size.saturating_mul(2);

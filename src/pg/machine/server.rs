@@ -3,31 +3,31 @@
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// The identifier of the database system, which its copies have in common.
+/// Returns the identifier of the database system, which its copies have in common.
 pub fn system_identifier() -> u64 {
     // SAFETY: reads a number that was set when the server started.
     unsafe { pg_sys::GetSystemIdentifier() }
 }
 
-/// The timeline of the log. Outside of recovery only.
+/// Returns the timeline of the log. Outside of recovery only.
 pub fn timeline() -> u32 {
     // SAFETY: reads a number of shared memory.
     unsafe { pg_sys::GetWALInsertionTimeLine() }
 }
 
-/// When the server was started, in PostgreSQL's microseconds.
+/// Returns when the server was started, in PostgreSQL's microseconds.
 pub fn start() -> i64 {
     // SAFETY: reads a number that was set when the server started.
     unsafe { pg_sys::PgStartTime }
 }
 
-/// Where the log ends. Outside of recovery only.
+/// Returns where the log ends. Outside of recovery only.
 pub fn log_end() -> u64 {
     // SAFETY: reads a number of shared memory.
     unsafe { pg_sys::GetXLogInsertRecPtr() }
 }
 
-/// The setting `cluster_name`, which has printable ASCII only; none when it is empty.
+/// Returns the setting `cluster_name`, which has printable ASCII only; none when it is empty.
 pub fn cluster_name() -> Option<String> {
     // SAFETY: a string of the server's, or null.
     let name = unsafe {
@@ -37,7 +37,7 @@ pub fn cluster_name() -> Option<String> {
     name.filter(|name| !name.is_empty())
 }
 
-/// The data directory, without links in its path: the working directory of all processes of the server.
+/// Returns the data directory, without links in its path: the working directory of all processes of the server.
 pub fn data_directory() -> String {
     let path = std::env::current_dir();
     path.map_or_else(
@@ -46,19 +46,19 @@ pub fn data_directory() -> String {
     )
 }
 
-/// The port that the server listens on.
+/// Returns the port that the server listens on.
 pub fn port() -> i32 {
     // SAFETY: reads a number that was set when the server started.
     unsafe { pg_sys::PostPortNumber }
 }
 
-/// The setting `max_worker_processes`.
+/// Returns the setting `max_worker_processes`.
 pub fn max_worker_processes() -> usize {
     // SAFETY: reads a number that was set when the server started.
     unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize
 }
 
-/// Whether the server is being shut down, as the postmaster has written into its lock file. A handler of a signal may call
+/// Returns whether the server is being shut down, as the postmaster has written into its lock file. A handler of a signal can call
 /// it.
 pub fn is_stopping() -> bool {
     /// `LOCK_FILE_LINE_PM_STATUS` of miscadmin.h, counted from 0.
@@ -80,7 +80,7 @@ pub fn is_stopping() -> bool {
     lines.nth(STATUS).map(<[u8]>::trim_ascii) == Some(b"stopping")
 }
 
-/// The id of this process.
+/// Returns the id of this process.
 #[inline]
 pub fn process_id() -> u32 {
     // SAFETY: reads a number that was set when the process began.

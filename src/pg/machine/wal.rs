@@ -22,7 +22,7 @@ pub fn flush_soon(position: Position) {
     }
 }
 
-/// Whether a page that was logged at `position` may be logged anew, as a checkpoint has begun since.
+/// Returns whether a page that was logged at `position` can be logged again, as a checkpoint has begun since.
 pub fn is_before_checkpoint(position: Position) -> bool {
     // SAFETY: a call without preconditions.
     position <= unsafe { pg_sys::GetRedoRecPtr() }

@@ -51,7 +51,7 @@ pub struct Memory<H: 'static, S: 'static = ()> {
 
 static OTHER_VERSION: Local<bool> = Local::new(false);
 
-/// Whether this process has come across memory that a library of another version has made.
+/// Returns whether this process has come across memory that a library of another version has made.
 pub fn has_other_version() -> bool {
     OTHER_VERSION.get()
 }
@@ -118,7 +118,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         }
     }
 
-    /// Whether a session has made the memory, with a library of any version.
+    /// Returns whether a session has made the memory, with a library of any version.
     pub fn is_made(&self) -> bool {
         usage_of(self).size != 0
     }
@@ -255,7 +255,7 @@ impl<H, S> Memory<H, S> {
         work()
     }
 
-    /// As [`Memory::locked`]; returns none, without waiting, if another process has the lock.
+    /// Does the same as [`Memory::locked`]; returns none, without waiting, if another process has the lock.
     pub fn try_locked<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         // SAFETY: as above.
         if !unsafe { pg_sys::LWLockConditionalAcquire(self.lock, pg_sys::LWLockMode::LW_EXCLUSIVE) }

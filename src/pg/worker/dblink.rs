@@ -93,7 +93,7 @@ impl Remote {
 
     /// Runs a query that returns one row of `columns`, and reads the row. In a transaction of its own.
     ///
-    /// The extension's schema is asked for each time: it may have changed, and another role may have taken the name.
+    /// The extension's schema is asked for each time: it can have changed, and another role may have taken the name.
     ///
     /// # Errors
     /// The error of either server; also when the other one takes too long. Then it is left alone for a while.
@@ -188,7 +188,7 @@ impl Remote {
             if failure.kind == FailureKind::Expired {
                 failure.why = format!("foreign server \"{server}\" did not respond");
             }
-            // The connection may be half open.
+            // The connection can be half open.
             self.disconnect();
             failure
         })

@@ -15,7 +15,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering::Relaxed};
 
-/// How long work may take.
+/// How long work can take.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimit {
     /// From its beginning.
@@ -37,7 +37,7 @@ pub const CLEANUP: TimeLimit = TimeLimit {
 
 /// How often the timer counts.
 const TICK: Micros = 100_000;
-/// The descriptors from 0 on that may be sockets. Those that the server opens for itself are far fewer.
+/// The descriptors from 0 on that can be sockets. Those that the server opens for itself are far fewer.
 const DESCRIPTORS: usize = 4_096;
 
 /// The limit of the current work. A handler of a signal reads these, hence atomics.
@@ -73,16 +73,16 @@ static CURRENT: Current = Current {
     nowhere: AtomicI32::new(0),
 };
 
-/// Whether the server wants the worker to end.
+/// Returns whether the server wants the worker to end.
 pub fn is_asked_to_end() -> bool {
     // SAFETY: a flag that the handler of a signal sets.
     unsafe { (&raw const pg_sys::ShutdownRequestPending).read_volatile() != 0 }
 }
 
-/// Whether the deadline of the last work has passed.
+/// Returns whether the deadline of the last work has passed.
 pub fn has_passed() -> bool {
     let now = clock::up();
-    // The timer and the clock may disagree a little.
+    // The timer and the clock can disagree a little.
     CURRENT.is_over.load(Relaxed)
         || now >= CURRENT.until.load(Relaxed)
         || is_asked_to_end() && now >= last_moment(now)
@@ -144,7 +144,7 @@ impl Counting {
 
 impl Drop for Counting {
     fn drop(&mut self) {
-        // No tick may end what follows: the timer is stopped after this.
+        // No tick must end what follows: the timer is stopped after this.
         CURRENT.left.store(i64::MAX, Relaxed);
         CURRENT.left_ending.store(i64::MAX, Relaxed);
         // SAFETY: an interrupt that nobody saw is not one of what follows.
@@ -177,7 +177,7 @@ fn tick() {
         let new =
             (0..DESCRIPTORS).filter(|&descriptor| is_socket(descriptor) && !stays(descriptor));
         for descriptor in new {
-            // SAFETY: a handler may call it. The library that has opened the descriptor closes it, as it would the
+            // SAFETY: a handler can call it. The library that has opened the descriptor closes it, as it would the
             // socket.
             unsafe { libc::dup2(CURRENT.nowhere.load(Relaxed), descriptor as c_int) };
         }
@@ -220,13 +220,13 @@ impl Drop for Opening {
     }
 }
 
-/// Whether a socket was open before [`opening`].
+/// Returns whether a socket was open before [`opening`].
 fn stays(descriptor: usize) -> bool {
     CURRENT.sockets[descriptor / 64].load(Relaxed) >> (descriptor % 64) & 1 == 1
 }
 
 fn is_socket(descriptor: usize) -> bool {
-    // SAFETY: zeroes are a valid `stat` to write to; a handler may call it.
+    // SAFETY: zeroes are a valid `stat` to write to; a handler can call it.
     unsafe {
         let mut stat: libc::stat = std::mem::zeroed();
         let found = libc::fstat(descriptor as c_int, &raw mut stat) == 0;

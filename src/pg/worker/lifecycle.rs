@@ -21,7 +21,7 @@ pub static IDLE: WaitEvent = WaitEvent::new(c"MintWorkerMain");
 static SERVED: Local<Option<&'static Mailbox>> = Local::new(None);
 
 /// Makes this process end at once when it is asked to, as long as it has nothing to release. The first step of a worker,
-/// before it connects to a database: it may wait long for that.
+/// before it connects to a database: it can wait long for that.
 pub fn attach() {
     // SAFETY: a handler of the server's, before signals are let in.
     unsafe {
@@ -81,12 +81,12 @@ pub fn idle(span: Micros, requests: &Mailbox, seen: u64) {
     }
 }
 
-/// Whether the worker is to end, or should leave its database.
+/// Returns whether the worker is to end, or should leave its database.
 pub fn must_leave() -> bool {
     deadline::is_asked_to_end() || is_database_wanted()
 }
 
-/// Whether the worker should leave its database, which another session wants to itself: to drop, rename, move or copy
+/// Returns whether the worker should leave its database, which another session wants to itself: to drop, rename, move or copy
 /// it. The server refuses these after five seconds if somebody else is in the database.
 ///
 /// Such a session holds a lock on the database that keeps others from connecting to it. So a worker stays only while it

@@ -70,7 +70,7 @@ impl Mailbox {
         }
     }
 
-    /// Whether there is a worker, or one was started just now and may not be there yet.
+    /// Returns whether there is a worker, or one was started that is not there yet.
     pub fn is_served_or_started(&self) -> bool {
         const WHILE: Micros = 2_000_000;
         let last = self.started.load(Ordering::Relaxed);
@@ -126,12 +126,12 @@ impl Mailbox {
         worker.is_ok()
     }
 
-    /// Whether there is a worker.
+    /// Returns whether there is a worker.
     pub fn is_served(&self) -> bool {
         self.worker.load(Ordering::Acquire) != 0
     }
 
-    /// Whether there is a worker, or one was started just now.
+    /// Returns whether there is a worker, or one was started and is not there yet.
     pub fn has_worker(&self) -> bool {
         self.is_served() || self.started.load(Ordering::Relaxed) != 0
     }
@@ -170,7 +170,7 @@ impl Mailbox {
         }
     }
 
-    /// Whether the worker has answered a request.
+    /// Returns whether the worker has answered a request.
     pub fn is_answered(&self, number: u64) -> bool {
         self.answered.load(Ordering::Acquire) >= number
     }

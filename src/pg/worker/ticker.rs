@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 
-/// A handler of a signal: it does only what such a one may.
+/// A handler of a signal: it does only what a handler can do.
 pub type Handler = fn();
 
 /// A timer that runs; dropped also when an error unwinds.
@@ -86,7 +86,7 @@ mod platform {
         unsafe { libc::timer_settime(timer, 0, &raw const times, ptr::null_mut()) };
     }
 
-    /// The handler of the signal. What it interrupted finds its error number again.
+    /// Handles the signal. What it interrupted finds its error number again.
     extern "C" fn run(_: c_int) {
         // SAFETY: the place of this thread's error number.
         let place = unsafe { libc::__errno_location() };

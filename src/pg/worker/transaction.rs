@@ -40,7 +40,7 @@ pub enum FailureKind {
     Other,
 }
 
-/// The longest text of a failure, in bytes. It may come from another server.
+/// The longest text of a failure, in bytes. It can come from another server.
 const LONGEST: usize = 400;
 
 /// Runs `work` in a transaction, and returns its error instead of raising it.

@@ -26,7 +26,7 @@ fn watch() {
     const FREE: c_int = 100;
     /// Milliseconds.
     const EVERY: c_int = 1_000;
-    // SAFETY: the handler lives as long as the process, and does what a handler may; the timer is registered.
+    // SAFETY: the handler lives as long as the process, and does what a handler can do; the timer is registered.
     unsafe {
         let timer = WATCH
             .get()
@@ -39,12 +39,12 @@ fn watch() {
     }
 }
 
-/// Called by the handler of the alarm.
+/// Ends the process, when the handler of the alarm calls it.
 unsafe extern "C-unwind" fn terminate_if_stopping() {
     // SAFETY: reads a variable.
     let is_idle = unsafe { !IsTransactionState() };
     if is_idle && server::is_stopping() {
-        // SAFETY: a handler may send a signal.
+        // SAFETY: a handler can send a signal.
         unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
     }
 }

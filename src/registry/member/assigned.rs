@@ -39,7 +39,7 @@ const BEFORE_THE_END: Micros = 5_000_000;
 const NO_LEASE: i64 = -1;
 /// How much of its place the server tells, in characters.
 const LONGEST_PLACE: usize = 100;
-/// How many keys may be unanswered.
+/// How many keys can be unanswered.
 const UNANSWERED: usize = KEYS / 2;
 
 /// What the file says.

@@ -1,4 +1,4 @@
-//! The bounds of what a registry may answer. A member trusts nothing beyond them: another server may answer in place of
+//! The bounds of what a registry can answer. A member trusts nothing beyond them: another server can answer in place of
 //! the registry, and a lease that lasts for years could not be corrected.
 
 use crate::registry::identity::describe_nodes;

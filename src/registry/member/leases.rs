@@ -60,7 +60,7 @@ fn memory() -> &'static LeasesHead {
     LEASES.memory().head
 }
 
-/// Whether a session has made the memory.
+/// Returns whether a session has made the memory.
 pub fn made() -> bool {
     LEASES.made().is_some()
 }
@@ -100,7 +100,7 @@ pub fn slot_for(width: u32, nodes: &RangeInclusive<u64>) -> Option<&'static Leas
     Some(slot)
 }
 
-/// Whether there is an empty slot. **For the worker.**
+/// Returns whether there is an empty slot. **For the worker.**
 pub fn has_room() -> bool {
     slots().count() < SLOTS
 }
@@ -174,7 +174,7 @@ impl Grantor for RegistryGrantor {
 /// The width and the node of the last lease whose end this session has reached.
 static RENEWED: Local<(u32, u64)> = Local::new((0, 0));
 
-/// Returns the slot with the latest lease of a node, which may be in several ranges one after the other.
+/// Returns the slot with the latest lease of a node, which can be in several ranges one after the other.
 fn find(width: u32, node: u64) -> Option<&'static LeaseSlot> {
     usable_slots()
         .filter(|slot| slot.has(width, node) && slot.lease().until() > 0)
@@ -220,7 +220,7 @@ fn want(widths: &AtomicU64, width: u32) {
     widths.fetch_or(1 << width, Ordering::AcqRel);
 }
 
-/// Refuses a node that the settings do not name, as it may be another server's.
+/// Refuses a node that the settings do not name, as it can be another server's.
 #[cold]
 fn refuse_unlisted(width: u32, node: u64) -> ! {
     report(
@@ -349,7 +349,7 @@ pub fn wanted() -> (u64, u64) {
     )
 }
 
-/// Whether all leases are to be released. **For the worker.**
+/// Returns whether all leases are to be released. **For the worker.**
 pub fn is_released() -> bool {
     memory().released.load(Ordering::Acquire) != 0
 }

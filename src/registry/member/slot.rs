@@ -31,7 +31,7 @@ pub struct LeaseSlot {
 const _: () = assert!(size_of::<LeaseSlot>() == 64);
 
 impl LeaseSlot {
-    /// Whether the slot is used.
+    /// Returns whether the slot is used.
     pub fn is_used(&self) -> bool {
         self.state.load(Ordering::Acquire) != 0
     }
@@ -44,28 +44,28 @@ impl LeaseSlot {
         self.state.store(width + 1, Ordering::Release);
     }
 
-    /// The key of the settings by which the registry was found that granted the lease.
+    /// Returns the key of the settings by which the registry was found that granted the lease.
     pub fn registry(&self) -> u64 {
         self.registry.load(Ordering::Relaxed)
     }
 
-    /// The first node, which is the only one where the registry chose it.
+    /// Returns the first node, which is the only one where the registry chose it.
     #[inline]
     pub fn first(&self) -> u64 {
         self.first.load(Ordering::Relaxed)
     }
 
-    /// The width of the nodes in bits.
+    /// Returns the width of the nodes in bits.
     pub fn width(&self) -> u32 {
         self.state.load(Ordering::Relaxed).saturating_sub(1)
     }
 
-    /// The nodes.
+    /// Returns the nodes.
     pub fn nodes(&self) -> RangeInclusive<u64> {
         self.first()..=self.last.load(Ordering::Relaxed)
     }
 
-    /// The lease of the nodes, which may have ended.
+    /// Returns the lease of the nodes, which can have ended.
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
@@ -85,12 +85,12 @@ impl LeaseSlot {
         Some(self.id.load(Ordering::Relaxed)).filter(|&id| id != 0)
     }
 
-    /// When the lease was granted or renewed last.
+    /// Returns when the lease was granted or renewed last.
     pub fn granted_at(&self) -> Micros {
         self.granted.load(Ordering::Relaxed)
     }
 
-    /// How often the lease was renewed.
+    /// Returns how often the lease was renewed.
     pub fn renewals(&self) -> u64 {
         self.renewals.load(Ordering::Relaxed).into()
     }
@@ -133,7 +133,7 @@ impl LeaseSlot {
         self.renewals.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the slot's nodes are of this width, and this node is one of them.
+    /// Returns whether the slot's nodes are of this width, and this node is one of them.
     pub fn has(&self, width: u32, node: u64) -> bool {
         self.width() == width && self.nodes().contains(&node)
     }

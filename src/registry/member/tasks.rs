@@ -8,7 +8,7 @@ use crate::registry::settings;
 
 /// Returns the leases that are wanted for the widths that sessions need: by number, and with any node.
 pub fn tasks(widths: u64, mut any_widths: u64) -> Vec<Task> {
-    // The settings may list the assigned node as well, so it has to be known: that lease serves both.
+    // The settings can list the assigned node as well, so it has to be known: that lease serves both.
     if settings::is_assigned() && !settings::nodes().is_empty() {
         any_widths |= widths;
     }

@@ -45,7 +45,7 @@ fn read_line(line: &str) -> Option<Trouble> {
 }
 
 impl Trouble {
-    /// Whether it is about a node of a width; or, without a node, about any node of that width.
+    /// Returns whether it is about a node of a width; or, without a node, about any node of that width.
     pub fn is_of(&self, width: u32, node: Option<u64>) -> bool {
         let (own_width, nodes) = self.task;
         own_width == width

@@ -28,12 +28,12 @@ pub fn held() -> Vec<&'static LeaseSlot> {
     own.collect()
 }
 
-/// Whether sessions have needed a lease, and the leases were not released since.
+/// Returns whether sessions have needed a lease, and the leases were not released since.
 pub fn are_wanted() -> bool {
     made() && leases::wanted() != (0, 0) && !leases::is_released()
 }
 
-/// Whether the registry that has answered this server last is on this server itself.
+/// Returns whether the registry that has answered this server last is on this server itself.
 pub fn is_own_registry() -> bool {
     let seen = made().then(|| leases::seen().get()).flatten();
     let own = (server::system_identifier(), server::start());
@@ -45,7 +45,7 @@ pub fn trouble() -> Option<String> {
     made().then(leases::note).flatten()
 }
 
-/// Whether leases are wanted, and no worker requests them.
+/// Returns whether leases are wanted, and no worker requests them.
 pub fn lacks_worker() -> bool {
     grantor::is_there() && are_wanted() && !leases::requests().is_served_or_started()
 }

@@ -34,7 +34,7 @@ use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
 use std::ptr;
 
-/// Entry point of the worker, by the name in [`leases`].
+/// Runs the worker: its entry point, by the name in [`leases`].
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
@@ -84,7 +84,7 @@ fn hand_over() {
     leases::start_worker();
 }
 
-/// Whether the worker must end, or has nothing left to do.
+/// Returns whether the worker must end, or has nothing left to do.
 fn ends() -> bool {
     deadline::is_asked_to_end() || !grantor::is_there()
 }
@@ -129,12 +129,12 @@ impl LeaseWorker {
         }
     }
 
-    /// Whether the settings name another registry now.
+    /// Returns whether the settings name another registry now.
     fn has_other_registry(&self) -> bool {
         self.key != settings::registry_key()
     }
 
-    /// Whether a foreign server or a user mapping was changed: it may lead to another registry, which does not know the
+    /// Returns whether a foreign server or a user mapping was changed: it may lead to another registry, which does not know the
     /// leases.
     fn has_changed_server(&mut self) -> bool {
         // The start of a transaction receives invalidations. If it fails, so does the next request.
@@ -166,7 +166,7 @@ impl LeaseWorker {
         let tasks = wanted_tasks(widths, any_widths);
         self.due.retain(|task, _| tasks.contains(task));
         self.failures.retain(|task, _| tasks.contains(task));
-        // First, as a new range may have nodes of an old one; but later where the node is chosen in another way, as
+        // First, as a new range can have nodes of an old one; but later where the node is chosen in another way, as
         // sessions still mint as the old one.
         if !is_switched {
             self.release_unwanted(&tasks);
@@ -267,7 +267,7 @@ impl LeaseWorker {
                 Err(_) => end::abandon(slot),
             }
         }
-        // Nothing of it may be merged with the next one, which may be of another registry.
+        // Nothing of it must be merged with the next one, which can be of another registry.
         if let Some(lease) = slot.map(LeaseSlot::lease)
             && lease.until() > lease.from().max(clock::now())
         {

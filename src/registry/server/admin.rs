@@ -21,7 +21,7 @@ use mint_core::{Identity, Incarnation, Micros, Registry};
 use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 
-/// Makes this database a registry, or changes its rules. A new registry begins in quarantine, as there may have been
+/// Makes this database a registry, or changes its rules. A new registry begins in quarantine, as there can have been
 /// another one before it.
 pub fn create(length: Micros, max_skew: Micros, limits: Limits) {
     let place = place::find_or_create();

@@ -100,8 +100,8 @@ fn vacate(tables: &mut OpenTables<'_, '_>, assigned: &AssignedRow) {
     tables.save_changes(assigned.id ^ id, Micros::MIN);
 }
 
-/// Takes a node away from its holder: a reservation is left for as long as the server may use the node from now on, as the
-/// registry may have forgotten its last lease. Returns when others can get it.
+/// Takes a node away from its holder: a reservation is left for as long as the server can use the node from now on, as the
+/// registry can have forgotten its last lease. Returns when others can get it.
 pub fn unassign(width: i32, holder: &str) -> Option<TimestampWithTimeZone> {
     let holder = printable(holder);
     with_tables(Caller::Owner, |tables| {

@@ -24,7 +24,7 @@ pub fn commit_within(millis: c_int) {
     if RUNS.replace(true) {
         return;
     }
-    // SAFETY: the handler lives as long as the process, and does what a handler may.
+    // SAFETY: the handler lives as long as the process, and does what a handler can do.
     let timer = TIMER
         .get()
         .unwrap_or_else(|| unsafe { RegisterTimeout(FREE, terminate) });
@@ -44,8 +44,8 @@ fn stop() {
     }
 }
 
-/// Called by the handler of the alarm.
+/// Ends the process, when the handler of the alarm calls it.
 unsafe extern "C-unwind" fn terminate() {
-    // SAFETY: a handler may send a signal.
+    // SAFETY: a handler can send a signal.
     unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
 }

@@ -22,9 +22,9 @@ use pgrx::PgSqlErrorCode as Code;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
-/// Makes this database a registry of nodes, or changes its rules: the length of leases, how far a member's clock may be
-/// from the registry's (2.5 s, or a quarter of a shorter lease, unless given), and how many leases and nodes one login
-/// can hold. A new registry grants nothing at first, for as long as leases of an earlier one may last;
+/// Makes this database a registry of nodes, or changes its rules: the length of leases, how far a member's clock can be
+/// from the registry's (2.5 s, or a quarter of a shorter lease, by default), and how many leases and nodes one login
+/// can hold. A new registry grants nothing at first, for as long as leases of an earlier one can last;
 /// `registry_end_quarantine()` ends that where there was none.
 #[pg_extern(sql = false)]
 fn registry_create(
@@ -140,7 +140,7 @@ fn registry_evict_nodes(node_bits: i32, first_node: i64, last_node: i64) -> i64 
     admin::evict_nodes(&NodeRange::new(node_bits, first_node, last_node))
 }
 
-/// Begins a quarantine: the registry only renews leases that last, until all that it may have forgotten is past. It
+/// Begins a quarantine: the registry only renews leases that last, until all that it can have forgotten is past. It
 /// does so by itself when it was started, promoted or restored.
 #[pg_extern(sql = false)]
 fn registry_begin_quarantine() {

@@ -41,7 +41,7 @@ pub fn renew(id: i64, nodes: NodeRange, told: LeaseTerm, member: &Requester) -> 
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
         let mut kept = tables.find_and_lock(id, &nodes);
         if kept.is_none() {
-            // In quarantine the lease may have to be inserted again: one at a time, like new ones. Or somebody else has
+            // In quarantine the lease can have to be inserted again: one at a time, like new ones. Or somebody else has
             // deleted it.
             (state, now) = tables.load_and_check_state(true, Some(member));
             kept = tables.find_and_lock(id, &nodes);

@@ -11,7 +11,7 @@ use std::ffi::CStr;
 const SCHEMA: &str = "mint_registry";
 const SCHEMA_C: &CStr = c"mint_registry";
 
-/// Who may use the registry.
+/// The roles that may use the registry.
 #[derive(Debug, Clone, Copy)]
 pub enum Caller {
     /// The owner, or a superuser.
@@ -23,7 +23,7 @@ pub enum Caller {
 /// The registry's tables.
 pub struct RegistryTables(OwnedTables<2>);
 
-/// Whether there is a schema of that name, whatever is in it.
+/// Returns whether there is a schema of that name, whatever is in it.
 pub fn may_be_there() -> bool {
     relation::schema_and_owner(SCHEMA).is_some()
 }

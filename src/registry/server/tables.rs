@@ -43,7 +43,7 @@ pub fn with_tables<T>(caller: Caller, work: impl FnOnce(&mut OpenTables<'_, '_>)
     with_tables_in(&place::expect(), caller, work)
 }
 
-/// As [`with_tables`], with the tables of this registry.
+/// Does the same as [`with_tables`], with the tables of this registry.
 pub fn with_tables_in<T>(
     place: &RegistryTables,
     caller: Caller,
@@ -85,7 +85,7 @@ fn refuse_busy() -> ! {
     .raise()
 }
 
-/// The arguments of a statement about nodes: `$1` is their width, `$2` the first and `$3` the last of them.
+/// Returns the arguments of a statement about nodes: `$1` is their width, `$2` the first and `$3` the last of them.
 pub fn arguments<'a, const N: usize>(
     nodes: &NodeRange,
     further: [DatumWithOid<'a>; N],
@@ -238,7 +238,7 @@ impl OpenTables<'_, '_> {
         let loss = registry.detect_state_loss(now, here, is_intact, seen, random);
         if is_resumed || loss.is_some() {
             if !lock {
-                // Another request may detect it as well.
+                // Another request can detect it as well.
                 return self.load_and_check_state(true, member);
             }
             self.adopt();
@@ -260,7 +260,7 @@ impl OpenTables<'_, '_> {
         state.unwrap_or_else(|| place::missing())
     }
 
-    /// Whether the leases are those that the registry has left.
+    /// Returns whether the leases are those that the registry has left.
     fn are_leases_intact(&mut self, digest: i64) -> bool {
         let (numbers, are_written_here) = self.digest();
         numbers == digest && are_written_here

@@ -114,7 +114,7 @@ impl Page for CeilingPage {
             slot.last_write.store(clock::now(), Ordering::Relaxed);
             Some(value)
         });
-        // Not under the page's lock, as the memory may not be mapped yet.
+        // Not under the page's lock, as the memory might not be mapped yet.
         statistics::add(Count::CeilingWrites, writes.into());
         Ok(raised)
     }
@@ -187,7 +187,7 @@ pub(super) fn attach(sequence: Sequence) -> CeilingPage {
     page
 }
 
-/// Drops bounds that were published for a dropped database with the same oid, which may have any value. It has no
+/// Drops bounds that were published for a dropped database with the same oid, which can have any value. It has no
 /// sessions left, and this one mints above its own page.
 fn drop_earlier(slot: &Slot) {
     let incarnation = extension::incarnation();
@@ -273,7 +273,7 @@ fn take_over(database: u32) -> Option<&'static Slot> {
         if let Found::Own(slot) = find(database) {
             return Some(slot);
         }
-        // Another session may have taken some of them.
+        // Another session can have taken some of them.
         let mut gone = gone.into_iter();
         let (slot, _) = gone.find(|&(slot, other)| slot.database() == other)?;
         slot.assign(database);
@@ -296,7 +296,7 @@ pub fn init() {
 }
 
 /// Detaches the ceiling if its sequence has changed. Called with each relation that has changed, or with no oid when
-/// any may have.
+/// any can have.
 fn detach(relation: pg_sys::Oid) {
     if relation == pg_sys::InvalidOid || ATTACHED.get() == Some(relation) {
         CURRENT.set(&DETACHED);
@@ -304,7 +304,7 @@ fn detach(relation: pg_sys::Oid) {
     }
 }
 
-/// Returns the highest time of ids that this database may have issued since the server started, in Unix microseconds; 1
+/// Returns the highest time of ids that this database can have issued since the server started, in Unix microseconds; 1
 /// if none. The ceiling of a new extension begins there.
 pub fn highest() -> Micros {
     // Without memory there were no ids. CREATE EXTENSION asks, after which the sizes of memory can still be set.
@@ -326,7 +326,7 @@ pub fn used() -> (usize, usize) {
     (slots().filter_map(name).count(), SLOTS)
 }
 
-/// Returns the sequence with the ceiling of this database, and the highest value that was on its page as far as this server
+/// Returns the sequence with the ceiling of this database, and the highest value that was on its page, if this server
 /// knows. Takes no lock.
 pub fn own_page() -> Option<(pg_sys::Oid, Option<Micros>)> {
     let database = extension::database();

@@ -11,7 +11,7 @@ use mint_core::clock::timestamp_text;
 use mint_core::{Micros, Page};
 use pgrx::PgSqlErrorCode as Code;
 
-/// Sets this database's ceiling to `wanted`, or as near as is safe while sessions mint: not below ids that they may
+/// Sets this database's ceiling to `wanted`, or as near as is safe while sessions mint: not below ids that they can
 /// issue before they see it. Returns the new ceiling.
 pub fn reset(wanted: Micros) -> Micros {
     let mut page = attach(open(Lock::Alone));
@@ -27,7 +27,7 @@ pub fn reset(wanted: Micros) -> Micros {
     let Ok((_, position)) = page.update(|_| Some(value));
     sequence::flush(position);
     page.reset_bounds(value);
-    // A session may have advanced a lane under the old bounds since the first check.
+    // A session can have advanced a lane under the old bounds since the first check.
     refuse_below_lanes(value);
     value
 }

@@ -25,7 +25,7 @@ fn drop_reserved() {
     RESERVED.iter().for_each(|slot| slot.set(None));
 }
 
-/// Drops all reserved ids if a lane was started above an id since they were taken, which may be one of that lane.
+/// Drops all reserved ids if a lane was started above an id since they were taken, which can be one of that lane.
 /// `starts` was read before ids are taken.
 #[inline]
 pub fn notice_starts(starts: u64) {

@@ -12,7 +12,7 @@ pub trait Grantor: Sync {
     /// Returns the lease of a node of this width, and the range of nodes that have the same lease.
     fn lease(&self, width: u32, node: u64) -> (RangeInclusive<u64>, &'static Lease);
 
-    /// Called by a session at the end of a lease. Returns the next lease, which may be the same.
+    /// Returns the next lease, which can be the same. Called by a session at the end of a lease.
     fn renew(&self, lease: &'static Lease, width: u32, node: u64) -> &'static Lease;
 
     /// Returns the node of this width that the grantor has chosen for this server.
@@ -47,13 +47,13 @@ pub fn is_there() -> bool {
     GRANTOR.get().is_some()
 }
 
-/// Calls `callback` whenever the nodes that this session may mint as can have changed.
+/// Calls `callback` whenever the nodes that this session can mint as can have changed.
 pub fn on_change(callback: fn()) {
     ON_CHANGE.add(callback);
 }
 
 /// Drops everything that was cached under the old settings. Called when a setting is assigned, so the hot path of an id
-/// need not check the settings.
+/// does not need to check the settings.
 pub fn changed() {
     RECENT.set(None);
     ON_CHANGE.all().for_each(|callback| callback());
@@ -84,10 +84,10 @@ fn request(grantor: &dyn Grantor, width: u32, node: u64) -> &'static Lease {
     lease
 }
 
-/// Called at the end of a lease. Returns the next one.
+/// Returns the lease after one that ends.
 #[cold]
 pub fn renew(lease: &'static Lease, (width, node): (u32, u64)) -> &'static Lease {
-    // The settings, and with them the range of the node, may have changed.
+    // The settings, and with them the range of the node, can have changed.
     RECENT.set(None);
     GRANTOR
         .get()
