@@ -840,7 +840,7 @@ SELECT
              OPERATOR(pg_catalog.||) c.relname::pg_catalog.text END AS biz_tag,
     CASE WHEN NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text) THEN NULL
          WHEN last IS NULL THEN s.seqstart
-         -- The next value may be beyond the type.
+         -- The next value can be beyond the type.
          WHEN last OPERATOR(pg_catalog.>=) s.seqmin AND last OPERATOR(pg_catalog.<) s.seqmax
              THEN last OPERATOR(pg_catalog.+) s.seqincrement
          ELSE last END AS max_id,

@@ -60,7 +60,7 @@ fn row(session: &mut Session, candidate: &Candidate, window: &str, scale: Scale)
     )[0];
     let written = "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8";
     let writes = "SELECT coalesce(sum(writes), 0)::bigint FROM mint.ceilings";
-    // First, as it scans catalogs and may prune their pages, which writes WAL.
+    // First, as it scans catalogs and can prune their pages, which writes WAL.
     let moved: i64 = session.one(writes);
     let before: f64 = session.one(written);
     let began = Instant::now();

@@ -93,7 +93,7 @@ pub fn net(
         for ((candidate, &many), taken) in candidates.iter().zip(&many).zip(&mut taken) {
             let (call, empty) = (candidate.expression(), candidate.empty());
             let first = round as u32 * many;
-            // The order alternates, as the first of the two may be slower or faster.
+            // The order alternates, as the first of the two can be slower or faster.
             taken.push(if round % 2 == 0 {
                 let nothing = time(session, &empty, first, many);
                 time(session, &call, first, many) - nothing

@@ -1,4 +1,4 @@
--- mint.audit: each finding, and that its statement mends it.
+-- mint.audit: each finding, and that its statement corrects it.
 CREATE SCHEMA home;
 CREATE EXTENSION pg_mint SCHEMA home;
 CREATE SCHEMA shop;

@@ -283,7 +283,7 @@ SELECT current_setting('lock_timeout') AS lock_timeout, current_setting('search_
 RESET lock_timeout;
 DROP TABLE undone; DROP SEQUENCE undone_id_seq;
 
--- An owner who is no superuser; 26. row security, which is not forced.
+-- An owner who is not a superuser; 26. row security, which is not forced.
 CREATE ROLE owner; CREATE ROLE member IN ROLE owner;
 GRANT USAGE, CREATE ON SCHEMA shop TO owner;
 SET ROLE owner;

@@ -145,7 +145,7 @@ ALTER TABLE t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 SELECT mint.convert('t', 'id', 'snowflake_next_id(5)');
 ALTER TABLE t DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
 
--- 17. Not the owner; another owner of the sequence; an owner who cannot create the sequence anew.
+-- 17. Not the owner; another owner of the sequence; an owner who cannot create the sequence again.
 SET ROLE other;
 SELECT mint.convert('t', 'id', 'snowflake_next_id(5)');
 SELECT * FROM mint.convert_plan('t', 'id', 'snowflake_next_id(5)');

@@ -1,4 +1,4 @@
--- Monitoring: what views and checks look like, and who may use them. What they say is for the stories.
+-- Monitoring: what views and checks look like, and which roles may use them. What they say is for the stories.
 CREATE EXTENSION pg_mint;
 
 SELECT check_name FROM mint.health() ORDER BY check_name COLLATE "C";

@@ -12,7 +12,7 @@ SELECT encoding, count(*), bool_and(id_from_text(id_to_text(id, encoding), encod
 FROM unnest(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'crockford-check', 'zbase32', 'hex']) encoding,
      (SELECT (1::bigint << s) + d AS id FROM generate_series(1, 62) s, generate_series(-1, 0) d) ids GROUP BY encoding ORDER BY encoding;
 
--- What is no id.
+-- Texts that are not ids.
 SELECT id_to_text(-1);
 SELECT id_to_text(1, 'base59');
 SELECT id_from_text('1', 'BASE58');

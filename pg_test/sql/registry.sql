@@ -86,7 +86,7 @@ SELECT renewals FROM mint_registry.nodes WHERE first_node = 100;
 SELECT got, why FROM ask(1, 13, 100, 163);
 SELECT got, why FROM mint_registry.leases l, ask(l.id, 13, 100, 162) WHERE first_node = 100;
 SELECT ask(1, 13, NULL, NULL);
--- Given back: others have the nodes at once, but not those who just had them.
+-- Given back: others have the nodes at once, but not those who had them before.
 SELECT release(id) FROM mint_registry.leases WHERE first_node = 100;
 SELECT release(1);
 SELECT held, lease_until = lease_from AS over FROM mint_registry.nodes WHERE first_node = 100;
@@ -330,7 +330,7 @@ SELECT mint.registry_request('{"protocol": 1, "request": "more"}');
 SELECT mint.registry_request('{"protocol": 1, "request": "lease", "node_bits": 13, "holder": "here", "system": 1}');
 SELECT mint.registry_request('{"protocol": 1, "request": "release", "id": "one", "until": 0}');
 SELECT mint.registry_request(NULL);
--- Who may: the owner of the schema and its members, and to request leases who may INSERT them.
+-- Permitted: the owner of the schema and its members, and for requests of leases, each role that may INSERT them.
 CREATE ROLE member;
 SET ROLE member;
 SELECT ask(NULL, 13, NULL, NULL);

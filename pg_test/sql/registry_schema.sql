@@ -48,7 +48,7 @@ SELECT mint.registry_reserve(13, 1, 1, 'x');
 SELECT mint.registry_drop();
 DROP SCHEMA mint_registry CASCADE;
 DROP FUNCTION run;
--- An owner who is no superuser.
+-- An owner who is not a superuser.
 CREATE ROLE keeper;
 SET ROLE keeper;
 SELECT mint.registry_create();

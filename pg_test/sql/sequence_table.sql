@@ -11,7 +11,7 @@ SELECT array_agg(n) FROM generate_series(15, 2, -3) n;
 SELECT mint.sequence_table_bounds(15, 2, 3), mint.sequence_table_bounds('seq_15_to_2_step_3');
 SELECT s.seq, t.seq FROM sequence_table(1, 2) s, sequence_table('seq_3_to_4') t;
 
--- The unsigned range: a name may be of 64 bits where the values are bigints.
+-- The unsigned range: a name can be of 64 bits where the values are bigints.
 SELECT seq FROM sequence_table('seq_9223372036854775806_to_9223372036854775807');
 SELECT seq FROM sequence_table('seq_5_to_18446744073709551615_step_18446744073709551615');
 SELECT seq FROM sequence_table('seq_1_to_18446744073709551615_step_9223372036854775806') LIMIT 1;

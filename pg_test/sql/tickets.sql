@@ -94,7 +94,7 @@ SELECT count(ticket_next('accounts')) FROM generate_series(1, 1000000);
 SELECT before = pg_relation_size('accounts') AS constant, before FROM size;
 DROP TABLE size;
 
--- The last ticket is for who may look at the tickets now, while there are any.
+-- The last ticket is for roles that may look at the tickets now, while there are any.
 SELECT ticket_create('short_lived'), ticket_create('ends', above => 9223372036854775800);
 SELECT ticket_next('short_lived'), ticket_last('short_lived');
 CREATE ROLE regress_ticket;

@@ -57,7 +57,7 @@ SELECT count(*) FROM events WHERE snowflake_time(id) >= timestamp '2026-01-03' A
 SET timezone = 'Asia/Tokyo';
 SELECT min(snowflake_time(id)) FROM events WHERE snowflake_time(id) >= date '2026-01-03';
 SET timezone = 'UTC';
--- Beyond the last timestamp there is no error.
+-- Beyond the last timestamp no error is raised.
 SELECT count(*) FROM events WHERE snowflake_time(id) < date '5000000-01-01' AND snowflake_time(id) > date '-infinity';
 SELECT count(*) FROM events WHERE snowflake_time(id) >= date '5000000-01-01';
 SET timezone = 'America/Los_Angeles';
@@ -179,7 +179,7 @@ CREATE TABLE mother (id bigint PRIMARY KEY);
 CREATE TABLE child (PRIMARY KEY (id)) INHERITS (mother);
 EXPLAIN (COSTS OFF) SELECT * FROM mother WHERE snowflake_time(id) >= '2026-02-03';
 
--- UUIDs: only of version 7, which a constraint may say.
+-- UUIDs: only of version 7, which a constraint can say.
 CREATE TABLE documents (id uuid PRIMARY KEY, n int);
 INSERT INTO documents SELECT uuid_v7(timestamptz '2026-01-01' + n * interval '1 minute'), n FROM generate_series(0, 1000) n;
 INSERT INTO documents SELECT uuid_v6(), 0 UNION ALL SELECT uuid_v1(), 0 UNION ALL SELECT uuid_v4(), 0;
@@ -206,7 +206,7 @@ SELECT count(*) FROM objects WHERE objectid_time(id) < '2026-01-01 01:00';
 SELECT count(*) FROM objects WHERE objectid_time(id) < '2026-01-01 01:00:00.5';
 SELECT count(*) FROM objects WHERE objectid_time(id) >= '2107-01-01';
 
--- Row security: comparisons of bigint and uuid leak nothing and may be bounds; those of objectid may not.
+-- Row security: comparisons of bigint and uuid leak nothing and can be bounds; those of objectid cannot.
 CREATE ROLE regress_mint_reader;
 CREATE TABLE secret (id bigint PRIMARY KEY, owner name);
 ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
@@ -219,7 +219,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM secret WHERE snowflake_time(id) >= '2026-02-03
 EXPLAIN (COSTS OFF) SELECT * FROM objects WHERE objectid_time(id) >= '2026-02-03';
 RESET ROLE;
 
--- Who may not call the function of the bound gets the same rows, and no error.
+-- A role that may not call the function of the bound gets the same rows, and no error.
 REVOKE EXECUTE ON FUNCTION snowflake_min(timestamptz, snowflake_layout) FROM PUBLIC;
 GRANT SELECT ON events TO regress_mint_reader;
 SET ROLE regress_mint_reader;
@@ -244,7 +244,7 @@ CREATE FUNCTION elsewhere.snowflake_time(bigint) RETURNS timestamptz LANGUAGE pl
     AS $$ BEGIN RETURN '-infinity'; END $$;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE elsewhere.snowflake_time(id) >= '2026-01-03';
 
--- Who may not call the function itself gets the same error, in a plan of before too.
+-- A role that may not call the function itself gets the same error, in a plan of before too.
 REVOKE EXECUTE ON FUNCTION snowflake_time(bigint, snowflake_layout) FROM PUBLIC;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) >= '2026-01-03';
 CREATE ROLE regress_mint_reader;
@@ -274,7 +274,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM far WHERE snowflake_time(id, 'time:60 seq:3 un
 SELECT * FROM far WHERE snowflake_time(id, 'time:60 seq:3 unit:1s epoch:2020-01-01T00:00:00Z') <= 'infinity';
 SELECT * FROM far WHERE snowflake_time(id, 'time:60 seq:3 unit:1s epoch:2020-01-01T00:00:00Z') > '-infinity';
 
--- The condition stays where it may be of use itself: for an index or a key of partitions of its expression, a partial
+-- The condition stays where it can be of use itself: for an index or a key of partitions of its expression, a partial
 -- index, the constraints of children.
 CREATE TABLE kept (id bigint PRIMARY KEY, tenant int);
 CREATE INDEX by_tenant ON kept (tenant, snowflake_time(id));
@@ -296,12 +296,12 @@ CREATE TABLE by_both_1 PARTITION OF by_both FOR VALUES IN (1) PARTITION BY RANGE
 CREATE TABLE by_both_1_1 PARTITION OF by_both_1 FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
 CREATE TABLE by_both_1_2 PARTITION OF by_both_1 FOR VALUES FROM ('2026-02-01') TO ('2026-03-01');
 EXPLAIN (COSTS OFF) SELECT * FROM by_both WHERE snowflake_time(id) >= '2026-02-03';
--- The end of a layout stays beside the bound of another layout, which may be beyond it.
+-- The end of a layout stays beside the bound of another layout, which can be beyond it.
 CREATE TABLE two_layouts (id bigint PRIMARY KEY);
 INSERT INTO two_layouts VALUES (5), (3801535769458245632);
 EXPLAIN (COSTS OFF) SELECT * FROM two_layouts WHERE snowflake_time(id, 'javascript') >= '1970-01-01' AND snowflake_time(id) < '2026-02-01';
 SELECT * FROM two_layouts WHERE snowflake_time(id, 'javascript') >= '1970-01-01' AND snowflake_time(id) < '2026-02-01';
--- Partitions need not have an index that is not valid yet.
+-- Partitions do not need to have an index that is not valid yet.
 CREATE TABLE late (id bigint, tenant int) PARTITION BY HASH (tenant);
 CREATE TABLE late_0 PARTITION OF late FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 CREATE INDEX ON ONLY late (id);

@@ -38,7 +38,7 @@ SELECT uuid_v8('\x00');
 SELECT uuid_v8('');
 SELECT uuid_v8('\x0000000000000000000000000000000000');
 
--- Version 2 has 64 ids in 7 minutes for a local id, and 64 borrowed from the next window.
+-- Version 2 has 64 ids in 7 minutes for a local id, and 64 of the next window.
 SELECT uuid_v2('person', 0) IS NOT NULL AND uuid_v2('org', 4294967295) IS NOT NULL AND uuid_v2(255, 7) IS NOT NULL AND uuid_v2('17', 7) IS NOT NULL AS ok;
 SELECT uuid_domain(uuid_v2(2, 9)) AS two, uuid_domain(uuid_v2('3', 9)) AS three, uuid_local_id(uuid_v2(2, 4294967295)) AS local_id;
 SELECT count(DISTINCT uuid_v2('person', 501)) FROM generate_series(1, 128);
@@ -50,7 +50,7 @@ SELECT uuid_v2('person', -1);
 SELECT uuid_v2('person', 4294967296);
 DO $$
 BEGIN
-    -- In two windows, should one end just now.
+    -- In two windows, should one end now.
     PERFORM uuid_v2('group', 4711) FROM generate_series(1, 193);
     RAISE 'not refused';
 EXCEPTION WHEN sequence_generator_limit_exceeded THEN

@@ -233,7 +233,7 @@ fn conclude(
         number(seconds.noise()),
         number(megabytes(session, &size_of("bench_rows"))),
         number(index_mb),
-        // The extension pgstattuple may be missing.
+        // The extension pgstattuple can be missing.
         session
             .try_one::<f64>(full)
             .map_or_else(|_| String::new(), |full| format!("{full:.0}")),

@@ -23,7 +23,7 @@ pub fn module_of(file: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the files of the crate that a file imports. Tests are left out: they may import everything.
+/// Returns the files of the crate that a file imports. Tests are left out: they can import everything.
 pub fn of(file: &str, text: &str, modules: &BTreeMap<Vec<String>, File>) -> BTreeSet<File> {
     let syntax = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
     let mut reader = Reader {
@@ -32,7 +32,7 @@ pub fn of(file: &str, text: &str, modules: &BTreeMap<Vec<String>, File>) -> BTre
         aliases: BTreeMap::new(),
         found: BTreeSet::new(),
     };
-    // Twice, as a path may stand before the `use` that names its beginning.
+    // Twice, as a path can stand before the `use` that names its beginning.
     reader.visit_file(&syntax);
     reader.visit_file(&syntax);
     reader.found.remove(file);

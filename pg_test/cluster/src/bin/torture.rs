@@ -35,7 +35,7 @@ const SETTINGS: [&[&str]; 4] = [
     &[WIDE, "pg_mint.session_cache = 64"],
 ];
 
-/// A standby may lag by half a window, which must not be too short on a busy machine.
+/// A standby can lag by half a window, which must not be too short on a busy machine.
 const WIDE: &str = "pg_mint.ceiling_window = '2s'";
 
 /// Number of faults of a fleet, before the next one.

@@ -45,7 +45,7 @@ pub struct Clients<'a> {
 const OUTSIDE: usize = 5;
 /// Ids that a client asks for at once.
 const MANY: u32 = 20;
-/// How long a client waits for an answer before it connects anew.
+/// How long a client waits for an answer before it connects again.
 const PATIENCE: Duration = Duration::from_secs(3);
 const REST: Duration = Duration::from_millis(20);
 /// How long a client rests after an error.

@@ -196,7 +196,7 @@ impl Cluster {
         });
     }
 
-    /// Makes a standby's files anew, as `patronictl reinit` does.
+    /// Makes a standby's files again, as `patronictl reinit` does.
     #[track_caller]
     pub fn reinitialize(&self, place: usize) {
         let node = &self.nodes[place];

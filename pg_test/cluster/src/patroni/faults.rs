@@ -42,7 +42,7 @@ pub enum Fault {
     LagClockBackSynchronous,
     /// The network is cut, and the old primary, rewound, becomes the primary again.
     Rewound,
-    /// A standby's files are made anew, and it becomes the primary.
+    /// A standby's files are made again, and it becomes the primary.
     Reinitialized,
 }
 
@@ -245,7 +245,7 @@ impl Survival<'_> {
             cluster.set_synchronous(false);
         }
         let answers = self.clients.take();
-        // Who has the key now is known a moment later.
+        // The leader is known a little later.
         self.terms.wait_until_read(self.terms.now());
         let counts = self.check.add(&answers, &cluster.nodes, self.terms, began);
         self.assert_kept(fault, counts, &answers);

@@ -96,7 +96,7 @@ impl Terms {
         Some(Duration::from_millis(at.saturating_sub(last.until)))
     }
 
-    /// Returns who has the key, as far as is known.
+    /// Returns who has the key, if that is known.
     #[must_use]
     pub fn holder(&self) -> Option<String> {
         let (terms, is_held) = &*self.locked();

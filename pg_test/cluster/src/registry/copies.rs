@@ -12,7 +12,7 @@ pub(super) fn replace(fleet: &mut Fleet, number: usize, clients: &Clients) {
     fleet.members[number].stop_immediate();
     let copy = &fleet.copies[number];
     copy.start_again();
-    // Others may have been led to another registry meanwhile.
+    // Others can have been led to another registry meanwhile.
     copy.connect("postgres").run(&format!(
         "ALTER SERVER registry OPTIONS (SET dbname '{}')",
         fleet.registry.database
@@ -72,7 +72,7 @@ pub(super) fn run_beside(
             fleet.give_back(number);
         }
     }
-    // Clients of the last ones may still ask them.
+    // Clients of the last ones can still ask them.
     let surplus = fleet.gone.len().saturating_sub(Kind::ALL.len());
     fleet.gone.drain(..surplus);
 }

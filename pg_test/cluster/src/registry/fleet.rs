@@ -28,7 +28,7 @@ pub struct Fleet {
     pub(super) proxies: Vec<Proxy>,
     pub(super) members: Vec<Server>,
     /// The member whose clock can be set. Only one: the handler of a timer, as of a deadline, reads the clock, which with
-    /// libfaketime allocates memory, and what it interrupts may be about to do the same.
+    /// libfaketime allocates memory, and what it interrupts can be about to do the same.
     pub(super) clocked: usize,
     /// The nodes that are assigned, by their members.
     assigned: Vec<(usize, i64)>,

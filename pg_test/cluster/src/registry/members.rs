@@ -23,7 +23,7 @@ pub struct Registry {
     pub lease: Duration,
 }
 
-/// How long a registry that may have forgotten something grants nothing new.
+/// How long a registry that can have forgotten something grants nothing new.
 pub const QUARANTINE: Duration = Duration::from_secs(70);
 /// The setting of a member that mints with any node that the registry grants.
 pub const AUTO: &str = "pg_mint.node = 'auto'";
@@ -143,7 +143,7 @@ impl Registry {
         QUARANTINE + self.takeover() + Duration::from_secs(10)
     }
 
-    /// Returns whether the registry is in quarantine, as far as it has noticed.
+    /// Returns whether the registry is in quarantine and has noticed it.
     #[must_use]
     pub fn is_in_quarantine(&self) -> bool {
         self.connect()

@@ -318,7 +318,7 @@ impl Shared {
 }
 
 fn close(connection: Connection) {
-    // Either end may be closed already.
+    // Either end can be closed already.
     let _ = (
         connection.client.shutdown(Shutdown::Both),
         connection.server.shutdown(Shutdown::Both),
@@ -333,14 +333,14 @@ trait Close {
 
 impl Close for TcpStream {
     fn close(&self) {
-        // It may be closed already.
+        // It can be closed already.
         let _ = self.shutdown(Shutdown::Both);
     }
 }
 
 impl Close for UnixStream {
     fn close(&self) {
-        // It may be closed already.
+        // It can be closed already.
         let _ = self.shutdown(Shutdown::Both);
     }
 }

@@ -20,7 +20,7 @@ pub enum RegistryFault {
     Promotion,
     /// An older copy of its files takes its place, which lacks the same, and exactly one restart.
     Restored,
-    /// It is dropped and made anew after such a change.
+    /// It is dropped and made again after such a change.
     Remade,
     /// Its tables get back the rows that they had earlier.
     TablesRestored,

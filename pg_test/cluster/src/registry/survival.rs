@@ -89,7 +89,7 @@ impl Survived {
 }
 
 /// Inflicts a fault on the registry or on members, and waits until all members have leases from after it, and mint. An
-/// operator may end the quarantine; else no member waits for longer than quarantine and lease.
+/// operator can end the quarantine; else no member waits for longer than quarantine and lease.
 #[track_caller]
 pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator: bool) -> Survived {
     let server = &fleet.registry.server;

@@ -59,7 +59,7 @@ impl Server {
             self.initdb(&made, &[]);
             let mine = cached.with_extension(std::process::id().to_string());
             copy(&made, &mine);
-            // Another test program may have created it meanwhile, which is just as good.
+            // Another test program can have created it meanwhile, which is as good.
             if std::fs::rename(&mine, &cached).is_err() {
                 std::fs::remove_dir_all(&mine).expect("a copy can be removed");
             }

@@ -30,7 +30,7 @@ impl Server {
     /// Writes a script that runs `postgres` with memory of its own for libfaketime.
     ///
     /// libfaketime shares memory among all descendants of the first process that loaded it, here `pg_ctl`, and removes it
-    /// when that process ends. A `restore_command` that starts just then would find it truncated and die of SIGBUS.
+    /// when that process ends. A `restore_command` that starts then would find it truncated and die of SIGBUS.
     /// `pg_ctl` needs the same clock: it recognizes its server by the start time in `postmaster.pid`.
     pub(crate) fn postgres_with_clock(&self) -> PathBuf {
         let script = self.path().join("postgres.sh");

@@ -93,7 +93,7 @@ impl Server {
         self.wait_until_down();
     }
 
-    /// Cuts the power and starts with the clock a second back, within what ids may run ahead of it.
+    /// Cuts the power and starts with the clock a second back, within what ids can run ahead of it.
     pub fn crash_with_the_clock_back(&self) {
         self.cut_power();
         self.set_clock("-1");
@@ -176,7 +176,7 @@ impl Server {
             });
             let hangs = (0..500).any(|attempt: u64| {
                 std::thread::sleep(Duration::from_millis(3 + attempt % 7));
-                // Connected before, as the frozen process may also hold a lock that connecting takes.
+                // Connected before, as the frozen process can also hold a lock that connecting takes.
                 let other = self.connect("postgres");
                 installation::signal("-STOP", &victim);
                 let hangs = flush_hangs(scope, other);

@@ -150,7 +150,7 @@ pub fn signal(signal: &str, pid: impl AsRef<OsStr>) {
     run(Command::new("kill").arg(signal).arg(pid));
 }
 
-/// Signals a process that may be gone already.
+/// Signals a process that can be gone already.
 pub fn try_signal(signal: &str, pid: impl AsRef<OsStr>) {
     let signaled = Command::new("kill").arg(signal).arg(pid).output();
     drop(signaled);

@@ -113,7 +113,7 @@ impl Session {
         }
     }
 
-    /// Runs statements that may be refused.
+    /// Runs statements that can be refused.
     ///
     /// # Errors
     /// The server's error.
@@ -174,7 +174,7 @@ impl Session {
         ))
     }
 
-    /// Copies the rows of a query into a table of another session, which may be on another database.
+    /// Copies the rows of a query into a table of another session, which can be on another database.
     #[track_caller]
     pub fn copy(&mut self, query: &str, into: &mut Self, table: &str) {
         let mut rows = self

@@ -23,7 +23,7 @@ impl SharedMemory {
     /// Adds what these processes have mapped.
     pub fn add_those_of(&mut self, processes: &[String]) {
         for process in processes {
-            // A process may have ended since it was found.
+            // A process can have ended since it was found.
             let maps = std::fs::read_to_string(Path::new("/proc").join(process).join("maps"));
             for line in maps.unwrap_or_default().lines() {
                 // Address, rights, offset, device, inode and path; System V's identifier is in the place of the inode.

@@ -33,7 +33,7 @@ static STORIES: Mutex<Stories> = Mutex::new(Stories {
 });
 static CHANGED: Condvar = Condvar::new();
 
-/// Returns how many stories may share the machine: more than it has cores, as most of them wait. `MINT_AT_ONCE`
+/// Returns how many stories can share the machine: more than it has cores, as most of them wait. `MINT_AT_ONCE`
 /// overrides it.
 fn limit() -> usize {
     let asked = std::env::var("MINT_AT_ONCE").ok();
@@ -84,7 +84,7 @@ impl Stories {
         }
     }
 
-    /// Returns whether a story may start. Stories of one kind run for as long as there are any, as the machine is idle in
+    /// Returns whether a story can start. Stories of one kind run for as long as there are any, as the machine is idle in
     /// part at each change of kind.
     fn may_start(&self, alone: bool, first: bool) -> bool {
         if first {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Values by their space, within which none may occur twice.
+/// Values by their space, within which none must occur twice.
 type Values = BTreeMap<String, Vec<i64>>;
 
 /// A server, and the values that were drawn on it.
@@ -27,7 +27,7 @@ pub struct SharedServer {
 }
 
 const TENANTS: usize = 2;
-/// The space of the values and the statement of each kind that neighbors draw. None may be refused.
+/// The space of the values and the statement of each kind that neighbors draw. None must be refused.
 const CALM: [(&str, &str); 5] = [
     (
         "instagram 7",

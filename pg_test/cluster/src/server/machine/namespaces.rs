@@ -46,7 +46,7 @@ impl Namespaces {
     }
 }
 
-/// Returns whether this may make namespaces. Says so where it may not.
+/// Returns whether this process can make namespaces. Says so where it cannot.
 #[must_use]
 pub fn are_permitted(story: &str) -> bool {
     let made = Command::new("unshare")

@@ -108,7 +108,7 @@ fn a_lock_that_is_not_obtained_changes_nothing() {
         other.run("INSERT INTO t VALUES (DEFAULT); COMMIT");
         assert_eq!(schema(&server, "postgres"), before, "{hold}");
     }
-    // The transaction around it goes on without it.
+    // The transaction around it continues without it.
     other.run("BEGIN; SELECT * FROM t");
     session.run(
         "DO $$ BEGIN
@@ -165,7 +165,7 @@ fn an_interrupted_conversion_has_happened_or_not() {
             let _: bool = killer.one(&format!("SELECT pg_cancel_backend({pid})"));
             running.join().expect("a conversion")
         });
-        // The cancellation may come after the end.
+        // The cancellation can come after the end.
         let _ = session.try_run("SELECT 1");
         match answer {
             Ok(_) => {
@@ -203,7 +203,7 @@ fn make_shop(session: &mut Session) {
 }
 
 /// After a revert a dump is what it was, apart from the rows minted in between, and so is that of a database that was
-/// restored from a dump in between, by an owner who is no superuser.
+/// restored from a dump in between, by an owner who is not a superuser.
 #[test]
 fn a_revert_gives_the_dump_of_before() {
     let server = Server::start("dumps of conversions");

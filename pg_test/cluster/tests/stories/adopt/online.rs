@@ -4,7 +4,7 @@ use super::load::during;
 use mint_cluster::{Server, Session, count, say};
 use std::time::Duration;
 
-/// What a statement of a client may take, on a machine that does much else: without bounds on its waits it would be minutes.
+/// What a statement of a client can take, on a machine that does much else: without bounds on its waits it would be minutes.
 const LONGEST: Duration = Duration::from_secs(5);
 const PLAN: &str = "mint.convert_plan('customer', 'id', 'snowflake_next_id(5)')";
 const BACK: &str = "mint.convert_plan('customer', 'id', NULL)";

@@ -139,7 +139,7 @@ fn a_plan_needs_no_quiet_parent_and_leaves_nothing_half_done() {
     );
 }
 
-/// pg_partman divides a bigint by plain numbers. A plan has nothing to do where it has made partitions, and goes on where
+/// pg_partman divides a bigint by plain numbers. A plan has nothing to do where it has made partitions, and continues where
 /// they end once the table is no longer pg_partman's: version 4 reads the bounds of partitions from their names.
 #[test]
 fn plans_take_over_from_pg_partman() {

@@ -1,4 +1,4 @@
-//! Records that somebody else wrote, and objects in the way of a superuser who converts: nothing of theirs is run.
+//! Records that somebody else wrote, and objects that a superuser meets who converts: none of them is run.
 
 use super::super::hostile::planted_objects;
 use mint_cluster::{Server, Session};

@@ -105,7 +105,7 @@ fn every_kind_of_sequence_is_given_back() {
 }
 
 /// Sessions draw while the server is stopped in every way. Nothing is repeated, and a clean stop skips nothing but what is
-/// taken in its last moment.
+/// taken before it ended.
 #[test]
 fn no_stop_under_load_repeats_a_number() {
     let server = drawn_from("stops under load");

@@ -166,7 +166,7 @@ fn every_function_withstands_the_ends_of_its_arguments() {
     for function in &all {
         // Its changes are rolled back, except for those in shared memory.
         for call in calls(function) {
-            // A set may be as large as its arguments say, so only its first rows are fetched.
+            // A set can be as large as its arguments say, so only its first rows are fetched.
             let sql = format!(
                 "BEGIN; SET LOCAL statement_timeout = '500ms'; SELECT * FROM (SELECT {call} LIMIT 3) t"
             );

@@ -2,7 +2,7 @@
 
 use mint_cluster::{Server, Session, count, say};
 
-/// Memory that a statement may take at its peak beyond the statement before it. A leak of a byte or two per call is more.
+/// Memory that a statement can take at its peak beyond the statement before it. A leak of a byte or two per call is more.
 const SLACK_IN_KB: i64 = 3_000;
 
 /// Calls with a row number `g`, and by how much their number is divided: some are slow by nature.

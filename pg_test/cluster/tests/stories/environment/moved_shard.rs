@@ -10,7 +10,7 @@ const SHARD: &str = "CREATE SCHEMA insta5;
     CREATE TABLE insta5.our_table (id bigint PRIMARY KEY DEFAULT insta5.next_id() CHECK (snowflake_shard(id) = 5));
     GRANT USAGE ON SCHEMA insta5 TO app; GRANT SELECT, INSERT, DELETE ON insta5.our_table TO app";
 
-/// What clients do to the shard. The first one's rows stay, and the second one's are gone after a moment, so that nothing in
+/// What clients do to the shard. The first one's rows stay, and the second one's are gone after a while, so that nothing in
 /// the dump tells of their ids.
 const LOAD: [&str; 2] = [
     "INSERT INTO insta5.our_table DEFAULT VALUES RETURNING id",
@@ -156,7 +156,7 @@ fn other_sessions_drop_what_they_have_taken() {
     assert_eq!(session.one::<i64>("FETCH many"), second + 10_001);
 }
 
-/// With a registry, a server starts only shards of nodes that it leases, and no further than it may generate ids.
+/// With a registry, a server starts only shards of nodes that it leases, and no further than it can generate ids.
 #[test]
 fn a_registry_decides_which_shards_can_start() {
     let Some(registry) = Registry::start("started with a lease", 30) else {

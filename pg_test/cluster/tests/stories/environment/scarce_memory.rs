@@ -27,7 +27,7 @@ fn draw(session: &mut Session, round: usize, users: usize) {
 /// Asserts that the numbers of each user ascend from round to round, and how many there are.
 #[track_caller]
 fn assert_numbers(session: &mut Session, rounds: usize, users: usize) {
-    // PostgreSQL's own need of memory may not be met.
+    // PostgreSQL's own need of memory might not be met.
     session.run("SET max_parallel_workers_per_gather = 0");
     let drawn: i64 = session.one("SELECT count(*) FROM drawn");
     assert_eq!(drawn, (rounds * users) as i64);

@@ -81,7 +81,7 @@ impl Practice {
     fn install() -> Self {
         let scripts = scripts();
         let mut stories = stories();
-        // Others may read them now.
+        // Others can read them now.
         let missing = scripts.into_iter().filter(|_| *stories == 0);
         for (name, text) in missing {
             fs::write(extension_folder().join(name), text)
@@ -130,7 +130,7 @@ fn scripts() -> [(String, String); 2] {
     [(format!("pg_mint--{PRACTICE}.sql"), script), (update, text)]
 }
 
-/// The definitions of all objects of the extension: what the tests of the catalog print, who may use what, and comments.
+/// The definitions of all objects of the extension: what the tests of the catalog print, privileges, and comments.
 /// The comment of the extension itself stays that of the version that was created, unless an update script has its own.
 fn definitions(server: &Server, database: &str) -> String {
     let of = |file: &str| {
@@ -249,7 +249,7 @@ fn an_update_makes_what_a_new_installation_has() {
         session.run("ALTER DATABASE earlier SET pg_mint.a_setting_of_before = '5 s'");
         let mut owner = server.connect_as("owner", "earlier");
         owner.run(&format!("CREATE EXTENSION pg_mint VERSION '{version}'"));
-        // A released version may differ in nothing but its library.
+        // A released version can differ in nothing but its library.
         let differs = definitions(&server, "earlier") != expected;
         assert!(differs || version != PRACTICE, "{version}");
         fill(&server, &mut owner);
@@ -335,7 +335,7 @@ fn grants_of_users_are_dumped_after_an_update() {
 }
 
 /// A package is replaced before the last session of the old library has ended, or a script is installed without its
-/// library: what that lacks is an error, and the rest goes on.
+/// library: what that lacks is an error, and the rest continues.
 #[test]
 fn a_library_that_lacks_a_function_says_so() {
     const LACKING: &[u8] = b"uuid_max_value_wrapper";

@@ -4,7 +4,7 @@
 /// The extension's schema in these databases.
 pub const HOME: &str = "evil";
 
-/// Returns calls that any role may make that may create in `place`. All of them succeed.
+/// Returns calls that any role may make that can create in `place`. All of them succeed.
 pub fn of_everybody(place: &str) -> Vec<String> {
     let text = |value: &str| format!("'{value}'::pg_catalog.text");
     let relation = |name: &str| format!("'{place}.{name}'::pg_catalog.regclass");

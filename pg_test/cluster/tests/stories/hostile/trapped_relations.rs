@@ -8,7 +8,7 @@ use mint_cluster::{Server, Session};
 pub const HOME: &str = "prey";
 pub const OWNER: &str = "mal";
 
-/// The functions of the traps. One that is IMMUTABLE may be in an index, and the server does not look into it.
+/// The functions of the traps. One that is IMMUTABLE can be in an index, and the server does not look into it.
 const TRAPS: &str = "
     CREATE FUNCTION prey.grab(what text) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$ BEGIN
         IF current_user <> 'mal' THEN
@@ -44,7 +44,7 @@ const COLUMNS: &str = "id bigserial, n integer DEFAULT 7, u uuid DEFAULT gen_ran
     g bigint GENERATED ALWAYS AS (n + prey.number('generated column')) STORED,
     CONSTRAINT of_table CHECK (prey.trap('check')), CONSTRAINT of_column CHECK (id + prey.number('check of the column') > 0)";
 
-/// Lays everything that goes on a table of these columns.
+/// Lays everything that belongs on a table of these columns.
 fn lay(table: &str) -> String {
     format!(
         "CREATE INDEX ON {table} ((id + prey.number('index'))); CREATE INDEX ON {table} (n) WHERE prey.trap('predicate');
@@ -154,7 +154,7 @@ fn trees(rows: u32) -> String {
 }
 
 /// What is drawn from, with traps where a trap goes; and tables that refer to others. Statements on the tables of a registry
-/// may use no other function that runs a query.
+/// can use no other function that runs a query.
 const DRAWN: &str = "
     SELECT public.segment_create('prey.seq'); SELECT public.ticket_create('prey.ticket', 1, 2);
     SELECT public.user_sequence_create('prey.family', 2); ALTER TABLE prey.family ADD CHECK (prey.trap('check of a family'));

@@ -40,7 +40,7 @@ fn the_ceiling_is_written_twice_a_second_while_minting_and_never_while_idle() {
         written = writes(&mut watch) - before.0;
         logged = wal(&mut watch) - before.1;
     }));
-    // A slow machine may have minted for longer than `span`, so the elapsed time is measured.
+    // A slow machine can have minted for longer than `span`, so the elapsed time is measured.
     let seconds = begun.elapsed().as_secs() as i64;
     say(format!(
         "{} ids in {seconds} s: {written} writes of the ceiling, {logged} bytes of WAL",
@@ -93,7 +93,7 @@ fn a_sequence_set_back_is_raised_again() {
     assert_ascending(&all);
 }
 
-/// The higher value is the previous ceiling, not the time of the lane that raises it: other lanes may be ahead.
+/// The higher value is the previous ceiling, not the time of the lane that raises it: other lanes can be ahead.
 #[test]
 fn a_rewritten_sequence_still_covers_lanes_that_are_ahead() {
     let Some(server) = Server::start_with_clock("rewritten") else {

@@ -44,7 +44,7 @@ fn small_steps_back_are_absorbed() {
     assert_sound(&ids);
 }
 
-/// A call does not wait an hour but fails at once; minting continues when the clock is back.
+/// A call does not wait an hour but fails immediately; minting continues when the clock is back.
 #[test]
 fn an_hour_back_is_refused_at_once() {
     let Some(server) = Server::start_with_clock("an hour back") else {
@@ -92,7 +92,7 @@ fn an_hour_back_and_half_an_hour_forward_while_minting() {
     }
 }
 
-/// Ids may be two seconds ahead, so a step of three leaves one second to wait, less than the default max_wait of five.
+/// Ids can be two seconds ahead, so a step of three leaves one second to wait, less than the default max_wait of five.
 #[test]
 fn a_call_waits_after_a_step_of_three_seconds_back() {
     let Some(server) = Server::start_with_clock("three seconds back") else {

@@ -163,7 +163,7 @@ fn from_reservations(server: &Server) {
     assert_sound(&drawn);
 }
 
-/// Layouts that differ only in their bits of time share lanes and reservations. Ids that the wider one reserved may be
+/// Layouts that differ only in their bits of time share lanes and reservations. Ids that the wider one reserved can be
 /// past the end of the narrower one.
 #[test]
 fn a_reservation_does_not_outlive_a_layout() {

@@ -83,12 +83,12 @@ fn an_id_is_on_disk_before_it_is_seen() {
     }
 }
 
-/// For comparison: `nextval` may repeat a value that was seen and not committed.
+/// For comparison: `nextval` can repeat a value that was seen and not committed.
 #[test]
 fn plain_nextval_repeats_what_was_not_committed() {
     let server = Server::build("nextval").conf(LAZY).durable().start();
     server.connect("postgres").run("CREATE SEQUENCE plain");
-    // The WAL writer may flush just then, so it is tried several times.
+    // The WAL writer can flush then, so it is tried several times.
     let repeated = (0..5).any(|_| {
         let mut session = server.connect("postgres");
         session.run("BEGIN");
@@ -112,7 +112,7 @@ fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
         .durable()
         .start();
     let mut ledger = Ledger::default();
-    // The frozen writer may hold a lock that keeps the others from minting at all.
+    // The frozen writer can hold a lock that keeps the others from minting at all.
     let reached = (0..5).any(|_| {
         let mut records = while_asking(&server.place(), &Ledger::statements(), || {
             server.until("the server mints", || {
@@ -136,7 +136,7 @@ fn nothing_past_the_ceiling_is_issued_before_it_is_on_disk() {
     assert!(reached, "the sessions never came to the ceiling");
 }
 
-/// Minting need not wait after a restart: the ceiling is less far ahead than ids may be.
+/// Minting does not need to wait after a restart: the ceiling is less far ahead than ids can be.
 #[test]
 fn minting_continues_as_soon_as_the_server_is_back() {
     let server = Server::build("back again").alone().durable().start();

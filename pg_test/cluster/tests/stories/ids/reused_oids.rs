@@ -31,7 +31,7 @@ fn draw_in_both<T>(
     })
 }
 
-/// The lane is ahead of the clock by more than a window; none of its ids may be issued again after a crash.
+/// The lane is ahead of the clock by more than a window; none of its ids must be issued again after a crash.
 #[test]
 fn ids_do_not_repeat_after_a_crash() {
     for strategy in ["wal_log", "file_copy"] {

@@ -114,7 +114,7 @@ fn more_nodes_than_lanes_share_a_lane() {
         }
         ids
     });
-    // Ids of different nodes need not ascend, but all must differ.
+    // Ids of different nodes do not need to ascend, but all must differ.
     assert_unique(&drawn);
     let mut session = server.connect("postgres");
     let lanes: i64 = session.one("SELECT count(*) FROM mint.lanes");

@@ -102,7 +102,7 @@ fn failover_to_a_slower_clock_repeats_nothing() {
     let Some(primary) = Server::start_with_clock("a fast primary") else {
         return;
     };
-    // The primary's clock is ahead of the standby's, within what ids may be ahead of a clock.
+    // The primary's clock is ahead of the standby's, within what ids can be ahead of a clock.
     primary.set_clock("+1.5");
     let standby = primary.standby("a slower standby");
     let mut all: Vec<i64> = primary
@@ -117,10 +117,10 @@ fn failover_to_a_slower_clock_repeats_nothing() {
     assert_ascending(&all);
 }
 
-/// Minting does not wait for the standby: the ceiling is written half a window ahead, which is how far it may lag.
+/// Minting does not wait for the standby: the ceiling is written half a window ahead, which is how far it can lag.
 #[test]
 fn failover_under_load_repeats_nothing() {
-    // A wide window, as a busy machine may take longer than a quarter of a second to stream.
+    // A wide window, as a busy machine can take longer than a quarter of a second to stream.
     let Some(mut torture) = Torture::begin("failover", &["pg_mint.ceiling_window = '2s'"]) else {
         return;
     };

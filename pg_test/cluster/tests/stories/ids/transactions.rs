@@ -25,7 +25,7 @@ fn read_only_transactions_mint() {
     ] {
         session.run(begin);
         mint(&mut session, &mut all);
-        // Long enough for a raise of the ceiling in this transaction.
+        // More than a raise of the ceiling in this transaction.
         std::thread::sleep(std::time::Duration::from_millis(count(700, 350)));
         mint(&mut session, &mut all);
         session.run("COMMIT");

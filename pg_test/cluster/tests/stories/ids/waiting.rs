@@ -41,7 +41,7 @@ fn interrupted(server: &Server, mut session: Session, sql: &str, order: &str) ->
         });
         let begun = Instant::now();
         sleep(Duration::from_millis(400));
-        // On a busy machine the call may not wait yet.
+        // On a busy machine the call might not wait yet.
         let mut waits_for_lane = waits(&mut other) > before;
         while !waits_for_lane && !waiting.is_finished() && begun.elapsed() < LONGEST {
             sleep(Duration::from_millis(10));

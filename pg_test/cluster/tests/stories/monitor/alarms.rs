@@ -15,7 +15,7 @@ fn critical(session: &mut Session) -> Vec<String> {
         .column("SELECT check_name || ': ' || detail FROM mint.health() WHERE status = 'critical'")
 }
 
-/// What `eve`, who may do nothing but connect, does to the memory that all share, by each family of functions.
+/// What `eve`, a role that may only connect, does to the memory that all share, by each family of functions.
 #[test]
 fn a_role_without_privileges_makes_nothing_critical() {
     let server = Server::start("alarms of others");
@@ -85,7 +85,7 @@ fn what_a_default_needs_is_critical_and_not_hidden() {
     let mut eve = server.connect_as("eve", "postgres");
     eve.run(SHORT_LAYOUT);
     eve.run(ALL_LANES);
-    // Hers end sooner, and hide nothing.
+    // The view's copies end sooner, and hide nothing.
     assert_status(
         &mut session,
         "layouts",

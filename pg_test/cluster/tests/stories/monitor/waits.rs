@@ -37,7 +37,7 @@ fn assert_waits(server: &Server, mut session: Session, sql: &str, event: &str) {
         while last != expected && !waiting.is_finished() && begun.elapsed() < LONGEST {
             last = other.one(&seen);
         }
-        // Long enough to be counted.
+        // More than the shortest wait that is counted.
         sleep(Duration::from_millis(20));
         other.run(&format!("SELECT pg_cancel_backend({pid})"));
         let refusal = waiting.join().expect("the waiting session");

@@ -83,7 +83,7 @@ DECLARE
     op text := differ.pick('<', '<=', '=', '>=', '>');
     made text;
 BEGIN
-    -- Nothing is derived of an OR or of <>, so they may meet foreign ids in one plan and not in another.
+    -- Nothing is derived of an OR or of <>, so they can meet foreign ids in one plan and not in another.
     CASE differ.below(CASE WHEN foreign_ids THEN 9 ELSE 10 END)
         WHEN 0, 1, 2, 3 THEN made := format('%s %s %s', time_of, op, a);
         WHEN 4, 5 THEN made := format('%s %s %s', a, op, time_of);
@@ -117,7 +117,7 @@ DECLARE
     kind text := differ.pick('key', 'key', 'unique', 'brin', 'two', 'partial', 'range', 'range', 'hash', 'children', 'none');
     at timestamptz; cut text[];
 BEGIN
-    -- A table that nothing is derived for may be read where it was not before, as another one is read in another order.
+    -- A table that nothing is derived for can be read where it was not before, as another one is read in another order.
     -- A foreign id in it is an error then.
     foreign_ids := kind <> 'none' AND layout !~ '^(seq|node)' AND random() < 0.15;
     EXECUTE format('DROP TABLE IF EXISTS differ.%I CASCADE', name);
@@ -310,7 +310,7 @@ BEGIN
         END IF;
         IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
         tally[1] := tally[1] + 1;
-        -- Of several foreign ids another one may be the first.
+        -- Of several foreign ids another one can be the first.
         IF on_result = off_result OR (off_result LIKE 'ERROR 22%' AND left(on_result, 11) = left(off_result, 11)) THEN
             IF on_result LIKE 'ERROR%' THEN
                 tally[3] := tally[3] + 1;

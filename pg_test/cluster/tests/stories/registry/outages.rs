@@ -332,7 +332,7 @@ fn a_grant_waits_for_the_synchronous_standby() {
         session.one("SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')")
     });
     let (_, after) = first_id(&ada, NEXT);
-    // Two requests, each of which may take three seconds on a busy machine.
+    // Two requests, each of which can take three seconds on a busy machine.
     assert!(after < Duration::from_secs(8), "{after:?}");
 }
 

@@ -38,7 +38,7 @@ fn assert_released(registry: &Registry) {
 
 #[test]
 fn without_a_registry_auto_is_no_node() {
-    // Leases that are long enough to show an early release.
+    // Leases that last longer than the test, to show an early release.
     let Some(registry) = Registry::start("registry reset", 10) else {
         return;
     };

@@ -69,7 +69,7 @@ fn a_member_trusts_no_answer_beyond_the_bounds_of_the_protocol() {
         lie(&mut admin, path, value);
         let refusal = ben.until_minted(|| match other.try_one::<i64>(NEXT) {
             Ok(id) => panic!("{path} {value}: the member mints {id}"),
-            // The registry may have been left alone for a while.
+            // The registry can have been left alone for a while.
             Err(refusal) if refusal.detail.contains(words) => Ok(refusal),
             Err(refusal) => Err(refusal),
         });
@@ -113,7 +113,7 @@ fn a_renewal_beyond_the_bounds_leaves_the_lease_as_it_was() {
     });
 }
 
-/// The worker connects as the owner of the foreign server, under dblink's rules: who is no superuser needs a password.
+/// The worker connects as the owner of the foreign server, under dblink's rules: a role that is not a superuser needs a password.
 #[test]
 fn a_member_connects_as_the_owner_of_the_foreign_server() {
     let builder = Server::build("an owner").conf("password_encryption = 'scram-sha-256'");

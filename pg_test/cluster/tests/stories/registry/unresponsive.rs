@@ -43,7 +43,7 @@ fn sessions(registry: &mut Session) -> i64 {
     registry.one("SELECT count(*) FROM pg_stat_activity WHERE usename = 'member'")
 }
 
-/// Asserts that members have at most `limit` sessions on the registry for a while. One that was canceled may end beside
+/// Asserts that members have at most `limit` sessions on the registry for a while. One that was canceled can end beside
 /// the next one.
 #[track_caller]
 fn assert_few_sessions(registry: &Registry, limit: i64, during: Duration) {
@@ -96,7 +96,7 @@ fn a_member_survives(fault: Fault) {
             );
             assert!(ended, "the worker does not end");
         });
-        // The lease may last. Otherwise the session starts the next worker.
+        // The lease can last. Otherwise the session starts the next worker.
         let _ = session.try_one::<i64>(NEXT);
     }
     if fault != Fault::Frozen {

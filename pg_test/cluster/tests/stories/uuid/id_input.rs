@@ -70,7 +70,7 @@ fn binary_input_takes_twelve_bytes_and_nothing_else() {
     }
 }
 
-/// In a database of another encoding, texts may be any bytes, and none causes a panic.
+/// In a database of another encoding, texts can be any bytes, and none causes a panic.
 #[test]
 fn texts_of_another_encoding_cause_no_panic() {
     let server = Server::start("latin1");

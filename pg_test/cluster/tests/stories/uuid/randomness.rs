@@ -131,7 +131,7 @@ fn the_machines_address_is_used_on_request_only() {
                 .collect();
             assert!(addresses.iter().any(|one| one.trim() == node), "{node}");
         }
-        // A machine without an address, as a container may be.
+        // A machine without an address, as a container can be.
         Err(refusal) => assert_eq!(refusal.code, "55000", "{refusal}"),
     }
     // Other sessions are not affected.

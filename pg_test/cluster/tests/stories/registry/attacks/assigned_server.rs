@@ -13,7 +13,7 @@ pub const ASSIGN: &str = "SELECT mint.registry_assign(13, 'ada')";
 pub const ASSIGNED: &str = "pg_mint.node = 'assigned'";
 /// Gives the node to the next server of the name.
 pub const MOVED: &str = "SELECT mint.registry_assign(13, 'ada', moved => true)";
-/// What a server hears whose copy has gone on before it, or whose original has.
+/// What a server hears whose copy has continued before it, or whose original has.
 pub const COPY: &str = "another server has used this key: one of the two is a copy";
 
 /// Returns what "ada" is built from.

@@ -48,7 +48,7 @@ fn a_copy_beside_its_original_mints_nothing_whatever_the_registry_does() {
     assert_operators_know(&registry);
 }
 
-/// The copy is started when its original is down, and goes on as the server. The original comes back.
+/// The copy is started when its original is down, and continues as the server. The original comes back.
 #[test]
 fn the_first_that_renews_keeps_the_node() {
     let Some((registry, ada, node)) = start("a copy goes on", 5, built().on_disk()) else {

@@ -80,7 +80,7 @@ fn a_spoiled_answer_to_the_first_request_is_asked_again() {
         // One request without an answer, and the next one.
         assert!(after < Duration::from_secs(7), "{spoiling:?}: {after:?}");
         assert!(assert_mints_as(&ada, node) > id);
-        // Without an answer it may mint without a lease, and then has none to release.
+        // Without an answer it can mint without a lease, and then has none to release.
         let mut session = ada.connect("postgres");
         ada.until("it has a lease", || {
             session.one("SELECT bool_and(held AND trouble IS NULL) FROM mint.leases")

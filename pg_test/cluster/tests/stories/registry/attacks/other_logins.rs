@@ -73,7 +73,7 @@ fn a_login_takes_no_node_that_is_assigned_or_reserved() {
             "{nodes:?} {holder}: {answer}"
         );
     }
-    // What nobody has is renewed, as the registry may have forgotten it.
+    // What nobody has is renewed, as the registry can have forgotten it.
     let answer = ask(&mut thief, &request, (77, 77), "thief");
     assert!(answer.contains("4242"), "{answer}");
     registry.end_quarantine();

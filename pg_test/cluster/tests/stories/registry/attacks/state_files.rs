@@ -43,7 +43,7 @@ fn another_host_name_at_a_start_decides_nothing() {
         ada.stop_fast();
         ada.set_host_name(name);
         ada.start_again();
-        // Under the other name it may be a copy, as far as it knows.
+        // Under the other name it can be a copy, by what it knows.
         let _ = ada.connect("postgres").try_one::<i64>(NEXT);
     }
     ids.push(assert_mints_as(&ada, node));
