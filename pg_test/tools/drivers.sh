@@ -46,7 +46,7 @@ END
 stop_server() { as_server_user "$bin/pg_ctl" -D "$server/data" -m immediate stop >/dev/null 2>&1 || true; }
 
 # The rest is for check.sh, which runs in a copy of its folder with the variables of
-# libpq set: role app, which is no superuser, and a database of the program's name.
+# libpq set: role app, which is not a superuser, and a database of the program's name.
 
 # A new database of the role app.
 database() {
@@ -156,7 +156,7 @@ run() (
     . ./check.sh
 )
 
-# The results as rows of a table: the program, its versions, and whether each of these holds, as far as it was tried.
+# The results as rows of a table: the program, its versions, and whether each of these holds, if it was tried.
 DUTIES="create|insert one|insert many|read back|range by time|layout as a parameter|objectid|schema check"
 rows() {
     awk -v duties="$DUTIES" '

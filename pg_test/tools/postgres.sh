@@ -48,7 +48,7 @@ write_pgrx_config() {
             if [ -e "$CACHE/pg$m/done" ]; then echo "pg$m = \"$(pg_config_of "$CACHE/pg$m" "$m")\""; fi
         done
     } >"$PGRX_HOME/config.toml.new"
-    # A new file would have cargo make all bindings anew.
+    # A new file would have cargo make all bindings again.
     cmp -s "$PGRX_HOME/config.toml.new" "$PGRX_HOME/config.toml" ||
         mv "$PGRX_HOME/config.toml.new" "$PGRX_HOME/config.toml"
 }

@@ -3,18 +3,36 @@
 
     prose.py [--wrap] [FILE ...]
 
-Without files: README.md, docs, bench/results, the other pages beside README.md, COMMENT ON in sql, and texts in src.
-With --wrap, it first breaks the lines of paragraphs anew where one is too long.
+Without files: README.md, docs, bench/results, the other pages beside README.md, COMMENT ON in sql, texts in src, comments
+of all code, first sentences of documented functions, and commit messages.
+With --wrap, it first breaks the lines of paragraphs again where one is too long.
 """
 
 import pathlib
 import re
+import subprocess
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STYLE = REPOSITORY / "docs/STYLE.md"
 PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "bench/results/compare/**/*.md", "core/README.md"]
 LONGEST = 120
+
+# Folders whose comments are read, and what a line of a comment begins with.
+CODE = ["src", "core", "pg_test", "sql", "bench"]
+MARKS = {
+    ".rs": r"//[/!]?", ".sql": r"--", ".sh": r"#", ".py": r"#", ".awk": r"#", ".spec": r"#", ".toml": r"#",
+    "Makefile": r"#",
+}
+# Generated, or written by others.
+NOT_OURS = re.compile(r"/(?:target|node_modules)/|/sql/pg_mint--|/pg_test/drivers/pagila/.*\.sql$")
+
+FUNCTION = re.compile(r'(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:unsafe )?(?:extern "[^"]*" )?fn ')
+VERB = re.compile(r"(?!(?:As|Is|Its|This|Ids|Bits|Rows|Lanes|Ticks|Nodes|Columns|Errors|Functions|Statements) )[A-Z][a-z]+s\b")
+
+# Commits after this one have a short subject and a body; a shallow clone, or a tree without git, lacks it.
+BEFORE_BODIES = "d710e00"
+LONGEST_SUBJECT = 72
 
 # Roles, to which "may" gives permission.
 ROLE = r"(?:roles?|superusers?|users?|owners?|members?|callers?|anyone|everyone|applications?|servers?|PUBLIC|pg_monitor)"
@@ -164,29 +182,95 @@ def findings_of_code(path, rules):
                     yield number, finding
 
 
+def comments(path):
+    """Yields the number of the first line and the text of each comment that has its lines for itself."""
+    begin = re.compile(r"\s*(" + MARKS[path.suffix or path.name] + r")(?![/!])(?: (.*)|$)")
+    kept, first, last_mark = [], 0, None
+    for number, line in enumerate([*path.read_text().splitlines(), ""], 1):
+        match = begin.match(line)
+        mark = match and match.group(1)
+        if mark != last_mark and kept:
+            yield first, "\n".join(kept)
+            kept = []
+        if match:
+            if not kept:
+                first = number
+            kept.append(match.group(2) or "")
+        last_mark = mark
+
+
+def findings_of_comments(path, rules):
+    for first, comment in comments(path):
+        for shift, paragraph in paragraphs(comment):
+            for finding in findings_of_prose(paragraph, rules, False):
+                yield first + shift - 1, finding
+
+
+def findings_of_functions(path, _rules):
+    """Documented functions of the extension and of core, tests aside."""
+    sentence, number, depth, is_test = None, 0, 0, False
+    for place, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.strip()
+        if line.startswith("///"):
+            if sentence is None:
+                sentence, number, is_test = line[3:].strip(), place, False
+        elif sentence is not None and (line.startswith("#[") or depth > 0):
+            depth += len(re.findall(r"[\[(]", line)) - len(re.findall(r"[\])]", line))
+            is_test = is_test or line in ("#[test]", "#[pg_test]")
+        else:
+            is_heading = not sentence or sentence.startswith("#")
+            if FUNCTION.match(line) and not (is_heading or is_test or VERB.match(sentence)):
+                yield number, "a function begins with a verb in the third person: Returns, Reads"
+            sentence = None
+
+
+def findings_of_commits():
+    """Lengths only, as words of a commit cannot be corrected later."""
+    log = ["git", "log", "--no-merges", "--format=%h%x00%s%x00%b%x01", f"{BEFORE_BODIES}..HEAD"]
+    try:
+        done = subprocess.run(log, cwd=REPOSITORY, capture_output=True, text=True)
+    except FileNotFoundError:
+        return
+    for commit in done.stdout.split("\x01")[:-1] if done.returncode == 0 else []:
+        name, subject, body = commit.strip().split("\0")
+        if len(subject) > LONGEST_SUBJECT:
+            yield f"commit {name}: a subject of {len(subject)} characters; at most {LONGEST_SUBJECT}"
+        if not body.strip():
+            yield f"commit {name}: no body that says why"
+
+
 def main(files):
     rules = words()
     is_wrapping = "--wrap" in files
     files = [file for file in files if file != "--wrap"]
     if files:
-        pages, sql, code = [pathlib.Path(file).resolve() for file in files], [], []
+        pages, sql, code, commented = [pathlib.Path(file).resolve() for file in files], [], [], []
     else:
         pages = sorted({page for pattern in PAGES for page in REPOSITORY.glob(pattern)})
         sql = sorted((REPOSITORY / "sql").glob("**/*.sql"))
         code = sorted([*(REPOSITORY / "src").glob("**/*.rs"), *(REPOSITORY / "core/src").glob("**/*.rs")])
+        commented = [path for folder in CODE for path in (REPOSITORY / folder).glob("**/*") if path.suffix in MARKS]
+        commented = [path for path in sorted(commented) if not NOT_OURS.search(str(path))] + [REPOSITORY / "Makefile"]
     if is_wrapping:
         for page in pages:
             if not has_any_length(page):
                 wrap(page)
     count = 0
-    for paths, check in ((pages, findings_of_page), (sql, findings_of_sql), (code, findings_of_code)):
+    checks = [
+        (pages, findings_of_page), (sql, findings_of_sql), (code, findings_of_code),
+        (commented, findings_of_comments), (code, findings_of_functions),
+    ]
+    for paths, check in checks:
         for path in paths:
             for number, finding in check(path, rules):
                 print(f"{path.relative_to(REPOSITORY)}:{number}: {finding}")
                 count += 1
+    for finding in [] if files else findings_of_commits():
+        print(finding)
+        count += 1
     if count:
         sys.exit(f"prose: {count} findings; see docs/STYLE.md")
-    print(f"prose: no finding in {len(pages)} pages")
+    print(f"prose: no finding in {len(pages)} pages and {len(commented)} files of code")
 
 
 main(sys.argv[1:])

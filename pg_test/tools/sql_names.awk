@@ -50,7 +50,7 @@ function script(text,    parts, count, i, statement, rest) {
     for (i = 1; i <= count; i++) {
         statement = parts[i]
         sub(/^[ \n]+/, "", statement)
-        # These name the extension's own objects by exact types, in the schemas that they were just created in.
+        # These name the extension's own objects by exact types, in the schemas that they were created in before.
         if (statement ~ /^(COMMENT ON|GRANT|REVOKE|ALTER FUNCTION) /) continue
         if (statement ~ /^CREATE FUNCTION/ && statement ~ /LANGUAGE c /) continue
         if (statement ~ /^CREATE (OPERATOR|TYPE|AGGREGATE|CAST) ?/) {
