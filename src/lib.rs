@@ -36,7 +36,7 @@ const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Called by the server when it loads the library, in the postmaster or in a session.
+/// Starts the library, when the server loads it, in the postmaster or in a session.
 #[pgrx::pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     pg::error::init();

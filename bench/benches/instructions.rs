@@ -5,7 +5,7 @@ use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
 use mint_core::counter::section::Evicted;
-use mint_core::counter::user_bucket::{Bucket, Owner};
+use mint_core::counter::user_bucket::{Bucket, SectionOwner};
 use mint_core::counter::user_table::TableHead;
 use mint_core::{
     Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Page, Policy, Section,
@@ -165,7 +165,7 @@ impl Page for Paper {
     fn set_back(&mut self, _: i64, _: i64) {}
 }
 
-const OWNER: Owner = 1 << 16;
+const OWNER: SectionOwner = 1 << 16;
 
 /// What draws do with an evicted entry. Of closures alike the compiler keeps one: with that of [`user_next`], valgrind
 /// would count the draws of its setup, too.

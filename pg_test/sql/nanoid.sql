@@ -1,4 +1,4 @@
--- Nano IDs: random characters of an alphabet.
+-- Ids of nanoid: random characters of an alphabet.
 CREATE EXTENSION pg_mint;
 
 SELECT count(DISTINCT id), bool_and(id ~ '^[A-Za-z0-9_-]{21}$') AS usual FROM (SELECT nano_id() AS id FROM generate_series(1, 10000)) ids;

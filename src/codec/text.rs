@@ -57,7 +57,7 @@ fn uuid_from_text(id: Text<'_>, encoding: Text<'_>) -> UuidValue {
     }
 }
 
-/// Makes a Nano ID: random characters of an alphabet, each of them equally likely, of the CSPRNG of `uuid_v4`.
+/// Makes an id of nanoid: random characters of an alphabet, each of them equally likely, of the CSPRNG of `uuid_v4`.
 #[pg_extern(sql = false)]
 fn nano_id(size: i32, alphabet: DecodedText) -> DecodedText {
     DecodedText(nanoid::generate(size, &alphabet.0, random::bytes::<32>).or_report())

@@ -13,7 +13,7 @@ fn parse(text: Text<'_>) -> (&str, Uuid) {
     })
 }
 
-/// Returns the TypeID of a prefix, which may be empty, and a UUID of any version.
+/// Returns the TypeID of a prefix, which can be empty, and a UUID of any version.
 #[pg_extern(sql = false)]
 fn typeid_of(prefix: Text<'_>, id: UuidValue) -> NewText {
     match typeid::to_text(prefix.0, &id.into()) {

@@ -33,7 +33,7 @@ fn ulid_time(id: Text<'_>) -> TimestampWithTimeZone {
     timestamp_or_report(ulid::time(&parse(id)))
 }
 
-/// As `ulid_time(text)`, of a ULID that is kept as a UUID; `uuid_time` reads only UUIDs that have a version.
+/// Does the same as `ulid_time(text)`, of a ULID that is kept as a UUID; `uuid_time` reads only UUIDs that have a version.
 #[pg_extern(sql = false)]
 fn ulid_time_of_uuid(id: UuidValue) -> TimestampWithTimeZone {
     timestamp_or_report(ulid::time(&id.into()))

@@ -116,7 +116,7 @@ fn uuid_v2(domain: Text<'_>, local_id: i64) -> UuidValue {
 /// The domains that DCE names, by number.
 pub const DOMAINS: [&str; 3] = ["person", "group", "org"];
 
-/// As `uuid_v2(domain, local_id)`, the domain by number: 0 person, 1 group, 2 organization, up to 255.
+/// Does the same as `uuid_v2(domain, local_id)`, the domain by number: 0 person, 1 group, 2 organization, up to 255.
 #[pg_extern(sql = false)]
 fn uuid_v2_of_number(domain: i32, local_id: i64) -> UuidValue {
     match domain.try_into() {
@@ -161,7 +161,7 @@ fn uuid_v3(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
     version::v3_in_parts(&namespace_of(namespace.0), name.0, check_interrupts).into()
 }
 
-/// As `uuid_v3(namespace, name)`, with any uuid as the namespace.
+/// Does the same as `uuid_v3(namespace, name)`, with any uuid as the namespace.
 #[pg_extern(sql = false)]
 fn uuid_v3_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v3_in_parts(&namespace.into(), name.0, check_interrupts).into()
@@ -173,7 +173,7 @@ fn uuid_v5(namespace: Text<'_>, name: Text<'_>) -> UuidValue {
     version::v5_in_parts(&namespace_of(namespace.0), name.0, check_interrupts).into()
 }
 
-/// As `uuid_v5(namespace, name)`, with any uuid as the namespace.
+/// Does the same as `uuid_v5(namespace, name)`, with any uuid as the namespace.
 #[pg_extern(sql = false)]
 fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v5_in_parts(&namespace.into(), name.0, check_interrupts).into()

@@ -18,19 +18,19 @@ fn uuid_to_bin(id: Text<'_>, swap: bool) -> Vec<u8> {
     }
 }
 
-/// As `uuid_to_bin(text, boolean)`, any number but 0 swaps.
+/// Does the same as `uuid_to_bin(text, boolean)`, any number but 0 swaps.
 #[pg_extern(sql = false)]
 fn uuid_to_bin_by_number(id: Text<'_>, swap: i32) -> Vec<u8> {
     uuid_to_bin(id, swap != 0)
 }
 
-/// As `uuid_to_bin(text, boolean)`, of a uuid.
+/// Does the same as `uuid_to_bin(text, boolean)`, of a uuid.
 #[pg_extern(sql = false)]
 fn uuid_value_to_bin(id: UuidValue, swap: bool) -> Vec<u8> {
     mysql::to_bin(&id.into(), swap).to_vec()
 }
 
-/// As `uuid_to_bin(uuid, boolean)`, any number but 0 swaps.
+/// Does the same as `uuid_to_bin(uuid, boolean)`, any number but 0 swaps.
 #[pg_extern(sql = false)]
 fn uuid_value_to_bin_by_number(id: UuidValue, swap: i32) -> Vec<u8> {
     uuid_value_to_bin(id, swap != 0)
@@ -42,7 +42,7 @@ fn bin_to_uuid(bytes: &[u8], swap: bool) -> UuidValue {
     mysql::from_bin(error::exact_bytes(bytes, "uuid"), swap).into()
 }
 
-/// As `bin_to_uuid(bytea, boolean)`, any number but 0 swaps.
+/// Does the same as `bin_to_uuid(bytea, boolean)`, any number but 0 swaps.
 #[pg_extern(sql = false)]
 fn bin_to_uuid_by_number(bytes: &[u8], swap: i32) -> UuidValue {
     bin_to_uuid(bytes, swap != 0)

@@ -126,7 +126,7 @@ pub fn of_generator(function: &str) -> Option<&'static Family> {
         .find(|family| family.generators.contains(&function))
 }
 
-/// Returns the first family that a text is of; none if it is no id, or a number.
+/// Returns the first family that a text is of; none if it is not one, or a number.
 #[must_use]
 pub fn of_text(text: &[u8]) -> Option<&'static Family> {
     let context = Context { now: 0, nodes: &[] };

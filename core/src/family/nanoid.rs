@@ -1,4 +1,4 @@
-//! Nano IDs (github.com/ai/nanoid): random characters of an alphabet, with no time and no other mark.
+//! Texts of nanoid (github.com/ai/nanoid): random characters of an alphabet, with no time and no other mark.
 
 use crate::family::reading::{Context, Input, Reading};
 use thiserror::Error;

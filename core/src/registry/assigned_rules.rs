@@ -65,7 +65,7 @@ pub enum Tenancy {
 pub struct Proof {
     /// A random number that the server has chosen at its first request, and that its copies have as well.
     pub origin: i64,
-    /// The keys on its disk, the oldest first: at most [`KEYS`]. Of the last ones the registry may have heard or not.
+    /// The keys on its disk, the oldest first: at most [`KEYS`]. Of the last ones the registry can have heard or not.
     #[cfg_attr(feature = "serde", serde(default))]
     pub keys: Vec<AgreedKey>,
     /// The key to agree on now; it is on the disk as well. None keeps the last one.

@@ -1,5 +1,5 @@
 -- Fills a shadow in short transactions, which skip rows that others have locked and come back for them. Variables and
--- columns have their block or table before them: the table may have columns of the same names.
+-- columns have their block or table before them: the table can have columns of the same names.
 
 DO $block$
 <<fill>>

@@ -70,7 +70,7 @@ impl TableSize {
 }
 
 /// Returns how long the main file of a relation is with all its segments, by its path below the data directory, in which each
-/// process of the server works; none if it is not there. It takes no lock: another session may have locked the relation.
+/// process of the server works; none if it is not there. It takes no lock: another session might have locked the relation.
 fn size_of(path: &str) -> Option<i64> {
     let length = |path: &str| Some(fs::metadata(path).ok()?.len());
     let mut total = length(path)?;

@@ -207,7 +207,7 @@ impl SegmentsSlot {
         self.ordered.load(Ordering::Acquire) == 1 && self.segment.lacks_next()
     }
 
-    /// Whether the page was not written since segments were taken from it. The cheap and most frequent case of
+    /// Returns whether the page was not written since segments were taken from it. The cheap and most frequent case of
     /// [`SegmentsSlot::is_stale`]. The caller holds the page's lock.
     pub fn is_as_left(&self, logged: Position) -> bool {
         let position = self.position.load(Ordering::Relaxed);
@@ -216,8 +216,8 @@ impl SegmentsSlot {
         position != 0 && logged == position || !self.noted.load(Ordering::Relaxed)
     }
 
-    /// Whether a session has set the sequence to another value since segments were taken from it: the values left in
-    /// them may be issued again. The caller holds the page's lock.
+    /// Returns whether a session has set the sequence to another value since segments were taken from it: the values left in
+    /// them can be issued again. The caller holds the page's lock.
     pub fn is_stale(&self, row: SequenceRow, logged: Position, rules: &Rules, cache: u64) -> bool {
         if self.is_as_left(logged) {
             return false;

@@ -37,7 +37,7 @@ pub fn on_exit(work: fn()) {
     unsafe { pg_sys::before_shmem_exit(Some(run), (work as usize).into()) };
 }
 
-/// Callback of [`on_exit`].
+/// Runs the work of [`on_exit`], as its callback.
 unsafe extern "C-unwind" fn run(_: c_int, work: pg_sys::Datum) {
     // SAFETY: the address of a function, as it was registered.
     let work: fn() = unsafe { std::mem::transmute(work.value()) };

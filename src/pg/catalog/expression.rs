@@ -244,7 +244,7 @@ unsafe fn below_relabel(node: *mut pg_sys::Node) -> Option<*mut pg_sys::Node> {
     }
 }
 
-/// As [`below_relabel`], of any cast.
+/// Does as [`below_relabel`], for any cast.
 ///
 /// # Safety
 /// A tree of the planner, or null.

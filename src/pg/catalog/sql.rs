@@ -62,7 +62,7 @@ pub fn read<T: for<'a> Deserialize<'a>>(query: &str, arguments: &[DatumWithOid<'
     })
 }
 
-/// As [`read`], the only row; sees all that was committed before, as [`ask_with`] does.
+/// Reads the only row, as [`read`]; sees all that was committed before, as [`ask_with`] does.
 pub fn read_now<T: for<'a> Deserialize<'a>>(
     query: &str,
     arguments: &[DatumWithOid<'_>],
@@ -70,7 +70,7 @@ pub fn read_now<T: for<'a> Deserialize<'a>>(
     ask_with::<JsonText>(query, arguments).map(|text| json::read(&text.0))
 }
 
-/// As [`rows`]; sees all that was committed before, as [`ask_with`] does.
+/// Does the same as [`rows`]; sees all that was committed before, as [`ask_with`] does.
 pub fn rows_now<T>(
     query: &str,
     arguments: &[DatumWithOid<'_>],

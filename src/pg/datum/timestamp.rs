@@ -19,7 +19,7 @@ pub fn timestamp(at: Micros) -> Option<TimestampWithTimeZone> {
     at.checked_sub(Y2K)?.try_into().ok()
 }
 
-/// As [`timestamp`]; the last number, and what is out of range, becomes infinity.
+/// Converts as [`timestamp`]; the last number, and what is out of range, becomes infinity.
 pub fn timestamp_saturating(at: Micros) -> TimestampWithTimeZone {
     let inside = timestamp(at).filter(|_| at < Micros::MAX);
     inside.unwrap_or_else(|| match at {
@@ -28,7 +28,7 @@ pub fn timestamp_saturating(at: Micros) -> TimestampWithTimeZone {
     })
 }
 
-/// As [`timestamp`], or raises the server's error.
+/// Does the same as [`timestamp`], or raises the server's error.
 #[track_caller]
 pub fn timestamp_or_report(at: Micros) -> TimestampWithTimeZone {
     match timestamp(at) {

@@ -274,7 +274,7 @@ impl Remote {
                 let message = format!("foreign server \"{server}\" returned no rows");
                 report(Code::ERRCODE_PROTOCOL_VIOLATION, message).raise()
             });
-            // The second result is empty, and makes the connection ready for the next query. It may arrive later.
+            // The second result is empty, and makes the connection ready for the next query. It can arrive later.
             wait(dblink, &name);
             client.update(&fetch, None, &texts(&[&name])).or_report();
             answer

@@ -24,7 +24,7 @@ pub struct TimeLimit {
     pub ending: Micros,
 }
 
-/// The limit of a request, with the connection that it may need.
+/// The limit of a request, with the connection that it can need.
 pub const REQUEST: TimeLimit = TimeLimit {
     usual: 3_000_000,
     ending: 500_000,

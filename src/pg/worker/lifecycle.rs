@@ -40,7 +40,7 @@ pub fn begin(requests: &'static Mailbox) -> bool {
     begin_for_server(requests) && attempt(deadline::REQUEST, serve_database_owner).is_ok()
 }
 
-/// As [`begin`], of a process that will be connected to no database.
+/// Does the same as [`begin`], of a process that will be connected to no database.
 pub fn begin_for_server(requests: &'static Mailbox) -> bool {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGTERM);
     // SAFETY: strings and a function of this library, which live as long as the process.

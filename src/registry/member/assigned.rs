@@ -123,7 +123,7 @@ impl AssignedNodes {
             // Of a worker that got no answer, as those before it.
             Some(last) if unanswered.count() >= UNANSWERED => last,
             _ => {
-                // By the clock: of two servers that go on from the same key, the counters say which one was later.
+                // By the clock: of two servers that continue from the same key, the counters say which one was later.
                 let counter = last.map_or(0, |last| last.counter).saturating_add(1);
                 let next = AgreedKey {
                     counter: counter.max(clock::now()),

@@ -42,7 +42,7 @@ pub fn check(asked: &LeaseRequest, answer: &LeaseAnswer, now: Micros) -> Result<
     Ok(())
 }
 
-/// Whether the nodes are some of the requested ones; of a renewal, all of them.
+/// Returns whether the nodes are some of the requested ones; of a renewal, all of them.
 fn are_requested(asked: &LeaseRequest, width: u32, first: i64, last: i64) -> bool {
     0 <= first
         && first <= last
@@ -61,7 +61,7 @@ fn check_term(asked: &LeaseRequest, lease: &NumberedTerm, now: Micros) -> Option
     let earliest = asked
         .lease
         .map_or(earliest, |told| earliest.min(told.term.from));
-    // A lease of an assigned node may be replaced by another.
+    // A lease of an assigned node can be replaced by another.
     let is_other = |told: NumberedTerm| told.id != id && asked.assignee.is_none();
     if id == 0 || asked.lease.is_some_and(is_other) {
         Some("the lease has another number")

@@ -20,7 +20,7 @@ fn release_leases() -> i64 {
     leases::release()
 }
 
-/// The leases that this server holds, behind the view of the same name.
+/// Returns the leases that this server holds, behind the view of the same name.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn leases() -> TableIterator<

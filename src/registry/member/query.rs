@@ -42,7 +42,7 @@ fn signed((first, last): (u64, u64)) -> (i64, i64) {
     (first.cast_signed(), last.cast_signed())
 }
 
-/// Writes the query for a lease, with the time of now: it may have taken long to connect.
+/// Writes the query for a lease, with the time of now: it might have taken long to connect.
 pub fn lease_query(request: &LeaseRequest) -> String {
     query(&Request::Lease(Box::new(LeaseRequest {
         clock: clock::now(),
@@ -77,7 +77,7 @@ pub fn read(row: &Row<'_>) -> String {
 /// Understands what was read, which answers what was asked.
 ///
 /// # Errors
-/// It is no answer that a registry may give.
+/// It is no answer that a registry can give.
 pub fn understand(asked: &LeaseRequest, text: &str) -> Result<LeaseAnswer, String> {
     let answer: LeaseAnswer =
         protocol::read(text).map_err(|_| "invalid response from the registry")?;

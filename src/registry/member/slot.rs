@@ -80,7 +80,7 @@ impl LeaseSlot {
         }
     }
 
-    /// The lease's number at the registry; none when there is no lease.
+    /// Returns the lease's number at the registry; none when there is no lease.
     pub fn id(&self) -> Option<i64> {
         Some(self.id.load(Ordering::Relaxed)).filter(|&id| id != 0)
     }

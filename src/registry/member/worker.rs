@@ -299,7 +299,7 @@ impl LeaseWorker {
             }
             Err(why) => (None, Err(Failure::local(why))),
         };
-        // At once: the process may be paused from here on.
+        // At once: the process can be paused from here on.
         let answered = clock::now();
         // Of a width of which sessions need only nodes that the settings list, none has to be assigned.
         let (_, any_widths) = leases::wanted();

@@ -238,7 +238,7 @@ fn evict(
         );
         let values = values(at(now));
         let ids: Vec<i64> = tables.rows(&select, &values, |row| row.need(1));
-        // A registry in quarantine may have forgotten that a lease was renewed.
+        // A registry in quarantine can have forgotten that a lease was renewed.
         let update = "UPDATE mint_registry.leases
              SET id = $2, instance = NULL, written = $transaction,
                  lease_until = greatest(lease_until, $3), free_from = greatest(free_from, $3)

@@ -147,7 +147,7 @@ pub fn lease(
         let (mut state, mut now) = tables.load_and_check_state(false, Some(member));
         // A renewal locks its own row only. The number of a new lease, and a copy that is noted, are one at a time: under the
         // lock of the state, which comes before that of the row. A server that tells of no lease has released the last one,
-        // and that message may still be on its way.
+        // and that message can still be on its way.
         let is_renewal = told.is_some()
             && find(tables, width, &member.name, false).is_some_and(|own| {
                 own.is_intact && proof.check(&own.tenancy) == Ok(Standing::Running)
@@ -239,7 +239,7 @@ fn turn_away(
 ) -> String {
     let (nodes, name) = (own.nodes.describe(), &member.name);
     let place = &*assignee.place;
-    // Its own request may arrive once more, and late.
+    // Its own request can arrive once more, and late.
     let instance = Some(assignee.proof.instance);
     let is_own = matches!(own.tenancy, Tenancy::Taken(tenant) if tenant.instance == instance);
     match stranger {

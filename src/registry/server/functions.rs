@@ -62,7 +62,7 @@ fn registry_create(
     admin::create(length, max_skew, limits);
 }
 
-/// Drops the registry of this database. Its leases and reservations are forgotten, so none may be in force.
+/// Drops the registry of this database. Its leases and reservations are forgotten, so none must be in force.
 #[pg_extern(sql = false)]
 fn registry_drop() {
     admin::drop();
@@ -119,8 +119,8 @@ fn registry_assign(
     assign::assign(node_bits, &holder, node, moved)
 }
 
-/// Takes the node away from its holder. Returns when others can get it: the server may mint as that node until then, as
-/// it may not be able to reach the registry. If that is never, the node stays reserved.
+/// Takes the node away from its holder. Returns when others can get it: the server can mint as that node until then, as
+/// it might not be able to reach the registry. If that is never, the node stays reserved.
 #[pg_extern(sql = false)]
 fn registry_unassign(node_bits: i32, holder: DecodedText) -> Option<TimestampWithTimeZone> {
     NodeRange::of_width(node_bits);
@@ -134,7 +134,7 @@ fn registry_evict(holder: DecodedText) -> i64 {
     admin::evict_holder(&holder.0)
 }
 
-/// As `registry_evict(holder)`, for the holders of any of these nodes.
+/// Does the same as `registry_evict(holder)`, for the holders of any of these nodes.
 #[pg_extern(sql = false)]
 fn registry_evict_nodes(node_bits: i32, first_node: i64, last_node: i64) -> i64 {
     admin::evict_nodes(&NodeRange::new(node_bits, first_node, last_node))

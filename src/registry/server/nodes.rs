@@ -68,11 +68,11 @@ impl NodeRange {
     }
 }
 
-/// Who has nodes that another wants.
+/// The holder of nodes that another member wants.
 pub struct Holder {
     /// The name that views show.
     pub name: String,
-    /// The nodes, less those that nobody else wants.
+    /// Those of its nodes that are wanted.
     pub nodes: NodeRange,
     pub end: LeaseEnd,
     /// Whether the nodes are reserved.

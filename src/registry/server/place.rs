@@ -95,7 +95,7 @@ pub fn drop() {
 
 impl RegistryTables {
     /// Returns whether planning a query on the tables calls no function of the owner: none of an index, a statistics object, a
-    /// constraint or a child of theirs.
+    /// constraint or a child.
     pub fn are_plain(&self) -> bool {
         let query = "SELECT NOT EXISTS (
                 SELECT FROM pg_depend AS o

@@ -139,7 +139,7 @@ fn state_of(row: &Row<'_>) -> RegistryState {
     }
 }
 
-/// Returns whose nodes a row of leases has, as far as these nodes go.
+/// Returns whose nodes a row of leases has, of these nodes.
 fn holder_of(row: &Row<'_>, wanted: &NodeRange) -> Holder {
     let (first, last): (i64, i64) = (row.need(1), row.need(2));
     Holder {
@@ -193,7 +193,7 @@ impl OpenTables<'_, '_> {
         !self.rows(text, arguments, |_| ()).is_empty()
     }
 
-    /// As [`OpenTables::update`]; returns what `read` makes of the rows.
+    /// Runs a statement as [`OpenTables::update`]; returns what `read` makes of the rows.
     pub fn rows<T>(
         &mut self,
         text: &str,
@@ -205,7 +205,7 @@ impl OpenTables<'_, '_> {
         spi::read(rows.or_report(), read)
     }
 
-    /// As [`OpenTables::rows`], of a query that always returns one row.
+    /// Runs [`OpenTables::rows`] with a query that always returns one row.
     pub fn one<T>(
         &mut self,
         text: &str,

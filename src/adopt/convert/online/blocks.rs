@@ -87,7 +87,7 @@ pub fn copy(member: &LinkedColumn, shadow: &str, range: Option<(i64, i64)>) -> S
     )
 }
 
-/// Returns the condition that a shadow is as its column, in a table that may have an alias.
+/// Returns the condition that a shadow is as its column, in a table that can have an alias.
 pub fn equality(member: &LinkedColumn, shadow: &str, alias: &str) -> String {
     let column = format!("{alias}{}", member.quoted_name());
     let equal =

@@ -1,7 +1,7 @@
 //! Messages that are late, and a server with an assigned node that is paused while it waits for one. A copy has the node
 //! meanwhile, or another role asks for it.
 
-use super::ada::{
+use super::assigned_server::{
     NEXT, ask_again, assert_mints_as, built, start, wait_for_renewals, while_minting,
 };
 use mint_cluster::assert_unique;
@@ -10,7 +10,7 @@ use mint_cluster::registry::proxy::{Passing, Proxy};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A server that did not run knows nothing of the registry's silence: its copy may have been answered.
+/// A server that did not run knows nothing of the registry's silence: its copy might have been answered.
 #[test]
 fn a_pause_within_a_request_is_no_silence_of_the_registry() {
     let Some((registry, ada, _)) = start("a pause within a request", 5, built()) else {
