@@ -142,7 +142,7 @@ SELECT lease('ada', own('{1,2,3}', 3, 9), :'first'::jsonb -> 'lease') -> 'denial
 SELECT max_outage IS NULL AS without_a_limit, held, copy_place FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
 -- A copy has keys of the past, also one with the memory of the server. So has a server whose copy was first.
 SELECT lease('ada', own('{1,2}', 4, 8, place => 'there')) - '{seen,length}'::text[];
-SELECT lease('ada', own('{1,2}', 4, 9, place => E'th\nere'), :'first'::jsonb -> 'lease') -> 'denial' AS denial;
+SELECT lease('ada', own('{1,2}', 4, 7, place => E'th\nere'), :'first'::jsonb -> 'lease') -> 'denial' AS denial;
 SELECT place, copy_place, copy_seen > now() - interval '1 min' AS just_now FROM mint_registry.nodes WHERE node_bits = 9 AND holder = 'ada';
 -- A registry that has lost its last keys, and one that has lost more than the server keeps.
 SELECT lease('ada', own('{3,4,5}', 6, 9)) -> 'denial' AS denial;
