@@ -10,7 +10,7 @@ PG_CONFIG ?=
 export FULL ONLY QUICK BENCH RIVALS DESTDIR HA ROWS
 
 .PHONY: all install uninstall installcheck clean help run stop test test-all drivers torture lint bench instructions docs \
-	expected script package dist chroot
+	expected package dist chroot
 
 all: ## build the library for a server of yours: make PG_CONFIG=/path/to/pg_config
 	@$(TOOLS)/build.sh "$(PG_CONFIG)" >/dev/null
