@@ -133,7 +133,8 @@ fn more_nodes_than_lanes_share_a_lane() {
 fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
     let server = Server::start("sizes");
     let mut session = server.connect("postgres");
-    session.run("LOAD 'pg_mint'; ALTER SYSTEM SET pg_mint.max_lanes = 32");
+    session.run("LOAD 'pg_mint'");
+    session.run("ALTER SYSTEM SET pg_mint.max_lanes = 32");
     reload_to(&server, &mut session, "32");
     let mint = "SELECT count(snowflake_next_id(g)) FROM generate_series(1, 100) g";
     let lanes = "SELECT count(*) FROM mint.lanes WHERE node IS NOT NULL";
