@@ -149,7 +149,10 @@ impl Registry {
         let is_in_quarantine = now < self.quarantine;
         let lasting = told.filter(|told| told.is_credible(now) && !is_evicted);
         let (from, end) = match (standing, lasting) {
-            (Standing::Running, Some(told)) => (told.from.max(kept.from), kept.until),
+            // A registry that was restored knows less of the lease than the server, which goes by it until its end.
+            (Standing::Running, Some(told)) => {
+                (told.from.max(kept.from), kept.until.max(told.until))
+            }
             // Nobody else has had the node since.
             (Standing::Running, None) if !is_in_quarantine => (now, kept.until),
             (Standing::First | Standing::Restarted, Some(told)) if is_in_quarantine => {

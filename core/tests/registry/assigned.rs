@@ -84,6 +84,9 @@ fn a_lease_that_lasts_is_the_running_servers() {
     // A lost answer: the registry knows of a later end than the server.
     let renewed = lease(Standing::Running, lasting, Some(term(-10, 10)));
     assert_eq!(renewed, Ok(term(-10, 30)));
+    // An older copy of the registry, with shorter leases: the server goes by the end that it knows.
+    let longer = lease(Standing::Running, term(-10, 5), Some(term(-10, 50)));
+    assert_eq!(longer, Ok(term(-10, 50)));
     assert_eq!(lease(Standing::Running, lasting, None), Ok(term(0, 30)));
     assert_eq!(
         lease(Standing::Running, ended, Some(ended)),
