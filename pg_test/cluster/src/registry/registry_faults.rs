@@ -339,7 +339,7 @@ impl fmt::Display for RegistryFault {
                 "a standby of the registry is promoted that lacks the last grants and longer leases"
             }
             Self::Restored => "an older copy of the registry takes its place, which lacks one restart, with shorter leases",
-            Self::Remade => "the registry is made anew, with shorter leases",
+            Self::Remade => "the registry is created again, with shorter leases",
             Self::TablesRestored => "the registry's tables are restored over themselves",
             Self::TableEmptied => "the registry's leases are truncated",
             Self::Moved => "all members are led to another registry",
