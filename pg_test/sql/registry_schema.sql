@@ -58,7 +58,13 @@ SET ROLE keeper;
 SELECT mint.registry_create(), mint.registry_create('20 s');
 SELECT mint.registry_end_quarantine(), mint.registry_reserve(10, 1, 1, 'x'), mint.registry_unreserve(10, 1, 1);
 SELECT lease FROM mint_registry.registry;
+-- Planning a query would call the function, for as long as its owner likes.
+CREATE FUNCTION mint_registry.slow(integer) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN true;
+CREATE INDEX trap ON mint_registry.leases (node_bits) WHERE mint_registry.slow(node_bits);
 RESET ROLE;
+SELECT detail LIKE '%functions of their owner%' AS is_refused FROM mint.health() WHERE check_name = 'quarantine';
+DROP INDEX mint_registry.trap; DROP FUNCTION mint_registry.slow;
+SELECT detail LIKE '%functions of their owner%' AS is_refused FROM mint.health() WHERE check_name = 'quarantine';
 SELECT nspowner::regrole, count(*) FILTER (WHERE relowner = nspowner) AS own FROM pg_namespace n JOIN pg_class c ON relnamespace = n.oid WHERE nspname = 'mint_registry' GROUP BY 1;
 UPDATE mint_registry.leases SET lease_until = now();
 SELECT mint.registry_drop();

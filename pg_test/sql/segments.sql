@@ -250,6 +250,8 @@ SET ROLE regress_drawer;
 DELETE FROM mint.leaf_alloc WHERE biz_tag = 'late';
 RESET ROLE;
 SELECT count(*) FROM mint.leaf_alloc WHERE biz_tag IN ('many', 'own', 'tag');
+-- The server's parser of names cannot be interrupted.
+INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('"', 300000), 10);
 
 DROP OWNED BY regress_drawer, regress_drawers;
 DROP ROLE regress_drawer, regress_drawers;
