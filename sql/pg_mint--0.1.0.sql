@@ -88,7 +88,7 @@ CREATE TYPE snowflake_layout (
     ALIGNMENT = char,
     STORAGE = plain
 );
-COMMENT ON TYPE snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, node and sequence';
+COMMENT ON TYPE snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, shard and sequence';
 
 CREATE FUNCTION mint.snowflake_layout_from_text(text text) RETURNS snowflake_layout
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_from_text_wrapper';
@@ -298,9 +298,9 @@ CREATE FUNCTION snowflake_convert(id bigint, from_layout snowflake_layout, to_la
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_convert_wrapper';
 COMMENT ON FUNCTION snowflake_convert(bigint, snowflake_layout, snowflake_layout) IS 'Returns the id of the same time, shard and sequence in another layout';
 
-CREATE FUNCTION snowflake_node(parts integer[], layout snowflake_layout) RETURNS integer
-    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_node_wrapper';
-COMMENT ON FUNCTION snowflake_node(integer[], snowflake_layout) IS 'Returns the node that has these parts, each checked against its width';
+CREATE FUNCTION snowflake_shard_from_parts(parts integer[], layout snowflake_layout) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_shard_from_parts_wrapper';
+COMMENT ON FUNCTION snowflake_shard_from_parts(integer[], snowflake_layout) IS 'Returns the shard that has these parts, each checked against its width';
 
 CREATE FUNCTION snowflake_node_from_mac(addresses text) RETURNS integer
     IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_node_from_mac_wrapper';
@@ -309,18 +309,18 @@ COMMENT ON FUNCTION snowflake_node_from_mac(text) IS 'Returns the node that Java
 -- Snowflake: the built-in layouts
 
 CREATE FUNCTION snowflake_layouts() RETURNS TABLE (
-    name text, layout snowflake_layout, bits text, unit interval, epoch timestamptz, nodes bigint,
+    name text, layout snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
     ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
     STABLE STRICT PARALLEL SAFE COST 10 ROWS 15 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layouts_wrapper';
 COMMENT ON FUNCTION snowflake_layouts() IS 'Returns the built-in layouts';
 
 CREATE FUNCTION snowflake_layouts(layout snowflake_layout) RETURNS TABLE (
-    name text, layout snowflake_layout, bits text, unit interval, epoch timestamptz, nodes bigint,
+    name text, layout snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
     ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
 )
     STABLE STRICT PARALLEL SAFE ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_layout_row_wrapper';
-COMMENT ON FUNCTION snowflake_layouts(snowflake_layout) IS 'Returns how long a layout lasts, how many nodes it has, and how many ids a second';
+COMMENT ON FUNCTION snowflake_layouts(snowflake_layout) IS 'Returns how long a layout lasts, how many shards it has, and how many ids a second';
 
 -- Snowflake: ids that do not sort by time
 
@@ -1116,7 +1116,7 @@ COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layou
 -- Administration: state
 
 CREATE FUNCTION mint.lanes() RETURNS TABLE (
-    layout snowflake_layout, node bigint, last_id bigint, at timestamptz, ahead interval, ids bigint, waits bigint,
+    layout snowflake_layout, shard bigint, last_id bigint, at timestamptz, ahead interval, ids bigint, waits bigint,
     waited interval, largest_step interval, family text
 )
     VOLATILE STRICT PARALLEL SAFE COST 100 ROWS 100 LANGUAGE c AS 'MODULE_PATHNAME', 'lanes_wrapper';

@@ -76,7 +76,7 @@ fn layout(text: &str) -> Layout {
 
 /// A lane that has minted, and its clock.
 fn lane(step: Micros) -> (Layout, Lane, Clock) {
-    let layout = layout("time:41 node:4 seq:18 unit:1ms epoch:2024-01-01T00:00:00Z");
+    let layout = layout("time:41 shard:4 seq:18 unit:1ms epoch:2024-01-01T00:00:00Z");
     let mut clock = Clock {
         at: layout.epoch() + 1_000_000_000,
         step,
@@ -130,7 +130,7 @@ fn find_lane((count, slots, layout, lanes): (TableCount, Vec<Lane>, Layout, u64)
 fn decode(layout: Layout) -> u64 {
     (0..TIMES)
         .filter_map(|id| black_box(&layout).decode(black_box(id as i64) << 22).ok())
-        .map(|parts| parts.node)
+        .map(|parts| parts.shard)
         .sum()
 }
 

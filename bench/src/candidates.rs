@@ -3,7 +3,7 @@
 use mint_cluster::{Server, Session};
 
 /// A layout with 2^17 ids a millisecond for each node, so that the capacity of a lane is not what is measured.
-pub const ROOMY: &str = "'time:41 node:5 seq:17 unit:1ms epoch:2024-01-01T00:00:00Z'";
+pub const ROOMY: &str = "'time:41 shard:5 seq:17 unit:1ms epoch:2024-01-01T00:00:00Z'";
 
 /// A generator.
 #[derive(Debug, Clone)]

@@ -38,7 +38,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let mut session = server.connect("postgres");
     let mut table = table();
     let users = if scale.quick { &USERS[..4] } else { &USERS };
-    let lane = "snowflake_next_id(({})::int, 'time:36 node:13 seq:14 unit:1ms epoch:2026-01-01T00:00:00Z')";
+    let lane = "snowflake_next_id(({})::int, 'time:36 shard:13 seq:14 unit:1ms epoch:2026-01-01T00:00:00Z')";
     let user = "user_sequence_next('bench_family', {})";
     type Place = fn(u32) -> String;
     let orders: [(&str, Place); 2] = [("in order", in_order), ("at random", at_random)];

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for text in [
         "instagram",
         "twitter",
-        "time:42 node:6 seq:15 epoch:2024-01-01T00:00:00Z",
+        "time:42 shard:6 seq:15 epoch:2024-01-01T00:00:00Z",
     ] {
         let layout: Layout = text.parse()?;
         let first = layout.min_id(since)?.ok_or("after the layout's end")?;

@@ -29,12 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn decode_tweet(id: i64) -> Result<(), Box<dyn Error>> {
     let twitter = by_name("twitter").ok_or("no such layout")?;
     let tweet = twitter.decode(id)?;
-    let lower = twitter.node_split();
+    let lower = twitter.shard_split();
     println!("tweet      {id}");
     println!("layout     {twitter}");
     println!("time       {}", timestamp_text(tweet.at));
-    println!("datacenter {}", tweet.node >> lower);
-    println!("worker     {}", tweet.node & ((1 << lower) - 1));
+    println!("datacenter {}", tweet.shard >> lower);
+    println!("worker     {}", tweet.shard & ((1 << lower) - 1));
     println!("sequence   {}", tweet.sequence);
     Ok(())
 }

@@ -23,11 +23,11 @@ mod tests {
     fn every_current_built_in_mints_what_it_decodes() {
         for builtin in BUILTINS.iter().filter(|builtin| builtin.name != "baidu") {
             let name = builtin.name;
-            let node = builtin.layout.node.max().min(3);
+            let node = builtin.layout.shard.max().min(3);
             let id = Spi::get_one::<i64>(&format!("SELECT snowflake_next_id({node}, '{name}')"));
             let id = id.unwrap_or_default().unwrap_or_default();
             assert_eq!(
-                builtin.layout.decode(id).map(|parts| parts.node),
+                builtin.layout.decode(id).map(|parts| parts.shard),
                 Ok(node),
                 "{name}"
             );

@@ -47,7 +47,7 @@ ALTER TABLE shop.shard ALTER COLUMN id SET DEFAULT home.snowflake_next_id(904, '
 SELECT * FROM mint.audit('shard', 'id');
 CREATE TABLE over (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'baidu'));
 SELECT * FROM mint.audit('over', 'id');
-SELECT severity, finding FROM mint.audit('good', 'id', ('time:41 node:10 seq:12 epoch:' || to_char(now() - interval '68 years 7 months', 'YYYY-MM-DD"T00:00:00Z"'))::snowflake_layout);
+SELECT severity, finding FROM mint.audit('good', 'id', ('time:41 shard:10 seq:12 epoch:' || to_char(now() - interval '68 years 7 months', 'YYYY-MM-DD"T00:00:00Z"'))::snowflake_layout);
 
 -- Foreign keys, from both sides.
 CREATE TABLE note (good_id int REFERENCES good, customer_id smallint REFERENCES customer);

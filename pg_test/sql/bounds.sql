@@ -9,7 +9,7 @@ SELECT at, snowflake_min(at, 'sonyflake') AS min, snowflake_min_after(at, 'sonyf
        snowflake_max_before(at, 'sonyflake') AS max_before, snowflake_max(at, 'sonyflake') AS max
 FROM (VALUES (timestamptz '2014-09-01 00:00:00.01'), ('2014-09-01 00:00:00.015'), ('2014-09-01 00:00:00'),
              ('2014-08-31 23:59:59.999'), ('2300-01-01'), ('-infinity'), ('infinity')) t (at);
-SELECT snowflake_min('2020-01-01', 'seq:10 time:30 node:13 epoch:2020-01-01T00:00:00Z');
+SELECT snowflake_min('2020-01-01', 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z');
 
 CREATE TABLE events (id bigint PRIMARY KEY, n int) PARTITION BY RANGE (id);
 CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM (snowflake_min('2026-01-01')) TO (snowflake_min('2026-02-01'));

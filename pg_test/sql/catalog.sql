@@ -47,8 +47,8 @@ SELECT mint.version() = extversion AS same_version FROM pg_extension WHERE extna
 
 -- The view.
 SELECT snowflake_shard(snowflake_next_id(4242));
-SELECT layout, node, snowflake_shard(last_id) AS shard, at = snowflake_time(last_id) AS at, ahead < interval '1 s' AS ahead, waits, largest_step
-FROM mint.lanes WHERE node = 4242 GROUP BY layout, node, last_id, at, ahead, waits, largest_step;
+SELECT layout, shard, snowflake_shard(last_id) AS decoded, at = snowflake_time(last_id) AS at, ahead < interval '1 s' AS ahead, waits, largest_step
+FROM mint.lanes WHERE shard = 4242 GROUP BY layout, shard, last_id, at, ahead, waits, largest_step;
 SELECT mint.accept_clock() < interval '1 s' AS accepted;
 -- Its schema mint is fixed, and so it moves no more.
 ALTER EXTENSION pg_mint SET SCHEMA public;

@@ -54,8 +54,8 @@ SELECT mint.convert('t', 'id', 'snowflake_next_id(''5''::text)');
 SELECT mint.convert('t', 'id', 'snowflake_next_id(5000000)');
 SELECT mint.convert('t', 'id', 'snowflake_next_id(NULL::int)');
 SELECT mint.convert('t', 'id', 'snowflake_next_id()');
-SELECT mint.convert('t', 'id', $$snowflake_next_id(5, 'time:41 node:10 seq:12 epoch:1940-01-01T00:00:00Z')$$);
-SELECT note FROM mint.convert_plan('t', 'id', $$snowflake_next_id(5, 'time:41 node:10 seq:12 epoch:1940-01-01T00:00:00Z')$$);
+SELECT mint.convert('t', 'id', $$snowflake_next_id(5, 'time:41 shard:10 seq:12 epoch:1940-01-01T00:00:00Z')$$);
+SELECT note FROM mint.convert_plan('t', 'id', $$snowflake_next_id(5, 'time:41 shard:10 seq:12 epoch:1940-01-01T00:00:00Z')$$);
 SELECT mint.convert('t', 'id', $$snowflake_next_id(5, 'nonsense')$$);
 SELECT mint.convert('t', 'id', $$segment_next('t_id_seq')$$);
 
@@ -172,7 +172,7 @@ DROP TABLE granted;
 -- 18. Ids at or above the first new one: of another layout, of the future.
 INSERT INTO t (id) VALUES (9000000000000000000);
 \set VERBOSITY terse
-SELECT mint.convert('t', 'id', $$snowflake_next_id(5, 'time:41 node:10 seq:12 epoch:2025-01-01T00:00:00Z')$$);
+SELECT mint.convert('t', 'id', $$snowflake_next_id(5, 'time:41 shard:10 seq:12 epoch:2025-01-01T00:00:00Z')$$);
 \set VERBOSITY sqlstate
 SELECT mint.convert('t', 'id', 'snowflake_next_id((random() * 5)::int)');
 SELECT mint.convert('t', 'id', $$segment_next('s2')$$);

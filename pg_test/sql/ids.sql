@@ -12,7 +12,7 @@ SELECT snowflake_encode(timestamptz '2011-08-24T21:07:01.721Z' + 1387263000 * in
 SELECT snowflake_encode('2020-01-01T00:00:00Z', 2, 1, 'sonyflake'),
        snowflake_encode('2025-06-01T00:00:00Z', 65535, 255, 'sonyflake2');
 SELECT snowflake_encode('2023-11-14T22:13:20Z', 15, 1023, 'taobao');
-SELECT * FROM snowflake_decode(180363646902239241, 'time:29 node:21 seq:13 unit:1s epoch:2016-09-20T00:00:00+08:00');
+SELECT * FROM snowflake_decode(180363646902239241, 'time:29 shard:21 seq:13 unit:1s epoch:2016-09-20T00:00:00+08:00');
 SELECT snowflake_to_jsonb(850007368138018817, 'twitter');
 SELECT snowflake_to_jsonb(1949525278281554174);
 SELECT snowflake_to_jsonb(9223372036854775807, 'yitter');
@@ -23,7 +23,7 @@ SELECT snowflake_is_valid(0) AS zero, snowflake_is_valid(-1) AS negative, snowfl
        snowflake_is_valid(NULL) AS "null";
 
 -- The same time, shard and sequence in another layout, and back.
-SELECT snowflake_convert(850007368138018817, 'twitter', 'twitter node:11'), snowflake_convert(454947766275222906, 'java', 'discord') = 454947766275222906 AS same,
+SELECT snowflake_convert(850007368138018817, 'twitter', 'twitter shard:11'), snowflake_convert(454947766275222906, 'java', 'discord') = 454947766275222906 AS same,
        snowflake_decode(snowflake_convert(850007368138018817, 'twitter', 'twitter epoch:2010-01-01T00:00:00Z'), 'twitter epoch:2010-01-01T00:00:00Z')
            = snowflake_decode(850007368138018817, 'twitter') AS same_parts;
 SELECT bool_and(snowflake_convert(snowflake_convert(id, 'javascript', 'discord'), 'discord', 'javascript') = id)
@@ -63,7 +63,7 @@ SELECT snowflake_next_ids(1, -1);
 SELECT snowflake_next_ids(1, NULL);
 SELECT snowflake_next_ids(NULL, 1);
 SELECT snowflake_next_id(1, 'baidu');
-SELECT snowflake_next_id(1, 'time:41 node:10 seq:12 unit:1ms epoch:2200-01-01T00:00:00Z');
+SELECT snowflake_next_id(1, 'time:41 shard:10 seq:12 unit:1ms epoch:2200-01-01T00:00:00Z');
 SELECT snowflake_time(NULL), snowflake_encode(NULL, 1, 1), snowflake_min(NULL);
 
 -- Their SQLSTATEs.
@@ -78,9 +78,9 @@ SELECT state(statement), statement FROM unnest(ARRAY[
     $$SELECT snowflake_next_id(8192)$$,
     $$SELECT snowflake_next_ids(1, -1)$$,
     $$SELECT snowflake_next_id(1, 'baidu')$$,
-    $$SELECT snowflake_next_id(1, 'time:41 node:10 seq:12 epoch:2200-01-01T00:00:00Z')$$,
+    $$SELECT snowflake_next_id(1, 'time:41 shard:10 seq:12 epoch:2200-01-01T00:00:00Z')$$,
     $$SELECT snowflake_next_id()$$,
-    $$SELECT snowflake_min('2020-01-01', 'seq:10 time:30 node:13 epoch:2020-01-01T00:00:00Z')$$,
+    $$SELECT snowflake_min('2020-01-01', 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z')$$,
     $$SELECT snowflake_convert(-1, 'java', 'discord')$$,
     $$SELECT snowflake_convert(snowflake_encode('2026-01-01 00:00:00.001', 5, 0), 'instagram', 'sonyflake')$$,
     $$SELECT 'nonsense'::snowflake_layout$$]) AS statement;

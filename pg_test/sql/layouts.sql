@@ -2,58 +2,58 @@
 CREATE EXTENSION pg_mint;
 SET timezone = 'UTC';
 
-SELECT name, bits, unit, epoch, nodes, ids_per_second, first_invalid, expired FROM snowflake_layouts();
+SELECT name, bits, unit, epoch, shards, ids_per_second, first_invalid, expired FROM snowflake_layouts();
 -- Frozen: names and bytes of published layouts.
 SELECT name, encode(mint.snowflake_layout_send(layout), 'hex') AS bytes, definition FROM snowflake_layouts();
 SELECT bool_and(definition::snowflake_layout = layout AND layout::text = name) FROM snowflake_layouts();
 
 -- The same row for any layout.
 SELECT * FROM snowflake_layouts('twitter') EXCEPT SELECT * FROM snowflake_layouts();
-SELECT name, bits, unit, nodes, ids_per_second, first_invalid, expired, definition FROM snowflake_layouts('time:42 node:8 seq:13 epoch:2026-01-01T00:00:00Z');
-SELECT name, nodes, first_invalid FROM snowflake_layouts('time:62 seq:1 unit:3600s epoch:2020-01-01T00:00:00Z');
+SELECT name, bits, unit, shards, ids_per_second, first_invalid, expired, definition FROM snowflake_layouts('time:42 shard:8 seq:13 epoch:2026-01-01T00:00:00Z');
+SELECT name, shards, first_invalid FROM snowflake_layouts('time:62 seq:1 unit:3600s epoch:2020-01-01T00:00:00Z');
 SELECT count(*) FROM snowflake_layouts(NULL);
 
 -- The free form.
-SELECT 'time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z'::snowflake_layout;
-SELECT 'time:39 node:5+5 seq:12 epoch:2025-01-01T00:00:00Z'::snowflake_layout;
-SELECT '  seq:10   time:30 node:13 unit:10ms epoch:2016-05-20T00:00:00+08:00 '::snowflake_layout;
+SELECT 'time:41 shard:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z'::snowflake_layout;
+SELECT 'time:39 shard:5+5 seq:12 epoch:2025-01-01T00:00:00Z'::snowflake_layout;
+SELECT '  seq:10   time:30 shard:13 unit:10ms epoch:2016-05-20T00:00:00+08:00 '::snowflake_layout;
 SELECT 'time:40 seq:20 unit:100us epoch:2020-01-01T00:00:00Z start:random(256)'::snowflake_layout;
 SELECT 'time:40 seq:10 unit:1s epoch:2020-01-01T00:00:00Z start:random'::snowflake_layout;
 
 -- What is none, and why.
 SELECT 'instagramm'::snowflake_layout;
 SELECT ''::snowflake_layout;
-SELECT 'time:42 node:13 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'node:13 time:41 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:0 node:13 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:0 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:5+0 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:10 seq:0 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:10 seq:12'::snowflake_layout;
-SELECT 'time:41 node:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:10 seq:12 epoch:2020-01-01T00:00:00'::snowflake_layout;
-SELECT 'time:41 node:10 seq:12 epoch:1288834974657'::snowflake_layout;
+SELECT 'time:42 shard:13 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'shard:13 time:41 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:0 shard:13 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:41 shard:0 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:41 shard:5+0 seq:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:41 shard:10 seq:0 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:41 shard:10 seq:12'::snowflake_layout;
+SELECT 'time:41 shard:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:41 shard:10 seq:12 epoch:2020-01-01T00:00:00'::snowflake_layout;
+SELECT 'time:41 shard:10 seq:12 epoch:1288834974657'::snowflake_layout;
 SELECT 'time:41 time:41 seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 worker:10 seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 node seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:ten seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:10 seq:12 unit:1m epoch:2020-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'time:41 node:10 seq:12 epoch:2020-01-01T00:00:00Z start:random(100)'::snowflake_layout;
+SELECT 'time:41 shard:ten seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:41 shard:10 seq:12 unit:1m epoch:2020-01-01T00:00:00Z'::snowflake_layout;
+SELECT 'time:41 shard:10 seq:12 epoch:2020-01-01T00:00:00Z start:random(100)'::snowflake_layout;
 
 -- A built-in layout with changes is shown in full, unless it is another built-in one.
 SELECT 'instagram epoch:2026-01-01T00:00:00Z'::snowflake_layout;
-SELECT 'twitter node:8 seq:14'::snowflake_layout, ' twitter  seq:14 node:8 '::snowflake_layout;
-SELECT 'sonyflake epoch:2025-01-01T00:00:00Z'::snowflake_layout, 'twitter node:10 start:random(128)'::snowflake_layout;
+SELECT 'twitter shard:8 seq:14'::snowflake_layout, ' twitter  seq:14 shard:8 '::snowflake_layout;
+SELECT 'sonyflake epoch:2025-01-01T00:00:00Z'::snowflake_layout, 'twitter shard:10 start:random(128)'::snowflake_layout;
 SELECT snowflake_time(snowflake_encode('2026-07-01', 5, 0, layout), layout), layout FROM (VALUES ('java time:42 epoch:2026-01-01T00:00:00Z'::snowflake_layout)) l (layout);
-SELECT 'twitter node:8 node:9'::snowflake_layout;
+SELECT 'twitter shard:8 shard:9'::snowflake_layout;
 SELECT 'twitter worker:8'::snowflake_layout;
 SELECT 'twitter seq:14'::snowflake_layout;
-SELECT 'twitter time:20 node:32'::snowflake_layout;
+SELECT 'twitter time:20 shard:32'::snowflake_layout;
 SELECT 'leaf seq:6'::snowflake_layout;
 SELECT 'twitter epoch:9999-12-31T00:00:00Z'::snowflake_layout;
 SELECT 'twitter epoch:2026-01-01T00:00:00+16:00'::snowflake_layout;
-SELECT 'twitter node:8 leaf'::snowflake_layout;
-SELECT 'Twitter node:8'::snowflake_layout;
+SELECT 'twitter shard:8 leaf'::snowflake_layout;
+SELECT 'Twitter shard:8'::snowflake_layout;
 
 -- A text is a layout: in each of these calls PostgreSQL finds one function.
 SELECT castsource::regtype, casttarget::regtype, castfunc::regprocedure, castcontext, castmethod

@@ -9,7 +9,7 @@ SELECT count(*) FROM mint.stats;
 SELECT snowflakes AS before FROM mint.stats \gset
 SELECT count(snowflake_next_id(4711)) FROM generate_series(1, 3);
 SELECT snowflakes >= :before + 3 AS counted, lanes > 0 AS has_lanes, max_lanes, stats_reset <= now() AS since FROM mint.stats;
-SELECT family, ids, waits, waited FROM mint.lanes WHERE node = 4711;
+SELECT family, ids, waits, waited FROM mint.lanes WHERE shard = 4711;
 SELECT pg_typeof(mint.reset_stats());
 
 -- For members of pg_monitor, in a read-only transaction too; a reset is for those who are granted it.

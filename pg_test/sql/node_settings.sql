@@ -20,7 +20,7 @@ SET pg_mint.node = '4/-8';
 -- The parts of a split node.
 SET pg_mint.node = '4/8';
 SELECT parts FROM snowflake_decode(snowflake_next('twitter'), 'twitter');
-SELECT parts FROM snowflake_decode(snowflake_next('time:41 node:3+4 seq:12 epoch:2020-01-01T00:00:00Z'), 'time:41 node:3+4 seq:12 epoch:2020-01-01T00:00:00Z');
+SELECT parts FROM snowflake_decode(snowflake_next('time:41 shard:3+4 seq:12 epoch:2020-01-01T00:00:00Z'), 'time:41 shard:3+4 seq:12 epoch:2020-01-01T00:00:00Z');
 SELECT snowflake_next_id();
 SELECT snowflake_next('mastodon') > 0 AS has_no_node;
 SET pg_mint.node = '4/40';
@@ -37,13 +37,13 @@ ALTER SYSTEM RESET pg_mint.nodes;
 SELECT mint.release_leases();
 
 -- Nodes of parts.
-SELECT snowflake_node('{4,8}', 'twitter'), snowflake_node('{5}', 'instagram'), snowflake_node('{}', 'tso'), snowflake_node(NULL, 'tso') IS NULL AS strict;
-SELECT snowflake_node('{3,40}', 'twitter');
-SELECT snowflake_node('{-1,8}', 'twitter');
-SELECT snowflake_node('{104}', 'twitter');
-SELECT snowflake_node('{1,2}', 'instagram');
-SELECT snowflake_node('{1}', 'tso');
-SELECT snowflake_node('{1,NULL}', 'twitter');
+SELECT snowflake_shard_from_parts('{4,8}', 'twitter'), snowflake_shard_from_parts('{5}', 'instagram'), snowflake_shard_from_parts('{}', 'tso'), snowflake_shard_from_parts(NULL, 'tso') IS NULL AS strict;
+SELECT snowflake_shard_from_parts('{3,40}', 'twitter');
+SELECT snowflake_shard_from_parts('{-1,8}', 'twitter');
+SELECT snowflake_shard_from_parts('{104}', 'twitter');
+SELECT snowflake_shard_from_parts('{1,2}', 'instagram');
+SELECT snowflake_shard_from_parts('{1}', 'tso');
+SELECT snowflake_shard_from_parts('{1,NULL}', 'twitter');
 
 -- Nodes of Java's SequenceGenerator.
 SELECT mac, snowflake_node_from_mac(mac) FROM unnest('{0242AC110002, 02:42:ac:11:00:02, 005056219395, ""}'::text[]) mac;

@@ -68,7 +68,7 @@ INSERT INTO item SELECT objectid_min(at) FROM unnest('{2040-05-05 00:00Z,2040-05
 SELECT tableoid::regclass, id FROM item ORDER BY id;
 
 -- A layout whose ticks are longer than the interval, and one that ends within the plan.
-CREATE TABLE slow (id bigint DEFAULT snowflake_next_id(1, 'time:30 node:10 seq:10 unit:3600s epoch:2020-01-01T00:00:00Z')) PARTITION BY RANGE (id);
+CREATE TABLE slow (id bigint DEFAULT snowflake_next_id(1, 'time:30 shard:10 seq:10 unit:3600s epoch:2020-01-01T00:00:00Z')) PARTITION BY RANGE (id);
 SELECT name, since, until FROM mint.partition_plan('slow', '20 minutes', 5, since => '2040-01-01');
 CREATE TABLE ending (id bigint DEFAULT snowflake_next_id(1)) PARTITION BY RANGE (id);
 SELECT name, since, until, right(command, 40) FROM mint.partition_plan('ending', '1 year', 5, since => '2045-01-01');
@@ -111,7 +111,7 @@ SELECT mint.partition_plan('by_list', '1 month');
 SELECT mint.partition_plan('event', '1 month', 2, 'instagram');
 SELECT mint.partition_plan('event', '1 month', 2, 'nothing');
 SELECT count(*) FROM mint.partition_plan('event', '1 month', 1, 'leaf', since => '2040-02-01');
-SELECT mint.partition_plan('made_elsewhere', '1 month', 2, 'node:10 time:41 seq:12 epoch:2020-01-01T00:00:00Z');
+SELECT mint.partition_plan('made_elsewhere', '1 month', 2, 'shard:10 time:41 seq:12 epoch:2020-01-01T00:00:00Z');
 SELECT mint.partition_plan('made_elsewhere', '1 month', 2, 'baidu');
 SELECT mint.partition_plan('item', '1 month', since => '2110-01-01');
 SELECT mint.partition_plan('event', '0');
@@ -153,7 +153,7 @@ SELECT code('SELECT ' || call), call FROM unnest(ARRAY[
     $$mint.partition_plan('event', '1 month', 2, 'instagram')$$,
     $$mint.partition_plan('event', '1 month', 2, 'nothing')$$,
     $$mint.partition_plan('event', '1 month', 1, 'leaf', since => '2040-02-01')$$,
-    $$mint.partition_plan('made_elsewhere', '1 month', 2, 'node:10 time:41 seq:12 epoch:2020-01-01T00:00:00Z')$$,
+    $$mint.partition_plan('made_elsewhere', '1 month', 2, 'shard:10 time:41 seq:12 epoch:2020-01-01T00:00:00Z')$$,
     $$mint.partition_plan('made_elsewhere', '1 month', 2, 'baidu')$$,
     $$mint.partition_plan('item', '1 month', since => '2110-01-01')$$,
     $$mint.partition_plan('event', '0')$$,

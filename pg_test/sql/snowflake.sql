@@ -24,8 +24,8 @@ SELECT snowflake_shard(snowflake_next_id((user_id % 2000)::int)) FROM (VALUES (3
 SELECT pg_typeof(snowflake_shard(1)), pg_typeof(shard), pg_typeof(parts) FROM snowflake_decode(1);
 -- The widest node has 31 bits.
 SELECT snowflake_shard(snowflake_next_id(2147483647, wide), wide), snowflake_decode(snowflake_encode('2026-01-01', 2147483647, 3, wide), wide)
-FROM (VALUES ('twitter time:30 unit:1s epoch:2026-01-01T00:00:00Z node:16+15 seq:2'::snowflake_layout)) l (wide);
-SELECT snowflake_next_id(1, 'twitter time:20 node:32');
+FROM (VALUES ('twitter time:30 unit:1s epoch:2026-01-01T00:00:00Z shard:16+15 seq:2'::snowflake_layout)) l (wide);
+SELECT snowflake_next_id(1, 'twitter time:20 shard:32');
 PREPARE mint AS SELECT snowflake_shard(snowflake_next_id($1));
 EXECUTE mint(7);
 SELECT snowflake_shard(snowflake_next_id(3, 'twitter'), 'twitter') AS positional,

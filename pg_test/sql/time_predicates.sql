@@ -82,7 +82,7 @@ SELECT (SELECT count(*) FROM events WHERE snowflake_time(id) >= at) FROM (VALUES
 
 -- Layouts: constants with the time on top.
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id, 'twitter') >= '2026-01-03';
-EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id, 'seq:10 time:30 node:13 epoch:2020-01-01T00:00:00Z') >= '2026-01-03';
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id, 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z') >= '2026-01-03';
 PREPARE of_layout(text) AS SELECT * FROM events WHERE snowflake_time(id, $1) >= '2026-01-03';
 SET plan_cache_mode = force_custom_plan;
 EXPLAIN (COSTS OFF) EXECUTE of_layout('twitter');

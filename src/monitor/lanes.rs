@@ -30,7 +30,7 @@ fn lanes() -> TableIterator<
     'static,
     (
         name!(layout, Option<SnowflakeLayout>),
-        name!(node, Option<i64>),
+        name!(shard, Option<i64>),
         name!(last_id, Option<i64>),
         name!(at, Option<TimestampWithTimeZone>),
         name!(ahead, Option<Interval>),
@@ -58,8 +58,8 @@ fn snowflake(lane: &Lane) -> Option<Row> {
     let at = layout.tick_start(word >> layout.seq.width);
     Some((
         Some(SnowflakeLayout::from(&layout)),
-        lane.node().map(u64::cast_signed),
-        lane.node().map(|node| layout.id(node, word)),
+        lane.shard().map(u64::cast_signed),
+        lane.shard().map(|shard| layout.id(shard, word)),
         at.and_then(timestamp),
         at.map(|at| interval(clock::ahead(at))),
         Some(lane.taken().cast_signed()),

@@ -24,10 +24,10 @@ fn snowflake_encode(
         .or_report()
 }
 
-/// Returns the node that has these parts, from the upper one down, each checked against its width: for layouts whose
-/// node is split, as in `node:5+5`.
+/// Returns the shard that has these parts, from the upper one down, each checked against its width: for layouts whose
+/// shard is split, as in `shard:5+5`.
 #[pg_extern(sql = false)]
-fn snowflake_node(parts: Vec<Option<i32>>, layout: SnowflakeLayout) -> i32 {
+fn snowflake_shard_from_parts(parts: Vec<Option<i32>>, layout: SnowflakeLayout) -> i32 {
     let parts: Option<Vec<i64>> = parts.into_iter().map(|part| part.map(i64::from)).collect();
     let parts = parts.unwrap_or_else(|| {
         report(
@@ -37,10 +37,10 @@ fn snowflake_node(parts: Vec<Option<i32>>, layout: SnowflakeLayout) -> i32 {
         .raise()
     });
     // At most 31 bits.
-    layout.layout().node_of_parts(&parts).or_report() as i32
+    layout.layout().shard_from_parts(&parts).or_report() as i32
 }
 
-/// Returns the parts of an id; of a split node also its two parts.
+/// Returns the parts of an id; of a split shard also its two parts.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
 fn snowflake_decode(
@@ -56,27 +56,31 @@ fn snowflake_decode(
     ),
 > {
     let layout = layout.layout();
-    let Parts { at, node, sequence } = layout.decode(id).or_report();
+    let Parts {
+        at,
+        shard,
+        sequence,
+    } = layout.decode(id).or_report();
     TableIterator::once((
         timestamp_or_report(at),
-        shard_of(node),
+        shard_of(shard),
         sequence.cast_signed(),
-        node_parts(&layout, node),
+        shard_parts(&layout, shard),
     ))
 }
 
-/// Returns a node, of 31 bits at most, as SQL has it.
+/// Returns a shard, of 31 bits at most, as SQL has it.
 #[inline]
-fn shard_of(node: u64) -> i32 {
-    node as i32
+fn shard_of(shard: u64) -> i32 {
+    shard as i32
 }
 
-/// Returns the upper and lower part of a split node.
-fn node_parts(layout: &Layout, node: u64) -> Option<Vec<i32>> {
-    let lower = layout.node_split();
+/// Returns the upper and lower part of a split shard.
+fn shard_parts(layout: &Layout, shard: u64) -> Option<Vec<i32>> {
+    let lower = layout.shard_split();
     (lower > 0).then(|| {
         let mask = (1_u64 << lower) - 1;
-        vec![shard_of(node >> lower), shard_of(node & mask)]
+        vec![shard_of(shard >> lower), shard_of(shard & mask)]
     })
 }
 
@@ -89,7 +93,7 @@ fn snowflake_time(id: i64, layout: SnowflakeLayout) -> TimestampWithTimeZone {
 /// Returns the shard of an id.
 #[pg_extern(sql = false)]
 fn snowflake_shard(id: i64, layout: SnowflakeLayout) -> i32 {
-    shard_of(layout.layout().decode(id).or_report().node)
+    shard_of(layout.layout().decode(id).or_report().shard)
 }
 
 /// Returns the sequence of an id within its tick.
@@ -108,15 +112,19 @@ fn snowflake_sequence(id: i64, layout: SnowflakeLayout) -> i64 {
 #[pg_extern(sql = false)]
 fn snowflake_to_jsonb(id: i64, layout: SnowflakeLayout) -> JsonB {
     let layout = layout.layout();
-    let Parts { at, node, sequence } = layout.decode(id).or_report();
+    let Parts {
+        at,
+        shard,
+        sequence,
+    } = layout.decode(id).or_report();
     let mut object = serde_json::json!({
         "id": id.to_string(),
         "at": timestamp_text(at),
-        "shard": node,
+        "shard": shard,
         "sequence": sequence,
         "layout": layout.to_string(),
     });
-    if let Some(parts) = node_parts(&layout, node) {
+    if let Some(parts) = shard_parts(&layout, shard) {
         object["parts"] = parts.into();
     }
     JsonB(object)

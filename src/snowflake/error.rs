@@ -11,7 +11,7 @@ use pgrx::PgSqlErrorCode as Code;
 impl ToReport for IdError {
     fn code(&self) -> Code {
         match self {
-            Self::Node { .. }
+            Self::Shard { .. }
             | Self::Part { .. }
             | Self::Sequence { .. }
             | Self::NotAnId { .. } => Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
@@ -22,8 +22,8 @@ impl ToReport for IdError {
 
     fn explain(&self, report: Report) -> Report {
         match self {
-            Self::Node { max: 0, .. } => report.detail("The layout has no node field, so its only shard is 0."),
-            Self::Node { max, .. } => {
+            Self::Shard { max: 0, .. } => report.detail("The layout has no shard field, so its only shard is 0."),
+            Self::Shard { max, .. } => {
                 report.detail(format!("Shards of this layout must be between 0 and {max}."))
             }
             Self::PartCount { count, wanted: 1, .. } => report.detail(format!("Expected 1 part, got {count}.")),
@@ -31,7 +31,7 @@ impl ToReport for IdError {
                 report.detail(format!("Expected {wanted} parts, got {count}."))
             }
             Self::Part { place, max, .. } => {
-                report.detail(format!("Part {place} of a node of this layout must be between 0 and {max}."))
+                report.detail(format!("Part {place} of a shard of this layout must be between 0 and {max}."))
             }
             Self::Sequence { max, .. } => {
                 report.detail(format!(
@@ -68,7 +68,7 @@ pub fn bad_layout_text(text: &[u8], error: &LayoutError) -> Report {
         LayoutError::UnknownName(_) => {
             let names: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name).collect();
             format!(
-                "Use a built-in layout ({}), a built-in layout with changes such as twitter node:8 seq:14, \
+                "Use a built-in layout ({}), a built-in layout with changes such as twitter shard:8 seq:14, \
                  or fields from the top bit down.",
                 names.join(", ")
             )
@@ -78,7 +78,7 @@ pub fn bad_layout_text(text: &[u8], error: &LayoutError) -> Report {
                 .to_owned()
         }
         _ => "Use fields such as \
-              time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z."
+              time:41 shard:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z."
             .to_owned(),
     };
     let message = syntax_message("snowflake_layout", text);
@@ -98,28 +98,28 @@ pub fn bad_layout_bytes(error: &LayoutError) -> Report {
     .detail(sentence(&error.to_string()))
 }
 
-/// Raises the error of minting from the lane of (layout, node). The registry raises that of a lease that has ended.
+/// Raises the error of minting from the lane of (layout, shard). The registry raises that of a lease that has ended.
 #[cold]
 #[track_caller]
-pub fn refuse(error: &MintError, layout: &Layout, node: u64, max_ahead: Micros) -> ! {
+pub fn refuse(error: &MintError, layout: &Layout, shard: u64, max_ahead: Micros) -> ! {
     let code = match error {
         MintError::Exhausted => Code::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
         MintError::BeyondReach { .. } => Code::ERRCODE_INVALID_PARAMETER_VALUE,
         _ => Code::ERRCODE_SYSTEM_ERROR,
     };
-    let report = report(code, error.message(layout, node));
-    explain(report, error, layout, node, max_ahead).raise()
+    let report = report(code, error.message(layout, shard));
+    explain(report, error, layout, shard, max_ahead).raise()
 }
 
 fn explain(
     report: Report,
     error: &MintError,
     layout: &Layout,
-    node: u64,
+    shard: u64,
     max_ahead: Micros,
 ) -> Report {
     let too_far = |need: &Micros| {
-        let (lane, need) = (lane_name(layout, node), duration_text(*need));
+        let (lane, need) = (lane_name(layout, shard), duration_text(*need));
         format!("The next id of {lane} is {need} away, which is longer than \"pg_mint.max_wait\".")
     };
     match error {
@@ -168,7 +168,7 @@ fn explain(
             .detail(format!(
                 "Minting on {} is suspended. \
                  Ids minted now would hold back all later ids once the clock is corrected.",
-                lane_name(layout, node)
+                lane_name(layout, shard)
             ))
             .hint(
                 "If the clock is correct, use mint.accept_clock() as a superuser. \

@@ -27,8 +27,8 @@ use pgrx::prelude::*;
 fn snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>) -> i64 {
     let layout = required(layout, "layout").layout();
     let shard = required(shard, "shard");
-    let node = layout.check_node(shard.into()).or_report();
-    mint::next_id(&layout, node)
+    let shard = layout.check_shard(shard.into()).or_report();
+    mint::next_id(&layout, shard)
 }
 
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
@@ -44,10 +44,10 @@ fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
 }
 
 fn mint_as_node(layout: &Layout) -> i64 {
-    let node = match setting::node() {
-        // A layout without a node needs none to be set.
-        _ if layout.node.width == 0 => 0,
-        Node::Fixed(node) => check_own_node(layout, node.into()),
+    let shard = match setting::node() {
+        // A layout without a shard needs none to be set.
+        _ if layout.shard.width == 0 => 0,
+        Node::Fixed(shard) => check_own_node(layout, shard.into()),
         Node::Parts(parts) => node_of_own_parts(layout, parts),
         Node::Auto | Node::Assigned => grantor::node(layout),
         Node::Unset => error::report(
@@ -58,39 +58,39 @@ fn mint_as_node(layout: &Layout) -> i64 {
         .hint("Set \"pg_mint.node\" to a number that no other server uses, or pass a shard.")
         .raise(),
     };
-    mint::next_id(layout, node)
+    mint::next_id(layout, shard)
 }
 
-/// Raises an error unless the layout has the node of the setting, which the caller has not passed.
+/// Raises an error unless the layout has the shard of the setting, which the caller has not passed.
 #[inline]
-fn check_own_node(layout: &Layout, node: u64) -> u64 {
-    if node > layout.node.max() {
-        refuse_own_node(layout, node);
+fn check_own_node(layout: &Layout, shard: u64) -> u64 {
+    if shard > layout.shard.max() {
+        refuse_own_node(layout, shard);
     }
-    node
+    shard
 }
 
 #[cold]
-fn refuse_own_node(layout: &Layout, node: u64) -> ! {
+fn refuse_own_node(layout: &Layout, shard: u64) -> ! {
     error::report(
         PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-        format!("node {node} is out of range for layout \"{layout}\""),
+        format!("node {shard} is out of range for layout \"{layout}\""),
     )
     .hint(format!(
         "Set \"pg_mint.node\" to a number between 0 and {}.",
-        layout.node.max()
+        layout.shard.max()
     ))
     .raise()
 }
 
-/// Returns the node of the parts of the setting, which the caller has not passed.
+/// Returns the shard of the parts of the setting, which the caller has not passed.
 fn node_of_own_parts(layout: &Layout, parts: [u32; 2]) -> u64 {
     let refuse = |error: IdError| -> ! {
-        let hint = format!("Set \"pg_mint.node\" to a node of layout \"{layout}\".");
+        let hint = format!("Set \"pg_mint.node\" to a shard of layout \"{layout}\".");
         error.to_report().hint(hint).raise()
     };
     layout
-        .node_of_parts(&parts.map(i64::from))
+        .shard_from_parts(&parts.map(i64::from))
         .unwrap_or_else(|error| refuse(error))
 }
 
@@ -108,7 +108,7 @@ fn snowflake_next_ids(
 ) -> SetOfIterator<'static, i64> {
     let layout = *required(layout, "layout").layout();
     let shard = required(shard, "shard");
-    let node = layout.check_node(shard.into()).or_report();
+    let shard = layout.check_shard(shard.into()).or_report();
     let count = u64::try_from(required(count, "count")).unwrap_or_else(|_| {
         error::report(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -118,7 +118,7 @@ fn snowflake_next_ids(
     });
     SetOfIterator::new(Chunks {
         layout,
-        node,
+        shard,
         left: count,
         run: Run { first: 0, count: 0 },
         starts: 0,
@@ -128,7 +128,7 @@ fn snowflake_next_ids(
 /// Ids minted a run at a time.
 struct Chunks {
     layout: Layout,
-    node: u64,
+    shard: u64,
     /// Ids still to return.
     left: u64,
     /// Ids minted and not yet returned.
@@ -145,14 +145,14 @@ impl Iterator for Chunks {
         self.left = self.left.checked_sub(1)?;
         if self.run.count == 0 || self.starts != mint::starts() {
             (self.run, self.starts) =
-                mint::next_run(&self.layout, self.node, (self.left + 1).min(CHUNK));
+                mint::next_run(&self.layout, self.shard, (self.left + 1).min(CHUNK));
         }
         let word = self.run.first;
         self.run = Run {
             first: word + 1,
             count: self.run.count - 1,
         };
-        let id = self.layout.id(self.node, word);
+        let id = self.layout.id(self.shard, word);
         session::set_last_id(id);
         Some(id)
     }
@@ -169,8 +169,8 @@ impl Iterator for Chunks {
 #[pg_extern(sql = false)]
 fn snowflake_start_above(id: i64, layout: SnowflakeLayout) -> TimestampWithTimeZone {
     let layout = *layout.layout();
-    let (node, word) = layout.node_and_word(id).or_report();
-    timestamp_or_report(mint::start_lane_above(&layout, node, word))
+    let (shard, word) = layout.shard_and_word(id).or_report();
+    timestamp_or_report(mint::start_lane_above(&layout, shard, word))
 }
 
 /// Returns the id that this session minted last, as `lastval()` does. Ids minted by parallel workers do not count.

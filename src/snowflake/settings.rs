@@ -33,7 +33,7 @@ pub fn window() -> Micros {
     Micros::from(value(&WINDOW)) * 1_000
 }
 
-/// Returns how many pairs of layout and node can have a lane of their own. Read when the shared memory is made.
+/// Returns how many pairs of layout and shard can have a lane of their own. Read when the shared memory is made.
 pub fn max_lanes() -> u32 {
     MAX_LANES.get().unsigned_abs()
 }
@@ -88,8 +88,8 @@ pub fn init() {
         GucFlags::UNIT_MS,
     );
     size_setting::define::<MaxLanes>(
-        c"Sets how many pairs of layout and node have their own lane.",
-        c"128 to 256 bytes of shared memory each. Read at the first use after a start of the server. Further nodes share one lane of their layout.",
+        c"Sets how many pairs of layout and shard have their own lane.",
+        c"128 to 256 bytes of shared memory each. Read at the first use after a start of the server. Further shards share one lane of their layout.",
         16,
         1_048_576,
         GucFlags::default(),

@@ -41,12 +41,12 @@ pub fn of_numbers(values: &[i64], now: Micros) -> Option<Numbers> {
         return Some(Numbers::Mixed);
     }
     let fits = BUILTINS.iter().filter_map(|builtin| {
-        let nodes = nodes_of_fresh(&builtin.layout, &large, now)?;
-        Some((nodes, &builtin.layout))
+        let shards = shards_of_fresh(&builtin.layout, &large, now)?;
+        Some((shards, &builtin.layout))
     });
     let mut fits: Vec<(usize, &Layout)> = fits.collect();
-    // Two that fit by chance: the wrong one takes time or sequence for nodes. Of those that mean the same, the first.
-    fits.sort_by_key(|(nodes, _)| *nodes);
+    // Two that fit by chance: the wrong one takes time or sequence for shards. Of those that mean the same, the first.
+    fits.sort_by_key(|(shards, _)| *shards);
     fits.dedup_by_key(|(_, layout)| layout.key());
     Some(match fits.as_slice() {
         [(_, layout)] => Numbers::Snowflake(layout),
@@ -55,20 +55,20 @@ pub fn of_numbers(values: &[i64], now: Micros) -> Option<Numbers> {
     })
 }
 
-/// Returns how many nodes ids of a layout have; none if one of them is not of the layout, of the future or of a time before
+/// Returns how many shards ids of a layout have; none if one of them is not of the layout, of the future or of a time before
 /// there were any, or the newest is older than a month.
-fn nodes_of_fresh(layout: &Layout, ids: &[i64], now: Micros) -> Option<usize> {
-    let mut nodes = BTreeSet::new();
+fn shards_of_fresh(layout: &Layout, ids: &[i64], now: Micros) -> Option<usize> {
+    let mut shards = BTreeSet::new();
     let mut newest = Micros::MIN;
     for &id in ids {
         let parts = layout.decode(id).ok()?;
         if parts.at > now.saturating_add(DAY) || parts.at < FIRST {
             return None;
         }
-        nodes.insert(parts.node);
+        shards.insert(parts.shard);
         newest = newest.max(parts.at);
     }
-    (newest >= now.saturating_sub(30 * DAY)).then_some(nodes.len())
+    (newest >= now.saturating_sub(30 * DAY)).then_some(shards.len())
 }
 
 /// 2010-01-01: no snowflake is older.

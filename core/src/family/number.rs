@@ -41,22 +41,22 @@ pub fn snowflakes(number: i64, context: &Context<'_>) -> Vec<Reading> {
 fn of_layout(number: i64, builtin: &Builtin, context: &Context<'_>) -> Option<Reading> {
     let layout = &builtin.layout;
     let parts = layout.decode(number).ok()?;
-    let has_node = layout.node.width > 0;
-    let node = parts.node.cast_signed();
+    let has_shard = layout.shard.width > 0;
+    let shard = parts.shard.cast_signed();
     let mut reading = Reading::new("snowflake", number.to_string())
         .version(builtin.name)
         .time(
             parts.at,
             context.is_plausible_since(layout.epoch(), parts.at),
         )
-        .node(has_node.then(|| node.to_string()))
+        .node(has_shard.then(|| shard.to_string()))
         .sequence(parts.sequence.cast_signed());
-    let lower = layout.node_split();
+    let lower = layout.shard_split();
     if lower > 0 {
-        let halves = vec![node >> lower, node & ((1 << lower) - 1)];
+        let halves = vec![shard >> lower, shard & ((1 << lower) - 1)];
         reading = reading.part("node_parts", Part::Numbers(halves));
     }
-    let is_of_caller = has_node && context.nodes.contains(&node);
+    let is_of_caller = has_shard && context.nodes.contains(&shard);
     Some(if context.nodes.is_empty() || is_of_caller {
         reading
     } else {

@@ -17,13 +17,13 @@ pub struct Builtin {
 
 const MS: u32 = 1_000;
 
-/// Returns a layout with ticks of a millisecond, of time, node and sequence in this order. `epoch` is in milliseconds, as the
+/// Returns a layout with ticks of a millisecond, of time, shard and sequence in this order. `epoch` is in milliseconds, as the
 /// systems themselves write it.
-const fn fields(time: u32, node: (u32, u32), seq: u32, epoch: i64) -> Definition {
+const fn fields(time: u32, shard: (u32, u32), seq: u32, epoch: i64) -> Definition {
     Definition {
         order: Order::TimeNodeSeq,
         time,
-        node,
+        shard,
         seq,
         unit: MS,
         epoch: epoch * 1_000,
@@ -89,15 +89,15 @@ pub static BUILTINS: [Builtin; 15] = [
             ..fields(28, (22, 0), 13, 1_463_673_600_000)
         },
     ),
-    // Mastodon's timestamp_id: no node.
+    // Mastodon's timestamp_id: no shard.
     builtin("mastodon", fields(48, (0, 0), 16, 0)),
     // pgEdge's snowflake extension: epoch 2023-01-01.
     builtin("pgedge", fields(41, (10, 0), 12, 1_672_531_200_000)),
-    // tikv/pd, timestamp oracle: physical milliseconds and a logical counter, no node.
+    // tikv/pd, timestamp oracle: physical milliseconds and a logical counter, no shard.
     builtin("tso", fields(46, (0, 0), 18, 0)),
     // yitter/IdGenerator with its defaults; under 2^53 until 2089.
     builtin("yitter", fields(52, (6, 0), 6, 1_582_136_402_000)),
-    // pg_mint's, for JavaScript: 53 bits, so that every id is exact in a double. 16 nodes, 256 ids per
+    // pg_mint's, for JavaScript: 53 bits, so that every id is exact in a double. 16 shards, 256 ids per
     // millisecond, until 2094.
     builtin("javascript", fields(41, (4, 0), 8, 1_735_689_600_000)),
 ];

@@ -56,9 +56,9 @@ impl Order {
         Order::SeqNodeTime,
     ];
 
-    /// Returns the one order that stands for all that differ only in where a node of no bits is, so that
+    /// Returns the one order that stands for all that differ only in where a shard of no bits is, so that
     /// equal layouts have equal bytes.
-    pub(crate) const fn without_node(self) -> Order {
+    pub(crate) const fn without_shard(self) -> Order {
         match self {
             Order::TimeNodeSeq | Order::TimeSeqNode | Order::NodeTimeSeq => Order::TimeNodeSeq,
             Order::NodeSeqTime | Order::SeqTimeNode | Order::SeqNodeTime => Order::SeqTimeNode,
@@ -85,9 +85,9 @@ pub struct Definition {
     pub order: Order,
     /// Bits of time.
     pub time: u32,
-    /// Bits of the node's two parts, upper and lower. A node in one piece has no lower part; a
-    /// layout without a node has neither.
-    pub node: (u32, u32),
+    /// Bits of the shard's two parts, upper and lower. A shard in one piece has no lower part; a
+    /// layout without a shard has neither.
+    pub shard: (u32, u32),
     /// Bits of sequence.
     pub seq: u32,
     /// Length of a tick in microseconds, 1 to 3,600,000,000.
@@ -98,8 +98,8 @@ pub struct Definition {
     pub start: u32,
 }
 
-/// The widest node: every shard is an `integer` of SQL.
-pub const MAX_NODE_BITS: u32 = 31;
+/// The widest shard: every shard is an `integer` of SQL.
+pub const MAX_SHARD_BITS: u32 = 31;
 
 /// Longest unit: an hour, in microseconds.
 pub(crate) const MAX_UNIT: u32 = 3_600_000_000;
@@ -109,34 +109,34 @@ pub(crate) const FIRST_EPOCH: Micros = -377_705_023_201_000_000;
 pub(crate) const LAST_EPOCH: Micros = 253_402_207_200_000_000;
 
 impl Definition {
-    /// Returns the bits of the whole node.
-    pub(crate) const fn node_bits(&self) -> u32 {
-        self.node.0.saturating_add(self.node.1)
+    /// Returns the bits of the whole shard.
+    pub(crate) const fn shard_bits(&self) -> u32 {
+        self.shard.0.saturating_add(self.shard.1)
     }
 
     /// Returns the bits of all fields.
     pub(crate) const fn total_bits(&self) -> u32 {
-        let above = self.time.saturating_add(self.node_bits());
+        let above = self.time.saturating_add(self.shard_bits());
         above.saturating_add(self.seq)
     }
 
     /// Checks every rule.
     pub(crate) const fn check(&self) -> Result<(), DefinitionError> {
-        let (time, node, seq, total) = (self.time, self.node_bits(), self.seq, self.total_bits());
+        let (time, shard, seq, total) = (self.time, self.shard_bits(), self.seq, self.total_bits());
         if time == 0 {
             return Err(DefinitionError::ZeroWidth("time"));
         }
         if seq == 0 {
             return Err(DefinitionError::ZeroWidth("seq"));
         }
-        if self.node.0 == 0 && self.node.1 != 0 {
-            return Err(DefinitionError::ZeroWidth("node"));
+        if self.shard.0 == 0 && self.shard.1 != 0 {
+            return Err(DefinitionError::ZeroWidth("shard"));
         }
         if total > 64 || time > 63 || seq > 63 {
             return Err(DefinitionError::TooWide(total));
         }
-        if node > MAX_NODE_BITS {
-            return Err(DefinitionError::NodeTooWide(node));
+        if shard > MAX_SHARD_BITS {
+            return Err(DefinitionError::ShardTooWide(shard));
         }
         // Ids are positive: the 64th bit can only be the time's, and is given up.
         if total == 64 && (self.order.letters()[0] != b't' || time == 1) {
@@ -153,7 +153,7 @@ impl Definition {
         Ok(())
     }
 
-    /// Returns the places of time, node and sequence.
+    /// Returns the places of time, shard and sequence.
     pub(crate) const fn fields(&self) -> [Field; 3] {
         let letters = self.order.letters();
         let mut fields = [Field { shift: 0, width: 0 }; 3];
@@ -163,7 +163,7 @@ impl Definition {
             place -= 1;
             let (field, width) = match letters[place] {
                 b't' => (0, self.time),
-                b'n' => (1, self.node_bits()),
+                b'n' => (1, self.shard_bits()),
                 _ => (2, self.seq),
             };
             if width > 0 {
@@ -180,7 +180,7 @@ impl Definition {
 pub(crate) enum DefinitionError {
     ZeroWidth(&'static str),
     TooWide(u32),
-    NodeTooWide(u32),
+    ShardTooWide(u32),
     SignBit,
     OutOfRange,
 }

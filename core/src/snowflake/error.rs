@@ -26,8 +26,8 @@ pub enum LayoutError {
     ZeroWidth(&'static str),
     #[error("the fields have {0} bits in total, but a bigint has only 64")]
     TooWide(u32),
-    #[error("field \"node\" has {0} bits, but a shard has at most 31")]
-    NodeTooWide(u32),
+    #[error("field \"shard\" has {0} bits, but a shard has at most 31")]
+    ShardTooWide(u32),
     #[error(
         "a layout of 64 bits must begin with a time field of at least two bits, the first of which is the sign"
     )]
@@ -57,7 +57,7 @@ pub enum LayoutError {
 #[allow(missing_docs, reason = "each variant's message says what it is")]
 pub enum IdError {
     #[error("shard {shard} is out of range for layout \"{layout}\"")]
-    Node {
+    Shard {
         shard: i64,
         max: u64,
         layout: String,
@@ -68,13 +68,13 @@ pub enum IdError {
         max: u64,
         layout: String,
     },
-    #[error("wrong number of node parts for layout \"{layout}\"")]
+    #[error("wrong number of shard parts for layout \"{layout}\"")]
     PartCount {
         count: usize,
         wanted: usize,
         layout: String,
     },
-    #[error("node part {part} is out of range for layout \"{layout}\"")]
+    #[error("shard part {part} is out of range for layout \"{layout}\"")]
     Part {
         place: usize,
         part: i64,

@@ -9,8 +9,8 @@ use crate::snowflake::layout::Layout;
 pub struct Parts {
     /// Start of the id's tick.
     pub at: Micros,
-    /// The node; 0 in a layout without one.
-    pub node: u64,
+    /// The shard; 0 in a layout without one.
+    pub shard: u64,
     /// The sequence within the tick.
     pub sequence: u64,
 }
@@ -19,39 +19,39 @@ impl Layout {
     /// Returns the id of a lane's word.
     #[must_use]
     #[inline]
-    pub fn id(&self, node: u64, word: u64) -> i64 {
+    pub fn id(&self, shard: u64, word: u64) -> i64 {
         let tick = word >> self.seq.width;
         // Ticks end before the sign bit: the checks of minting and encoding see to it.
-        (self.time.put(tick) | self.node.put(node) | self.seq.put(word)).cast_signed()
+        (self.time.put(tick) | self.shard.put(shard) | self.seq.put(word)).cast_signed()
     }
 
-    /// Checks a node given by a user.
+    /// Checks a shard given by a user.
     ///
     /// # Errors
     /// When it is negative or too large.
     #[inline]
-    pub fn check_node(&self, shard: i64) -> Result<u64, IdError> {
+    pub fn check_shard(&self, shard: i64) -> Result<u64, IdError> {
         match u64::try_from(shard) {
-            Ok(node) if node <= self.node.max() => Ok(node),
+            Ok(shard) if shard <= self.shard.max() => Ok(shard),
             _ => Err(self.bad_node(shard)),
         }
     }
 
     #[cold]
     fn bad_node(&self, shard: i64) -> IdError {
-        IdError::Node {
+        IdError::Shard {
             shard,
-            max: self.node.max(),
+            max: self.shard.max(),
             layout: self.to_string(),
         }
     }
 
-    /// Returns the id of a timestamp, node and sequence. The timestamp is cut to the start of its tick.
+    /// Returns the id of a timestamp, shard and sequence. The timestamp is cut to the start of its tick.
     ///
     /// # Errors
     /// A field that is out of the layout's range.
     pub fn encode(&self, at: Micros, shard: i64, sequence: i64) -> Result<i64, IdError> {
-        let node = self.check_node(shard)?;
+        let shard = self.check_shard(shard)?;
         let sequence = u64::try_from(sequence)
             .ok()
             .filter(|&sequence| sequence <= self.seq.max())
@@ -67,7 +67,7 @@ impl Layout {
                 .tick_start(self.max_tick())
                 .map_or_else(|| "infinity".to_owned(), timestamp_text),
         })?;
-        Ok(self.id(node, tick << self.seq.width | sequence))
+        Ok(self.id(shard, tick << self.seq.width | sequence))
     }
 
     /// Returns the tick of a timestamp; none before the epoch or past the end.
@@ -89,14 +89,18 @@ impl Layout {
         };
         let bits = u64::try_from(id).map_err(|_| not_an_id())?;
         let tick = self.time.take(bits);
-        let node = self.node.take(bits);
+        let shard = self.shard.take(bits);
         let sequence = self.seq.take(bits);
-        let whole = self.time.put(tick) | self.node.put(node) | self.seq.put(sequence);
+        let whole = self.time.put(tick) | self.shard.put(shard) | self.seq.put(sequence);
         if whole != bits {
             return Err(not_an_id());
         }
         let at = self.tick_start(tick).ok_or_else(not_an_id)?;
-        Ok(Parts { at, node, sequence })
+        Ok(Parts {
+            at,
+            shard,
+            sequence,
+        })
     }
 
     /// Returns the start of an id's tick: the time of [`Layout::decode`] alone, for conditions on many rows.
@@ -106,7 +110,7 @@ impl Layout {
     #[inline]
     pub fn time_of(&self, id: i64) -> Result<Micros, IdError> {
         let ones = u64::MAX;
-        let fields = self.time.put(ones) | self.node.put(ones) | self.seq.put(ones);
+        let fields = self.time.put(ones) | self.shard.put(ones) | self.seq.put(ones);
         let tick = self.time.take(id.cast_unsigned()).cast_signed();
         let at = tick
             .checked_mul(self.unit())
@@ -118,23 +122,29 @@ impl Layout {
         }
     }
 
-    /// Returns the node of an id, and its word in the lane of the node.
+    /// Returns the shard of an id, and its word in the lane of the shard.
     ///
     /// # Errors
     /// As [`Layout::decode`].
-    pub fn node_and_word(&self, id: i64) -> Result<(u64, u64), IdError> {
-        let Parts { node, sequence, .. } = self.decode(id)?;
+    pub fn shard_and_word(&self, id: i64) -> Result<(u64, u64), IdError> {
+        let Parts {
+            shard, sequence, ..
+        } = self.decode(id)?;
         let tick = self.time.take(id.cast_unsigned());
-        Ok((node, tick << self.seq.width | sequence))
+        Ok((shard, tick << self.seq.width | sequence))
     }
 
-    /// Returns the id of the same time, node and sequence in another layout.
+    /// Returns the id of the same time, shard and sequence in another layout.
     ///
     /// # Errors
     /// When it is not an id of this layout, or the other layout cannot have one of its fields.
     pub fn convert(&self, id: i64, to: &Layout) -> Result<i64, IdError> {
-        let Parts { at, node, sequence } = self.decode(id)?;
-        let converted = to.encode(at, node.cast_signed(), sequence.cast_signed())?;
+        let Parts {
+            at,
+            shard,
+            sequence,
+        } = self.decode(id)?;
+        let converted = to.encode(at, shard.cast_signed(), sequence.cast_signed())?;
         // Cut to the start of a longer tick, two ids could become one.
         if to.decode(converted)?.at != at {
             return Err(IdError::NotATick {
@@ -191,7 +201,7 @@ impl Layout {
         self.check_time_on_top()?;
         let age = (at - i128::from(self.epoch())).div_euclid(i128::from(self.unit()));
         let tick = u64::try_from(age.min(i128::from(self.max_tick()))).ok();
-        Ok(tick.map(|tick| self.id(self.node.max(), tick << self.seq.width | self.seq.max())))
+        Ok(tick.map(|tick| self.id(self.shard.max(), tick << self.seq.width | self.seq.max())))
     }
 
     fn check_time_on_top(&self) -> Result<(), IdError> {

@@ -1,4 +1,4 @@
-//! A lane: the word in shared memory that issues every id of one (layout, node).
+//! A lane: the word in shared memory that issues every id of one (layout, shard).
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::clock::Micros;
@@ -6,7 +6,7 @@ use crate::snowflake::layout::{Layout, LayoutKey};
 
 /// A slot of the lane table, one cache line in shared memory.
 ///
-/// - `origin`, `shape`, `epoch`, `node`: written once under the table's lock, published by the release of `origin`,
+/// - `origin`, `shape`, `epoch`, `shard`: written once under the table's lock, published by the release of `origin`,
 ///   immutable from then on.
 /// - `word`: `(tick << sequence bits) | sequence` of the last id, moved by compare-and-swap only.
 /// - `skipped`: a statistic, how many words up to `word` were not issued. A session that skips words, as at a new tick,
@@ -20,8 +20,8 @@ pub struct Lane {
     pub(crate) word: AtomicU64,
     shape: AtomicU64,
     epoch: AtomicU64,
-    node: AtomicU32,
-    /// Time's width, node's split, order and start of the layout that made the lane: for showing. 0 in an empty slot, as
+    shard: AtomicU32,
+    /// Time's width, shard's split, order and start of the layout that made the lane: for showing. 0 in an empty slot, as
     /// every layout has a time.
     origin: AtomicU32,
     skipped: AtomicU64,
@@ -34,15 +34,15 @@ const _: () = assert!(cfg!(loom) || size_of::<Lane>() == 64);
 
 const EMPTY: u32 = 0;
 
-/// The node of a lane that serves every node of its layout that found no lane of its own. A node has at most 31 bits.
-pub const SHARED_NODE: u64 = u32::MAX as u64;
+/// The shard of a lane that serves every shard of its layout that found no lane of its own. A shard has at most 31 bits.
+pub const SHARED: u64 = u32::MAX as u64;
 
 impl Lane {
     /// Returns a lane outside any table.
     #[must_use]
-    pub fn alone(layout: &Layout, node: u64) -> Self {
+    pub fn alone(layout: &Layout, shard: u64) -> Self {
         let lane = Lane::default();
-        lane.publish(layout, node);
+        lane.publish(layout, shard);
         lane
     }
 
@@ -52,19 +52,19 @@ impl Lane {
 
     /// Returns true when a published slot is the lane of this key. Call `is_empty` first: it acquires.
     #[inline]
-    pub(crate) fn matches(&self, key: LayoutKey, node: u64) -> bool {
-        u64::from(self.node.load(Ordering::Relaxed)) == node
+    pub(crate) fn matches(&self, key: LayoutKey, shard: u64) -> bool {
+        u64::from(self.shard.load(Ordering::Relaxed)) == shard
             && self.epoch.load(Ordering::Relaxed) == key.epoch
             && self.shape.load(Ordering::Relaxed) == key.shape
     }
 
-    /// Makes an empty slot the lane of (layout, node). The caller holds the table's lock.
-    pub(crate) fn publish(&self, layout: &Layout, node: u64) {
+    /// Makes an empty slot the lane of (layout, shard). The caller holds the table's lock.
+    pub(crate) fn publish(&self, layout: &Layout, shard: u64) {
         let key = layout.key();
         let bytes = layout.to_bytes();
         self.shape.store(key.shape, Ordering::Relaxed);
         self.epoch.store(key.epoch, Ordering::Relaxed);
-        self.node.store(node as u32, Ordering::Relaxed);
+        self.shard.store(shard as u32, Ordering::Relaxed);
         let [_, time, _, lower, _, order, start, ..] = bytes;
         self.origin.store(
             u32::from_be_bytes([time, lower, order, start]),
@@ -92,10 +92,10 @@ impl Lane {
         Some(bytes)
     }
 
-    /// Returns the lane's node; none for a shared lane.
+    /// Returns the lane's shard; none for a shared lane.
     #[must_use]
-    pub fn node(&self) -> Option<u64> {
-        Some(self.node.load(Ordering::Relaxed).into()).filter(|&node| node != SHARED_NODE)
+    pub fn shard(&self) -> Option<u64> {
+        Some(self.shard.load(Ordering::Relaxed).into()).filter(|&shard| shard != SHARED)
     }
 
     /// Returns the last word issued; 0 before the first.

@@ -4,13 +4,13 @@
 //! so that two sessions can never make two lanes for one key. Lanes are never removed while the
 //! server runs, so a lane once found stays valid.
 //!
-//! Every role that may mint can make lanes, so any role can use up the lanes of single nodes. The table still works for
-//! all others then: a layout's further nodes share one lane, every maker has a share of the lanes of further layouts,
+//! Every role that may mint can make lanes, so any role can use up the lanes of single shards. The table still works for
+//! all others then: a layout's further shards share one lane, every maker has a share of the lanes of further layouts,
 //! and enough slots stay vacant for a lookup to end after a few.
 
 use crate::atomic::{AtomicU32, Ordering};
 use crate::bytes::hash::{fibonacci, keyed};
-use crate::snowflake::lane::{Lane, SHARED_NODE};
+use crate::snowflake::lane::{Lane, SHARED};
 use crate::snowflake::layout::{Layout, LayoutKey};
 
 /// How many makers of shared lanes are counted one by one.
@@ -21,8 +21,8 @@ pub type Maker = u32;
 
 /// How many lanes there are. In shared memory, zeroed at first.
 ///
-/// - `used`: lanes of single nodes. Written under the table's lock.
-/// - `shared`: lanes that nodes of a layout share, without those of maker 0. Under the lock.
+/// - `used`: lanes of single shards. Written under the table's lock.
+/// - `shared`: lanes that shards of a layout share, without those of maker 0. Under the lock.
 /// - `makers`: the makers of those of the second half, and how many each made. Under the lock.
 #[derive(Debug)]
 #[repr(C)]
@@ -42,7 +42,7 @@ impl Default for TableCount {
     }
 }
 
-/// The slots, and how many of them single nodes can use.
+/// The slots, and how many of them single shards can use.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneTable<'a> {
     count: &'a TableCount,
@@ -56,7 +56,7 @@ pub struct LaneTable<'a> {
 pub enum Lookup<'a> {
     /// The lane.
     Found(&'a Lane),
-    /// The node has no lane of its own: see [`LaneTable::find_shared`].
+    /// The shard has no lane of its own: see [`LaneTable::find_shared`].
     NoOwnLane,
     /// There is none: take the table's lock and [`LaneTable::insert`].
     Missing,
@@ -69,7 +69,7 @@ enum Probe<'a> {
 }
 
 impl<'a> LaneTable<'a> {
-    /// Returns a table over `slots`, a power of two of them, of which nodes use at most `limit`, half of them. An eighth is
+    /// Returns a table over `slots`, a power of two of them, of which shards use at most `limit`, half of them. An eighth is
     /// for shared lanes, and the rest keeps probing short. The `secret` is the same for all sessions.
     #[must_use]
     pub fn new(count: &'a TableCount, slots: &'a [Lane], limit: u32, secret: [u64; 2]) -> Self {
@@ -86,67 +86,67 @@ impl<'a> LaneTable<'a> {
     ///
     /// Each slot is read once: a second read could find it published for another key.
     #[inline]
-    fn probe(&self, key: LayoutKey, node: u64) -> Probe<'a> {
+    fn probe(&self, key: LayoutKey, shard: u64) -> Probe<'a> {
         let mask = self.slots.len() - 1;
-        let home = self.hash(key, node) as usize;
+        let home = self.hash(key, shard) as usize;
         for step in 0..self.slots.len() {
             let slot = &self.slots[(home + step) & mask];
             if slot.is_empty() {
                 return Probe::Vacant(slot);
             }
-            if slot.matches(key, node) {
+            if slot.matches(key, shard) {
                 return Probe::Lane(slot);
             }
         }
         Probe::Full
     }
 
-    /// Spreads keys over the slots. Callers choose layouts and nodes; the secret keeps them from choosing ones that
+    /// Spreads keys over the slots. Callers choose layouts and shards; the secret keeps them from choosing ones that
     /// collide.
     #[inline]
-    fn hash(&self, key: LayoutKey, node: u64) -> u64 {
-        keyed(key.shape ^ key.epoch.rotate_left(32), node, self.secret)
+    fn hash(&self, key: LayoutKey, shard: u64) -> u64 {
+        keyed(key.shape ^ key.epoch.rotate_left(32), shard, self.secret)
     }
 
-    /// Finds the lane from which (layout, node) mints, if it has one of its own. Takes no lock.
+    /// Finds the lane from which (layout, shard) mints, if it has one of its own. Takes no lock.
     #[must_use]
     #[inline]
-    pub fn find(&self, layout: &Layout, node: u64) -> Lookup<'a> {
-        match self.probe(layout.key(), node) {
+    pub fn find(&self, layout: &Layout, shard: u64) -> Lookup<'a> {
+        match self.probe(layout.key(), shard) {
             Probe::Lane(lane) => Lookup::Found(lane),
             _ => Lookup::NoOwnLane,
         }
     }
 
-    /// Finds the lane that a node without one of its own shares. A lane found here stays the node's, and can be cached.
+    /// Finds the lane that a shard without one of its own shares. A lane found here stays the shard's, and can be cached.
     ///
-    /// The layout's shared lane counts only when the table is full: before that the node gets one of its own, after
-    /// that it never does. So a node that was not found before the table was full is looked up again: it can have got
+    /// The layout's shared lane counts only when the table is full: before that the shard gets one of its own, after
+    /// that it never does. So a shard that was not found before the table was full is looked up again: it can have got
     /// the last lane in between.
     #[must_use]
     #[cold]
-    pub fn find_shared(&self, layout: &Layout, node: u64) -> Lookup<'a> {
+    pub fn find_shared(&self, layout: &Layout, shard: u64) -> Lookup<'a> {
         if !self.is_full() {
             return Lookup::Missing;
         }
-        for node in [node, SHARED_NODE] {
-            if let Probe::Lane(lane) = self.probe(layout.key(), node) {
+        for shard in [shard, SHARED] {
+            if let Probe::Lane(lane) = self.probe(layout.key(), shard) {
                 return Lookup::Found(lane);
             }
         }
         Lookup::Missing
     }
 
-    /// Makes the lane for (layout, node), or the layout's shared one when the table is full, unless
+    /// Makes the lane for (layout, shard), or the layout's shared one when the table is full, unless
     /// another session has done so. **The caller holds the table's lock.** None when the layout has no shared lane, and
     /// its maker has used up what there is for lanes of further layouts.
     #[must_use]
-    pub fn insert(&self, layout: &Layout, node: u64, maker: Maker) -> Option<&'a Lane> {
+    pub fn insert(&self, layout: &Layout, shard: u64, maker: Maker) -> Option<&'a Lane> {
         let used = self.count.used.load(Ordering::Relaxed);
-        match self.probe(layout.key(), node) {
+        match self.probe(layout.key(), shard) {
             Probe::Lane(lane) => Some(lane),
             Probe::Vacant(slot) if used < self.limit => {
-                slot.publish(layout, node);
+                slot.publish(layout, shard);
                 self.count.used.store(used + 1, Ordering::Release);
                 Some(slot)
             }
@@ -157,10 +157,10 @@ impl<'a> LaneTable<'a> {
     /// Makes the shared lane of a layout, unless it is there. **The caller holds the table's lock.**
     #[must_use]
     pub fn insert_shared(&self, layout: &Layout, maker: Maker) -> Option<&'a Lane> {
-        match self.probe(layout.key(), SHARED_NODE) {
+        match self.probe(layout.key(), SHARED) {
             Probe::Lane(lane) => Some(lane),
             Probe::Vacant(slot) if self.admit(maker) => {
-                slot.publish(layout, SHARED_NODE);
+                slot.publish(layout, SHARED);
                 Some(slot)
             }
             _ => None,
@@ -203,13 +203,13 @@ impl<'a> LaneTable<'a> {
         true
     }
 
-    /// Returns how many lanes single nodes have, and how many they can have.
+    /// Returns how many lanes single shards have, and how many they can have.
     #[must_use]
     pub fn used(&self) -> (u32, u32) {
         (self.count.used.load(Ordering::Acquire), self.limit)
     }
 
-    /// Returns true when further nodes share a lane of their layout.
+    /// Returns true when further shards share a lane of their layout.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.count.used.load(Ordering::Acquire) >= self.limit

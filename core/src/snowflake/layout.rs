@@ -1,14 +1,14 @@
-//! A layout: which bits of a 64-bit id hold the time, the node and the sequence.
+//! A layout: which bits of a 64-bit id hold the time, the shard and the sequence.
 
 use crate::bytes::hash::fibonacci;
 use crate::clock::Micros;
 use crate::snowflake::definition::{Definition, DefinitionError, Field, Order};
 use crate::snowflake::error::LayoutError;
 
-/// The part of a layout that decides which ids are equal: the key of a lane is this and the node.
+/// The part of a layout that decides which ids are equal: the key of a lane is this and the shard.
 ///
-/// It has epoch, unit, and where time, node and sequence stand; not how wide the time is, how the
-/// node is split, nor how a tick starts. So layouts that could issue the same id share their lanes.
+/// It has epoch, unit, and where time, shard and sequence stand; not how wide the time is, how the
+/// shard is split, nor how a tick starts. So layouts that could issue the same id share their lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LayoutKey {
     pub(crate) shape: u64,
@@ -29,8 +29,8 @@ pub struct Layout {
     definition: Definition,
     /// Where the time stands.
     pub time: Field,
-    /// Where the node stands; width 0 when the layout has none.
-    pub node: Field,
+    /// Where the shard stands; width 0 when the layout has none.
+    pub shard: Field,
     /// Where the sequence stands.
     pub seq: Field,
     max_tick: u64,
@@ -45,7 +45,7 @@ impl From<DefinitionError> for LayoutError {
         match error {
             DefinitionError::ZeroWidth(field) => LayoutError::ZeroWidth(field),
             DefinitionError::TooWide(bits) => LayoutError::TooWide(bits),
-            DefinitionError::NodeTooWide(bits) => LayoutError::NodeTooWide(bits),
+            DefinitionError::ShardTooWide(bits) => LayoutError::ShardTooWide(bits),
             DefinitionError::SignBit => LayoutError::SignBit,
             DefinitionError::OutOfRange => LayoutError::BadBytes(Layout::VERSION),
         }
@@ -68,19 +68,19 @@ impl Layout {
 
     /// Does the same as [`Layout::new`], for the compiler as well.
     pub(crate) const fn derive(mut definition: Definition) -> Result<Layout, DefinitionError> {
-        if definition.node_bits() == 0 {
-            definition.order = definition.order.without_node();
+        if definition.shard_bits() == 0 {
+            definition.order = definition.order.without_shard();
         }
         if let Err(error) = definition.check() {
             return Err(error);
         }
         let Definition { unit, epoch, .. } = definition;
-        let [time, node, seq] = definition.fields();
+        let [time, shard, seq] = definition.fields();
         let sign = definition.total_bits() == 64;
         let shape = (unit as u64) << 32
             | (time.shift as u64) << 24
-            | (node.shift as u64) << 18
-            | (node.width as u64) << 12
+            | (shard.shift as u64) << 18
+            | (shard.width as u64) << 12
             | (seq.shift as u64) << 6
             | seq.width as u64;
         // The smallest shift with 2^shift >= unit.
@@ -88,7 +88,7 @@ impl Layout {
         Ok(Layout {
             definition,
             time,
-            node,
+            shard,
             seq,
             max_tick: time.max() >> sign as u32,
             key: LayoutKey {
@@ -154,7 +154,7 @@ impl Layout {
         &self.definition
     }
 
-    /// Returns the key of its lanes, less the node.
+    /// Returns the key of its lanes, less the shard.
     #[must_use]
     #[inline]
     pub const fn key(&self) -> LayoutKey {
@@ -189,10 +189,10 @@ impl Layout {
         (1 << self.definition.start) - 1
     }
 
-    /// Returns the width of the lower part of a split node; 0 when the node is in one piece.
+    /// Returns the width of the lower part of a split shard; 0 when the shard is in one piece.
     #[must_use]
-    pub const fn node_split(&self) -> u32 {
-        self.definition.node.1
+    pub const fn shard_split(&self) -> u32 {
+        self.definition.shard.1
     }
 
     /// Returns true when ids sort by time.
@@ -204,7 +204,7 @@ impl Layout {
         )
     }
 
-    /// Returns the most ids that one node can mint in a second, for ever.
+    /// Returns the most ids that one shard can mint in a second, for ever.
     #[must_use]
     pub fn ids_per_second(&self) -> f64 {
         // Both are exact in a double: at most 2^63 and 3.6e9.
@@ -219,7 +219,7 @@ impl Layout {
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let d = &self.definition;
         let mut bytes = [0; Self::BYTES];
-        let widths = [d.time, d.node.0, d.node.1, d.seq].map(|width| width as u8);
+        let widths = [d.time, d.shard.0, d.shard.1, d.seq].map(|width| width as u8);
         bytes[0] = Self::VERSION;
         bytes[1..5].copy_from_slice(&widths);
         bytes[5] = d.order as u8;
@@ -254,7 +254,7 @@ impl Layout {
         Layout::new(Definition {
             order,
             time: time.into(),
-            node: (upper.into(), lower.into()),
+            shard: (upper.into(), lower.into()),
             seq: seq.into(),
             unit: u32::from_be_bytes([u0, u1, u2, u3]),
             epoch: i64::from_be_bytes(epoch),

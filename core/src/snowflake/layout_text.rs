@@ -14,8 +14,8 @@ use std::str::FromStr;
 impl FromStr for Layout {
     type Err = LayoutError;
 
-    /// Reads `twitter`; `twitter node:8 seq:14`, which has the other fields of the built-in layout, in its order; or
-    /// `time:41 node:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`.
+    /// Reads `twitter`; `twitter shard:8 seq:14`, which has the other fields of the built-in layout, in its order; or
+    /// `time:41 shard:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`.
     ///
     /// Unit defaults to 1ms; `start:random` or `start:random(n)` can follow.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
@@ -57,7 +57,7 @@ pub fn check_length(bytes: usize) -> Result<(), LayoutError> {
 struct Fields {
     order: Vec<u8>,
     time: Option<u32>,
-    node: Option<(u32, u32)>,
+    shard: Option<(u32, u32)>,
     seq: Option<u32>,
     unit: Option<u32>,
     epoch: Option<Micros>,
@@ -71,13 +71,13 @@ impl Fields {
                 self.order.push(b't');
                 once(&mut self.time, "time", width("time", value)?)
             }
-            "node" => {
+            "shard" => {
                 self.order.push(b'n');
                 let parts = match value.split_once('+') {
-                    Some((upper, lower)) => (width("node", upper)?, width("node", lower)?),
-                    None => (width("node", value)?, 0),
+                    Some((upper, lower)) => (width("shard", upper)?, width("shard", lower)?),
+                    None => (width("shard", value)?, 0),
                 };
-                once(&mut self.node, "node", parts)
+                once(&mut self.shard, "shard", parts)
             }
             "seq" => {
                 self.order.push(b's');
@@ -110,7 +110,7 @@ impl Fields {
         Layout::new(Definition {
             order: base.map_or_else(|| self.order(), |base| Ok(base.order))?,
             time,
-            node: self.node.or(base.map(|base| base.node)).unwrap_or((0, 0)),
+            shard: self.shard.or(base.map(|base| base.shard)).unwrap_or((0, 0)),
             seq,
             unit: self.unit.or(base.map(|base| base.unit)).unwrap_or(1_000),
             epoch: epoch.ok_or(missing("epoch"))?,
@@ -120,8 +120,8 @@ impl Fields {
 
     /// Returns the order of the fields that were read.
     fn order(&mut self) -> Result<Order, LayoutError> {
-        if self.node.is_none() {
-            // A node of no bits can stand anywhere; below the time is where it is printed.
+        if self.shard.is_none() {
+            // A shard of no bits can stand anywhere; below the time is where it is printed.
             let below_time = self
                 .order
                 .iter()
@@ -230,7 +230,7 @@ impl fmt::Display for Layout {
 }
 
 impl Layout {
-    /// Returns the fields from the top bit down, each with its bits: `time:41 node:13 seq:10`.
+    /// Returns the fields from the top bit down, each with its bits: `time:41 shard:13 seq:10`.
     #[must_use]
     pub fn bits(&self) -> String {
         let d = self.definition();
@@ -238,12 +238,12 @@ impl Layout {
             .order
             .letters()
             .into_iter()
-            .filter_map(|letter| match (letter, d.node) {
+            .filter_map(|letter| match (letter, d.shard) {
                 (b't', _) => Some(format!("time:{}", d.time)),
                 (b's', _) => Some(format!("seq:{}", d.seq)),
                 (_, (0, _)) => None,
-                (_, (upper, 0)) => Some(format!("node:{upper}")),
-                (_, (upper, lower)) => Some(format!("node:{upper}+{lower}")),
+                (_, (upper, 0)) => Some(format!("shard:{upper}")),
+                (_, (upper, lower)) => Some(format!("shard:{upper}+{lower}")),
             })
             .collect();
         words.join(" ")

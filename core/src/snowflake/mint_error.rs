@@ -53,10 +53,10 @@ pub enum MintError {
     },
 }
 
-/// Returns the name of the lane of (layout, node) in messages.
+/// Returns the name of the lane of (layout, shard) in messages.
 #[must_use]
-pub fn lane_name(layout: &Layout, node: u64) -> String {
-    format!("lane (layout \"{layout}\", node {node})")
+pub fn lane_name(layout: &Layout, shard: u64) -> String {
+    format!("lane (layout \"{layout}\", shard {shard})")
 }
 
 /// Returns the message for a lease that has ended.
@@ -67,10 +67,10 @@ pub fn lease_ended(until: Micros) -> String {
 }
 
 impl MintError {
-    /// Returns the message, for a lane of (layout, node).
+    /// Returns the message, for a lane of (layout, shard).
     #[must_use]
-    pub fn message(&self, layout: &Layout, node: u64) -> String {
-        let lane = lane_name(layout, node);
+    pub fn message(&self, layout: &Layout, shard: u64) -> String {
+        let lane = lane_name(layout, shard);
         match self {
             Self::Exhausted => {
                 format!("layout \"{layout}\" has reached the end of its time field")

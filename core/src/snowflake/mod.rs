@@ -11,5 +11,5 @@ pub mod layout_text;
 pub mod lease;
 pub mod mint;
 pub mod mint_error;
-pub mod node;
+pub mod shard;
 pub mod start_above;

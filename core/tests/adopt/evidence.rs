@@ -12,11 +12,11 @@ fn ids(name: &str, newest: Micros) -> Vec<i64> {
         .find(|builtin| builtin.name == name)
         .unwrap()
         .layout;
-    let node = |number: i64| number % 2 * i64::from(layout.node.width > 0);
+    let shard = |number: i64| number % 2 * i64::from(layout.shard.width > 0);
     (0..100)
         .map(|number| {
             let at = newest - number * 36_123_457;
-            layout.encode(at, node(number), number % 3).unwrap()
+            layout.encode(at, shard(number), number % 3).unwrap()
         })
         .collect()
 }

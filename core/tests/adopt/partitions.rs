@@ -29,11 +29,11 @@ fn keys() -> impl Strategy<Value = Keys> {
         select(&[1, 1_000, 10_000, 1_000_000, 60_000_000, 3_600_000_000][..]),
         0..1_800_000_000_000_000_i64,
     )
-        .prop_filter_map("too wide", |(order, time, node, seq, unit, epoch)| {
-            let node = (node, 0);
+        .prop_filter_map("too wide", |(order, time, shard, seq, unit, epoch)| {
+            let shard = (shard, 0);
             let start = 0;
             #[rustfmt::skip]
-            let definition = Definition { order, time, node, seq, unit, epoch, start };
+            let definition = Definition { order, time, shard, seq, unit, epoch, start };
             Layout::new(definition).ok().map(Keys::Snowflake)
         });
     let builtin = (0..BUILTINS.len()).prop_map(|place| Keys::Snowflake(BUILTINS[place].layout));
@@ -67,8 +67,8 @@ fn ids(keys: &Keys, at: Micros) -> Vec<Key> {
     let texts = match keys {
         Keys::Snowflake(layout) => {
             let min = layout.encode(at, 0, 0).ok();
-            let (node, seq) = (layout.node.max() as i64, layout.seq.max() as i64);
-            let max = layout.encode(at, node, seq).ok();
+            let (shard, seq) = (layout.shard.max() as i64, layout.seq.max() as i64);
+            let max = layout.encode(at, shard, seq).ok();
             [min.map(|id| id.to_string()), max.map(|id| id.to_string())]
         }
         Keys::UuidV7 => {

@@ -139,7 +139,7 @@ impl Dice {
         let layout = &builtin.layout;
         let last = layout.tick_start(layout.max_tick()).unwrap_or(NOW).min(NOW);
         let at = self.time_between((layout.epoch() + MONTH).max(Y2005), last);
-        let node = self.below(layout.node.max() + 1).cast_signed();
+        let node = self.below(layout.shard.max() + 1).cast_signed();
         let sequence = self.below(layout.seq.max() + 1).cast_signed();
         let id = layout.encode(at, node, sequence).unwrap();
         let start = layout.decode(id).unwrap().at;
@@ -157,7 +157,7 @@ fn snowflakes_of_every_layout() {
             let (id, origin, node) = dice.snowflake(builtin);
             found.check(&Input::Number(id), &origin, &[]);
             found.text(&id.to_string(), &origin);
-            if builtin.layout.node.width > 0 {
+            if builtin.layout.shard.width > 0 {
                 with_node.check(&Input::Number(id), &origin, &[node]);
             }
         }

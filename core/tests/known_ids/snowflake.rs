@@ -21,20 +21,20 @@ fn at(layout: &Layout, input: &Value) -> Micros {
     }
 }
 
-/// A row's node: in one piece under any of its names, or in two.
-fn node(layout: &Layout, fields: &Value) -> i64 {
+/// A row's shard: in one piece under any of its names, or in two.
+fn shard(layout: &Layout, fields: &Value) -> i64 {
     let part = |names: &[&str]| names.iter().find_map(|name| fields[name].as_i64());
     match (
         part(&["dc", "process"]),
         part(&["worker", "node", "shard", "machine"]),
     ) {
-        (Some(_), Some(_)) if layout.node_split() > 0 => {
+        (Some(_), Some(_)) if layout.shard_split() > 0 => {
             let names = if fields["dc"].is_null() {
                 ["worker", "process"]
             } else {
                 ["dc", "worker"]
             };
-            number(&fields[names[0]]) << layout.node_split() | number(&fields[names[1]])
+            number(&fields[names[0]]) << layout.shard_split() | number(&fields[names[1]])
         }
         (_, whole) => whole.unwrap(),
     }
@@ -48,7 +48,7 @@ fn seq(fields: &Value) -> i64 {
 }
 
 fn encode(layout: &Layout, input: &Value) -> Result<i64, IdError> {
-    layout.encode(at(layout, input), node(layout, input), seq(input))
+    layout.encode(at(layout, input), shard(layout, input), seq(input))
 }
 
 fn composes(name: &str, row: &Value) {
@@ -61,10 +61,10 @@ fn decodes(name: &str, row: &Value) {
     let id = number(&row["input"]["id"]);
     let parts = layout.decode(id).unwrap();
     assert_eq!(parts.at, at(&layout, expected));
-    assert_eq!(parts.node as i64, node(&layout, expected));
+    assert_eq!(parts.shard as i64, shard(&layout, expected));
     assert_eq!(parts.sequence as i64, seq(expected));
     assert_eq!(
-        layout.encode(parts.at, parts.node as i64, parts.sequence as i64),
+        layout.encode(parts.at, parts.shard as i64, parts.sequence as i64),
         Ok(id)
     );
 }
@@ -79,8 +79,8 @@ macro_rules! vectors {
     )*};
 }
 
-const PHP: &str = "time:49 node:4 seq:10 epoch:2013-02-25T07:04:15.078Z";
-const BAIDU_README: &str = "time:29 node:21 seq:13 unit:1s epoch:2016-09-20T00:00:00+08:00";
+const PHP: &str = "time:49 shard:4 seq:10 epoch:2013-02-25T07:04:15.078Z";
+const BAIDU_README: &str = "time:29 shard:21 seq:13 unit:1s epoch:2016-09-20T00:00:00+08:00";
 
 vectors! {
     the_korean_article_id_composes: composes("java", "snowflake", "compose", "454947766275222906");

@@ -33,41 +33,41 @@ impl Lanes {
     }
 
     /// Looks a lane up without the lock and inserts it under the lock, as a session does.
-    fn lane(&self, node: u64) -> &Lane {
+    fn lane(&self, shard: u64) -> &Lane {
         let layout = layout();
-        let shared = || self.table().find_shared(&layout, node);
-        match self.table().find(&layout, node) {
+        let shared = || self.table().find_shared(&layout, shard);
+        match self.table().find(&layout, shard) {
             Lookup::Found(lane) => lane,
             _ => match shared() {
                 Lookup::Found(lane) => lane,
                 _ => {
                     let _guard = self.lock.lock().unwrap();
                     self.table()
-                        .insert(&layout, node, 0)
+                        .insert(&layout, shard, 0)
                         .expect("there is room")
                 }
             },
         }
     }
 
-    /// Mints an id of each node in turn. Returns the nodes, with the addresses of their lanes, and the ids.
-    fn visit(&self, nodes: &[u64]) -> Vec<(u64, usize, i64)> {
+    /// Mints an id of each shard in turn. Returns the shards, with the addresses of their lanes, and the ids.
+    fn visit(&self, shards: &[u64]) -> Vec<(u64, usize, i64)> {
         let world = World::new(Clock::stepping(0), Ceiling::unbounded());
         let mut host = Session::new(&world);
-        let mut one = |&node: &u64| {
-            let lane = self.lane(node);
+        let mut one = |&shard: &u64| {
+            let lane = self.lane(shard);
             let run = mint(lane, &layout(), 1, &AHEAD, &mut host).unwrap();
             (
-                node,
+                shard,
                 std::ptr::from_ref(lane) as usize,
-                layout().id(node, run.first),
+                layout().id(shard, run.first),
             )
         };
-        nodes.iter().map(&mut one).collect()
+        shards.iter().map(&mut one).collect()
     }
 }
 
-/// Each thread visits its nodes, and then one thread visits all once more. One key has one lane, no id is minted twice,
+/// Each thread visits its shards, and then one thread visits all once more. One key has one lane, no id is minted twice,
 /// and there are `lanes` lanes.
 fn visit(slots: usize, limit: u32, lanes: usize, plans: &'static [&'static [u64]]) {
     let mut model = loom::model::Builder::new();
@@ -87,7 +87,7 @@ fn visit(slots: usize, limit: u32, lanes: usize, plans: &'static [&'static [u64]
         for (i, a) in seen.iter().enumerate() {
             for b in &seen[..i] {
                 assert_ne!(a.2, b.2, "id {} twice", a.2);
-                assert!(a.0 != b.0 || a.1 == b.1, "node {} has two lanes", a.0);
+                assert!(a.0 != b.0 || a.1 == b.1, "shard {} has two lanes", a.0);
             }
         }
         assert_eq!(table.table().lanes().count(), lanes);
@@ -109,7 +109,7 @@ fn two_threads_that_both_find_the_table_full_share_the_shared_lane() {
     visit(4, 1, 2, &[&[1, 2], &[1, 3]]);
 }
 
-/// The node whose lane is the last to fit is looked up while it is made, and the shared one too.
+/// The shard whose lane is the last to fit is looked up while it is made, and the shared one too.
 #[test]
 fn a_node_with_the_last_lane_of_its_own_never_gets_the_shared_one() {
     visit(2, 1, 2, &[&[1, 2], &[1]]);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 
 /// Small enough that four ids fill a tick.
 pub fn layout() -> Layout {
-    "time:8 node:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z"
+    "time:8 shard:2 seq:2 unit:1ms epoch:1970-01-01T00:00:00Z"
         .parse()
         .unwrap()
 }
@@ -60,7 +60,7 @@ impl World {
             ceiling,
             attach: false,
             lease: None,
-            lanes: [1, 2].map(|node| Lane::alone(&layout(), node)),
+            lanes: [1, 2].map(|shard| Lane::alone(&layout(), shard)),
             stamp: AtomicUsize::new(0),
         }
     }

@@ -80,7 +80,7 @@ impl Sim {
             ("time:39", 24, "unit:10ms epoch:2020-02-03T04:05:06.789123Z"),
             ("time:32", 31, "unit:1s epoch:2020-02-03T04:05:06.789123Z"),
         ]
-        .map(|(time, rest, unit)| format!("{time} node:{width} seq:{} {unit}", rest - width))
+        .map(|(time, rest, unit)| format!("{time} shard:{width} seq:{} {unit}", rest - width))
         .map(|layout| layout.parse().unwrap())
         .into();
         let mut sim = Sim {

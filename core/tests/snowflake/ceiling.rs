@@ -12,7 +12,7 @@ use std::collections::HashSet;
 fn a_floor_inside_a_tick_begins_with_the_next_tick() {
     for unit in [10 * MS, SECOND] {
         let layout = format!(
-            "time:40 node:4 seq:8 unit:{}ms epoch:2020-02-03T04:05:06.789123Z",
+            "time:40 shard:4 seq:8 unit:{}ms epoch:2020-02-03T04:05:06.789123Z",
             unit / MS
         );
         for (past, tick) in [(0, 5), (1, 6), (unit - 1, 6), (unit, 6), (unit + 1, 7)] {
@@ -214,8 +214,8 @@ fn events() -> impl Strategy<Value = Event> {
 const LAYOUTS: [&str; 4] = [
     "twitter",
     "sonyflake",
-    "time:36 node:4 seq:4 unit:1s epoch:2020-02-03T04:05:06.789123Z",
-    "time:36 node:4 seq:2 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
+    "time:36 shard:4 seq:4 unit:1s epoch:2020-02-03T04:05:06.789123Z",
+    "time:36 shard:4 seq:2 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
 ];
 
 proptest! {
@@ -265,7 +265,7 @@ proptest! {
 #[test]
 fn the_smallest_window_serves_the_coarsest_tick() {
     let mut script = Script::new(
-        "time:30 node:4 seq:4 unit:3600s epoch:2020-02-03T04:05:06.789123Z",
+        "time:30 shard:4 seq:4 unit:3600s epoch:2020-02-03T04:05:06.789123Z",
         DEFAULTS,
     );
     script.world.window = 10 * MS;

@@ -8,7 +8,7 @@ const LIMIT: u32 = 1_024;
 fn layout(number: usize) -> Layout {
     let (minute, second) = (number / 60 % 60, number % 60);
     let hour = number / 3_600;
-    format!("time:41 node:10 seq:12 unit:1ms epoch:2001-01-01T{hour:02}:{minute:02}:{second:02}Z")
+    format!("time:41 shard:10 seq:12 unit:1ms epoch:2001-01-01T{hour:02}:{minute:02}:{second:02}Z")
         .parse()
         .unwrap()
 }
@@ -30,11 +30,11 @@ impl Server {
         LaneTable::new(&self.count, &self.slots, LIMIT, [0x1234_5678_9abc_def1, 77])
     }
 
-    /// A table whose lanes of single nodes are all in use.
+    /// A table whose lanes of single shards are all in use.
     fn full() -> Self {
         let server = Self::new();
-        for node in 0..u64::from(LIMIT) {
-            server.table().insert(&layout(0), node, 1).unwrap();
+        for shard in 0..u64::from(LIMIT) {
+            server.table().insert(&layout(0), shard, 1).unwrap();
         }
         server
     }

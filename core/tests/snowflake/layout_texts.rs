@@ -11,8 +11,8 @@ use mint_core::{BUILTINS, Layout, LayoutError};
 )]
 fn each_kind_of_bad_text_has_its_error() {
     let own = str::to_owned;
-    let with = |rest: &str| format!("time:41 node:10 seq:12 epoch:2020-01-01T00:00:00Z {rest}");
-    let epoch = |text: &str| format!("time:41 node:10 seq:12 epoch:{text}");
+    let with = |rest: &str| format!("time:41 shard:10 seq:12 epoch:2020-01-01T00:00:00Z {rest}");
+    let epoch = |text: &str| format!("time:41 shard:10 seq:12 epoch:{text}");
     let width = |field, value: &str| BadWidth {
         field,
         value: own(value),
@@ -25,37 +25,37 @@ fn each_kind_of_bad_text_has_its_error() {
         (with("time:41"), Repeated("time")),
         (with("unit:1ms unit:1ms"), Repeated("unit")),
         (
-            own("node:10 seq:12 epoch:2020-01-01T00:00:00Z"),
+            own("shard:10 seq:12 epoch:2020-01-01T00:00:00Z"),
             Missing("time"),
         ),
         (
-            own("time:41 node:10 epoch:2020-01-01T00:00:00Z"),
+            own("time:41 shard:10 epoch:2020-01-01T00:00:00Z"),
             Missing("seq"),
         ),
         (own("time:41 seq:12"), Missing("epoch")),
         (own("time:+4"), width("time", "+4")),
-        (own("node:5+"), width("node", "")),
+        (own("shard:5+"), width("shard", "")),
         (own("seq:100"), width("seq", "100")),
-        (own("node:0"), ZeroWidth("node")),
+        (own("shard:0"), ZeroWidth("shard")),
         (
-            own("time:41 node:20 seq:12 epoch:2020-01-01T00:00:00Z"),
+            own("time:41 shard:20 seq:12 epoch:2020-01-01T00:00:00Z"),
             TooWide(73),
         ),
         (
-            own("node:11 time:41 seq:12 epoch:2020-01-01T00:00:00Z"),
+            own("shard:11 time:41 seq:12 epoch:2020-01-01T00:00:00Z"),
             SignBit,
         ),
         (
-            own("time:1 node:31 seq:32 epoch:2020-01-01T00:00:00Z"),
+            own("time:1 shard:31 seq:32 epoch:2020-01-01T00:00:00Z"),
             SignBit,
         ),
         (
-            own("time:20 node:32 seq:10 epoch:2020-01-01T00:00:00Z"),
-            NodeTooWide(32),
+            own("time:20 shard:32 seq:10 epoch:2020-01-01T00:00:00Z"),
+            ShardTooWide(32),
         ),
         (
-            own("time:20 node:16+16 seq:10 epoch:2020-01-01T00:00:00Z"),
-            NodeTooWide(32),
+            own("time:20 shard:16+16 seq:10 epoch:2020-01-01T00:00:00Z"),
+            ShardTooWide(32),
         ),
         (with("unit:0ms"), BadUnit(own("0ms"))),
         (with("unit:3601s"), BadUnit(own("3601s"))),
@@ -104,27 +104,27 @@ fn a_built_in_layout_with_changes_is_shown_in_full() {
     for (text, full) in [
         ("twitter", "twitter"),
         (" twitter\tnode:5+5 ", "twitter"),
-        ("twitter start:random(128) node:10", "leaf"),
-        ("leaf start:zero node:5+5", "twitter"),
+        ("twitter start:random(128) shard:10", "leaf"),
+        ("leaf start:zero shard:5+5", "twitter"),
         (
             "instagram epoch:2026-01-01T00:00:00Z",
-            "time:41 node:13 seq:10 unit:1ms epoch:2026-01-01T00:00:00Z",
+            "time:41 shard:13 seq:10 unit:1ms epoch:2026-01-01T00:00:00Z",
         ),
         (
-            "twitter seq:14 node:8",
-            "time:41 node:8 seq:14 unit:1ms epoch:2010-11-04T01:42:54.657Z",
+            "twitter seq:14 shard:8",
+            "time:41 shard:8 seq:14 unit:1ms epoch:2010-11-04T01:42:54.657Z",
         ),
         (
             "sonyflake unit:1ms",
-            "time:39 seq:8 node:16 unit:1ms epoch:2014-09-01T00:00:00Z",
+            "time:39 seq:8 shard:16 unit:1ms epoch:2014-09-01T00:00:00Z",
         ),
         (
-            "mastodon node:4 seq:12",
-            "time:48 node:4 seq:12 unit:1ms epoch:1970-01-01T00:00:00Z",
+            "mastodon shard:4 seq:12",
+            "time:48 shard:4 seq:12 unit:1ms epoch:1970-01-01T00:00:00Z",
         ),
         (
             "leaf seq:7 time:40",
-            "time:40 node:10 seq:7 unit:1ms epoch:2010-11-04T01:42:54.657Z start:random(128)",
+            "time:40 shard:10 seq:7 unit:1ms epoch:2010-11-04T01:42:54.657Z start:random(128)",
         ),
     ] {
         assert_eq!(text.parse::<Layout>().unwrap().to_string(), full, "{text}");
@@ -135,16 +135,16 @@ fn a_built_in_layout_with_changes_is_shown_in_full() {
 fn each_kind_of_bad_change_has_its_error() {
     let own = str::to_owned;
     for (text, error) in [
-        ("twitter node:8 bogus", NotAField(own("bogus"))),
-        ("twitter node:8 leaf", NotAField(own("leaf"))),
-        ("Twitter node:8", UnknownName(own("Twitter"))),
-        ("node:8 twitter", NotAField(own("twitter"))),
+        ("twitter shard:8 bogus", NotAField(own("bogus"))),
+        ("twitter shard:8 leaf", NotAField(own("leaf"))),
+        ("Twitter shard:8", UnknownName(own("Twitter"))),
+        ("shard:8 twitter", NotAField(own("twitter"))),
         ("twitter shard:8", UnknownField(own("shard"))),
-        ("twitter node:8 node:8", Repeated("node")),
-        ("twitter node:13", TooWide(66)),
+        ("twitter shard:8 shard:8", Repeated("shard")),
+        ("twitter shard:13", TooWide(66)),
         ("twitter seq:14", TooWide(65)),
-        ("twitter node:32 seq:1", TooWide(74)),
-        ("twitter time:20 node:32", NodeTooWide(32)),
+        ("twitter shard:32 seq:1", TooWide(74)),
+        ("twitter time:20 shard:32", ShardTooWide(32)),
         (
             "leaf seq:6",
             InheritedStart {
@@ -161,9 +161,9 @@ fn each_kind_of_bad_change_has_its_error() {
 #[test]
 fn widths_that_overflow_are_too_wide() {
     let d = *BUILTINS[0].layout.definition();
-    for node in [(u32::MAX, 2), (u32::MAX, u32::MAX), (1, u32::MAX)] {
+    for shard in [(u32::MAX, 2), (u32::MAX, u32::MAX), (1, u32::MAX)] {
         assert!(matches!(
-            Layout::new(Definition { node, ..d }),
+            Layout::new(Definition { shard, ..d }),
             Err(TooWide(_))
         ));
     }
@@ -186,21 +186,21 @@ fn built_in_layouts_are_what_they_were() {
 }
 
 const FROZEN: &str = "\
-instagram 01290d000a000000000003e80004ab46b18d27a8 time:41 node:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z
-twitter 012905050c000000000003e80004943046d6a9e8 time:41 node:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z
-leaf 01290a000c000700000003e80004943046d6a9e8 time:41 node:10 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z start:random(128)
-discord 012a05050c000000000003e800050b8be7bf8000 time:42 node:5+5 seq:12 unit:1ms epoch:2015-01-01T00:00:00Z
-java 01290a000c000000000003e800050b8be7bf8000 time:41 node:10 seq:12 unit:1ms epoch:2015-01-01T00:00:00Z
-sonyflake 012710000801000000002710000501f5af1bc000 time:39 seq:8 node:16 unit:10ms epoch:2014-09-01T00:00:00Z
-sonyflake2 01271000080100000000271000062a99ba0c6000 time:39 seq:8 node:16 unit:10ms epoch:2025-01-01T00:00:00Z
-goflake 01290a000c000000000003e800053d534e40c200 time:41 node:10 seq:12 unit:1ms epoch:2016-09-25T11:28:08Z
-taobao 013104000a000000000003e80004d682000d9fa0 time:49 node:4 seq:10 unit:1ms epoch:2013-02-25T00:55:41.828Z
-baidu 011c16000d000000000f42400005333410fec000 time:28 node:22 seq:13 unit:1s epoch:2016-05-19T16:00:00Z
+instagram 01290d000a000000000003e80004ab46b18d27a8 time:41 shard:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z
+twitter 012905050c000000000003e80004943046d6a9e8 time:41 shard:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z
+leaf 01290a000c000700000003e80004943046d6a9e8 time:41 shard:10 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z start:random(128)
+discord 012a05050c000000000003e800050b8be7bf8000 time:42 shard:5+5 seq:12 unit:1ms epoch:2015-01-01T00:00:00Z
+java 01290a000c000000000003e800050b8be7bf8000 time:41 shard:10 seq:12 unit:1ms epoch:2015-01-01T00:00:00Z
+sonyflake 012710000801000000002710000501f5af1bc000 time:39 seq:8 shard:16 unit:10ms epoch:2014-09-01T00:00:00Z
+sonyflake2 01271000080100000000271000062a99ba0c6000 time:39 seq:8 shard:16 unit:10ms epoch:2025-01-01T00:00:00Z
+goflake 01290a000c000000000003e800053d534e40c200 time:41 shard:10 seq:12 unit:1ms epoch:2016-09-25T11:28:08Z
+taobao 013104000a000000000003e80004d682000d9fa0 time:49 shard:4 seq:10 unit:1ms epoch:2013-02-25T00:55:41.828Z
+baidu 011c16000d000000000f42400005333410fec000 time:28 shard:22 seq:13 unit:1s epoch:2016-05-19T16:00:00Z
 mastodon 0130000010000000000003e80000000000000000 time:48 seq:16 unit:1ms epoch:1970-01-01T00:00:00Z
-pgedge 01290a000c000000000003e80005f128840d4000 time:41 node:10 seq:12 unit:1ms epoch:2023-01-01T00:00:00Z
+pgedge 01290a000c000000000003e80005f128840d4000 time:41 shard:10 seq:12 unit:1ms epoch:2023-01-01T00:00:00Z
 tso 012e000012000000000003e80000000000000000 time:46 seq:18 unit:1ms epoch:1970-01-01T00:00:00Z
-yitter 0134060006000000000003e800059ef1d63a3880 time:52 node:6 seq:6 unit:1ms epoch:2020-02-19T18:20:02Z
-javascript 0129040008000000000003e800062a99ba0c6000 time:41 node:4 seq:8 unit:1ms epoch:2025-01-01T00:00:00Z
+yitter 0134060006000000000003e800059ef1d63a3880 time:52 shard:6 seq:6 unit:1ms epoch:2020-02-19T18:20:02Z
+javascript 0129040008000000000003e800062a99ba0c6000 time:41 shard:4 seq:8 unit:1ms epoch:2025-01-01T00:00:00Z
 ";
 
 /// By PostgreSQL's `to_json(timestamptz)`.

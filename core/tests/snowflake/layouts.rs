@@ -50,11 +50,11 @@ fn layouts(bits: u32) -> impl Strategy<Value = Layout> {
                 lower % (most - upper + 1)
             };
             let start = start % (seq + 1);
-            let node = (upper, lower);
+            let shard = (upper, lower);
             Layout::new(Definition {
                 order,
                 time,
-                node,
+                shard,
                 seq,
                 unit,
                 epoch,
@@ -84,9 +84,9 @@ proptest! {
     }
 
     #[test]
-    fn bytes_and_lanes_keep_all_of_a_layout(layout in layouts(64), node: u64) {
+    fn bytes_and_lanes_keep_all_of_a_layout(layout in layouts(64), shard: u64) {
         prop_assert_eq!(Layout::from_bytes(&layout.to_bytes()), Ok(layout));
-        prop_assert_eq!(Lane::alone(&layout, node).layout(), Some(layout));
+        prop_assert_eq!(Lane::alone(&layout, shard).layout(), Some(layout));
     }
 
     /// Accepted bytes are of a layout that text can express, and are its only stored form.
@@ -124,7 +124,7 @@ proptest! {
     #[test]
     fn arbitrary_text_never_panics(
         text in ".*",
-        words in prop::collection::vec("(time|node|seq|unit|epoch|start|):[0-9]{0,3}[+a-zµ(]{0,3}.{0,2}", 0..6),
+        words in prop::collection::vec("(time|shard|seq|unit|epoch|start|):[0-9]{0,3}[+a-zµ(]{0,3}.{0,2}", 0..6),
     ) {
         let _ = text.parse::<Layout>();
         let _ = words.join(" ").parse::<Layout>();
@@ -133,17 +133,17 @@ proptest! {
     #[test]
     fn ids_are_positive_and_decode_to_what_was_encoded(
         (layout, at) in layouts(64).prop_flat_map(|layout| (Just(layout), timestamps(layout))),
-        node: u64,
+        shard: u64,
         sequence: u64,
     ) {
-        let (node, sequence) = (node & layout.node.max(), sequence & layout.seq.max());
+        let (shard, sequence) = (shard & layout.shard.max(), sequence & layout.seq.max());
         let inside = at >= layout.epoch() && layout.end().is_none_or(|end| at < end);
-        match layout.encode(at, node as i64, sequence as i64) {
+        match layout.encode(at, shard as i64, sequence as i64) {
             Err(error) => prop_assert!(!inside, "{} {}: {}", layout, at, error),
             Ok(id) => {
                 prop_assert!(inside && id >= 0);
                 let parts = layout.decode(id).unwrap();
-                prop_assert_eq!((parts.node, parts.sequence), (node, sequence));
+                prop_assert_eq!((parts.shard, parts.sequence), (shard, sequence));
                 let late = i128::from(at) - i128::from(parts.at);
                 prop_assert!((0..i128::from(layout.unit())).contains(&late));
             }
@@ -155,12 +155,12 @@ proptest! {
     fn a_converted_id_has_the_same_fields(
         (from, at) in layouts(64).prop_flat_map(|layout| (Just(layout), timestamps(layout))),
         (other, near) in (layouts(64), any::<bool>()),
-        node in 0..4_u64,
+        shard in 0..4_u64,
         sequence in 0..4_u64,
     ) {
         let near = near.then(|| Layout::new(Definition { epoch: from.epoch(), unit: from.unit() as u32, ..*other.definition() }).unwrap());
         let to = near.unwrap_or(other);
-        let Ok(id) = from.encode(at, (node & from.node.max()) as i64, (sequence & from.seq.max()) as i64) else {
+        let Ok(id) = from.encode(at, (shard & from.shard.max()) as i64, (sequence & from.seq.max()) as i64) else {
             return Ok(());
         };
         let parts = from.decode(id).unwrap();
@@ -174,7 +174,7 @@ proptest! {
                 prop_assert!(age % i128::from(to.unit()) != 0);
             }
             Err(error) => {
-                let encoded = to.encode(parts.at, parts.node as i64, parts.sequence as i64);
+                let encoded = to.encode(parts.at, parts.shard as i64, parts.sequence as i64);
                 prop_assert_eq!(encoded, Err(error));
             }
         }
@@ -183,7 +183,7 @@ proptest! {
     #[test]
     fn ids_that_no_layout_field_explains_are_refused(layout in layouts(63), id: i64) {
         let d = layout.definition();
-        let bits = d.time + d.node.0 + d.node.1 + d.seq;
+        let bits = d.time + d.shard.0 + d.shard.1 + d.seq;
         let stray = id < 0 || id >> bits != 0;
         match layout.decode(id) {
             Ok(_) => prop_assert!(!stray),
@@ -226,12 +226,12 @@ fn layouts_whose_ids_could_be_equal_share_their_lanes() {
     assert_eq!(key("discord"), key("java"));
     assert_ne!(key("java"), key("goflake"));
     assert_ne!(key("sonyflake"), key("sonyflake2"));
-    let base = "time:20 node:4 seq:8 epoch:2020-01-01T00:00:00Z";
+    let base = "time:20 shard:4 seq:8 epoch:2020-01-01T00:00:00Z";
     for other in [
-        "time:20 seq:8 node:4 epoch:2020-01-01T00:00:00Z",
-        "time:20 node:5 seq:7 epoch:2020-01-01T00:00:00Z",
-        "time:20 node:4 seq:8 unit:2ms epoch:2020-01-01T00:00:00Z",
-        "node:4 time:20 seq:8 epoch:2020-01-01T00:00:00Z",
+        "time:20 seq:8 shard:4 epoch:2020-01-01T00:00:00Z",
+        "time:20 shard:5 seq:7 epoch:2020-01-01T00:00:00Z",
+        "time:20 shard:4 seq:8 unit:2ms epoch:2020-01-01T00:00:00Z",
+        "shard:4 time:20 seq:8 epoch:2020-01-01T00:00:00Z",
     ] {
         assert_ne!(key(base), key(other), "{other}");
     }

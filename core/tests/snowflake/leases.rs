@@ -7,9 +7,9 @@ use mint_core::{Lane, Lease, Micros, Policy, Run};
 pub const LAYOUTS: [&str; 5] = [
     "twitter",
     "sonyflake",
-    "time:36 node:4 seq:10 unit:1s epoch:2020-02-03T04:05:06.789123Z",
-    "time:36 node:4 seq:2 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
-    "time:40 node:4 seq:3 unit:7919us epoch:2020-02-03T04:05:06.789123Z",
+    "time:36 shard:4 seq:10 unit:1s epoch:2020-02-03T04:05:06.789123Z",
+    "time:36 shard:4 seq:2 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
+    "time:40 shard:4 seq:3 unit:7919us epoch:2020-02-03T04:05:06.789123Z",
 ];
 
 /// Runs ahead as by default, and never waits.
@@ -103,7 +103,7 @@ fn without_a_lease_of_its_own_a_server_mints_nothing() {
         assert_eq!((script.lane.last(), script.world.renewals), (0, 1));
     }
     // Also where 1970, the beginning of a lease of zeroed memory, is in the future.
-    let epoch = "time:41 node:4 seq:10 unit:1ms epoch:1965-01-01T00:00:00Z";
+    let epoch = "time:41 shard:4 seq:10 unit:1ms epoch:1965-01-01T00:00:00Z";
     let mut script = Script::new(epoch, IMPATIENT);
     script.world.lease = Some(Lease::default());
     script.set(HOUR);
@@ -193,7 +193,7 @@ fn a_future_lease_is_waited_for_or_refused() {
 /// No tick of an hour starts within a lease of ten seconds, but one starts within a lease that is renewed.
 #[test]
 fn a_coarse_tick_has_to_start_within_the_lease() {
-    let hours = "time:30 node:4 seq:4 unit:3600s epoch:2020-02-03T04:05:06.789123Z";
+    let hours = "time:30 shard:4 seq:4 unit:3600s epoch:2020-02-03T04:05:06.789123Z";
     let mut script = Script::new(hours, DEFAULTS);
     script.lend(5 * HOUR + SECOND, 5 * HOUR + 11 * SECOND);
     script.set(5 * HOUR + 2 * SECOND);
@@ -266,7 +266,7 @@ fn a_clock_may_be_wrong_within_the_lease() {
 #[test]
 fn borrowing_ends_with_the_lease() {
     let mut script = Script::new(
-        "time:40 node:4 seq:2 unit:1ms epoch:2020-01-01T00:00:00Z",
+        "time:40 shard:4 seq:2 unit:1ms epoch:2020-01-01T00:00:00Z",
         DEFAULTS,
     );
     script.world.stuck = true;

@@ -68,7 +68,7 @@ fn a_tick_that_rolls_over_twice_in_one_millisecond_waits_twice() {
 
 #[test]
 fn waits_for_capacity_never_fail_without_max_wait() {
-    let second = "time:31 node:19 seq:13 unit:1s epoch:2024-01-01T00:00:00Z";
+    let second = "time:31 shard:19 seq:13 unit:1s epoch:2024-01-01T00:00:00Z";
     for max_ahead in [0, 2 * SECOND] {
         for layout in ["sonyflake", second] {
             let mut script = Script::new(
@@ -196,7 +196,7 @@ fn a_lane_idle_for_years_has_not_jumped() {
 fn the_last_tick_is_issued_in_full_and_then_time_is_exhausted() {
     for layout in [
         "instagram",
-        "time:8 node:2 seq:2 unit:1s epoch:2020-01-01T00:00:00Z",
+        "time:8 shard:2 seq:2 unit:1s epoch:2020-01-01T00:00:00Z",
     ] {
         let mut script = Script::new(layout, DEFAULTS);
         let last = script.layout.max_tick();

@@ -1,4 +1,4 @@
-//! Lanes that start above ids of other servers, and nodes made of parts.
+//! Lanes that start above ids of other servers, and shards made of parts.
 
 use crate::common::{DEFAULTS, HOUR, MS, SECOND, STRICT, Script};
 use mint_core::MintError::{self, BeyondReach, ClockJumped, LeaseEnded};
@@ -119,20 +119,20 @@ fn a_word_past_the_lease_waits_for_its_renewal() {
 fn a_word_is_that_of_the_id() {
     for layout in ["instagram", "sonyflake", "twitter", "mastodon", "tso"] {
         let layout: Layout = layout.parse().unwrap();
-        let node = layout.node.max().min(3);
+        let shard = layout.shard.max().min(3);
         for word in [0, 1, 77 << layout.seq.width | 5, 1 << 40] {
-            let id = layout.id(node, word);
-            assert_eq!(layout.node_and_word(id), Ok((node, word)));
+            let id = layout.id(shard, word);
+            assert_eq!(layout.shard_and_word(id), Ok((shard, word)));
         }
-        assert!(layout.node_and_word(-1).is_err());
+        assert!(layout.shard_and_word(-1).is_err());
     }
 }
 
 #[test]
 fn nodes_of_parts_are_checked_part_by_part() {
     let layout: Layout = "twitter".parse().unwrap();
-    assert_eq!(layout.node_of_parts(&[10, 13]), Ok(10 * 32 + 13));
-    assert_eq!(layout.node_of_parts(&[31, 31]), Ok(1_023));
+    assert_eq!(layout.shard_from_parts(&[10, 13]), Ok(10 * 32 + 13));
+    assert_eq!(layout.shard_from_parts(&[31, 31]), Ok(1_023));
     for (parts, place, part) in [([3, 40], 2, 40), ([32, 0], 1, 32), ([0, -1], 2, -1)] {
         let refused = IdError::Part {
             place,
@@ -140,14 +140,14 @@ fn nodes_of_parts_are_checked_part_by_part() {
             max: 31,
             layout: "twitter".to_owned(),
         };
-        assert_eq!(layout.node_of_parts(&parts), Err(refused));
+        assert_eq!(layout.shard_from_parts(&parts), Err(refused));
     }
     let one: Layout = "instagram".parse().unwrap();
     let none: Layout = "tso".parse().unwrap();
-    assert_eq!(one.node_of_parts(&[5]), Ok(5));
-    assert_eq!(none.node_of_parts(&[]), Ok(0));
+    assert_eq!(one.shard_from_parts(&[5]), Ok(5));
+    assert_eq!(none.shard_from_parts(&[]), Ok(0));
     for (layout, parts) in [(layout, &[5][..]), (one, &[1, 2]), (none, &[0])] {
-        let refused = layout.node_of_parts(parts);
+        let refused = layout.shard_from_parts(parts);
         assert!(matches!(refused, Err(IdError::PartCount { .. })));
     }
 }
@@ -156,7 +156,7 @@ fn nodes_of_parts_are_checked_part_by_part() {
 /// address; one that has only an address of IPv6.
 #[test]
 fn java_hashes_the_cards_in_its_own_order() {
-    for (addresses, node) in [
+    for (addresses, shard) in [
         ("02:fc:00:00:00:01", 832),
         ("02:00:00:00:00:01", 387),
         ("02:00:00:00:00:02 02:00:00:00:00:01", 263),
@@ -164,6 +164,6 @@ fn java_hashes_the_cards_in_its_own_order() {
         ("02:00:00:00:00:05 02:00:00:00:00:04", 141),
         ("02:00:00:00:01:01 02:00:00:00:00:01", 199),
     ] {
-        assert_eq!(node_of_addresses(addresses), node, "{addresses}");
+        assert_eq!(node_of_addresses(addresses), shard, "{addresses}");
     }
 }

@@ -67,7 +67,7 @@ fn check_type(subject: &Subject, default: &str, found: &mut Vec<Finding>) {
 }
 
 fn check_shard(default: &str, layout: &Layout, shard: i64, found: &mut Vec<Finding>) {
-    let max = layout.node.max().cast_signed();
+    let max = layout.shard.max().cast_signed();
     if (0..=max).contains(&shard) {
         return;
     }

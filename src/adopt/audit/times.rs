@@ -1,4 +1,4 @@
-//! Findings of the ids themselves: their times, nodes, layouts and versions.
+//! Findings of the ids themselves: their times, shards, layouts and versions.
 
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::audit::{Finding, Severity};
@@ -76,19 +76,19 @@ fn check_nodes(subject: &Subject, decoded: &[(i64, Option<Parts>)], found: &mut 
     };
     let mut others: BTreeMap<u64, usize> = BTreeMap::new();
     for parts in decoded.iter().filter_map(|(_, parts)| *parts) {
-        if parts.node.cast_signed() != shard {
-            *others.entry(parts.node).or_default() += 1;
+        if parts.shard.cast_signed() != shard {
+            *others.entry(parts.shard).or_default() += 1;
         }
     }
     if others.is_empty() {
         return;
     }
-    let nodes: Vec<String> = others.keys().take(5).map(u64::to_string).collect();
+    let shards: Vec<String> = others.keys().take(5).map(u64::to_string).collect();
     let more = if others.len() > 5 { " and others" } else { "" };
     let evidence = format!(
         "{} are of shards {}{more}, and the default generates those of {shard}.",
         subject.share(others.values().sum()),
-        nodes.join(", ")
+        shards.join(", ")
     );
     found.push(Finding::new(
         Severity::Info,
@@ -118,7 +118,7 @@ fn check_future(
             .filter(|&&(id, _)| {
                 layout
                     .decode(id)
-                    .is_ok_and(|parts| parts.node.cast_signed() == shard)
+                    .is_ok_and(|parts| parts.shard.cast_signed() == shard)
             })
             .max()
             .copied(),

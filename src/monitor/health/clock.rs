@@ -14,8 +14,8 @@ fn describe(lane: &Lane) -> String {
     let layout = lane
         .layout()
         .map_or_else(String::new, |layout| layout.to_string());
-    match lane.node() {
-        Some(node) => format!("layout \"{layout}\", node {node}"),
+    match lane.shard() {
+        Some(shard) => format!("layout \"{layout}\", shard {shard}"),
         None => format!("layout \"{layout}\", shared lane"),
     }
 }

@@ -21,8 +21,8 @@ const SHOWN: usize = 3;
 /// The lanes of a layout.
 struct Use {
     layout: Layout,
-    /// The nodes with a lane of their own.
-    nodes: HashSet<u64>,
+    /// The shards with a lane of their own.
+    shards: HashSet<u64>,
 }
 
 /// What the checks have to know of the lanes.
@@ -48,9 +48,9 @@ impl Lanes {
             };
             let of_layout = uses.entry(layout.key()).or_insert_with(|| Use {
                 layout,
-                nodes: HashSet::new(),
+                shards: HashSet::new(),
             });
-            of_layout.nodes.extend(lane.node());
+            of_layout.shards.extend(lane.shard());
             let start = layout.tick_start(lane.last() >> layout.seq.width);
             let ahead = start.map(|start| start.saturating_sub(now));
             if let Some(ahead) = ahead
@@ -71,21 +71,21 @@ impl Lanes {
         self.uses
             .get(&default.layout.key())
             .is_some_and(|of_layout| match shard.map(i64::cast_unsigned) {
-                Some(node) => of_layout.nodes.contains(&node),
-                None => !of_layout.nodes.is_empty(),
+                Some(node) => of_layout.shards.contains(&node),
+                None => !of_layout.shards.is_empty(),
             })
     }
 }
 
-/// Returns whether the table of lanes is nearly full. Ids of further nodes share one lane of their layout then: that is critical where
-/// a default generates them.
+/// Returns whether the table of lanes is nearly full. Ids of further shards share one lane of their layout then. They are as unique, and
+/// any role can fill the table, so this is never critical: the columns whose ids share a lane are named.
 pub fn slots(all: &Lanes, defaults: &[Default]) -> Finding {
     let (used, most) = lanes::used();
     let mut finding = table(
         ("lanes", "lanes"),
         (used.into(), most.into()),
         Full::Evicts,
-        "Increase \"pg_mint.max_lanes\" and restart the server. Further nodes share one lane of their layout.",
+        "Increase \"pg_mint.max_lanes\" and restart the server. Further shards share one lane of their layout.",
     );
     if finding.status == Status::Ok {
         return finding;
@@ -93,7 +93,7 @@ pub fn slots(all: &Lanes, defaults: &[Default]) -> Finding {
     let mut counts: Vec<(usize, &Layout)> = all
         .uses
         .values()
-        .map(|of_layout| (of_layout.nodes.len(), &of_layout.layout))
+        .map(|of_layout| (of_layout.shards.len(), &of_layout.layout))
         .collect();
     counts.sort_unstable_by_key(|&(count, _)| Reverse(count));
     finding.detail.pop();
@@ -110,14 +110,11 @@ pub fn slots(all: &Lanes, defaults: &[Default]) -> Finding {
         let column = &default.column;
         let _ = write!(
             finding.detail,
-            " Ids of {column} share a lane with other nodes of their layout."
+            " Ids of {column} share a lane with other shards of their layout."
         );
     }
     if let Some(further) = further(sharing.len()) {
         let _ = write!(finding.detail, " So do those of {further} more columns.");
-    }
-    if !sharing.is_empty() {
-        finding.status = Status::Critical;
     }
     finding
 }

@@ -1,7 +1,7 @@
 //! What a server has in memory only of the nodes that are assigned to it: what its disk, and so a copy, does not tell.
 
 use crate::pg::machine::random;
-use mint_core::snowflake::definition::MAX_NODE_BITS;
+use mint_core::snowflake::definition::MAX_SHARD_BITS;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// In shared memory, zeroed at first.
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[repr(C)]
 pub struct AssignedMemory {
     instance: AtomicU64,
-    said: [AtomicU32; MAX_NODE_BITS as usize + 1],
+    said: [AtomicU32; MAX_SHARD_BITS as usize + 1],
 }
 
 /// What the registry has said of the node that is assigned to this server, from the server's start on.

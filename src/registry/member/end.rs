@@ -23,8 +23,10 @@ pub fn end(slot: &LeaseSlot) -> Micros {
         }
         let is_of_lease = |lane: &&Lane| {
             let layout = lane.layout();
-            layout.is_some_and(|layout| layout.node.width == slot.width())
-                && lane.node().is_some_and(|node| slot.nodes().contains(&node))
+            layout.is_some_and(|layout| layout.shard.width == slot.width())
+                && lane
+                    .shard()
+                    .is_some_and(|node| slot.nodes().contains(&node))
         };
         let lanes = table.lanes().filter(is_of_lease);
         slot.lease().release(lanes)

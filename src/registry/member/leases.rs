@@ -22,7 +22,7 @@ use crate::snowflake::node::grantor;
 use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
 use crate::statistics::Wait;
-use mint_core::snowflake::definition::MAX_NODE_BITS;
+use mint_core::snowflake::definition::MAX_SHARD_BITS;
 use mint_core::snowflake::mint_error::lease_ended;
 use mint_core::{Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
@@ -47,7 +47,7 @@ pub struct LeasesHead {
     seen: History,
     settings: AtomicU64,
     released: AtomicU32,
-    any: [AtomicU32; MAX_NODE_BITS as usize + 1],
+    any: [AtomicU32; MAX_SHARD_BITS as usize + 1],
     assigned: AssignedMemory,
     slots: [LeaseSlot; SLOTS],
     troubles: Troubles,
@@ -135,8 +135,8 @@ pub fn forget_any_slot(width: u32) {
 }
 
 /// For each width, the index that this session has read of the slot of its node, plus 1, and the node.
-static ANY: [Local<(u32, u64)>; MAX_NODE_BITS as usize + 1] =
-    [const { Local::new(UNKNOWN) }; MAX_NODE_BITS as usize + 1];
+static ANY: [Local<(u32, u64)>; MAX_SHARD_BITS as usize + 1] =
+    [const { Local::new(UNKNOWN) }; MAX_SHARD_BITS as usize + 1];
 const UNKNOWN: (u32, u64) = (u32::MAX, 0);
 
 /// Registers the memory, and what a change of settings clears. Called once, when the library is loaded.

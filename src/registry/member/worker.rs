@@ -27,7 +27,7 @@ use crate::statistics;
 use crate::statistics::{Count, Wait};
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
-use mint_core::snowflake::definition::MAX_NODE_BITS;
+use mint_core::snowflake::definition::MAX_SHARD_BITS;
 use mint_core::{LogPoint, Micros};
 use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
@@ -160,7 +160,7 @@ impl LeaseWorker {
         let is_assigned = settings::is_assigned();
         let is_switched = std::mem::replace(&mut self.is_assigned, is_assigned) != is_assigned;
         if is_switched {
-            (0..=MAX_NODE_BITS).for_each(leases::forget_any_slot);
+            (0..=MAX_SHARD_BITS).for_each(leases::forget_any_slot);
             self.due.clear();
         }
         let tasks = wanted_tasks(widths, any_widths);

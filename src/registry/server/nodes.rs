@@ -4,7 +4,7 @@ use crate::pg::error::report;
 use crate::registry::identity::{bits, describe_nodes};
 use mint_core::LeaseEnd;
 use mint_core::clock::timestamp_text;
-use mint_core::snowflake::definition::MAX_NODE_BITS;
+use mint_core::snowflake::definition::MAX_SHARD_BITS;
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 
@@ -41,13 +41,13 @@ impl NodeRange {
     /// Returns all nodes of a width, which is checked.
     pub fn of_width(width: i32) -> Self {
         match u32::try_from(width) {
-            Ok(width @ 0..=MAX_NODE_BITS) => Self {
+            Ok(width @ 0..=MAX_SHARD_BITS) => Self {
                 width,
                 range: 0..=(1 << width) - 1,
             },
             _ => report(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                format!("node_bits must be between 0 and {MAX_NODE_BITS}"),
+                format!("node_bits must be between 0 and {MAX_SHARD_BITS}"),
             )
             .raise(),
         }
@@ -111,7 +111,7 @@ pub fn describe_holders(holders: &[Holder]) -> String {
 /// Writes ranges of nodes as a multirange of SQL.
 pub fn multirange(ranges: &[(i64, i64)]) -> String {
     // No node has more bits; and SQL has no range that ends at the last integer.
-    let most = (1_i64 << MAX_NODE_BITS) - 1;
+    let most = (1_i64 << MAX_SHARD_BITS) - 1;
     let within = ranges
         .iter()
         .filter(|(first, last)| 0 <= *first && first <= last && *first <= most);

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[repr(C, align(64))]
 struct Head {
     count: TableCount,
-    /// The most lanes of single nodes.
+    /// The most lanes of single shards.
     limit: AtomicU32,
     /// The keys of the hash function.
     secret: [AtomicU64; 2],
@@ -95,51 +95,51 @@ pub fn locked<T>(work: impl FnOnce(&LaneTable<'static>) -> T) -> T {
     shared.memory.locked(|| work(&shared.table))
 }
 
-/// Returns the lane of a node, and makes it if there is none.
+/// Returns the lane of a shard, and makes it if there is none.
 #[inline]
-pub fn lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
-    match shared.table.find(layout, node) {
+pub fn lane(shared: &Shared, layout: &Layout, shard: u64) -> &'static Lane {
+    match shared.table.find(layout, shard) {
         Lookup::Found(lane) => lane,
-        _ => shared_lane(shared, layout, node),
+        _ => shared_lane(shared, layout, shard),
     }
 }
 
-/// A node with a shared lane, which it keeps.
+/// A shard with a shared lane, which it keeps.
 #[derive(Clone, Copy)]
 struct Sharer {
     layout: LayoutKey,
-    node: u64,
+    shard: u64,
     lane: &'static Lane,
 }
 
-/// Direct-mapped by the node.
+/// Direct-mapped by the shard.
 static SHARERS: [Local<Option<Sharer>>; 64] = [const { Local::new(None) }; 64];
 
-/// Returns the lane of a node without a lane of its own, and makes one if there is room.
+/// Returns the lane of a shard without a lane of its own, and makes one if there is room.
 #[inline(never)]
-fn shared_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
-    let entry = &SHARERS[(node ^ layout.key().spread()) as usize % SHARERS.len()];
+fn shared_lane(shared: &Shared, layout: &Layout, shard: u64) -> &'static Lane {
+    let entry = &SHARERS[(shard ^ layout.key().spread()) as usize % SHARERS.len()];
     if let Some(sharer) = entry.get()
-        && (sharer.layout, sharer.node) == (layout.key(), node)
+        && (sharer.layout, sharer.shard) == (layout.key(), shard)
     {
         return sharer.lane;
     }
-    let Lookup::Found(lane) = shared.table.find_shared(layout, node) else {
-        return new_lane(shared, layout, node);
+    let Lookup::Found(lane) = shared.table.find_shared(layout, shard) else {
+        return new_lane(shared, layout, shard);
     };
     entry.set(Some(Sharer {
         layout: layout.key(),
-        node,
+        shard,
         lane,
     }));
     lane
 }
 
 #[cold]
-fn new_lane(shared: &Shared, layout: &Layout, node: u64) -> &'static Lane {
+fn new_lane(shared: &Shared, layout: &Layout, shard: u64) -> &'static Lane {
     // Lanes are counted by role: a role may create many databases, but no roles.
     let maker = privilege::session_user();
-    locked(|table| table.insert(layout, node, maker)).unwrap_or_else(|| {
+    locked(|table| table.insert(layout, shard, maker)).unwrap_or_else(|| {
         let (_, share) = shared.table.shares();
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
@@ -165,7 +165,7 @@ pub fn made_lanes() -> impl Iterator<Item = &'static Lane> {
     lanes.iter().filter(|lane| lane.last() != 0)
 }
 
-/// Returns how many nodes have a lane, and how many can.
+/// Returns how many shards have a lane, and how many can.
 pub fn used() -> (u32, u32) {
     match LANES.made() {
         Some(memory) => table(memory.head, memory.slots).used(),

@@ -21,8 +21,8 @@ use std::sync::atomic::Ordering;
 struct Backend {
     anchor: &'static ClockAnchor,
     lease: Option<&'static Lease>,
-    /// Width and number of the node.
-    node: (u32, u64),
+    /// Width and number of the shard.
+    shard: (u32, u64),
 }
 
 impl Host for Backend {
@@ -80,7 +80,7 @@ impl Host for Backend {
     fn renew(&mut self, is_first: bool) -> Result<(), Infallible> {
         if let Some(lease) = self.lease {
             let _waiting = Wait::Lease.begin(is_first);
-            self.lease = Some(grantor::renew(lease, self.node));
+            self.lease = Some(grantor::renew(lease, self.shard));
         }
         Ok(())
     }
@@ -88,11 +88,11 @@ impl Host for Backend {
 
 impl Backend {
     #[inline(always)]
-    fn new(shared: &Shared, layout: &Layout, node: u64) -> Self {
+    fn new(shared: &Shared, layout: &Layout, shard: u64) -> Self {
         Self {
             anchor: shared.anchor,
-            lease: grantor::lease(layout, node),
-            node: (layout.node.width, node),
+            lease: grantor::lease(layout, shard),
+            shard: (layout.shard.width, shard),
         }
     }
 
@@ -112,27 +112,27 @@ impl Backend {
 
 /// Mints one id.
 #[inline(always)]
-pub fn next_id(layout: &Layout, node: u64) -> i64 {
+pub fn next_id(layout: &Layout, shard: u64) -> i64 {
     let shared = memory();
-    let lane = lanes::lane(shared, layout, node);
+    let lane = lanes::lane(shared, layout, shard);
     let word = match settings::session_cache() {
-        ..=1 => run(shared, lane, layout, node, 1).first,
-        reserve => reserved(shared, lane, layout, node, reserve),
+        ..=1 => run(shared, lane, layout, shard, 1).first,
+        reserve => reserved(shared, lane, layout, shard, reserve),
     };
-    let id = layout.id(node, word);
+    let id = layout.id(shard, word);
     session::set_last_id(id);
     id
 }
 
 /// Mints up to `want` ids in one swap. Returns them with the number of [`starts`] before.
-pub fn next_run(layout: &Layout, node: u64, want: u64) -> (Run, u64) {
+pub fn next_run(layout: &Layout, shard: u64, want: u64) -> (Run, u64) {
     let shared = memory();
     let starts = shared.starts.load(Ordering::Acquire);
-    let lane = lanes::lane(shared, layout, node);
+    let lane = lanes::lane(shared, layout, shard);
     // Ids that the session has reserved are below the run: issued later, they would be out of order.
     session::reserve(lane, None);
-    let run = run(shared, lane, layout, node, want);
-    session::set_last_id(layout.id(node, run.first + (run.count - 1)));
+    let run = run(shared, lane, layout, shard, want);
+    session::set_last_id(layout.id(shard, run.first + (run.count - 1)));
     (run, starts)
 }
 
@@ -142,21 +142,21 @@ pub fn starts() -> u64 {
     lanes::shared().starts.load(Ordering::Acquire)
 }
 
-/// Lets the lane of a node issue nothing at or below `word` from now on. Returns the start of the tick that it
+/// Lets the lane of a shard issue nothing at or below `word` from now on. Returns the start of the tick that it
 /// continues in, or after.
-pub fn start_lane_above(layout: &Layout, node: u64, word: u64) -> Micros {
+pub fn start_lane_above(layout: &Layout, shard: u64, word: u64) -> Micros {
     let shared = memory();
     let policy = settings::policy();
-    let mut host = Backend::new(shared, layout, node);
+    let mut host = Backend::new(shared, layout, shard);
     // Before a lane is made, which lasts.
     let reach = if privilege::is_superuser() && host.lease.is_none() {
         policy.max_jump
     } else {
         policy.max_ahead
     };
-    let lane = lanes::lane(shared, layout, node);
+    let lane = lanes::lane(shared, layout, shard);
     let started = start_above(lane, layout, word, &policy, reach, &mut host);
-    accept(started, layout, node, &policy);
+    accept(started, layout, shard, &policy);
     // After the lane has moved, so that what was taken from it before is dropped.
     shared.starts.fetch_add(1, Ordering::AcqRel);
     layout.word_start_saturating(lane.last())
@@ -171,11 +171,11 @@ fn memory() -> &'static Shared {
 
 // Inlined always: the compiler then removes the code for runs of many where one id is wanted.
 #[inline(always)]
-fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> Run {
+fn run(shared: &Shared, lane: &Lane, layout: &Layout, shard: u64, want: u64) -> Run {
     let policy = settings::policy();
-    let mut host = Backend::new(shared, layout, node);
+    let mut host = Backend::new(shared, layout, shard);
     let minted = mint(lane, layout, want, &policy, &mut host);
-    accept(minted, layout, node, &policy)
+    accept(minted, layout, shard, &policy)
 }
 
 /// Returns what core returns, or raises its error.
@@ -183,19 +183,25 @@ fn run(shared: &Shared, lane: &Lane, layout: &Layout, node: u64, want: u64) -> R
 fn accept<T>(
     result: Result<T, Refusal<Infallible>>,
     layout: &Layout,
-    node: u64,
+    shard: u64,
     policy: &Policy,
 ) -> T {
     match result {
         Ok(value) => value,
-        Err(Refusal::Refused(error)) => refuse(&error, layout, node, policy.max_ahead),
+        Err(Refusal::Refused(error)) => refuse(&error, layout, shard, policy.max_ahead),
         Err(Refusal::Interrupted(never)) => match never {},
     }
 }
 
 /// Returns the next id of the session's reservation. Remaining ids are dropped when their tick is past, or when they
 /// are beyond this layout's end, taken by another layout of the lane with more bits of time.
-fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, reserve: u64) -> u64 {
+fn reserved(
+    shared: &Shared,
+    lane: &'static Lane,
+    layout: &Layout,
+    shard: u64,
+    reserve: u64,
+) -> u64 {
     session::notice_starts(shared.starts.load(Ordering::Acquire));
     let current = session::reservation(lane).filter(|left| {
         let tick = left.first >> layout.seq.width;
@@ -203,7 +209,7 @@ fn reserved(shared: &Shared, lane: &'static Lane, layout: &Layout, node: u64, re
         tick <= layout.max_tick()
             && start.is_some_and(|at| clock::now().saturating_sub(at) < layout.unit())
     });
-    let Run { first, count } = current.unwrap_or_else(|| run(shared, lane, layout, node, reserve));
+    let Run { first, count } = current.unwrap_or_else(|| run(shared, lane, layout, shard, reserve));
     let left = (count > 1).then_some(Run {
         first: first + 1,
         count: count - 1,

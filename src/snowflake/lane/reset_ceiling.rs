@@ -51,11 +51,11 @@ fn beyond(limit: Micros) -> Option<String> {
         let layout = lane.layout()?;
         let at = layout.tick_start(lane.last() >> layout.seq.width)?;
         (at >= limit).then(|| {
-            let node = lane
-                .node()
-                .map_or_else(String::new, |node| format!(", node {node}"));
+            let shard = lane
+                .shard()
+                .map_or_else(String::new, |shard| format!(", shard {shard}"));
             format!(
-                "Ids of layout \"{layout}\"{node} were generated up to {}.",
+                "Ids of layout \"{layout}\"{shard} were generated up to {}.",
                 timestamp_text(at)
             )
         })

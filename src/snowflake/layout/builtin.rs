@@ -10,7 +10,7 @@ use pgrx::prelude::*;
 
 /// Returns every built-in layout with its capacity.
 ///
-/// `nodes` is the number of nodes, `ids_per_second` the sustained rate of one of them, and `first_invalid` the
+/// `shards` is the number of shards, `ids_per_second` the sustained rate of one of them, and `first_invalid` the
 /// timestamp from which no ids can be minted. Stable, because `expired` depends on the clock.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
@@ -22,7 +22,7 @@ fn snowflake_layouts() -> TableIterator<
         name!(bits, String),
         name!(unit, Interval),
         name!(epoch, TimestampWithTimeZone),
-        name!(nodes, i64),
+        name!(shards, i64),
         name!(ids_per_second, f64),
         name!(first_invalid, Option<TimestampWithTimeZone>),
         name!(expired, bool),
@@ -45,7 +45,7 @@ fn snowflake_layout_row(
         name!(bits, String),
         name!(unit, Interval),
         name!(epoch, TimestampWithTimeZone),
-        name!(nodes, i64),
+        name!(shards, i64),
         name!(ids_per_second, f64),
         name!(first_invalid, Option<TimestampWithTimeZone>),
         name!(expired, bool),
@@ -76,7 +76,7 @@ fn row(layout: &Layout) -> Row {
         layout.bits(),
         interval(layout.unit()),
         timestamp_or_report(layout.epoch()),
-        layout.node.max().cast_signed() + 1,
+        layout.shard.max().cast_signed() + 1,
         layout.ids_per_second(),
         end.and_then(timestamp),
         end.is_some_and(|end| end <= clock::now()),

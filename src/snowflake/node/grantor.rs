@@ -63,7 +63,7 @@ pub fn changed() {
 #[inline]
 pub fn lease(layout: &Layout, node: u64) -> Option<&'static Lease> {
     let grantor = GRANTOR.get()?;
-    let width = layout.node.width;
+    let width = layout.shard.width;
     match RECENT.get() {
         Some(recent) if recent.width == width && (recent.first..=recent.last).contains(&node) => {
             Some(recent.lease)
@@ -100,7 +100,7 @@ pub fn node(layout: &Layout) -> u64 {
     GRANTOR
         .get()
         .unwrap_or_else(|| no_grantor().raise())
-        .node(layout.node.width)
+        .node(layout.shard.width)
 }
 
 /// Raises the error that the lease of a node ended at `until`.

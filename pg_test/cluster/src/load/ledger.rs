@@ -21,11 +21,11 @@ pub const LANES: [Lane; 4] = [
         node: 8,
     },
     Lane {
-        layout: "time:36 node:4 seq:20 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
+        layout: "time:36 shard:4 seq:20 unit:10ms epoch:2020-02-03T04:05:06.789123Z",
         node: 9,
     },
     Lane {
-        layout: "time:34 node:4 seq:24 unit:1s epoch:2020-02-03T04:05:06.789123Z",
+        layout: "time:34 shard:4 seq:24 unit:1s epoch:2020-02-03T04:05:06.789123Z",
         node: 10,
     },
 ];

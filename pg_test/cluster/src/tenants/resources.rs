@@ -37,7 +37,7 @@ impl Resource {
             Self::Lanes => vec![
                 "CREATE EXTENSION IF NOT EXISTS pg_mint".to_owned(),
                 format!(
-                    "SELECT count(snowflake_next_id(0, ('time:41 node:10 seq:12 epoch:' || to_char(timestamp '2001-01-01'
+                    "SELECT count(snowflake_next_id(0, ('time:41 shard:10 seq:12 epoch:' || to_char(timestamp '2001-01-01'
                      + i * interval '1 second', 'YYYY-MM-DD\"T\"HH24:MI:SS') || 'Z')::snowflake_layout))
                      FROM generate_series({offset}, {offset} + 500) i"
                 ),

@@ -171,7 +171,7 @@ impl SharedServer {
         session.run(&format!("CREATE ROLE new{round} LOGIN"));
         let mut role = self.server.connect_as(&format!("new{round}"), "calm0");
         role.run(&format!(
-            "SELECT snowflake_next_id(1, ('time:41 node:10 seq:12 unit:1ms epoch:2019-01-01T00:00:{:02}Z')::snowflake_layout)",
+            "SELECT snowflake_next_id(1, ('time:41 shard:10 seq:12 unit:1ms epoch:2019-01-01T00:00:{:02}Z')::snowflake_layout)",
             round % 60
         ));
         drop(new);

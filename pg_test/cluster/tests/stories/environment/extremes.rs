@@ -29,10 +29,10 @@ const VALUES: [(&str, &str); 17] = [
         |c232ab00-9414-11ec-b3c8-9f6bdeced846|000003e8-cbb9-21ea-b201-00045a86c8a1"),
     ("objectid", "507f1f77bcf86cd799439011|000000000000000000000000|ffffffffffffffffffffffff|7fffffff0000000000000000\
         |80000000ffffffffffffffff"),
-    ("snowflake_layout", "instagram|sonyflake|time:1 node:0 seq:1 unit:1us epoch:2020-01-01T00:00:00Z\
-        |time:62 node:0 seq:1 unit:1us epoch:1970-01-01T00:00:00Z|time:63 node:0 seq:0 unit:1us epoch:2020-01-01T00:00:00Z\
-        |time:20 node:20 seq:20 unit:1000000000s epoch:0001-01-01T00:00:00Z|time:1 node:62 seq:0 unit:1s epoch:9999-12-31T23:59:59Z\
-        |time:41 node:10 seq:12 unit:1ms epoch:99999999999999999999|time:-1|"),
+    ("snowflake_layout", "instagram|sonyflake|time:1 shard:0 seq:1 unit:1us epoch:2020-01-01T00:00:00Z\
+        |time:62 shard:0 seq:1 unit:1us epoch:1970-01-01T00:00:00Z|time:63 shard:0 seq:0 unit:1us epoch:2020-01-01T00:00:00Z\
+        |time:20 shard:20 seq:20 unit:1000000000s epoch:0001-01-01T00:00:00Z|time:1 shard:62 seq:0 unit:1s epoch:9999-12-31T23:59:59Z\
+        |time:41 shard:10 seq:12 unit:1ms epoch:99999999999999999999|time:-1|"),
     ("regclass", "plain|tag|ticket|family|pg_class|0|4294967295|pg_class_oid_index|pg_stats|down|mint.time_ceiling\
         |nothing.like.this|short"),
     ("integer[]", "{1,2}|{}|{NULL}|{1}|{{1,2},{3,4}}|[-5:-4]={7,8}|[2147483646:2147483647]={1,2}|{2147483647,-2147483648}|{1,2,3}"),

@@ -17,7 +17,10 @@ const CALLS: &[(&str, i64)] = &[
         40,
     ),
     ("snowflake_start_above(snowflake_last_id())", 4),
-    ("snowflake_node(ARRAY[3, (g & 31)::int], 'twitter')", 2),
+    (
+        "snowflake_shard_from_parts(ARRAY[3, (g & 31)::int], 'twitter')",
+        2,
+    ),
     ("snowflake_time(g)", 1),
     ("snowflake_shard(g)", 1),
     ("snowflake_sequence(g, 'twitter')", 1),
@@ -27,7 +30,7 @@ const CALLS: &[(&str, i64)] = &[
         "snowflake_is_valid(g, ('twit' || 'ter' || left(g::text, 0)))",
         2,
     ),
-    ("snowflake_convert(g, 'twitter', 'twitter node:11')", 2),
+    ("snowflake_convert(g, 'twitter', 'twitter shard:11')", 2),
     (
         "snowflake_encode(timestamptz '2026-01-01' + g * interval '1 ms', 5, 1)",
         1,
@@ -52,7 +55,7 @@ const CALLS: &[(&str, i64)] = &[
     ("snowflake_scatter(g, 8)", 1),
     ("snowflake_unscatter(g, 8)", 1),
     (
-        "format('time:41 node:%s seq:8 unit:1ms epoch:2020-01-01T00:00:00Z', 1 + (g & 7))::snowflake_layout",
+        "format('time:41 shard:%s seq:8 unit:1ms epoch:2020-01-01T00:00:00Z', 1 + (g & 7))::snowflake_layout",
         4,
     ),
     (
@@ -68,7 +71,7 @@ const CALLS: &[(&str, i64)] = &[
         400,
     ),
     (
-        "(SELECT nodes FROM snowflake_layouts((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout))",
+        "(SELECT shards FROM snowflake_layouts((CASE g & 1 WHEN 0 THEN 'twitter' ELSE 'sonyflake' END)::snowflake_layout))",
         40,
     ),
     ("uuid_v1()", 1),

@@ -131,7 +131,7 @@ fn a_shard_starts_no_further_ahead_than_its_role_may() {
 /// Ids that sessions have taken and not yet issued are dropped.
 #[test]
 fn other_sessions_drop_what_they_have_taken() {
-    const LAYOUT: &str = "time:30 node:10 seq:20 unit:3600s epoch:2020-01-01T00:00:00Z";
+    const LAYOUT: &str = "time:30 shard:10 seq:20 unit:3600s epoch:2020-01-01T00:00:00Z";
     let server = Server::start("taken before");
     let mut starter = server.connect("postgres");
     starter.set_for_server("pg_mint.session_cache", "64");

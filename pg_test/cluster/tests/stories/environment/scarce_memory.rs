@@ -5,7 +5,7 @@ use crate::monitor::assert_status;
 use mint_cluster::{MemoryKind, ScarceMemory, Server, Session, count, short_form};
 
 /// One call of everything that generates, in any database.
-const ALL: &str = "SELECT snowflake_next_id(5), snowflake_next_id(6, 'twitter'), snowflake_next_id(1, 'unit:1s node:8 seq:20 time:35 epoch:2020-01-01T00:00:00Z'),
+const ALL: &str = "SELECT snowflake_next_id(5), snowflake_next_id(6, 'twitter'), snowflake_next_id(1, 'unit:1s shard:8 seq:20 time:35 epoch:2020-01-01T00:00:00Z'),
     uuid_v1(), uuid_v2('org', 7), uuid_v4(), uuid_v6(), uuid_v7(), ulid(), typeid('a', uuid_v7()), objectid(), objectid_legacy(),
     segment_next('s'), ticket_next('t'), user_sequence_next('u', 1), user_sequence_next_for_commit('u', 2)";
 

@@ -17,11 +17,11 @@ fn eve(server: &Server) -> Session {
     server.connect_as("eve", "evedb")
 }
 
-/// Uses all nodes of a layout, or thousands of layouts.
+/// Uses all shards of a layout, or thousands of layouts.
 const ALL_LANES: &str =
-    "SELECT count(snowflake_next_id(node, 'sonyflake')) FROM generate_series(0, 65535) AS node";
+    "SELECT count(snowflake_next_id(shard, 'sonyflake')) FROM generate_series(0, 65535) AS shard";
 const LAYOUTS: &str = "CREATE FUNCTION lay(i int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
-    RETURN snowflake_next_id(0, ('time:41 node:10 seq:12 epoch:' || to_char(timestamp '2001-01-01' + i * interval '1 second',
+    RETURN snowflake_next_id(0, ('time:41 shard:10 seq:12 epoch:' || to_char(timestamp '2001-01-01' + i * interval '1 second',
         'YYYY-MM-DD\"T\"HH24:MI:SS') || 'Z')::snowflake_layout);
     EXCEPTION WHEN configuration_limit_exceeded THEN RETURN NULL; END $$;
     SELECT count(lay(i)) FROM generate_series(1, 5000) i";
@@ -39,7 +39,7 @@ fn lanes_of_others_are_never_refused() {
         "only {refused} of 5000 layouts were refused"
     );
     let refusal = eve.refusal(
-        "SELECT snowflake_next_id(0, 'time:41 node:10 seq:12 epoch:1999-01-01T00:00:00Z')",
+        "SELECT snowflake_next_id(0, 'time:41 shard:10 seq:12 epoch:1999-01-01T00:00:00Z')",
     );
     assert_eq!(refusal.code, "53400", "{refusal}");
     assert_eq!(
@@ -52,7 +52,7 @@ fn lanes_of_others_are_never_refused() {
         other.column("SELECT snowflake_next_id(4321) FROM generate_series(1, 1000)");
     assert_ascending(&ids);
     let own: Vec<i64> = other.column(
-        "SELECT snowflake_next_id(1, 'time:41 node:10 seq:12 epoch:2011-11-11T11:11:11Z') FROM generate_series(1, 1000)",
+        "SELECT snowflake_next_id(1, 'time:41 shard:10 seq:12 epoch:2011-11-11T11:11:11Z') FROM generate_series(1, 1000)",
     );
     assert_ascending(&own);
     // So does a new session, which has no cached lanes.
@@ -132,16 +132,16 @@ fn growth_of_the_memory_of_users_delays_no_session() {
             ));
         });
         let mut longest = Duration::ZERO;
-        let mut node = 0;
+        let mut shard = 0;
         while !drawing.is_finished() {
             let begun = Instant::now();
             let mut other = server.connect("postgres");
             let connected = begun.elapsed();
-            node += 1;
+            shard += 1;
             // A new lane, a ceiling to be raised now and then, and a segment.
             other.run(&format!(
                 "SET statement_timeout = '2s'; SELECT snowflake_next_id({})",
-                node % 8_000
+                shard % 8_000
             ));
             longest = longest.max(begun.elapsed() - connected);
         }

@@ -36,7 +36,7 @@ const CHANGES: [(&str, &str); 8] = [
     ),
     (
         "CREATE VIEW mint.lanes AS SELECT * FROM mint.lanes();",
-        "CREATE VIEW mint.lanes AS SELECT layout, node, last_id FROM mint.lanes();",
+        "CREATE VIEW mint.lanes AS SELECT layout, shard, last_id FROM mint.lanes();",
     ),
     (
         "COMMENT ON VIEW mint.lanes IS 'Shows the lanes that this server has used since it started';\n",
@@ -185,7 +185,7 @@ fn fill(server: &Server, owner: &mut Session) {
          CREATE TABLE event (id objectid DEFAULT objectid() PRIMARY KEY, n int) PARTITION BY RANGE (id);
          CREATE TABLE past PARTITION OF event FOR VALUES FROM (MINVALUE) TO (objectid_min('2020-01-01Z'));
          CREATE TABLE present PARTITION OF event FOR VALUES FROM (objectid_min('2020-01-01Z')) TO (MAXVALUE);
-         CREATE VIEW used AS SELECT last_id FROM mint.lanes WHERE node = 5;
+         CREATE VIEW used AS SELECT last_id FROM mint.lanes WHERE shard = 5;
          CREATE FUNCTION new_item() RETURNS bigint LANGUAGE sql BEGIN ATOMIC INSERT INTO item (n) VALUES (0) RETURNING id; END;
          SELECT segment_create('numbers', 10), ticket_create('photos', server => 2, servers => 3), user_sequence_create('mailbox');
          INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('order', 10)",

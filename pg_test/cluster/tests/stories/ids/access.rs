@@ -124,10 +124,10 @@ fn monitors_see_the_lanes_and_others_do_not() {
 
     let mut watcher = server.connect_as("watcher", "postgres");
     assert_eq!(
-        watcher.one::<i64>("SELECT last_id FROM mint.lanes WHERE node = 5"),
+        watcher.one::<i64>("SELECT last_id FROM mint.lanes WHERE shard = 5"),
         id
     );
-    assert!(watcher.one::<bool>("SELECT ahead < interval '3 s' FROM mint.lanes WHERE node = 5"));
+    assert!(watcher.one::<bool>("SELECT ahead < interval '3 s' FROM mint.lanes WHERE shard = 5"));
 
     let refusal = server
         .connect_as("app", "postgres")

@@ -319,7 +319,7 @@ fn a_poisoned_ceiling_is_reset() {
     assert!(refusal.message.contains("behind the last id"), "{refusal}");
     let refusal = session.refusal(reset);
     assert_eq!(refusal.code, "55006", "{refusal}");
-    assert!(refusal.detail.contains("node 7"), "{refusal}");
+    assert!(refusal.detail.contains("shard 7"), "{refusal}");
 
     // The ceiling outlives a clean restart and a crash.
     server.restart();

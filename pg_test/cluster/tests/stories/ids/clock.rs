@@ -59,7 +59,7 @@ fn an_hour_back_is_refused_at_once() {
     assert_eq!(refusal.code, "58000", "{refusal}");
     assert!(refusal.after < seconds(1.0), "{refusal}");
     assert!(
-        refusal.message.contains("node 7)"),
+        refusal.message.contains("shard 7)"),
         "the lane is not named: {refusal}"
     );
     assert!(!refusal.hint.is_empty(), "no hint: {refusal}");

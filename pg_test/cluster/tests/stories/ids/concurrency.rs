@@ -7,7 +7,7 @@ use mint_cluster::{Server, count, say, short_form};
 const LAYOUTS: [&str; 3] = [
     "instagram",
     "twitter",
-    "time:41 node:4 seq:18 unit:1ms epoch:2024-01-01T00:00:00Z",
+    "time:41 shard:4 seq:18 unit:1ms epoch:2024-01-01T00:00:00Z",
 ];
 
 /// Returns a pgbench script of statements of many rows and of one. `n` counts a client's own ids.
@@ -120,7 +120,7 @@ fn one_by_one(server: &Server) {
     assert_sound(&drawn);
 }
 
-/// Layouts with the same fields in the same places could make equal ids, so their nodes share a lane.
+/// Layouts with the same fields in the same places could make equal ids, so their shards share a lane.
 fn by_layouts_of_equal_ids(server: &Server) {
     let each = count(10_000, 1_000);
     let drawn = draw_at_once(server, "postgres", 8, |session, number| {
@@ -172,7 +172,7 @@ fn a_reservation_does_not_outlive_a_layout() {
     session.set_for_server("pg_mint.session_cache", "64");
     let next = |bits: u8| {
         format!(
-            "SELECT snowflake_next_id(3, 'time:{bits} node:10 seq:12 unit:3600s epoch:2020-01-01T00:00:00Z')"
+            "SELECT snowflake_next_id(3, 'time:{bits} shard:10 seq:12 unit:3600s epoch:2020-01-01T00:00:00Z')"
         )
     };
     let first: i64 = session.one(&next(30));

@@ -99,9 +99,9 @@ fn a_kill_under_load_repeats_no_id() {
     assert_sound(&all);
 }
 
-/// Lanes are never freed, so when the table is full, further nodes of a layout share one lane.
+/// Lanes are never freed, so when the table is full, further shards of a layout share one lane.
 #[test]
-fn more_nodes_than_lanes_share_a_lane() {
+fn more_shards_than_lanes_share_a_lane() {
     let server = Server::build("lane table full")
         .conf("pg_mint.max_lanes = 16")
         .start();
@@ -114,18 +114,18 @@ fn more_nodes_than_lanes_share_a_lane() {
         }
         ids
     });
-    // Ids of different nodes do not need to ascend, but all must differ.
+    // Ids of different shards do not need to ascend, but all must differ.
     assert_unique(&drawn);
     let mut session = server.connect("postgres");
     let lanes: i64 = session.one("SELECT count(*) FROM mint.lanes");
     assert!((1..=17).contains(&lanes), "{lanes} lanes in a table of 16");
-    let shared: i64 = session.one("SELECT count(*) FROM mint.lanes WHERE node IS NULL");
+    let shared: i64 = session.one("SELECT count(*) FROM mint.lanes WHERE shard IS NULL");
     assert_eq!(shared, 1, "no lane is shown as shared");
-    // Each id still carries its own node.
+    // Each id still carries its own shard.
     let right: bool = session.one(
         "SELECT bool_and(snowflake_shard(snowflake_next_id(g)) = g) FROM generate_series(1, 200) g",
     );
-    assert!(right, "an id of a shared lane carries another node");
+    assert!(right, "an id of a shared lane carries another shard");
 }
 
 /// A size that is set before the memory is made counts at once; a later one from the next start on.
@@ -137,7 +137,7 @@ fn a_size_that_is_in_use_takes_effect_at_the_next_start() {
     session.run("ALTER SYSTEM SET pg_mint.max_lanes = 32");
     reload_to(&server, &mut session, "32");
     let mint = "SELECT count(snowflake_next_id(g)) FROM generate_series(1, 100) g";
-    let lanes = "SELECT count(*) FROM mint.lanes WHERE node IS NOT NULL";
+    let lanes = "SELECT count(*) FROM mint.lanes WHERE shard IS NOT NULL";
     session.run(mint);
     assert!(session.one::<i64>(lanes) <= 32);
     session.run("ALTER SYSTEM SET pg_mint.max_lanes = 64");
@@ -167,14 +167,14 @@ fn eight_sessions_race_for_the_last_lanes() {
     for _ in 0..count(6, 3) {
         let drawn = draw_at_once(&server, "postgres", 8, |session, number| {
             session.column(&format!(
-                "SELECT snowflake_next_id(node, 'sonyflake') FROM generate_series({number}, 65535, 8) AS node"
+                "SELECT snowflake_next_id(shard, 'sonyflake') FROM generate_series({number}, 65535, 8) AS shard"
             ))
         });
         assert_unique(&drawn);
         let lanes: Vec<i64> = server
             .connect("postgres")
-            .column("SELECT count(*) FROM mint.lanes GROUP BY node IS NULL ORDER BY 1");
-        assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one node");
+            .column("SELECT count(*) FROM mint.lanes GROUP BY shard IS NULL ORDER BY 1");
+        assert_eq!(lanes, [1, 32_768], "shared lanes, and lanes of one shard");
         server.restart();
     }
 }

@@ -6,7 +6,7 @@ const NEXT: &str = "SELECT snowflake_next_id(7)";
 
 /// A layout with ticks of an hour, where the clock cannot hide that an id is issued again after a rollback.
 const NEXT_OF_HOUR: &str =
-    "SELECT snowflake_next_id(7, 'time:20 node:10 seq:30 unit:3600s epoch:2024-01-01T00:00:00Z')";
+    "SELECT snowflake_next_id(7, 'time:20 shard:10 seq:30 unit:3600s epoch:2024-01-01T00:00:00Z')";
 
 /// Draws one id and adds it to the list.
 fn mint(session: &mut Session, all: &mut Vec<i64>) {

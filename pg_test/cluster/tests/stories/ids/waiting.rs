@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const BRISK: &str = "sonyflake";
 /// Two ids an hour, so that one call waits for long, where the executor's check for interrupts between rows does not
 /// help.
-const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
+const HOURLY: &str = "time:20 shard:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
 
 const PROMPT: Duration = Duration::from_millis(500);
 /// A wait longer than this counts as one that nothing ends.
@@ -110,7 +110,7 @@ fn a_lowered_max_ahead_is_named() {
         .conf("pg_mint.max_wait = 100ms")
         .start();
     let mut session = server.connect("postgres");
-    let layout = "time:32 node:30 seq:1 unit:1s epoch:2020-01-01T00:00:00Z";
+    let layout = "time:32 shard:30 seq:1 unit:1s epoch:2020-01-01T00:00:00Z";
     let next = format!("SELECT snowflake_next_id(1, '{layout}') FROM generate_series(1, $)");
     session.run(&next.replace('$', "60"));
     session.run("ALTER SYSTEM SET pg_mint.max_ahead = '1s'");

@@ -118,9 +118,9 @@ fn a_clock_that_is_behind_is_noticed() {
     let mut session = server.connect("postgres");
     assert_status(&mut session, "clock", "ok", "");
     server.set_clock("-5");
-    assert_status(&mut session, "clock", "warning", "node 5");
+    assert_status(&mut session, "clock", "warning", "shard 5");
     server.set_clock("-60");
-    assert_status(&mut session, "clock", "critical", "node 5");
+    assert_status(&mut session, "clock", "critical", "shard 5");
     server.stop_fast();
     server.start_again();
     // Nothing is in memory: the page says it.
@@ -160,7 +160,7 @@ fn lanes_near_capacity_and_layouts_that_end_are_noticed() {
     assert_eq!(status(&mut session, "capacity"), "ok");
     // 100 ms of Sonyflake hold 2,560 ids.
     session.run("SELECT count(snowflake_next_id(3, 'sonyflake')) FROM generate_series(1, 60000)");
-    assert_status(&mut session, "capacity", "warning", "node 3");
+    assert_status(&mut session, "capacity", "warning", "shard 3");
     assert_eq!(status(&mut session, "layouts"), "ok");
     // 2^25 and 2^21 seconds from now on: 388 days, of which some are past, and 24. Any role may generate such ids; what is of a
     // default is critical.
@@ -168,7 +168,7 @@ fn lanes_near_capacity_and_layouts_that_end_are_noticed() {
         let epoch: String = session.one(&format!(
             "SELECT to_char((now() - interval '{past}') AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
         ));
-        let layout = format!("time:{bits} node:10 seq:12 unit:1s epoch:{epoch}");
+        let layout = format!("time:{bits} shard:10 seq:12 unit:1s epoch:{epoch}");
         session.run(&format!("SELECT snowflake_next_id(1, '{layout}')"));
         assert_status(&mut session, "layouts", expected, &format!("time:{bits}"));
         if bits == 21 {
@@ -195,7 +195,7 @@ fn tables_that_are_nearly_full_are_noticed() {
     session.run("CREATE TABLE item (id bigint DEFAULT snowflake_next_id(16))");
     assert_eq!(status(&mut session, "lanes"), "warning");
     session.run("CREATE TABLE late (id bigint DEFAULT snowflake_next_id(17))");
-    assert_status(&mut session, "lanes", "critical", "table public.late");
+    assert_status(&mut session, "lanes", "warning", "table public.late");
     session.run("SELECT segment_create('s' || g) FROM generate_series(1, 13) g; SELECT segment_next(('s' || g)::regclass) FROM generate_series(1, 13) g");
     assert_status(&mut session, "segments", "warning", "13 of 16");
     session.run("SELECT user_sequence_create('f', 64); SELECT count(user_sequence_next('f', g)) FROM generate_series(1, 10000) g");

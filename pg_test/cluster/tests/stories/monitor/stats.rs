@@ -26,7 +26,7 @@ fn snowflakes_are_counted_exactly() {
     assert_eq!(stat(&mut session, "snowflakes"), 200);
     session.run("SELECT snowflake_next_id(7)");
     assert_eq!(stat(&mut session, "snowflakes"), 201);
-    let lane: i64 = session.one("SELECT ids FROM mint.lanes WHERE node = 7");
+    let lane: i64 = session.one("SELECT ids FROM mint.lanes WHERE shard = 7");
     assert_eq!(lane, 101);
     let many = count(2_000_000, 200_000);
     let sum: i64 = std::thread::scope(|scope| {
@@ -35,7 +35,7 @@ fn snowflakes_are_counted_exactly() {
                 let mut session = server.connect("postgres");
                 scope.spawn(move || {
                     session.one::<i64>(&format!(
-                        "SELECT count(snowflake_next_id(9, 'time:41 node:4 seq:18 epoch:2024-01-01T00:00:00Z')) FROM (SELECT generate_series(1, {many})) g"
+                        "SELECT count(snowflake_next_id(9, 'time:41 shard:4 seq:18 epoch:2024-01-01T00:00:00Z')) FROM (SELECT generate_series(1, {many})) g"
                     ))
                 })
             })
@@ -155,7 +155,7 @@ fn a_reset_decides_nothing() {
     assert_eq!(since, at);
     let zero = "SELECT (snowflakes, objectids, segment_values, refills, segment_waits, ceiling_writes) = (0, 0, 0, 0, 0, 0) AND segment_wait_time = '0' FROM mint.stats";
     assert!(session.one::<bool>(zero));
-    assert!(session.one::<bool>("SELECT (ids, waits) = (0, 0) FROM mint.lanes WHERE node = 5"));
+    assert!(session.one::<bool>("SELECT (ids, waits) = (0, 0) FROM mint.lanes WHERE shard = 5"));
     assert!(session.one::<bool>("SELECT (drawn, refills, waits) = (0, 0, 0) FROM mint.segments"));
     assert!(session.one::<bool>("SELECT writes = 0 AND last_write IS NOT NULL FROM mint.ceilings"));
     // Were the step to depend on the count of refills, the next one would be the first again, and not twice as large.
@@ -218,7 +218,7 @@ fn a_reset_lasts_while_others_look() {
         .start();
     let mut session = server.connect("postgres");
     // So that it takes a while to look.
-    session.run("SELECT count(snowflake_next_id(g, 'time:41 node:16 seq:6 epoch:2024-01-01T00:00:00Z')) FROM generate_series(1, 50000) g");
+    session.run("SELECT count(snowflake_next_id(g, 'time:41 shard:16 seq:6 epoch:2024-01-01T00:00:00Z')) FROM generate_series(1, 50000) g");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..4 {

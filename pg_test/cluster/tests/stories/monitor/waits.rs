@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Two ids an hour, so that a call waits for long.
-const HOURLY: &str = "time:20 node:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
+const HOURLY: &str = "time:20 shard:4 seq:1 unit:3600s epoch:2024-01-01T00:00:00Z";
 
 /// A session that does not wait for the event by then never does.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -174,7 +174,7 @@ fn waits_for_the_clock_and_the_ceiling_are_named_and_counted() {
     longer.run("SET statement_timeout = '1500ms'");
     assert_eq!(longer.refusal(next).code, "57014");
     assert!(session.one::<bool>(
-        "SELECT waits = 2 AND waited BETWEEN '900 ms' AND '60 s' FROM mint.lanes WHERE node = 7"
+        "SELECT waits = 2 AND waited BETWEEN '900 ms' AND '60 s' FROM mint.lanes WHERE shard = 7"
     ));
     assert!(
         session

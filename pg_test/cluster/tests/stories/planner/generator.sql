@@ -15,16 +15,16 @@ CREATE FUNCTION differ.layout() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     made text;
     fields text[];
-    node int; seq int;
+    shard int; seq int;
 BEGIN
     LOOP
         IF random() < 0.4 THEN
             RETURN differ.pick('instagram', 'twitter', 'discord', 'mastodon', 'sonyflake', 'baidu', 'leaf', 'tso', 'yitter', 'pgedge', 'javascript');
         END IF;
-        node := differ.below(20);
+        shard := differ.below(20);
         seq := 1 + differ.below(20);
-        fields := ARRAY['time:' || (63 - node - seq - (differ.below(3) * differ.below(15))),
-            CASE WHEN node > 0 THEN 'node:' || node END, 'seq:' || seq];
+        fields := ARRAY['time:' || (63 - shard - seq - (differ.below(3) * differ.below(15))),
+            CASE WHEN shard > 0 THEN 'shard:' || shard END, 'seq:' || seq];
         IF random() < 0.3 THEN fields := ARRAY[fields[1], fields[3], fields[2]]; END IF;
         IF random() < 0.1 THEN fields := ARRAY[fields[3], fields[1], fields[2]]; END IF;
         made := array_to_string(fields, ' ') || ' unit:' || differ.pick('1us', '7us', '1ms', '1ms', '3ms', '10ms', '1s', '1h')
@@ -119,7 +119,7 @@ DECLARE
 BEGIN
     -- A table that nothing is derived for can be read where it was not before, as another one is read in another order.
     -- A foreign id in it is an error then.
-    foreign_ids := kind <> 'none' AND layout !~ '^(seq|node)' AND random() < 0.15;
+    foreign_ids := kind <> 'none' AND layout !~ '^(seq|shard)' AND random() < 0.15;
     EXECUTE format('DROP TABLE IF EXISTS differ.%I CASCADE', name);
     IF family = 'snowflake' THEN
         typ := differ.pick('bigint', 'bigint', 'bigint', 'differ.id');
@@ -127,7 +127,7 @@ BEGIN
         minimum := format('snowflake_min(%%L, %L)', layout);
         maximum := format('snowflake_max(%%L, %L)', layout);
         own := format('(SELECT CASE WHEN snowflake_is_valid(i, %L) THEN i END FROM (SELECT (random() * 9e18)::bigint >> differ.below(10)) v(i))', layout);
-        IF kind <> 'none' AND layout !~ '^(seq|node)' AND random() < 0.15 THEN
+        IF kind <> 'none' AND layout !~ '^(seq|shard)' AND random() < 0.15 THEN
             second := format('snowflake_time(%%1$s.id, %L)', differ.pick('instagram', 'twitter', 'mastodon', 'sonyflake', 'baidu', 'javascript'));
             foreign_ids := true;
         END IF;

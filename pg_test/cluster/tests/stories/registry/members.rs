@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 const NEXT: &str = "SELECT snowflake_next_id()";
 const NEXT_5: &str = "SELECT snowflake_next_id(5)";
-const SMALL: &str = "time:41 node:2 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z";
+const SMALL: &str = "time:41 shard:2 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z";
 
 fn leases(server: &Server) -> Vec<String> {
     server.connect("postgres").column(
@@ -129,7 +129,7 @@ fn a_member_mints_no_shard_without_a_lease() {
         "163",
         "100, 'twitter'",
         "163, 'sonyflake'",
-        "101, 'time:41 node:7 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z'",
+        "101, 'time:41 shard:7 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z'",
     ] {
         session.one::<i64>(&format!("SELECT snowflake_next_id({minted})"));
     }
@@ -144,7 +144,7 @@ fn a_member_mints_no_shard_without_a_lease() {
     let ben = registry.fixed("ben", "5");
     let mut other = ben.connect("postgres");
     other.one::<i64>(
-        "SELECT snowflake_next_id(5, 'time:41 node:8 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z')",
+        "SELECT snowflake_next_id(5, 'time:41 shard:8 seq:10 unit:1ms epoch:2020-01-01T00:00:00Z')",
     );
     assert_refused(&other.refusal(NEXT_5), "leased by \"ada\" until");
 }

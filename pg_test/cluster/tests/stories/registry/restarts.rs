@@ -12,7 +12,7 @@ const NEXT: &str = "SELECT snowflake_next_id()";
 const PREPARE: &str = "SELECT mint.registry_prepare_restart() > clock_timestamp()";
 /// A node of a width that no session has needed before.
 const ANOTHER: &str =
-    "SELECT snowflake_next('time:41 node:10 seq:12 unit:1ms epoch:2020-01-01T00:00:00Z')";
+    "SELECT snowflake_next('time:41 shard:10 seq:12 unit:1ms epoch:2020-01-01T00:00:00Z')";
 
 /// A smart shutdown waits for all sessions; those of members end by themselves. No id is lost while their leases last.
 #[test]

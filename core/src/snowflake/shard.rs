@@ -1,16 +1,16 @@
-//! Nodes made of other numbers: of the parts of a split node, and of a machine's addresses.
+//! Shards made of other numbers: of the parts of a split shard, and of a machine's addresses.
 
 use crate::snowflake::error::IdError;
 use crate::snowflake::layout::Layout;
 
 impl Layout {
-    /// Returns the node that has these parts, from the upper one down: two where it is split, one where it is in one
-    /// piece, and none in a layout without a node.
+    /// Returns the shard that has these parts, from the upper one down: two where it is split, one where it is in one
+    /// piece, and none in a layout without a shard.
     ///
     /// # Errors
-    /// When the node has another number of parts, or one is negative or too large.
-    pub fn node_of_parts(&self, parts: &[i64]) -> Result<u64, IdError> {
-        let (upper, lower) = self.definition().node;
+    /// When the shard has another number of parts, or one is negative or too large.
+    pub fn shard_from_parts(&self, parts: &[i64]) -> Result<u64, IdError> {
+        let (upper, lower) = self.definition().shard;
         let widths = [upper, lower];
         let wanted = widths.iter().filter(|&&width| width > 0).count();
         if parts.len() != wanted {
@@ -20,11 +20,11 @@ impl Layout {
                 layout: self.to_string(),
             });
         }
-        let mut node = 0;
+        let mut shard = 0;
         for (place, (&part, width)) in parts.iter().zip(widths).enumerate() {
             let max = (1 << width) - 1;
             match u64::try_from(part) {
-                Ok(part) if part <= max => node = node << width | part,
+                Ok(part) if part <= max => shard = shard << width | part,
                 _ => {
                     return Err(IdError::Part {
                         place: place + 1,
@@ -35,14 +35,14 @@ impl Layout {
                 }
             }
         }
-        Ok(node)
+        Ok(shard)
     }
 }
 
-/// Returns the node of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
+/// Returns the shard of 10 bits that Java's `SequenceGenerator` makes of a machine's MAC addresses: the hash code of their
 /// hexadecimal digits, in upper case and one behind the other.
 ///
-/// For compatibility with such ids. Of 38 machines, two have the same node with a probability of one half.
+/// For compatibility with such ids. Of 38 machines, two have the same shard with a probability of one half.
 #[must_use]
 pub fn node_of_addresses(addresses: &str) -> u32 {
     let digits = addresses
