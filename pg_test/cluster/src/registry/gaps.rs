@@ -1,7 +1,7 @@
 //! Statistics of the times without ids, by fault and by kind of member.
 
 use crate::registry::kind::Kind;
-use crate::registry::survival::{Fault, Quarantine, Survived};
+use crate::registry::survival::{Fault, Quarantine, Survived, TOLERANCE};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -24,9 +24,6 @@ enum Row {
     /// Any fault, in a quarantine that an earlier one began.
     InQuarantine(Quarantine),
 }
-
-/// By how much an assigned member may be worse off than others.
-const TOLERANCE: Duration = Duration::from_secs(1);
 
 impl Gaps {
     /// Adds a fault that was survived.

@@ -6,6 +6,7 @@ use crate::registry::kind::Kind;
 use crate::registry::member_faults::MemberFault;
 use crate::registry::members::QUARANTINE;
 use crate::registry::registry_faults::RegistryFault;
+use crate::report::say;
 use crate::server::process::Server;
 use std::fmt;
 use std::thread::sleep;
@@ -39,6 +40,8 @@ pub struct Survived {
     pub quarantine: Quarantine,
 }
 
+/// By how much an assigned member may be worse off than others.
+pub(super) const TOLERANCE: Duration = Duration::from_secs(1);
 /// Time for connections and for a busy machine.
 const SLACK: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(50);
@@ -86,6 +89,12 @@ impl Survived {
     pub fn gap(&self) -> Duration {
         self.gaps.into_iter().flatten().max().unwrap_or_default()
     }
+
+    /// Returns whether members with an assigned node got no ids for longer than all others.
+    pub(super) fn is_assigned_worse(&self) -> bool {
+        let [auto, number, assigned] = self.gaps;
+        assigned.is_some_and(|own| own > auto.max(number).unwrap_or_default() + TOLERANCE)
+    }
 }
 
 /// Inflicts a fault on the registry or on members, and waits until all members have leases from after it, and mint. An
@@ -98,6 +107,7 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator:
     });
     fleet.align();
     let _ = fleet.silences(clients);
+    let logged: Vec<usize> = fleet.members.iter().map(|m| m.log().len()).collect();
     let mut struck: Vec<usize> = (0..fleet.members.len()).collect();
     match fault {
         Fault::Registry(fault) => fault.strike(fleet),
@@ -137,7 +147,11 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator:
             let is_struck =
                 |kind| !is_of_one || struck.iter().any(|&number| Kind::of(number) == kind);
             let gaps = Kind::ALL.map(|kind| is_struck(kind).then_some(gaps[kind as usize]));
-            return Survived { gaps, quarantine };
+            let survived = Survived { gaps, quarantine };
+            if fault.is_comparable() && survived.is_assigned_worse() {
+                tell_logs(fleet, &logged);
+            }
+            return survived;
         }
         assert!(
             begun.elapsed() < limit,
@@ -148,6 +162,20 @@ pub fn survive(fleet: &mut Fleet, fault: Fault, clients: &Clients, has_operator:
             fleet.registry.server.log()
         );
         sleep(PAUSE);
+    }
+}
+
+/// Prints what members with an assigned node have logged beyond these lengths.
+fn tell_logs(fleet: &Fleet, logged: &[usize]) {
+    for (number, (member, &before)) in fleet.members.iter().zip(logged).enumerate() {
+        if Kind::of(number) == Kind::Assigned {
+            let log = member.log();
+            say(format!(
+                "the log of {}:\n{}",
+                member.name(),
+                log.get(before..).unwrap_or_default()
+            ));
+        }
     }
 }
 
