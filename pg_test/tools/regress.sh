@@ -44,6 +44,7 @@ work=$(mktemp -d "$CACHE/regress.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/$inputs" "$work/expected"
 cp "$from/$inputs"/*."$suffix" "$work/$inputs/"
+if [ -d "$from/$inputs/include" ]; then cp -r "$from/$inputs/include" "$work/$inputs/"; fi
 for test in "${tests[@]}"; do
     [ -e "$work/$inputs/$test.$suffix" ] || die "there is no $from/$inputs/$test.$suffix"
     cp "$from/expected/$test"*.out "$work/expected/" 2>/dev/null ||
