@@ -217,18 +217,22 @@ SELECT setval('t_id_seq', 50);
 SELECT mint.convert_revert('t', 'id');
 SELECT setval('t_id_seq', 9223372036854775807);
 CREATE SEQUENCE forged;
-COMMENT ON SEQUENCE forged IS '{"pg_mint_conversion":1}';
+\set words 'the sequence that a column drew from before mint.convert(): it has no values until mint.convert_revert(), which reads: '
+SELECT :'words' || '{"pg_mint_conversion":1}' AS record \gset
+COMMENT ON SEQUENCE forged IS :'record';
 CREATE SEQUENCE forged_2;
-COMMENT ON SEQUENCE forged_2 IS '{"pg_mint_conversion":1,"schema":"shop",'
-    '"table":"t","column":"id","kind":"serial","is_owned":true,"cycle":false,"last_value":1,"is_called":true,"comment":null,"bare":[]}';
+SELECT :'words' || '{"pg_mint_conversion":1,"schema":"shop",' ||
+    '"table":"t","column":"id","kind":"serial","is_owned":true,"cycle":false,"last_value":1,"is_called":true,"comment":null,"bare":[]}' AS record \gset
+COMMENT ON SEQUENCE forged_2 IS :'record';
 SELECT mint.convert_revert('t', 'id');
 -- That of another owner does not count, and neither does one that no sequence could have.
 ALTER SEQUENCE forged_2 OWNER TO other;
 SELECT table_name, sequence FROM mint.conversions;
 SELECT mint.convert_revert('t', 'id');
 DROP SEQUENCE forged, forged_2;
-COMMENT ON SEQUENCE t_id_seq IS '{"pg_mint_conversion":1,"schema":"shop",'
-    '"table":"t","column":"id","kind":"serial","is_owned":true,"cycle":false,"last_value":-1,"is_called":true,"comment":null,"bare":[]}';
+SELECT :'words' || '{"pg_mint_conversion":1,"schema":"shop",' ||
+    '"table":"t","column":"id","kind":"serial","is_owned":true,"cycle":false,"last_value":-1,"is_called":true,"comment":null,"bare":[]}' AS record \gset
+COMMENT ON SEQUENCE t_id_seq IS :'record';
 ALTER TABLE t ALTER id SET DEFAULT snowflake_next_id(5);
 SELECT mint.convert_revert('t', 'id');
 SELECT mint.convert_revert('v', 'id');

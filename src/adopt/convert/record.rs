@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 /// The form of records that this version writes and reads.
 const FORM: u32 = 1;
 
-/// The field that a record begins with.
+/// The words for people that the comment begins with. A [`ConversionRecord`] as JSON follows.
+const WORDS: &str = "the sequence that a column drew from before mint.convert(): it has no values until mint.convert_revert(), which reads: ";
+
+/// The field that the JSON begins with.
 const KEY: &str = "pg_mint_conversion";
 
 /// How the column drew from the sequence.
@@ -93,8 +96,10 @@ impl ConversionRecord {
         })
     }
 
+    /// Returns the comment that is the record.
     pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let fields = serde_json::to_string(self).unwrap_or_default();
+        format!("{WORDS}{fields}")
     }
 
     /// Returns what makes a record too long to be read again; none of one that can be read.
@@ -125,7 +130,7 @@ const LONGEST: usize = 256 * 1024;
 
 /// Returns all sequences with a record, but for comments that only look like one.
 pub fn all() -> Vec<FoundRecord> {
-    found(format!("{{\"{KEY}\":"), None)
+    found(format!("{WORDS}{{\"{KEY}\":"), None)
 }
 
 /// Returns the sequences of an owner, or of all, with a comment that begins like this and is a record.
@@ -135,7 +140,8 @@ fn found(start: String, owner: Option<pg_sys::Oid>) -> Vec<FoundRecord> {
     let query = include_str!("../../../sql/adopt/convert_records.sql");
     sql::rows_now(query, &arguments, |row| {
         let rules: SequenceRules = read(&row.get::<JsonText>(1)?.0);
-        let record: ConversionRecord = serde_json::from_str(rules.comment.as_deref()?).ok()?;
+        let fields = rules.comment.as_deref()?.strip_prefix(WORDS)?;
+        let record: ConversionRecord = serde_json::from_str(fields).ok()?;
         let is_valid = record.pg_mint_conversion == FORM && record.fits(&rules);
         is_valid.then_some(FoundRecord { rules, record })
     })
@@ -147,8 +153,9 @@ pub fn find(table: &TargetTable) -> Option<FoundRecord> {
     let names = [&table.schema, &table.name, &table.column().name]
         .map(|name| serde_json::to_string(name).unwrap_or_default());
     let [schema, name, column] = names;
-    let start =
-        format!("{{\"{KEY}\":{FORM},\"schema\":{schema},\"table\":{name},\"column\":{column},");
+    let start = format!(
+        "{WORDS}{{\"{KEY}\":{FORM},\"schema\":{schema},\"table\":{name},\"column\":{column},"
+    );
     let mut found = found(start, Some(table.owner.into())).into_iter();
     let first = found.next();
     if let (Some(first), Some(second)) = (&first, found.next()) {

@@ -3,6 +3,9 @@
 use super::super::hostile::planted_objects;
 use mint_cluster::{Server, Session};
 
+/// What the comment of a converted sequence begins with.
+const WORDS: &str = "the sequence that a column drew from before mint.convert(): it has no values until mint.convert_revert(), which reads: ";
+
 /// A superuser reverts what a role without rights has forged. That role stays without rights, and its texts are text.
 #[test]
 fn forged_records_run_nothing() {
@@ -59,7 +62,7 @@ fn forged_records_run_nothing() {
             if field == "more" {
                 texts.push(format!("\"more\":{value}"));
             }
-            let record = format!("{{\"pg_mint_conversion\":1,{}}}", texts.join(","));
+            let record = format!("{WORDS}{{\"pg_mint_conversion\":1,{}}}", texts.join(","));
             mallory.run("SELECT setval('shop.s', 9223372036854775807)");
             mallory.run(&format!(
                 "COMMENT ON SEQUENCE shop.s IS {}",
@@ -75,17 +78,17 @@ fn forged_records_run_nothing() {
         }
     }
     // A record that is well formed is one of the owner's own sequence, and does what the owner can do.
-    mallory.run("SELECT setval('shop.s', 9223372036854775807); COMMENT ON SEQUENCE shop.s IS
-        '{\"pg_mint_conversion\":1,\"schema\":\"shop\",\"table\":\"mine\",\"column\":\"id\",\"kind\":\"identity always\",\"is_owned\":true,\"cycle\":false,\"last_value\":1,\"is_called\":true,\"comment\":\"x\",\"bare\":[]}';
-        ALTER TABLE shop.mine ALTER id SET NOT NULL");
+    mallory.run(&format!("SELECT setval('shop.s', 9223372036854775807); COMMENT ON SEQUENCE shop.s IS
+        '{WORDS}{{\"pg_mint_conversion\":1,\"schema\":\"shop\",\"table\":\"mine\",\"column\":\"id\",\"kind\":\"identity always\",\"is_owned\":true,\"cycle\":false,\"last_value\":1,\"is_called\":true,\"comment\":\"x\",\"bare\":[]}}';
+        ALTER TABLE shop.mine ALTER id SET NOT NULL"));
     root.run("SELECT mint.convert_revert('shop.mine', 'id')");
     let owner: String =
         root.one("SELECT relowner::regrole::text FROM pg_class WHERE relname = 's'");
     assert_eq!(owner, "mallory");
 
     // The table of somebody else: neither its revert nor what mint.conversions shows of it follows the forgery.
-    mallory.run("CREATE SEQUENCE shop.other; SELECT setval('shop.other', 9223372036854775807); COMMENT ON SEQUENCE shop.other IS
-        '{\"pg_mint_conversion\":1,\"schema\":\"shop\",\"table\":\"theirs\",\"column\":\"id\",\"kind\":\"serial\",\"is_owned\":false,\"cycle\":false,\"last_value\":1,\"is_called\":true,\"comment\":null,\"bare\":[]}'");
+    mallory.run(&format!("CREATE SEQUENCE shop.other; SELECT setval('shop.other', 9223372036854775807); COMMENT ON SEQUENCE shop.other IS
+        '{WORDS}{{\"pg_mint_conversion\":1,\"schema\":\"shop\",\"table\":\"theirs\",\"column\":\"id\",\"kind\":\"serial\",\"is_owned\":false,\"cycle\":false,\"last_value\":1,\"is_called\":true,\"comment\":null,\"bare\":[]}}'"));
     let shown: i64 =
         root.one("SELECT count(*) FROM mint.conversions WHERE sequence = 'shop.other'::regclass");
     assert_eq!(shown, 0);
@@ -191,11 +194,14 @@ fn what_one_role_writes_stops_no_other() {
         "CREATE TEMP SEQUENCE temporary; CREATE SEQUENCE own.record; CREATE SEQUENCE own.tag; CREATE SEQUENCE own.source MAXVALUE 2;
          CREATE SEQUENCE own.long",
     );
-    let record = r#"{"pg_mint_conversion":1,"schema":"shop","table":"items","column":"id","#;
+    let record = format!(
+        "{WORDS}{}",
+        r#"{"pg_mint_conversion":1,"schema":"shop","table":"items","column":"id","#
+    );
     for (sequence, start, megabytes) in [
-        ("temporary", record, 270),
-        ("own.record", record, 270),
-        ("own.long", record, 1),
+        ("temporary", record.as_str(), 270),
+        ("own.record", &record, 270),
+        ("own.long", &record, 1),
         ("own.tag", "Leaf tag: ", 270),
         ("own.source", "segments of {", 270),
     ] {
