@@ -7,15 +7,22 @@ use pgrx::pg_sys;
 use serde::Deserialize;
 
 /// What the texts of functions and of statements say.
-#[derive(Debug)]
+#[derive(Debug, Default, Deserialize)]
 pub struct Mentions {
     /// Functions that name the sequence, or name the table and call nextval() or another function of sequences.
+    #[serde(deserialize_with = "list")]
     pub functions: Vec<String>,
     /// Functions that name the table or one that refers to it, and have arguments of type integer.
+    #[serde(deserialize_with = "list")]
     pub narrow: Vec<String>,
     /// Statements that name the sequence, or call such a function: the most frequent first. Programs send them, as
     /// pg_stat_statements says, which has no constants.
+    #[serde(skip)]
     pub statements: Vec<Statement>,
+    /// The regular expression of the statements.
+    pattern: String,
+    /// The view of pg_stat_statements; none if the user may not read it.
+    view: Option<u32>,
 }
 
 /// A statement of programs.
@@ -32,39 +39,22 @@ impl Statement {
     }
 }
 
-#[derive(Default, Deserialize)]
-struct MentionsRow {
-    #[serde(deserialize_with = "list")]
-    functions: Vec<String>,
-    #[serde(deserialize_with = "list")]
-    narrow: Vec<String>,
-    /// The regular expression of the statements.
-    pattern: String,
-    /// The view of pg_stat_statements; none if the user may not read it.
-    view: Option<u32>,
-}
-
 impl Mentions {
     /// Searches for tables and for sequences, by their oids.
     pub fn find(tables: Vec<pg_sys::Oid>, sequences: Vec<pg_sys::Oid>) -> Self {
         let draws = !sequences.is_empty();
         let query = include_str!("../../sql/adopt/mentions.sql");
-        let found = sql::read_now::<MentionsRow>(query, &[tables.into(), sequences.into()]);
-        let found = found.unwrap_or_default();
-        let statements = found
-            .view
-            .filter(|_| draws)
-            .map_or_else(Vec::new, |view| statements(view.into(), found.pattern));
-        Self {
-            functions: found.functions,
-            narrow: found.narrow,
-            statements,
+        let arguments = [tables.into(), sequences.into()];
+        let mut found: Self = sql::read_now(query, &arguments).unwrap_or_default();
+        if let Some(view) = found.view.filter(|_| draws) {
+            found.statements = statements(view.into(), &found.pattern);
         }
+        found
     }
 }
 
 /// Reads the statements of this database that fit a pattern. Any role can send one of 1 GB, which is not searched.
-fn statements(view: pg_sys::Oid, pattern: String) -> Vec<Statement> {
+fn statements(view: pg_sys::Oid, pattern: &str) -> Vec<Statement> {
     let query = |view: &str| {
         format!(
             "SELECT jsonb_agg(jsonb_build_object('calls', q.calls, 'text', q.text) ORDER BY q.calls DESC, q.text) FROM (
@@ -78,6 +68,6 @@ fn statements(view: pg_sys::Oid, pattern: String) -> Vec<Statement> {
          ) AS q"
         )
     };
-    sql::ask_view::<JsonText>(view, query, &[DecodedText(pattern).into()])
+    sql::ask_view::<JsonText>(view, query, &[DecodedText(pattern.to_owned()).into()])
         .map_or_else(Vec::new, |text| read(&text.0))
 }

@@ -73,12 +73,7 @@ pub fn check(subject: &Subject, source: &Source, found: &mut Vec<Finding>) {
             source.max, subject.column.type_name
         );
         found.push(
-            Finding::new(
-                Severity::Warning,
-                "sequence ends before its column",
-                evidence,
-            )
-            .corrected_by(format!(
+            Finding::warning("sequence ends before its column", evidence).corrected_by(format!(
                 "ALTER SEQUENCE {sequence} AS bigint MAXVALUE {limit};"
             )),
         );
@@ -107,7 +102,7 @@ pub fn check(subject: &Subject, source: &Source, found: &mut Vec<Finding>) {
     let below = if last < LARGE { LARGE } else { i64::MAX };
     if let Some(max) = largest_id(subject, below).filter(|&max| max > last) {
         let evidence = format!("Sequence {sequence} is at {last}, and the largest id is {max}.");
-        let finding = Finding::new(Severity::Error, "sequence is behind the ids", evidence);
+        let finding = Finding::error("sequence is behind the ids", evidence);
         // At its end it returns nothing more, and beyond it cannot be set.
         found.push(if max < end {
             finding.corrected_by(format!(

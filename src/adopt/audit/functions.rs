@@ -1,7 +1,7 @@
 //! The audit as an SQL function.
 
+use crate::adopt::audit::Finding;
 use crate::adopt::audit::subject::Subject;
-use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::audit::{counters, generated, references, times};
 use crate::adopt::catalog::default::{Generated, IdKind};
 use crate::pg::datum::regclass::Regclass;
@@ -73,12 +73,12 @@ fn findings(subject: &Subject, given: Option<Layout>) -> Vec<Finding> {
     }
     if let Some(why) = subject.ids.unread {
         let evidence = format!("No ids were read, or not all: {why}.");
-        found.push(Finding::new(Severity::Info, "ids were not read", evidence));
+        found.push(Finding::info("ids were not read", evidence));
     } else if !subject.ids.is_whole {
         let of = subject.ids.rows.filter(|&rows| rows > 0.0);
         let of = of.map_or_else(String::new, |rows| format!(" of about {rows:.0} rows"));
         let evidence = format!("{} ids{of} were read.", subject.ids.values.len());
-        found.push(Finding::new(Severity::Info, "ids were sampled", evidence));
+        found.push(Finding::info("ids were sampled", evidence));
     }
     found
 }

@@ -28,8 +28,7 @@ pub fn check(subject: &Subject, given: Option<&Layout>, found: &mut Vec<Finding>
                 let evidence = format!(
                     "The default is {default}, and the ids are said to be of layout {given}."
                 );
-                found.push(Finding::new(
-                    Severity::Warning,
+                found.push(Finding::warning(
                     "default generates another layout",
                     evidence,
                 ));
@@ -40,7 +39,7 @@ pub fn check(subject: &Subject, given: Option<&Layout>, found: &mut Vec<Finding>
                 format!("The default is {default}: each id is in another place of the index.");
             let command = format!("SET DEFAULT {}.uuid_v7()", subject.home.schema);
             found.push(
-                Finding::new(Severity::Info, "default generates random UUIDs", evidence)
+                Finding::info("default generates random UUIDs", evidence)
                     .corrected_by(subject.alter(&command)),
             );
         }
@@ -57,12 +56,8 @@ fn check_type(subject: &Subject, default: &str, found: &mut Vec<Finding>) {
         subject.column.type_name
     );
     found.push(
-        Finding::new(
-            Severity::Error,
-            "column is too narrow for its default",
-            evidence,
-        )
-        .corrected_by(subject.alter("TYPE bigint")),
+        Finding::error("column is too narrow for its default", evidence)
+            .corrected_by(subject.alter("TYPE bigint")),
     );
 }
 
@@ -74,11 +69,7 @@ fn check_shard(default: &str, layout: &Layout, shard: i64, found: &mut Vec<Findi
     let evidence =
         format!("The default is {default}, and shards of layout {layout} are 0 to {max}.");
     // No command: which shards are free is not known.
-    found.push(Finding::new(
-        Severity::Error,
-        "shard is out of range",
-        evidence,
-    ));
+    found.push(Finding::error("shard is out of range", evidence));
 }
 
 /// Checks when a layout ends.

@@ -50,6 +50,18 @@ impl Finding {
         }
     }
 
+    pub fn error(finding: &'static str, evidence: String) -> Self {
+        Self::new(Severity::Error, finding, evidence)
+    }
+
+    pub fn warning(finding: &'static str, evidence: String) -> Self {
+        Self::new(Severity::Warning, finding, evidence)
+    }
+
+    pub fn info(finding: &'static str, evidence: String) -> Self {
+        Self::new(Severity::Info, finding, evidence)
+    }
+
     /// Adds the statement that corrects it.
     pub fn corrected_by(mut self, command: String) -> Self {
         self.command = Some(command);

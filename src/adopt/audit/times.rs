@@ -31,7 +31,7 @@ pub fn check_snowflakes(
             "{} are below 2^40, as those of a counter are.",
             subject.share(small)
         );
-        found.push(Finding::new(Severity::Info, "ids of a counter", evidence));
+        found.push(Finding::info("ids of a counter", evidence));
     }
     let decoded: Vec<(i64, Option<Parts>)> = numbers
         .iter()
@@ -40,21 +40,13 @@ pub fn check_snowflakes(
     let strange = decoded.iter().filter(|(_, parts)| parts.is_none()).count();
     if strange > 0 {
         let evidence = format!("{} cannot be of layout {layout}.", subject.share(strange));
-        found.push(Finding::new(
-            Severity::Error,
-            "ids of another layout",
-            evidence,
-        ));
+        found.push(Finding::error("ids of another layout", evidence));
     } else if let Some(Numbers::Snowflake(other)) = of_numbers(&numbers, clock::now())
         && other.key() != layout.key()
         && !is_of_its_time(&decoded)
     {
         let evidence = format!("The ids look like layout {other}, and the layout is {layout}.");
-        found.push(Finding::new(
-            Severity::Error,
-            "ids of another layout",
-            evidence,
-        ));
+        found.push(Finding::error("ids of another layout", evidence));
     }
     check_nodes(subject, &decoded, found);
     check_future(subject, layout, &decoded, found);
@@ -90,11 +82,7 @@ fn check_nodes(subject: &Subject, decoded: &[(i64, Option<Parts>)], found: &mut 
         subject.share(others.values().sum()),
         shards.join(", ")
     );
-    found.push(Finding::new(
-        Severity::Info,
-        "ids of other shards",
-        evidence,
-    ));
+    found.push(Finding::info("ids of other shards", evidence));
 }
 
 fn check_future(
@@ -130,7 +118,7 @@ fn check_future(
         timestamp_text(at),
         duration_text(at.saturating_sub(clock::now()))
     );
-    let finding = Finding::new(Severity::Error, "ids of the future", evidence);
+    let finding = Finding::error("ids of the future", evidence);
     // Only ids of the default's own shard can be met by new ones.
     found.push(match own {
         Some((id, _)) => finding.corrected_by(format!(
@@ -165,11 +153,7 @@ pub fn check_uuids(subject: &Subject, found: &mut Vec<Finding>) {
                 "{} are of {its}, and the default generates version {made}.",
                 subject.share(count)
             );
-            found.push(Finding::new(
-                Severity::Info,
-                "ids of another version",
-                evidence,
-            ));
+            found.push(Finding::info("ids of another version", evidence));
         }
     }
     let times = ids.iter().filter(|id| version::version(id) == Some(7));
@@ -199,10 +183,6 @@ fn check_times(subject: &Subject, times: Vec<Micros>, found: &mut Vec<Finding>) 
             subject.share(count),
             timestamp_text(latest)
         );
-        found.push(Finding::new(
-            Severity::Warning,
-            "ids of the future",
-            evidence,
-        ));
+        found.push(Finding::warning("ids of the future", evidence));
     }
 }

@@ -28,32 +28,12 @@ pub fn temporary(table: &str) -> ! {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message).raise()
 }
 
+/// Refuses a partition key that is not a range of one column.
 #[cold]
 #[track_caller]
-pub fn not_by_range(table: &str, strategy: &str) -> ! {
-    let message = format!("table \"{table}\" is not partitioned by range");
+pub fn other_key(message: String, detail: String) -> ! {
     report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
-        .detail(format!("The table is partitioned by {strategy}."))
-        .hint(BY_RANGE)
-        .raise()
-}
-
-#[cold]
-#[track_caller]
-pub fn many_columns(table: &str, count: i32) -> ! {
-    let message = format!("table \"{table}\" is not partitioned by one column");
-    report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
-        .detail(format!("The partition key has {count} columns."))
-        .hint(BY_RANGE)
-        .raise()
-}
-
-#[cold]
-#[track_caller]
-pub fn expression(table: &str) -> ! {
-    let message = format!("table \"{table}\" is not partitioned by a column");
-    report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
-        .detail("The partition key is an expression.")
+        .detail(detail)
         .hint(BY_RANGE)
         .raise()
 }

@@ -104,18 +104,27 @@ impl Partitioned {
         if self.persistence == "t" {
             error::temporary(name);
         }
-        match self.strategy.as_deref() {
-            Some("r") => {}
-            Some("l") => error::not_by_range(name, "list"),
-            _ => error::not_by_range(name, "hash"),
+        let strategy = match self.strategy.as_deref() {
+            Some("r") => "range",
+            Some("l") => "list",
+            _ => "hash",
+        };
+        if strategy != "range" {
+            let detail = format!("The table is partitioned by {strategy}.");
+            let message = format!("table \"{name}\" is not partitioned by range");
+            error::other_key(message, detail);
         }
         let columns = self.columns.unwrap_or(0);
         if columns != 1 {
-            error::many_columns(name, columns);
+            let detail = format!("The partition key has {columns} columns.");
+            let message = format!("table \"{name}\" is not partitioned by one column");
+            error::other_key(message, detail);
         }
         let column = self.column.as_deref();
         let Some(column) = column.and_then(|column| IdColumn::find(table, column)) else {
-            error::expression(name);
+            let detail = "The partition key is an expression.".to_owned();
+            let message = format!("table \"{name}\" is not partitioned by a column");
+            error::other_key(message, detail);
         };
         let generated = column.generated();
         let keys = match column.base_type {
