@@ -5,16 +5,6 @@
 -- successor is an index mint_N or a foreign key mint_fk_N, of the shape of that with the oid N; after a
 -- restore N can be the oid of another.
 WITH RECURSIVE
-  -- Types that cannot hold the ids, and domains over them.
-  narrow AS (
-    SELECT y.oid
-    FROM pg_type AS y
-    WHERE y.oid IN (21, 23)
-    UNION
-    SELECT y.oid
-    FROM narrow AS z
-    JOIN pg_type AS y ON y.typbasetype = z.oid AND y.typtype = 'd'
-  ),
   -- The column, and all that refer to it by foreign keys.
   member AS (
     SELECT $1::oid AS relation, $2::int2 AS number
@@ -104,19 +94,7 @@ WITH RECURSIVE
   -- made with theirs.
   any_key AS (
     SELECT
-      k.oid,
-      k.conname,
-      k.conrelid,
-      k.confrelid,
-      k.conkey,
-      k.confkey,
-      k.confupdtype,
-      k.confdeltype,
-      k.confmatchtype,
-      k.condeferrable,
-      k.condeferred,
-      k.convalidated,
-      k.confdelsetcols,
+      k.*,
       (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE AS is_enforced,
       k.conname::text ~ '^mint_fk_[0-9]+$' AND EXISTS (
         SELECT
@@ -150,23 +128,7 @@ WITH RECURSIVE
   ),
   -- The foreign keys of the columns themselves.
   keys AS (
-    SELECT
-      k.oid,
-      k.conname,
-      k.conrelid,
-      k.confrelid,
-      k.conkey,
-      k.confkey,
-      k.confupdtype,
-      k.confdeltype,
-      k.confmatchtype,
-      k.condeferrable,
-      k.condeferred,
-      k.convalidated,
-      k.confdelsetcols,
-      k.is_enforced,
-      k.next_key,
-      k.next_far_key
+    SELECT k.*
     FROM any_key AS k
     WHERE NOT k.is_ours
       AND EXISTS (
@@ -196,15 +158,10 @@ WITH RECURSIVE
   -- do.
   any_index AS (
     SELECT
-      i.indexrelid,
-      i.indrelid,
+      i.*,
       c.relname,
       c.relnamespace,
       c.relam,
-      i.indisunique,
-      i.indisvalid,
-      i.indnkeyatts,
-      i.indoption,
       ARRAY(SELECT unnest(i.indkey::int2[])) AS numbers,
       c.relname::text ~ '^mint_[0-9]+$' AND EXISTS (
         SELECT
@@ -225,14 +182,7 @@ WITH RECURSIVE
   ),
   -- The indexes of the columns themselves.
   indexes AS (
-    SELECT
-      i.indexrelid,
-      i.indrelid,
-      i.relam,
-      i.indisunique,
-      i.indnkeyatts,
-      i.indoption,
-      i.next_numbers
+    SELECT i.*
     FROM any_index AS i
     WHERE NOT i.is_ours
       AND EXISTS (
@@ -264,7 +214,7 @@ SELECT jsonb_build_object(
         'table', x.relname,
         'name', x.attname,
         'type', x.atttypid::regtype::text,
-        'is_narrow', x.atttypid = ANY (SELECT z.oid FROM narrow AS z),
+        'type_oid', x.atttypid::int8,
         'not_null', x.attnotnull,
         -- From PostgreSQL 18 on it is a constraint.
         'not_null_constraint', (
@@ -477,8 +427,7 @@ SELECT jsonb_build_object(
       )
       ORDER BY i.indrelid, c.relname
     )
-    FROM indexes AS y
-    JOIN pg_index AS i ON i.indexrelid = y.indexrelid
+    FROM indexes AS i
     JOIN pg_class AS c ON c.oid = i.indexrelid
     JOIN pg_namespace AS n ON n.oid = c.relnamespace
     JOIN pg_am AS m ON m.oid = c.relam

@@ -4,14 +4,7 @@ WITH RECURSIVE
   -- The table and the column, whose fields are null if there is none of that name.
   target AS (
     SELECT
-      c.oid,
-      c.relname,
-      c.relnamespace,
-      c.relkind,
-      c.relpersistence,
-      c.relowner,
-      c.relforcerowsecurity,
-      c.relispartition,
+      c.*,
       a.attnum,
       a.attname,
       a.atttypid,
@@ -25,16 +18,6 @@ WITH RECURSIVE
       AND NOT a.attisdropped
       AND a.attnum > 0
     WHERE c.oid = $1::oid
-  ),
-  -- The type of the column; of a domain also the types below it.
-  base AS (
-    SELECT t.atttypid AS type
-    FROM target AS t
-    UNION ALL
-    SELECT y.typbasetype
-    FROM base AS b
-    JOIN pg_type AS y ON y.oid = b.type
-    WHERE y.typtype = 'd'
   ),
   -- The table and all below it, by each way that leads there.
   tree AS (
@@ -72,35 +55,17 @@ WITH RECURSIVE
     LEFT JOIN pg_attribute AS a ON a.attrelid = m.oid AND a.attname = t.attname AND NOT a.attisdropped
     LEFT JOIN pg_attrdef AS d ON d.adrelid = m.oid AND d.adnum = a.attnum
   ),
-  -- Types that cannot hold the ids, and domains over them.
-  narrow AS (
-    SELECT y.oid
-    FROM pg_type AS y
-    WHERE y.oid IN (21, 23)
-    UNION
-    SELECT y.oid
-    FROM narrow AS z
-    JOIN pg_type AS y ON y.typbasetype = z.oid AND y.typtype = 'd'
-  ),
   -- What the column is, owns, or takes its default from, in any table of the tree.
   used AS (
-    SELECT p.objid AS oid, 'identity' AS how, x.oid AS relation
+    SELECT p.objid AS oid, CASE p.deptype WHEN 'i' THEN 'identity' ELSE 'owned' END AS how
     FROM columns AS x
     JOIN pg_depend AS p ON p.classid = 'pg_class'::regclass
       AND p.refclassid = 'pg_class'::regclass
       AND p.refobjid = x.oid
       AND p.refobjsubid = x.attnum::int4
-      AND p.deptype = 'i'
+      AND p.deptype IN ('a', 'i')
     UNION
-    SELECT p.objid, 'owned', x.oid
-    FROM columns AS x
-    JOIN pg_depend AS p ON p.classid = 'pg_class'::regclass
-      AND p.refclassid = 'pg_class'::regclass
-      AND p.refobjid = x.oid
-      AND p.refobjsubid = x.attnum::int4
-      AND p.deptype = 'a'
-    UNION
-    SELECT p.refobjid, 'default', x.oid
+    SELECT p.refobjid, 'default'
     FROM columns AS x
     JOIN pg_depend AS p ON p.classid = 'pg_attrdef'::regclass
       AND p.objid = x.adoid
@@ -118,19 +83,16 @@ WITH RECURSIVE
     JOIN pg_class AS c ON c.oid = u.oid AND c.relkind = 'S'
     GROUP BY u.oid
   ),
-  -- The columns that refer to this one by foreign keys, and those that refer to them.
-  referring AS (
-    SELECT k.conrelid AS relation, k.conkey[one.n] AS number, k.conname
-    FROM pg_constraint AS k
-    CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
-    JOIN target AS t ON k.confrelid = t.oid AND k.confkey[one.n] = t.attnum
-    WHERE k.contype = 'f' AND k.conparentid = 0
+  -- The column, those that refer to it by foreign keys, and those that refer to them.
+  linked AS (
+    SELECT t.oid AS relation, t.attnum AS number
+    FROM target AS t
     UNION
-    SELECT k.conrelid, k.conkey[one.n], k.conname
-    FROM referring AS r
-    JOIN pg_constraint AS k ON k.confrelid = r.relation AND k.contype = 'f' AND k.conparentid = 0
+    SELECT k.conrelid, k.conkey[one.n]
+    FROM linked AS l
+    JOIN pg_constraint AS k ON k.confrelid = l.relation AND k.contype = 'f' AND k.conparentid = 0
     CROSS JOIN LATERAL generate_subscripts(k.confkey, 1) AS one (n)
-    WHERE k.confkey[one.n] = r.number
+    WHERE k.confkey[one.n] = l.number
   )
 SELECT jsonb_build_object(
   'oid', t.oid::int8,
@@ -149,11 +111,6 @@ SELECT jsonb_build_object(
   'column', CASE WHEN t.attnum IS NOT NULL THEN jsonb_build_object(
     'number', t.attnum,
     'name', t.attname,
-    'type', (
-      SELECT b.type::regtype::text
-      FROM base AS b
-      JOIN pg_type AS y ON y.oid = b.type AND y.typtype <> 'd'
-    ),
     'type_name', format_type(t.atttypid, t.atttypmod),
     'type_oid', t.atttypid::int8,
     'type_modifier', t.atttypmod,
@@ -195,12 +152,6 @@ SELECT jsonb_build_object(
           AND i.indkey[0] = x.attnum
           AND am.amname = 'btree'
       )
-  ),
-  'narrow', (
-    SELECT jsonb_agg(DISTINCT format('%s.%I', r.relation::regclass, a.attname))
-    FROM referring AS r
-    JOIN pg_attribute AS a ON a.attrelid = r.relation AND a.attnum = r.number
-    WHERE a.atttypid = ANY (SELECT z.oid FROM narrow AS z)
   ),
   'sequences', (
     SELECT jsonb_agg(
@@ -304,7 +255,19 @@ SELECT jsonb_build_object(
       AND d.defaclnamespace = ANY (ARRAY[0::oid, t.relnamespace])
       AND g.grantee <> t.relowner
   ),
-  'referring', (SELECT jsonb_agg(DISTINCT r.relation::int8) FROM referring AS r),
+  'referring', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'relation', l.relation::int8,
+        'name', format('%s.%I', l.relation::regclass, a.attname),
+        'type', a.atttypid::int8
+      )
+      ORDER BY l.relation::regclass::text, a.attname
+    )
+    FROM linked AS l
+    JOIN pg_attribute AS a ON a.attrelid = l.relation AND a.attnum = l.number
+    WHERE l.relation <> t.oid OR l.number <> t.attnum
+  ),
   'publications', (
     SELECT jsonb_agg(DISTINCT p.pubname)
     FROM pg_publication AS p

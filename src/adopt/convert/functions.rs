@@ -100,7 +100,8 @@ fn convert(
 ) -> Option<DecodedText> {
     run::refuse_unless_possible();
     let patience = patience(lock_timeout, retries);
-    let (table, new_default) = found(table_name, column_name, new_default);
+    let table = find(table_name, column_name);
+    let new_default = required(new_default, "new_default").0;
     run::refuse_blocked(&table);
     let generator = NewDefault::parse(&new_default, &table);
     let way_back = run::convert(&table, &generator, patience);
@@ -161,15 +162,6 @@ fn conversions() -> TableIterator<
         ))
     });
     TableIterator::new(rows.collect::<Vec<_>>())
-}
-
-fn found(
-    table_name: Option<Regclass>,
-    column_name: Option<DecodedText>,
-    new_default: Option<DecodedText>,
-) -> (TargetTable, String) {
-    let table = find(table_name, column_name);
-    (table, required(new_default, "new_default").0)
 }
 
 fn find(table_name: Option<Regclass>, column_name: Option<DecodedText>) -> TargetTable {

@@ -34,7 +34,7 @@ impl NewDefault {
     pub fn parse(text: &str, table: &TargetTable) -> Self {
         let column = table.column();
         // What becomes a bigint is parsed as one.
-        let is_narrow = ["integer", "smallint"].contains(&column.base_type.as_str());
+        let is_narrow = column.is_narrow();
         let target = Target {
             name: column.name.clone(),
             type_oid: if is_narrow {
@@ -63,7 +63,7 @@ impl NewDefault {
     /// Returns where ids of any lane begin from now on, if that is known without minting one.
     pub fn floor(&self, table: &TargetTable) -> Floor {
         match &self.layout {
-            _ if table.column().base_type != "bigint" => Floor::Any,
+            _ if table.column().base_type() != pg_sys::INT8OID => Floor::Any,
             None => Floor::Unknown,
             Some(layout) => match layout.min_id(clock::now()).or_report() {
                 // Ids at it are new ones.

@@ -1,8 +1,9 @@
 //! The plan: every statement of a conversion in order, and what is to be known before.
 
 use crate::adopt::convert::checks;
-use crate::adopt::convert::checks::Blocker;
-use crate::adopt::convert::generator::{Floor, NewDefault};
+use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::checks::new_ids;
+use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::record::{self, ConversionRecord};
 use crate::adopt::convert::run;
 use crate::adopt::convert::steps;
@@ -55,6 +56,15 @@ impl PlanRow {
         }
     }
 
+    /// Says how much is read or written, and how many bytes of it a microsecond takes.
+    pub fn taking(self, bytes: i64, rate: i64) -> Self {
+        Self {
+            bytes,
+            estimate: bytes / rate,
+            ..self
+        }
+    }
+
     pub fn noting(self, note: &str) -> Self {
         Self {
             note: Some(note.to_owned()),
@@ -71,8 +81,9 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
     }
     let mut found = checks::blockers(table);
     found.extend(checks::draws_from_itself(table, generator));
+    // No id of the table is at or above the smallest new one, if that is known without minting.
     if found.is_empty() {
-        found.extend(blocking_ids(table, generator));
+        found.extend(new_ids::meet(table, generator.floor(table)));
     }
     let record = found
         .is_empty()
@@ -103,14 +114,6 @@ pub fn revert(table: &TargetTable) -> Vec<PlanRow> {
     let [literal, column] = [&name, &table.column().name].map(|text| sql::literal(text));
     let call = format!("SELECT mint.convert_revert({literal}, {column})");
     vec![PlanRow::runs("swap", call).locking(&name, "ACCESS EXCLUSIVE")]
-}
-
-/// Checks that no id of the table is at or above the smallest new one, if that is known without minting.
-fn blocking_ids(table: &TargetTable, generator: &NewDefault) -> Option<Blocker> {
-    match generator.floor(table) {
-        Floor::Any | Floor::Unknown => None,
-        floor => checks::meets(table, floor).or_else(|| checks::refuses(table, floor)),
-    }
 }
 
 fn statements(

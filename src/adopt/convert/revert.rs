@@ -6,7 +6,7 @@ use crate::adopt::convert::run::{self, Patience};
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{SequenceRules, TargetTable, UsedSequence};
 use crate::pg::error::report;
-use pgrx::PgSqlErrorCode as Code;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Reverts the conversion of a column. Returns whether it was converted.
 pub fn revert(table: &TargetTable, patience: Patience) -> bool {
@@ -14,16 +14,15 @@ pub fn revert(table: &TargetTable, patience: Patience) -> bool {
         refuse_unless_drawing(table);
         return false;
     };
-    let (oid, name) = (table.oid.into(), table.column().name.clone());
     run::retried(table, patience, |order| {
         run::take_locks(table, Some(first.rules.oid), order, patience);
-        let table = TargetTable::find(oid, &name);
+        let table = table.again();
         let Some(FoundRecord { rules, record }) = record::find(&table) else {
             run::changed_meanwhile(&table)
         };
         refuse_unless_ended(&table, &rules);
         run::execute(&table, &steps::revert(&table, &rules, &record));
-        let after = TargetTable::find(oid, &name);
+        let after = table.again();
         let is_back = match record.kind {
             CounterKind::Serial => after.draws_from(rules.oid),
             CounterKind::Always => after.column().identity == "a",
@@ -54,11 +53,9 @@ fn refuse_unless_ended(table: &TargetTable, rules: &SequenceRules) {
     // That of a generator is in the default as well.
     let draws =
         |sequence: &UsedSequence| !sequence.in_default || table.draws_from(sequence.rules.oid);
+    let column = table.column();
     let is_other = table.sequences.iter().any(draws)
-        || !matches!(
-            table.column().base_type.as_str(),
-            "bigint" | "integer" | "smallint"
-        );
+        || !(column.is_narrow() || column.base_type() == pg_sys::INT8OID);
     if is_other {
         report(
             Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -3,7 +3,8 @@
 //! Each attempt is a subtransaction: locks first, then a new look at the catalogs, then the statements. So what is done fits
 //! what is there, and an attempt that cannot have a lock leaves nothing.
 
-use crate::adopt::convert::checks;
+use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::checks::{self, new_ids};
 use crate::adopt::convert::generator::{Floor, NewDefault};
 use crate::adopt::convert::record::ConversionRecord;
 use crate::adopt::convert::steps;
@@ -47,36 +48,21 @@ pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) 
     if is_converted(table, generator) {
         return None;
     }
-    if let Some(blocker) = checks::draws_from_itself(table, generator) {
-        blocker.to_report().raise();
-    }
+    refuse(checks::draws_from_itself(table, generator));
     let floor = generator.try_out(table);
-    let oid = table.oid.into();
-    let name = table.column().name.clone();
     Some(retried(table, patience, |order| {
-        take_locks(
-            table,
-            table.sequence().map(|sequence| sequence.rules.oid),
-            order,
-            patience,
-        );
-        let table = TargetTable::find(oid, &name);
+        let sequence = table.sequence().map(|sequence| sequence.rules.oid);
+        take_locks(table, sequence, order, patience);
+        let table = table.again();
         refuse_blocked(&table);
-        if let Some(blocker) = checks::draws_from_itself(&table, generator) {
-            blocker.to_report().raise();
-        }
-        let met = checks::meets(&table, floor);
-        if let Some(blocker) = met.or_else(|| checks::refuses(&table, floor)) {
-            blocker.to_report().raise();
-        }
+        refuse(checks::draws_from_itself(&table, generator));
+        refuse(new_ids::meet(&table, floor));
         refuse_unordered(&table, floor);
         let record = ConversionRecord::of(&table);
-        if let Some(blocker) = checks::too_long(&table, record.as_ref()) {
-            blocker.to_report().raise();
-        }
+        refuse(checks::too_long(&table, record.as_ref()));
         let steps = steps::convert(&table, &generator.text, record.as_ref());
         execute(&table, &steps);
-        let after = TargetTable::find(oid, &name);
+        let after = table.again();
         if after.column().default.as_ref() != Some(&generator.text) || after.is_identity() {
             changed_meanwhile(&table);
         }
@@ -87,7 +73,7 @@ pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) 
 /// Refuses a default whose smallest id is not known, unless the table is empty: a counter that does not always draw from the
 /// same sequence.
 fn refuse_unordered(table: &TargetTable, floor: Floor) {
-    if floor == Floor::Unknown && checks::largest(table).is_some() {
+    if floor == Floor::Unknown && new_ids::largest(table).is_some() {
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
             "the new default does not always draw from the same sequence",
@@ -105,21 +91,25 @@ pub fn is_converted(table: &TargetTable, generator: &NewDefault) -> bool {
 
 /// Raises the error of the first blocker.
 pub fn refuse_blocked(table: &TargetTable) {
-    if let Some(blocker) = checks::blockers(table).first() {
+    refuse(checks::blockers(table).into_iter().next());
+}
+
+fn refuse(blocker: Option<Blocker>) {
+    if let Some(blocker) = blocker {
         blocker.to_report().raise();
     }
 }
 
 /// Returns the statement that restores what was.
 fn way_back(table: &TargetTable, has_record: bool) -> String {
-    let (name, column) = (table.quoted(), table.quoted_column());
     if has_record {
-        let [name, column] = [&name, &table.column().name].map(|text| sql::literal(text));
+        let [name, column] = [&table.quoted(), &table.column().name].map(|text| sql::literal(text));
         return format!("SELECT mint.convert_revert({name}, {column})");
     }
+    let alter = table.alter_column();
     match &table.column().default {
-        Some(default) => format!("ALTER TABLE {name} ALTER COLUMN {column} SET DEFAULT {default}"),
-        None => format!("ALTER TABLE {name} ALTER COLUMN {column} DROP DEFAULT"),
+        Some(default) => format!("{alter} SET DEFAULT {default}"),
+        None => format!("{alter} DROP DEFAULT"),
     }
 }
 

@@ -53,7 +53,7 @@ pub fn convert(
             &format!("ALTER COLUMN {column} DROP IDENTITY, {set}"),
         ));
         steps.push(step(&name, "", create(rules)));
-        let owner = sql::quoted_exactly(&table.owner_name);
+        let owner = table.quoted_owner();
         steps.push(step(
             &name,
             EXCLUSIVE,
@@ -218,7 +218,7 @@ pub fn grants(table: &TargetTable, rules: &SequenceRules) -> Vec<ConvertStep> {
     };
     let mut steps: Vec<ConvertStep> = table.default_roles.iter().map(revoke).collect();
     let Some(acl) = &rules.acl else { return steps };
-    let owner = sql::quoted_exactly(&table.owner_name);
+    let owner = table.quoted_owner();
     steps.push(run(format!("REVOKE ALL ON SEQUENCE {name} FROM {owner}")));
     for grant in acl {
         let Some(privilege) = ["USAGE", "SELECT", "UPDATE"]

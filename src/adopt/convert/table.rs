@@ -32,9 +32,6 @@ pub struct TargetTable {
     /// The tables without an index that begins with the column.
     #[serde(deserialize_with = "list")]
     pub unindexed: Vec<String>,
-    /// Columns that refer to this one, and cannot hold a bigint.
-    #[serde(deserialize_with = "list")]
-    pub narrow: Vec<String>,
     /// Expressions that say which ids each partition takes, where the table is partitioned by the column alone, by range or
     /// list.
     #[serde(deserialize_with = "list")]
@@ -47,9 +44,9 @@ pub struct TargetTable {
     pub default_roles: Vec<Option<String>>,
     #[serde(deserialize_with = "list")]
     pub sequences: Vec<UsedSequence>,
-    /// The tables with columns that refer to this one, directly or not.
+    /// Columns that refer to this one, directly or not.
     #[serde(deserialize_with = "list")]
-    pub referring: Vec<u32>,
+    referring: Vec<ReferringColumn>,
     #[serde(deserialize_with = "list")]
     pub publications: Vec<String>,
 }
@@ -59,9 +56,6 @@ pub struct TargetTable {
 pub struct TargetColumn {
     pub number: i16,
     pub name: String,
-    /// The type, or the type that a domain is over.
-    #[serde(rename = "type")]
-    pub base_type: String,
     pub type_name: String,
     pub type_oid: u32,
     pub type_modifier: i32,
@@ -72,6 +66,16 @@ pub struct TargetColumn {
     pub default: Option<String>,
     /// The default as the catalogs have it; none of one of more than 8 kB.
     tree: Option<String>,
+}
+
+/// A column that refers to another.
+#[derive(Debug, Clone, Deserialize)]
+struct ReferringColumn {
+    relation: u32,
+    /// Its name with that of its table, quoted.
+    name: String,
+    #[serde(rename = "type")]
+    type_oid: u32,
 }
 
 /// A check constraint.
@@ -145,10 +149,27 @@ pub struct SequenceGrant {
     pub is_owners: bool,
 }
 
+/// Returns whether a type is an integer that cannot hold a bigint, or a domain over one.
+pub fn is_narrow(of: u32) -> bool {
+    [pg_sys::INT2OID, pg_sys::INT4OID].contains(&relation::base_type(of.into()))
+}
+
 /// Quotes a name with its schema.
 pub fn quoted(schema: &str, name: &str) -> String {
     let [schema, name] = [schema, name].map(sql::quoted_exactly);
     format!("{schema}.{name}")
+}
+
+impl TargetColumn {
+    /// Returns the type, or the type that a domain is over.
+    pub fn base_type(&self) -> pg_sys::Oid {
+        relation::base_type(self.type_oid.into())
+    }
+
+    /// Returns whether it cannot hold the ids.
+    pub fn is_narrow(&self) -> bool {
+        is_narrow(self.type_oid)
+    }
 }
 
 impl TargetTable {
@@ -186,6 +207,11 @@ impl TargetTable {
             .raise();
         }
         table
+    }
+
+    /// Reads the table and its column again.
+    pub fn again(&self) -> Self {
+        Self::find(self.oid.into(), &self.column().name)
     }
 
     /// Returns the way to its rows. Raises an error if it has another owner meanwhile, whose privileges the caller has not.
@@ -226,6 +252,23 @@ impl TargetTable {
         sql::quoted_exactly(&self.column().name)
     }
 
+    pub fn quoted_schema(&self) -> String {
+        sql::quoted_exactly(&self.schema)
+    }
+
+    pub fn quoted_owner(&self) -> String {
+        sql::quoted_exactly(&self.owner_name)
+    }
+
+    /// Returns the beginning of a statement that alters the column.
+    pub fn alter_column(&self) -> String {
+        format!(
+            "ALTER TABLE {} ALTER COLUMN {}",
+            self.quoted(),
+            self.quoted_column()
+        )
+    }
+
     /// Returns the name of the column for a message.
     pub fn what(&self) -> String {
         format!(
@@ -237,8 +280,17 @@ impl TargetTable {
 
     /// Returns the oids of the table and of all that refer to the column.
     pub fn relations(&self) -> Vec<pg_sys::Oid> {
-        let referring = self.referring.iter().map(|&oid| oid.into());
+        let referring = self.referring.iter().map(|column| column.relation.into());
         [self.oid.into()].into_iter().chain(referring).collect()
+    }
+
+    /// Returns the columns that refer to this one and cannot hold a bigint.
+    pub fn narrow(&self) -> Vec<&str> {
+        let narrow = self
+            .referring
+            .iter()
+            .filter(|column| is_narrow(column.type_oid));
+        narrow.map(|column| column.name.as_str()).collect()
     }
 
     pub fn sequence_oids(&self) -> Vec<pg_sys::Oid> {
@@ -271,16 +323,9 @@ impl SequenceRules {
     /// Returns its last value, and whether that was returned.
     pub fn state(&self) -> (i64, bool) {
         let text = access::owned(self.oid.into()).ask::<JsonText>(&[], |name| {
-            format!("SELECT jsonb_build_object('last_value', last_value, 'is_called', is_called) FROM {name}")
+            format!("SELECT jsonb_build_array(last_value, is_called) FROM {name}")
         });
-        let state: SequenceState = text.map_or(
-            SequenceState {
-                last_value: self.start,
-                is_called: false,
-            },
-            |text| read(&text.0),
-        );
-        (state.last_value, state.is_called)
+        text.map_or((self.start, false), |text| read(&text.0))
     }
 }
 
@@ -295,10 +340,4 @@ fn refuse_other_kinds(table: pg_sys::Oid) {
         .hint("Convert the table that has the column.")
         .raise();
     }
-}
-
-#[derive(Deserialize)]
-struct SequenceState {
-    last_value: i64,
-    is_called: bool,
 }

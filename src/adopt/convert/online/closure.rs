@@ -1,6 +1,6 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
-use crate::adopt::convert::table::{TargetTable, quoted};
+use crate::adopt::convert::table::{TargetTable, is_narrow, quoted};
 use crate::pg::catalog::{function, relation, sql};
 use crate::pg::charset;
 use crate::pg::datum::json::list;
@@ -36,8 +36,7 @@ pub struct LinkedColumn {
     pub name: String,
     #[serde(rename = "type")]
     pub data_type: String,
-    /// An integer, or a domain over one.
-    pub is_narrow: bool,
+    type_oid: u32,
     pub not_null: bool,
     /// Its constraint, from PostgreSQL 18 on.
     pub not_null_constraint: Option<NotNullConstraint>,
@@ -174,7 +173,7 @@ impl Closure {
             if is_swapped {
                 member.old_type.is_some()
             } else {
-                member.is_narrow
+                member.is_narrow()
             }
         })
     }
@@ -218,7 +217,18 @@ impl Closure {
     }
 }
 
+impl LinkedIndex {
+    pub fn quoted(&self) -> String {
+        quoted(&self.schema, &self.name)
+    }
+}
+
 impl LinkedColumn {
+    /// Returns whether it is an integer that cannot hold a bigint, or a domain over one.
+    pub fn is_narrow(&self) -> bool {
+        is_narrow(self.type_oid)
+    }
+
     /// Returns the oid of its table.
     pub fn oid(&self) -> pgrx::pg_sys::Oid {
         self.relation.into()

@@ -1,6 +1,6 @@
 //! What prevents the script.
 
-use crate::adopt::convert::checks::Blocker;
+use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
@@ -8,21 +8,18 @@ use crate::pg::catalog::{access, sql};
 impl Closure {
     /// Returns what prevents the script.
     pub fn blockers(&self, table: &TargetTable) -> Vec<Blocker> {
-        let changed: Vec<&LinkedColumn> = self.changed().collect();
-        let mut found: Vec<Blocker> = changed
-            .iter()
-            .flat_map(|member| member.blockers(table))
-            .collect();
-        let temporal = self
-            .indexes
-            .iter()
-            .find(|index| index.constraint.is_some() && index.method != "btree");
-        if let Some(index) = temporal {
-            found.push(Blocker::unsupported(
+        let changed = self.changed();
+        let mut found: Vec<Blocker> = changed.flat_map(|member| member.blockers(table)).collect();
+        let mut indexes = self.indexes.iter();
+        if let Some(index) =
+            indexes.find(|index| index.constraint.is_some() && index.method != "btree")
+        {
+            let blocker = Blocker::state(
                 format!("constraint \"{}\" is WITHOUT OVERLAPS", index.name),
-                Some("Its index cannot be built concurrently.".to_owned()),
+                "Its index cannot be built concurrently.",
                 "Drop it, and add it again after the swap.",
-            ));
+            );
+            found.push(blocker.unsupported());
         }
         let odd = self.indexes.iter().find(|index| {
             !index.is_valid
@@ -31,12 +28,10 @@ impl Closure {
                 })
         });
         if let Some(index) = odd {
+            let name = &index.name;
             found.push(Blocker::state(
-                format!(
-                    "index \"{}\" is not valid, or has an operator class of another type",
-                    index.name
-                ),
-                None,
+                format!("index \"{name}\" is not valid, or has an operator class of another type"),
+                "",
                 "Drop it, and create it again after the swap.",
             ));
         }
@@ -56,47 +51,45 @@ impl LinkedColumn {
             self.quoted_name()
         );
         if !self.is_plain {
-            found.push(Blocker::unsupported(
+            let blocker = Blocker::state(
                 format!(
                     "{what} is of a partitioned, inherited, typed or temporary table, or generated"
                 ),
-                Some(
-                    "Its indexes cannot be built concurrently, or its shadow not be kept equal."
-                        .to_owned(),
-                ),
+                "Its indexes cannot be built concurrently, or its shadow not be kept equal.",
                 &instead,
-            ));
+            );
+            found.push(blocker.unsupported());
         }
-        if self.is_narrow && !["integer", "smallint"].contains(&self.data_type.as_str()) {
-            found.push(Blocker::unsupported(
+        if self.is_narrow() && !["integer", "smallint"].contains(&self.data_type.as_str()) {
+            let blocker = Blocker::state(
                 format!("{what} is of domain {}", self.data_type),
-                Some("A shadow would be of another type.".to_owned()),
+                "A shadow would be of another type.",
                 &instead,
-            ));
+            );
+            found.push(blocker.unsupported());
         }
-        self.owner_blockers(table, &mut found);
+        found.extend(self.owner_blocker(table));
         if self.name.len() > LONGEST {
-            found.push(Blocker::unsupported(
+            let blocker = Blocker::state(
                 format!("the name of {what} is longer than {LONGEST} bytes"),
-                None,
+                "",
                 "Rename the column for the time of the conversion.",
-            ));
+            );
+            found.push(blocker.unsupported());
         }
         self.name_blockers(&what, &mut found);
         if self.has_privileges {
             found.push(Blocker::state(
                 format!("{what} has privileges of its own"),
-                None,
+                "",
                 "Revoke them, and grant them again after the swap.",
             ));
         }
         if !self.dependents.is_empty() {
+            let list = self.dependents.join(", ");
             found.push(Blocker::state(
                 format!("other objects depend on {what}"),
-                Some(format!(
-                    "They would keep to the column of before: {}.",
-                    self.dependents.join(", ")
-                )),
+                format!("They would keep to the column of before: {list}."),
                 "Drop them, and create them again after the swap.",
             ));
         }
@@ -104,55 +97,53 @@ impl LinkedColumn {
     }
 
     /// Checks that the owner of the first table can do all with this one.
-    fn owner_blockers(&self, table: &TargetTable, found: &mut Vec<Blocker>) {
+    fn owner_blocker(&self, table: &TargetTable) -> Option<Blocker> {
+        let (name, of, schema) = (&self.table, &table.name, &self.schema);
         if self.owner != table.owner {
-            found.push(Blocker::state(
-                format!(
-                    "table \"{}\" has another owner than table \"{}\"",
-                    self.table, table.name
-                ),
-                Some(format!("Its owner is role \"{}\".", self.owner_name)),
+            return Some(Blocker::state(
+                format!("table \"{name}\" has another owner than table \"{of}\""),
+                format!("Its owner is role \"{}\".", self.owner_name),
                 "Give both the same owner.",
             ));
-        } else if !access::owned(self.oid()).can_create() {
-            found.push(Blocker::privilege(
-                format!(
-                    "owner of table \"{}\" cannot create functions in schema \"{}\"",
-                    self.table, self.schema
-                ),
-                Some("The trigger that keeps the shadow equal has a function.".to_owned()),
-                format!(
-                    "Use GRANT USAGE, CREATE ON SCHEMA {} TO {} for the time of the conversion.",
-                    sql::quoted_exactly(&self.schema),
-                    self.quoted_owner()
-                ),
-            ));
         }
+        if access::owned(self.oid()).can_create() {
+            return None;
+        }
+        let (quoted, owner) = (sql::quoted_exactly(schema), self.quoted_owner());
+        let blocker = Blocker::state(
+            format!("owner of table \"{name}\" cannot create functions in schema \"{schema}\""),
+            "The trigger that keeps the shadow equal has a function.",
+            format!(
+                "Use GRANT USAGE, CREATE ON SCHEMA {quoted} TO {owner} for the time of the conversion."
+            ),
+        );
+        Some(blocker.privilege())
     }
 
     /// Checks the names of columns and triggers.
     fn name_blockers(&self, what: &str, found: &mut Vec<Blocker>) {
+        let table = &self.table;
         if let Some(name) = self.taken.first() {
             found.push(Blocker::state(
-                format!("table \"{}\" has a column \"{name}\"", self.table),
-                Some(format!("{what} needs the name for its shadow.")),
+                format!("table \"{table}\" has a column \"{name}\""),
+                format!("{what} needs the name for its shadow."),
                 "Rename that column for the time of the conversion.",
             ));
         }
         if let Some(name) = &self.other_shadow {
             found.push(Blocker::state(
-                format!("another conversion of table \"{}\" has begun", self.table),
-                Some(format!("Column \"{name}\" is of its script.")),
+                format!("another conversion of table \"{table}\" has begun"),
+                format!("Column \"{name}\" is of its script."),
                 "Run that script up to its swap, or take it back; rename the column if there is no script.",
             ));
         }
         if let Some(name) = self.late_triggers.first() {
+            let trigger = self.trigger();
             found.push(Blocker::state(
                 format!("trigger \"{name}\" fires after that of {what}"),
-                Some(format!(
-                    "Triggers fire by their names, and the one that copies the column is {}.",
-                    self.trigger()
-                )),
+                format!(
+                    "Triggers fire by their names, and the one that copies the column is {trigger}."
+                ),
                 "Use ALTER TRIGGER ... RENAME TO a name that sorts before it.",
             ));
         }

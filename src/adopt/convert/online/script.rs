@@ -1,7 +1,7 @@
 //! The script: what is left to do, as the catalogs say.
 
 use crate::adopt::convert::checks;
-use crate::adopt::convert::checks::Blocker;
+use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn, StaleObject};
 use crate::adopt::convert::online::columns::{self, Direction, successor, successor_key};
@@ -36,12 +36,10 @@ pub fn there(table: &TargetTable, closure: &Closure, new_default: &str) -> Vec<P
     for member in closure.changed() {
         left.extend(prepare(member));
     }
-    for member in closure
+    let unfilled = closure
         .changed()
-        .filter(|member| member.filled != Some(true))
-    {
-        left.push(rewriting("backfill", member, blocks::backfill(member)));
-    }
+        .filter(|member| member.filled != Some(true));
+    left.extend(unfilled.map(backfill));
     build(closure, Direction::There, &mut left);
     let mut rows = notes(closure);
     // The swap asks for the plan under its locks, when nothing is left: a search through all functions would take time.
@@ -99,7 +97,7 @@ fn parts(closure: &Closure) -> Vec<SwappedColumn<'_>> {
 fn blockers(table: &TargetTable, closure: &Closure, parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
     let mut found: Vec<Blocker> = closure.blockers(table);
     for (_, part) in parts {
-        checks::of_row_security(part, &mut found);
+        found.extend(checks::of_row_security(part));
         found.extend(checks::of_sequences(part));
     }
     plan::checked(found.iter().map(Blocker::note))
@@ -124,14 +122,13 @@ fn exclusive(phase: &'static str, object: &str, command: String) -> PlanRow {
     PlanRow::runs(phase, command).locking(object, "ACCESS EXCLUSIVE")
 }
 
-/// Returns a step that reads or writes the whole table.
-fn rewriting(phase: &'static str, member: &LinkedColumn, command: String) -> PlanRow {
-    let row = PlanRow::runs(phase, command).locking(&member.quoted_table(), "ROW EXCLUSIVE");
+/// Returns the step that fills a shadow, which writes the whole table.
+fn backfill(member: &LinkedColumn) -> PlanRow {
+    let row = PlanRow::runs("backfill", blocks::backfill(member))
+        .locking(&member.quoted_table(), "ROW EXCLUSIVE");
     PlanRow {
         rewrites: true,
-        bytes: member.bytes,
-        estimate: member.bytes / WRITES,
-        ..row
+        ..row.taking(member.bytes, WRITES)
     }
 }
 
@@ -226,11 +223,7 @@ fn build(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
         }
         let row = PlanRow::runs("index", columns::index(closure, index, way))
             .locking(table, "SHARE UPDATE EXCLUSIVE");
-        rows.push(PlanRow {
-            bytes,
-            estimate: bytes / BUILDS,
-            ..row
-        });
+        rows.push(row.taking(bytes, BUILDS));
     }
     for key in &closure.keys {
         let table = closure.table(key.relation);
@@ -253,11 +246,7 @@ fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> PlanRow {
     let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
     let command = blocks::as_owner(&closure.quoted_owner(), &validate);
     let row = PlanRow::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
-    PlanRow {
-        bytes,
-        estimate: bytes / READS,
-        ..row
-    }
+    row.taking(bytes, READS)
 }
 
 fn bytes_of(closure: &Closure, relation: u32) -> i64 {

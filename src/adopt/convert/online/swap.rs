@@ -4,7 +4,7 @@ use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex};
 use crate::adopt::convert::online::columns::{self, Direction, successor, successor_key, timing};
 use crate::adopt::convert::steps;
-use crate::adopt::convert::table::{TargetTable, UsedSequence};
+use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
 use crate::pg::catalog::sql;
 
 /// A column and what is read of it as a column that draws from a sequence.
@@ -75,11 +75,7 @@ fn drop_index(closure: &Closure, index: &LinkedIndex) -> String {
                 closure.table(index.relation)
             )
         }
-        None => format!(
-            "DROP INDEX {}.{}",
-            sql::quoted_exactly(&index.schema),
-            sql::quoted_exactly(&index.name)
-        ),
+        None => format!("DROP INDEX {}", index.quoted()),
     }
 }
 
@@ -88,7 +84,6 @@ fn adopt_index(closure: &Closure, index: &LinkedIndex, lines: &mut Vec<String>) 
     let table = closure.table(index.relation);
     let from = successor(index);
     let name = sql::quoted_exactly(&index.name);
-    let schema = sql::quoted_exactly(&index.schema);
     if let Some(constraint) = &index.constraint {
         let own = sql::quoted_exactly(&constraint.name);
         let kind = if constraint.is_primary {
@@ -103,9 +98,10 @@ fn adopt_index(closure: &Closure, index: &LinkedIndex, lines: &mut Vec<String>) 
         let object = format!("CONSTRAINT {own} ON {table}");
         comment(&object, constraint.comment.as_deref(), lines);
     } else {
-        lines.push(format!("ALTER INDEX {schema}.{from} RENAME TO {name}"));
+        let from = quoted(&index.schema, &from);
+        lines.push(format!("ALTER INDEX {from} RENAME TO {name}"));
     }
-    let object = format!("INDEX {schema}.{name}");
+    let object = format!("INDEX {}", index.quoted());
     comment(&object, index.comment.as_deref(), lines);
     if index.is_replica_identity {
         lines.push(format!(

@@ -1,0 +1,79 @@
+//! What prevents a conversion in the rows that new ids meet: ids of before, checks, missing partitions.
+
+use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::generator::Floor;
+use crate::adopt::convert::table::TargetTable;
+use crate::pg::catalog::sql;
+
+/// Returns the largest id of the table, read by its indexes.
+pub fn largest(table: &TargetTable) -> Option<i64> {
+    let below = table.below.iter().map(|table| table.oid.into());
+    let column = table.quoted_column();
+    table.access().ask(&below.collect::<Vec<_>>(), |name| {
+        format!("SELECT max({column}::int8) FROM {name}")
+    })
+}
+
+/// Checks that new ids meet none of the table, and that it takes the smallest one: that it has a partition, and that no check
+/// refuses it.
+pub fn meet(table: &TargetTable, floor: Floor) -> Option<Blocker> {
+    let Floor::Above(floor) = floor else {
+        return None;
+    };
+    let id = floor.saturating_add(1);
+    meet_others(table, floor, id)
+        .or_else(|| lack_partition(table, id))
+        .or_else(|| fail_check(table, id))
+}
+
+fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {
+    let largest = largest(table).filter(|&largest| largest > floor)?;
+    Some(Blocker::state(
+        format!("{} has ids that new ones could meet", table.what()),
+        format!("The largest id is {largest}, and new ones can be as small as {id}."),
+        format!(
+            "If it is of the same layout, wait until its time has come, or use snowflake_start_above({largest}, ...) for a default of one shard. \
+             If it is of another layout or epoch, use that one, or one whose ids are larger."
+        ),
+    ))
+}
+
+/// Returns whether an expression of the column is not false for an id.
+fn holds(table: &TargetTable, id: i64, expression: &str) -> bool {
+    let column = table.quoted_column();
+    let value =
+        format!("({expression}) IS NOT FALSE FROM (SELECT '{id}'::int8 AS {column}) AS one");
+    table.access().evaluate(&value) != Some(false)
+}
+
+fn fail_check(table: &TargetTable, id: i64) -> Option<Blocker> {
+    let mut checks = table.checks.iter();
+    let check = checks.find(|check| !holds(table, id, &check.text))?;
+    let (name, text, of) = (&check.name, &check.text, &table.name);
+    let (quoted, constraint) = (table.quoted(), sql::quoted_exactly(name));
+    Some(Blocker::state(
+        format!("check constraint \"{name}\" of table \"{of}\" refuses new ids"),
+        format!("It is {text}, and an id like {id} fails it."),
+        format!(
+            "Use ALTER TABLE {quoted} DROP CONSTRAINT {constraint}, or a default whose ids pass it."
+        ),
+    ))
+}
+
+fn lack_partition(table: &TargetTable, id: i64) -> Option<Blocker> {
+    if table.partitions.is_empty() {
+        return None;
+    }
+    // The only partition of all has none.
+    let constraints = table.partitions.iter();
+    let any: Vec<String> = constraints
+        .map(|text| format!("({})", text.as_deref().unwrap_or("true")))
+        .collect();
+    (!holds(table, id, &any.join(" OR "))).then(|| {
+        Blocker::state(
+            format!("table \"{}\" has no partition for new ids", table.name),
+            format!("It is partitioned by the column, and an id like {id} has none."),
+            "Create partitions for the new ids first, or a DEFAULT partition.",
+        )
+    })
+}
