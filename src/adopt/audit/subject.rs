@@ -1,6 +1,6 @@
 //! The column that is audited: what the catalogs say of it, and the ids that were read.
 
-use crate::adopt::catalog::column::IdColumn;
+use crate::adopt::catalog::column::{IdColumn, missing_column};
 use crate::adopt::catalog::default::Generated;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::catalog::table::TableSize;
@@ -8,7 +8,6 @@ use crate::pg::catalog::access::{self, Readable, Unreadable};
 use crate::pg::catalog::scan::sample::{Limit, Sample, Value};
 use crate::pg::catalog::{relation, sql};
 use crate::pg::error::report;
-use mint_core::bytes::excerpt::excerpt;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// A column and its ids.
@@ -48,14 +47,7 @@ impl Subject {
         let shown = sql::name_of(table);
         check_table(table, &shown);
         let Some(column) = IdColumn::find(table, name) else {
-            report(
-                Code::ERRCODE_UNDEFINED_COLUMN,
-                format!(
-                    "column \"{}\" of relation \"{shown}\" does not exist",
-                    excerpt(name)
-                ),
-            )
-            .raise()
+            missing_column(name, &shown)
         };
         let home = Home::find();
         check_type(&column, &home);

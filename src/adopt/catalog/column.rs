@@ -3,8 +3,10 @@
 use crate::adopt::catalog::default::{Generated, LONGEST, StoredDefault};
 use crate::pg::catalog::sql;
 use crate::pg::datum::text::DecodedText;
+use crate::pg::error::report;
+use mint_core::bytes::excerpt::excerpt;
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::Deserialize;
 
 /// A column by its table and its number.
@@ -36,6 +38,14 @@ pub struct Source {
     pub is_owned: bool,
     pub max: i64,
     pub increment: i64,
+}
+
+/// Raises the error of a column that a table does not have.
+#[track_caller]
+pub fn missing_column(column: &str, table: &str) -> ! {
+    let column = excerpt(column);
+    let message = format!("column \"{column}\" of relation \"{table}\" does not exist");
+    report(Code::ERRCODE_UNDEFINED_COLUMN, message).raise()
 }
 
 impl IdColumn {

@@ -1,11 +1,11 @@
 //! A table and its column, as the catalogs have them.
 
+use crate::adopt::catalog::column::missing_column;
 use crate::pg::catalog::access::{self, Owned};
 use crate::pg::catalog::{expression, privilege, relation, sql};
 use crate::pg::datum::json::{JsonText, list, read};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
-use mint_core::bytes::excerpt::excerpt;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::Deserialize;
 
@@ -196,15 +196,7 @@ impl TargetTable {
             sql::missing(table)
         };
         if table.column.is_none() {
-            report(
-                Code::ERRCODE_UNDEFINED_COLUMN,
-                format!(
-                    "column \"{}\" of relation \"{}\" does not exist",
-                    excerpt(column),
-                    table.name
-                ),
-            )
-            .raise();
+            missing_column(column, &table.name);
         }
         table
     }
