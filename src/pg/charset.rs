@@ -226,25 +226,33 @@ pub unsafe fn decode_c(text: *const c_char) -> String {
     decode(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// Encodes a text of a message for pgrx, as [`encode_for_pgrx`] does. What is longer than any text of this library is cut off:
-/// whatever a caller gave, a message and the log have little of it. Callers' own texts are cut by [`excerpt`] before.
-pub fn message_for_pgrx(text: String) -> String {
-    let mut text = encode_for_pgrx(text);
-    if let Some(end) = end_of(text.as_bytes(), LONGEST_MESSAGE) {
-        // SAFETY: as in `encode_for_pgrx`.
-        let bytes = unsafe { text.as_mut_vec() };
-        bytes.truncate(end);
-        bytes.extend_from_slice(ELLIPSIS.as_bytes());
-    }
-    text
-}
+/// A message or a statement in the encoding of the database, for pgrx, which takes strings. It might not be UTF-8, so no
+/// other code can read it.
+pub struct Encoded(Vec<u8>);
 
-/// Encodes a message or a statement for pgrx, which takes a string and copies its bytes. The result might not be UTF-8,
-/// so it must not be used for anything else.
-pub fn encode_for_pgrx(text: String) -> String {
-    if text.is_ascii() || encoding() == UTF8 {
-        return text;
+impl Encoded {
+    /// Encodes a text.
+    pub fn new(text: &str) -> Self {
+        Self(encode(text))
     }
-    // SAFETY: pgrx only copies the bytes into a C string, and searches them for a zero byte.
-    unsafe { String::from_utf8_unchecked(encode(&text)) }
+
+    /// Encodes a text of a message. What is longer than any text of this library is cut off: whatever a caller gave, a message
+    /// and the log have little of it. Callers' own texts are cut by [`excerpt`] before.
+    pub fn message(text: &str) -> Self {
+        let mut bytes = encode(text);
+        if let Some(end) = end_of(&bytes, LONGEST_MESSAGE) {
+            bytes.truncate(end);
+            bytes.extend_from_slice(ELLIPSIS.as_bytes());
+        }
+        Self(bytes)
+    }
+
+    /// Returns the bytes as the string that pgrx takes.
+    ///
+    /// # Safety
+    /// Nothing but pgrx gets it, which copies the bytes into a C string, and searches them for a zero byte.
+    pub(super) unsafe fn for_pgrx(self) -> String {
+        // SAFETY: as the caller says.
+        unsafe { String::from_utf8_unchecked(self.0) }
+    }
 }

@@ -1,6 +1,6 @@
 //! Errors, warnings and the log: SQLSTATE, message, detail and hint, in the encoding of the database.
 
-use crate::pg::charset::{LONGEST_MESSAGE, UTF8, encoding, escape, excerpt, message_for_pgrx};
+use crate::pg::charset::{Encoded, LONGEST_MESSAGE, UTF8, encoding, escape, excerpt};
 use crate::pg::ports::{errdetail_internal, errhint, errmsg_internal};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
@@ -41,22 +41,25 @@ pub struct Report(ErrorReport);
 #[cold]
 #[track_caller]
 pub fn report(code: Code, message: impl Into<String>) -> Report {
-    Report(ErrorReport::new(
-        code,
-        message_for_pgrx(message.into()),
-        FUNCTION,
-    ))
+    let message = Encoded::message(&message.into());
+    // SAFETY: the report is pgrx's, and private to this file.
+    let message = unsafe { message.for_pgrx() };
+    Report(ErrorReport::new(code, message, FUNCTION))
 }
 
 impl Report {
     /// Adds a DETAIL: facts, in full sentences.
     pub fn detail(self, text: impl Into<String>) -> Self {
-        Self(self.0.set_detail(message_for_pgrx(text.into())))
+        let text = Encoded::message(&text.into());
+        // SAFETY: as in `report`.
+        Self(self.0.set_detail(unsafe { text.for_pgrx() }))
     }
 
     /// Adds a HINT: what to do about it, in full sentences.
     pub fn hint(self, text: impl Into<String>) -> Self {
-        Self(self.0.set_hint(message_for_pgrx(text.into())))
+        let text = Encoded::message(&text.into());
+        // SAFETY: as in `report`.
+        Self(self.0.set_hint(unsafe { text.for_pgrx() }))
     }
 
     /// Adds a DETAIL, if there is one.
@@ -85,12 +88,8 @@ impl Report {
 /// Ends this process with an error, as the server does when it stops.
 #[track_caller]
 pub fn end_process(message: &str) -> ! {
-    ErrorReport::new(
-        Code::ERRCODE_ADMIN_SHUTDOWN,
-        message_for_pgrx(message.to_owned()),
-        FUNCTION,
-    )
-    .report(PgLogLevel::FATAL);
+    let end = report(Code::ERRCODE_ADMIN_SHUTDOWN, message);
+    end.0.report(PgLogLevel::FATAL);
     unreachable!("the process has ended")
 }
 
@@ -111,41 +110,30 @@ pub fn required<T>(value: Option<T>, name: &str) -> T {
 /// Sends a warning to the client.
 #[track_caller]
 pub fn warn(message: impl Into<String>, detail: String, hint: Option<&'static str>) {
-    let warning = ErrorReport::new(
-        Code::ERRCODE_WARNING,
-        message_for_pgrx(message.into()),
-        FUNCTION,
-    )
-    .set_detail(message_for_pgrx(detail));
-    let warning = match hint {
-        Some(hint) => warning.set_hint(hint),
-        None => warning,
-    };
-    warning.report(PgLogLevel::WARNING);
+    let warning = report(Code::ERRCODE_WARNING, message).detail(detail);
+    let warning = warning.hint_if(hint.map(str::to_owned));
+    warning.0.report(PgLogLevel::WARNING);
 }
 
 /// Tells the client what was not done, as `IF NOT EXISTS` does.
 #[track_caller]
 pub fn inform(message: String) {
-    let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
-    ErrorReport::new(code, message_for_pgrx(message), FUNCTION).report(PgLogLevel::NOTICE);
+    let notice = report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message);
+    notice.0.report(PgLogLevel::NOTICE);
 }
 
 /// Writes to the server's log.
 #[track_caller]
 pub fn log(message: String) {
-    let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
-    ErrorReport::new(code, message_for_pgrx(message), FUNCTION).report(PgLogLevel::LOG);
+    let line = report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message);
+    line.0.report(PgLogLevel::LOG);
 }
 
 /// Writes to the server's log, with a detail and a hint.
 #[track_caller]
 pub fn log_with(message: &'static str, detail: impl Into<String>, hint: &'static str) {
-    let code = Code::ERRCODE_SUCCESSFUL_COMPLETION;
-    ErrorReport::new(code, message, FUNCTION)
-        .set_detail(message_for_pgrx(detail.into()))
-        .set_hint(hint)
-        .report(PgLogLevel::LOG);
+    let line = report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message).detail(detail);
+    line.hint(hint).0.report(PgLogLevel::LOG);
 }
 
 /// Raises the error of what cannot happen. `what` is missing or is not as expected.

@@ -9,11 +9,12 @@
 //!
 //! Queries on another server run in [`dblink`](crate::pg::worker::dblink), as the role that connects.
 
-use crate::pg::charset;
+use crate::pg::backend::recovery;
+use crate::pg::charset::Encoded;
 use crate::pg::error::{OrReport, impossible, relay_errors};
 use pgrx::datum::DatumWithOid;
 use pgrx::spi::{SpiClient, SpiHeapTupleData, SpiTupleTable};
-use pgrx::{FromDatum, IntoDatum, Spi, pg_sys};
+use pgrx::{FromDatum, IntoDatum, Spi};
 use std::ffi::c_long;
 
 /// A row of an answer.
@@ -94,9 +95,9 @@ fn select<'conn>(
     limit: Option<c_long>,
     arguments: &[DatumWithOid<'_>],
 ) -> SpiTupleTable<'conn> {
-    let query = charset::encode_for_pgrx(query.to_owned());
-    // SAFETY: a call without preconditions.
-    let answer = if sees == Sees::Statement || unsafe { pg_sys::RecoveryInProgress() } {
+    // SAFETY: pgrx gets the text.
+    let query = unsafe { Encoded::new(query).for_pgrx() };
+    let answer = if sees == Sees::Statement || recovery::is_in_progress() {
         client.select(&query, limit, arguments)
     } else {
         client.update(&query, limit, arguments)
@@ -104,10 +105,20 @@ fn select<'conn>(
     answer.or_report()
 }
 
+/// Runs a statement with the interface open, and returns its rows. It sees all that was committed before.
+pub fn update<'conn>(
+    client: &mut SpiClient<'conn>,
+    statement: &str,
+    arguments: &[DatumWithOid<'_>],
+) -> SpiTupleTable<'conn> {
+    // SAFETY: pgrx gets the text.
+    let statement = unsafe { Encoded::new(statement).for_pgrx() };
+    client.update(&statement, None, arguments).or_report()
+}
+
 /// Runs a statement, or several.
 pub(in crate::pg) fn run(statement: &str) {
-    let statement = charset::encode_for_pgrx(statement.to_owned());
     open(|client| {
-        client.update(&statement, None, &[]).or_report();
+        update(client, statement, &[]);
     });
 }

@@ -6,9 +6,8 @@ use crate::pg::catalog::binding::Bound;
 use crate::pg::catalog::invalidation::foreign_server_generation;
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{binding, privilege, spi, sql};
-use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
-use crate::pg::error::{OrReport, report};
+use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::worker::deadline::TimeLimit;
 use crate::pg::worker::transaction::{Failure, FailureKind, attempt};
@@ -265,18 +264,17 @@ impl Remote {
         read: impl Fn(&Row<'_>) -> T,
     ) -> T {
         let fetch = format!("SELECT * FROM {dblink}.dblink_get_result($1) AS answer({columns})");
-        let fetch = charset::encode_for_pgrx(fetch);
         let name = self.name.clone();
         let work = |client: &mut SpiClient<'_>| {
             wait(dblink, &name);
-            let rows = client.update(&fetch, None, &texts(&[&name])).or_report();
+            let rows = spi::update(client, &fetch, &texts(&[&name]));
             let answer = spi::read_first(rows, &read).unwrap_or_else(|| {
                 let message = format!("foreign server \"{server}\" returned no rows");
                 report(Code::ERRCODE_PROTOCOL_VIOLATION, message).raise()
             });
             // The second result is empty, and makes the connection ready for the next query. It can arrive later.
             wait(dblink, &name);
-            client.update(&fetch, None, &texts(&[&name])).or_report();
+            spi::update(client, &fetch, &texts(&[&name]));
             answer
         };
         let answer = privilege::guarded(|| spi::open(work));

@@ -5,6 +5,7 @@ use crate::pg::backend::local::Local;
 use crate::pg::backend::wait::WaitEvent;
 use crate::pg::catalog::privilege::SEARCH_PATH;
 use crate::pg::catalog::sql;
+use crate::pg::charset::Encoded;
 use crate::pg::machine::clock;
 use crate::pg::ports::die;
 use crate::pg::worker::deadline;
@@ -31,6 +32,13 @@ pub fn attach() {
         pg_sys::pqsignal_be(libc::SIGTERM, Some(die));
     }
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
+}
+
+/// Connects this process to the database of a name.
+pub fn connect(database: &str) {
+    // SAFETY: pgrx gets the text.
+    let database = unsafe { Encoded::new(database).for_pgrx() };
+    BackgroundWorker::connect_worker_to_spi(Some(&database), None);
 }
 
 /// Makes this process, which is connected to a database, the worker that serves these requests until it ends, as itself
@@ -68,7 +76,7 @@ fn serve_database_owner() {
     // SAFETY: a number that was set when the process connected.
     let database = unsafe { pg_sys::MyDatabaseId };
     if let Some(owner) = sql::ask::<pg_sys::Oid>(owner, database.into()) {
-        // SAFETY: this process's own entry. Others read the role to decide who may send signals.
+        // SAFETY: this process's own entry. The role in it says which roles can send signals.
         unsafe { (*pg_sys::MyProc).roleId = owner };
     }
 }

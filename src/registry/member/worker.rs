@@ -6,11 +6,11 @@
 use crate::pg::backend::callbacks::on_exit;
 use crate::pg::backend::orphan;
 use crate::pg::catalog::invalidation::foreign_server_generation;
+use crate::pg::error;
 use crate::pg::machine::clock;
 use crate::pg::worker::dblink::{Query, Remote};
 use crate::pg::worker::transaction::{Failure, attempt};
 use crate::pg::worker::{deadline, lifecycle};
-use crate::pg::{charset, error};
 use crate::registry::member::assigned::AssignedNodes;
 use crate::registry::member::query::{
     ANSWER, lease_query, read, release_query, request, understand,
@@ -29,7 +29,6 @@ use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::request_interval;
 use mint_core::snowflake::definition::MAX_SHARD_BITS;
 use mint_core::{LogPoint, Micros};
-use pgrx::bgworkers::BackgroundWorker;
 use pgrx::{pg_guard, pg_sys};
 use std::collections::BTreeMap;
 use std::ptr;
@@ -40,9 +39,7 @@ use std::ptr;
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     lifecycle::attach();
     let own_database = settings::registry_database();
-    let database = own_database.clone();
-    let database = charset::encode_for_pgrx(database.unwrap_or_else(|| "postgres".to_owned()));
-    BackgroundWorker::connect_worker_to_spi(Some(&database), None);
+    lifecycle::connect(own_database.as_deref().unwrap_or("postgres"));
     if !lifecycle::begin(leases::requests()) {
         return;
     }

@@ -6,11 +6,10 @@
 use crate::pg::backend::{guc, transaction};
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, spi};
-use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp_saturating, to_micros};
 use crate::pg::error;
-use crate::pg::error::{OrReport, impossible, report};
+use crate::pg::error::{impossible, report};
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
 use crate::registry::server::answer::{GrantedLease, Limits, Requester, read_log_state};
@@ -200,9 +199,8 @@ impl OpenTables<'_, '_> {
         arguments: &[DatumWithOid<'_>],
         read: impl FnMut(&Row<'_>) -> T,
     ) -> Vec<T> {
-        let statement = charset::encode_for_pgrx(self.sql(text));
-        let rows = self.client.update(&statement, None, arguments);
-        spi::read(rows.or_report(), read)
+        let rows = spi::update(self.client, &self.sql(text), arguments);
+        spi::read(rows, read)
     }
 
     /// Runs [`OpenTables::rows`] with a query that always returns one row.
