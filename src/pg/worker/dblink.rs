@@ -71,6 +71,8 @@ pub struct Remote {
     generation: u64,
     /// Whether a query was sent whose answer has not arrived.
     is_waiting: bool,
+    /// Whether the last attempt has ended so late that the process was paused meanwhile.
+    is_late: bool,
     /// Until when the server is left alone, and why.
     rest: Option<(Micros, Failure)>,
 }
@@ -86,6 +88,7 @@ impl Remote {
             used: 0,
             generation: 0,
             is_waiting: false,
+            is_late: false,
             rest: None,
         }
     }
@@ -103,7 +106,7 @@ impl Remote {
         columns: &str,
         read: impl Fn(&Row<'_>) -> T,
     ) -> Result<T, Failure> {
-        let mut began = clock::up();
+        let began = clock::up();
         // The start of a transaction receives invalidations.
         attempt(deadline::REQUEST, || ())?;
         let generation = foreign_server_generation();
@@ -130,15 +133,13 @@ impl Remote {
             // The other server may have been restarted since the last query.
             answer = self.try_once(began, server, query, columns, &read);
         }
-        let is_paused = |answer: &Result<T, Failure>, began| {
-            let is_late = clock::up() - began > deadline::REQUEST.usual + PAUSE;
+        let is_paused = |answer: &Result<T, Failure>, is_late: bool| {
             is_late && matches!(answer, Err(failure) if failure.is_silent)
         };
-        if is_paused(&answer, began) && !deadline::is_asked_to_end() {
-            began = clock::up();
-            answer = self.try_once(began, server, query, columns, &read);
+        if is_paused(&answer, self.is_late) && !deadline::is_asked_to_end() {
+            answer = self.try_once(clock::up(), server, query, columns, &read);
         }
-        if is_paused(&answer, began) {
+        if is_paused(&answer, self.is_late) {
             answer = answer.map_err(|failure| Failure {
                 is_silent: false,
                 ..failure
@@ -183,6 +184,8 @@ impl Remote {
                 self.receive(dblink, server, columns, read)
             })
         });
+        // Before the cleanup, which can take as long as a pause.
+        self.is_late = clock::up() - began > deadline::REQUEST.usual + PAUSE;
         answer.map_err(|mut failure| {
             if failure.kind == FailureKind::Expired {
                 failure.why = format!("foreign server \"{server}\" did not respond");
