@@ -1,4 +1,4 @@
--- What mint.registry_create() runs, with the rights of its caller, who owns the tables, dumps them and restores them.
+-- mint.registry_create() runs this with the rights of its caller. So the tables belong to that role, which can dump and restore them.
 CREATE SCHEMA mint_registry;
 COMMENT ON SCHEMA mint_registry IS 'Registry of nodes of pg_mint';
 

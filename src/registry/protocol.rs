@@ -34,7 +34,7 @@ pub struct LeaseRequest {
     pub node_bits: i32,
     /// The first node and the last; none means any node.
     pub nodes: Option<(i64, i64)>,
-    /// The ranges of nodes that the member's settings list, which nobody gets who takes any.
+    /// The ranges of nodes that the member's settings list, which no member gets that requests any node.
     #[serde(default, deserialize_with = "list")]
     pub listed: Vec<(i64, i64)>,
     /// The lease to renew, as its holder knows it; none means a new one.

@@ -54,7 +54,7 @@ pub fn may_be_name(rules: &Rules) -> bool {
 }
 
 /// The words for people that the comment of such a sequence begins with. The last line is a [`SourceSequence`] as JSON.
-/// The comment belongs to the owner of the sequence, who could as well create another one by `segment_create`: it leads
+/// The comment belongs to the owner of the sequence, a role that could as well create another one by `segment_create`: it leads
 /// to nothing but what dblink lets the owner use. It is dumped and restored with the sequence, and ends with it.
 const COMMENT: &str = "name of a sequence on a foreign server: segment_next() draws values of that sequence, and nextval() has none\n";
 

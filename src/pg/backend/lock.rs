@@ -46,7 +46,7 @@ pub fn lock_tables(table: pg_sys::Oid, millis: i32) {
 
 /// Locks a table and all below it against vacuum, and waits for one that runs, as [`lock_tables`] does, but for a time
 /// that autovacuum gives way, which it does after `deadlock_timeout`. Sessions that read and write the table wait neither for
-/// this lock nor for who waits for it.
+/// this lock nor for a session that waits for it.
 pub fn lock_out_vacuum(table: pg_sys::Oid, millis: i32) {
     const FOR_ITS_END: i32 = 500;
     let millis = match millis {

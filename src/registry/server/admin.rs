@@ -140,7 +140,7 @@ pub fn admit(state: &RegistryState, now: Micros) -> Result<(), String> {
 }
 
 /// Grants nodes that `find` returns to a holder for good: as a lease that lasts, or as nodes that are assigned to the
-/// holder, who leases them. Returns the nodes.
+/// holder, whose server leases them. Returns the nodes.
 pub fn reserve_as(
     tables: &mut OpenTables<'_, '_>,
     is_assigned: bool,

@@ -1,4 +1,4 @@
-//! Ranges of nodes, and who has them.
+//! Ranges of nodes, and their holders.
 
 use crate::pg::error::report;
 use crate::registry::identity::{bits, describe_nodes};
@@ -81,7 +81,7 @@ pub struct Holder {
     pub is_assigned: bool,
 }
 
-/// Describes who has which of the nodes that another wants.
+/// Describes the holders of nodes that another member wants.
 pub fn describe_holders(holders: &[Holder]) -> String {
     const MOST: usize = 3;
     let each = |Holder {
