@@ -1,37 +1,22 @@
 //! The settings of segments and user sequences.
 
 use crate::pg::backend::guc::value;
-use crate::pg::size_setting;
-use crate::pg::size_setting::SizeSetting;
+use crate::pg::shmem::size_setting::SizeSetting;
 use mint_core::counter::section::MOST_SECTIONS;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
-use std::ffi::CStr;
 
-/// The segments of shared memory that have the segments of sequences, the sections, and the users.
-pub const SEGMENTS: &CStr = c"pg_mint segments";
-pub const SECTIONS: &CStr = c"pg_mint sections";
-pub const USERS: &CStr = c"pg_mint users";
+/// How many sequences have their segments in shared memory.
+pub static MAX_SEGMENTS: SizeSetting =
+    SizeSetting::new(c"pg_mint.max_segments", c"pg_mint segments", 1_024);
+/// How many sections of user sequences have their ceiling in shared memory.
+pub static MAX_SECTIONS: SizeSetting =
+    SizeSetting::new(c"pg_mint.max_sections", c"pg_mint sections", 4_096);
+/// The memory for users in kB.
+pub static USER_MEMORY: SizeSetting =
+    SizeSetting::new(c"pg_mint.user_memory", c"pg_mint users", 65_536);
 
-static MAX_SEGMENTS: GucSetting<i32> = GucSetting::<i32>::new(1_024);
 static SEGMENT_STEP: GucSetting<i32> = GucSetting::<i32>::new(2_000);
-static MAX_SECTIONS: GucSetting<i32> = GucSetting::<i32>::new(4_096);
-static USER_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(65_536);
 static SEGMENT_MAX_STEP: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
-
-/// Returns how many sequences shared memory has room for, when it is created.
-pub fn max_segments() -> u32 {
-    MAX_SEGMENTS.get().unsigned_abs()
-}
-
-/// Returns how many sections of user sequences shared memory has room for, when it is created.
-pub fn max_sections() -> u32 {
-    MAX_SECTIONS.get().unsigned_abs()
-}
-
-/// Returns the size of the memory for users in bytes, when it is created.
-pub fn user_memory() -> usize {
-    USER_MEMORY.get().unsigned_abs() as usize * 1_024
-}
 
 /// Returns how many values are taken at once from a sequence with CACHE 1.
 pub fn segment_step() -> u64 {
@@ -43,42 +28,9 @@ pub fn segment_max_step() -> u64 {
     u64::from(value(&SEGMENT_MAX_STEP).unsigned_abs())
 }
 
-pub struct MaxSegments;
-
-impl SizeSetting for MaxSegments {
-    const NAME: &'static CStr = c"pg_mint.max_segments";
-    const SEGMENT: &'static CStr = SEGMENTS;
-
-    fn setting() -> &'static GucSetting<i32> {
-        &MAX_SEGMENTS
-    }
-}
-
-pub struct MaxSections;
-
-impl SizeSetting for MaxSections {
-    const NAME: &'static CStr = c"pg_mint.max_sections";
-    const SEGMENT: &'static CStr = SECTIONS;
-
-    fn setting() -> &'static GucSetting<i32> {
-        &MAX_SECTIONS
-    }
-}
-
-pub struct UserMemory;
-
-impl SizeSetting for UserMemory {
-    const NAME: &'static CStr = c"pg_mint.user_memory";
-    const SEGMENT: &'static CStr = USERS;
-
-    fn setting() -> &'static GucSetting<i32> {
-        &USER_MEMORY
-    }
-}
-
 /// Defines the settings. Called once, when the library is loaded.
 pub fn init() {
-    size_setting::define::<MaxSegments>(
+    MAX_SEGMENTS.define(
         c"Sets how many sequences have their segments in shared memory.",
         c"192 bytes each. Read at the first use after a start of the server. When all are in use, the least recently used one of the database with the most is evicted.",
         16,
@@ -105,14 +57,14 @@ pub fn init() {
         GucContext::Sighup,
         GucFlags::default(),
     );
-    size_setting::define::<MaxSections>(
+    MAX_SECTIONS.define(
         c"Sets how many sections of user sequences have their ceiling in shared memory.",
         c"88 bytes each. Read at the first use after a start of the server. When all are in use, the least recently used one of the database with the most is evicted, and its users continue from its ceiling.",
         64,
         MOST_SECTIONS as i32,
         GucFlags::default(),
     );
-    size_setting::define::<UserMemory>(
+    USER_MEMORY.define(
         c"Sets the shared memory for the users of user sequences.",
         c"8 bytes a user; a power of two is used. Read at the first use after a start of the server, and allocated as it is needed. When it is full, the least recently used users are evicted, and continue above every evicted user of their section.",
         1_024,

@@ -9,5 +9,4 @@ pub mod machine;
 pub mod ports;
 pub mod sequence;
 pub mod shmem;
-pub mod size_setting;
 pub mod worker;

@@ -1,18 +1,15 @@
 //! Settings of ids of 64 bits.
 
 use crate::pg::backend::guc::{max_wait, value};
-use crate::pg::size_setting;
-use crate::pg::size_setting::SizeSetting;
+use crate::pg::shmem::size_setting::SizeSetting;
 use mint_core::{Micros, Policy};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
-use std::ffi::CStr;
 
-/// The segment of shared memory that has the lanes.
-pub const LANES: &CStr = c"pg_mint lanes";
+/// How many pairs of layout and shard can have a lane of their own.
+pub static MAX_LANES: SizeSetting = SizeSetting::new(c"pg_mint.max_lanes", c"pg_mint lanes", 8_192);
 
 static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
-static MAX_LANES: GucSetting<i32> = GucSetting::<i32>::new(8_192);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static SESSION_CACHE: GucSetting<i32> = GucSetting::<i32>::new(1);
 
@@ -35,24 +32,13 @@ pub fn window() -> Micros {
 
 /// Returns how many pairs of layout and shard can have a lane of their own. Read when the shared memory is made.
 pub fn max_lanes() -> u32 {
-    MAX_LANES.get().unsigned_abs()
+    MAX_LANES.value().unsigned_abs()
 }
 
 /// Returns how many ids a session takes at once.
 #[inline]
 pub fn session_cache() -> u64 {
     u64::from(value(&SESSION_CACHE).unsigned_abs())
-}
-
-pub struct MaxLanes;
-
-impl SizeSetting for MaxLanes {
-    const NAME: &'static CStr = c"pg_mint.max_lanes";
-    const SEGMENT: &'static CStr = LANES;
-
-    fn setting() -> &'static GucSetting<i32> {
-        &MAX_LANES
-    }
 }
 
 /// Defines the settings. Called once, when the library is loaded.
@@ -87,7 +73,7 @@ pub fn init() {
         GucContext::Sighup,
         GucFlags::UNIT_MS,
     );
-    size_setting::define::<MaxLanes>(
+    MAX_LANES.define(
         c"Sets how many pairs of layout and shard have their own lane.",
         c"128 to 256 bytes of shared memory each. Read at the first use after a start of the server. Further shards share one lane of their layout.",
         16,

@@ -9,7 +9,6 @@ use crate::pg::catalog::extension;
 use crate::pg::sequence::{Position, SequenceRow, is_before_checkpoint};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
-use crate::pg::size_setting;
 use crate::pg::worker::mailbox::Mailbox;
 use crate::statistics::{self, Count};
 use mint_core::counter::segment::{LONGEST, SegmentOwner, SegmentState};
@@ -20,10 +19,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, O
 
 static STAMP: Stamp = Stamp::new(b's', 3);
 static SEGMENTS: NamedSegment<SegmentsHead, SegmentsSlot> = NamedSegment::sized_by(
-    size_setting::value::<settings::MaxSegments>,
-    settings::SEGMENTS,
+    &settings::MAX_SEGMENTS,
     &STAMP,
-    || settings::max_segments() as usize,
+    || settings::MAX_SEGMENTS.count(),
     |_, _| (),
 );
 
@@ -360,7 +358,7 @@ pub(super) fn made_slots() -> impl Iterator<Item = &'static SegmentsSlot> {
 /// Returns how many slots there are, or will be.
 pub(super) fn most() -> usize {
     let made = SEGMENTS.made().map(|memory| memory.slots.len());
-    made.unwrap_or(settings::max_segments() as usize)
+    made.unwrap_or_else(|| settings::MAX_SEGMENTS.count())
 }
 
 /// Returns the sequence, the time of the last refill and the state of the segments of each slot of this database.

@@ -9,7 +9,6 @@ use crate::pg::machine::clock;
 use crate::pg::sequence::{Lock, Position, Sequence};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
-use crate::pg::size_setting;
 use crate::pg::{error, sequence};
 use crate::statistics::{self, Count};
 use mint_core::counter::section::Evicted;
@@ -22,10 +21,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 static STAMP: Stamp = Stamp::new(b'n', 1);
 static SECTIONS: NamedSegment<Owners, SectionSlot> = NamedSegment::sized_by(
-    size_setting::value::<settings::MaxSections>,
-    settings::SECTIONS,
+    &settings::MAX_SECTIONS,
     &STAMP,
-    || settings::max_sections() as usize,
+    || settings::MAX_SECTIONS.count(),
     |_, _| (),
 );
 
@@ -240,7 +238,7 @@ fn slot_for(key: SlotKey) -> SectionRef {
 /// Returns how many sections have a slot, and how many can. Takes no lock.
 pub fn used() -> (usize, usize) {
     let Some(memory) = SECTIONS.made() else {
-        return (0, settings::max_sections() as usize);
+        return (0, settings::MAX_SECTIONS.count());
     };
     let used = memory.slots.iter().filter(|slot| slot.tag.database() != 0);
     (used.count(), memory.slots.len())

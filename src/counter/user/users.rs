@@ -8,7 +8,6 @@ use crate::pg::machine::dsm::{Shortage, has_room_for, make_pinned_sparingly, map
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::reservation::MORE;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
-use crate::pg::size_setting;
 use crate::statistics;
 use mint_core::counter::user_bucket::Bucket;
 use mint_core::counter::user_table::{PARTS, TableHead};
@@ -31,13 +30,8 @@ struct UsersHead {
 }
 
 static STAMP: Stamp = Stamp::new(b'p', 2);
-static USERS: NamedSegment<UsersHead, Bucket> = NamedSegment::sized_by(
-    size_setting::value::<settings::UserMemory>,
-    settings::USERS,
-    &STAMP,
-    first_part,
-    prepare,
-);
+static USERS: NamedSegment<UsersHead, Bucket> =
+    NamedSegment::sized_by(&settings::USER_MEMORY, &STAMP, first_part, prepare);
 
 /// Registers the memory. Called once, when the library is loaded.
 pub fn init() {
@@ -45,7 +39,7 @@ pub fn init() {
 }
 
 fn most_buckets() -> usize {
-    1 << (settings::user_memory() / size_of::<Bucket>())
+    1 << (settings::USER_MEMORY.count() * 1_024 / size_of::<Bucket>())
         .max(1)
         .ilog2()
 }

@@ -5,7 +5,6 @@ use crate::counter::settings as counters;
 use crate::counter::user::{sections, users};
 use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::shmem::reservation::{MORE, Usage, usage};
-use crate::pg::size_setting::waits_for_restart;
 use crate::registry::member::usage as leases;
 use crate::snowflake::lane::ceiling;
 use crate::snowflake::settings as snowflake;
@@ -112,13 +111,14 @@ pub fn memory() -> Finding {
 /// Returns whether settings wait for a restart of the server.
 pub fn settings() -> Finding {
     let waiting = [
-        waits_for_restart::<snowflake::MaxLanes>(),
-        waits_for_restart::<counters::MaxSegments>(),
-        waits_for_restart::<counters::MaxSections>(),
-        waits_for_restart::<counters::UserMemory>(),
+        &snowflake::MAX_LANES,
+        &counters::MAX_SEGMENTS,
+        &counters::MAX_SECTIONS,
+        &counters::USER_MEMORY,
     ];
-    let names = waiting.into_iter().flatten();
-    let names: Vec<String> = names
+    let names: Vec<String> = waiting
+        .iter()
+        .filter_map(|setting| setting.waits_for_restart())
         .map(|name| format!("\"{}\"", name.to_string_lossy()))
         .collect();
     let (detail, status) = if names.is_empty() {

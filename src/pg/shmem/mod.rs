@@ -3,3 +3,4 @@
 pub mod rendezvous;
 pub mod reservation;
 pub mod segment;
+pub mod size_setting;

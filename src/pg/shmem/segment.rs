@@ -20,6 +20,7 @@ use crate::pg::error::report;
 use crate::pg::machine::dsm::{Shortage, make_pinned, map};
 use crate::pg::shmem::rendezvous::{Rendezvous, Stamp, name_tranche, rendezvous};
 use crate::pg::shmem::reservation::{SEGMENTS, Segment, make_all, once, usage_of};
+use crate::pg::shmem::size_setting::SizeSetting;
 use pgrx::{PgSqlErrorCode, pg_sys};
 use std::ffi::{CStr, c_void};
 use std::ptr::addr_of_mut;
@@ -35,8 +36,8 @@ pub struct NamedSegment<H: 'static, S: 'static = ()> {
     slots: fn() -> usize,
     /// How many are enough, if there is too little memory.
     enough: usize,
-    /// Returns the value of the setting that has its size; 0 without one. Called when the segment is made.
-    setting: fn() -> i32,
+    /// The setting that has its size.
+    setting: Option<&'static SizeSetting>,
     /// Fills the zeroed memory, before another session can see it.
     init: fn(&H, &[S]),
     memory: LocalOnce<Memory<H, S>>,
@@ -64,29 +65,28 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         slots: fn() -> usize,
         init: fn(&H, &[S]),
     ) -> Self {
-        let segment = Self::sized_by(|| 0, name, stamp, slots, init);
         Self {
+            name,
+            stamp,
+            slots,
             enough: usize::MAX,
-            ..segment
+            setting: None,
+            init,
+            memory: LocalOnce::new(),
         }
     }
 
     /// Returns a segment with slots, the number of which follows from a setting; fewer if there is too little memory.
     pub const fn sized_by(
-        setting: fn() -> i32,
-        name: &'static CStr,
+        setting: &'static SizeSetting,
         stamp: &'static Stamp,
         slots: fn() -> usize,
         init: fn(&H, &[S]),
     ) -> Self {
         Self {
-            name,
-            stamp,
-            slots,
             enough: 64,
-            setting,
-            init,
-            memory: LocalOnce::new(),
+            setting: Some(setting),
+            ..Self::with_slots(setting.segment, stamp, slots, init)
         }
     }
 
@@ -166,7 +166,7 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         place.slots = slots as u64;
         place.size = Self::size(slots) as u64;
         place.wanted = Self::size(most) as u64;
-        place.setting = (self.setting)();
+        place.setting = self.setting.map_or(0, SizeSetting::value);
         place.handle.store(handle, Ordering::Release);
         Ok(())
     }

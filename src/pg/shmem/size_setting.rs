@@ -6,43 +6,57 @@ use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
 use std::ffi::CStr;
 
 /// A setting of the size of a segment of shared memory.
-pub trait SizeSetting {
-    /// The name of the setting.
-    const NAME: &'static CStr;
+pub struct SizeSetting {
+    name: &'static CStr,
     /// The name of the segment.
-    const SEGMENT: &'static CStr;
+    pub(super) segment: &'static CStr,
+    value: GucSetting<i32>,
+}
+
+impl SizeSetting {
+    /// Returns a setting by its name, that of its segment, and its default.
+    pub const fn new(name: &'static CStr, segment: &'static CStr, default: i32) -> Self {
+        Self {
+            name,
+            segment,
+            value: GucSetting::<i32>::new(default),
+        }
+    }
+
+    /// Defines the setting. Called once, when the library is loaded.
+    pub fn define(
+        &'static self,
+        short_description: &'static CStr,
+        long_description: &'static CStr,
+        min: i32,
+        max: i32,
+        flags: GucFlags,
+    ) {
+        GucRegistry::define_int_guc(
+            self.name,
+            short_description,
+            long_description,
+            &self.value,
+            min,
+            max,
+            GucContext::Sighup,
+            flags,
+        );
+    }
 
     /// Returns the value.
-    fn setting() -> &'static GucSetting<i32>;
-}
+    pub fn value(&self) -> i32 {
+        self.value.get()
+    }
 
-/// Defines a setting. Called once, when the library is loaded.
-pub fn define<T: SizeSetting>(
-    short_description: &'static CStr,
-    long_description: &'static CStr,
-    min: i32,
-    max: i32,
-    flags: GucFlags,
-) {
-    GucRegistry::define_int_guc(
-        T::NAME,
-        short_description,
-        long_description,
-        T::setting(),
-        min,
-        max,
-        GucContext::Sighup,
-        flags,
-    );
-}
+    /// Returns the value as the size of an array.
+    pub fn count(&self) -> usize {
+        self.value().unsigned_abs() as usize
+    }
 
-/// Returns the value of a setting.
-pub fn value<T: SizeSetting>() -> i32 {
-    T::setting().get()
-}
-
-/// Returns the name of a setting, if the memory was made with another value of it.
-pub fn waits_for_restart<T: SizeSetting>() -> Option<&'static CStr> {
-    let in_use = size_in_use(T::SEGMENT)?;
-    (in_use != value::<T>()).then_some(T::NAME)
+    /// Returns the name of the setting, if the memory was made with another value of it.
+    pub fn waits_for_restart(&self) -> Option<&'static CStr> {
+        let in_use = size_in_use(self.segment)?;
+        (in_use != self.value()).then_some(self.name)
+    }
 }

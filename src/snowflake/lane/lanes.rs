@@ -6,7 +6,6 @@ use crate::pg::error::report;
 use crate::pg::machine::{clock, random};
 use crate::pg::shmem::rendezvous::Stamp;
 use crate::pg::shmem::segment::{Memory, NamedSegment};
-use crate::pg::size_setting;
 use crate::snowflake::settings;
 use mint_core::{
     BUILTINS, ClockAnchor, Lane, LaneTable, Layout, LayoutKey, Lookup, Micros, TableCount,
@@ -28,13 +27,8 @@ struct Head {
 }
 
 static STAMP: Stamp = Stamp::new(b'l', 2);
-static LANES: NamedSegment<Head, Lane> = NamedSegment::sized_by(
-    size_setting::value::<settings::MaxLanes>,
-    settings::LANES,
-    &STAMP,
-    slots,
-    prepare,
-);
+static LANES: NamedSegment<Head, Lane> =
+    NamedSegment::sized_by(&settings::MAX_LANES, &STAMP, slots, prepare);
 
 /// Registers the memory. Called once, when the library is loaded.
 pub fn init() {
