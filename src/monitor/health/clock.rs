@@ -22,7 +22,6 @@ fn describe(lane: &Lane) -> String {
 
 /// Returns whether the clock is behind what was issued: the ceilings that earlier runs of the server have left, and the lanes.
 pub fn clock(lanes: &Lanes) -> Finding {
-    const CHECK: &str = "clock";
     let policy = settings::policy();
     let floor = ceilings::rows().into_iter().max_by_key(|row| row.floor);
     let floor = floor.map(|row| {
@@ -44,7 +43,7 @@ pub fn clock(lanes: &Lanes) -> Finding {
     });
     let all = [floor, page, lane].into_iter().flatten();
     let Some((behind, what)) = all.max_by_key(|&(behind, _)| behind) else {
-        return Finding::ok(CHECK, "No ids were generated since the server started.");
+        return Finding::ok("No ids were generated since the server started.");
     };
     let (ahead, longest) = (policy.max_ahead, policy.max_ahead + guc::max_wait());
     // Ids ahead by the whole of it are as they should be.
@@ -59,7 +58,7 @@ pub fn clock(lanes: &Lanes) -> Finding {
     } else {
         "The clock is ahead of all ids that were generated.".to_owned()
     };
-    let finding = Finding::ok(CHECK, detail);
+    let finding = Finding::ok(detail);
     let finding = finding.measured(seconds(behind.max(0)), seconds(ahead + slack), "seconds");
     finding.with(
         status,
@@ -69,25 +68,15 @@ pub fn clock(lanes: &Lanes) -> Finding {
 
 /// Returns whether the page of this database's ceiling is below what was written to it.
 pub fn ceiling() -> Finding {
-    const CHECK: &str = "ceiling";
     if recovery::is_in_progress() {
-        return Finding::ok(
-            CHECK,
-            "This server is a standby: the ceiling is that of its primary.",
-        );
+        return Finding::ok("This server is a standby: the ceiling is that of its primary.");
     }
     // The value in memory first: the page is never below it, unless somebody has set it back.
     let Some((oid, Some(written))) = ceilings::own_page() else {
-        return Finding::ok(
-            CHECK,
-            "No ids were generated in this database since the server started.",
-        );
+        return Finding::ok("No ids were generated in this database since the server started.");
     };
     let Some(row) = Sequence::peek(oid) else {
-        return Finding::ok(
-            CHECK,
-            "Sequence \"mint.time_ceiling\" is locked by another transaction.",
-        );
+        return Finding::ok("Sequence \"mint.time_ceiling\" is locked by another transaction.");
     };
     let short = written.saturating_sub(row.last_value).max(0);
     let detail = format!(
@@ -95,37 +84,23 @@ pub fn ceiling() -> Finding {
         timestamp_text(row.last_value),
         timestamp_text(written)
     );
-    let status = if short > 0 {
-        Status::Critical
-    } else {
-        Status::Ok
-    };
-    let finding = Finding::ok(CHECK, detail).measured(seconds(short), 0.000_001, "seconds");
+    let finding = Finding::ok(detail).measured(seconds(short), 0.000_001, "seconds");
     finding.with(
-        status,
+        Status::Critical.when(short > 0),
         "Generate an id in this database, which raises the ceiling again, before the server is stopped. Do not modify sequence \"mint.time_ceiling\".",
     )
 }
 
 /// Returns whether lanes run so far ahead of the clock that calls will soon wait.
 pub fn capacity(lanes: &Lanes) -> Finding {
-    const CHECK: &str = "capacity";
     let policy = settings::policy();
     if policy.max_ahead == 0 {
-        return Finding::ok(
-            CHECK,
-            "Ids never run ahead of the clock, as \"pg_mint.max_ahead\" is 0.",
-        );
+        return Finding::ok("Ids never run ahead of the clock, as \"pg_mint.max_ahead\" is 0.");
     }
     let Some((ahead, lane)) = lanes.furthest else {
-        return Finding::ok(CHECK, "No ids were generated since the server started.");
+        return Finding::ok("No ids were generated since the server started.");
     };
     let threshold = policy.max_ahead / 5 * 4;
-    let status = if ahead >= threshold {
-        Status::Warning
-    } else {
-        Status::Ok
-    };
     let detail = match ahead {
         ..=0 => "No lane is ahead of the clock.".to_owned(),
         _ => format!(
@@ -134,10 +109,10 @@ pub fn capacity(lanes: &Lanes) -> Finding {
             describe(lane)
         ),
     };
-    let finding = Finding::ok(CHECK, detail);
+    let finding = Finding::ok(detail);
     let finding = finding.measured(seconds(ahead.max(0)), seconds(threshold), "seconds");
     finding.with(
-        status,
+        Status::Warning.when(ahead >= threshold),
         "Use more shards, or a layout with more bits of sequence.",
     )
 }

@@ -19,11 +19,15 @@ impl Status {
             Self::Critical => "critical",
         }
     }
+
+    /// Returns this status if something is so, which else is ok.
+    pub fn when(self, is_so: bool) -> Self {
+        if is_so { self } else { Self::Ok }
+    }
 }
 
-/// A row of `mint.health()`.
+/// A row of `mint.health()`, without its name.
 pub struct Finding {
-    pub check: &'static str,
     pub status: Status,
     pub value: Option<f64>,
     /// The value from which on it is a warning.
@@ -36,9 +40,8 @@ pub struct Finding {
 
 impl Finding {
     /// Returns a check that found nothing wrong.
-    pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
+    pub fn ok(detail: impl Into<String>) -> Self {
         Self {
-            check,
             status: Status::Ok,
             value: None,
             threshold: None,
@@ -49,8 +52,8 @@ impl Finding {
     }
 
     /// Returns a check that was left out, as another transaction has locked the catalogs that it reads.
-    pub fn left_out(check: &'static str) -> Self {
-        Self::ok(check, "The catalogs are locked by another transaction.")
+    pub fn left_out() -> Self {
+        Self::ok("The catalogs are locked by another transaction.")
     }
 
     /// Sets what was measured, in which unit, and from which value on it is a warning.

@@ -82,7 +82,7 @@ impl Lanes {
 pub fn slots(all: &Lanes, defaults: &[Default]) -> Finding {
     let (used, most) = lanes::used();
     let mut finding = table(
-        ("lanes", "lanes"),
+        "lanes",
         (used.into(), most.into()),
         Full::Evicts,
         "Increase \"pg_mint.max_lanes\" and restart the server. Further shards share one lane of their layout.",
@@ -129,7 +129,6 @@ const VERY_SOON: Micros = 30 * DAY;
 
 /// Returns whether layouts end soon: those of defaults, and those from which ids were generated, which any role can do.
 pub fn layouts(lanes: &Lanes, defaults: &[Default]) -> Finding {
-    const CHECK: &str = "layouts";
     let mut own: Vec<(Micros, &Default)> = defaults
         .iter()
         .filter_map(|default| Some((default.layout.end()?, default)))
@@ -149,7 +148,7 @@ pub fn layouts(lanes: &Lanes, defaults: &[Default]) -> Finding {
         (Some(&(own, _)), _) => own,
         (None, Some(&(other, _))) => other,
         (None, None) => {
-            return Finding::ok(CHECK, "No ids were generated since the server started.");
+            return Finding::ok("No ids were generated since the server started.");
         }
     };
     let mut text = String::new();
@@ -165,7 +164,7 @@ pub fn layouts(lanes: &Lanes, defaults: &[Default]) -> Finding {
             "Layout \"{layout}\", which no default of this database has, ends at {at}. "
         );
     }
-    let finding = Finding::ok(CHECK, text.trim_end());
+    let finding = Finding::ok(text.trim_end());
     let days = |span: Micros| seconds(span) / 86_400.0;
     let finding = finding.measured(days(ahead(first)), days(SOON), "days");
     finding.with(

@@ -19,48 +19,49 @@ pub enum Full {
 }
 
 /// Returns whether the tables in shared memory are nearly full, but for that of lanes: see [`super::lanes`].
-pub fn tables() -> [Finding; 5] {
+pub fn tables() -> [(&'static str, Finding); 5] {
     let wide = |(used, most): (usize, usize)| (used as u64, most as u64);
-    [
-        table(
-            ("ceilings", "databases with a ceiling"),
+    let rows = [
+        (
+            "ceilings",
+            "databases with a ceiling",
             wide(ceiling::used()),
             Full::Refuses,
             "Drop databases that are not needed: their ceilings are given to others.",
         ),
-        table(
-            ("segments", "sequences with segments"),
+        (
+            "segments",
+            "sequences with segments",
             wide(segments::used()),
             Full::Evicts,
             "Increase \"pg_mint.max_segments\" and restart the server. Evicted segments skip values.",
         ),
-        table(
-            ("sections", "sections of user sequences"),
+        (
+            "sections",
+            "sections of user sequences",
             wide(sections::used()),
             Full::Evicts,
             "Increase \"pg_mint.max_sections\" and restart the server. Evicted sections skip numbers.",
         ),
-        table(
-            ("users", "users of user sequences"),
+        (
+            "users",
+            "users of user sequences",
             users::used(),
             Full::Evicts,
             "Increase \"pg_mint.user_memory\" and restart the server. Evicted users skip numbers.",
         ),
-        table(
-            ("lease_slots", "slots of leases"),
+        (
+            "lease_slots",
+            "slots of leases",
             wide(leases::used()),
             Full::Refuses,
             "Restart the server: slots are not used again.",
         ),
-    ]
+    ];
+    rows.map(|(check, what, used, full, hint)| (check, table(what, used, full, hint)))
 }
 
-pub fn table(
-    (check, what): (&'static str, &'static str),
-    (used, most): (u64, u64),
-    full: Full,
-    hint: &'static str,
-) -> Finding {
+pub fn table(what: &str, (used, most): (u64, u64), full: Full, hint: &'static str) -> Finding {
     const NEARLY: f64 = 80.0;
     let percent = 100.0 * used as f64 / most.max(1) as f64;
     let status = match full {
@@ -68,7 +69,7 @@ pub fn table(
         _ if percent >= NEARLY => Status::Warning,
         _ => Status::Ok,
     };
-    let finding = Finding::ok(check, format!("{used} of {most} {what} are in use."));
+    let finding = Finding::ok(format!("{used} of {most} {what} are in use."));
     let finding = finding.measured(percent, NEARLY, "percent");
     finding.with(status, hint)
 }
@@ -102,7 +103,7 @@ pub fn memory() -> Finding {
     };
     let size: u64 = segments.iter().map(|segment| segment.size).sum();
     let all = size as f64 / 1_024.0 + users::grown() as f64;
-    let mut finding = Finding::ok("memory", detail).with(status, MORE);
+    let mut finding = Finding::ok(detail).with(status, MORE);
     finding.value = Some(all.ceil());
     finding.unit = Some("kB");
     finding
@@ -121,12 +122,13 @@ pub fn settings() -> Finding {
         .filter_map(|setting| setting.waits_for_restart())
         .map(|name| format!("\"{}\"", name.to_string_lossy()))
         .collect();
-    let (detail, status) = if names.is_empty() {
-        ("All settings are in effect.".to_owned(), Status::Ok)
-    } else {
-        let detail = format!("Changed since the memory was made: {}.", names.join(", "));
-        (detail, Status::Warning)
+    let detail = match names.join(", ").as_str() {
+        "" => "All settings are in effect.".to_owned(),
+        names => format!("Changed since the memory was made: {names}."),
     };
-    let finding = Finding::ok("settings", detail).measured(names.len() as f64, 1.0, "settings");
-    finding.with(status, "Restart the server.")
+    let finding = Finding::ok(detail).measured(names.len() as f64, 1.0, "settings");
+    finding.with(
+        Status::Warning.when(!names.is_empty()),
+        "Restart the server.",
+    )
 }

@@ -34,9 +34,8 @@ fn health() -> TableIterator<
         name!(hint, Option<DecodedText>),
     ),
 > {
-    TableIterator::new(findings().into_iter().map(|finding| {
+    TableIterator::new(findings().into_iter().map(|(check, finding)| {
         let Finding {
-            check,
             status,
             value,
             threshold,
@@ -57,32 +56,32 @@ fn health() -> TableIterator<
     }))
 }
 
-fn findings() -> Vec<Finding> {
+fn findings() -> Vec<(&'static str, Finding)> {
     let facts = server::Facts::read();
     let facts = facts.as_ref();
     let lanes = lanes::Lanes::read();
     let defaults = defaults::read().unwrap_or_default();
     let granting = quarantine::find();
     let mut all = vec![
-        clock::clock(&lanes),
-        clock::ceiling(),
-        clock::capacity(&lanes),
-        lanes::layouts(&lanes, &defaults),
-        lanes::slots(&lanes, &defaults),
+        ("clock", clock::clock(&lanes)),
+        ("ceiling", clock::ceiling()),
+        ("capacity", clock::capacity(&lanes)),
+        ("layouts", lanes::layouts(&lanes, &defaults)),
+        ("lanes", lanes::slots(&lanes, &defaults)),
     ];
     all.extend(memory::tables());
     all.extend([
-        memory::memory(),
-        sequences::sequences(),
-        memory::settings(),
-        registry::lease(),
-        registry::registry(),
-        registry::quarantine(&granting),
-        registry::copies(&granting),
-        registry::publication(facts),
-        server::node(facts),
-        server::workers(),
-        server::versions(facts),
+        ("memory", memory::memory()),
+        ("sequences", sequences::sequences()),
+        ("settings", memory::settings()),
+        ("lease", registry::lease()),
+        ("registry", registry::registry()),
+        ("quarantine", registry::quarantine(&granting)),
+        ("copies", registry::copies(&granting)),
+        ("publication", registry::publication(facts)),
+        ("node", server::node(facts)),
+        ("workers", server::workers()),
+        ("versions", server::versions(facts)),
     ]);
     all
 }

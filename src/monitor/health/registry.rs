@@ -15,10 +15,9 @@ const NO_REGISTRY: &str = "No registry is set.";
 
 /// Returns whether the leases that this server holds are renewed in time.
 pub fn lease() -> Finding {
-    const CHECK: &str = "lease";
     const HINT: &str = "Check mint.leases, the server log, and the registry.";
     if !grantor::is_there() {
-        return Finding::ok(CHECK, NO_REGISTRY);
+        return Finding::ok(NO_REGISTRY);
     }
     let now = clock::now();
     // The oldest one first, as part of its length.
@@ -29,9 +28,9 @@ pub fn lease() -> Finding {
     let Some((age, length, until)) = ages.min_by_key(|&(.., until)| until) else {
         return if usage::are_wanted() {
             let detail = "This server holds no lease, and sessions have needed one.";
-            Finding::ok(CHECK, detail).with(Status::Critical, HINT)
+            Finding::ok(detail).with(Status::Critical, HINT)
         } else {
-            Finding::ok(CHECK, "No session has needed a lease.")
+            Finding::ok("No session has needed a lease.")
         };
     };
     // It is renewed at a third.
@@ -47,34 +46,29 @@ pub fn lease() -> Finding {
         let (age, left) = (duration_text(age.max(0)), duration_text(until - now));
         format!("The lease that ends first was renewed {age} ago, and lasts another {left}.")
     };
-    let finding = Finding::ok(CHECK, detail).measured(seconds(age), seconds(late), "seconds");
+    let finding = Finding::ok(detail).measured(seconds(age), seconds(late), "seconds");
     finding.with(status, HINT)
 }
 
 /// Returns whether the last request to the registry was answered. Asks the worker's note, not the registry.
 pub fn registry() -> Finding {
-    const CHECK: &str = "registry";
     if !grantor::is_there() {
-        return Finding::ok(CHECK, NO_REGISTRY);
+        return Finding::ok(NO_REGISTRY);
     }
     let Some(trouble) = usage::trouble() else {
-        return Finding::ok(CHECK, "The last request did not fail.");
+        return Finding::ok("The last request did not fail.");
     };
-    let has_lease = usage::held()
-        .iter()
-        .any(|slot| ahead(slot.lease().until()) > 0);
-    let status = if has_lease {
-        Status::Warning
-    } else {
-        Status::Critical
+    let mut held = usage::held().into_iter();
+    let status = match held.any(|slot| ahead(slot.lease().until()) > 0) {
+        true => Status::Warning,
+        false => Status::Critical,
     };
-    let finding = Finding::ok(CHECK, last_failure(&trouble));
+    let finding = Finding::ok(last_failure(&trouble));
     finding.with(status, remedy(&trouble))
 }
 
 /// Returns whether this database is a registry in quarantine, or the registry of this server says that it is.
 pub fn quarantine(granting: &Quarantine) -> Finding {
-    const CHECK: &str = "quarantine";
     let (detail, left, status) = match granting {
         Quarantine::NoRegistry => {
             let told = usage::trouble().filter(|trouble| trouble.contains("quarantine"));
@@ -98,7 +92,7 @@ pub fn quarantine(granting: &Quarantine) -> Finding {
         ),
         Quarantine::Unknown(why) => (why.clone(), None, Status::Warning),
     };
-    let mut finding = Finding::ok(CHECK, format!("{detail}{}", cost_of_restart()));
+    let mut finding = Finding::ok(format!("{detail}{}", cost_of_restart()));
     if let Some(left) = left {
         finding = finding.measured(seconds(left), 0.001, "seconds");
     }
@@ -110,16 +104,15 @@ pub fn quarantine(granting: &Quarantine) -> Finding {
 
 /// Returns whether copies of servers have requested the nodes that are assigned to these at the registry of this database.
 pub fn copies(granting: &Quarantine) -> Finding {
-    const CHECK: &str = "copies";
     match granting {
-        Quarantine::Until(_, copies) if !copies.is_empty() => Finding::ok(CHECK, copies.join(" "))
+        Quarantine::Until(_, copies) if !copies.is_empty() => Finding::ok(copies.join(" "))
             .measured(copies.len() as f64, 1.0, "nodes")
             .with(
                 Status::Warning,
                 "Stop one of the two servers. If the copy is to stay, use mint.registry_assign(..., moved => true), or give it another \"cluster_name\".",
             ),
-        Quarantine::Unknown(why) => Finding::ok(CHECK, why.clone()),
-        _ => Finding::ok(CHECK, "No copy of a server has requested its assigned node in the last hour."),
+        Quarantine::Unknown(why) => Finding::ok(why.clone()),
+        _ => Finding::ok("No copy of a server has requested its assigned node in the last hour."),
     }
 }
 
@@ -135,24 +128,17 @@ fn cost_of_restart() -> &'static str {
 
 /// Returns whether the tables of a registry are replicated to other servers, which would change them there by hand.
 pub fn publication(facts: Option<&Facts>) -> Finding {
-    const CHECK: &str = "publication";
     let Some(facts) = facts else {
-        return Finding::left_out(CHECK);
+        return Finding::left_out();
     };
-    let published = facts.publications.join(", ");
-    let (detail, status) = if facts.publications.is_empty() {
-        (
-            "No table of a registry is published.".to_owned(),
-            Status::Ok,
-        )
-    } else {
-        let detail = format!("Tables of schema \"mint_registry\" are published: {published}.");
-        (detail, Status::Warning)
+    let detail = match facts.publications.join(", ").as_str() {
+        "" => "No table of a registry is published.".to_owned(),
+        published => format!("Tables of schema \"mint_registry\" are published: {published}."),
     };
-    let finding = Finding::ok(CHECK, detail);
+    let finding = Finding::ok(detail);
     let finding = finding.measured(facts.publications.len() as f64, 1.0, "publications");
     finding.with(
-        status,
+        Status::Warning.when(!facts.publications.is_empty()),
         "Take the tables out of the publications: a copy of a registry grants the same nodes again.",
     )
 }

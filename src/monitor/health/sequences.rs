@@ -26,17 +26,13 @@ fn status(drawn: &Drawn) -> Status {
 /// Returns whether sequences of this database are near their ends, of those that are drawn from in segments. It names one of each
 /// owner, so that no owner hides the sequences of another.
 pub fn sequences() -> Finding {
-    const CHECK: &str = "sequences";
     let mut all = drawn(NEARLY);
     all.sort_by_key(|drawn| std::cmp::Reverse((status(drawn), drawn.percent)));
     let Some(worst) = all.first() else {
-        return Finding::ok(
-            CHECK,
-            "No sequence of this database was drawn from in segments.",
-        );
+        return Finding::ok("No sequence of this database was drawn from in segments.");
     };
     let (status, percent) = (status(worst), worst.percent);
-    let finding = Finding::ok(CHECK, describe(&all));
+    let finding = Finding::ok(describe(&all));
     let finding = finding.measured(percent.into(), NEARLY.into(), "percent");
     finding.with(
         status,

@@ -71,16 +71,15 @@ impl Facts {
 
 /// Returns whether a fixed node is used beside other servers that may have the same one.
 pub fn node(facts: Option<&Facts>) -> Finding {
-    const CHECK: &str = "node";
     let node = match node_setting() {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
         Node::Unset | Node::Auto | Node::Assigned => {
-            return Finding::ok(CHECK, "The node of this server is not fixed.");
+            return Finding::ok("The node of this server is not fixed.");
         }
     };
     let Some(facts) = facts else {
-        return Finding::left_out(CHECK);
+        return Finding::left_out();
     };
     let others = [
         (recovery::is_in_progress(), "this server is a standby"),
@@ -90,22 +89,25 @@ pub fn node(facts: Option<&Facts>) -> Finding {
         ),
         (facts.is_subscriber, "this database has subscriptions"),
     ];
-    let others: Vec<&str> = others
-        .iter()
-        .filter_map(|&(is_so, what)| is_so.then_some(what))
-        .collect();
+    let others = those(&others);
     if others.is_empty() || grantor::is_there() {
         let detail = format!("Node {node} is fixed, and no other server is known to use it.");
-        return Finding::ok(CHECK, detail);
+        return Finding::ok(detail);
     }
-    let finding = Finding::ok(
-        CHECK,
-        format!("Node {node} is fixed, and {}.", others.join(", and ")),
-    );
+    let finding = Finding::ok(format!(
+        "Node {node} is fixed, and {}.",
+        others.join(", and ")
+    ));
     finding.with(
         Status::Warning,
         "Make sure that each server has a \"pg_mint.node\" of its own in its postgresql.conf, or let a registry grant nodes.",
     )
+}
+
+/// Returns what is so.
+fn those<'a>(facts: &[(bool, &'a str)]) -> Vec<&'a str> {
+    let so = facts.iter().filter(|(is_so, _)| *is_so);
+    so.map(|&(_, what)| what).collect()
 }
 
 /// Returns whether background workers are missing.
@@ -124,22 +126,16 @@ pub fn workers() -> Finding {
             "\"pg_mint give-back\", which gives values back at a shutdown",
         ),
     ];
-    let missing: Vec<&str> = missing
-        .iter()
-        .filter_map(|&(is_so, what)| is_so.then_some(what))
-        .collect();
-    let (detail, status) = match missing.as_slice() {
-        [] => ("No background worker is missing.".to_owned(), Status::Ok),
-        _ if leases::lacks_worker() => (
-            format!("Not running: {}.", missing.join("; ")),
-            Status::Critical,
-        ),
-        _ => (
-            format!("Not running: {}.", missing.join("; ")),
-            Status::Warning,
-        ),
+    let (status, missing) = match missing[0].0 {
+        true => (Status::Critical, those(&missing)),
+        false => (Status::Warning, those(&missing)),
     };
-    let finding = Finding::ok("workers", detail).measured(missing.len() as f64, 1.0, "workers");
+    let detail = match missing.join("; ").as_str() {
+        "" => "No background worker is missing.".to_owned(),
+        missing => format!("Not running: {missing}."),
+    };
+    let status = status.when(!missing.is_empty());
+    let finding = Finding::ok(detail).measured(missing.len() as f64, 1.0, "workers");
     finding.with(
         status,
         "Increase \"max_worker_processes\" and restart the server. Check the server log.",
@@ -148,29 +144,23 @@ pub fn workers() -> Finding {
 
 /// Returns whether the library, the extension and the shared memory are of one version.
 pub fn versions(facts: Option<&Facts>) -> Finding {
-    const CHECK: &str = "versions";
     const LIBRARY: &str = env!("CARGO_PKG_VERSION");
     // The other checks have looked at all other memory.
     objectids::made_lane();
     uuids::made_lanes();
     if segment::has_other_version() {
         let detail = "Shared memory was created by another version of the library.";
-        return Finding::ok(CHECK, detail).with(Status::Critical, "Restart the server.");
+        return Finding::ok(detail).with(Status::Critical, "Restart the server.");
     }
     let Some(facts) = facts else {
-        return Finding::left_out(CHECK);
+        return Finding::left_out();
     };
     let extension = facts.extension.as_deref().unwrap_or("unknown");
     let detail =
         format!("The library has version {LIBRARY}, the extension in this database {extension}.");
-    let status = if extension == LIBRARY {
-        Status::Ok
-    } else {
-        Status::Warning
-    };
-    let finding = Finding::ok(CHECK, detail);
+    let finding = Finding::ok(detail);
     finding.with(
-        status,
+        Status::Warning.when(extension != LIBRARY),
         "Use ALTER EXTENSION pg_mint UPDATE, and reconnect sessions of an older library.",
     )
 }
