@@ -6,7 +6,7 @@
 
 use crate::counter::exhausted::IN_RECOVERY;
 use crate::counter::segment::session::{attach, open, open_for};
-use crate::counter::segment::slots::{SegmentsSlot, sequence_state};
+use crate::counter::segment::slots::{Segments, SegmentsSlot, sequence_state};
 use crate::counter::segment::{give_back, slots, source};
 use crate::counter::slot_table::SlotKey;
 use crate::counter::{exhausted, settings};
@@ -16,7 +16,7 @@ use crate::pg::error;
 use crate::pg::error::report;
 use crate::pg::machine::clock;
 use crate::pg::sequence;
-use crate::pg::sequence::{Sequence, SequenceRow};
+use crate::pg::sequence::{Position, Sequence, SequenceRow};
 use crate::statistics;
 use mint_core::counter::segment::LONGEST;
 use mint_core::{Rules, SequenceState, Values};
@@ -24,12 +24,61 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-fn row(values: Values) -> SequenceRow {
-    SequenceRow {
-        last_value: values.last(),
-        log_count: 0,
-        is_called: true,
+/// What was taken from the page of a sequence.
+struct Taken {
+    values: Option<Values>,
+    /// The slot of the sequence, and where it stands now.
+    slot: &'static SegmentsSlot,
+    state: SequenceState,
+    /// The position in the log that makes this durable once flushed.
+    position: Position,
+}
+
+/// Takes the values that `decide` chooses from the page, and calls `then` once they are logged, both under the page's lock.
+/// Drops the segments first if a session has set the sequence to another value.
+fn take_from_page(
+    sequence: &mut Sequence,
+    segments: Segments,
+    (rules, cache): (&Rules, u64),
+    decide: impl FnOnce(&SegmentsSlot, SequenceState) -> Option<Values>,
+    then: impl FnOnce(Segments, Values, Position),
+) -> Taken {
+    let (segments, taken) = (Cell::new(segments), Cell::new(None));
+    let (row, position) = sequence.update_then(
+        |found, logged| {
+            if segments.get().slot.is_stale(found, logged, rules, cache) {
+                segments.set(segments.get().renewed());
+            }
+            taken.set(decide(segments.get().slot, sequence_state(found)));
+            taken.get().map(|values: Values| SequenceRow {
+                last_value: values.last(),
+                log_count: 0,
+                is_called: true,
+            })
+        },
+        |position| {
+            if let Some(values) = taken.get() {
+                segments.get().slot.note_page(values.last(), position);
+                then(segments.get(), values, position);
+            }
+        },
+    );
+    Taken {
+        values: taken.get(),
+        slot: segments.get().slot,
+        state: sequence_state(row),
+        position,
     }
+}
+
+/// Returns the values once they are durable. Raises the error of a sequence that has no `count` values left if there are none.
+fn durable(sequence: &Sequence, rules: &Rules, taken: &Taken, count: u64) -> Values {
+    let Some(values) = taken.values else {
+        exhausted::refuse(sequence, rules, count)
+    };
+    sequence::flush(taken.position);
+    warn_if_nearly_exhausted(sequence, rules, taken);
+    values
 }
 
 /// Takes the next segment, unless another session locks the sequence: then the next session takes it.
@@ -69,46 +118,38 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     }
     let (own, most) = steps(&rules, cache);
     let now = clock::now();
-    let (taken, is_tried) = (Cell::new(None), Cell::new(false));
-    let added = Cell::new(0);
-    let segments = Cell::new(segments);
-    let (found, position) = sequence.update_then(
-        |found, logged| {
-            let slot = segments.get().slot;
-            if slot.is_stale(found, logged, &rules, cache) {
-                segments.set(segments.get().renewed());
-            }
+    let (mut is_tried, mut added) = (false, 0);
+    let taken = take_from_page(
+        &mut sequence,
+        segments,
+        (&rules, cache),
+        |slot, state| {
             if !slot.segment.lacks_next() {
                 return None;
             }
-            is_tried.set(true);
+            is_tried = true;
             let step = slot.segment.next_step(now, own, most);
-            let values = rules.take(sequence_state(found), 1, step)?;
+            let values = rules.take(state, 1, step)?;
             slot.segment.note_step(step);
-            taken.set(Some(values));
-            Some(row(values))
+            Some(values)
         },
-        |position| {
-            if let Some(values) = taken.get() {
-                segments.get().slot.note_page(values.last(), position);
-                if segments.get().fill(values, position, now) {
-                    added.set(values.count);
-                }
+        |segments, values, position| {
+            if segments.fill(values, position, now) {
+                added = values.count;
             }
         },
     );
-    match taken.get() {
+    match taken.values {
         Some(_) => {
             give_back::keep();
-            statistics::note_refill(added.get());
-            let slot = segments.get().slot;
-            warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
+            statistics::note_refill(added);
+            warn_if_nearly_exhausted(&sequence, &rules, &taken);
+            if !needed {
+                sequence::flush_soon(taken.position);
+            }
         }
-        None if needed && is_tried.get() => exhausted::refuse(&sequence, &rules, 1),
+        None if needed && is_tried => exhausted::refuse(&sequence, &rules, 1),
         None => {}
-    }
-    if !needed && taken.get().is_some() {
-        sequence::flush_soon(position);
     }
 }
 
@@ -116,30 +157,15 @@ pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
 pub fn take(oid: pg_sys::Oid, count: u64) -> Values {
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();
-    let segments = Cell::new(attach(oid, &sequence));
-    let taken = Cell::new(None);
-    let (found, position) = sequence.update_then(
-        |found, logged| {
-            if segments.get().slot.is_stale(found, logged, &rules, cache) {
-                segments.set(segments.get().renewed());
-            }
-            let values = rules.take(sequence_state(found), count, count)?;
-            taken.set(Some(values));
-            Some(row(values))
-        },
-        |position| {
-            if let Some(values) = taken.get() {
-                segments.get().slot.note_page(values.last(), position);
-            }
-        },
+    let segments = attach(oid, &sequence);
+    let taken = take_from_page(
+        &mut sequence,
+        segments,
+        (&rules, cache),
+        |_, state| rules.take(state, count, count),
+        |_, _, _| (),
     );
-    let Some(values) = taken.get() else {
-        exhausted::refuse(&sequence, &rules, count)
-    };
-    sequence::flush(position);
-    let slot = segments.get().slot;
-    warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
-    values
+    durable(&sequence, &rules, &taken, count)
 }
 
 /// Takes up to `count` values for another server, which has taken values up to `end` before. Returns them, and whether
@@ -152,41 +178,25 @@ pub fn take_for_server(oid: pg_sys::Oid, count: u64, end: Option<i64>) -> (Value
     let mut sequence = open(oid);
     let (rules, cache) = sequence.definition();
     source::refuse_change("take values of", oid, &sequence, &rules);
-    let segments = Cell::new(attach(oid, &sequence));
-    let (taken, behind) = (Cell::new(None), Cell::new(None));
-    let (found, position) = sequence.update_then(
-        |found, logged| {
-            if segments.get().slot.is_stale(found, logged, &rules, cache) {
-                segments.set(segments.get().renewed());
-            }
-            let values = rules.take(sequence_state(found), 1, count)?;
-            let end = segments.get().slot.note_end(end, rules.increment);
-            if let Some(end) = end
-                && !rules.cycle
-                && !values.are_beyond(end)
-            {
-                behind.set(Some((end, values.first)));
-                return None;
-            }
-            taken.set(Some(values));
-            Some(row(values))
+    let segments = attach(oid, &sequence);
+    let mut behind = None;
+    let taken = take_from_page(
+        &mut sequence,
+        segments,
+        (&rules, cache),
+        |slot, state| {
+            let values = rules.take(state, 1, count)?;
+            let end = slot.note_end(end, rules.increment);
+            let beyond = end.filter(|&end| !rules.cycle && !values.are_beyond(end));
+            behind = beyond.map(|end| (end, values.first));
+            behind.is_none().then_some(values)
         },
-        |position| {
-            if let Some(values) = taken.get() {
-                segments.get().slot.note_page(values.last(), position);
-            }
-        },
+        |_, _, _| (),
     );
-    if let Some((end, next)) = behind.get() {
+    if let Some((end, next)) = behind {
         refuse_behind(&sequence, end, next);
     }
-    let Some(values) = taken.get() else {
-        exhausted::refuse(&sequence, &rules, 1)
-    };
-    sequence::flush(position);
-    let slot = segments.get().slot;
-    warn_if_nearly_exhausted(&sequence, &rules, sequence_state(found), slot);
-    (values, rules.cycle)
+    (durable(&sequence, &rules, &taken, 1), rules.cycle)
 }
 
 #[cold]
@@ -219,14 +229,9 @@ pub fn set(oid: pg_sys::Oid, value: i64) {
 const NEARLY_ALL: u32 = 90;
 
 /// Warns once at each percent of the last tenth, and once more when the page has no values left, so that what is in the
-/// segments is all that can still be drawn. Called after values were taken from the page, which is at `state` now.
-fn warn_if_nearly_exhausted(
-    sequence: &Sequence,
-    rules: &Rules,
-    state: SequenceState,
-    slot: &SegmentsSlot,
-) {
-    let (total, on_page) = (rules.total(), rules.left(state));
+/// segments is all that can still be drawn.
+fn warn_if_nearly_exhausted(sequence: &Sequence, rules: &Rules, taken: &Taken) {
+    let (slot, total, on_page) = (taken.slot, rules.total(), rules.left(taken.state));
     let left = on_page.saturating_add(slot.segment.left()).min(total);
     let percent = u128::from(total - left) * 100 / u128::from(total.max(1));
     let percent = if on_page == 0 { 100 } else { percent as u32 };
