@@ -226,6 +226,15 @@ pub unsafe fn decode_c(text: *const c_char) -> String {
     decode(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
+/// Decodes a copy of a name that a lookup in the catalogs has returned; none of null.
+///
+/// # Safety
+/// A string, or null.
+pub unsafe fn decode_copy(name: *const c_char) -> Option<String> {
+    // SAFETY: as the caller says.
+    (!name.is_null()).then(|| unsafe { decode_c(name) })
+}
+
 /// A message or a statement in the encoding of the database, for pgrx, which takes strings. It might not be UTF-8, so no
 /// other code can read it.
 pub struct Encoded(Vec<u8>);

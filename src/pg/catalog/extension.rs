@@ -70,10 +70,7 @@ fn first_file() -> Option<fs::Metadata> {
 /// Returns the name of a database, if it exists.
 pub fn name_of_database(database: pg_sys::Oid) -> Option<String> {
     // SAFETY: a catalog lookup; the name is a copy, with a zero byte at its end.
-    unsafe {
-        let name = pg_sys::get_database_name(database);
-        (!name.is_null()).then(|| charset::decode_c(name))
-    }
+    unsafe { charset::decode_copy(pg_sys::get_database_name(database)) }
 }
 
 /// Returns whether this transaction has replaced a relation or its file, by dropping and creating it or by rewriting

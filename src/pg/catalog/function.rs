@@ -3,7 +3,7 @@
 use crate::pg::catalog::privilege;
 use crate::pg::charset;
 use pgrx::pg_sys;
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 use std::slice;
 
 /// The server's own function that returns the version of a UUID; invalid before PostgreSQL 17, which has none.
@@ -36,20 +36,13 @@ pub fn extension(function: pg_sys::Oid) -> Option<pg_sys::Oid> {
 /// Returns the name of the extension that a function belongs to.
 pub fn extension_name(function: pg_sys::Oid) -> Option<String> {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe { copied(pg_sys::get_extension_name(extension(function)?)) }
+    unsafe { charset::decode_copy(pg_sys::get_extension_name(extension(function)?)) }
 }
 
 /// Returns the name of a function; none if it is gone.
 pub fn name(function: pg_sys::Oid) -> Option<String> {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe { copied(pg_sys::get_func_name(function)) }
-}
-
-/// # Safety
-/// A string, or null.
-unsafe fn copied(name: *const c_char) -> Option<String> {
-    // SAFETY: as the caller says.
-    (!name.is_null()).then(|| unsafe { charset::decode_c(name) })
+    unsafe { charset::decode_copy(pg_sys::get_func_name(function)) }
 }
 
 /// Returns the types of a function's arguments.

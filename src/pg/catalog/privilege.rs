@@ -93,14 +93,8 @@ pub fn hides_rows(relation: pg_sys::Oid) -> bool {
 /// Returns the name of a role.
 pub fn name_of(role: pg_sys::Oid) -> String {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe {
-        let name = pg_sys::GetUserNameFromId(role, true);
-        if name.is_null() {
-            role.to_u32().to_string()
-        } else {
-            charset::decode_c(name)
-        }
-    }
+    let name = unsafe { charset::decode_copy(pg_sys::GetUserNameFromId(role, true)) };
+    name.unwrap_or_else(|| role.to_u32().to_string())
 }
 
 /// Raises the server's own error unless the user has any of these privileges.

@@ -10,10 +10,7 @@ use std::ffi::CStr;
 /// Returns the name of a relation, without its schema; none when it is gone.
 pub fn name(relation: pg_sys::Oid) -> Option<String> {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe {
-        let name = pg_sys::get_rel_name(relation);
-        (!name.is_null()).then(|| charset::decode_c(name))
-    }
+    unsafe { charset::decode_copy(pg_sys::get_rel_name(relation)) }
 }
 
 /// Returns the oid of a schema and of its owner, if there is one of that name.
@@ -115,14 +112,7 @@ pub fn schema(relation: pg_sys::Oid) -> pg_sys::Oid {
 /// Returns the name of a schema.
 pub fn schema_name(schema: pg_sys::Oid) -> String {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe {
-        let name = pg_sys::get_namespace_name(schema);
-        if name.is_null() {
-            String::new()
-        } else {
-            charset::decode_c(name)
-        }
-    }
+    unsafe { charset::decode_copy(pg_sys::get_namespace_name(schema)) }.unwrap_or_default()
 }
 
 /// Returns the type of a column; none if there is no such column any more.
@@ -232,10 +222,7 @@ pub fn identity_of(sequence: pg_sys::Oid) -> Option<(pg_sys::Oid, usize)> {
 pub fn column(table: pg_sys::Oid, number: usize) -> Option<String> {
     let number = i16::try_from(number).ok()?;
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe {
-        let name = pg_sys::get_attname(table, number, true);
-        (!name.is_null()).then(|| charset::decode_c(name))
-    }
+    unsafe { charset::decode_copy(pg_sys::get_attname(table, number, true)) }
 }
 
 /// Returns whether a table has a constraint of this name.
