@@ -102,7 +102,7 @@ impl AssignedNodes {
             max_outage: settings::max_outage(),
             proof: Proof {
                 origin: memory.origin,
-                instance: leases::assigned().instance(),
+                instance: leases::memory().assigned.instance(),
                 keys: known.map_or_else(Vec::new, |known| known.keys.clone()),
                 next,
             },
@@ -183,9 +183,9 @@ impl AssignedNodes {
             Ok(answer) => {
                 let (is_stranger, is_unassigned) = (answer.is_stranger, answer.is_unassigned);
                 let (lease, nodes) = answer.granted().inspect_err(|_| {
-                    let said = leases::assigned().said(width);
+                    let said = leases::memory().assigned.said(width);
                     if is_stranger || is_unassigned || said == Said::Nothing {
-                        leases::assigned().set_said(width, Said::No);
+                        leases::memory().assigned.set_said(width, Said::No);
                     }
                     if is_stranger {
                         self.remember_stranger(width);
@@ -193,7 +193,7 @@ impl AssignedNodes {
                     self.end_unless_leased(width, is_stranger);
                 })?;
                 let node = *nodes.start();
-                leases::assigned().set_said(width, Said::Yes);
+                leases::memory().assigned.set_said(width, Said::Yes);
                 self.remember(width, node, told);
                 self.until.insert(width, lease.term.until);
                 slot_for(width, node)?.continue_as(lease.id, lease.term);
@@ -201,8 +201,8 @@ impl AssignedNodes {
             }
             Err(Failure { why, is_silent, .. }) => {
                 if !is_silent {
-                    if leases::assigned().said(width) == Said::Nothing {
-                        leases::assigned().set_said(width, Said::No);
+                    if leases::memory().assigned.said(width) == Said::Nothing {
+                        leases::memory().assigned.set_said(width, Said::No);
                     }
                     self.end_unless_leased(width, false);
                     return Err(why);
@@ -266,7 +266,7 @@ impl AssignedNodes {
         let Some(grant) = &known.grant else {
             return Ok(None);
         };
-        let said = leases::assigned().said(width);
+        let said = leases::memory().assigned.said(width);
         let limits = [grant.max_outage, settings::max_outage()];
         let limit = limits.into_iter().flatten().min().unwrap_or(Micros::MAX);
         let limit = grant.at.saturating_add(limit);

@@ -54,7 +54,7 @@ fn leases() -> TableIterator<
             Option::map(why, DecodedText),
         )
     };
-    let mut troubles = trouble::read(leases::troubles());
+    let mut troubles = trouble::read(&leases::memory().troubles);
     let mut rows = Vec::new();
     for slot in leases_to_show() {
         let (nodes, width) = (slot.nodes().into_inner(), slot.width());

@@ -33,30 +33,32 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// What sessions and the worker share. Zeroed at first.
 ///
 /// - `widths`, `any_widths`: a bit for each width of which sessions need leases: of nodes by number, and of any node.
-/// - `seen`: written by the worker.
+/// - `requests`: what sessions request of the worker.
+/// - `seen`: how much of the registry's history this server has seen. Written by the worker.
 /// - `settings`: the key of the settings that the worker uses.
 /// - `released`: 1 from the release of all leases until a session needs one again.
 /// - `any`: for each width, the slot of the node that the registry chose, plus 1.
-/// - `assigned`: written by the worker.
+/// - `assigned`: of the nodes that are assigned to this server. Written by the worker.
 /// - `troubles`: why requests failed last, each for itself. Written by the worker.
 #[repr(C)]
 pub struct LeasesHead {
-    requests: Mailbox,
+    pub(super) requests: Mailbox,
     widths: AtomicU64,
     any_widths: AtomicU64,
-    seen: History,
+    pub(super) seen: History,
     settings: AtomicU64,
     released: AtomicU32,
     any: [AtomicU32; MAX_SHARD_BITS as usize + 1],
-    assigned: AssignedMemory,
+    pub(super) assigned: AssignedMemory,
     slots: [LeaseSlot; SLOTS],
-    troubles: Troubles,
+    pub(super) troubles: Troubles,
 }
 
 static STAMP: Stamp = Stamp::new(b'r', 2);
 static LEASES: NamedSegment<LeasesHead> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
 
-fn memory() -> &'static LeasesHead {
+/// Returns the memory. The first call of this process makes or attaches it.
+pub(super) fn memory() -> &'static LeasesHead {
     LEASES.memory().head
 }
 
@@ -203,7 +205,7 @@ fn find_or_request(width: u32, node: u64) -> (RangeInclusive<u64>, &'static Leas
         wait_for(|| find(width, node)).unwrap_or_else(|| {
             // A node that only the session, role or database sets is not requested.
             let is_listed = width == 0 || settings::is_listed(node);
-            if !is_listed && trouble(width, Some(node)).is_none() && requests().is_served() {
+            if !is_listed && trouble(width, Some(node)).is_none() && memory().requests.is_served() {
                 refuse_unlisted(width, node);
             }
             refuse(width, Some(node), None)
@@ -304,7 +306,7 @@ fn refuse(width: u32, node: Option<u64>, ended: Option<Micros>) -> ! {
     let trouble = trouble(width, node);
     let detail = match &trouble {
         Some(why) => last_failure(why),
-        None if requests().is_served() => "The registry has not responded yet.".to_owned(),
+        None if memory().requests.is_served() => "The registry has not responded yet.".to_owned(),
         None => "The background worker that sends requests to the registry could not start, \
                  or has ended."
             .to_owned(),
@@ -321,23 +323,13 @@ fn trouble(width: u32, node: Option<u64>) -> Option<String> {
     let is_chosen = any_slot(width).is_some_and(|any| Some(any.first()) == node);
     let is_own =
         |trouble: &Trouble| trouble.is_of(width, node) || is_chosen && trouble.is_of(width, None);
-    let own = trouble::read(troubles()).into_iter().find(is_own);
+    let own = trouble::read(&memory().troubles).into_iter().find(is_own);
     own.map(|trouble| trouble.why)
-}
-
-/// Returns why requests failed last, each for itself.
-pub fn troubles() -> &'static Troubles {
-    &memory().troubles
 }
 
 /// Returns why the last requests failed, if any did.
 pub fn note() -> Option<String> {
     memory().requests.note()
-}
-
-/// Returns what sessions request of the worker. **For the worker.**
-pub fn requests() -> &'static Mailbox {
-    &memory().requests
 }
 
 /// Returns which widths sessions need: a bit for each, by number and with any node. **For the worker.**
@@ -375,14 +367,4 @@ pub fn publish_settings() {
 /// Starts the next worker. **For the worker**, when it has left.
 pub fn start_worker() {
     memory().requests.wake(&WORKER);
-}
-
-/// Returns what this server has in memory of the nodes that are assigned to it. **For the worker.**
-pub fn assigned() -> &'static AssignedMemory {
-    &memory().assigned
-}
-
-/// Returns how much of the registry's history this server has seen. **For the worker.**
-pub fn seen() -> &'static History {
-    &memory().seen
 }

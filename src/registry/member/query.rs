@@ -33,7 +33,7 @@ pub fn request(
         holder: name(),
         system: server::system_identifier().cast_signed(),
         clock: clock::now(),
-        seen: leases::seen().get(),
+        seen: leases::memory().seen.get(),
         assignee,
     }
 }

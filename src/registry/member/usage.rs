@@ -35,7 +35,7 @@ pub fn are_wanted() -> bool {
 
 /// Returns whether the registry that has answered this server last is on this server itself.
 pub fn is_own_registry() -> bool {
-    let seen = made().then(|| leases::seen().get()).flatten();
+    let seen = made().then(|| leases::memory().seen.get()).flatten();
     let own = (server::system_identifier(), server::start());
     seen.is_some_and(|seen| (seen.identity.system, seen.identity.start) == own)
 }
@@ -47,5 +47,5 @@ pub fn trouble() -> Option<String> {
 
 /// Returns whether leases are wanted, and no worker requests them.
 pub fn lacks_worker() -> bool {
-    grantor::is_there() && are_wanted() && !leases::requests().is_served_or_started()
+    grantor::is_there() && are_wanted() && !leases::memory().requests.is_served_or_started()
 }

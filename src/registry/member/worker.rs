@@ -40,7 +40,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     lifecycle::attach();
     let own_database = settings::registry_database();
     lifecycle::connect(own_database.as_deref().unwrap_or("postgres"));
-    if !lifecycle::begin(leases::requests()) {
+    if !lifecycle::begin(&leases::memory().requests) {
         return;
     }
     on_exit(|| {
@@ -50,12 +50,12 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     });
     let mut worker = LeaseWorker::new();
     while !ends() {
-        let seen = leases::requests().last();
+        let seen = leases::memory().requests.last();
         let pause = worker.run_tasks();
         if lifecycle::is_database_wanted() {
             return hand_over();
         }
-        lifecycle::idle(pause, leases::requests(), seen);
+        lifecycle::idle(pause, &leases::memory().requests, seen);
         lifecycle::reload();
         if worker.has_other_registry() {
             // At the old registry, by the old connection: its leases do not count at the new one.
@@ -77,7 +77,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
 
 /// Starts the next worker, which continues when it can connect to the database.
 fn hand_over() {
-    leases::requests().leave();
+    leases::memory().requests.leave();
     leases::start_worker();
 }
 
@@ -142,7 +142,7 @@ impl LeaseWorker {
 
     /// Runs all tasks that are due. Returns how long there is nothing to do.
     fn run_tasks(&mut self) -> Micros {
-        let requests = leases::requests();
+        let requests = &leases::memory().requests;
         // The number first: what is read after it includes what was wanted before it.
         let requested = requests.last();
         let (widths, any_widths) = leases::wanted();
@@ -181,7 +181,7 @@ impl LeaseWorker {
             }
         }
         let failures = self.failures.iter().map(|(&task, (why, _))| (task, &**why));
-        leases::troubles().set(&trouble::write(failures));
+        leases::memory().troubles.set(&trouble::write(failures));
         let mut reasons: Vec<&str> = self.failures.values().map(|(why, _)| &**why).collect();
         reasons.dedup();
         requests.set_note(&reasons.join("; "));
@@ -328,7 +328,7 @@ impl LeaseWorker {
         // forget that it has seen more of the same one.
         let follows = |seen: &LogPoint| asked.seen.is_none_or(|before| seen.may_follow(before));
         if let Some(seen) = answer.seen.filter(follows) {
-            leases::seen().set(seen);
+            leases::memory().seen.set(seen);
         }
         Ok(answer)
     }

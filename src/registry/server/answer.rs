@@ -46,19 +46,22 @@ pub struct Limits {
     pub nodes: i64,
 }
 
-/// Returns the answer to a member; `agrees` says whether its clock does.
+/// Returns the answer to a member: the lease, or why none is granted. `agrees` says whether its clock does.
 pub fn answer(
     registry: &Registry,
     agrees: bool,
-    lease: Option<&GrantedLease>,
-    denial: Option<String>,
+    granted: Result<GrantedLease, String>,
 ) -> LeaseAnswer {
+    let (lease, denial) = match granted {
+        Ok(lease) => (Some(lease), None),
+        Err(why) => (None, Some(why)),
+    };
     LeaseAnswer {
-        lease: lease.map(|lease| NumberedTerm {
+        lease: lease.as_ref().map(|lease| NumberedTerm {
             id: lease.id,
             term: lease.span,
         }),
-        nodes: lease.map(|lease| lease.nodes.range.clone().into_inner()),
+        nodes: lease.map(|lease| lease.nodes.range.into_inner()),
         length: registry.bounded_length(),
         seen: agrees.then(|| LogPoint {
             identity: registry.identity,

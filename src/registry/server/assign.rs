@@ -157,7 +157,7 @@ pub fn lease(
         }
         let registry = &state.registry;
         let agrees = registry.check_clock(now, member.clock).is_ok();
-        let refuse = |why: String| answer(registry, agrees, None, Some(why));
+        let refuse = |why: String| answer(registry, agrees, Err(why));
         let Some(own) = find(tables, width, &member.name, true) else {
             return LeaseAnswer {
                 is_unassigned: true,
@@ -189,7 +189,7 @@ pub fn lease(
                     free_from: Micros::MAX,
                 };
                 write(tables, &lease, &own, &assignee, member);
-                answer(registry, agrees, Some(&lease), None)
+                answer(registry, agrees, Ok(lease))
             }
             Err(Denial::Leased { until }) => refuse(format!(
                 "{} is leased by \"{}\"{} until {}",

@@ -28,10 +28,7 @@ pub fn grant(width: i32, wanted: Option<NodeRange>, member: &Requester) -> Lease
             grant_lease(tables, &state, now, nodes, member)
         });
         let agrees = registry.check_clock(now, member.clock).is_ok();
-        match lease {
-            Ok(lease) => answer(registry, agrees, Some(&lease), None),
-            Err(denial) => answer(registry, agrees, None, Some(denial)),
-        }
+        answer(registry, agrees, lease)
     })
 }
 
@@ -50,13 +47,13 @@ pub fn renew(id: i64, nodes: NodeRange, told: LeaseTerm, member: &Requester) -> 
         if let Err(denial) = registry.admit(now, member.clock, Some(told)) {
             let lease = lease_of(registry, id, nodes, kept.unwrap_or(told));
             let agrees = !matches!(denial, Denial::Skew { .. });
-            let denial = describe_denial(registry, denial);
-            return answer(registry, agrees, Some(&lease), Some(denial));
+            return LeaseAnswer {
+                denial: Some(describe_denial(registry, denial)),
+                ..answer(registry, agrees, Ok(lease))
+            };
         }
-        match renew_lease(tables, &state, now, (id, nodes), (kept, told), member) {
-            Ok(lease) => answer(registry, true, Some(&lease), None),
-            Err(denial) => answer(registry, true, None, Some(denial)),
-        }
+        let lease = renew_lease(tables, &state, now, (id, nodes), (kept, told), member);
+        answer(registry, true, lease)
     })
 }
 

@@ -84,21 +84,15 @@ pub struct Holder {
 /// Describes the holders of nodes that another member wants.
 pub fn describe_holders(holders: &[Holder]) -> String {
     const MOST: usize = 3;
-    let each = |Holder {
-                    name,
-                    nodes,
-                    end,
-                    is_reserved,
-                    is_assigned,
-                }: &Holder| {
-        let (nodes, verb) = (nodes.describe(), nodes.verb());
-        if *is_assigned {
+    let each = |holder: &Holder| {
+        let (name, nodes, verb) = (&holder.name, holder.nodes.describe(), holder.nodes.verb());
+        if holder.is_assigned {
             return format!("{nodes} {verb} assigned to \"{name}\"");
         }
-        if *is_reserved {
+        if holder.is_reserved {
             return format!("{nodes} {verb} reserved for \"{name}\"");
         }
-        let until = timestamp_text(end.free_from);
+        let until = timestamp_text(holder.end.free_from);
         format!("{nodes} {verb} leased by \"{name}\" until {until}")
     };
     let mut all: Vec<String> = holders.iter().take(MOST).map(each).collect();
