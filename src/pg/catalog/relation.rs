@@ -16,17 +16,29 @@ pub fn name(relation: pg_sys::Oid) -> Option<String> {
 /// Returns the oid of a schema and of its owner, if there is one of that name.
 pub fn schema_and_owner(name: &str) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
     let name = charset::c_string(name);
-    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
+    let cache = pg_sys::SysCacheIdentifier::NAMESPACENAME;
+    // SAFETY: the cache is of this catalog, by the name.
+    let schema: pg_sys::FormData_pg_namespace = unsafe { row(cache, name.as_ptr().into()) }?;
+    Some((schema.oid, schema.nspowner))
+}
+
+/// Returns a copy of the row of a catalog, less what has no fixed length; none if there is no such row.
+///
+/// # Safety
+/// The cache is of the catalog whose rows are `T`, by this key.
+pub unsafe fn row<T: Copy>(
+    cache: pg_sys::SysCacheIdentifier::Type,
+    key: pg_sys::Datum,
+) -> Option<T> {
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is copied before it is released.
     unsafe {
-        let cache = pg_sys::SysCacheIdentifier::NAMESPACENAME as _;
-        let row = pg_sys::SearchSysCache1(cache, name.as_ptr().into());
+        let row = pg_sys::SearchSysCache1(cache as _, key);
         if row.is_null() {
             return None;
         }
-        let schema = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_namespace>();
-        let found = (schema.oid, schema.nspowner);
+        let copy = *pg_sys::GETSTRUCT(row).cast::<T>();
         pg_sys::ReleaseSysCache(row);
-        Some(found)
+        Some(copy)
     }
 }
 
@@ -154,17 +166,8 @@ pub fn name_of_type(of: pg_sys::Oid) -> String {
 
 /// Returns the row of a relation in `pg_class`.
 fn class_of(relation: pg_sys::Oid) -> Option<pg_sys::FormData_pg_class> {
-    // SAFETY: a lookup in the catalogs, inside a transaction; the row is copied before it is released.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::RELOID as _;
-        let row = pg_sys::SearchSysCache1(cache, relation.into());
-        if row.is_null() {
-            return None;
-        }
-        let class = *pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>();
-        pg_sys::ReleaseSysCache(row);
-        Some(class)
-    }
+    // SAFETY: the cache is of this catalog, by the oid.
+    unsafe { row(pg_sys::SysCacheIdentifier::RELOID, relation.into()) }
 }
 
 /// Returns whether a relation has triggers or rules.

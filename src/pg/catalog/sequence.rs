@@ -1,5 +1,6 @@
 //! What the catalogs say of a sequence.
 
+use crate::pg::catalog::relation;
 use pgrx::pg_sys;
 
 /// The row of pg_sequence; see `FormData_pg_sequence`, which pgrx does not bind.
@@ -18,15 +19,6 @@ pub struct SequenceDefinition {
 
 /// Returns the row of a sequence; none if it is gone.
 pub fn definition(sequence: pg_sys::Oid) -> Option<SequenceDefinition> {
-    let cache = pg_sys::SysCacheIdentifier::SEQRELID as _;
-    // SAFETY: a lookup in the catalogs by oid, inside a transaction; the row is copied before it is released.
-    unsafe {
-        let tuple = pg_sys::SearchSysCache1(cache, sequence.into());
-        if tuple.is_null() {
-            return None;
-        }
-        let row = *pg_sys::GETSTRUCT(tuple).cast::<SequenceDefinition>();
-        pg_sys::ReleaseSysCache(tuple);
-        Some(row)
-    }
+    // SAFETY: the cache is of this catalog, by the oid.
+    unsafe { relation::row(pg_sys::SysCacheIdentifier::SEQRELID, sequence.into()) }
 }
