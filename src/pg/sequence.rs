@@ -4,6 +4,7 @@
 //! A page is logged as a full image. A delta would be replayed on a different page, as `nextval` logs values ahead of
 //! those in memory.
 
+use crate::pg::backend::lock::open_at_once;
 use crate::pg::backend::orphan;
 use crate::pg::catalog::sequence::{SequenceDefinition, definition};
 use crate::pg::error::report;
@@ -110,14 +111,14 @@ impl Sequence {
 
     /// Does the same as [`Sequence::open`] for writing, without waiting: none also when another session has a conflicting lock.
     pub fn open_at_once(oid: pg_sys::Oid) -> Option<Self> {
-        Self::check(relation_at_once(oid, Lock::Write)?, Lock::Write)
+        Self::check(open_at_once(oid, Lock::Write.mode())?, Lock::Write)
     }
 
     /// Reads the row of a permanent sequence without waiting, if no other session has a conflicting lock. **Whether the user
     /// may read it is for the caller to check.**
     pub fn peek(oid: pg_sys::Oid) -> Option<SequenceRow> {
         let sequence = Self {
-            relation: relation_at_once(oid, Lock::Read)?,
+            relation: open_at_once(oid, Lock::Read.mode())?,
             lock: Some(Lock::Read),
         };
         // SAFETY: an open relation has its row of pg_class.
@@ -336,20 +337,6 @@ impl Drop for Sequence {
                 }
             }
         }
-    }
-}
-
-fn relation_at_once(oid: pg_sys::Oid, lock: Lock) -> Option<pg_sys::Relation> {
-    // SAFETY: calls without preconditions. The lock is released here, or by whoever closes the relation.
-    unsafe {
-        if !pg_sys::ConditionalLockRelationOid(oid, lock.mode()) {
-            return None;
-        }
-        let relation = pg_sys::try_relation_open(oid, pg_sys::NoLock.cast_signed());
-        if relation.is_null() {
-            pg_sys::UnlockRelationOid(oid, lock.mode());
-        }
-        (!relation.is_null()).then_some(relation)
     }
 }
 

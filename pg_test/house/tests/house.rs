@@ -139,14 +139,14 @@ const DOORS: [(&str, &[&str]); 4] = [
     (
         "relation_open(|table_open(|index_open(",
         &[
-            "pg/catalog/extension.rs", "pg/catalog/relation.rs", "pg/catalog/scan/sample.rs",
+            "pg/backend/lock.rs", "pg/catalog/extension.rs", "pg/catalog/relation.rs",
             "pg/sequence.rs", "time_predicates/key.rs", "time_predicates/proof.rs",
         ],
     ),
     (
         "LockRelationOid(",
         &[
-            "pg/backend/lock.rs", "pg/catalog/scan/sample.rs", "pg/sequence.rs",
+            "pg/backend/lock.rs", "pg/catalog/access.rs", "pg/sequence.rs",
         ],
     ),
 ];

@@ -10,6 +10,7 @@
 //! 3. locks the relation by its **oid**, takes its name under the lock, and refuses a statement in which the name
 //!    means another relation.
 
+use crate::pg::backend::wait::WaitEvent;
 use crate::pg::backend::{guc, lock};
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::scan::sample::{Limit, Open, Sample};
@@ -17,8 +18,10 @@ use crate::pg::catalog::scan::{newest, sample};
 use crate::pg::catalog::{privilege, relation, spi, sql};
 use crate::pg::charset;
 use crate::pg::error::{relay_errors, report};
-use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
-use std::time::Duration;
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, check_for_interrupts, pg_sys};
+use std::ffi::CString;
+use std::ptr;
+use std::time::{Duration, Instant};
 
 /// A column of a table that the caller may read, with all of its rows.
 #[derive(Debug, Clone, Copy)]
@@ -141,8 +144,8 @@ pub fn owned(relation: pg_sys::Oid) -> Owned {
 /// Drops a table of the caller: as the caller, as a schema's owner may drop tables of others in it. In the caller's search
 /// path, so that an error names dependent objects as the caller does; the statement itself has no names to look up there.
 pub fn drop_table(table: pg_sys::Oid) {
-    if own(table).is_ok() {
-        lock::lock_tables(table, 0);
+    if let Ok(own) = own(table) {
+        own.lock_alone(0);
     }
     let name = sql::exact_name_of(table);
     privilege::restricted(|| spi::run(&format!("DROP TABLE {name}")));
@@ -242,23 +245,67 @@ impl Owned {
         privilege::as_role(self.owner, work)
     }
 
-    /// Locks a table and all below it against everything: see [`lock::lock_tables`].
+    /// Locks a table and all below it against everything, until the transaction ends. Raises an error (55P03) for a lock that
+    /// it does not get within `millis`; 0 is without a limit.
     pub fn lock_alone(&self, millis: i32) {
-        lock::lock_tables(self.relation, millis);
+        self.lock_tree(pg_sys::AccessExclusiveLock, millis);
     }
 
-    /// Locks a table and all below it against vacuum: see [`lock::lock_out_vacuum`].
+    /// Locks a table and all below it against vacuum, and waits for one that runs, as [`Owned::lock_alone`] does, but for a time
+    /// that autovacuum gives way, which it does after `deadlock_timeout`. Sessions that read and write the table wait neither
+    /// for this lock nor for a session that waits for it.
     pub fn lock_out_vacuum(&self, millis: i32) {
-        lock::lock_out_vacuum(self.relation, millis);
+        const FOR_ITS_END: i32 = 500;
+        let millis = match millis {
+            0 => 0,
+            // SAFETY: an integer that the server writes only between statements, in this thread.
+            given => given.max(unsafe { pg_sys::DeadlockTimeout }.saturating_add(FOR_ITS_END)),
+        };
+        self.lock_tree(pg_sys::ShareUpdateExclusiveLock, millis);
     }
 
-    /// Locks a sequence: see [`lock::lock_sequence`].
+    fn lock_tree(&self, mode: u32, millis: i32) {
+        within(millis, || {
+            let mode = mode.cast_signed();
+            // SAFETY: takes locks for the transaction, or raises an error; the list of the oids is not used.
+            unsafe {
+                pg_sys::LockRelationOid(self.relation, mode);
+                pg_sys::find_all_inheritors(self.relation, mode, ptr::null_mut());
+            }
+        });
+    }
+
+    /// Does the same as [`Owned::lock_alone`], for one sequence.
     pub fn lock_sequence(&self, millis: i32) {
-        lock::lock_sequence(self.relation, millis);
+        within(millis, || {
+            // SAFETY: takes a lock for the transaction, or raises an error.
+            unsafe { pg_sys::LockRelationOid(self.relation, ALONE) };
+        });
     }
 
-    /// Locks a sequence, if nobody else has it locked within a span: see [`lock::poll_sequence`].
+    /// Locks a sequence as soon as nobody else has it locked, if that is within a span. It asks again and again rather than
+    /// wait: a transaction that has the sequence and wants a lock of this one then fails with no deadlock.
     pub fn poll_sequence(&self, span: Duration) -> bool {
-        lock::poll_sequence(self.relation, span)
+        static EVENT: WaitEvent = WaitEvent::new(c"MintConvert");
+        let began = Instant::now();
+        loop {
+            // SAFETY: takes a lock for the transaction, if it can be had at once.
+            if unsafe { pg_sys::ConditionalLockRelationOid(self.relation, ALONE) } {
+                return true;
+            }
+            if began.elapsed() > span {
+                return false;
+            }
+            check_for_interrupts!();
+            EVENT.show(|| std::thread::sleep(Duration::from_millis(2)));
+        }
     }
+}
+
+const ALONE: pg_sys::LOCKMODE = pg_sys::AccessExclusiveLock.cast_signed();
+
+/// Runs `work`, whose waits for locks have a limit.
+fn within(millis: i32, work: impl FnOnce()) {
+    let limit = CString::new(millis.to_string()).unwrap_or_default();
+    guc::with(&[(c"lock_timeout", &limit)], || relay_errors(work));
 }

@@ -2,6 +2,7 @@
 //! the table's owner runs, as in a policy or an index expression, no session waits for this one or the other way round,
 //! and no lock is left.
 
+use crate::pg::backend::lock::open_at_once;
 use crate::pg::datum::text::DecodedText;
 use pgrx::{FromDatum, pg_sys};
 use std::ptr;
@@ -53,18 +54,7 @@ pub struct Open(pub(super) pg_sys::Relation);
 impl Open {
     /// Opens a relation, unless a session has a lock on it that conflicts with reading.
     pub fn at_once(table: pg_sys::Oid) -> Option<Self> {
-        // SAFETY: calls without preconditions. The lock is released here, or when the value is dropped.
-        unsafe {
-            if !pg_sys::ConditionalLockRelationOid(table, LOCK) {
-                return None;
-            }
-            let relation = pg_sys::try_relation_open(table, pg_sys::NoLock.cast_signed());
-            if relation.is_null() {
-                pg_sys::UnlockRelationOid(table, LOCK);
-                return None;
-            }
-            Some(Self(relation))
-        }
+        open_at_once(table, LOCK).map(Self)
     }
 
     /// Returns whether it is an ordinary table whose rows this session can read by ranges of blocks.
