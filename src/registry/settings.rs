@@ -79,7 +79,10 @@ fn summary() -> Rc<Summary> {
     SUMMARY.get_or(|| {
         let nodes = NODES.get().unwrap_or_default();
         let access = [&REGISTRY, &DATABASE, &ROLE].map(|setting| setting.get().unwrap_or_default());
-        let registry = hash(access.iter().map(|text| text.to_bytes()));
+        // Each text with the zero behind it, so that different lists of them differ.
+        let registry = access
+            .iter()
+            .fold(FNV_BASIS, |hash, text| fnv(hash, text.to_bytes_with_nul()));
         Summary {
             // Checked when the setting was assigned.
             nodes: parse_nodes(&nodes.to_string_lossy())
@@ -92,13 +95,7 @@ fn summary() -> Rc<Summary> {
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Returns a hash of texts, the same in all builds of this library.
-fn hash<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
-    let texts = texts.into_iter().map(|text| [text, b"\0"].concat());
-    texts.fold(FNV_BASIS, |hash, text| fnv(hash, &text))
-}
-
-/// Returns a hash by FNV-1a. Texts end in a zero, so that different lists of them differ.
+/// Returns a hash by FNV-1a, the same in all builds of this library.
 fn fnv(hash: u64, text: &[u8]) -> u64 {
     text.iter().fold(hash, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

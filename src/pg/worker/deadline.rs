@@ -200,19 +200,13 @@ pub fn opening<T>(work: impl FnOnce() -> T) -> T {
         let bit = |bit: usize| u64::from(is_socket(word * 64 + bit)) << bit;
         bits.store((0..64).map(bit).sum(), Relaxed);
     }
-    let _opening = Opening::begin();
+    CURRENT.is_opening.store(true, Relaxed);
+    let _opening = Opening;
     work()
 }
 
 /// Guard of [`opening`]; dropped also when an error unwinds.
 struct Opening;
-
-impl Opening {
-    fn begin() -> Self {
-        CURRENT.is_opening.store(true, Relaxed);
-        Self
-    }
-}
 
 impl Drop for Opening {
     fn drop(&mut self) {

@@ -77,16 +77,9 @@ impl Mailbox {
         self.is_served() || last != 0 && clock::up() - last <= WHILE
     }
 
-    /// Starts a worker if there is none and one can be started.
-    pub fn start_if_possible(&self, kind: &WorkerKind) {
-        if !self.is_served() {
-            self.try_start(kind);
-        }
-    }
-
     #[cold]
     fn start(&self, kind: &WorkerKind) {
-        if !self.try_start(kind) {
+        if !self.start_if_possible(kind) {
             report(
                 Code::ERRCODE_INSUFFICIENT_RESOURCES,
                 format!("could not start background worker \"{}\"", kind.name),
@@ -98,7 +91,7 @@ impl Mailbox {
     }
 
     /// Starts a worker, unless there is one or another session has started one. False when none can be started.
-    fn try_start(&self, kind: &WorkerKind) -> bool {
+    pub fn start_if_possible(&self, kind: &WorkerKind) -> bool {
         let now = clock::up();
         let last = self.started.load(Ordering::Relaxed);
         if self.is_served_or_started() {

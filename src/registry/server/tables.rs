@@ -223,7 +223,7 @@ impl OpenTables<'_, '_> {
     ) -> (RegistryState, Micros) {
         let mut state = self.load_state(lock);
         // Leases are inserted and deleted under the lock.
-        let is_intact = state.is_intact && (!lock || self.are_leases_intact(state.digest));
+        let is_intact = state.is_intact && (!lock || self.digest() == (state.digest, true));
         let now = clock::now();
         let registry = &mut state.registry;
         let agrees = member.is_none_or(|member| registry.check_clock(now, member.clock).is_ok());
@@ -256,12 +256,6 @@ impl OpenTables<'_, '_> {
         let lock = if lock { " FOR UPDATE" } else { "" };
         let state = self.rows(&format!("{select}{lock}"), &[], state_of).pop();
         state.unwrap_or_else(|| place::missing())
-    }
-
-    /// Returns whether the leases are those that the registry has left.
-    fn are_leases_intact(&mut self, digest: i64) -> bool {
-        let (numbers, are_written_here) = self.digest();
-        numbers == digest && are_written_here
     }
 
     /// Returns the numbers of all leases, XORed, and whether the registry itself wrote all of them.
