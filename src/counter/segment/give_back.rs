@@ -34,7 +34,7 @@ static KIND: WorkerKind = WorkerKind {
 
 /// Starts the worker, if this server has none. Without a free background worker, a shutdown skips values as a crash does.
 pub fn keep() {
-    slots::keeper().start_if_possible(&KIND);
+    slots::memory().head.keeper.start_if_possible(&KIND);
 }
 
 /// Runs the worker: its entry point.
@@ -42,7 +42,7 @@ pub fn keep() {
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_give_back(_argument: pg_sys::Datum) {
     // Before it connects, which waits for nothing: from now on a shutdown does not end it at once.
-    if !lifecycle::begin_for_server(slots::keeper()) {
+    if !lifecycle::begin_for_server(&slots::memory().head.keeper) {
         return;
     }
     BackgroundWorker::connect_worker_to_spi(None, None);

@@ -42,12 +42,7 @@ pub(super) fn memory() -> &'static Memory<SegmentsHead, SegmentsSlot> {
 pub(super) struct SegmentsHead {
     owners: Owners,
     drawers: AtomicU32,
-    keeper: Mailbox,
-}
-
-/// Returns the requests of the worker that gives values back.
-pub fn keeper() -> &'static Mailbox {
-    &memory().head.keeper
+    pub(super) keeper: Mailbox,
 }
 
 /// Returns how many processes can draw.

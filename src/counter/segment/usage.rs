@@ -74,5 +74,5 @@ pub fn lacks_supplier() -> bool {
 
 /// Returns whether values were taken that only a worker gives back at a shutdown, and there is none.
 pub fn lacks_keeper() -> bool {
-    left() > 0 && slots::drawers() > 0 && !slots::keeper().is_served_or_started()
+    left() > 0 && slots::drawers() > 0 && !slots::memory().head.keeper.is_served_or_started()
 }

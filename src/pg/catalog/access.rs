@@ -181,11 +181,12 @@ impl Owned {
         relations.extend(below);
         let bound = Bound {
             relations: &relations,
+            first_only: true,
             ..Bound::default()
         };
         privilege::as_role(self.owner, || {
             guc::with(&[(c"row_security", c"off")], || {
-                binding::restrict_first_to(bound, || spi::one(&query(&name), &[]))
+                binding::restrict_to(bound, || spi::one(&query(&name), &[]))
             })
         })
     }

@@ -17,6 +17,8 @@ pub struct Bound<'a> {
     pub relations: &'a [pg_sys::Oid],
     /// Functions.
     pub functions: &'a [pg_sys::Oid],
+    /// Only the first statement is restricted: functions of a table's owner that run in it can use others.
+    pub first_only: bool,
 }
 
 /// What the server counts statements by.
@@ -25,13 +27,13 @@ type Jumble = *const pg_sys::JumbleState;
 #[cfg(not(feature = "pg19"))]
 type Jumble = *mut pg_sys::JumbleState;
 
-/// The current restriction, if there is one, and whether it ends with the next statement.
-static NOW: Local<Option<(Bound<'static>, bool)>> = Local::new(None);
+/// The current restriction, if there is one.
+static NOW: Local<Option<Bound<'static>>> = Local::new(None);
 /// The hook of another library.
 static PREVIOUS: Local<pg_sys::post_parse_analyze_hook_type> = Local::new(None);
 
 /// Guard that restores the restriction before; dropped also when an error unwinds.
-struct Restore(Option<(Bound<'static>, bool)>);
+struct Restore(Option<Bound<'static>>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -41,15 +43,6 @@ impl Drop for Restore {
 
 /// Runs `work`, in whose statements names can mean these objects and no others.
 pub fn restrict_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
-    restricted(bound, false, work)
-}
-
-/// Does the same as [`restrict_to`], for the first statement of `work`: functions of a table's owner that run in it may use others.
-pub fn restrict_first_to<T>(bound: Bound<'_>, work: impl FnOnce() -> T) -> T {
-    restricted(bound, true, work)
-}
-
-fn restricted<T>(bound: Bound<'_>, is_first: bool, work: impl FnOnce() -> T) -> T {
     static BEGUN: Local<bool> = Local::new(false);
     if !BEGUN.replace(true) {
         // SAFETY: the hook lives as long as the process, as a library is never unloaded.
@@ -60,7 +53,7 @@ fn restricted<T>(bound: Bound<'_>, is_first: bool, work: impl FnOnce() -> T) -> 
     }
     // SAFETY: the arrays outlive `work`; the guard removes them when it ends.
     let bound = unsafe { std::mem::transmute::<Bound<'_>, Bound<'static>>(bound) };
-    let _restore = Restore(NOW.replace(Some((bound, is_first))));
+    let _restore = Restore(NOW.replace(Some(bound)));
     work()
 }
 
@@ -76,13 +69,13 @@ unsafe extern "C-unwind" fn on_statement(
         if let Some(previous) = PREVIOUS.get() {
             previous(state, query, jumble);
         }
-        let Some((bound, is_first)) = NOW.get() else {
+        let Some(bound) = NOW.get() else {
             return;
         };
         if (*query).commandType != pg_sys::CmdType::CMD_UTILITY && !is_within(bound, query) {
             refuse();
         }
-        if is_first {
+        if bound.first_only {
             NOW.set(None);
         }
     }

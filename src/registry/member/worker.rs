@@ -57,7 +57,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
         }
         lifecycle::idle(pause, &leases::memory().requests, seen);
         lifecycle::reload();
-        if worker.has_other_registry() {
+        if worker.key != settings::registry_key() {
             // At the old registry, by the old connection: its leases do not count at the new one.
             worker.release_all();
             if settings::registry_database() != own_database && !ends() {
@@ -124,11 +124,6 @@ impl LeaseWorker {
             is_assigned: settings::is_assigned(),
             assigned: AssignedNodes::default(),
         }
-    }
-
-    /// Returns whether the settings name another registry now.
-    fn has_other_registry(&self) -> bool {
-        self.key != settings::registry_key()
     }
 
     /// Returns whether a foreign server or a user mapping was changed: it may lead to another registry, which does not know the
