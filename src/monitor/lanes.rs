@@ -10,19 +10,6 @@ use mint_core::{Lane, Micros};
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-type Row = (
-    Option<SnowflakeLayout>,
-    Option<i64>,
-    Option<i64>,
-    Option<TimestampWithTimeZone>,
-    Option<Interval>,
-    Option<i64>,
-    i64,
-    Interval,
-    Interval,
-    &'static str,
-);
-
 /// Returns the lanes from which the server has minted since it started, for the view of the same name.
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, reason = "pgrx reads the row type from here")]
@@ -41,6 +28,41 @@ fn lanes() -> TableIterator<
         name!(family, &'static str),
     ),
 > {
+    let snowflake = |lane: &Lane| {
+        let layout = lane.layout()?;
+        let word = lane.last();
+        let at = layout.tick_start(word >> layout.seq.width);
+        Some((
+            Some(SnowflakeLayout::from(&layout)),
+            lane.shard().map(u64::cast_signed),
+            lane.shard().map(|shard| layout.id(shard, word)),
+            at.and_then(timestamp),
+            at.map(|at| interval(clock::ahead(at))),
+            Some(lane.taken().cast_signed()),
+            lane.waits().cast_signed(),
+            interval(lane.waited()),
+            interval(lane.largest_step()),
+            "snowflake",
+        ))
+    };
+    // A lane that never waits.
+    let monotonic = |family, at: Micros, minted: Option<u64>| {
+        let ahead = Some(interval(clock::ahead(at)));
+        let minted = minted.map(u64::cast_signed);
+        let (at, none) = (timestamp(at), || interval(0));
+        (
+            None,
+            None,
+            None,
+            at,
+            ahead,
+            minted,
+            0,
+            none(),
+            none(),
+            family,
+        )
+    };
     let [gregorian, unix] = uuids::made_lanes().map_or([None; 2], |lanes| lanes.last());
     let objectid = objectids::made_lane().and_then(|lane| Some((lane.last()?, lane.minted())));
     let further = [
@@ -50,38 +72,4 @@ fn lanes() -> TableIterator<
     ];
     let all = snowflakes::lanes().filter_map(snowflake);
     TableIterator::new(all.chain(further.into_iter().flatten()))
-}
-
-fn snowflake(lane: &Lane) -> Option<Row> {
-    let layout = lane.layout()?;
-    let word = lane.last();
-    let at = layout.tick_start(word >> layout.seq.width);
-    Some((
-        Some(SnowflakeLayout::from(&layout)),
-        lane.shard().map(u64::cast_signed),
-        lane.shard().map(|shard| layout.id(shard, word)),
-        at.and_then(timestamp),
-        at.map(|at| interval(clock::ahead(at))),
-        Some(lane.taken().cast_signed()),
-        lane.waits().cast_signed(),
-        interval(lane.waited()),
-        interval(lane.largest_step()),
-        "snowflake",
-    ))
-}
-
-/// Returns the row of a lane that never waits.
-fn monotonic(family: &'static str, at: Micros, minted: Option<u64>) -> Row {
-    (
-        None,
-        None,
-        None,
-        timestamp(at),
-        Some(interval(clock::ahead(at))),
-        minted.map(u64::cast_signed),
-        0,
-        interval(0),
-        interval(0),
-        family,
-    )
 }

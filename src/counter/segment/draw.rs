@@ -73,7 +73,7 @@ pub fn current(oid: pg_sys::Oid) -> Option<i64> {
     };
     drawn.or_else(|| {
         let row = sequence.row();
-        if source::may_be_name(&rules) && source::of(oid).is_some() {
+        if source::find(oid, &rules).is_some() {
             return source::end_of(row);
         }
         row.is_called.then_some(row.last_value)
@@ -141,8 +141,7 @@ fn switch_segment(Segments { slot, owner }: Segments, sequence: pg_sys::Oid) {
 /// Returns the step of a sequence whose values come from another server.
 fn remote_step(sequence: pg_sys::Oid) -> Option<u64> {
     let (rules, _) = open(sequence).definition();
-    let source = source::may_be_name(&rules).then(|| source::of(sequence));
-    Some(source.flatten()?.place.step)
+    Some(source::find(sequence, &rules)?.place.step)
 }
 
 /// Raises an error for more values in a row than a segment of another server has.

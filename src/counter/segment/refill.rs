@@ -112,7 +112,7 @@ fn steps(rules: &Rules, cache: u64) -> (u64, u64) {
 pub fn refill(oid: pg_sys::Oid, mut sequence: Sequence, needed: bool) {
     let (rules, cache) = sequence.definition();
     let segments = attach(oid, &sequence);
-    if source::may_be_name(&rules) && source::of(oid).is_some() {
+    if source::find(oid, &rules).is_some() {
         drop(sequence);
         return source::fetch(oid, segments.slot, needed);
     }

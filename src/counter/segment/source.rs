@@ -48,9 +48,11 @@ struct Supplier {
 /// The clauses of a sequence that is only a name. Both of its values are drawn when it is created: so `nextval` fails.
 pub const NAME_ONLY: &str = "MINVALUE 1 MAXVALUE 2";
 
-/// Returns whether a sequence can be such a name. Hardly any other sequence has these bounds, so hardly any is looked up.
-pub fn may_be_name(rules: &Rules) -> bool {
-    (rules.min, rules.max) == (1, 2)
+/// Returns the source of a sequence with these rules, if it has one. Hardly any other sequence has the bounds of a name, so
+/// hardly any is looked up.
+pub fn find(sequence: pg_sys::Oid, rules: &Rules) -> Option<SegmentSource> {
+    let may_be_name = (rules.min, rules.max) == (1, 2);
+    may_be_name.then(|| of(sequence)).flatten()
 }
 
 /// The words for people that the comment of such a sequence begins with. The last line is a [`SourceSequence`] as JSON.
@@ -100,7 +102,7 @@ pub fn of(sequence: pg_sys::Oid) -> Option<SegmentSource> {
 /// Raises an error if the values of a sequence come from a foreign server: only that can change which are next.
 #[track_caller]
 pub fn refuse_change(verb: &str, oid: pg_sys::Oid, sequence: &Sequence, rules: &Rules) {
-    if may_be_name(rules) && of(oid).is_some() {
+    if find(oid, rules).is_some() {
         report(
             Code::ERRCODE_WRONG_OBJECT_TYPE,
             format!("cannot {verb} sequence \"{}\"", sequence.name()),
