@@ -50,6 +50,8 @@ fn mint_as_node(layout: &Layout) -> i64 {
         Node::Fixed(shard) => check_own_node(layout, shard.into()),
         Node::Parts(parts) => node_of_own_parts(layout, parts),
         Node::Auto | Node::Assigned => grantor::node(layout),
+        Node::Citus => check_own_node(layout, grantor::require_cluster()),
+        Node::Unset if let Some(node) = grantor::node_of_cluster() => check_own_node(layout, node),
         Node::Unset => error::report(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "parameter \"pg_mint.node\" is not set",
@@ -76,10 +78,13 @@ fn refuse_own_node(layout: &Layout, shard: u64) -> ! {
         PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
         format!("node {shard} is out of range for layout \"{layout}\""),
     )
-    .hint(format!(
-        "Set \"pg_mint.node\" to a number between 0 and {}.",
-        layout.shard.max()
-    ))
+    .hint(match setting::node() {
+        Node::Fixed(_) => format!(
+            "Set \"pg_mint.node\" to a number between 0 and {}.",
+            layout.shard.max()
+        ),
+        _ => "Use a layout with more bits of the shard.".to_owned(),
+    })
     .raise()
 }
 

@@ -74,7 +74,7 @@ pub fn node(facts: Option<&Facts>) -> Finding {
     let node = match node_setting() {
         Node::Fixed(node) => node.to_string(),
         Node::Parts([upper, lower]) => format!("{upper}/{lower}"),
-        Node::Unset | Node::Auto | Node::Assigned => {
+        Node::Unset | Node::Auto | Node::Assigned | Node::Citus => {
             return Finding::ok("The node of this server is not fixed.");
         }
     };

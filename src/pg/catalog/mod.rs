@@ -8,6 +8,7 @@ pub mod function;
 pub mod invalidation;
 pub mod privilege;
 pub mod relation;
+pub mod rows;
 pub mod scan;
 pub mod sequence;
 pub mod spi;

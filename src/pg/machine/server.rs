@@ -46,6 +46,19 @@ pub fn data_directory() -> String {
     )
 }
 
+/// Returns the setting `application_name` of this session.
+pub fn application_name() -> &'static [u8] {
+    // SAFETY: a string of the server's, or null. It is read at once.
+    unsafe {
+        let name = pg_sys::application_name;
+        if name.is_null() {
+            b""
+        } else {
+            CStr::from_ptr(name).to_bytes()
+        }
+    }
+}
+
 /// Returns the port that the server listens on.
 pub fn port() -> i32 {
     // SAFETY: reads a number that was set when the server started.

@@ -1,8 +1,8 @@
-//! Leases of nodes: the interface between minting and the registry. A lease is a node for a span of id time.
+//! Leases of nodes: the interface between minting and the registry, or a cluster. A lease is a node for a span of id time.
 
 use crate::pg::backend::callbacks::Callbacks;
 use crate::pg::backend::local::Local;
-use crate::pg::error::{Report, report};
+use crate::pg::error::{Report, impossible, report};
 use mint_core::{Layout, Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
@@ -22,7 +22,18 @@ pub trait Grantor: Sync {
     fn ended(&self, until: Micros) -> !;
 }
 
+/// A cluster that a database can be a node of, in which a node has a number. Its leases do not end.
+pub trait Cluster: Grantor {
+    /// Returns whether this database is a node of a cluster.
+    fn is_node(&self) -> bool;
+}
+
+/// What is asked: the registry, or else the cluster unless it has stood back.
 static GRANTOR: Local<Option<&'static dyn Grantor>> = Local::new(None);
+static REGISTRY: Local<Option<&'static dyn Grantor>> = Local::new(None);
+static CLUSTER: Local<Option<&'static dyn Cluster>> = Local::new(None);
+/// The node of this server in its cluster, once it was asked for.
+static OWN_NODE: Local<Option<u64>> = Local::new(None);
 static ON_CHANGE: Callbacks<fn()> = Callbacks::new();
 
 /// The nodes and the lease of the last call.
@@ -36,15 +47,65 @@ struct Recent {
 
 static RECENT: Local<Option<Recent>> = Local::new(None);
 
-/// Sets the grantor; none if nodes are not leased. Called when a setting is assigned.
-pub fn set(grantor: Option<&'static dyn Grantor>) {
-    GRANTOR.set(grantor);
+/// Sets the registry; none if nodes are not leased from one. Called when a setting is assigned.
+pub fn set(registry: Option<&'static dyn Grantor>) {
+    REGISTRY.set(registry);
+    reconsider();
     changed();
 }
 
-/// Returns whether nodes are leased.
+/// Sets what is asked where there is no registry. Called once, when the library is loaded.
+pub fn set_cluster(cluster: &'static dyn Cluster) {
+    CLUSTER.set(Some(cluster));
+    reconsider();
+}
+
+/// Lets ids be generated without a question to the cluster, until [`reconsider`]: this database is no node of one.
+pub fn stand_back() {
+    GRANTOR.set(REGISTRY.get());
+}
+
+/// Asks again. Called when the cluster can have changed.
+pub fn reconsider() {
+    let cluster = CLUSTER.get().map(|cluster| cluster as &dyn Grantor);
+    GRANTOR.set(REGISTRY.get().or(cluster));
+    OWN_NODE.set(None);
+    RECENT.set(None);
+}
+
+/// Returns whether nodes are leased from a registry.
 pub fn is_there() -> bool {
-    GRANTOR.get().is_some()
+    REGISTRY.get().is_some()
+}
+
+/// Returns the node that this server has in its cluster; none where this database is no node of one.
+pub fn node_of_cluster() -> Option<u64> {
+    OWN_NODE.get().or_else(|| {
+        let cluster = CLUSTER.get().filter(|_| !is_there())?;
+        let node = cluster.is_node().then(|| cluster.node(0));
+        OWN_NODE.set(node);
+        node
+    })
+}
+
+/// Returns the node that this server has in its cluster. Raises an error where it has none.
+#[track_caller]
+pub fn require_cluster() -> u64 {
+    if let Some(node) = OWN_NODE.get() {
+        return node;
+    }
+    if is_there() {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "parameter \"pg_mint.node\" cannot be \"citus\" where a registry leases nodes",
+        )
+        .hint("Set \"pg_mint.node\" to \"auto\", or \"pg_mint.registry\" to an empty string.")
+        .raise()
+    }
+    let cluster = CLUSTER.get().unwrap_or_else(|| impossible("no cluster"));
+    let node = cluster.node(0);
+    OWN_NODE.set(Some(node));
+    node
 }
 
 /// Calls `callback` whenever the nodes that this session can mint as can have changed.
@@ -68,12 +129,12 @@ pub fn lease(layout: &Layout, node: u64) -> Option<&'static Lease> {
         Some(recent) if recent.width == width && (recent.first..=recent.last).contains(&node) => {
             Some(recent.lease)
         }
-        _ => Some(request(grantor, width, node)),
+        _ => request(grantor, width, node),
     }
 }
 
 #[cold]
-fn request(grantor: &dyn Grantor, width: u32, node: u64) -> &'static Lease {
+fn request(grantor: &dyn Grantor, width: u32, node: u64) -> Option<&'static Lease> {
     let (nodes, lease) = grantor.lease(width, node);
     RECENT.set(Some(Recent {
         width,
@@ -81,7 +142,8 @@ fn request(grantor: &dyn Grantor, width: u32, node: u64) -> &'static Lease {
         last: *nodes.end(),
         lease,
     }));
-    lease
+    // None where the cluster has stood back.
+    GRANTOR.get().map(|_| lease)
 }
 
 /// Returns the lease after one that ends.
@@ -97,7 +159,7 @@ pub fn renew(lease: &'static Lease, (width, node): (u32, u64)) -> &'static Lease
 /// Returns the node that the grantor has chosen for this server, for layouts with the same width of node.
 #[inline]
 pub fn node(layout: &Layout) -> u64 {
-    GRANTOR
+    REGISTRY
         .get()
         .unwrap_or_else(|| no_grantor().raise())
         .node(layout.shard.width)

@@ -1,0 +1,134 @@
+//! Which shards a Citus node generates ids of: its group, and those that it is told are its own.
+//!
+//! A shard is judged once, when a session first uses it; then again when the group, the nodes of the cluster or the setting have
+//! changed. In a database that is no node of a cluster, nothing is judged.
+
+use crate::citus::membership::{self, COORDINATOR, Membership};
+use crate::citus::setting;
+use crate::pg::backend::local::LocalOnce;
+use crate::pg::error::{Report, impossible, report};
+use crate::snowflake::node::grantor::{self, Cluster, Grantor};
+use mint_core::{Lease, Micros};
+use pgrx::PgSqlErrorCode as Code;
+use std::ops::RangeInclusive;
+
+/// Judges shards by the group of this server.
+struct CitusNode;
+
+static CITUS_NODE: CitusNode = CitusNode;
+
+/// A lease that does not end.
+static ENDLESS: LocalOnce<Lease> = LocalOnce::new();
+
+/// Judges shards where there is no registry. Called once, when the library is loaded.
+pub fn init() {
+    membership::init();
+    grantor::set_cluster(&CITUS_NODE);
+}
+
+impl Grantor for CitusNode {
+    fn lease(&self, _width: u32, shard: u64) -> (RangeInclusive<u64>, &'static Lease) {
+        let known = membership::known();
+        let several = known
+            .as_ref()
+            .as_ref()
+            .filter(|known| known.is_of_several());
+        let shards = match several {
+            Some(_) if let Some(listed) = setting::range_of(shard) => listed,
+            Some(own) if own.group == Some(shard) && own.is_member() => {
+                refuse_clone(own);
+                shard..=shard
+            }
+            Some(own) => refuse(own, shard).raise(),
+            None => {
+                grantor::stand_back();
+                0..=u64::MAX
+            }
+        };
+        let endless = ENDLESS.get_or(|| {
+            let lease = Lease::default();
+            lease.extend(0, Micros::MAX);
+            lease
+        });
+        (shards, endless)
+    }
+
+    fn renew(&self, lease: &'static Lease, _width: u32, _node: u64) -> &'static Lease {
+        lease
+    }
+
+    fn node(&self, _width: u32) -> u64 {
+        let known = membership::known();
+        let Some(own) = known.as_ref() else {
+            let why = "Extension \"citus\" is not installed in this database.";
+            no_node(
+                why,
+                "Set \"pg_mint.node\" to another value, for this database with ALTER DATABASE.",
+            )
+            .raise();
+        };
+        let Some(group) = own.group else {
+            let why =
+                "Table \"pg_dist_local_group\" is empty, as it is while the server is upgraded.";
+            no_node(why, "Retry after the upgrade.").raise();
+        };
+        if own.groups.contains(&group) {
+            refuse_clone(own);
+            return group;
+        }
+        if group == COORDINATOR {
+            let why = "Table \"pg_dist_node\" has no row of group 0, so this is a server that was not added to a cluster, or a coordinator whose host is not known.";
+            no_node(why, "Use citus_set_coordinator_host() if this is the coordinator; else citus_add_node() on the coordinator.").raise();
+        }
+        let why = format!(
+            "Table \"pg_dist_node\" has no row of group {group}, so the metadata is not synchronized."
+        );
+        no_node(why, "Use start_metadata_sync_to_node() on the coordinator, or citus_add_node() if the node was removed.").raise()
+    }
+
+    fn ended(&self, _until: Micros) -> ! {
+        impossible("end of a lease that does not end")
+    }
+}
+
+impl Cluster for CitusNode {
+    fn is_node(&self) -> bool {
+        let known = membership::known();
+        known.as_ref().as_ref().is_some_and(Membership::is_member)
+    }
+}
+
+#[cold]
+#[track_caller]
+fn no_node(why: impl Into<String>, hint: &str) -> Report {
+    let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    report(code, "this database is not a node of a Citus cluster")
+        .detail(why)
+        .hint(hint)
+}
+
+/// Raises an error where this server may be a promoted clone, which has the group of the node that it is a clone of.
+#[track_caller]
+fn refuse_clone(own: &Membership) {
+    if own.may_be_clone {
+        let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+        report(code, "group of this Citus node is not certain")
+            .detail("This server was promoted, and the cluster has a clone: it can be the clone, which has the group of its primary until the metadata is synchronized.")
+            .hint("Use citus_promote_clone_and_rebalance(), or citus_remove_clone_node() if this server is not the clone.")
+            .raise();
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse(own: &Membership, shard: u64) -> Report {
+    let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    let message = format!("shard {shard} does not belong to this node of the Citus cluster");
+    let own = match own.group {
+        Some(group) if own.is_member() => format!("This node is group {group}."),
+        _ => "This node is not known to the cluster by its group.".to_owned(),
+    };
+    report(code, message)
+        .detail(format!("Other nodes evaluate the same statements and defaults, and would generate the same ids. {own}"))
+        .hint("Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group; or list the shard in \"pg_mint.own_shards\" on one node only.")
+}

@@ -1,0 +1,110 @@
+//! What this database knows of its Citus cluster: the tables that Citus keeps on each of its nodes.
+
+use crate::pg::backend::local::{Cached, Local};
+use crate::pg::catalog::{invalidation, relation, rows};
+use crate::pg::machine::{server, wal};
+use crate::snowflake::node::grantor;
+use pgrx::pg_sys;
+use std::collections::BTreeSet;
+use std::ffi::CStr;
+use std::rc::Rc;
+
+/// The group of a coordinator, and what every database has with extension citus until it is added to a cluster.
+pub const COORDINATOR: u64 = 0;
+
+/// The table with the group of this server, of one row; of none while the server is upgraded.
+const LOCAL_GROUP: &CStr = c"pg_dist_local_group";
+/// The table with the nodes of the cluster.
+const NODES: &CStr = c"pg_dist_node";
+
+/// What Citus's tables say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Membership {
+    /// The group of this server; none while the server is upgraded.
+    pub group: Option<u64>,
+    /// The groups that have a node, also that of this server where it has one.
+    pub groups: BTreeSet<u64>,
+    /// Whether this server may be a clone of the group's node, which was promoted and is not in the metadata yet.
+    pub may_be_clone: bool,
+    /// Whether another node of a cluster has opened this session.
+    is_of_cluster: bool,
+}
+
+/// What was read; an inner none where there is no Citus. Cleared when a table changes.
+static KNOWN: Cached<Option<Membership>> = Cached::new();
+/// The tables, while there are any.
+static TABLES: Local<Option<[pg_sys::Oid; 2]>> = Local::new(None);
+/// Counts the changes.
+static CHANGES: Local<u64> = Local::new(0);
+
+impl Membership {
+    /// Returns whether this database is one of several nodes.
+    pub fn is_of_several(&self) -> bool {
+        let others = self.groups.iter().any(|&other| Some(other) != self.group);
+        others || self.is_of_cluster
+    }
+
+    /// Returns whether the cluster's nodes know this one by its group.
+    pub fn is_member(&self) -> bool {
+        self.group.is_some_and(|group| self.groups.contains(&group))
+    }
+}
+
+/// Returns what this database knows of its cluster; none where there is no Citus.
+pub fn known() -> Rc<Option<Membership>> {
+    KNOWN.get_or(|| {
+        invalidation::begin();
+        loop {
+            let before = CHANGES.get();
+            let read = read();
+            // To open a table can tell of a change to what was read before it.
+            if CHANGES.get() == before {
+                return read;
+            }
+        }
+    })
+}
+
+fn read() -> Option<Membership> {
+    let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
+    let tables = [LOCAL_GROUP, NODES].map(|name| relation::find(catalog, name));
+    let [Some(group), Some(nodes)] = tables else {
+        TABLES.set(None);
+        return None;
+    };
+    TABLES.set(Some([group, nodes]));
+    let group = rows::read(group, [c"groupid"])?;
+    let group = group.first().and_then(|&[group]| group).and_then(number);
+    let columns = [c"groupid", c"nodeisclone"];
+    let nodes = rows::read(nodes, columns)?;
+    let is_own = |of: Option<i32>| of.and_then(number) == group;
+    let has_clone = nodes.iter().any(|&[_, is_clone]| is_clone == Some(1));
+    let is_clone = |&&[of, is_clone]: &&[Option<i32>; 2]| is_clone == Some(1) && !is_own(of);
+    let nodes_of_groups = nodes.iter().filter(|row| !is_clone(row));
+    Some(Membership {
+        group,
+        groups: nodes_of_groups.filter_map(|&[of, _]| number(of?)).collect(),
+        may_be_clone: has_clone && wal::was_promoted(),
+        is_of_cluster: server::application_name().starts_with(b"citus_internal"),
+    })
+}
+
+fn number(group: i32) -> Option<u64> {
+    u64::try_from(group).ok()
+}
+
+/// Registers a callback. Called once, when the library is loaded.
+pub fn init() {
+    invalidation::on_relation(changed);
+}
+
+/// Forgets what was read, if a relation is one of the tables or can become one. Called with each that has changed, or with no oid
+/// when any can have.
+fn changed(relation: pg_sys::Oid) {
+    let is_table = |tables: [pg_sys::Oid; 2]| tables.contains(&relation);
+    if relation == pg_sys::InvalidOid || TABLES.get().is_none_or(is_table) {
+        CHANGES.set(CHANGES.get() + 1);
+        KNOWN.clear();
+        grantor::reconsider();
+    }
+}
