@@ -72,7 +72,7 @@ impl Grantor for CitusNode {
                 "Table \"pg_dist_local_group\" is empty, as it is while the server is upgraded.";
             no_node(why, "Retry after the upgrade.").raise();
         };
-        if own.groups.contains(&group) {
+        if own.has(group) {
             refuse_clone(own);
             return group;
         }

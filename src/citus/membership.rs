@@ -5,7 +5,7 @@ use crate::pg::catalog::{invalidation, relation, rows};
 use crate::pg::machine::{server, wal};
 use crate::snowflake::node::grantor;
 use pgrx::pg_sys;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -17,13 +17,16 @@ const LOCAL_GROUP: &CStr = c"pg_dist_local_group";
 /// The table with the nodes of the cluster.
 const NODES: &CStr = c"pg_dist_node";
 
+/// The table with those that are distributed.
+const DISTRIBUTED: &CStr = c"pg_dist_partition";
+
 /// What Citus's tables say.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Membership {
     /// The group of this server; none while the server is upgraded.
     pub group: Option<u64>,
-    /// The groups that have a node, also that of this server where it has one.
-    pub groups: BTreeSet<u64>,
+    /// The group of each node, by the number of the node; clones of a node are none.
+    pub nodes: BTreeMap<i32, u64>,
     /// Whether this server may be a clone of the group's node, which was promoted and is not in the metadata yet.
     pub may_be_clone: bool,
     /// Whether another node of a cluster has opened this session.
@@ -40,13 +43,18 @@ static CHANGES: Local<u64> = Local::new(0);
 impl Membership {
     /// Returns whether this database is one of several nodes.
     pub fn is_of_several(&self) -> bool {
-        let others = self.groups.iter().any(|&other| Some(other) != self.group);
+        let others = self.nodes.values().any(|&other| Some(other) != self.group);
         others || self.is_of_cluster
+    }
+
+    /// Returns whether a group has a node.
+    pub fn has(&self, group: u64) -> bool {
+        self.nodes.values().any(|&other| other == group)
     }
 
     /// Returns whether the cluster's nodes know this one by its group.
     pub fn is_member(&self) -> bool {
-        self.group.is_some_and(|group| self.groups.contains(&group))
+        self.group.is_some_and(|group| self.has(group))
     }
 }
 
@@ -75,18 +83,27 @@ fn read() -> Option<Membership> {
     TABLES.set(Some([group, nodes]));
     let group = rows::read(group, [c"groupid"])?;
     let group = group.first().and_then(|&[group]| group).and_then(number);
-    let columns = [c"groupid", c"nodeisclone"];
-    let nodes = rows::read(nodes, columns)?;
-    let is_own = |of: Option<i32>| of.and_then(number) == group;
-    let has_clone = nodes.iter().any(|&[_, is_clone]| is_clone == Some(1));
-    let is_clone = |&&[of, is_clone]: &&[Option<i32>; 2]| is_clone == Some(1) && !is_own(of);
-    let nodes_of_groups = nodes.iter().filter(|row| !is_clone(row));
+    let rows = rows::read(nodes, [c"nodeid", c"groupid", c"nodeisclone"])?;
+    let is_clone = |&&[_, _, is_clone]: &&[Option<i32>; 3]| is_clone == Some(1);
+    let nodes = rows.iter().filter(|row| !is_clone(row));
     Some(Membership {
         group,
-        groups: nodes_of_groups.filter_map(|&[of, _]| number(of?)).collect(),
-        may_be_clone: has_clone && wal::was_promoted(),
+        nodes: nodes
+            .filter_map(|&[node, group, _]| Some((node?, number(group?)?)))
+            .collect(),
+        may_be_clone: rows.iter().any(|row| is_clone(&row)) && wal::was_promoted(),
         is_of_cluster: server::application_name().starts_with(b"citus_internal"),
     })
+}
+
+/// Returns the tables that are distributed over the cluster.
+pub fn distributed_tables() -> BTreeSet<u32> {
+    let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
+    let table = relation::find(catalog, DISTRIBUTED);
+    let rows = table.and_then(|table| rows::read(table, [c"logicalrelid"]));
+    let oids = rows.unwrap_or_default().into_iter();
+    oids.filter_map(|[oid]| oid.map(i32::cast_unsigned))
+        .collect()
 }
 
 fn number(group: i32) -> Option<u64> {

@@ -28,9 +28,19 @@ pub fn range_of(shard: u64) -> Option<RangeInclusive<u64>> {
 }
 
 /// Returns whether any shard is listed.
-#[allow(dead_code)]
 pub fn is_set() -> bool {
     !listed().is_empty()
+}
+
+/// Returns whether a value of the setting lists a shard that this one lists.
+pub fn overlaps(other: &str) -> bool {
+    let OwnShards(others) = OwnShards::parse(other).unwrap_or_default();
+    let meets = |own: &RangeInclusive<u64>, other: &RangeInclusive<u64>| {
+        own.start() <= other.end() && other.start() <= own.end()
+    };
+    listed()
+        .iter()
+        .any(|own| others.iter().any(|other| meets(own, other)))
 }
 
 fn listed() -> Rc<Vec<RangeInclusive<u64>>> {

@@ -15,13 +15,18 @@ pub struct Default {
     pub shard: Option<i64>,
     /// The column and its owner, for a message.
     pub column: String,
+    /// The table, and what changes the default of the column, less the new one.
+    pub table: u32,
+    pub alter: String,
 }
 
 /// Each expression once for each owner, however many partitions have it. Expressions are shown and not planned.
 const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) jsonb_build_object(
         'default', jsonb_build_object('text', g.expression, 'tree', g.tree),
         'column', format('column \"%s\" of table %s of role \"%s\"',
-            g.attname, g.relation, pg_get_userbyid(g.owner)))
+            g.attname, g.relation, pg_get_userbyid(g.owner)),
+        'table', g.oid::bigint,
+        'alter', format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT', g.relation, g.attname))
     FROM (
     SELECT pg_get_expr(d.adbin, d.adrelid) AS expression, d.adbin::text AS tree,
         c.relowner AS owner, a.attname,
@@ -54,6 +59,8 @@ fn select() -> Vec<Default> {
             layout: generated.layout?,
             shard: generated.shard,
             column: found.column,
+            table: found.table,
+            alter: found.alter,
         })
     };
     sql::read(QUERY, &[LONGEST.into()])
@@ -66,4 +73,6 @@ fn select() -> Vec<Default> {
 struct FoundDefault {
     default: StoredDefault,
     column: String,
+    table: u32,
+    alter: String,
 }

@@ -4,6 +4,7 @@
 //! that no session has locked: they make no memory, wait for no lock that another session can hold for long, and do
 //! not talk to the registry.
 
+mod citus;
 mod clock;
 mod defaults;
 pub mod finding;
@@ -80,6 +81,7 @@ fn findings() -> Vec<(&'static str, Finding)> {
         ("copies", registry::copies(&granting)),
         ("publication", registry::publication(facts)),
         ("node", server::node(facts)),
+        ("citus", citus::citus(&defaults)),
         ("workers", server::workers()),
         ("versions", server::versions(facts)),
     ]);

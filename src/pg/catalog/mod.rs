@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod binding;
+pub mod cluster;
 pub mod expression;
 pub mod extension;
 pub mod function;

@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::ptr;
 
-/// Reads columns of type integer or boolean (0 or 1) of each row of a table: none where a value is null, or the table has no
+/// Reads columns of type integer, oid, regclass or boolean (0 or 1) of each row of a table: none where a value is null, or the table has no
 /// such column. None at all if the table was dropped.
 pub fn read<const N: usize>(
     table: pg_sys::Oid,
@@ -35,7 +35,7 @@ pub fn read<const N: usize>(
             rows.push(places.map(|(place, of_type)| {
                 let value = values.get(place).filter(|_| !nulls[place])?.value();
                 match of_type {
-                    pg_sys::INT4OID => Some(value as i32),
+                    pg_sys::INT4OID | pg_sys::OIDOID | pg_sys::REGCLASSOID => Some(value as i32),
                     pg_sys::BOOLOID => Some(i32::from(value as u8 != 0)),
                     _ => None,
                 }

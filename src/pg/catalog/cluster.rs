@@ -1,0 +1,31 @@
+//! A command on all nodes of a Citus cluster, by a function of Citus's. It connects to them as the caller.
+
+use crate::pg::catalog::binding::{self, Bound};
+use crate::pg::catalog::spi::Sees;
+use crate::pg::catalog::{function, privilege, spi};
+use crate::pg::datum::text::DecodedText;
+use pgrx::pg_sys;
+
+/// Returns, of each node on which the command succeeds with an answer that is not empty, the number of the node and the answer;
+/// none where there is no such function.
+pub fn on_all_nodes(command: &str) -> Vec<(i32, String)> {
+    let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
+    let arguments = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::BOOLOID];
+    let Some(function) = function::find(catalog, c"run_command_on_all_nodes", &arguments) else {
+        return Vec::new();
+    };
+    let bound = Bound {
+        functions: &[function],
+        ..Bound::default()
+    };
+    let query = "SELECT r.nodeid, r.result FROM run_command_on_all_nodes($1, true, false) AS r WHERE r.success AND r.result <> ''";
+    let command = DecodedText(command.to_owned()).into();
+    // The function's own statements use other objects of Citus's.
+    binding::restrict_first_to(bound, || {
+        privilege::guarded(|| {
+            spi::rows(Sees::Commits, query, &[command], |row| {
+                Some((row.get(1)?, row.get::<DecodedText>(2)?.0))
+            })
+        })
+    })
+}
