@@ -5,7 +5,7 @@ use crate::pg::catalog::{invalidation, relation, rows};
 use crate::pg::machine::{server, wal};
 use crate::snowflake::node::grantor;
 use pgrx::pg_sys;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -16,9 +16,6 @@ pub const COORDINATOR: u64 = 0;
 const LOCAL_GROUP: &CStr = c"pg_dist_local_group";
 /// The table with the nodes of the cluster.
 const NODES: &CStr = c"pg_dist_node";
-
-/// The table with those that are distributed.
-const DISTRIBUTED: &CStr = c"pg_dist_partition";
 
 /// What Citus's tables say.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -94,16 +91,6 @@ fn read() -> Option<Membership> {
         may_be_clone: rows.iter().any(|row| is_clone(&row)) && wal::was_promoted(),
         is_of_cluster: server::application_name().starts_with(b"citus_internal"),
     })
-}
-
-/// Returns the tables that are distributed over the cluster.
-pub fn distributed_tables() -> BTreeSet<u32> {
-    let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
-    let table = relation::find(catalog, DISTRIBUTED);
-    let rows = table.and_then(|table| rows::read(table, [c"logicalrelid"]));
-    let oids = rows.unwrap_or_default().into_iter();
-    oids.filter_map(|[oid]| oid.map(i32::cast_unsigned))
-        .collect()
 }
 
 fn number(group: i32) -> Option<u64> {

@@ -3,6 +3,7 @@
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::catalog::default::IdKind;
+use crate::pg::catalog::cluster;
 use crate::pg::machine::clock;
 use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Micros};
@@ -21,6 +22,7 @@ pub fn check(subject: &Subject, given: Option<&Layout>, found: &mut Vec<Finding>
             check_type(subject, default, found);
             if let (Some(layout), Some(shard)) = (&generated.layout, generated.shard) {
                 check_shard(default, layout, shard, found);
+                check_distributed(subject, layout, found);
             }
             if let (Some(layout), Some(given)) = (&generated.layout, given)
                 && layout.key() != given.key()
@@ -70,6 +72,22 @@ fn check_shard(default: &str, layout: &Layout, shard: i64, found: &mut Vec<Findi
         format!("The default is {default}, and shards of layout {layout} are 0 to {max}.");
     // No command: which shards are free is not known.
     found.push(Finding::error("shard is out of range", evidence));
+}
+
+/// Checks a default with a shard: all nodes of a Citus cluster evaluate those of its tables.
+fn check_distributed(subject: &Subject, layout: &Layout, found: &mut Vec<Finding>) {
+    if cluster::distributed_tables().contains(&subject.column.table.to_u32()) {
+        let default = subject.default();
+        let evidence = format!("The default is {default}, and Citus has distributed the table.");
+        let command = format!(
+            "SET DEFAULT {}.snowflake_next('{layout}')",
+            subject.home.schema
+        );
+        found.push(
+            Finding::warning("default of a distributed table passes a shard", evidence)
+                .corrected_by(subject.alter(&command)),
+        );
+    }
 }
 
 /// Checks when a layout ends.

@@ -32,7 +32,7 @@ pub fn citus(defaults: &[Default]) -> Finding {
             "List each shard in \"pg_mint.own_shards\" of one node only: two that list it generate the same ids.",
         );
     }
-    let distributed = membership::distributed_tables();
+    let distributed = cluster::distributed_tables();
     let passes_shard =
         |default: &&Default| default.shard.is_some() && distributed.contains(&default.table);
     let mut shown = defaults.iter().filter(passes_shard);

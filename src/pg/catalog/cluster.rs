@@ -1,13 +1,25 @@
-//! A command on all nodes of a Citus cluster, by a function of Citus's. It connects to them as the caller.
+//! What Citus's own objects say: which tables are distributed, and what a command returns on all nodes of a cluster.
 
 use crate::pg::catalog::binding::{self, Bound};
 use crate::pg::catalog::spi::Sees;
-use crate::pg::catalog::{function, privilege, spi};
+use crate::pg::catalog::{function, privilege, relation, rows, spi};
 use crate::pg::datum::text::DecodedText;
 use pgrx::pg_sys;
+use std::collections::BTreeSet;
+
+/// Returns the tables that are distributed over a cluster, or are known to it; none where there is no Citus.
+pub fn distributed_tables() -> BTreeSet<u32> {
+    let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
+    let table = relation::find(catalog, c"pg_dist_partition");
+    let rows = table.and_then(|table| rows::read(table, [c"logicalrelid"]));
+    let oids = rows.unwrap_or_default().into_iter();
+    oids.filter_map(|[oid]| oid.map(i32::cast_unsigned))
+        .collect()
+}
 
 /// Returns, of each node on which the command succeeds with an answer that is not empty, the number of the node and the answer;
-/// none where there is no such function.
+/// none where there is no such
+/// function. It connects to them as the caller.
 pub fn on_all_nodes(command: &str) -> Vec<(i32, String)> {
     let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
     let arguments = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::BOOLOID];
@@ -16,12 +28,13 @@ pub fn on_all_nodes(command: &str) -> Vec<(i32, String)> {
     };
     let bound = Bound {
         functions: &[function],
+        first_only: true,
         ..Bound::default()
     };
     let query = "SELECT r.nodeid, r.result FROM run_command_on_all_nodes($1, true, false) AS r WHERE r.success AND r.result <> ''";
     let command = DecodedText(command.to_owned()).into();
     // The function's own statements use other objects of Citus's.
-    binding::restrict_first_to(bound, || {
+    binding::restrict_to(bound, || {
         privilege::guarded(|| {
             spi::rows(Sees::Commits, query, &[command], |row| {
                 Some((row.get(1)?, row.get::<DecodedText>(2)?.0))
