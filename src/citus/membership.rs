@@ -1,7 +1,8 @@
 //! What this database knows of its Citus cluster: the tables that Citus keeps on each of its nodes.
 
 use crate::pg::backend::local::{Cached, Local};
-use crate::pg::catalog::{invalidation, relation, rows};
+use crate::pg::catalog::scan::rows;
+use crate::pg::catalog::{invalidation, relation};
 use crate::pg::machine::{server, wal};
 use crate::snowflake::node::grantor;
 use pgrx::pg_sys;

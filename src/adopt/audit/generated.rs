@@ -3,7 +3,7 @@
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::audit::{Finding, Severity};
 use crate::adopt::catalog::default::IdKind;
-use crate::pg::catalog::cluster;
+use crate::pg::citus;
 use crate::pg::machine::clock;
 use mint_core::clock::timestamp_text;
 use mint_core::{Layout, Micros};
@@ -76,7 +76,7 @@ fn check_shard(default: &str, layout: &Layout, shard: i64, found: &mut Vec<Findi
 
 /// Checks a default with a shard: all nodes of a Citus cluster evaluate those of its tables.
 fn check_distributed(subject: &Subject, layout: &Layout, found: &mut Vec<Finding>) {
-    if cluster::distributed_tables().contains(&subject.column.table.to_u32()) {
+    if citus::distributed_tables().contains(&subject.column.table.to_u32()) {
         let default = subject.default();
         let evidence = format!("The default is {default}, and Citus has distributed the table.");
         let command = format!(

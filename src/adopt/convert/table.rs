@@ -2,7 +2,8 @@
 
 use crate::adopt::catalog::column::missing_column;
 use crate::pg::catalog::access::{self, Owned};
-use crate::pg::catalog::{cluster, expression, privilege, relation, sql};
+use crate::pg::catalog::{expression, privilege, relation, sql};
+use crate::pg::citus;
 use crate::pg::datum::json::{JsonText, list, read};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
@@ -332,7 +333,7 @@ fn refuse_other_kinds(table: pg_sys::Oid) {
         .hint("Convert the table that has the column.")
         .raise();
     }
-    if cluster::distributed_tables().contains(&table.to_u32()) {
+    if citus::distributed_tables().contains(&table.to_u32()) {
         report(
             Code::ERRCODE_FEATURE_NOT_SUPPORTED,
             format!("cannot convert table \"{name}\", which Citus has distributed"),

@@ -6,7 +6,7 @@ use crate::monitor::health::defaults::Default;
 use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
-use crate::pg::catalog::cluster;
+use crate::pg::citus;
 use std::fmt::Write;
 
 /// The most columns that the check names.
@@ -32,7 +32,7 @@ pub fn citus(defaults: &[Default]) -> Finding {
             "List each shard in \"pg_mint.own_shards\" of one node only: two that list it generate the same ids.",
         );
     }
-    let distributed = cluster::distributed_tables();
+    let distributed = citus::distributed_tables();
     let passes_shard =
         |default: &&Default| default.shard.is_some() && distributed.contains(&default.table);
     let mut shown = defaults.iter().filter(passes_shard);
@@ -69,7 +69,7 @@ fn groups_with_the_same(own: &Membership) -> Vec<u64> {
         (c"citus.node_connection_timeout", c"1000"),
     ];
     let command = "SELECT current_setting('pg_mint.own_shards', true)";
-    let answers = attempt(|| guc::with(&limits, || cluster::on_all_nodes(command)));
+    let answers = attempt(|| guc::with(&limits, || citus::on_all_nodes(command)));
     let group_of = |(node, value): (i32, String)| {
         let group = own.nodes.get(&node).copied()?;
         (Some(group) != own.group && setting::overlaps(&value)).then_some(group)

@@ -2,14 +2,12 @@
 
 pub mod access;
 pub mod binding;
-pub mod cluster;
 pub mod expression;
 pub mod extension;
 pub mod function;
 pub mod invalidation;
 pub mod privilege;
 pub mod relation;
-pub mod rows;
 pub mod scan;
 pub mod sequence;
 pub mod spi;

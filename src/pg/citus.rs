@@ -1,8 +1,9 @@
 //! What Citus's own objects say: which tables are distributed, and what a command returns on all nodes of a cluster.
 
 use crate::pg::catalog::binding::{self, Bound};
+use crate::pg::catalog::scan::rows;
 use crate::pg::catalog::spi::Sees;
-use crate::pg::catalog::{function, privilege, relation, rows, spi};
+use crate::pg::catalog::{function, privilege, relation, spi};
 use crate::pg::datum::text::DecodedText;
 use pgrx::pg_sys;
 use std::collections::BTreeSet;
