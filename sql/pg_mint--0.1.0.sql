@@ -221,6 +221,18 @@ CREATE FUNCTION snowflake_next_ids(
     VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_ids_wrapper';
 COMMENT ON FUNCTION snowflake_next_ids(integer, bigint, snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
 
+CREATE FUNCTION snowflake_next_in(
+    shard integer, modulus integer, remainder integer, layout snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+    VOLATILE PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_in_wrapper';
+COMMENT ON FUNCTION snowflake_next_in(integer, integer, integer, snowflake_layout) IS 'Generates an id for a shard, of a partition by hash';
+
+CREATE FUNCTION snowflake_next_own_in(
+    modulus integer, remainder integer, layout snowflake_layout DEFAULT 'instagram'
+) RETURNS bigint
+    VOLATILE PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_own_in_wrapper';
+COMMENT ON FUNCTION snowflake_next_own_in(integer, integer, snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node, of a partition by hash';
+
 CREATE FUNCTION snowflake_last_id() RETURNS bigint
     VOLATILE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_last_id_wrapper';
 COMMENT ON FUNCTION snowflake_last_id() IS 'Returns the id that this session generated last';
@@ -357,6 +369,10 @@ COMMENT ON FUNCTION uuid_v7() IS 'Generates a UUID of version 7, which sorts by 
 CREATE FUNCTION uuid_v7(at timestamptz) RETURNS uuid
     VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_at_wrapper';
 COMMENT ON FUNCTION uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
+
+CREATE FUNCTION uuid_v7_in(modulus integer, remainder integer) RETURNS uuid
+    VOLATILE PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v7_in_wrapper';
+COMMENT ON FUNCTION uuid_v7_in(integer, integer) IS 'Generates a UUID of version 7 of a partition by hash';
 
 CREATE FUNCTION uuid_v4() RETURNS uuid
     VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_v4_wrapper';

@@ -8,8 +8,8 @@ use mint_core::counter::section::Evicted;
 use mint_core::counter::user_bucket::{Bucket, SectionOwner};
 use mint_core::counter::user_table::TableHead;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, LaneTable, Layout, Lookup, Micros, Page, Policy, Section,
-    TableCount, UserTable, Wait, mint,
+    Ceiling, ClockAnchor, HashPartition, Host, Lane, LaneTable, Layout, Lookup, Micros, Page,
+    Policy, Section, TableCount, UserTable, Wait, mint, mint_fitting,
 };
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -96,6 +96,22 @@ fn next_id((layout, lane, mut clock): (Layout, Lane, Clock)) -> i64 {
     for _ in 0..TIMES {
         if let Ok(run) = mint(black_box(&lane), black_box(&layout), 1, &POLICY, &mut clock) {
             last = layout.id(1, run.first);
+        }
+    }
+    last
+}
+
+#[library_benchmark]
+#[bench::of_16(lane(0))]
+fn next_fitting((layout, lane, mut clock): (Layout, Lane, Clock)) -> u64 {
+    let Ok(partition) = HashPartition::new(black_box(16), black_box(3)) else {
+        return 0;
+    };
+    let mut last = 0;
+    for _ in 0..TIMES {
+        let fits = |word| partition.has_number(layout.id(1, word));
+        if let Ok(Some(word)) = mint_fitting(black_box(&lane), &layout, &POLICY, &mut clock, fits) {
+            last = word;
         }
     }
     last
@@ -208,6 +224,11 @@ fn at_most(per_call: u64) -> LibraryBenchmarkConfig {
 }
 
 library_benchmark_group!(name = minting, config = at_most(150), benchmarks = next_id);
+library_benchmark_group!(
+    name = fitting,
+    config = at_most(1_400),
+    benchmarks = next_fitting
+);
 library_benchmark_group!(name = lookup, config = at_most(60), benchmarks = find_lane);
 library_benchmark_group!(
     name = users_draw,
@@ -217,4 +238,4 @@ library_benchmark_group!(
 library_benchmark_group!(name = decoding, config = at_most(95), benchmarks = decode);
 library_benchmark_group!(name = bounds, config = at_most(180), benchmarks = min_id);
 
-main!(library_benchmark_groups = [minting, lookup, users_draw, decoding, bounds]);
+main!(library_benchmark_groups = [minting, fitting, lookup, users_draw, decoding, bounds]);

@@ -30,6 +30,7 @@ pub mod registry;
 pub mod snowflake;
 pub mod uuid;
 
+pub use crate::bytes::hash_partition::{HashPartition, HashPartitionError};
 pub use crate::ceiling::{Ceiling, Page};
 pub use crate::clock::{ClockAnchor, Micros};
 pub use crate::codec::auto_random::{AutoRandom, AutoRandomError};
@@ -56,6 +57,7 @@ pub use crate::snowflake::lane::Lane;
 pub use crate::snowflake::lane_table::{LaneTable, Lookup, TableCount};
 pub use crate::snowflake::layout::{Layout, LayoutKey};
 pub use crate::snowflake::lease::Lease;
+pub use crate::snowflake::mint::fitting::mint_fitting;
 pub use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
 pub use crate::snowflake::mint::{Run, mint};
 pub use crate::snowflake::mint_error::MintError;

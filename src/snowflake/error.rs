@@ -5,7 +5,7 @@ use crate::pg::error::{Report, ToReport, log, report, sentence, syntax_message};
 use crate::snowflake::node::grantor;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
-use mint_core::{BUILTINS, IdError, Layout, LayoutError, Micros, MintError};
+use mint_core::{BUILTINS, HashPartitionError, IdError, Layout, LayoutError, Micros, MintError};
 use pgrx::PgSqlErrorCode as Code;
 
 impl ToReport for IdError {
@@ -49,6 +49,22 @@ impl ToReport for IdError {
                 .hint("Use the layout that the id was generated with."),
             Self::TimeNotOnTop(_) => report
                 .detail("Ids of this layout do not sort by time, so a span of time is not a range of ids."),
+        }
+    }
+}
+
+impl ToReport for HashPartitionError {
+    fn code(&self) -> Code {
+        Code::ERRCODE_INVALID_PARAMETER_VALUE
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::Modulus => report,
+            Self::Remainder { modulus, .. } => report.detail(format!(
+                "Remainders of this modulus must be between 0 and {}.",
+                modulus - 1
+            )),
         }
     }
 }

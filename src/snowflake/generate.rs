@@ -34,17 +34,20 @@ fn snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>) -> i64
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
 #[pg_extern(sql = false)]
 fn snowflake_next_id_of_node() -> i64 {
-    mint_as_node(&BUILTINS[0].layout)
+    let layout = &BUILTINS[0].layout;
+    mint::next_id(layout, own_shard(layout))
 }
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
 #[pg_extern(sql = false)]
 fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
-    mint_as_node(&required(layout, "layout").layout())
+    let layout = required(layout, "layout").layout();
+    mint::next_id(&layout, own_shard(&layout))
 }
 
-fn mint_as_node(layout: &Layout) -> i64 {
-    let shard = match setting::node() {
+/// Returns the shard of this server in a layout.
+pub fn own_shard(layout: &Layout) -> u64 {
+    match setting::node() {
         // A layout without a shard needs none to be set.
         _ if layout.shard.width == 0 => 0,
         Node::Fixed(shard) => check_own_node(layout, shard.into()),
@@ -59,8 +62,7 @@ fn mint_as_node(layout: &Layout) -> i64 {
         .detail("Ids without a shard are generated as the node of the server.")
         .hint("Set \"pg_mint.node\" to a number that no other server uses, or pass a shard.")
         .raise(),
-    };
-    mint::next_id(layout, shard)
+    }
 }
 
 /// Raises an error unless the layout has the shard of the setting, which the caller has not passed.

@@ -4,6 +4,7 @@ pub mod admin;
 pub mod bounds;
 pub mod decode;
 pub mod error;
+pub mod fitting;
 pub mod generate;
 pub mod lane;
 pub mod layout;

@@ -5,9 +5,10 @@ use crate::pg::datum::text::{NewText, Text};
 use crate::pg::datum::timestamp;
 use crate::pg::datum::uuid::UuidValue;
 use crate::pg::error;
-use crate::pg::error::report;
+use crate::pg::error::{OrReport, report, required};
 use crate::pg::machine::random;
 use crate::uuid::lanes;
+use mint_core::HashPartition;
 use mint_core::codec::ulid as ulid_text;
 use mint_core::uuid::version;
 use pgrx::datum::TimestampWithTimeZone;
@@ -50,6 +51,31 @@ fn uuid_v6() -> UuidValue {
 #[pg_extern(sql = false)]
 fn uuid_v7() -> UuidValue {
     lanes::v7().into()
+}
+
+/// Mints a UUID of version 7 whose row is of a partition by hash: one of `modulus`, that of `remainder`.
+///
+/// All else as `uuid_v7()`, of the same lane. Only the random bits are drawn until they fit, so the lane loses nothing; a fitting id
+/// has the randomness of one of so many ids: 62 bits less the logarithm of the modulus.
+#[pg_extern(sql = false)]
+fn uuid_v7_in(modulus: Option<i32>, remainder: Option<i32>) -> UuidValue {
+    /// How many draws there are before the next check for interrupts.
+    const DRAWS: u32 = 4_096;
+    let (modulus, remainder) = (
+        required(modulus, "modulus"),
+        required(remainder, "remainder"),
+    );
+    let partition = HashPartition::new(modulus, remainder).or_report();
+    let mut id = lanes::v7();
+    loop {
+        for _ in 0..DRAWS {
+            if partition.has_uuid(id.into_bytes()) {
+                return id.into();
+            }
+            id = version::v7_redrawn(&id, random::bits());
+        }
+        check_interrupts();
+    }
 }
 
 /// Mints a UUID of version 7 and returns it as a ULID: 26 characters, of which 10 are time.
@@ -179,7 +205,7 @@ fn uuid_v5_of_uuid(namespace: UuidValue, name: Text<'_>) -> UuidValue {
     version::v5_in_parts(&namespace.into(), name.0, check_interrupts).into()
 }
 
-/// Checks for interrupts: a name can have a gigabyte.
+/// Checks for interrupts: a name can have a gigabyte, and a modulus can be large.
 fn check_interrupts() {
     pgrx::check_for_interrupts!();
 }

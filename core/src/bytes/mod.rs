@@ -2,3 +2,4 @@
 
 pub mod excerpt;
 pub mod hash;
+pub mod hash_partition;

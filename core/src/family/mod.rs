@@ -51,7 +51,9 @@ pub static FAMILIES: [Family; 10] = [
         example: "01890a5d-ac96-774b-bcce-b302099a8057",
         stored: Stored::Uuid,
         read: uuid::uuid,
-        generators: &["uuid_v1", "uuid_v2", "uuid_v4", "uuid_v6", "uuid_v7"],
+        generators: &[
+            "uuid_v1", "uuid_v2", "uuid_v4", "uuid_v6", "uuid_v7", "uuid_v7_in",
+        ],
     },
     Family {
         name: "ulid",
@@ -100,7 +102,9 @@ pub static FAMILIES: [Family; 10] = [
         example: "850007368138018817",
         stored: Stored::Number,
         read: number::snowflake,
-        generators: &["snowflake_next_id", "snowflake_next"],
+        generators: &[
+            "snowflake_next_id", "snowflake_next", "snowflake_next_in", "snowflake_next_own_in",
+        ],
     },
     Family {
         name: "integer",

@@ -9,6 +9,7 @@ mod known;
 
 mod check;
 mod conceal;
+mod hash_partition;
 mod public;
 mod sequence_table;
 mod snowflake;

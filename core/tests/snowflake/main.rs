@@ -7,6 +7,7 @@ mod common;
 
 mod ceiling;
 mod durations;
+mod fitting;
 mod lane_table;
 mod layout_texts;
 mod layouts;

@@ -87,6 +87,18 @@ proptest! {
     }
 
     #[test]
+    fn a_redrawn_uuid_is_of_the_same_word(bytes: [u8; 8], random: u64, other: u64) {
+        let milli = u64::from_be_bytes(bytes) as i64 >> 16;
+        let id = version::v7_at(milli.unsigned_abs() as i64 * 1_000, random).unwrap();
+        let redrawn = version::v7_redrawn(&id, other);
+        prop_assert_eq!(redrawn.as_bytes()[..8].to_vec(), id.as_bytes()[..8].to_vec());
+        prop_assert_eq!(version::version(&redrawn), Some(7));
+        // All of the bits that are random, and no others.
+        prop_assert_eq!(redrawn.as_u64_pair().1, other >> 2 | 1 << 63);
+        prop_assert_eq!(version::v7_redrawn(&redrawn, other), redrawn);
+    }
+
+    #[test]
     fn versions_1_and_6_convert_there_and_back(bytes: [u8; 16]) {
         let one = version::Uuid::from_bytes(bytes);
         let mut bytes = bytes;

@@ -77,7 +77,7 @@ impl Generator {
             (Some(family), _) => match family.name {
                 "snowflake" => IdKind::Snowflake,
                 "integer" => IdKind::Sequence,
-                "uuid" => IdKind::Uuid(name.strip_prefix("uuid_v")?.parse().ok()?),
+                "uuid" => IdKind::Uuid(version_of(&name)?),
                 other => IdKind::Other(other),
             },
             (None, None) => {
@@ -88,12 +88,17 @@ impl Generator {
             (None, Some("uuid-ossp" | "pgcrypto" | "pg_uuidv7")) => of_extension(&name)?,
             (None, Some(_)) => return None,
         };
-        let has_shard = name == "snowflake_next_id";
+        let (shard, layout) = match name.as_str() {
+            "snowflake_next_id" => (Some(0), 1),
+            "snowflake_next_in" => (Some(0), 3),
+            "snowflake_next_own_in" => (None, 2),
+            _ => (None, 0),
+        };
         Some(Self {
             kind,
             own,
-            layout: usize::from(has_shard),
-            shard: has_shard.then_some(0),
+            layout,
+            shard,
         })
     }
 
@@ -112,6 +117,12 @@ impl Generator {
         let text = given.map_or(Some("instagram"), |given| given.constant.as_deref())?;
         Some(text.parse().map_err(|_| text.to_owned()))
     }
+}
+
+/// Returns the version in the name of a function of this extension, such as uuid_v7_in.
+fn version_of(function: &str) -> Option<u8> {
+    let version = function.strip_prefix("uuid_v")?;
+    version.split('_').next()?.parse().ok()
 }
 
 fn of_server(function: &str) -> Option<IdKind> {

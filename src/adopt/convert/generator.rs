@@ -141,7 +141,7 @@ fn refuse(text: &str) -> ! {
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
         format!("\"{text}\" is not a call of a generator of pg_mint"),
     )
-    .detail("The new default must be one call of snowflake_next_id(), snowflake_next(), segment_next(), ticket_next(), or a function uuid_v*().")
+    .detail("The new default must be one call of a function snowflake_next*(), segment_next(), ticket_next(), or a function uuid_v*().")
     .hint("Use ALTER TABLE ... SET DEFAULT for any other.")
     .raise()
 }

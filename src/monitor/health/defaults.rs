@@ -33,7 +33,7 @@ const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) jsonb_build_obje
         c.oid::regclass AS relation, c.oid
     FROM pg_extension AS e
     JOIN pg_proc AS f ON f.pronamespace = e.extnamespace
-        AND f.proname IN ('snowflake_next', 'snowflake_next_id')
+        AND f.proname IN ('snowflake_next', 'snowflake_next_id', 'snowflake_next_in', 'snowflake_next_own_in')
     JOIN pg_depend AS u ON u.refclassid = f.tableoid
         AND u.refobjid = f.oid
         AND u.classid = 'pg_attrdef'::regclass

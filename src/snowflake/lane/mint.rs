@@ -12,8 +12,9 @@ use crate::statistics::{self, Count, Wait};
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
     Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, WaitCause, mint,
-    start_above,
+    mint_fitting, start_above,
 };
+use pgrx::check_for_interrupts;
 use std::convert::Infallible;
 use std::sync::atomic::Ordering;
 
@@ -134,6 +135,26 @@ pub fn next_run(layout: &Layout, shard: u64, want: u64) -> (Run, u64) {
     let run = run(shared, lane, layout, shard, want);
     session::set_last_id(layout.id(shard, run.first + (run.count - 1)));
     (run, starts)
+}
+
+/// Mints the next id that `fits`. The words between, and ids that the session has reserved, are lost.
+pub fn next_fitting(layout: &Layout, shard: u64, fits: impl Fn(i64) -> bool) -> i64 {
+    let shared = memory();
+    let lane = lanes::lane(shared, layout, shard);
+    session::reserve(lane, None);
+    let policy = settings::policy();
+    let mut host = Backend::new(shared, layout, shard);
+    let fits = |word| fits(layout.id(shard, word));
+    let word = loop {
+        let minted = mint_fitting(lane, layout, &policy, &mut host, fits);
+        if let Some(word) = accept(minted, layout, shard, &policy) {
+            break word;
+        }
+        check_for_interrupts!();
+    };
+    let id = layout.id(shard, word);
+    session::set_last_id(id);
+    id
 }
 
 /// Returns how often a lane was started above an id. Ids that were taken before the last time must not be issued.

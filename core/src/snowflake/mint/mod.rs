@@ -5,6 +5,7 @@
 //! newer tick and mistakes it for a clock that stepped back. All checks look at the *last* id of a run
 //! and stand before the swap; a swap that succeeds proves that the word is the one they were made for.
 
+pub mod fitting;
 pub mod host;
 mod obstacle;
 

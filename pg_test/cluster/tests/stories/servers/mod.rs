@@ -9,6 +9,7 @@ mod patroni;
 mod point_in_time;
 mod promoted_counters;
 mod replicated_sequences;
+mod sharded_ids;
 mod short_outages;
 mod tickets;
 
