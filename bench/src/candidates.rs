@@ -81,6 +81,10 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
         ),
         ours("snowflake_next_id, 8 shards", "snowflake_next_id({})").of("i & 7"),
         ours(
+            "snowflake_next_in, 1 of 16",
+            &format!("snowflake_next_in(1, 16, 3, {ROOMY})"),
+        ),
+        ours(
             "snowflake_next_id, scattered",
             &format!("snowflake_scatter(snowflake_next_id(1, {ROOMY}))"),
         ),
