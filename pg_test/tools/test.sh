@@ -126,6 +126,9 @@ part "PostgreSQL $major: pg_isolation_regress" "isolation$major" "$TOOLS/isolati
 newer=$(newer)
 if [ -n "$newer" ]; then "$TOOLS/install.sh" "$newer"; fi
 part "PostgreSQL $major: servers" "cluster$major" cluster ${SMOKE:+$SMOKE_STORIES}
-if [ -n "${FULL:-}" ]; then part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"; fi
+if [ -n "${FULL:-}" ]; then
+    part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"
+    part "PostgreSQL $major: Citus" "with_citus$major" "$TOOLS/citus.sh" "$major"
+fi
 
 total

@@ -12,6 +12,8 @@
 # HA=1 runs clusters of three servers under Patroni instead, with a fixed node and with leased ones in turn, and prints how
 # many ids were issued twice, by whom, and for how long there were none: all faults of both take half an hour. It takes
 # root, for network namespaces.
+# TORTURE=citus runs Citus clusters of three workers, which are killed, replaced by standbys, added and removed while all
+# nodes insert and shards move. It takes CITUS, a folder or an archive of the source of Citus: see citus.sh.
 # A failure prints the fault and the ids; MINT_SEED=... repeats a run's choices.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -19,9 +21,12 @@ set -euo pipefail
 ha=${HA:-}
 minutes=${1:-$([ -z "$ha" ] && echo 10 || echo 30)}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || die "usage: torture.sh [MINUTES [MAJOR]]"
-major=${2:-$(default_major)}
-pg_config=$("$TOOLS/postgres.sh" "$major")
 need_rust
+if [ "${TORTURE:-}" = citus ]; then
+    pg_config=$("$TOOLS/citus_tree.sh" "${2:-}")
+else
+    pg_config=$("$TOOLS/postgres.sh" "${2:-$(default_major)}")
+fi
 need sudo faketime procps
 if [ -n "$ha" ]; then
     [ "$(id -u)" = 0 ] || die "HA=1 makes network namespaces, which takes root: run it as root"
@@ -29,6 +34,6 @@ if [ -n "$ha" ]; then
     export TORTURE=ha
 fi
 cd "$REPO"
-"$TOOLS/install.sh" "$pg_config"
+[ "${TORTURE:-}" = citus ] || "$TOOLS/install.sh" "$pg_config"
 step "building the torture" torture cargo build --release -p mint_cluster --bin torture
 PG_CONFIG=$pg_config "$CARGO_TARGET_DIR/release/torture" "$minutes"

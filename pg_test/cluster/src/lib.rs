@@ -11,6 +11,7 @@
 //! `PG_CONFIG` names the `pg_config` of the server tree to test. `MINT_SHORT=1` reduces the counts.
 //! `MINT_AT_ONCE=1` runs one story at a time instead of as many as the machine has room for.
 
+pub mod citus;
 pub mod load;
 pub mod patroni;
 pub mod registry;

@@ -5,10 +5,12 @@
 //! their neighbors, `TORTURE=lanes` (oids, segments, sections, ceilings) one kind of them, `TORTURE=faults` single servers,
 //! `TORTURE=fleet` a registry of nodes with six members: two with any node, two with a number, two with an assigned node,
 //! which fails as well if assigned nodes do worse than others by a second. Only `TORTURE=ha` runs clusters under Patroni,
-//! which takes root.
+//! which takes root, and only `TORTURE=citus` clusters of Citus, which the tree of `PG_CONFIG` must have.
 //! `MINT_SEED` repeats the choices of a run, which prints its seed; `MINT_FAULTS` limits the faults of a fleet, as in the
 //! story `servers::every_fault`, and those of a cluster, by their names in `patroni/faults.rs`.
 
+use mint_cluster::citus;
+use mint_cluster::citus::cluster::Number;
 use mint_cluster::patroni::cluster::{Cluster, Mode};
 use mint_cluster::patroni::faults::{self, while_minting};
 use mint_cluster::patroni::outages::Outages;
@@ -38,6 +40,10 @@ const SETTINGS: [&[&str]; 4] = [
 /// A standby can lag by half a window, which must not be too short on a busy machine.
 const WIDE: &str = "pg_mint.ceiling_window = '2s'";
 
+/// How often a cluster of Citus goes through all faults.
+const CITUS_ROUNDS: usize = 3;
+/// How its nodes get their numbers, in turn.
+const CITUS_NUMBERS: [Number; 3] = [Number::Group, Number::Citus, Number::Unset];
 /// Number of faults of a fleet, before the next one.
 const FLEET_FAULTS: usize = 15;
 /// Length of a lease in seconds: so short that twenty minutes have each fault. With `MINT_LEASE=30`, the default of users, the
@@ -89,6 +95,10 @@ fn main() {
             run.cluster(server);
             continue;
         }
+        if run.kinds == "citus" {
+            run.citus(server);
+            continue;
+        }
         if !["faults", "fleet"].contains(&run.kinds.as_str()) {
             run.tenants(server);
         }
@@ -101,7 +111,7 @@ fn main() {
     }
     if !run.outages.is_empty() {
         println!("\n{}", run.outages);
-    } else if run.includes("faults") || run.gaps.is_empty() {
+    } else if run.kinds != "citus" && (run.includes("faults") || run.gaps.is_empty()) {
         println!("\n{}", run.tallies);
     }
     if !run.gaps.is_empty() {
@@ -247,6 +257,36 @@ impl Run {
                 }
             }
         });
+    }
+
+    /// Runs a cluster of Citus through all faults in a random order, several times; the next one gets its numbers in another
+    /// way.
+    fn citus(&mut self, server: usize) {
+        let number = CITUS_NUMBERS[(server - 1) % CITUS_NUMBERS.len()];
+        println!("server {server}, of a cluster of Citus with pg_mint.node: {number:?}");
+        let rng = Rng::seeded(self.rng.below(1 << 30) as u64);
+        let Some(mut torture) = citus::torture::Torture::begin(rng, number) else {
+            std::process::exit(1);
+        };
+        for _ in 0..CITUS_ROUNDS {
+            let mut left = citus::torture::Fault::ALL;
+            self.rng.shuffle(&mut left);
+            for fault in left.into_iter() {
+                if self.is_over() {
+                    return;
+                }
+                if !torture.can(fault) {
+                    continue;
+                }
+                torture.survive(fault);
+                println!(
+                    "{:>6} s  {fault:<51}{:>12} ids{:>8} refused",
+                    self.seconds(),
+                    torture.ids,
+                    torture.refusals
+                );
+            }
+        }
     }
 
     /// Runs a server of tenants and their neighbors, one round for each resource.

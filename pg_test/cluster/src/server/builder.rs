@@ -119,10 +119,16 @@ impl Builder {
         self.start_in_turn(Some(turn))
     }
 
+    /// Starts the server without the extension, beside one that has the story's turn.
+    #[must_use]
+    pub fn start_empty_beside(self, _other: &Server) -> Server {
+        self.start_in_turn(None)
+    }
+
     /// Starts the server, with the extension in database `postgres`, beside one that has the story's turn.
     #[must_use]
-    pub fn start_beside(self, _other: &Server) -> Server {
-        let server = self.start_in_turn(None);
+    pub fn start_beside(self, other: &Server) -> Server {
+        let server = self.start_empty_beside(other);
         server.connect("postgres").run("CREATE EXTENSION pg_mint");
         server
     }

@@ -85,7 +85,7 @@ impl Server {
     }
 
     /// Appends to `postgresql.conf`, where the last line about a setting wins.
-    pub(crate) fn configure(&self, lines: &str) {
+    pub fn configure(&self, lines: &str) {
         let place = self.data().join("postgresql.conf");
         let before = std::fs::read_to_string(&place).expect("postgresql.conf");
         let here = self.home.path().display();
@@ -125,6 +125,17 @@ impl Server {
 
     /// Starts a stopped server, and waits until it takes connections.
     pub fn start_again(&self) {
+        assert!(
+            self.starts(),
+            "server of {:?} does not start:\n{}",
+            self.name,
+            self.end_of_log()
+        );
+    }
+
+    /// Returns whether a stopped server starts. If so, it takes connections.
+    #[must_use]
+    pub fn starts(&self) -> bool {
         let home = self.home.path();
         let mut pg_ctl = self.program("pg_ctl", &self.environment);
         if self.has_fake_clock() {
@@ -144,12 +155,7 @@ impl Server {
             .enter(pg_ctl, self.path(), home)
             .output()
             .expect("pg_ctl runs");
-        assert!(
-            started.status.success(),
-            "server of {:?} does not start:\n{}",
-            self.name,
-            self.end_of_log()
-        );
+        started.status.success()
     }
 
     /// Polls until `is_so` returns true; panics with the log after a minute.

@@ -1,0 +1,301 @@
+//! A Citus cluster: a coordinator and workers, each a server of its own, in database `postgres`.
+//!
+//! Nodes find each other by the folders of their sockets, so that no port is used.
+
+use crate::report::say;
+use crate::server::builder::Builder;
+use crate::server::installation;
+use crate::server::process::Server;
+use crate::server::session::Session;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// What `pg_mint.node` is on each node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// The group of the node in the cluster, written into its own `postgresql.conf`.
+    Group,
+    /// `citus`, the same on all.
+    Citus,
+    /// Not set.
+    Unset,
+}
+
+/// Settings of all nodes. Few shards, as each statement on all of them costs a task each; metadata is sent at once, and
+/// moves of shards copy by logical replication.
+const SETTINGS: [&str; 9] = [
+    "citus.shard_count = 8",
+    "citus.node_conninfo = 'sslmode=prefer'",
+    "citus.metadata_sync_interval = '200ms'",
+    "citus.metadata_sync_retry_interval = '200ms'",
+    "citus.defer_shard_delete_interval = '1s'",
+    "wal_level = logical",
+    "max_connections = 200",
+    "max_wal_senders = 20",
+    // A standby can lag by half a window.
+    "pg_mint.ceiling_window = '2s'",
+];
+
+/// Nodes of a cluster: the coordinator is the first.
+pub struct Cluster {
+    nodes: Vec<Server>,
+    number: Number,
+    settings: Vec<String>,
+    /// The group that Citus gives to the next worker.
+    next_group: usize,
+}
+
+impl Cluster {
+    /// Starts a coordinator and workers with pg_mint, each with its group as its number. `None`, with a message, where the
+    /// tree of `PG_CONFIG` has no Citus.
+    #[must_use]
+    pub fn start(name: &str, workers: usize) -> Option<Self> {
+        Self::start_with(name, workers, Number::Group, &[])
+    }
+
+    /// Starts a cluster whose nodes get their numbers in another way, with further settings on all.
+    #[must_use]
+    pub fn start_with(
+        name: &str,
+        workers: usize,
+        number: Number,
+        settings: &[&str],
+    ) -> Option<Self> {
+        Self::start_in_turn(name, workers, number, settings, None)
+    }
+
+    /// Starts a cluster beside one that has the story's turn.
+    #[must_use]
+    pub fn start_beside(name: &str, workers: usize, other: &Self) -> Option<Self> {
+        Self::start_in_turn(name, workers, Number::Group, &[], Some(other))
+    }
+
+    fn start_in_turn(
+        name: &str,
+        workers: usize,
+        number: Number,
+        settings: &[&str],
+        beside: Option<&Self>,
+    ) -> Option<Self> {
+        if !is_installed(name) {
+            return None;
+        }
+        let settings: Vec<String> = settings.iter().map(|&line| line.to_owned()).collect();
+        let coordinator = builder(name, 0, number, &settings);
+        let coordinator = match beside {
+            None => coordinator.start_empty(),
+            Some(other) => coordinator.start_empty_beside(&other.nodes[0]),
+        };
+        introduce(&coordinator);
+        let here = coordinator.socket().display().to_string();
+        let mut session = coordinator.connect("postgres");
+        session.run("CREATE EXTENSION citus; CREATE EXTENSION pg_mint");
+        session.run(&format!(
+            "SELECT citus_set_coordinator_host('{here}', 5432)"
+        ));
+        drop(session);
+        let mut cluster = Self {
+            nodes: vec![coordinator],
+            number,
+            settings,
+            next_group: 1,
+        };
+        for _ in 0..workers {
+            cluster.add_worker();
+        }
+        Some(cluster)
+    }
+
+    /// Starts a worker and adds it to the cluster. Returns its place among the nodes.
+    pub fn add_worker(&mut self) -> usize {
+        let group = self.next_group;
+        let worker = builder(
+            &format!("worker {group}"),
+            group,
+            self.number,
+            &self.settings,
+        );
+        let worker = worker.start_empty_beside(&self.nodes[0]);
+        introduce(&worker);
+        worker.connect("postgres").run("CREATE EXTENSION citus");
+        self.nodes.push(worker);
+        let place = self.nodes.len() - 1;
+        self.add_node(place);
+        self.next_group += 1;
+        place
+    }
+
+    /// Adds a server to the metadata: it becomes a worker of a new group.
+    pub fn add_node(&self, place: usize) -> i32 {
+        let added = format!("SELECT citus_add_node('{}', 5432)", self.address(place));
+        self.session(0).one(&added)
+    }
+
+    /// Moves all shards off a worker and removes it from the metadata. Its server continues.
+    pub fn remove_node(&self, place: usize) {
+        let there = self.address(place);
+        let mut coordinator = self.session(0);
+        coordinator.run(&format!(
+            "SELECT citus_drain_node('{there}', 5432, 'block_writes')"
+        ));
+        coordinator.run("CALL citus_cleanup_orphaned_resources()");
+        coordinator.run(&format!("SELECT citus_remove_node('{there}', 5432)"));
+    }
+
+    /// Takes a server out of the cluster's list.
+    pub fn discard(&mut self, place: usize) -> Server {
+        self.nodes.remove(place)
+    }
+
+    /// Distributes the shards over all workers again.
+    pub fn rebalance(&self) {
+        self.session(0)
+            .run("SELECT rebalance_table_shards(shard_transfer_mode := 'block_writes')");
+    }
+
+    /// Returns a standby of a node, which has all that the node has written.
+    #[must_use]
+    pub fn standby_of(&self, place: usize) -> Server {
+        let standby = self.nodes[place].standby("a standby of a worker");
+        self.nodes[place].wait_for(&standby);
+        standby
+    }
+
+    /// Kills a worker, promotes its standby and tells the cluster where the group is now.
+    pub fn fail_over(&mut self, place: usize, standby: Server) {
+        let group = self.group(place);
+        self.nodes[place].cut_power();
+        standby.promote();
+        introduce(&standby);
+        let moved = format!(
+            "SELECT citus_update_node(nodeid, '{}', 5432, force := true) FROM pg_dist_node WHERE groupid = {group} AND noderole = 'primary'",
+            standby.socket().display()
+        );
+        self.nodes[place].replace_by(standby);
+        self.session(0).run(&moved);
+        self.wait_for_metadata();
+    }
+
+    /// Waits until all nodes that run know all nodes.
+    pub fn wait_for_metadata(&self) {
+        let mut coordinator = self.session(0);
+        self.nodes[0].until("metadata is synchronized", || {
+            coordinator.one("SELECT bool_and(metadatasynced) FROM pg_dist_node")
+        });
+    }
+
+    /// Returns the node at a place; the coordinator is at 0.
+    #[must_use]
+    pub fn node(&self, place: usize) -> &Server {
+        &self.nodes[place]
+    }
+
+    /// Returns how many nodes there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Opens a session on a node.
+    #[must_use]
+    pub fn session(&self, place: usize) -> Session {
+        self.nodes[place].connect("postgres")
+    }
+
+    /// Opens a session on each node.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Session> {
+        (0..self.count()).map(|place| self.session(place)).collect()
+    }
+
+    fn address(&self, place: usize) -> String {
+        self.nodes[place].socket().display().to_string()
+    }
+
+    /// Returns the group of a node, as the node itself knows it.
+    #[must_use]
+    pub fn group(&self, place: usize) -> i32 {
+        self.session(place)
+            .one("SELECT groupid FROM pg_dist_local_group")
+    }
+
+    /// Runs SQL on the coordinator.
+    #[track_caller]
+    pub fn run(&self, sql: &str) {
+        self.session(0).run(sql);
+    }
+
+    /// Runs a command on every node that Citus knows, and panics with the answers unless all took it.
+    #[track_caller]
+    pub fn run_everywhere(&self, sql: &str) {
+        let refused: Vec<String> = self.session(0).column(&format!(
+            "SELECT nodeid || ': ' || result FROM run_command_on_all_nodes($each${sql}$each$) WHERE NOT success"
+        ));
+        assert!(refused.is_empty(), "{sql}: {refused:?}");
+    }
+
+    /// Asserts that a table has so many rows and that none of its values occurs twice, counted over the cluster.
+    #[track_caller]
+    pub fn assert_unique(&self, table: &str, column: &str, rows: usize) {
+        let mut session = self.session(0);
+        let counts = |distinct: &str| format!("SELECT count({distinct}{column}) FROM {table}");
+        let all: i64 = session.one(&counts(""));
+        let different: i64 = session.one(&counts("DISTINCT "));
+        assert_eq!(all, rows as i64, "rows of {table}");
+        assert_eq!(different, all, "different values of {table}.{column}");
+    }
+
+    /// Returns the shards of the ids in a table, which are the numbers of the servers that generated them.
+    #[must_use]
+    pub fn shards_of(&self, table: &str, column: &str, layout: &str) -> Vec<i32> {
+        self.session(0).column(&format!(
+            "SELECT DISTINCT snowflake_shard({column}, '{layout}') FROM {table} ORDER BY 1"
+        ))
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} nodes, {:?}", self.count(), self.number)
+    }
+}
+
+/// Returns whether the tree of `PG_CONFIG` has Citus; says so where it has not.
+#[must_use]
+pub fn is_installed(name: &str) -> bool {
+    let is_here = installation::has_extension("citus");
+    if !is_here {
+        say(format!(
+            "SKIPPED {name}: the server has no Citus (make citus)"
+        ));
+    }
+    is_here
+}
+
+/// Returns a server that has Citus loaded and is no member of a cluster yet.
+#[must_use]
+pub fn builder(name: &str, group: usize, number: Number, settings: &[String]) -> Builder {
+    let mut builder = Server::build(name).conf("shared_preload_libraries = 'citus'");
+    for line in SETTINGS {
+        builder = builder.conf(line);
+    }
+    builder = match number {
+        Number::Group => builder.conf(&format!("pg_mint.node = {group}")),
+        Number::Citus => builder.conf("pg_mint.node = 'citus'"),
+        Number::Unset => builder,
+    };
+    builder.conf(&settings.join("\n"))
+}
+
+/// Tells a server under which name it reaches itself.
+pub fn introduce(server: &Server) {
+    let here = server.socket().display().to_string();
+    server.configure(&format!("citus.local_hostname = '{here}'"));
+    let mut session = server.connect("postgres");
+    session.run("SELECT pg_reload_conf()");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while session.one::<String>("SHOW citus.local_hostname") != here {
+        assert!(Instant::now() < deadline, "the name is not read");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

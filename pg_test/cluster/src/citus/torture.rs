@@ -1,0 +1,210 @@
+//! A cluster under load that goes through one fault after another: every node inserts all the time, and the ids of all rows
+//! that clients saw, and of all rows that are in the tables, are different.
+
+use crate::citus::cluster::{Cluster, Number};
+use crate::load::clients::{Answers, Clients, Group};
+use crate::load::sessions::assert_unique;
+use crate::rng::Rng;
+use std::fmt;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// What happens to a node, or to the shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// `kill -9` of all processes of a worker, which starts again.
+    WorkerKilled,
+    /// A standby of a worker takes its group over.
+    WorkerReplaced,
+    /// The shards of a worker are moved away, and it is removed.
+    WorkerRemoved,
+    /// A worker joins, and gets shards.
+    WorkerAdded,
+    /// A clean stop of a worker and a start.
+    WorkerRestarted,
+    /// `kill -9` of all processes of the coordinator, which is down for a second.
+    CoordinatorDown,
+    /// The shards are distributed again.
+    Rebalanced,
+}
+
+impl Fault {
+    pub const ALL: [Self; 7] = [
+        Self::WorkerKilled,
+        Self::WorkerReplaced,
+        Self::WorkerRemoved,
+        Self::WorkerAdded,
+        Self::WorkerRestarted,
+        Self::CoordinatorDown,
+        Self::Rebalanced,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::WorkerKilled => "kill -9 of a worker",
+            Self::WorkerReplaced => "a standby replaces a worker",
+            Self::WorkerRemoved => "a worker is removed",
+            Self::WorkerAdded => "a worker is added",
+            Self::WorkerRestarted => "a worker restarts",
+            Self::CoordinatorDown => "the coordinator is down",
+            Self::Rebalanced => "shards are rebalanced",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+/// Workers at the beginning, the fewest, and the most: each has sessions on each other.
+const WORKERS: usize = 3;
+const FEWEST: usize = 2;
+const MOST: usize = 4;
+
+/// The tables: distributed by the tenant, distributed by the id, and on all nodes.
+const SCHEMA: &str = "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL);
+    SELECT create_distributed_table('ev', 'tenant');
+    CREATE TABLE by_id (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL);
+    SELECT create_distributed_table('by_id', 'id');
+    CREATE TABLE shared (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL);
+    SELECT create_reference_table('shared');
+    CREATE TABLE src (author bigint PRIMARY KEY);
+    SELECT create_distributed_table('src', 'author');
+    INSERT INTO src SELECT n FROM generate_series(1, 40) AS n";
+const TABLES: [&str; 3] = ["ev", "by_id", "shared"];
+
+/// What the clients of each node insert: values of their node, and of the workers.
+const INSERTS: [&str; 3] = [
+    "INSERT INTO ev (tenant) SELECT (random() * 1000)::bigint FROM generate_series(1, 10) RETURNING id",
+    "INSERT INTO by_id (tenant) SELECT author FROM src RETURNING id",
+    "INSERT INTO shared (tenant) VALUES (1), (2) RETURNING id",
+];
+
+/// Refusals of statements whose node is away, whose shard moves or whose transaction met one that was cut off.
+const DUE: [&str; 11] = [
+    "08000", "08006", "08001", "40001", "40P01", "55006", "55P03", "57P01", "57P03", "XX000",
+    "25006",
+];
+
+/// A cluster, and what came of it so far.
+pub struct Torture {
+    cluster: Cluster,
+    rng: Rng,
+    /// Ids that clients saw and that were counted in the tables.
+    pub ids: usize,
+    pub refusals: usize,
+    seen: Vec<Vec<i64>>,
+}
+
+impl Torture {
+    /// Starts the cluster. `None`, with a message, where there is no Citus.
+    #[must_use]
+    pub fn begin(rng: Rng, number: Number) -> Option<Self> {
+        let cluster = Cluster::start_with("torture of Citus", WORKERS, number, &[])?;
+        cluster.run(SCHEMA);
+        Some(Self {
+            cluster,
+            rng,
+            ids: 0,
+            refusals: 0,
+            seen: Vec::new(),
+        })
+    }
+
+    /// Returns what can happen to the cluster as it is now.
+    #[must_use]
+    pub fn can(&self, fault: Fault) -> bool {
+        let workers = self.cluster.count() - 1;
+        match fault {
+            Fault::WorkerRemoved => workers > FEWEST,
+            Fault::WorkerAdded => workers < MOST,
+            _ => true,
+        }
+    }
+
+    /// Inflicts a fault while clients of all nodes insert, and counts all ids.
+    #[track_caller]
+    pub fn survive(&mut self, fault: Fault) {
+        let groups = (0..self.cluster.count())
+            .map(|place| Group::new(self.cluster.node(place).place(), &INSERTS))
+            .collect();
+        let clients = Clients::new(groups).resting(Duration::from_millis(20));
+        let answers = clients.while_minting(|| {
+            sleep(Duration::from_secs(1));
+            self.inflict(fault, &clients);
+            sleep(Duration::from_secs(1));
+        });
+        self.enter(fault, answers);
+    }
+
+    fn inflict(&mut self, fault: Fault, clients: &Clients) {
+        let place = 1 + self.rng.below(self.cluster.count() - 1);
+        let cluster = &mut self.cluster;
+        match fault {
+            Fault::WorkerKilled => {
+                cluster.node(place).cut_power();
+                cluster.node(place).start_again();
+            }
+            Fault::WorkerReplaced => {
+                let standby = cluster.standby_of(place);
+                cluster.fail_over(place, standby);
+                clients.lead(place, &cluster.node(place).place());
+            }
+            Fault::WorkerRemoved => {
+                // Its clients are those of another node from now on.
+                clients.lead(place, &cluster.node(0).place());
+                cluster.remove_node(place);
+                drop(cluster.discard(place));
+            }
+            Fault::WorkerAdded => {
+                let new = cluster.add_worker();
+                cluster.rebalance();
+                cluster.session(new).run("SELECT count(*) FROM ev");
+            }
+            Fault::WorkerRestarted => cluster.node(place).restart(),
+            Fault::CoordinatorDown => {
+                cluster.node(0).cut_power();
+                sleep(Duration::from_secs(1));
+                cluster.node(0).start_again();
+            }
+            Fault::Rebalanced => cluster.rebalance(),
+        }
+    }
+
+    /// Enters what clients saw, and counts the tables.
+    #[track_caller]
+    fn enter(&mut self, fault: Fault, answers: Answers) {
+        for (code, (count, first)) in answers.refusals {
+            assert!(DUE.contains(&code.as_str()), "{fault}: {first}");
+            self.refusals += count;
+        }
+        self.seen.extend(answers.ids);
+        assert_unique(&self.seen);
+        self.settle();
+        let stored = self.stored();
+        assert_unique([&stored]);
+        self.ids = self.ids.max(stored.len());
+    }
+
+    /// Finishes the transactions of nodes that were away.
+    fn settle(&self) {
+        let mut coordinator = self.cluster.session(0);
+        self.cluster.node(0).until("transactions are recovered", || {
+            coordinator.run("SELECT recover_prepared_transactions()");
+            coordinator
+                .try_one::<i64>("SELECT sum(result::bigint)::bigint FROM run_command_on_all_nodes('SELECT count(*) FROM pg_prepared_xacts')")
+                .is_ok_and(|count| count == 0)
+        });
+    }
+
+    /// Returns the ids of all rows, of all tables.
+    fn stored(&self) -> Vec<i64> {
+        let mut session = self.cluster.session(0);
+        TABLES
+            .iter()
+            .flat_map(|table| session.column::<i64>(&format!("SELECT id FROM {table}")))
+            .collect()
+    }
+}

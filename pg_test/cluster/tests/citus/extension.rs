@@ -1,0 +1,149 @@
+//! The extension in a cluster: created and dropped on all nodes, loaded before or after Citus, dumped and restored, and its
+//! registry where Citus distributes schemas.
+
+use mint_cluster::Session;
+use mint_cluster::citus::cluster::{Cluster, Number, builder, is_installed};
+
+/// How many nodes have an extension, as the nodes say.
+fn nodes_with(cluster: &Cluster, extension: &str) -> usize {
+    let has = |mut session: Session| {
+        session.one::<bool>(&format!(
+            "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = '{extension}')"
+        ))
+    };
+    cluster
+        .sessions()
+        .into_iter()
+        .map(has)
+        .filter(|&has| has)
+        .count()
+}
+
+#[test]
+fn create_and_drop_reach_all_nodes() {
+    for distributes_schemas in ["off", "on"] {
+        let setting = format!("citus.enable_schema_based_sharding = {distributes_schemas}");
+        let Some(mut cluster) = Cluster::start_with("everywhere", 2, Number::Group, &[&setting])
+        else {
+            return;
+        };
+        assert_eq!(nodes_with(&cluster, "pg_mint"), 3);
+        let distributed: i64 = cluster
+            .session(0)
+            .one("SELECT count(*) FROM pg_dist_schema");
+        assert_eq!(distributed, 0, "a schema of the extension is distributed");
+        // In a schema of its own, and on a worker that joins later.
+        cluster.run("DROP EXTENSION pg_mint");
+        assert_eq!(nodes_with(&cluster, "pg_mint"), 0);
+        cluster.run("SET citus.enable_schema_based_sharding = off; CREATE SCHEMA ids");
+        cluster.run("CREATE EXTENSION pg_mint SCHEMA ids");
+        cluster.add_worker();
+        assert_eq!(nodes_with(&cluster, "pg_mint"), 4);
+        cluster.run("CREATE TABLE ev (id bigint DEFAULT ids.snowflake_next('twitter'), tenant bigint); SELECT create_distributed_table('ev', 'tenant')");
+        for mut session in cluster.sessions() {
+            session.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 100) AS n");
+            session.run("INSERT INTO ev (tenant) SELECT tenant FROM ev LIMIT 100");
+        }
+        cluster.assert_unique("ev", "id", 800);
+        let refusal = cluster.session(0).refusal("DROP EXTENSION pg_mint");
+        assert_eq!(refusal.code, "2BP01", "{refusal}");
+        cluster.run("DROP EXTENSION pg_mint CASCADE");
+        assert_eq!(nodes_with(&cluster, "pg_mint"), 0);
+        cluster.assert_unique("ev", "id", 800);
+    }
+}
+
+/// Citus refuses to start behind a library with hooks. In the right order, and by sessions alone, both work.
+#[test]
+fn citus_is_loaded_first() {
+    if !is_installed("load order") {
+        return;
+    }
+    let later = builder("citus first", 0, Number::Group, &[])
+        .conf("shared_preload_libraries = 'citus, pg_mint'")
+        .start_empty();
+    let mut session = later.connect("postgres");
+    session.run("CREATE EXTENSION citus; CREATE EXTENSION pg_mint");
+    session.one::<i64>("SELECT snowflake_next_id()");
+    drop(session);
+    later.stop_fast();
+    later.configure("shared_preload_libraries = 'pg_mint, citus'");
+    assert!(!later.starts());
+    assert!(
+        later.log().contains("Citus has to be loaded first"),
+        "{}",
+        later.log()
+    );
+    later.configure("shared_preload_libraries = 'citus'\nsession_preload_libraries = 'pg_mint'");
+    later.start_again();
+    later
+        .connect("postgres")
+        .one::<i64>("SELECT snowflake_next_id()");
+}
+
+#[test]
+fn a_dump_of_the_coordinator_is_restored() {
+    let Some(cluster) = Cluster::start("dumped", 2) else {
+        return;
+    };
+    cluster.run(
+        "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), object objectid DEFAULT objectid(), tenant bigint);
+         SELECT create_distributed_table('ev', 'tenant')",
+    );
+    cluster.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 500) AS n");
+    let dump = cluster.node(0).dump("postgres", "postgres");
+    let Some(again) = Cluster::start_beside("restored", 2, &cluster) else {
+        return;
+    };
+    again
+        .node(0)
+        .restore("postgres", "postgres", &without_members(&dump));
+    again.run("SELECT create_distributed_table('ev', 'tenant')");
+    again.assert_unique("ev", "id", 500);
+    for mut session in again.sessions() {
+        session.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 500) AS n");
+    }
+    again.assert_unique("ev", "id", 2_000);
+}
+
+/// A dump without the extensions, which the other cluster has, and so without Citus's own tables of nodes.
+fn without_members(dump: &str) -> String {
+    dump.lines()
+        .filter(|line| {
+            !line.starts_with("CREATE EXTENSION") && !line.starts_with("COMMENT ON EXTENSION")
+        })
+        .filter(|line| {
+            !line.starts_with("CREATE SCHEMA mint") && !line.starts_with("CREATE SCHEMA citus")
+        })
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+/// The registry's schema is one of a tenant for Citus, where it distributes all new schemas; its tables must not be moved.
+#[test]
+fn a_registry_in_a_cluster_that_distributes_schemas() {
+    let Some(cluster) = Cluster::start_with(
+        "a registry in a cluster",
+        1,
+        Number::Group,
+        &["citus.enable_schema_based_sharding = on"],
+    ) else {
+        return;
+    };
+    let mut session = cluster.session(0);
+    session.run("SELECT mint.registry_create(); SELECT mint.registry_end_quarantine()");
+    let distributed: Vec<String> = session.column(
+        "SELECT logicalrelid::text FROM pg_dist_partition WHERE logicalrelid::text LIKE 'mint_registry.%' ORDER BY 1",
+    );
+    assert!(
+        distributed.is_empty(),
+        "tables of the registry are distributed: {distributed:?}"
+    );
+    assert_eq!(
+        session.one::<i64>("SELECT count(*) FROM mint_registry.nodes"),
+        0
+    );
+    drop(session);
+    cluster.rebalance();
+    cluster.run("SELECT count(*) FROM mint_registry.nodes");
+}

@@ -1,0 +1,83 @@
+# Sourced by citus.sh with BENCH: rows a second of inserts on the cluster, with three kinds of keys in turn in one run.
+# ROWS is how many rows a statement inserts, ROUNDS how often each is measured. Prints bench/results/citus.md.
+ROWS=${ROWS:-200000}
+ROUNDS=${ROUNDS:-3}
+KINDS="bigserial uuid_v7 snowflake"
+WAYS="select copy single"
+
+key_of() {
+    case $1 in
+        bigserial) echo "bigserial" ;;
+        uuid_v7) echo "uuid NOT NULL DEFAULT uuid_v7()" ;;
+        snowflake) echo "bigint NOT NULL DEFAULT snowflake_next('twitter')" ;;
+    esac
+}
+
+# Prints milliseconds of a command.
+timed() {
+    local began=${EPOCHREALTIME/./}
+    "$@" >/dev/null
+    echo $(( (${EPOCHREALTIME/./} - began) / 1000 ))
+}
+
+# Rows a second of one way with one kind.
+measure() {
+    local way=$1 kind=$2 ms
+    sql_on 0 -c "TRUNCATE of_$kind" -c CHECKPOINT >/dev/null
+    case $way in
+        select) ms=$(timed sql_on 0 -c "INSERT INTO of_$kind (tenant) SELECT author FROM source") ;;
+        copy) ms=$(timed sql_on 0 -c "\\copy of_$kind (tenant) FROM '$dir/rows'") ;;
+        single)
+            "$bin/pgbench" -n -h "$(node_dir 0)" -p 5432 -U postgres -c 4 -j 1 -T "${SECONDS_OF_SINGLE:-8}" \
+                -f "$dir/single_$kind.sql" postgres | awk '/^tps/ { printf "%d\n", $3 }'
+            return ;;
+    esac
+    echo $((ROWS * 1000 / ms))
+}
+
+median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
+
+bench_inserts() {
+    local kind way round
+    sql_on 0 -c 'CREATE EXTENSION pg_mint' -c 'CREATE TABLE source (author bigint PRIMARY KEY)' \
+        -c "SELECT create_distributed_table('source', 'author')" \
+        -c "INSERT INTO source SELECT n FROM generate_series(1, $ROWS) AS n" >/dev/null
+    seq "$ROWS" >"$dir/rows"
+    for kind in $KINDS; do
+        sql_on 0 -c "CREATE TABLE of_$kind (id $(key_of "$kind"), tenant bigint NOT NULL, PRIMARY KEY (tenant, id))" \
+            -c "SELECT create_distributed_table('of_$kind', 'tenant')" >/dev/null
+        printf '\\set tenant random(1, 1000000)\nINSERT INTO of_%s (tenant) VALUES (:tenant);\n' "$kind" >"$dir/single_$kind.sql"
+    done
+    : >"$dir/measured"
+    for ((round = 0; round < ROUNDS; round++)); do
+        for way in $WAYS; do
+            for kind in $KINDS; do echo "$way $kind $(measure "$way" "$kind")" >>"$dir/measured"; done
+        done
+    done
+    print_results
+}
+
+print_results() {
+    local kind way
+    cat <<END
+# Inserts on a Citus cluster
+
+Made by \`make citus BENCH=1\`. A coordinator and three workers share one machine, so the figures are to be compared with
+each other only.
+
+- Server: $("$bin/postgres" --version), Citus $(sql_on 0 -Atc "SELECT extversion FROM pg_extension WHERE extname = 'citus'")
+- Machine: $(nproc) cores, $(uname -sr)
+- Commit: $(git -C "$REPO" rev-parse --short HEAD)
+
+Rows a second, the median of $ROUNDS rounds: \`INSERT ... SELECT\` of $ROWS rows from a distributed table, \`COPY\` of $ROWS
+rows, and single inserts by 4 clients of the coordinator. The key is (tenant, id), the table is distributed by the tenant.
+
+| key | INSERT ... SELECT | COPY | single inserts |
+| --- | ---: | ---: | ---: |
+END
+    for kind in $KINDS; do
+        printf '| %s |' "$kind"
+        for way in $WAYS; do printf ' %s |' "$(awk -v way="$way" -v kind="$kind" '$1 == way && $2 == kind { print $3 }' "$dir/measured" | median)"; done
+        echo
+    done
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# citus_tree.sh [MAJOR]: a private copy of that PostgreSQL in the cache (default: the newest
+# that Citus supports and that is there), with pg_mint and with Citus, which it builds from
+# CITUS, a folder or an archive of its source. Prints the path of its pg_config, or exits
+# with 77 for another PostgreSQL. So no other test has Citus in its server. The source stays
+# as it is: everything is built in the cache.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+SUPPORTED="18 17 16"    # by the newest release of Citus
+
+[ -n "${CITUS:-}" ] || die "CITUS must name a folder or an archive of the source of Citus"
+[ -e "$CITUS" ] || die "CITUS: there is no $CITUS"
+major=${1:-}
+if [ -z "$major" ]; then
+    for major in $SUPPORTED; do
+        if [ -e "$CACHE/pg$major/done" ]; then break; fi
+    done
+fi
+if [[ " $SUPPORTED " != *" $major "* ]]; then
+    say "pg_mint: Citus supports PostgreSQL 16 to 18, not $major"
+    exit "$CANNOT_BE_HAD"
+fi
+CITUS=$(realpath "$CITUS")
+ordinary=$("$TOOLS/postgres.sh" "$major")
+"$TOOLS/install.sh" "$ordinary"
+
+tree=$CACHE/citus$major
+work=$CACHE/citus_work$major
+pg_config=$tree${ordinary#"$CACHE/pg$major"}
+
+# Results of a build in the folder itself would be of another server.
+pack() { tar -C "$1" --exclude-vcs --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude=Makefile.global "${@:2}" -cf - .; }
+
+# What a tree is made of: the programs of the server, and the source.
+stamp() {
+    "$(dirname "$ordinary")/postgres" --version
+    if [ -d "$CITUS" ]; then pack "$CITUS" --sort=name --mtime=@0 | sha256sum; else sha256sum <"$CITUS"; fi
+}
+
+unpack() {
+    rm -rf "$work" "$tree" && mkdir -p "$work"
+    if [ -d "$CITUS" ]; then pack "$CITUS" | tar -x -C "$work"; else tar -xf "$CITUS" -C "$work" --strip-components=1; fi
+}
+
+build() {
+    unpack
+    cp -a "$CACHE/pg$major" "$tree"
+    cd "$work"
+    ./configure --quiet PG_CONFIG="$pg_config" --without-libcurl --without-lz4 --without-zstd
+    # Without bitcode for JIT, which takes the clang that built the server.
+    make -s -j"$(nproc)" with_llvm=no extension
+    make -s with_llvm=no install-extension
+    cd / && rm -rf "$work"
+}
+
+# The same library as that of the ordinary tree, by new files, as servers might have the old ones open.
+copy_pg_mint() {
+    local folder
+    for folder in --pkglibdir:pg_mint.so --sharedir:extension/pg_mint.control --sharedir:extension/pg_mint "--sharedir:extension/pg_mint--*"; do
+        rm -rf "$("$pg_config" "${folder%%:*}")"/${folder#*:}
+        cp -a "$("$ordinary" "${folder%%:*}")"/${folder#*:} "$("$pg_config" "${folder%%:*}")/$(dirname "${folder#*:}")/"
+    done
+}
+
+# One run at a time, as two would build the same tree.
+exec 9>"$CACHE/citus.lock"
+flock 9
+made=$(stamp)
+if [ "$(cat "$tree/citus" 2>/dev/null)" != "$made" ]; then
+    need $BUILD_PACKAGES libpq-dev
+    step "building Citus for PostgreSQL $major" "citus_build$major" build
+    echo "$made" >"$tree/citus"
+fi
+copy_pg_mint
+echo "$pg_config"
