@@ -90,7 +90,7 @@ fn each_shard_uses_its_index() {
                 );
                 if table == "parts" && column.starts_with("snowflake") {
                     assert!(
-                        !plan.contains("parts_1") && !plan.contains("parts_2"),
+                        !plan.contains("on parts_1_") && !plan.contains("on parts_2_"),
                         "{plan}"
                     );
                 }

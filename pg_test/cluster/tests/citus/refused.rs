@@ -65,6 +65,5 @@ fn volatile_functions_stay_refused() {
     let refusal = cluster
         .session(0)
         .refusal("ALTER TABLE late ALTER COLUMN id SET DEFAULT snowflake_next('twitter')");
-    assert_eq!(refusal.code, "0A000", "{refusal}");
     assert!(refusal.message.contains("partition column"), "{refusal}");
 }

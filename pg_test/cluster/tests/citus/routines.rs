@@ -10,15 +10,17 @@ fn a_delegated_body_draws_ids_of_its_worker() {
     let Some(cluster) = Cluster::start("delegated", 2) else {
         return;
     };
-    cluster.run(
-        "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL, PRIMARY KEY (tenant, id));
-         SELECT create_distributed_table('ev', 'tenant');
-         CREATE FUNCTION add_ev(tenant bigint) RETURNS bigint LANGUAGE plpgsql AS $$
-             DECLARE new bigint; BEGIN INSERT INTO ev (tenant) VALUES ($1) RETURNING ev.id INTO new; RETURN new; END $$;
-         CREATE PROCEDURE add_two(tenant bigint) LANGUAGE plpgsql AS $$
-             BEGIN INSERT INTO ev (tenant) VALUES ($1); INSERT INTO ev (tenant) VALUES ($1); END $$;
-         CREATE FUNCTION own(tenant bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN snowflake_next('twitter'); END $$",
-    );
+    for sql in [
+        "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint NOT NULL, PRIMARY KEY (tenant, id))",
+        "SELECT create_distributed_table('ev', 'tenant')",
+        "CREATE FUNCTION add_ev(tenant bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+             DECLARE new bigint; BEGIN INSERT INTO ev (tenant) VALUES ($1) RETURNING ev.id INTO new; RETURN new; END $$",
+        "CREATE PROCEDURE add_two(tenant bigint) LANGUAGE plpgsql AS $$
+             BEGIN INSERT INTO ev (tenant) VALUES ($1); INSERT INTO ev (tenant) VALUES ($1); END $$",
+        "CREATE FUNCTION own(tenant bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN snowflake_next('twitter'); END $$",
+    ] {
+        cluster.run(sql);
+    }
     for routine in ["add_ev(bigint)", "add_two(bigint)", "own(bigint)"] {
         cluster.run(&format!(
             "SELECT create_distributed_function('{routine}', '$1', colocate_with := 'ev')"
@@ -55,16 +57,19 @@ fn triggers_draw_ids() {
         return;
     };
     let mut rows = 0;
-    cluster.run(
+    // One by one, as Citus takes a trigger alone.
+    for sql in [
         "CREATE FUNCTION give() RETURNS trigger LANGUAGE plpgsql AS $$
-             BEGIN NEW.id := snowflake_next('twitter'); NEW.uuid := uuid_v7(); RETURN NEW; END $$;
-         CREATE TABLE hashed (id bigint, uuid uuid, tenant bigint);
-         SELECT create_distributed_table('hashed', 'tenant');
-         CREATE TRIGGER give BEFORE INSERT ON hashed FOR EACH ROW EXECUTE FUNCTION give();
-         CREATE TABLE local (LIKE hashed);
-         SELECT citus_add_local_table_to_metadata('local');
-         CREATE TRIGGER give BEFORE INSERT ON local FOR EACH ROW EXECUTE FUNCTION give()",
-    );
+             BEGIN NEW.id := snowflake_next('twitter'); NEW.uuid := uuid_v7(); RETURN NEW; END $$",
+        "CREATE TABLE hashed (id bigint, uuid uuid, tenant bigint)",
+        "CREATE TABLE local (LIKE hashed)",
+        "SELECT create_distributed_table('hashed', 'tenant')",
+        "SELECT citus_add_local_table_to_metadata('local')",
+        "CREATE TRIGGER give BEFORE INSERT ON hashed FOR EACH ROW EXECUTE FUNCTION give()",
+        "CREATE TRIGGER give BEFORE INSERT ON local FOR EACH ROW EXECUTE FUNCTION give()",
+    ] {
+        cluster.run(sql);
+    }
     for mut session in cluster.sessions() {
         for table in ["hashed", "local"] {
             session.run(&format!(

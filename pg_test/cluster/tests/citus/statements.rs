@@ -33,7 +33,7 @@ const SELECTS: [(&str, &str); 6] = [
     ),
     (
         "pull to coordinator",
-        "INSERT INTO ev (tenant) WITH some AS MATERIALIZED (SELECT author FROM src) SELECT author FROM some",
+        "INSERT INTO ev (tenant) WITH picked AS MATERIALIZED (SELECT author FROM src) SELECT author FROM picked",
     ),
     (
         "pull to coordinator",

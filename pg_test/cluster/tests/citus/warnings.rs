@@ -4,7 +4,7 @@ use mint_cluster::citus::cluster::{Cluster, Number};
 
 #[test]
 fn conversions_of_distributed_tables_are_refused_early() {
-    let Some(cluster) = Cluster::start_with("conversions", 1, Number::Unset, &[]) else {
+    let Some(cluster) = Cluster::start_with("conversions", 1, Number::Group, &[]) else {
         return;
     };
     cluster.run("CREATE TABLE serial (id bigserial PRIMARY KEY, tenant bigint); SELECT create_distributed_table('serial', 'id')");
@@ -32,7 +32,7 @@ fn conversions_of_distributed_tables_are_refused_early() {
 
 #[test]
 fn defaults_with_a_shard_are_named() {
-    let Some(cluster) = Cluster::start_with("findings", 1, Number::Unset, &[]) else {
+    let Some(cluster) = Cluster::start_with("findings", 1, Number::Group, &[]) else {
         return;
     };
     let mut session = cluster.session(0);
