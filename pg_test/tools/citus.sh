@@ -28,8 +28,8 @@ dir=$CACHE/citus_demo$major
 cd "$REPO"
 
 tour() {
-    step "starting a coordinator and three workers" "citus_start$major" start_cluster
-    sql_on 0 -v first="$(node_dir 1)" -v second="$(node_dir 2)" -f docs/tour/citus.sql
+    step "starting a coordinator and three workers" "citus_start$major" start_cluster &&
+        sql_on 0 -v first="$(node_dir 1)" -v second="$(node_dir 2)" -f docs/tour/citus.sql
 }
 
 tests() {
@@ -51,5 +51,5 @@ stop_cluster
 step "PostgreSQL $major: clusters of Citus" "citus$major" tests || rc=$?
 log=$CACHE/log/citus$major.log
 grep 'SKIPPED' "$log" >&2 || true
-grep '^test result:' "$log" || true
+[ "$rc" != 0 ] || grep '^test result:' "$log"    # else the end of the log has it
 exit "$rc"

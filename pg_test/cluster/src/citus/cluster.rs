@@ -23,12 +23,14 @@ pub enum Number {
 
 /// Settings of all nodes. Few shards, as each statement on all of them costs a task each; metadata is sent at once, and
 /// moves of shards copy by logical replication.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 10] = [
     "citus.shard_count = 8",
     "citus.node_conninfo = 'sslmode=prefer'",
     "citus.metadata_sync_interval = '200ms'",
     "citus.metadata_sync_retry_interval = '200ms'",
     "citus.defer_shard_delete_interval = '1s'",
+    // Each node ends the transactions that it has prepared on others.
+    "citus.recover_2pc_interval = '1s'",
     "wal_level = logical",
     "max_connections = 200",
     "max_wal_senders = 20",

@@ -11,6 +11,7 @@ mod extension;
 mod nodes;
 mod predicates;
 mod refused;
+mod registry;
 mod routines;
 mod sequences;
 mod statements;

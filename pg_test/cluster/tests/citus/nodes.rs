@@ -173,6 +173,8 @@ fn a_server_without_a_cluster_has_no_group() {
         session.one::<i32>(&format!("SELECT snowflake_shard({id})")),
         0
     );
+    // Nothing else can have a shard that it names.
+    session.one::<i64>("SELECT snowflake_next_id(6)");
 }
 
 #[test]
@@ -199,4 +201,62 @@ fn a_group_beyond_the_layout_is_refused() {
         worker.socket().display()
     )));
     assert_no_node(&session.refusal("SELECT snowflake_next('instagram')"));
+}
+
+/// Groups are those of a database: a worker in one can be the coordinator in another.
+#[test]
+fn two_databases_of_a_server_have_different_groups() {
+    let Some(cluster) = Cluster::start_with("two databases", 1, Number::Unset, &[]) else {
+        return;
+    };
+    let worker = cluster.node(1);
+    let mut first = worker.connect("postgres");
+    first.run("SET citus.enable_create_database_propagation = off");
+    first.run("CREATE DATABASE second");
+    let mut second = worker.connect("second");
+    second.run("CREATE EXTENSION citus; CREATE EXTENSION pg_mint");
+    second.run(&format!(
+        "SELECT citus_set_coordinator_host('{}', 5432)",
+        worker.socket().display()
+    ));
+    for round in 0..3 {
+        for (session, group) in [(&mut first, 1), (&mut second, 0)] {
+            let shard: i32 =
+                session.one("SELECT snowflake_shard(snowflake_next('twitter'), 'twitter')");
+            assert_eq!(shard, group, "round {round}");
+        }
+    }
+}
+
+/// A copy of a worker has the worker's group until it is promoted, and then one of its own.
+#[test]
+fn a_promoted_clone_has_a_group_of_its_own() {
+    let Some(cluster) = Cluster::start_with("a clone", 2, Number::Unset, &[]) else {
+        return;
+    };
+    cluster.run("CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint); SELECT create_distributed_table('ev', 'tenant')");
+    for mut session in cluster.sessions() {
+        session.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 300) AS n");
+    }
+    let clone = cluster.standby_of(1);
+    mint_cluster::citus::cluster::introduce(&clone);
+    let mut session = cluster.session(0);
+    let node: i32 = session.one(&format!(
+        "SELECT citus_add_clone_node('{}', 5432, '{}', 5432)",
+        clone.socket().display(),
+        cluster.node(1).socket().display()
+    ));
+    // It has the rights of a standby: no ids.
+    let mut reader = clone.connect("postgres");
+    assert_eq!(reader.refusal("SELECT snowflake_next_id()").code, "25006");
+    session.run(&format!("SELECT citus_promote_clone_and_rebalance({node})"));
+    cluster.wait_for_metadata();
+    let group: i32 = reader.one("SELECT groupid FROM pg_dist_local_group");
+    assert!(group > 2, "group {group}");
+    for mut session in cluster.sessions().into_iter().chain([reader]) {
+        session.run("INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 300) AS n");
+        session.run("INSERT INTO ev (tenant) SELECT tenant FROM ev LIMIT 100");
+    }
+    cluster.assert_unique("ev", "id", 3 * 300 + 4 * 400);
+    assert_eq!(cluster.shards_of("ev", "id", "twitter"), [0, 1, 2, group]);
 }

@@ -52,3 +52,17 @@ fn defaults_with_a_shard_are_named() {
     session.run("ALTER TABLE ev ALTER COLUMN id SET DEFAULT snowflake_next('instagram')");
     assert_eq!(session.one::<String>(check), "ok");
 }
+
+#[test]
+fn shards_of_two_nodes_are_named() {
+    let Some(cluster) = Cluster::start_with("overlaps", 2, Number::Group, &[]) else {
+        return;
+    };
+    let check = "SELECT status FROM mint.health() WHERE check_name = 'citus'";
+    let mut sessions = cluster.sessions();
+    sessions[1].set_for_server("pg_mint.own_shards", "'5, 100-163'");
+    sessions[2].set_for_server("pg_mint.own_shards", "'200-300'");
+    assert_eq!(sessions[1].one::<String>(check), "ok");
+    sessions[2].set_for_server("pg_mint.own_shards", "'150-300'");
+    assert_ne!(sessions[1].one::<String>(check), "ok");
+}

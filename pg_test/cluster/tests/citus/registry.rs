@@ -1,0 +1,71 @@
+//! A registry in a cluster that makes a tenant of each new schema, and nodes of the cluster that lease from it.
+
+use mint_cluster::citus::cluster::{Cluster, Number};
+use mint_cluster::{extension_folder, say};
+
+const SETTINGS: [&str; 3] = [
+    "citus.enable_schema_based_sharding = on",
+    "pg_mint.node = 'auto'",
+    "pg_mint.registry = 'registry'",
+];
+
+/// The registry is on the coordinator, which leases from itself.
+fn start(name: &str) -> Option<Cluster> {
+    let cluster = Cluster::start_with(name, 2, Number::Unset, &SETTINGS)?;
+    if !extension_folder().join("dblink.control").exists() {
+        say(format!("SKIPPED {name}: this server tree has no dblink"));
+        return None;
+    }
+    cluster.run("SELECT mint.registry_create()");
+    cluster.run("SELECT mint.registry_end_quarantine()");
+    // Each node has a foreign server of its own making, as Citus sends only some of it.
+    for mut session in cluster.sessions() {
+        session
+            .run("SET citus.enable_ddl_propagation = off; CREATE EXTENSION IF NOT EXISTS dblink");
+        session.run(&format!(
+            "CREATE SERVER registry FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '{}', port '5432', dbname 'postgres', connect_timeout '3')",
+            cluster.node(0).socket().display()
+        ));
+        session.run("CREATE USER MAPPING FOR postgres SERVER registry OPTIONS (user 'postgres')");
+    }
+    Some(cluster)
+}
+
+#[test]
+fn nodes_lease_from_a_registry_in_the_cluster() {
+    let Some(cluster) = start("a registry in a cluster") else {
+        return;
+    };
+    let mut session = cluster.session(0);
+    let distributed: Vec<String> = session.column(
+        "SELECT logicalrelid::text FROM pg_dist_partition WHERE logicalrelid::text LIKE 'mint_registry.%' ORDER BY 1",
+    );
+    assert!(
+        distributed.is_empty(),
+        "tables of the registry are distributed: {distributed:?}"
+    );
+    session.run("SET citus.enable_schema_based_sharding = off");
+    session.run(
+        "CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next('twitter'), tenant bigint)",
+    );
+    session.run("SELECT create_distributed_table('ev', 'tenant')");
+    let insert = "INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 200) AS n";
+    for mut session in cluster.sessions() {
+        // The first lease takes some milliseconds.
+        cluster
+            .node(0)
+            .until_minted(|| session.try_one::<i64>("SELECT snowflake_next('twitter')"));
+        session.run(insert);
+        session.run("INSERT INTO ev (tenant) SELECT tenant FROM ev LIMIT 200");
+    }
+    // Moving shards of tenants leaves the registry where it is.
+    cluster.rebalance();
+    for mut session in cluster.sessions() {
+        session.run(insert);
+    }
+    cluster.assert_unique("ev", "id", 3 * 600);
+    let shards = cluster.shards_of("ev", "id", "twitter");
+    assert_eq!(shards.len(), 3, "each node has leased one: {shards:?}");
+    let leased: i64 = session.one("SELECT count(*) FROM mint_registry.nodes WHERE node_bits = 10");
+    assert_eq!(leased, 3);
+}
