@@ -64,7 +64,7 @@ struct Run {
     /// The faults that fleets have still to go through, before all of them again.
     left: Vec<survival::Fault>,
     gaps: Gaps,
-    /// Number of ids of fleets.
+    /// Number of ids of fleets, or of clusters of Citus.
     ids: usize,
     outages: Outages,
 }
@@ -116,6 +116,9 @@ fn main() {
     }
     if !run.gaps.is_empty() {
         println!("\n{}\n\n{} ids of fleets", run.gaps, run.ids);
+    }
+    if run.kinds == "citus" {
+        println!("\n{} ids of clusters of Citus", run.ids);
     }
     println!("\nno id was issued twice{}", run.exceptions());
     if !run.left.is_empty() {
@@ -268,6 +271,7 @@ impl Run {
         let Some(mut torture) = citus::torture::Torture::begin(rng, number) else {
             std::process::exit(1);
         };
+        let before = self.ids;
         for _ in 0..CITUS_ROUNDS {
             let mut left = citus::torture::Fault::ALL;
             self.rng.shuffle(&mut left);
@@ -279,10 +283,11 @@ impl Run {
                     continue;
                 }
                 torture.survive(fault);
+                self.ids = before + torture.ids;
                 println!(
                     "{:>6} s  {fault:<51}{:>12} ids{:>8} refused",
                     self.seconds(),
-                    torture.ids,
+                    self.ids,
                     torture.refusals
                 );
             }
