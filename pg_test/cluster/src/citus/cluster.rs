@@ -136,12 +136,17 @@ impl Cluster {
     /// Moves all shards off a worker and removes it from the metadata. Its server continues.
     pub fn remove_node(&self, place: usize) {
         let there = self.address(place);
-        let mut coordinator = self.session(0);
-        coordinator.run(&format!(
+        self.insist(&format!(
             "SELECT citus_drain_node('{there}', 5432, 'block_writes')"
         ));
-        coordinator.run("CALL citus_cleanup_orphaned_resources()");
-        coordinator.run(&format!("SELECT citus_remove_node('{there}', 5432)"));
+        self.insist("CALL citus_cleanup_orphaned_resources()");
+        self.insist(&format!("SELECT citus_remove_node('{there}', 5432)"));
+    }
+
+    /// Runs a command on the coordinator until it succeeds: under load, Citus's own can meet a lock or a change of each other.
+    fn insist(&self, command: &str) {
+        let mut coordinator = self.session(0);
+        self.nodes[0].until_minted(|| coordinator.try_run(command));
     }
 
     /// Takes a server out of the cluster's list.
@@ -151,8 +156,7 @@ impl Cluster {
 
     /// Distributes the shards over all workers again.
     pub fn rebalance(&self) {
-        self.session(0)
-            .run("SELECT rebalance_table_shards(shard_transfer_mode := 'block_writes')");
+        self.insist("SELECT rebalance_table_shards(shard_transfer_mode := 'block_writes')");
     }
 
     /// Returns a standby of a node, which has all that the node has written.
@@ -174,7 +178,7 @@ impl Cluster {
             standby.socket().display()
         );
         self.nodes[place].replace_by(standby);
-        self.session(0).run(&moved);
+        self.insist(&moved);
         self.wait_for_metadata();
     }
 
