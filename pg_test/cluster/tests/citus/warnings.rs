@@ -43,8 +43,8 @@ fn defaults_with_a_shard_are_named() {
     let said: String =
         session.one("SELECT concat(detail, hint) FROM mint.health() WHERE check_name = 'citus'");
     assert!(said.contains("ev"), "{said}");
-    let found: String =
-        session.one("SELECT coalesce(string_agg(a::text, ' '), '') FROM mint.audit('public') AS a");
+    let found: String = session
+        .one("SELECT coalesce(string_agg(a::text, ' '), '') FROM mint.audit('ev', 'id') AS a");
     assert!(
         found.contains("ev") && found.contains("snowflake_next("),
         "{found}"
