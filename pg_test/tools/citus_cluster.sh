@@ -17,7 +17,6 @@ citus.local_hostname = '$here'
 citus.node_conninfo = 'sslmode=prefer'
 citus.shard_count = 12
 wal_level = logical
-pg_mint.node = $1
 END
     as_server_user "$bin/pg_ctl" -D "$here/data" -l "$here/log" -w start
     sql_on "$1" -c 'CREATE EXTENSION citus'

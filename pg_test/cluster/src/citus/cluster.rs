@@ -48,11 +48,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a coordinator and workers with pg_mint, each with its group as its number. `None`, with a message, where the
+    /// Starts a coordinator and workers with pg_mint, without a setting of their numbers. `None`, with a message, where the
     /// tree of `PG_CONFIG` has no Citus.
     #[must_use]
     pub fn start(name: &str, workers: usize) -> Option<Self> {
-        Self::start_with(name, workers, Number::Group, &[])
+        Self::start_with(name, workers, Number::Unset, &[])
     }
 
     /// Starts a cluster whose nodes get their numbers in another way, with further settings on all.
@@ -69,7 +69,7 @@ impl Cluster {
     /// Starts a cluster beside one that has the story's turn.
     #[must_use]
     pub fn start_beside(name: &str, workers: usize, other: &Self) -> Option<Self> {
-        Self::start_in_turn(name, workers, Number::Group, &[], Some(other))
+        Self::start_in_turn(name, workers, Number::Unset, &[], Some(other))
     }
 
     fn start_in_turn(

@@ -43,7 +43,6 @@ fn shards_move_and_workers_come_and_go() {
     cluster.add_node(third);
     cluster.wait_for_metadata();
     assert_eq!(cluster.group(third), 4);
-    cluster.session(third).set_for_server("pg_mint.node", "4");
     cluster.rebalance();
     rows += insert(&cluster, &[0, 1, 2, third]);
     cluster.assert_unique("ev", "id", rows);
