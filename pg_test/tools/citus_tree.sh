@@ -68,7 +68,7 @@ exec 9>"$CACHE/citus.lock"
 flock 9
 made=$(stamp)
 if [ "$(cat "$tree/citus" 2>/dev/null)" != "$made" ]; then
-    need $BUILD_PACKAGES libpq-dev
+    need $BUILD_PACKAGES libpq-dev liblz4-dev libzstd-dev
     step "building Citus for PostgreSQL $major" "citus_build$major" build
     echo "$made" >"$tree/citus"
 fi
