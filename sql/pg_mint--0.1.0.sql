@@ -19,6 +19,17 @@ BEGIN
     FROM pg_catalog.pg_extension AS e WHERE e.extname OPERATOR(pg_catalog.=) 'pg_mint'::pg_catalog.name;
     SELECT n.oid, n.nspowner INTO present, keeper
     FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'mint'::pg_catalog.name;
+    -- A trusted extension is installed without the privilege to create in the schema.
+    IF target OPERATOR(pg_catalog.=) ANY (
+        SELECT n.oid FROM pg_catalog.pg_namespace AS n
+        WHERE n.nspname OPERATOR(pg_catalog.=) 'information_schema'::pg_catalog.name
+            OR pg_catalog.starts_with(n.nspname::pg_catalog.text, 'pg_'::pg_catalog.text)
+    ) THEN
+        RAISE EXCEPTION 'extension "pg_mint" cannot be installed in a schema of the server'
+            USING ERRCODE = 'feature_not_supported',
+            DETAIL = 'Its functions would be found before those of every search path.',
+            HINT = 'Use another schema for its functions and types, as in CREATE EXTENSION pg_mint SCHEMA public.';
+    END IF;
     IF target OPERATOR(pg_catalog.=) present THEN
         RAISE EXCEPTION 'extension "pg_mint" cannot be installed in schema "mint"'
             USING ERRCODE = 'feature_not_supported',
@@ -848,18 +859,17 @@ CREATE FUNCTION mint.leaf_alloc_refuse() RETURNS trigger
 COMMENT ON FUNCTION mint.leaf_alloc_refuse() IS 'Internal: refuses to change a row of mint.leaf_alloc';
 REVOKE ALL ON FUNCTION mint.leaf_alloc_refuse() FROM PUBLIC;
 
+CREATE FUNCTION mint.leaf_max_id(sequence regclass) RETURNS bigint
+    VOLATILE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'leaf_max_id_wrapper';
+COMMENT ON FUNCTION mint.leaf_max_id(regclass) IS 'Internal: returns the next value of a sequence; NULL if the role may not read it, or another session has locked it';
+
 -- Leaf's table: the sequences that were made through it, which their comments say.
 CREATE VIEW mint.leaf_alloc AS
 SELECT
     CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
          ELSE c.relnamespace::pg_catalog.regnamespace::pg_catalog.text OPERATOR(pg_catalog.||) '.'::pg_catalog.text
              OPERATOR(pg_catalog.||) c.relname::pg_catalog.text END AS biz_tag,
-    CASE WHEN NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text) THEN NULL
-         WHEN last IS NULL THEN s.seqstart
-         -- The next value can be beyond the type.
-         WHEN last OPERATOR(pg_catalog.>=) s.seqmin AND last OPERATOR(pg_catalog.<) s.seqmax
-             THEN last OPERATOR(pg_catalog.+) s.seqincrement
-         ELSE last END AS max_id,
+    mint.leaf_max_id(c.oid::pg_catalog.regclass) AS max_id,
     CASE WHEN s.seqcache OPERATOR(pg_catalog.<) 2147483647::pg_catalog.int8 THEN s.seqcache
          ELSE 2147483647::pg_catalog.int8 END::pg_catalog.int4 AS step,
     CASE WHEN pg_catalog.starts_with(d.description, 'Leaf tag: '::pg_catalog.text)
@@ -867,10 +877,6 @@ SELECT
     g.last_refill AS update_time
 FROM pg_catalog.pg_sequence AS s
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.seqrelid
-CROSS JOIN LATERAL pg_catalog.pg_sequence_last_value(
-    CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE'::pg_catalog.text)
-         THEN c.oid::pg_catalog.regclass END
-) AS last
 JOIN pg_catalog.pg_description AS d ON d.objoid OPERATOR(pg_catalog.=) c.oid
     AND d.classoid OPERATOR(pg_catalog.=) c.tableoid AND d.objsubid OPERATOR(pg_catalog.=) 0::pg_catalog.int4
 LEFT JOIN mint.segments() AS g ON g.sequence::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
@@ -1068,13 +1074,13 @@ CREATE FUNCTION mint.inventory() RETURNS TABLE (
     sequence regclass, rows bigint, bytes bigint, referenced_by text[], percent_used double precision,
     used_up timestamptz, estimate text
 )
-    VOLATILE STRICT PARALLEL RESTRICTED COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'inventory_wrapper';
+    VOLATILE STRICT PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'inventory_wrapper';
 COMMENT ON FUNCTION mint.inventory() IS 'Returns the id columns of the database: what generates their ids, how full they are, and which foreign keys refer to them';
 
 CREATE FUNCTION mint.audit(relation regclass, column_name text, layout snowflake_layout DEFAULT NULL) RETURNS TABLE (
     severity text, finding text, evidence text, command text
 )
-    VOLATILE PARALLEL RESTRICTED COST 100000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'audit_wrapper';
+    VOLATILE PARALLEL UNSAFE COST 100000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'audit_wrapper';
 COMMENT ON FUNCTION mint.audit(regclass, text, snowflake_layout) IS 'Returns what is wrong with the ids of a column, and the statements that correct it';
 
 -- Conversion: everybody may call these, which demand to own the table, and do all with the rights of its owner
@@ -1102,7 +1108,7 @@ COMMENT ON FUNCTION mint.convert_revert(regclass, text, interval, integer) IS 'R
 CREATE FUNCTION mint.conversions() RETURNS TABLE (
     table_name regclass, column_name text, sequence regclass, kind text, last_value bigint, is_called boolean
 )
-    STABLE STRICT PARALLEL RESTRICTED COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'conversions_wrapper';
+    STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'conversions_wrapper';
 COMMENT ON FUNCTION mint.conversions() IS 'Returns the conversions that can be reverted';
 
 CREATE VIEW mint.conversions AS SELECT * FROM mint.conversions();
@@ -1117,7 +1123,7 @@ CREATE FUNCTION mint.partition_plan(
 ) RETURNS TABLE (
     name text, since timestamptz, until timestamptz, command text
 )
-    STABLE PARALLEL RESTRICTED COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_plan_wrapper';
+    STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_plan_wrapper';
 COMMENT ON FUNCTION mint.partition_plan(regclass, interval, integer, snowflake_layout, text, timestamptz) IS 'Returns the statements that create the missing partitions of a table by time';
 
 CREATE FUNCTION mint.partition_drop_plan(
@@ -1126,7 +1132,7 @@ CREATE FUNCTION mint.partition_drop_plan(
 ) RETURNS TABLE (
     name text, since timestamptz, until timestamptz, command text
 )
-    STABLE PARALLEL RESTRICTED COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
+    STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
 COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) IS 'Returns the statements that drop the old partitions of a table by time';
 
 -- Administration: state

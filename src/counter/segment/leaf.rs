@@ -2,9 +2,12 @@
 //! keeps them.
 
 use crate::counter::segment::functions::create_exactly;
-use crate::pg::catalog::sql;
+use crate::pg::catalog::sequence::definition;
+use crate::pg::catalog::{privilege, sql};
+use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
+use crate::pg::sequence::Sequence;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys};
@@ -68,6 +71,19 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     let (name, comment) = (sql::exact_name_of(sequence.0), sql::literal(&comment));
     sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));
     Some(row.into_owned())
+}
+
+/// Returns the next value of a sequence; none if the role may not read it, or another session has locked it: a view of all
+/// sequences must not wait for one that any role alters or drops.
+#[pg_extern(sql = false)]
+fn leaf_max_id(sequence: Regclass) -> Option<i64> {
+    if !privilege::any(sequence.0, pg_sys::ACL_SELECT | pg_sys::ACL_USAGE) {
+        return None;
+    }
+    let (row, rules) = (Sequence::peek(sequence.0)?, definition(sequence.0)?);
+    // The next value can be beyond the type.
+    let has_next = row.is_called && (rules.min..rules.max).contains(&row.last_value);
+    Some(row.last_value + if has_next { rules.increment } else { 0 })
 }
 
 /// Refuses to change a row of the view: says by which command its sequence is changed. Declared by hand as above.

@@ -208,3 +208,26 @@ fn privileges_take_effect_at_once() {
         assert_ascending(&ids);
     }
 }
+
+/// Any role can make a sequence that looks like one of Leaf's, and drop it in a transaction that does not end.
+#[test]
+fn leafs_view_waits_for_no_lock() {
+    let server = Server::start("a tag that is dropped");
+    let mut owner = server.connect("postgres");
+    owner.run("INSERT INTO mint.leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 7, 10), ('held', 7, 10)");
+    let mut other = server.connect("postgres");
+    other.run("BEGIN; DROP SEQUENCE held");
+    let max_ids = "SELECT string_agg(format('%s %s', biz_tag, max_id), ', ' ORDER BY biz_tag) FROM mint.leaf_alloc";
+    owner.run("SET statement_timeout = '2s'");
+    assert_eq!(owner.one::<String>(max_ids), "held , orders 7");
+    for change in [
+        "UPDATE mint.leaf_alloc SET step = 5",
+        "DELETE FROM mint.leaf_alloc",
+    ] {
+        let refusal = owner.refusal(change);
+        assert_eq!(refusal.code, "0A000", "{change}: {refusal}");
+    }
+    other.run("ROLLBACK");
+    owner.run("SELECT segment_next('held')");
+    assert_eq!(owner.one::<String>(max_ids), "held 17, orders 7");
+}

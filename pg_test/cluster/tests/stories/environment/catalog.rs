@@ -144,3 +144,62 @@ fn functions_in_c_are_as_the_library_has_them() {
     );
     assert!(catalog.len() > 150, "only {} functions", catalog.len());
 }
+
+/// A function that is not unsafe runs in a statement that has a parallel plan: in its leader, if it is restricted. There
+/// nothing can ask for a transaction id. The calls are those that the catalog allows, with arguments of their types.
+#[test]
+fn functions_run_beside_a_parallel_plan() {
+    let server = Server::start("a parallel plan");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE crowd AS SELECT n FROM generate_series(1, 10000) n; ALTER TABLE crowd SET (parallel_workers = 2); ANALYZE crowd;
+         CREATE TABLE plain (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5)); INSERT INTO plain DEFAULT VALUES;
+         CREATE TABLE parted (id bigint DEFAULT snowflake_next_id(5)) PARTITION BY RANGE (id);
+         SELECT segment_create('seg'), ticket_create('tick'), user_sequence_create('fam');
+         INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('leaf', 10)",
+    );
+    session.run(
+        "SELECT segment_next('seg'), ticket_next('tick'), user_sequence_next('fam', 1), snowflake_next_id(5);
+         SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0",
+    );
+    let calls: Vec<String> = session.column(
+        r"SELECT format('FROM %s.%I(%s) AS x', p.pronamespace::regnamespace, p.proname, string_agg(
+                CASE a.kind::regtype::text
+                    WHEN 'regclass' THEN format('%L::regclass', r.relation)
+                    WHEN 'text' THEN '''id''::text' WHEN 'bytea' THEN '''\x00''::bytea' WHEN 'uuid' THEN 'uuid_v7()'
+                    WHEN 'interval' THEN '''1 day''::interval' WHEN 'boolean' THEN 'true'
+                    WHEN 'integer[]' THEN '''{1}''::int[]' WHEN 'objectid' THEN 'objectid()'
+                    WHEN 'snowflake_layout' THEN '''instagram''::snowflake_layout'
+                    WHEN 'timestamp with time zone' THEN 'now()' ELSE '1::' || a.kind::regtype END,
+                ', ' ORDER BY a.place))
+         FROM pg_proc p
+         JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+         JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'pg_mint'
+         CROSS JOIN (VALUES ('plain'), ('parted'), ('seg'), ('tick'), ('fam')) AS r (relation)
+         LEFT JOIN LATERAL unnest(p.proargtypes::oid[]) WITH ORDINALITY AS a (kind, place) ON true
+         WHERE p.proparallel <> 'u' AND p.prokind = 'f'
+             AND (r.relation = 'plain' OR 'regclass'::regtype = ANY (p.proargtypes::oid[]))
+             AND NOT EXISTS (SELECT FROM unnest(p.proargtypes::oid[]) AS t
+                 WHERE t::regtype::text IN ('internal', 'cstring'))
+         GROUP BY p.oid, r.relation ORDER BY 1",
+    );
+    assert!(calls.len() > 150, "only {} calls", calls.len());
+    let views: Vec<String> = session.column(
+        "SELECT format('FROM mint.%I AS x', relname) FROM pg_class
+         WHERE relnamespace = 'mint'::regnamespace AND relkind = 'v' ORDER BY 1",
+    );
+    let (mut bad, mut parallel) = (Vec::new(), 0);
+    for call in calls.iter().chain(&views) {
+        let query = format!("SELECT (SELECT count(*) FROM crowd) AS n, x {call}");
+        // The planner itself calls an immutable function, which can refuse these arguments.
+        let plan = session.try_column::<String>(&format!("EXPLAIN (COSTS OFF) {query}"));
+        parallel += usize::from(plan.is_ok_and(|plan| plan.concat().contains("Gather")));
+        if let Err(refusal) = session.try_run(&query)
+            && (refusal.message.contains("parallel") || refusal.code == "25000")
+        {
+            bad.push(format!("{call}: {refusal}"));
+        }
+    }
+    assert!(bad.is_empty(), "{bad:#?}");
+    assert!(parallel > 100, "only {parallel} parallel plans");
+}
