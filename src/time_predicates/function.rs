@@ -117,13 +117,12 @@ impl Bounds {
         Some(bounds)
     }
 
-    /// Finds the function of an oid. Only functions of the same extension count, whatever others have their names.
+    /// Finds the functions of the bounds. Only those of this library count, whatever others have their names.
     #[cold]
     fn find(time: &TimeFunction, oid: pg_sys::Oid) -> Option<Self> {
-        let (schema, owner) = (function::schema(oid), function::extension(oid)?);
+        let schema = function::schema(oid);
         let own = |schema, name: &CStr, arguments: &[pg_sys::Oid]| {
-            function::find(schema, name, arguments)
-                .filter(|found| function::extension(*found) == Some(owner))
+            function::find(schema, name, arguments).filter(|&found| function::is_own(found))
         };
         let given = function::arguments(oid);
         let (id, others) = given.split_first()?;

@@ -67,20 +67,12 @@ impl StoredDefault {
     }
 }
 
-/// Returns the call that generates ids of the same layout as a default without its shard: of the server's own node.
-pub fn without_shard(default: &str, layout: &Layout) -> String {
-    match default.contains("snowflake_next_in(") {
-        true => format!("snowflake_next_own_in(modulus, remainder, '{layout}')"),
-        false => format!("snowflake_next('{layout}')"),
-    }
-}
-
 impl Generator {
     /// Returns the generator that a function is: one of this extension, of the server or of another known extension.
     pub fn find(function: pg_sys::Oid) -> Option<Self> {
         let name = function::name(function)?;
         let extension = function::extension_name(function);
-        let own = of_generator(&name).filter(|_| extension.as_deref() == Some("pg_mint"));
+        let own = of_generator(&name).filter(|_| function::is_own(function));
         let kind = match (own, extension.as_deref()) {
             (Some(family), _) => match family.name {
                 "snowflake" => IdKind::Snowflake,
@@ -93,7 +85,9 @@ impl Generator {
                     function::schema(function).to_u32() == pg_sys::PG_CATALOG_NAMESPACE;
                 of_server(&name).filter(|_| is_of_server)?
             }
-            (None, Some("uuid-ossp" | "pgcrypto" | "pg_uuidv7")) => of_extension(&name)?,
+            (None, Some("uuid-ossp" | "pgcrypto" | "pg_uuidv7")) if function::is_in_c(function) => {
+                of_extension(&name)?
+            }
             (None, Some(_)) => return None,
         };
         let (shard, layout) = match name.as_str() {

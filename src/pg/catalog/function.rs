@@ -2,7 +2,8 @@
 
 use crate::pg::catalog::privilege;
 use crate::pg::charset;
-use pgrx::pg_sys;
+use crate::pg::datum::text::DecodedText;
+use pgrx::{FromDatum, pg_sys};
 use std::ffi::CStr;
 use std::slice;
 
@@ -26,17 +27,58 @@ pub fn schema(function: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { pg_sys::get_func_namespace(function) }
 }
 
-/// Returns the extension that a function belongs to.
-pub fn extension(function: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    // SAFETY: a scan of the catalogs, inside a transaction.
-    let oid = unsafe { pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function) };
-    (oid != pg_sys::InvalidOid).then_some(oid)
-}
-
 /// Returns the name of the extension that a function belongs to.
 pub fn extension_name(function: pg_sys::Oid) -> Option<String> {
-    // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.
-    unsafe { charset::decode_copy(pg_sys::get_extension_name(extension(function)?)) }
+    // SAFETY: lookups in the catalogs, inside a transaction, the last of which returns a copy or null.
+    unsafe {
+        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+        charset::decode_copy(pg_sys::get_extension_name(extension))
+    }
+}
+
+/// Returns whether a superuser has made a function, whoever owns it: it is in C. The owner of an extension can add any other
+/// function that the role owns to it, so that membership proves nothing.
+pub fn is_in_c(function: pg_sys::Oid) -> bool {
+    read(function, |row, _| row.prolang == C).unwrap_or(false)
+}
+
+/// Returns whether a function is one of this library's.
+pub fn is_own(function: pg_sys::Oid) -> bool {
+    let library = read(function, |form, row| {
+        let mut is_null = false;
+        // SAFETY: a column of the row, which is a text; a copy is read before the row is released.
+        unsafe {
+            let number = pg_sys::Anum_pg_proc_probin as pg_sys::AttrNumber;
+            let cache = pg_sys::SysCacheIdentifier::PROCOID as _;
+            let path = pg_sys::SysCacheGetAttr(cache, row, number, &raw mut is_null);
+            let path = (form.prolang == C && !is_null).then_some(path)?;
+            DecodedText::from_datum(path, false)
+        }
+    });
+    // As the control file says it, or a path that ends like that.
+    let library = library.flatten();
+    library.is_some_and(|DecodedText(path)| path.rsplit('/').next() == Some("pg_mint"))
+}
+
+/// The language C, in which only superusers can make functions.
+const C: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::ClanguageId);
+
+/// Returns what `read` reads of the row of a function; none if it is gone.
+fn read<T>(
+    function: pg_sys::Oid,
+    read: impl FnOnce(&pg_sys::FormData_pg_proc, pg_sys::HeapTuple) -> T,
+) -> Option<T> {
+    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
+    unsafe {
+        let row =
+            pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, function.into());
+        if row.is_null() {
+            return None;
+        }
+        let answer = read(&*pg_sys::GETSTRUCT(row).cast(), row);
+        pg_sys::ReleaseSysCache(row);
+        Some(answer)
+    }
 }
 
 /// Returns the name of a function; none if it is gone.
@@ -77,17 +119,7 @@ pub fn find(schema: pg_sys::Oid, name: &CStr, arguments: &[pg_sys::Oid]) -> Opti
 
 /// Returns the owner of a function; none if it is gone.
 pub fn owner(function: pg_sys::Oid) -> Option<pg_sys::Oid> {
-    // SAFETY: a lookup in the catalogs, inside a transaction; the row is read before it is released.
-    unsafe {
-        let row =
-            pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, function.into());
-        if row.is_null() {
-            return None;
-        }
-        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>()).proowner;
-        pg_sys::ReleaseSysCache(row);
-        Some(owner)
-    }
+    read(function, |row, _| row.proowner)
 }
 
 /// Returns the roles that may call a function; none if it is gone.

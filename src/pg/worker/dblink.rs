@@ -309,11 +309,13 @@ fn texts(arguments: &[&str]) -> Vec<DatumWithOid<'static>> {
 }
 
 /// Runs `work` with the schema of dblink, quoted, as [`attempt`] does. Its statements can call dblink's functions, and
-/// no others in a schema of that name.
+/// no others in a schema of that name: not even those that the owner of the extension has added to it, which are not in C.
 fn in_dblink<T>(limit: TimeLimit, work: impl FnOnce(&str) -> T) -> Result<T, Failure> {
     attempt(limit, || {
         let select = "SELECT quote_ident(n.nspname), ARRAY(
                 SELECT d.objid FROM pg_depend AS d
+                JOIN pg_proc AS p ON p.oid = d.objid
+                JOIN pg_language AS l ON l.oid = p.prolang AND l.lanname = 'c'
                 WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass
                     AND d.refobjid = e.oid AND d.deptype = 'e'
             )
