@@ -26,6 +26,8 @@ pub enum EncodingError {
     },
     #[error("the leading digit \"{0}\" has the value zero")]
     LeadingZero(char),
+    #[error("the text has {0} bytes, and at most {LONGEST} are allowed")]
+    TooLong(usize),
     #[error("the value is out of range for type bigint")]
     OutOfRange,
     #[error("the check character \"{0}\" does not belong to the digits")]
@@ -65,6 +67,17 @@ pub(super) const IGNORED: u8 = 254;
 
 /// The longest text: hex, 63 bits.
 pub const MAX_LENGTH: usize = 16;
+
+/// The longest text that is read, in bytes: encodings for people allow zeros in front and hyphens anywhere.
+const LONGEST: usize = 1_048_576;
+
+/// Checks the length of a text before anything else reads it: one can have a gigabyte.
+pub(super) fn check_length(text: &[u8]) -> Result<(), EncodingError> {
+    match text.len() {
+        ..=LONGEST => Ok(()),
+        bytes => Err(EncodingError::TooLong(bytes)),
+    }
+}
 
 pub(super) const fn encoding(name: &'static str, digits: &'static [u8], lenient: bool) -> Encoding {
     let mut values = [NOT_A_DIGIT; 256];
@@ -225,6 +238,7 @@ impl Encoding {
     /// What is wrong with it.
     #[inline]
     pub fn decode(&self, text: &[u8]) -> Result<i64, EncodingError> {
+        check_length(text)?;
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.decode_digits(digits)?;

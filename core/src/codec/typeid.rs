@@ -1,6 +1,6 @@
 //! TypeIDs (github.com/jetify-com/typeid, specification 0.3): a UUID as text with its type in front, `user_01h455vb4pex5vsknk084sn02q`.
 
-use crate::codec::text::{Encoding, EncodingError, encoding};
+use crate::codec::text::{Encoding, EncodingError, check_length, encoding};
 use std::str;
 use thiserror::Error;
 use uuid::Uuid;
@@ -23,6 +23,7 @@ pub enum TypeIdError {
     PrefixEnd,
     #[error("the separator has no prefix before it")]
     Separator,
+    /// What is wrong with the suffix, or with the length of the whole.
     #[error(transparent)]
     Suffix(#[from] EncodingError),
 }
@@ -32,6 +33,7 @@ pub enum TypeIdError {
 /// # Errors
 /// The rule that it breaks.
 pub fn check_prefix(prefix: &[u8]) -> Result<&str, TypeIdError> {
+    check_length(prefix)?;
     let letters = |&byte: &u8| byte.is_ascii_lowercase() || byte == b'_';
     let text = str::from_utf8(prefix).map_err(|_| TypeIdError::PrefixCharacter)?;
     match prefix {
@@ -63,6 +65,7 @@ pub fn to_text(prefix: &[u8], id: &Uuid) -> Result<String, TypeIdError> {
 /// # Errors
 /// The rule that the text breaks.
 pub fn parse(text: &[u8]) -> Result<(&str, Uuid), TypeIdError> {
+    check_length(text)?;
     let (prefix, suffix) = match text.iter().rposition(|&byte| byte == b'_') {
         Some(0) => return Err(TypeIdError::Separator),
         Some(place) => (check_prefix(&text[..place])?, &text[place + 1..]),

@@ -5,7 +5,7 @@
 //! do; the others write the digits of a number, and crockford writes that of a ULID.
 
 use crate::codec::check;
-use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT, verify};
+use crate::codec::text::{Encoding, EncodingError, IGNORED, NOT_A_DIGIT, check_length, verify};
 
 /// The longest text: hex.
 pub const MAX_WIDE: usize = 32;
@@ -97,6 +97,7 @@ impl Encoding {
     /// # Errors
     /// What is wrong with it.
     pub fn decode_wide(&self, text: &[u8]) -> Result<u128, EncodingError> {
+        check_length(text)?;
         if self.checked {
             let (digits, symbol) = self.split_check(text)?;
             let id = self.read_wide(digits)?;

@@ -4,6 +4,8 @@ use crate::known::{ids, number, row};
 use mint_core::EncodingError;
 use mint_core::codec::text;
 use mint_core::codec::text::{ENCODINGS, MAX_LENGTH};
+use mint_core::codec::typeid;
+use mint_core::codec::typeid::TypeIdError;
 use proptest::prelude::*;
 
 fn text(name: &str, id: i64) -> String {
@@ -212,4 +214,20 @@ proptest! {
             let _ = encoding.decode(&text);
         }
     }
+}
+
+/// A text can have a gigabyte: its length is checked before anything else reads it.
+#[test]
+fn a_text_that_is_too_long_is_not_read() {
+    let longest = "0".repeat(1_048_575) + "7";
+    assert_eq!(id("hex", &longest), Ok(7));
+    let long = "é".repeat(524_289);
+    for encoding in &ENCODINGS {
+        let error = EncodingError::TooLong(1_048_578);
+        assert_eq!(encoding.decode(long.as_bytes()), Err(error.clone()));
+        assert_eq!(encoding.decode_wide(long.as_bytes()), Err(error));
+    }
+    let error = TypeIdError::Suffix(EncodingError::TooLong(1_048_578));
+    assert_eq!(typeid::check_prefix(long.as_bytes()), Err(error.clone()));
+    assert_eq!(typeid::parse(long.as_bytes()), Err(error));
 }

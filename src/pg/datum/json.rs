@@ -5,13 +5,13 @@ use crate::pg::datum::convert;
 use crate::pg::error::report;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::{Deserialize, Deserializer};
+use std::ffi::CStr;
 
-/// A jsonb's text, decoded to UTF-8, whatever the encoding of the database: an argument or a result.
+/// A jsonb's text, decoded to UTF-8, whatever the encoding of the database: a result, or a value of a row.
 #[derive(Debug)]
 pub struct JsonText(pub String);
 
 pgrx::impl_sql_translatable!(JsonText, "jsonb");
-convert::argument!('fcx, JsonText, JsonText(String::new()));
 convert::result!(JsonText);
 
 impl pgrx::FromDatum for JsonText {
@@ -44,6 +44,43 @@ impl pgrx::IntoDatum for JsonText {
 
     fn type_oid() -> pg_sys::Oid {
         pg_sys::JSONBOID
+    }
+}
+
+/// An argument of type jsonb, as its text.
+#[derive(Debug)]
+pub struct JsonArgument(pub String);
+
+pgrx::impl_sql_translatable!(JsonArgument, arg_only = "jsonb");
+convert::argument!('fcx, JsonArgument, JsonArgument(String::new()));
+
+impl pgrx::FromDatum for JsonArgument {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        // SAFETY: the caller says that a datum that is not null is of this type, a varlena. Its length is known before it is
+        // decompressed.
+        (!is_null).then(|| unsafe {
+            check_length(pg_sys::toast_raw_datum_size(datum));
+            let text = pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum);
+            // A number of a few bytes can have a hundred thousand digits as text.
+            check_length(CStr::from_ptr(text).count_bytes());
+            JsonArgument(charset::decode_c(text))
+        })
+    }
+}
+
+/// Raises the error of an argument that is too long. A request of a member has less than 4,000 bytes.
+fn check_length(bytes: usize) {
+    const LONGEST: usize = 16_384;
+    if bytes > LONGEST {
+        report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "jsonb is too long")
+            .detail(format!(
+                "The value has {bytes} bytes, but at most {LONGEST} are allowed."
+            ))
+            .raise();
     }
 }
 

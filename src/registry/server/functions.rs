@@ -1,7 +1,7 @@
 //! The registry of nodes in SQL: its administrator's functions, and those that members call.
 
 use crate::pg::catalog::privilege;
-use crate::pg::datum::json::JsonText;
+use crate::pg::datum::json::{JsonArgument, JsonText};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::timestamp;
 use crate::pg::error::{report, required, sentence};
@@ -172,7 +172,7 @@ fn registry_prepare_restart(within: Option<Interval>) -> Option<TimestampWithTim
 /// # Errors
 /// 0A000 when the registry does not know the protocol, 22023 when it cannot read the request, 25001 in a transaction block.
 #[pg_extern(sql = false)]
-fn registry_request(request: JsonText) -> JsonText {
+fn registry_request(request: JsonArgument) -> JsonText {
     /// Milliseconds. The registry's row stays locked from the answer to the commit.
     const COMMIT_WITHIN: i32 = 300;
     commit_deadline::refuse_block(c"mint.registry_request()");

@@ -10,13 +10,14 @@ const PROBE: &str = r"CREATE FUNCTION pg_temp.probe(content text, size int, whic
 LANGUAGE plpgsql AS $$
 DECLARE
     long text := repeat(content, size / octet_length(content));
+    json jsonb := to_jsonb(left(long, 200000000));
     bytes bytea := convert_to(left(long, size / 2), getdatabaseencoding());
     ints int[] := array_fill(1, ARRAY[size / 4]);
     bigints bigint[] := array_fill(1::bigint, ARRAY[size / 8]);
     begun timestamptz; detail text; hint text;
 BEGIN
     begun := clock_timestamp();
-    EXECUTE 'SELECT octet_length($1), octet_length($2), array_ndims($3), array_ndims($4)' USING long, bytes, ints, bigints;
+    EXECUTE 'SELECT octet_length($1), octet_length($2), array_ndims($3), array_ndims($4), jsonb_typeof($5)' USING long, bytes, ints, bigints, json;
     base := extract(epoch FROM clock_timestamp() - begun) * 1000;
     FOR call IN
         SELECT format('%s.%I(%s)', p.pronamespace::regnamespace, p.proname, given.list)
@@ -28,7 +29,7 @@ BEGIN
             SELECT string_agg(
                 CASE WHEN a.place = long.place THEN CASE a.kind::regtype::text
                     WHEN 'text' THEN '$1' WHEN 'bytea' THEN '$2' WHEN 'integer[]' THEN '$3' WHEN 'bigint[]' THEN '$4'
-                    WHEN 'jsonb' THEN 'to_jsonb($1)'
+                    WHEN 'jsonb' THEN '$5'
                     ELSE '$1::' || a.kind::regtype END
                 ELSE CASE a.kind::regtype::text
                     WHEN 'text' THEN '''id''::text' WHEN 'regclass' THEN '''plain''::regclass' WHEN 'bytea' THEN '''\x00''::bytea'
@@ -46,7 +47,7 @@ BEGIN
         message := ''; detail := ''; hint := '';
         begun := clock_timestamp();
         BEGIN
-            EXECUTE 'SELECT count(*) FROM ' || call || ' AS x' USING long, bytes, ints, bigints;
+            EXECUTE 'SELECT count(*) FROM ' || call || ' AS x' USING long, bytes, ints, bigints, json;
         EXCEPTION WHEN others OR query_canceled THEN
             GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
         END;
@@ -101,15 +102,17 @@ fn long_arguments_are_refused_soon_and_in_a_few_words() {
         let calls = assert_short_and_quick(&mut session, content, size, ".", 250);
         assert!(calls > 80, "only {calls} calls");
     }
-    // One content at its largest.
+    // Some at their largest.
     let largest = count(250_000_000, 200_000_000);
-    assert_short_and_quick(
-        &mut session,
-        "7",
-        largest,
-        "layout_from_text|to_bin|sequence_table|v2|id_inspect|from_text|prefix",
-        400,
-    );
+    for content in ["7", "a1"] {
+        assert_short_and_quick(
+            &mut session,
+            content,
+            largest,
+            "layout_from_text|to_bin|sequence_table|v2|id_inspect|from_text|to_text|typeid|ulid|registry_request",
+            400,
+        );
+    }
     for encoding in ["LATIN1", "EUC_JP", "SQL_ASCII"] {
         let database = encoding.to_lowercase();
         session.run(&format!(
@@ -156,4 +159,24 @@ fn the_log_does_not_grow_by_the_arguments() {
     let grown = server.log().len() - before;
     say(format!("the log has grown by {grown} bytes"));
     assert!(grown < 100_000, "{grown} bytes");
+}
+
+/// A jsonb of some kilobytes can have megabytes of digits as text, and one of many ranges takes long to parse.
+#[test]
+fn a_request_to_the_registry_is_no_longer_than_one_of_a_member() {
+    let server = Server::start("long requests");
+    let mut session = server.connect("postgres");
+    for request in [
+        "jsonb_build_object('protocol', 1, 'request', 'lease', 'listed',
+            (SELECT jsonb_agg(jsonb_build_array(n, n)) FROM generate_series(1, 1000000) n))",
+        "(SELECT jsonb_agg('1e131071'::numeric) FROM generate_series(1, 900))",
+    ] {
+        session.run(&format!(
+            "CREATE TEMP TABLE asked AS SELECT {request} AS it"
+        ));
+        let refusal = session.refusal("SELECT mint.registry_request(it) FROM asked");
+        assert_eq!(refusal.code, "54000", "{refusal}");
+        assert!(refusal.after.as_millis() < 1_000, "{refusal}");
+        session.run("DROP TABLE asked");
+    }
 }
