@@ -5,7 +5,6 @@ use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
 use crate::pg::catalog::sql;
-use crate::pg::citus;
 use crate::pg::datum::json::list;
 use crate::pg::error::OrReport;
 use mint_core::Layout;
@@ -28,8 +27,6 @@ pub struct Parent {
     pub keys: Keys,
     /// What a new table takes from it besides its columns, as `USING heap TABLESPACE fast`.
     pub storage: String,
-    /// Citus has distributed it.
-    pub is_distributed: bool,
     /// The partitions, without the default one.
     pub partitions: Vec<Partition>,
 }
@@ -81,15 +78,16 @@ impl Parent {
         let query = include_str!("../../../sql/adopt/partitioned.sql");
         let found = sql::read::<Partitioned>(query, &[table.into()]).pop();
         let found = found.unwrap_or_else(|| sql::missing(table));
+        // The query sees what the statement sees, also of a table that was dropped meanwhile.
+        let name = sql::exact_name_of(table);
         let keys = found.keys(table, layout);
         let partitions = found.partitions.into_iter();
         Self {
-            name: sql::exact_name_of(table),
+            name,
             schema: sql::quoted_exactly(&found.schema),
             namespace: found.namespace,
             relname: found.name,
             storage: found.storage,
-            is_distributed: citus::distributed_tables().contains(&table.to_u32()),
             partitions: partitions
                 .filter_map(|part| part.with_range(&keys))
                 .collect(),

@@ -22,8 +22,8 @@ pub struct Closure {
     pub stale_keys: Vec<StaleObject>,
     /// Names of columns, by the oid of the table and the number of the column.
     names: Option<BTreeMap<String, String>>,
-    /// Quoted names of tables, by oid.
-    tables: BTreeMap<String, String>,
+    /// Quoted names of tables, by oid; none if the table is gone.
+    tables: Option<BTreeMap<String, String>>,
 }
 
 /// A column of the closure.
@@ -162,7 +162,9 @@ impl Closure {
         let oid = pgrx::pg_sys::Oid::from_u32(table.oid);
         let arguments = [oid.into(), table.column().number.into()];
         let query = include_str!("../../../../sql/adopt/convert_closure.sql");
-        sql::read_now(query, &arguments).unwrap_or_else(|| sql::missing(oid))
+        let found: Option<Self> = sql::read_now(query, &arguments);
+        let found = found.filter(|closure| closure.tables.is_some());
+        found.unwrap_or_else(|| sql::missing(oid))
     }
 
     /// Returns the columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of
@@ -203,7 +205,8 @@ impl Closure {
     /// Returns the quoted name of a table.
     pub fn table(&self, relation: u32) -> &str {
         self.tables
-            .get(&relation.to_string())
+            .as_ref()
+            .and_then(|tables| tables.get(&relation.to_string()))
             .map_or("", String::as_str)
     }
 

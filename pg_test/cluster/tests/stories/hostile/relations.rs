@@ -5,6 +5,9 @@ use super::planted_objects::{self, Kind, MARK};
 use super::trapped_relations;
 use mint_cluster::{Refusal, Server, Session};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A function of the extension.
 struct Function {
@@ -351,4 +354,44 @@ fn nothing_of_an_owner_runs_as_another_role() {
     }
     let power: bool = root.one("SELECT rolsuper FROM pg_roles WHERE rolname = 'mal'");
     assert!(!power, "mal is a superuser");
+}
+
+/// A table is dropped and made again while others look at it: they see it, or hear that it is not there.
+#[test]
+fn a_table_that_is_dropped_meanwhile_does_not_exist() {
+    let server = Server::start("a table that comes and goes");
+    let mut session = server.connect("postgres");
+    let ends = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut session = server.connect("postgres");
+                while !ends.load(Ordering::Relaxed) {
+                    let _ = session.try_run("CREATE TABLE x (id bigserial PRIMARY KEY)");
+                    let _ = session.try_run("DROP TABLE x");
+                }
+            });
+        }
+        let begun = Instant::now();
+        let (mut bad, mut seen) = (BTreeSet::new(), 0);
+        while begun.elapsed() < Duration::from_secs(8) {
+            for call in [
+                "convert_plan('x', 'id', 'snowflake_next_id(5)')",
+                "partition_plan('x', '1 month')",
+                "audit('x', 'id')",
+            ] {
+                match session.try_run(&format!("SELECT count(*) FROM mint.{call}")) {
+                    Ok(()) => seen += 1,
+                    Err(refusal) if refusal.code == "42P01" => {}
+                    Err(refusal) if refusal.message == "\"x\" is not a partitioned table" => {}
+                    Err(refusal) => {
+                        bad.insert(format!("{call}: {refusal}"));
+                    }
+                }
+            }
+        }
+        ends.store(true, Ordering::Relaxed);
+        assert!(bad.is_empty(), "{bad:#?}");
+        assert!(seen > 0, "no call has met the table");
+    });
 }
