@@ -209,7 +209,7 @@ pub fn fetch(sequence: pg_sys::Oid, slot: &SegmentsSlot, needed: bool) {
         }
         wait_for_segment(sequence, slot);
     } else if is_room {
-        requests().wake(&kind());
+        requests().wake_if_possible(&kind());
     }
 }
 
@@ -290,6 +290,14 @@ pub fn requests() -> &'static Mailbox {
         .raise()
     });
     &supplier.requests
+}
+
+/// Returns whether a database has drawn from foreign servers since the server started.
+pub fn is_used() -> bool {
+    let is_given = |supplier: &Supplier| supplier.database.load(Ordering::Acquire) != 0;
+    SUPPLIERS
+        .made()
+        .is_some_and(|memory| memory.slots.iter().any(is_given))
 }
 
 /// Returns whether this database has a worker, or one was started and is not there yet.

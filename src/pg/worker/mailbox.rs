@@ -53,12 +53,35 @@ pub struct WorkerKind {
     pub event: &'static WaitEvent,
 }
 
+#[cold]
+fn refuse_start(kind: &WorkerKind) -> ! {
+    report(
+        Code::ERRCODE_INSUFFICIENT_RESOURCES,
+        format!("could not start background worker \"{}\"", kind.name),
+    )
+    .detail("All background workers are in use.")
+    .hint("Increase \"max_worker_processes\".")
+    .raise()
+}
+
 impl Mailbox {
-    /// Wakes the worker, or starts one.
+    /// Wakes the worker, or starts one. Waits at most for `pg_mint.max_wait` where all are in use: parallel queries of any
+    /// role can take them for a while.
     pub fn wake(&self, kind: &WorkerKind) {
+        const RETRY: Micros = 50_000;
+        let began = clock::up();
+        while !self.wake_if_possible(kind) {
+            if clock::up() - began >= max_wait() {
+                refuse_start(kind);
+            }
+            clock::pause(RETRY, kind.event);
+        }
+    }
+
+    /// Wakes the worker, or starts one. False when none can be started.
+    pub fn wake_if_possible(&self, kind: &WorkerKind) -> bool {
         let Ok(pid @ 1..) = i32::try_from(self.worker.load(Ordering::Acquire)) else {
-            self.start(kind);
-            return;
+            return self.start_if_possible(kind);
         };
         // SAFETY: a process that is gone has no entry. The latch of a process that ends now goes to the next one, which
         // is woken without need.
@@ -68,6 +91,7 @@ impl Mailbox {
                 pg_sys::SetLatch(&raw mut (*process).procLatch);
             }
         }
+        true
     }
 
     /// Returns whether there is a worker, or one was started that is not there yet.
@@ -75,19 +99,6 @@ impl Mailbox {
         const WHILE: Micros = 2_000_000;
         let last = self.started.load(Ordering::Relaxed);
         self.is_served() || last != 0 && clock::up() - last <= WHILE
-    }
-
-    #[cold]
-    fn start(&self, kind: &WorkerKind) {
-        if !self.start_if_possible(kind) {
-            report(
-                Code::ERRCODE_INSUFFICIENT_RESOURCES,
-                format!("could not start background worker \"{}\"", kind.name),
-            )
-            .detail("All background workers are in use.")
-            .hint("Increase \"max_worker_processes\".")
-            .raise();
-        }
     }
 
     /// Starts a worker, unless there is one or another session has started one. False when none can be started.

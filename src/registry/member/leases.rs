@@ -364,7 +364,8 @@ pub fn publish_settings() {
     settings.store(settings::settings_key(), Ordering::Release);
 }
 
-/// Starts the next worker. **For the worker**, when it has left.
+/// Starts the next worker, if there is room for it; otherwise the next session that needs a lease does. **For the worker**, when
+/// it has left.
 pub fn start_worker() {
-    memory().requests.wake(&WORKER);
+    memory().requests.wake_if_possible(&WORKER);
 }

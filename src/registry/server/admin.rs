@@ -13,7 +13,7 @@ use crate::registry::server::nodes::NodeRange;
 use crate::registry::server::place;
 use crate::registry::server::place::Caller;
 use crate::registry::server::tables::{
-    OpenTables, RegistryState, arguments, at, text, with_tables, with_tables_in,
+    OpenTables, RegistryState, arguments, at, text, with_tables, with_tables_in, without_queue,
 };
 use mint_core::clock::timestamp_text;
 use mint_core::registry::lease_rules::QUARANTINE;
@@ -55,14 +55,16 @@ pub fn create(length: Micros, max_skew: Micros, limits: Limits) {
 
 /// Drops the registry, in which no lease or reservation lasts: another registry would not know of it.
 pub fn drop() {
-    with_tables(Caller::Owner, |tables| {
-        tables.load_state(true);
-        // Renewals lock their own row only.
-        let lock = "LOCK TABLE mint_registry.leases IN SHARE ROW EXCLUSIVE MODE";
-        tables.update(lock, &[]);
-        refuse_while_in_force(tables);
+    without_queue(|| {
+        with_tables(Caller::Owner, |tables| {
+            tables.load_state(true);
+            // Renewals lock their own row only.
+            let lock = "LOCK TABLE mint_registry.leases IN SHARE ROW EXCLUSIVE MODE";
+            tables.update(lock, &[]);
+            refuse_while_in_force(tables);
+        });
+        place::drop();
     });
-    place::drop();
 }
 
 /// Raises an error while nodes are leased or reserved.

@@ -67,8 +67,16 @@ pub fn with_tables_in<T>(
         guc::set_local(c"lock_timeout", c"1s");
     }
     let in_tables = |client: &mut SpiClient<'_>| work(&mut OpenTables { client });
-    let in_place = AssertUnwindSafe(|| place.as_owner(in_tables));
-    PgTryBuilder::new(in_place)
+    refusing_busy(|| place.as_owner(in_tables))
+}
+
+/// Runs `work`, which locks tables that members can lock as well, and does not queue behind a lock for long.
+pub fn without_queue<T>(work: impl FnOnce() -> T) -> T {
+    refusing_busy(|| guc::with(&[(c"lock_timeout", c"1s")], work))
+}
+
+fn refusing_busy<T>(work: impl FnOnce() -> T) -> T {
+    PgTryBuilder::new(AssertUnwindSafe(work))
         .catch_when(Code::ERRCODE_LOCK_NOT_AVAILABLE, |_| refuse_busy())
         .execute()
 }

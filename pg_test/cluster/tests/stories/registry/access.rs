@@ -2,6 +2,7 @@
 
 use mint_cluster::registry::members::{AUTO, assert_refused, first_id};
 use mint_cluster::{Registry, Server, Session, say};
+use std::thread;
 use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
@@ -94,12 +95,66 @@ fn a_session_without_a_free_worker_says_so() {
             .conf("max_worker_processes = 1"),
     );
     let mut session = ada.connect("postgres");
-    for _ in 0..3 {
+    // A worker can be free soon.
+    for (wait, longest) in [("0", 1), ("2s", 3), ("5s", 6)] {
+        session.run(&format!("SET pg_mint.max_wait = '{wait}'"));
         let refusal = session.refusal(NEXT);
         assert_eq!(refusal.code, "53000", "{refusal}");
         assert!(refusal.hint.contains("max_worker_processes"), "{refusal}");
-        assert!(refusal.after < Duration::from_secs(1), "{refusal}");
+        assert!(refusal.after < Duration::from_secs(longest), "{refusal}");
     }
+    session.run("SET statement_timeout = '1s'");
+    assert_eq!(session.refusal(NEXT).code, "57014");
+}
+
+/// A parallel query of any role takes the last worker for a while.
+#[test]
+fn a_session_waits_for_a_worker_that_is_free_soon() {
+    let Some(registry) = Registry::start("a worker that is free soon", 5) else {
+        return;
+    };
+    let ada = registry.admit(
+        Server::build("ada")
+            .conf(AUTO)
+            .conf("max_worker_processes = 2"),
+    );
+    let mut root = ada.connect("postgres");
+    root.run("CREATE ROLE anyone LOGIN");
+    let mut anyone = ada.connect_as("anyone", "postgres");
+    anyone.run("DO $$ BEGIN PERFORM set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); END $$");
+    let mut session = ada.connect("postgres");
+    thread::scope(|scope| {
+        scope.spawn(|| anyone.run("SELECT pg_sleep(2)"));
+        ada.until("a parallel worker", || {
+            root.one(
+                "SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'",
+            )
+        });
+        session.run(NEXT);
+    });
+    let settings = "SELECT status FROM mint.health() WHERE check_name = 'settings'";
+    assert_eq!(root.one::<String>(settings), "warning");
+}
+
+/// Members may lock the registry's tables as an INSERT does. Its owner does not wait for them without a limit.
+#[test]
+fn the_owner_does_not_wait_for_a_lock_of_a_member() {
+    let server = Server::start("a locked registry");
+    let mut owner = server.connect("postgres");
+    owner.run(
+        "SELECT mint.registry_create(); SELECT mint.registry_end_quarantine(); CREATE ROLE member LOGIN;
+         GRANT USAGE ON SCHEMA mint_registry TO member; GRANT INSERT ON mint_registry.nodes TO member;
+         SET statement_timeout = '10s'",
+    );
+    let mut member = server.connect_as("member", "postgres");
+    member.run("BEGIN; LOCK TABLE mint_registry.nodes IN ROW EXCLUSIVE MODE");
+    let refusal = owner.refusal("SELECT mint.registry_drop()");
+    assert_eq!(refusal.code, "55P03", "{refusal}");
+    assert!(refusal.message.contains("busy"), "{refusal}");
+    assert!(refusal.after < Duration::from_secs(3), "{refusal}");
+    member.run("ROLLBACK");
+    owner.run("SELECT mint.registry_drop()");
+    assert_eq!(owner.one::<String>("SHOW lock_timeout"), "0");
 }
 
 /// After an administrator terminates the worker, the next session that needs one starts another.
@@ -114,7 +169,7 @@ fn a_terminated_worker_is_replaced() {
     for _ in 0..3 {
         session.run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'pg_mint registry'");
         ids.push(session.one(NEXT));
-        std::thread::sleep(registry.lease);
+        thread::sleep(registry.lease);
         ids.push(session.one(NEXT));
     }
     mint_cluster::assert_ascending(&ids);
@@ -193,7 +248,7 @@ fn many_refused_sessions_send_few_requests() {
     ada.connect("postgres")
         .one::<i64>("SELECT snowflake_next_id(5)");
     let asked = || -> i64 {
-        std::thread::sleep(Duration::from_millis(1_100));
+        thread::sleep(Duration::from_millis(1_100));
         registry.connect().one(
             "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_user_functions WHERE funcname = 'registry_request'",
         )
@@ -201,7 +256,7 @@ fn many_refused_sessions_send_few_requests() {
     let before = asked();
     let (ids, refusals) = mint_cluster::load::sessions::split(
         mint_cluster::load::sessions::while_minting(&ben, 8, "SELECT snowflake_next_id(5)", || {
-            std::thread::sleep(Duration::from_secs(4))
+            thread::sleep(Duration::from_secs(4))
         }),
     );
     let asked = asked() - before;
