@@ -292,14 +292,6 @@ pub fn requests() -> &'static Mailbox {
     &supplier.requests
 }
 
-/// Returns whether a database has drawn from foreign servers since the server started.
-pub fn is_used() -> bool {
-    let is_given = |supplier: &Supplier| supplier.database.load(Ordering::Acquire) != 0;
-    SUPPLIERS
-        .made()
-        .is_some_and(|memory| memory.slots.iter().any(is_given))
-}
-
 /// Returns whether this database has a worker, or one was started and is not there yet.
 pub fn is_served() -> bool {
     let supplier = find_supplier(extension::database());

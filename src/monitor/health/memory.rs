@@ -1,15 +1,12 @@
 //! Checks of what is limited: slots in shared memory, and settings that limit them.
 
-use crate::counter::segment::source;
 use crate::counter::segment::usage as segments;
 use crate::counter::settings as counters;
 use crate::counter::user::{sections, users};
 use crate::monitor::health::finding::{Finding, Status};
-use crate::pg::machine::server;
 use crate::pg::shmem::reservation::{MORE, Usage, usage};
 use crate::registry::member::usage as leases;
 use crate::snowflake::lane::ceiling;
-use crate::snowflake::node::grantor;
 use crate::snowflake::settings as snowflake;
 
 /// What happens when a table is full.
@@ -112,7 +109,7 @@ pub fn memory() -> Finding {
     finding
 }
 
-/// Returns whether settings wait for a restart of the server, or leave no background worker to those of the extension.
+/// Returns whether settings wait for a restart of the server.
 pub fn settings() -> Finding {
     let waiting = [
         &snowflake::MAX_LANES,
@@ -125,15 +122,6 @@ pub fn settings() -> Finding {
         .filter_map(|setting| setting.waits_for_restart())
         .map(|name| format!("\"{}\"", name.to_string_lossy()))
         .collect();
-    let needs_worker = grantor::is_there() || source::is_used();
-    if names.is_empty() && needs_worker && server::parallel_queries_can_take_all_workers() {
-        let detail = "Parallel queries can take all background workers: \"max_parallel_workers\" is not less than \"max_worker_processes\".";
-        let finding = Finding::ok(detail).measured(1.0, 1.0, "settings");
-        return finding.with(
-            Status::Warning,
-            "Increase \"max_worker_processes\" to more than \"max_parallel_workers\" + 2, and restart the server.",
-        );
-    }
     let detail = match names.join(", ").as_str() {
         "" => "All settings are in effect.".to_owned(),
         names => format!("Changed since the memory was made: {names}."),

@@ -71,13 +71,6 @@ pub fn max_worker_processes() -> usize {
     unsafe { pg_sys::max_worker_processes }.unsigned_abs() as usize
 }
 
-/// Returns whether parallel queries can take all background workers of the server.
-pub fn parallel_queries_can_take_all_workers() -> bool {
-    // SAFETY: a number that the server writes only between statements, in this thread.
-    let parallel = unsafe { pg_sys::max_parallel_workers };
-    parallel.unsigned_abs() as usize >= max_worker_processes()
-}
-
 /// Returns whether the server is being shut down, as the postmaster has written into its lock file. A handler of a signal can call
 /// it.
 pub fn is_stopping() -> bool {
