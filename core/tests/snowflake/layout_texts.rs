@@ -103,7 +103,7 @@ fn each_kind_of_bad_text_has_its_error() {
 fn a_built_in_layout_with_changes_is_shown_in_full() {
     for (text, full) in [
         ("twitter", "twitter"),
-        (" twitter\tnode:5+5 ", "twitter"),
+        (" twitter\tshard:5+5 ", "twitter"),
         ("twitter start:random(128) shard:10", "leaf"),
         ("leaf start:zero shard:5+5", "twitter"),
         (

@@ -2,7 +2,7 @@
 
 use crate::adopt::audit::subject::Subject;
 use crate::adopt::audit::{Finding, Severity};
-use crate::adopt::catalog::default::IdKind;
+use crate::adopt::catalog::default::{IdKind, without_shard};
 use crate::pg::citus;
 use crate::pg::machine::clock;
 use mint_core::clock::timestamp_text;
@@ -80,8 +80,9 @@ fn check_distributed(subject: &Subject, layout: &Layout, found: &mut Vec<Finding
         let default = subject.default();
         let evidence = format!("The default is {default}, and Citus has distributed the table.");
         let command = format!(
-            "SET DEFAULT {}.snowflake_next('{layout}')",
-            subject.home.schema
+            "SET DEFAULT {}.{}",
+            subject.home.schema,
+            without_shard(default, layout)
         );
         found.push(
             Finding::warning("default of a distributed table passes a shard", evidence)

@@ -67,6 +67,14 @@ impl StoredDefault {
     }
 }
 
+/// Returns the call that generates ids of the same layout as a default without its shard: of the server's own node.
+pub fn without_shard(default: &str, layout: &Layout) -> String {
+    match default.contains("snowflake_next_in(") {
+        true => format!("snowflake_next_own_in(modulus, remainder, '{layout}')"),
+        false => format!("snowflake_next('{layout}')"),
+    }
+}
+
 impl Generator {
     /// Returns the generator that a function is: one of this extension, of the server or of another known extension.
     pub fn find(function: pg_sys::Oid) -> Option<Self> {

@@ -97,6 +97,12 @@ fn create(parent: &Parent, name: &str, from: Key, until: Option<Key>) -> String 
         bound(from),
         until.map_or_else(|| "MAXVALUE".to_owned(), bound),
     );
+    // Citus takes one statement at a time, and distributes what is made so.
+    if parent.is_distributed {
+        return format!(
+            "CREATE TABLE {name} PARTITION OF {table} FOR VALUES FROM ({from}) TO ({until});"
+        );
+    }
     format!(
         "CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED \
          INCLUDING STORAGE INCLUDING COMPRESSION){storage};\n\

@@ -5,6 +5,7 @@ use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
 use crate::pg::catalog::sql;
+use crate::pg::citus;
 use crate::pg::datum::json::list;
 use crate::pg::error::OrReport;
 use mint_core::Layout;
@@ -27,6 +28,8 @@ pub struct Parent {
     pub keys: Keys,
     /// What a new table takes from it besides its columns, as `USING heap TABLESPACE fast`.
     pub storage: String,
+    /// Citus has distributed it.
+    pub is_distributed: bool,
     /// The partitions, without the default one.
     pub partitions: Vec<Partition>,
 }
@@ -88,6 +91,7 @@ impl Parent {
             namespace: found.namespace,
             relname: found.name,
             storage: found.storage,
+            is_distributed: citus::distributed_tables().contains(&table.to_u32()),
             partitions: partitions
                 .filter_map(|part| part.with_range(&keys))
                 .collect(),

@@ -208,7 +208,32 @@ pub fn attach(oid: pg_sys::Oid, sequence: &Sequence) -> Segments {
     segments
 }
 
+/// Raises an error if Citus has given this server another range of a sequence whose values are those of one of several servers: they
+/// would be another one's.
+fn refuse_moved(sequence: &Sequence) {
+    /// How many values Citus gives to each worker, from one above a multiple of them.
+    const SHARE: i64 = 1 << 48;
+    let (rules, _) = sequence.definition();
+    let is_moved = rules.min > SHARE && rules.min % SHARE == 1;
+    if is_moved && rules.increment > 1 {
+        report(
+            Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!(
+                "sequence \"{}\" has values of this Citus node only",
+                sequence.name()
+            ),
+        )
+        .detail(format!(
+            "They begin at {}, and are not of the series that the sequence was created with.",
+            rules.min
+        ))
+        .hint("Draw from the sequence on the coordinator, in a statement of its own.")
+        .raise();
+    }
+}
+
 fn slot_for(sequence: &Sequence) -> Segments {
+    refuse_moved(sequence);
     let segments = slots::slot_for(SlotKey::new(sequence.identity())).unwrap_or_else(|| {
         report(
             Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,

@@ -39,10 +39,10 @@ pub fn citus(defaults: &[Default]) -> Finding {
     let mut detail = String::new();
     for default in shown.by_ref().take(SHOWN) {
         let (column, shard) = (&default.column, default.shard.unwrap_or_default());
-        let (alter, layout) = (&default.alter, default.layout);
+        let alter = &default.alter;
         let _ = write!(
             detail,
-            "Default of {column} passes shard {shard}: {alter} snowflake_next('{layout}'). "
+            "Default of {column} passes shard {shard}: {alter}. "
         );
     }
     let further = shown.count();

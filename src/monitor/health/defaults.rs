@@ -1,7 +1,7 @@
 //! The defaults of this database's columns that generate snowflakes: what the server is there for, as its owners have said. Any
 //! role may generate ids of any layout; a default takes the privilege to create a table.
 
-use crate::adopt::catalog::default::{LONGEST, StoredDefault};
+use crate::adopt::catalog::default::{LONGEST, StoredDefault, without_shard};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
 use crate::pg::catalog::sql;
@@ -15,7 +15,7 @@ pub struct Default {
     pub shard: Option<i64>,
     /// The column and its owner, for a message.
     pub column: String,
-    /// The table, and what changes the default of the column, less the new one.
+    /// The table, and the statement that makes a default without a shard.
     pub table: u32,
     pub alter: String,
 }
@@ -60,7 +60,11 @@ fn select() -> Vec<Default> {
             shard: generated.shard,
             column: found.column,
             table: found.table,
-            alter: found.alter,
+            alter: format!(
+                "{} {}",
+                found.alter,
+                without_shard(&found.default.text, &generated.layout?)
+            ),
         })
     };
     sql::read(QUERY, &[LONGEST.into()])
