@@ -6,9 +6,11 @@ use crate::pg::backend::{guc, recovery};
 use crate::pg::machine::clock::ahead;
 use crate::pg::sequence::Sequence;
 use crate::snowflake::lane::ceiling as ceilings;
+use crate::snowflake::lane::ceiling::Row;
 use crate::snowflake::settings;
-use mint_core::Lane;
 use mint_core::clock::{duration_text, timestamp_text};
+use mint_core::{Lane, Micros};
+use std::cmp::Reverse;
 
 fn describe(lane: &Lane) -> String {
     let layout = lane
@@ -20,14 +22,21 @@ fn describe(lane: &Lane) -> String {
     }
 }
 
-/// Returns whether the clock is behind what was issued: the ceilings that earlier runs of the server have left, and the lanes.
+/// The most other databases that the check names.
+const SHOWN: usize = 3;
+
+/// Returns whether the clock is behind what was issued: the lanes, and the ceilings that earlier runs of the server have left. The
+/// owner of a database may write its ceiling, which is a warning at most in another one.
 pub fn clock(lanes: &Lanes) -> Finding {
     let policy = settings::policy();
-    let floor = ceilings::rows().into_iter().max_by_key(|row| row.floor);
-    let floor = floor.map(|row| {
+    // Ids ahead by the whole of it are as they should be.
+    let late = policy.max_ahead + policy.window + 100_000;
+    let floor = |row: Row| {
         let what = format!("the ceiling of database \"{}\"", row.database);
         (ahead(row.floor), what)
-    });
+    };
+    let (own, others): (Vec<Row>, Vec<Row>) =
+        ceilings::rows().into_iter().partition(|row| row.is_own);
     // A standby has its ceiling on the page only.
     let page = ceilings::own_page().filter(|(_, written)| written.is_none());
     let page = page.and_then(|(oid, _)| Sequence::peek(oid));
@@ -41,25 +50,42 @@ pub fn clock(lanes: &Lanes) -> Finding {
         let what = format!("the last id of a lane ({})", describe(lane));
         (ahead, what)
     });
-    let all = [floor, page, lane].into_iter().flatten();
-    let Some((behind, what)) = all.max_by_key(|&(behind, _)| behind) else {
+    let own = own.into_iter().map(floor).chain(page).chain(lane);
+    let own = own.max_by_key(|&(behind, _)| behind);
+    let mut others: Vec<(Micros, String)> = others.into_iter().map(floor).collect();
+    others.sort_unstable_by_key(|&(behind, _)| Reverse(behind));
+    let late_others = others.iter().filter(|&&(behind, _)| behind > late).count();
+    let status = match own {
+        Some((behind, _)) if behind > late + guc::max_wait() => Status::Critical,
+        Some((behind, _)) if behind > late => Status::Warning,
+        _ => Status::Warning.when(late_others > 0),
+    };
+    others.truncate(match &own {
+        Some(_) => late_others.min(SHOWN),
+        None => late_others.clamp(1, SHOWN),
+    });
+    let shown: Vec<(Micros, String)> = own.into_iter().chain(others).collect();
+    let Some(&(first, _)) = shown
+        .iter()
+        .find(|&&(behind, _)| behind > late)
+        .or(shown.first())
+    else {
         return Finding::ok("No ids were generated since the server started.");
     };
-    let (ahead, longest) = (policy.max_ahead, policy.max_ahead + guc::max_wait());
-    // Ids ahead by the whole of it are as they should be.
-    let slack = policy.window + 100_000;
-    let status = match behind {
-        _ if behind > longest + slack => Status::Critical,
-        _ if behind > ahead + slack => Status::Warning,
-        _ => Status::Ok,
-    };
-    let detail = if behind > 0 {
-        format!("The clock is {} behind {what}.", duration_text(behind))
-    } else {
-        "The clock is ahead of all ids that were generated.".to_owned()
-    };
-    let finding = Finding::ok(detail);
-    let finding = finding.measured(seconds(behind.max(0)), seconds(ahead + slack), "seconds");
+    let behind = shown.iter().filter(|&&(behind, _)| behind > 0);
+    let behind = behind
+        .map(|(behind, what)| format!("The clock is {} behind {what}.", duration_text(*behind)));
+    let mut sentences: Vec<String> = behind.collect();
+    if sentences.is_empty() {
+        sentences.push("The clock is ahead of all ids that were generated.".to_owned());
+    }
+    if let Some(further) = late_others.checked_sub(SHOWN).filter(|&count| count > 0) {
+        sentences.push(format!(
+            "So it is behind those of {further} more databases."
+        ));
+    }
+    let finding = Finding::ok(sentences.join(" "));
+    let finding = finding.measured(seconds(first.max(0)), seconds(late), "seconds");
     finding.with(
         status,
         "Correct the clock of this machine. If it is right, a clock that was ahead has left ids or a ceiling in the future: see mint.reset_ceiling().",

@@ -343,6 +343,8 @@ pub fn own_page() -> Option<(pg_sys::Oid, Option<Micros>)> {
 /// A row of the view of ceilings.
 pub struct Row {
     pub database: String,
+    /// It is the one of this session.
+    pub is_own: bool,
     pub value: Micros,
     pub floor: Micros,
     pub writes: u64,
@@ -356,6 +358,7 @@ pub fn rows() -> Vec<Row> {
         .filter_map(|slot| {
             Some(Row {
                 database: extension::name_of_database(slot.database().into())?,
+                is_own: slot.database() == extension::database(),
                 value: slot.bounds.value(),
                 floor: slot.bounds.floor(),
                 writes: slot.writes.load(Ordering::Relaxed),

@@ -138,3 +138,29 @@ fn sequences_of_others_hide_nothing() {
         "sequence \"invoices\" of role \"postgres\"",
     );
 }
+
+/// The owner of a database may write its ceiling: a dump is restored so.
+#[test]
+fn a_ceiling_of_another_database_is_a_warning() {
+    let server = Server::start("alarms of ceilings");
+    let mut session = server.connect("postgres");
+    session.run("SELECT snowflake_next_id(5); CREATE ROLE eve LOGIN");
+    for (place, database) in ["eve1", "eve2"].into_iter().enumerate() {
+        session.run(&format!("CREATE DATABASE {database} OWNER eve"));
+        server
+            .connect(database)
+            .run("CREATE EXTENSION IF NOT EXISTS pg_mint");
+        let mut eve = server.connect_as("eve", database);
+        eve.run("SELECT setval('mint.time_ceiling', (extract(epoch FROM now() + interval '1 year') * 1e6)::bigint)");
+        eve.refusal("SELECT snowflake_next_id(5)");
+        for named in &["eve1", "eve2"][..=place] {
+            let words = format!("database \"{named}\"");
+            assert_status(&mut session, "clock", "warning", &words);
+        }
+        // Where no ids can be generated.
+        let mut own = server.connect(database);
+        let words = format!("database \"{database}\"");
+        assert_status(&mut own, "clock", "critical", &words);
+    }
+    assert_eq!(critical(&mut session), Vec::<String>::new());
+}
