@@ -1,6 +1,6 @@
 -- Columns: one jsonb for each, see src/adopt/catalog/column.rs. $1 is the oid of a table and $2 the name of its
 -- column; both are NULL for all columns of the database that can be of ids. $3 has the types of ids, $4 is the
--- most bytes of a default's tree.
+-- most bytes of a default's tree, $5 that of all trees of an owner, the shortest first.
 WITH RECURSIVE
   -- Types, and what a domain is of at the bottom.
   base AS (
@@ -22,7 +22,12 @@ SELECT jsonb_build_object(
   'identity', a.attidentity::text,
   'is_key', k.oid IS NOT NULL,
   'default', CASE
-    WHEN octet_length(d.adbin::text) <= $4::int4 THEN jsonb_build_object(
+    WHEN octet_length(d.adbin::text) <= $4::int4
+      AND sum(octet_length(d.adbin::text)) OVER (
+        PARTITION BY c.relowner
+        ORDER BY octet_length(d.adbin::text), d.oid
+      ) <= $5::int8
+    THEN jsonb_build_object(
       'text', pg_get_expr(d.adbin, 0),
       'tree', d.adbin::text
     )

@@ -9,6 +9,9 @@ use pgrx::datum::DatumWithOid;
 use pgrx::{PgSqlErrorCode as Code, pg_sys};
 use serde::Deserialize;
 
+/// The most defaults of a role that are read, in bytes of their trees: those of a hundred thousand columns.
+const MOST: i64 = 32 << 20;
+
 /// A column by its table and its number.
 pub type Place = (pg_sys::Oid, i16);
 
@@ -63,7 +66,8 @@ impl IdColumn {
 
     fn read(table: DatumWithOid<'_>, name: DatumWithOid<'_>, types: Vec<pg_sys::Oid>) -> Vec<Self> {
         let query = include_str!("../../../sql/adopt/columns.sql");
-        sql::read(query, &[table, name, types.into(), LONGEST.into()])
+        let (longest, most) = (LONGEST.into(), MOST.into());
+        sql::read(query, &[table, name, types.into(), longest, most])
     }
 
     pub fn place(&self) -> Place {

@@ -54,12 +54,19 @@ pub struct Generated {
 }
 
 impl StoredDefault {
-    /// Returns what the default generates; none if it is something else than one call of a generator.
+    /// Returns what the default generates.
     pub fn generated(&self) -> Option<Generated> {
-        let (generator, arguments) = stored_call(&self.tree, Generator::find)?;
+        Generated::of_tree(&self.tree)
+    }
+}
+
+impl Generated {
+    /// Returns what a default generates, by its tree in the catalogs; none if it is something else than one call of a generator.
+    pub fn of_tree(tree: &str) -> Option<Self> {
+        let (generator, arguments) = stored_call(tree, Generator::find)?;
         let shard = generator.shard.and_then(|place| arguments.get(place));
         let shard = shard.and_then(|shard| shard.constant.as_deref());
-        Some(Generated {
+        Some(Self {
             kind: generator.kind,
             layout: generator.layout(&arguments).and_then(Result::ok),
             shard: shard.and_then(|text| text.parse().ok()),

@@ -2,7 +2,7 @@
 
 use crate::citus::membership::{self, Membership};
 use crate::citus::setting;
-use crate::monitor::health::defaults::Default;
+use crate::monitor::health::defaults::{Default, Defaults, by_owner};
 use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
@@ -14,7 +14,7 @@ const SHOWN: usize = 3;
 
 /// Returns whether a default of a distributed table passes a shard, which is an error on other nodes, and whether two nodes list
 /// the same shards as their own.
-pub fn citus(defaults: &[Default]) -> Finding {
+pub fn citus(defaults: &Defaults) -> Finding {
     let known = membership::known();
     let Some(own) = known.as_ref().as_ref().filter(|own| own.is_of_several()) else {
         return Finding::ok("This database is not a node of a Citus cluster.");
@@ -35,19 +35,22 @@ pub fn citus(defaults: &[Default]) -> Finding {
     let distributed = citus::distributed_tables();
     let passes_shard =
         |default: &&Default| default.shard.is_some() && distributed.contains(&default.table);
-    let mut shown = defaults.iter().filter(passes_shard);
+    let owners = by_owner(defaults.all.iter().filter(passes_shard));
     let mut detail = String::new();
-    for default in shown.by_ref().take(SHOWN) {
+    for (default, further) in owners.iter().take(SHOWN) {
         let (column, shard) = (&default.column, default.shard.unwrap_or_default());
         let alter = &default.alter;
         let _ = write!(
             detail,
             "Default of {column} passes shard {shard}: {alter}. "
         );
+        if *further > 0 {
+            let _ = write!(detail, "So do {further} more columns of this role. ");
+        }
     }
-    let further = shown.count();
+    let further = owners.len().saturating_sub(SHOWN);
     if further > 0 {
-        let _ = write!(detail, "So do {further} more columns.");
+        let _ = write!(detail, "So do columns of {further} more roles. ");
     }
     if detail.is_empty() {
         let group = own

@@ -1,18 +1,23 @@
 //! The defaults of this database's columns that generate snowflakes: what the server is there for, as its owners have said. Any
 //! role may generate ids of any layout; a default takes the privilege to create a table.
 
-use crate::adopt::catalog::default::{LONGEST, StoredDefault, without_shard};
+use crate::adopt::catalog::default::{Generated, LONGEST, without_shard};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
+use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::sql;
+use crate::pg::datum::text::DecodedText;
 use mint_core::Layout;
-use serde::Deserialize;
+use pgrx::pg_sys;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-/// A default, and the table that has it first.
+/// A default.
 pub struct Default {
     pub layout: Layout,
     /// The shard, where the default says it.
     pub shard: Option<i64>,
+    pub owner: pg_sys::Oid,
     /// The column and its owner, for a message.
     pub column: String,
     /// The table, and the statement that makes a default without a shard.
@@ -20,17 +25,30 @@ pub struct Default {
     pub alter: String,
 }
 
-/// Each expression once for each owner, however many partitions have it. Expressions are shown and not planned.
-const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) jsonb_build_object(
-        'default', jsonb_build_object('text', g.expression, 'tree', g.tree),
-        'column', format('column \"%s\" of table %s of role \"%s\"',
-            g.attname, g.relation, pg_get_userbyid(g.owner)),
-        'table', g.oid::bigint,
-        'alter', format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT', g.relation, g.attname))
+/// The defaults of a database.
+pub struct Defaults {
+    /// First those of owners with few, and of tables before those of partitions.
+    pub all: Vec<Default>,
+    /// What could not be read, for a message.
+    pub left_out: Option<String>,
+}
+
+/// The most that is read, in bytes of trees: those of some thousands of generators.
+const MOST: i64 = 4 << 20;
+
+/// Those of a role with few are read before those of a role with many, and of tables before those of partitions. The length
+/// of a tree is known without reading it, and no expression is planned or printed.
+const QUERY: &str = "SELECT d.adbin::text, g.owner, format('column \"%s\" of table %s of role \"%s\"',
+            g.attname, g.oid::regclass, pg_get_userbyid(g.owner)), g.found, g.oid,
+        format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT', g.oid::regclass, g.attname), g.call
     FROM (
-    SELECT pg_get_expr(d.adbin, d.adrelid) AS expression, d.adbin::text AS tree,
-        c.relowner AS owner, a.attname,
-        c.oid::regclass AS relation, c.oid
+    SELECT f.*, sum(f.length) OVER (ORDER BY f.own, f.id) AS length_of_all,
+        count(*) OVER () AS found
+    FROM (
+    SELECT d.oid AS id, f.proname || '(' AS call, c.oid, c.relowner AS owner, a.attname, octet_length(d.adbin::text) AS length,
+        sum(octet_length(d.adbin::text)) OVER (
+            PARTITION BY c.relowner
+            ORDER BY c.relispartition, octet_length(d.adbin::text), d.oid) AS own
     FROM pg_extension AS e
     JOIN pg_proc AS f ON f.pronamespace = e.extnamespace
         AND f.proname IN ('snowflake_next', 'snowflake_next_id', 'snowflake_next_in', 'snowflake_next_own_in')
@@ -44,39 +62,68 @@ const QUERY: &str = "SELECT DISTINCT ON (g.expression, g.owner) jsonb_build_obje
     JOIN pg_attribute AS a ON a.attrelid = d.adrelid
         AND a.attnum = d.adnum
     WHERE e.extname = 'pg_mint'
+    ) AS f
     ) AS g
-    ORDER BY g.expression, g.owner, g.oid LIMIT 10000";
+    JOIN pg_attrdef AS d ON d.oid = g.id
+    WHERE g.length_of_all <= $2
+    ORDER BY g.own, g.id";
 
-/// Reads the defaults; none when another transaction has locked one of the catalogs.
-pub fn read() -> Option<Vec<Default>> {
-    attempt(|| guc::with(&[(c"lock_timeout", c"1")], select))
-}
-
-fn select() -> Vec<Default> {
-    let own = |found: FoundDefault| {
-        let generated = found.default.generated()?;
-        Some(Default {
-            layout: generated.layout?,
-            shard: generated.shard,
-            column: found.column,
-            table: found.table,
-            alter: format!(
-                "{} {}",
-                found.alter,
-                without_shard(&found.default.text, &generated.layout?)
+impl Defaults {
+    /// Reads the defaults, unless another transaction has locked one of the catalogs.
+    pub fn read() -> Self {
+        attempt(|| guc::with(&[(c"lock_timeout", c"1")], Self::select)).unwrap_or_else(|| Self {
+            all: Vec::new(),
+            left_out: Some(
+                "The column defaults were not read: catalogs are locked by another transaction."
+                    .to_owned(),
             ),
         })
-    };
-    sql::read(QUERY, &[LONGEST.into()])
-        .into_iter()
-        .filter_map(own)
-        .collect()
+    }
+
+    fn select() -> Self {
+        let rows = sql::rows(QUERY, &[LONGEST.into(), MOST.into()], |row| {
+            Some((default_of(row), row.need::<i64>(4)))
+        });
+        let found = rows.first().map_or(0, |&(_, found)| found);
+        let left = found - rows.len() as i64;
+        Self {
+            all: rows.into_iter().filter_map(|(default, _)| default).collect(),
+            left_out: (left > 0).then(|| {
+                format!(
+                    "{left} of {found} column defaults were not read: together they have more than {} MB.",
+                    MOST >> 20
+                )
+            }),
+        }
+    }
 }
 
-#[derive(Deserialize)]
-struct FoundDefault {
-    default: StoredDefault,
-    column: String,
-    table: u32,
-    alter: String,
+fn default_of(row: &Row<'_>) -> Option<Default> {
+    let generated = Generated::of_tree(&row.need::<DecodedText>(1).0)?;
+    let layout = generated.layout?;
+    let [column, alter, call] = [3, 6, 7].map(|place| row.need::<DecodedText>(place).0);
+    Some(Default {
+        layout,
+        shard: generated.shard,
+        owner: row.need(2),
+        column,
+        table: row.need::<pg_sys::Oid>(5).to_u32(),
+        alter: format!("{alter} {}", without_shard(&call, &layout)),
+    })
+}
+
+/// Returns the first default of each owner, and how many more this owner has: so no owner hides the defaults of another.
+pub fn by_owner<'a>(defaults: impl Iterator<Item = &'a Default>) -> Vec<(&'a Default, usize)> {
+    let mut places: HashMap<pg_sys::Oid, usize> = HashMap::new();
+    let mut owners: Vec<(&Default, usize)> = Vec::new();
+    for default in defaults {
+        match places.entry(default.owner) {
+            Entry::Occupied(place) => owners[*place.get()].1 += 1,
+            Entry::Vacant(place) => {
+                place.insert(owners.len());
+                owners.push((default, 0));
+            }
+        }
+    }
+    owners
 }

@@ -2,7 +2,7 @@
 //!
 //! Any role may make lanes, of any layout. So what is critical is that of the defaults of columns: see [`super::defaults`].
 
-use crate::monitor::health::defaults::Default;
+use crate::monitor::health::defaults::{Default, Defaults, by_owner};
 use crate::monitor::health::finding::{Finding, Status, seconds};
 use crate::monitor::health::memory::{Full, table};
 use crate::pg::machine::clock::{ahead, now};
@@ -79,7 +79,7 @@ impl Lanes {
 
 /// Returns whether the table of lanes is nearly full. Ids of further shards share one lane of their layout then. They are as unique, and
 /// any role can fill the table, so this is never critical: the columns whose ids share a lane are named.
-pub fn slots(all: &Lanes, defaults: &[Default]) -> Finding {
+pub fn slots(all: &Lanes, defaults: &Defaults) -> Finding {
     let (used, most) = lanes::used();
     let mut finding = table(
         "lanes",
@@ -102,24 +102,35 @@ pub fn slots(all: &Lanes, defaults: &[Default]) -> Finding {
         let _ = write!(finding.detail, "{sign} {count} of layout \"{layout}\"");
     }
     finding.detail.push('.');
-    let sharing: Vec<&Default> = defaults
-        .iter()
-        .filter(|default| used >= most && !all.has_own(default))
-        .collect();
-    for default in sharing.iter().take(SHOWN) {
+    let sharing = defaults.all.iter();
+    let sharing = sharing.filter(|default| used >= most && !all.has_own(default));
+    let owners = by_owner(sharing);
+    for (default, further) in owners.iter().take(SHOWN) {
         let column = &default.column;
         let _ = write!(
             finding.detail,
             " Ids of {column} share a lane with other shards of their layout."
         );
+        if *further > 0 {
+            let _ = write!(
+                finding.detail,
+                " So do those of {further} more columns of this role."
+            );
+        }
     }
-    if let Some(further) = further(sharing.len()) {
-        let _ = write!(finding.detail, " So do those of {further} more columns.");
+    if let Some(further) = more(owners.len()) {
+        let _ = write!(
+            finding.detail,
+            " So do those of columns of {further} more roles."
+        );
+    }
+    if let Some(left_out) = &defaults.left_out {
+        let _ = write!(finding.detail, " {left_out}");
     }
     finding
 }
 
-fn further(count: usize) -> Option<usize> {
+fn more(count: usize) -> Option<usize> {
     count.checked_sub(SHOWN).filter(|&further| further > 0)
 }
 
@@ -128,18 +139,17 @@ const SOON: Micros = 365 * DAY;
 const VERY_SOON: Micros = 30 * DAY;
 
 /// Returns whether layouts end soon: those of defaults, and those from which ids were generated, which any role can do.
-pub fn layouts(lanes: &Lanes, defaults: &[Default]) -> Finding {
-    let mut own: Vec<(Micros, &Default)> = defaults
-        .iter()
-        .filter_map(|default| Some((default.layout.end()?, default)))
-        .collect();
-    own.sort_unstable_by_key(|&(end, _)| end);
-    let keys: HashSet<LayoutKey> = defaults.iter().map(|own| own.layout.key()).collect();
+pub fn layouts(lanes: &Lanes, defaults: &Defaults) -> Finding {
+    let own = defaults.all.iter();
+    let own = own.filter_map(|default| Some((default.layout.end()?, default)));
+    let mut own: Vec<(Micros, &Default)> = own.collect();
+    own.sort_by_cached_key(|&(end, _)| urgency(end));
+    let keys: HashSet<LayoutKey> = defaults.all.iter().map(|own| own.layout.key()).collect();
     let others = lanes.uses.iter().filter(|(key, _)| !keys.contains(key));
     let mut ends: Vec<(Micros, &Layout)> = others
         .filter_map(|(_, of_layout)| Some((of_layout.layout.end()?, &of_layout.layout)))
         .collect();
-    ends.sort_unstable_by_key(|&(end, _)| end);
+    ends.sort_by_cached_key(|&(end, _)| urgency(end));
     let (first_own, first_other) = (own.first(), ends.first());
     let status = status(first_own.map(|&(end, _)| end))
         .max(status(first_other.map(|&(end, _)| end)).min(Status::Warning));
@@ -148,29 +158,54 @@ pub fn layouts(lanes: &Lanes, defaults: &[Default]) -> Finding {
         (Some(&(own, _)), _) => own,
         (None, Some(&(other, _))) => other,
         (None, None) => {
-            return Finding::ok("No ids were generated since the server started.");
+            let detail = "No ids were generated since the server started.".to_owned();
+            return Finding::ok(defaults.left_out.clone().unwrap_or(detail));
         }
     };
-    let mut text = String::new();
+    let mut sentences = Vec::new();
     let is_shown = |end: Micros| ahead(end) < SOON || end == first;
-    for (end, default) in own.iter().filter(|&&(end, _)| is_shown(end)).take(SHOWN) {
-        let (layout, at, column) = (default.layout, timestamp_text(*end), &default.column);
-        let _ = write!(text, "Layout \"{layout}\" of {column} ends at {at}. ");
+    let shown = own.iter().filter(|&&(end, _)| is_shown(end));
+    let owners = by_owner(shown.map(|&(_, default)| default));
+    for (default, further) in owners.iter().take(SHOWN) {
+        let (layout, column) = (&default.layout, &default.column);
+        sentences.push(format!("Layout \"{layout}\" of {column} {}.", when(layout)));
+        if *further > 0 {
+            sentences.push(format!(
+                "{further} more columns of this role have such layouts."
+            ));
+        }
     }
-    for (end, layout) in ends.iter().filter(|&&(end, _)| is_shown(end)).take(SHOWN) {
-        let at = timestamp_text(*end);
-        let _ = write!(
-            text,
-            "Layout \"{layout}\", which no default of this database has, ends at {at}. "
-        );
+    if let Some(further) = more(owners.len()) {
+        sentences.push(format!("{further} more roles have such columns."));
     }
-    let finding = Finding::ok(text.trim_end());
+    let shown = ends.iter().filter(|&&(end, _)| is_shown(end));
+    sentences.extend(shown.take(SHOWN).map(|(_, layout)| {
+        format!(
+            "Layout \"{layout}\", which no default of this database has, {}.",
+            when(layout)
+        )
+    }));
+    sentences.extend(defaults.left_out.clone());
+    let finding = Finding::ok(sentences.join(" "));
     let days = |span: Micros| seconds(span) / 86_400.0;
     let finding = finding.measured(days(ahead(first)), days(SOON), "days");
     finding.with(
         status,
         "Convert the ids to a layout that lasts longer, as snowflake_convert() does.",
     )
+}
+
+fn when(layout: &Layout) -> String {
+    let end = layout.end().unwrap_or(Micros::MAX);
+    let ends = if ahead(end) > 0 { "ends" } else { "ended" };
+    format!("{ends} at {}", timestamp_text(end))
+}
+
+/// Returns by what to sort ends: critical ones first, and of these the next first. What has ended follows, the last first: it
+/// fails already, and a role can make any number of them.
+fn urgency(end: Micros) -> (Reverse<Status>, bool, Micros) {
+    let left = ahead(end);
+    (Reverse(status(Some(end))), left <= 0, left.saturating_abs())
 }
 
 fn status(end: Option<Micros>) -> Status {

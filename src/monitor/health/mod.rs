@@ -14,6 +14,7 @@ mod registry;
 mod sequences;
 mod server;
 
+use crate::monitor::health::defaults::Defaults;
 use crate::monitor::health::finding::Finding;
 use crate::pg::datum::text::DecodedText;
 use crate::registry::server::quarantine;
@@ -51,17 +52,26 @@ fn health() -> TableIterator<
             value,
             threshold,
             unit,
-            DecodedText(detail),
+            DecodedText(on_one_line(&detail)),
             hint.map(|hint| DecodedText(hint.to_owned())),
         )
     }))
+}
+
+/// Escapes control characters, which names of users can have.
+fn on_one_line(detail: &str) -> String {
+    let escaped = |sign: char| match sign.is_control() {
+        true => sign.escape_default().to_string(),
+        false => sign.to_string(),
+    };
+    detail.chars().map(escaped).collect()
 }
 
 fn findings() -> Vec<(&'static str, Finding)> {
     let facts = server::Facts::read();
     let facts = facts.as_ref();
     let lanes = lanes::Lanes::read();
-    let defaults = defaults::read().unwrap_or_default();
+    let defaults = Defaults::read();
     let granting = quarantine::find();
     let mut all = vec![
         ("clock", clock::clock(&lanes)),

@@ -2,6 +2,7 @@
 
 use super::{assert_status, status};
 use mint_cluster::{Server, Session};
+use std::time::{Duration, Instant};
 
 const ALL_LANES: &str = "SELECT count(snowflake_next_id(i, 'time:41 shard:14 seq:8 unit:1ms epoch:2020-01-01T00:00:00Z'))
     FROM generate_series(0, 16383) i";
@@ -163,4 +164,74 @@ fn a_ceiling_of_another_database_is_a_warning() {
         assert_status(&mut own, "clock", "critical", &words);
     }
     assert_eq!(critical(&mut session), Vec::<String>::new());
+}
+
+/// Returns a layout of seconds that ends that many days from now, or has ended.
+fn ending(session: &mut Session, days: i32) -> String {
+    session.one(&format!(
+        "SELECT format('time:21 shard:9 seq:12 unit:1s epoch:%s', to_char((now() + interval '{days} days' - (1 << 21) * interval '1 second')
+             AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))"
+    ))
+}
+
+/// A role with CREATE on a schema adds columns by the hundred.
+#[test]
+fn defaults_of_others_hide_nothing() {
+    let server = Server::start("alarms of many defaults");
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE eve LOGIN; CREATE SCHEMA eve AUTHORIZATION eve; CREATE SCHEMA shop");
+    let soon = ending(&mut session, 20);
+    session.run(&format!(
+        "CREATE TABLE shop.item (id bigint DEFAULT snowflake_next_id(1, '{soon}'))"
+    ));
+    let mut eve = server.connect_as("eve", "postgres");
+    for number in 0..5 {
+        let ended = ending(&mut session, number - 4_000);
+        eve.run(&format!(
+            "CREATE TABLE eve.old{number} (\"a\nb\" bigint DEFAULT snowflake_next_id(1, '{ended}'))"
+        ));
+    }
+    assert_status(
+        &mut session,
+        "layouts",
+        "critical",
+        "table shop.item of role \"postgres\"",
+    );
+    assert_status(
+        &mut session,
+        "layouts",
+        "critical",
+        "column \"a\\nb\" of table eve.old4 of role \"eve\" ended",
+    );
+    assert_status(
+        &mut session, "layouts", "critical", "4 more columns of this role",
+    );
+    // As large as a default that is read can be.
+    eve.run(
+        "DO $$ BEGIN
+             FOR many IN 1..7 LOOP
+                 EXECUTE (SELECT format('CREATE TABLE eve.large%s (%s)', many, string_agg(format(
+                     'c%s bigint DEFAULT snowflake_next_id(%s + length(%L))', i, i, repeat('x', 6500)), ', '))
+                     FROM generate_series(1, 200) i);
+             END LOOP;
+         END $$",
+    );
+    let begun = Instant::now();
+    assert_status(
+        &mut session,
+        "layouts",
+        "critical",
+        "column defaults were not read",
+    );
+    let (spent, most) = (begun.elapsed(), Duration::from_secs(3));
+    assert!(spent < most, "{spent:?}");
+    assert_status(&mut session, "layouts", "critical", "table shop.item");
+    let lines: Vec<String> =
+        session.column("SELECT detail FROM mint.health() WHERE detail ~ '[[:cntrl:]]'");
+    assert_eq!(lines, Vec::<String>::new());
+    let listed = "SELECT count(*) FROM mint.inventory() WHERE relation::text LIKE '%s.%' AND kind = 'snowflake'";
+    let [large, shops]: [i64; 2] =
+        ["eve.large", "shop"].map(|name| session.one(&listed.replace("%s.", name)));
+    assert!((1_000..1_400).contains(&large), "{large}");
+    assert_eq!(shops, 1);
 }
