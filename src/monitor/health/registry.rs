@@ -111,7 +111,10 @@ pub fn copies(granting: &Quarantine) -> Finding {
                 Status::Warning,
                 "Stop one of the two servers. If the copy is to stay, use mint.registry_assign(..., moved => true), or give it another \"cluster_name\".",
             ),
-        Quarantine::Unknown(why) => Finding::ok(why.clone()),
+        Quarantine::Unknown(why) => Finding::ok(why.clone()).with(
+            Status::Warning,
+            "Check the tables of schema \"mint_registry\", and the sessions that lock them.",
+        ),
         _ => Finding::ok("No copy of a server has requested its assigned node in the last hour."),
     }
 }

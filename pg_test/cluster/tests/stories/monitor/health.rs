@@ -92,12 +92,14 @@ fn it_waits_for_no_lock() {
         "ok",
         "is locked by another transaction",
     );
-    assert_status(
-        &mut other,
-        "quarantine",
-        "warning",
-        "are locked by another transaction",
-    );
+    for check in ["quarantine", "copies"] {
+        assert_status(
+            &mut other,
+            check,
+            "warning",
+            "are locked by another transaction",
+        );
+    }
     for check in ["publication", "versions"] {
         assert_status(&mut other, check, "ok", "catalogs are locked");
     }

@@ -79,6 +79,7 @@ fn a_published_registry_and_its_quarantine_are_noticed() {
     // Tables that cannot be trusted are a warning, and no error.
     session.run("ALTER TABLE mint_registry.registry ENABLE ROW LEVEL SECURITY");
     assert_status(&mut watcher, "quarantine", "warning", "could not be read");
+    assert_status(&mut watcher, "copies", "warning", "could not be read");
 }
 
 #[test]
