@@ -72,6 +72,7 @@ fn findings() -> Vec<(&'static str, Finding)> {
     let facts = facts.as_ref();
     let lanes = lanes::Lanes::read();
     let defaults = Defaults::read();
+    let needed = registry::Needed::of(&defaults);
     let granting = quarantine::find();
     let mut all = vec![
         ("clock", clock::clock(&lanes)),
@@ -85,8 +86,8 @@ fn findings() -> Vec<(&'static str, Finding)> {
         ("memory", memory::memory()),
         ("sequences", sequences::sequences()),
         ("settings", memory::settings()),
-        ("lease", registry::lease()),
-        ("registry", registry::registry()),
+        ("lease", registry::lease(&needed)),
+        ("registry", registry::registry(&needed)),
         ("quarantine", registry::quarantine(&granting)),
         ("copies", registry::copies(&granting)),
         ("publication", registry::publication(facts)),

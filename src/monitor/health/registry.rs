@@ -1,38 +1,80 @@
 //! Checks of leases, and of the registry that grants them.
 
+use crate::monitor::health::defaults::Defaults;
 use crate::monitor::health::finding::{Finding, Status, seconds};
 use crate::monitor::health::server::Facts;
 use crate::pg::machine::clock;
 use crate::pg::machine::clock::ahead;
 use crate::pg::worker::mailbox::last_failure;
-use crate::registry::member::trouble::remedy;
+use crate::registry::identity::bits;
+use crate::registry::member::slot::LeaseSlot;
+use crate::registry::member::trouble::{Task, Trouble, remedy};
 use crate::registry::member::usage;
 use crate::registry::server::quarantine::Quarantine;
 use crate::snowflake::node::grantor;
+use mint_core::BUILTINS;
 use mint_core::clock::duration_text;
 
 const NO_REGISTRY: &str = "No registry is set.";
 
+/// Which leases this server is there for: those of the nodes that its settings list, and of the widths of the built-in default
+/// layout and of this database's column defaults. Any role may request a node of any width.
+pub struct Needed(u64);
+
+impl Needed {
+    pub fn of(defaults: &Defaults) -> Self {
+        let layouts = defaults.all.iter().map(|default| &default.layout);
+        let layouts = layouts.chain([&BUILTINS[0].layout]);
+        Self(layouts.fold(0, |widths, layout| widths | 1 << layout.shard.width))
+    }
+
+    fn has(&self, (width, nodes): Task) -> bool {
+        // A layout without a node has node 0, which no setting lists.
+        self.0 >> width & 1 == 1 || nodes.is_some() && width > 0
+    }
+}
+
 /// Returns whether the leases that this server holds are renewed in time.
-pub fn lease() -> Finding {
-    const HINT: &str = "Check mint.leases, the server log, and the registry.";
+pub fn lease(needed: &Needed) -> Finding {
     if !grantor::is_there() {
         return Finding::ok(NO_REGISTRY);
     }
+    let held = usage::held();
+    let mut missing = usage::wanted();
+    missing.retain(|&(width, _)| held.iter().all(|&((other, _), _)| other != width));
+    let of = |is_needed: bool| {
+        let is_of = |&task: &Task| needed.has(task) == is_needed;
+        let held = held.iter().filter(|(task, _)| is_of(task));
+        let held = held.map(|&(_, slot)| slot);
+        judge(missing.iter().copied().find(is_of), held)
+    };
+    let mut other = of(false);
+    if let Some(other) = &mut other {
+        other.status = other.status.min(Status::Warning);
+    }
+    let worse = other.into_iter().chain(of(true));
+    worse
+        .max_by_key(|finding| finding.status)
+        .unwrap_or_else(|| Finding::ok("No session has needed a lease."))
+}
+
+/// Judges leases that are held, and one that is wanted and is not. None if there are none.
+fn judge(missing: Option<Task>, held: impl Iterator<Item = &'static LeaseSlot>) -> Option<Finding> {
+    const HINT: &str = "Check mint.leases, the server log, and the registry.";
+    if let Some((width, _)) = missing {
+        let detail = format!(
+            "This server holds no lease of a node ({}), and sessions have needed one.",
+            bits(width)
+        );
+        return Some(Finding::ok(detail).with(Status::Critical, HINT));
+    }
     let now = clock::now();
     // The oldest one first, as part of its length.
-    let ages = usage::held().into_iter().map(|slot| {
+    let ages = held.map(|slot| {
         let (granted, until) = (slot.granted_at(), slot.lease().until());
         (now - granted, (until - granted).max(1), until)
     });
-    let Some((age, length, until)) = ages.min_by_key(|&(.., until)| until) else {
-        return if usage::are_wanted() {
-            let detail = "This server holds no lease, and sessions have needed one.";
-            Finding::ok(detail).with(Status::Critical, HINT)
-        } else {
-            Finding::ok("No session has needed a lease.")
-        };
-    };
+    let (age, length, until) = ages.min_by_key(|&(.., until)| until)?;
     // It is renewed at a third.
     let late = length / 3 * 2;
     let status = match age {
@@ -47,24 +89,36 @@ pub fn lease() -> Finding {
         format!("The lease that ends first was renewed {age} ago, and lasts another {left}.")
     };
     let finding = Finding::ok(detail).measured(seconds(age), seconds(late), "seconds");
-    finding.with(status, HINT)
+    Some(finding.with(status, HINT))
 }
 
-/// Returns whether the last request to the registry was answered. Asks the worker's note, not the registry.
-pub fn registry() -> Finding {
+/// Returns whether the last requests to the registry were answered. Asks the worker's notes, not the registry.
+pub fn registry(needed: &Needed) -> Finding {
     if !grantor::is_there() {
         return Finding::ok(NO_REGISTRY);
     }
-    let Some(trouble) = usage::trouble() else {
+    let held = usage::held();
+    let status = |&(width, nodes): &Task| {
+        let lasts = |slot: &LeaseSlot| slot.width() == width && ahead(slot.lease().until()) > 0;
+        match needed.has((width, nodes)) && !held.iter().any(|(_, slot)| lasts(slot)) {
+            true => Status::Critical,
+            false => Status::Warning,
+        }
+    };
+    let troubles = usage::troubles();
+    let all = troubles
+        .iter()
+        .map(|trouble| (status(&trouble.task), trouble));
+    let Some((status, Trouble { why, .. })) = all.max_by_key(|&(status, _)| status) else {
         return Finding::ok("The last request did not fail.");
     };
-    let mut held = usage::held().into_iter();
-    let status = match held.any(|slot| ahead(slot.lease().until()) > 0) {
-        true => Status::Warning,
-        false => Status::Critical,
-    };
-    let finding = Finding::ok(last_failure(&trouble));
-    finding.with(status, remedy(&trouble))
+    let mut finding = Finding::ok(last_failure(why)).with(status, remedy(why));
+    if troubles.len() > 1 {
+        finding
+            .detail
+            .push_str(" Others failed, too: see mint.leases.");
+    }
+    finding
 }
 
 /// Returns whether this database is a registry in quarantine, or the registry of this server says that it is.

@@ -28,11 +28,12 @@ use mint_core::{Lease, Micros};
 use pgrx::PgSqlErrorCode as Code;
 use std::ops::RangeInclusive;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// What sessions and the worker share. Zeroed at first.
 ///
 /// - `widths`, `any_widths`: a bit for each width of which sessions need leases: of nodes by number, and of any node.
+/// - `needed_at`: for each width, when a session has needed a lease that it did not have, by the clock since boot.
 /// - `requests`: what sessions request of the worker.
 /// - `seen`: how much of the registry's history this server has seen. Written by the worker.
 /// - `settings`: the key of the settings that the worker uses.
@@ -45,6 +46,7 @@ pub struct LeasesHead {
     pub(super) requests: Mailbox,
     widths: AtomicU64,
     any_widths: AtomicU64,
+    needed_at: [AtomicI64; MAX_SHARD_BITS as usize + 1],
     pub(super) seen: History,
     settings: AtomicU64,
     released: AtomicU32,
@@ -54,7 +56,7 @@ pub struct LeasesHead {
     pub(super) troubles: Troubles,
 }
 
-static STAMP: Stamp = Stamp::new(b'r', 2);
+static STAMP: Stamp = Stamp::new(b'r', 3);
 static LEASES: NamedSegment<LeasesHead> = NamedSegment::new(c"pg_mint leases", &STAMP, |_, _| ());
 
 /// Returns the memory. The first call of this process makes or attaches it.
@@ -219,7 +221,33 @@ fn find_or_request(width: u32, node: u64) -> (RangeInclusive<u64>, &'static Leas
 
 /// Tells the worker that sessions need leases of this width.
 fn want(widths: &AtomicU64, width: u32) {
+    // Before the bit: see `forget_refused`.
+    if let Some(at) = memory().needed_at.get(width as usize) {
+        at.store(clock::up(), Ordering::Release);
+    }
     widths.fetch_or(1 << width, Ordering::AcqRel);
+}
+
+/// Forgets the widths of which this server holds no lease, and no session has needed one since `since`: any role may ask once
+/// for what no registry grants. **For the worker.**
+pub fn forget_refused(since: Micros) {
+    let head = memory();
+    let (widths, any_widths) = wanted();
+    let all = head.needed_at.iter().enumerate();
+    for (width, at) in all.map(|(width, at)| (width as u32, at)) {
+        let is_old = || at.load(Ordering::Acquire) < since;
+        let is_held = |slot: &LeaseSlot| slot.width() == width && slot.id().is_some();
+        if (widths | any_widths) >> width & 1 == 0 || !is_old() || usable_slots().any(is_held) {
+            continue;
+        }
+        for wanted in [&head.widths, &head.any_widths] {
+            let before = wanted.fetch_and(!(1 << width), Ordering::AcqRel);
+            // A session has needed one meanwhile, whose bit this could have cleared.
+            if !is_old() {
+                wanted.fetch_or(before & 1 << width, Ordering::AcqRel);
+            }
+        }
+    }
 }
 
 /// Refuses a node that the settings do not name, as it can be another server's.
@@ -270,6 +298,12 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
     orphan::refuse();
     RENEWED.set((width, node));
     let head = memory();
+    // It can have been forgotten meanwhile.
+    if width == 0 || settings::range_of(node).is_some() {
+        want(&head.widths, width);
+    } else if permitted(width, node).is_some() {
+        want(&head.any_widths, width);
+    }
     head.released.store(0, Ordering::Release);
     head.requests.wake(&WORKER);
     if let Some(slot) = any_slot(width)

@@ -3,8 +3,12 @@
 use crate::pg::machine::server;
 use crate::registry::member::leases::{self, made};
 use crate::registry::member::slot::{LeaseSlot, SLOTS};
+use crate::registry::member::tasks::tasks;
+use crate::registry::member::trouble;
+use crate::registry::member::trouble::{Task, Trouble};
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
+use std::ptr;
 
 /// Returns the slots that are used, if a session has made the memory.
 fn slots() -> impl Iterator<Item = &'static LeaseSlot> {
@@ -21,15 +25,30 @@ pub fn reset_statistics() {
     slots().for_each(LeaseSlot::reset_statistics);
 }
 
-/// Returns the leases that are held of the registry that the settings name.
-pub fn held() -> Vec<&'static LeaseSlot> {
+/// Returns the leases that are held of the registry that the settings name, each with its task.
+pub fn held() -> Vec<(Task, &'static LeaseSlot)> {
     let key = settings::registry_key();
     let own = slots().filter(|slot| slot.registry() == key && slot.id().is_some());
-    own.collect()
+    own.map(|slot| {
+        let width = slot.width();
+        let is_chosen = leases::any_slot(width).is_some_and(|any| ptr::eq(any, slot));
+        let nodes = (!is_chosen).then(|| slot.nodes().into_inner());
+        ((width, nodes), slot)
+    })
+    .collect()
+}
+
+/// Returns the leases that sessions have needed, unless these were released since.
+pub fn wanted() -> Vec<Task> {
+    if !are_wanted() {
+        return Vec::new();
+    }
+    let (widths, any_widths) = leases::wanted();
+    tasks(widths, any_widths)
 }
 
 /// Returns whether sessions have needed a lease, and the leases were not released since.
-pub fn are_wanted() -> bool {
+fn are_wanted() -> bool {
     made() && leases::wanted() != (0, 0) && !leases::is_released()
 }
 
@@ -38,6 +57,12 @@ pub fn is_own_registry() -> bool {
     let seen = made().then(|| leases::memory().seen.get()).flatten();
     let own = (server::system_identifier(), server::start());
     seen.is_some_and(|seen| (seen.identity.system, seen.identity.start) == own)
+}
+
+/// Returns why requests failed last, each for itself.
+pub fn troubles() -> Vec<Trouble> {
+    let read = || trouble::read(&leases::memory().troubles);
+    made().then(read).into_iter().flatten().collect()
 }
 
 /// Returns why the last request failed, if it did.

@@ -108,6 +108,8 @@ struct LeaseWorker {
 const MIN_RETRY: Micros = 50_000;
 /// The longest time in which a change of settings can go unnoticed.
 const LONGEST: Micros = 1_000_000;
+/// For how many lengths of a lease one is requested that is refused, and that no session asks for again.
+const FORGET: Micros = 10;
 
 impl LeaseWorker {
     /// Returns a worker for the registry that the settings name now.
@@ -135,11 +137,17 @@ impl LeaseWorker {
         self.generation != before
     }
 
+    /// Returns the length of leases, or what it might be.
+    fn length(&self) -> Micros {
+        self.length.unwrap_or(10 * LONGEST)
+    }
+
     /// Runs all tasks that are due. Returns how long there is nothing to do.
     fn run_tasks(&mut self) -> Micros {
         let requests = &leases::memory().requests;
         // The number first: what is read after it includes what was wanted before it.
         let requested = requests.last();
+        leases::forget_refused(clock::up() - FORGET * self.length());
         let (widths, any_widths) = leases::wanted();
         if leases::is_released() {
             self.release_all();
@@ -228,8 +236,7 @@ impl LeaseWorker {
             }
             self.failures.insert(task, (why, clock::up()));
         }
-        let length = self.length.unwrap_or(10 * LONGEST);
-        let pause = request_interval(length, is_granted);
+        let pause = request_interval(self.length(), is_granted);
         self.due.insert(task, clock::up() + pause);
     }
 

@@ -1,7 +1,7 @@
 //! `mint.health()` beside other servers: standbys, replication, and a registry that is away.
 
 use super::{assert_status, status};
-use mint_cluster::registry::members::create_registry_in_quarantine;
+use mint_cluster::registry::members::{create_registry_in_quarantine, first_id};
 use mint_cluster::{Registry, Server};
 use std::time::{Duration, Instant};
 
@@ -115,6 +115,47 @@ fn a_registry_that_is_away_is_noticed_without_asking_it() {
     member.until("a renewed lease", || {
         status(&mut session, "lease") == "ok" && status(&mut session, "registry") == "ok"
     });
+}
+
+/// Any role may ask for a node of any width. What no column needs is a warning, and is forgotten.
+#[test]
+fn a_lease_that_no_column_needs_is_a_warning() {
+    const ONE_BIT: &str =
+        "SELECT snowflake_next('time:41 shard:1 seq:20 epoch:2026-01-01T00:00:00Z')";
+    const REFUSED: &str = "SELECT count(*) FROM mint.leases WHERE node_bits = 1";
+    let Some(registry) = Registry::start("leases of others", 5) else {
+        return;
+    };
+    let ben = registry.fixed("ben", "0-1");
+    first_id(&ben, &ONE_BIT.replace("next(", "next_id(0, "));
+    let member = registry.auto("member");
+    let mut session = member.connect("postgres");
+    session.run("CREATE ROLE eve LOGIN");
+    let mut eve = member.connect_as("eve", "postgres");
+    for is_leased in [false, true] {
+        eve.refusal(ONE_BIT);
+        for check in ["lease", "registry"] {
+            assert_status(&mut session, check, "warning", "");
+        }
+        session.run(&format!(
+            "CREATE TABLE item (id bigint DEFAULT ({}))",
+            ONE_BIT.trim_start_matches("SELECT ")
+        ));
+        assert_status(&mut session, "lease", "critical", "1 bit");
+        assert_status(&mut session, "registry", "critical", "are in use");
+        session.run("DROP TABLE item");
+        if !is_leased {
+            first_id(&member, "SELECT snowflake_next_id()");
+        }
+    }
+    assert_eq!(session.one::<i64>(REFUSED), 1);
+    member.until("it is forgotten", || session.one::<i64>(REFUSED) == 0);
+    for check in ["lease", "registry"] {
+        assert_eq!(status(&mut session, check), "ok", "{check}");
+    }
+    ben.stop_fast();
+    first_id(&member, ONE_BIT);
+    assert_eq!(status(&mut session, "lease"), "ok");
 }
 
 #[test]
