@@ -52,15 +52,16 @@ pub fn citus(defaults: &Defaults) -> Finding {
     if further > 0 {
         let _ = write!(detail, "So do columns of {further} more roles. ");
     }
+    let status = Status::Warning.when(!detail.is_empty());
     if detail.is_empty() {
         let group = own
             .group
             .map_or_else(|| "none".to_owned(), |group| group.to_string());
-        let detail = format!("This database is group {group} of its Citus cluster.");
-        return Finding::ok(detail);
+        detail = format!("This database is group {group} of its Citus cluster. ");
     }
+    detail.push_str(defaults.left_out.as_deref().unwrap_or_default());
     Finding::ok(detail.trim_end()).with(
-        Status::Warning,
+        status,
         "Use defaults without a shard, as all nodes evaluate them: a shard that is not the node's own is an error.",
     )
 }
