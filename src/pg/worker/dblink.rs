@@ -21,6 +21,9 @@ use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode as Code, pg_sys};
 const POLL: Micros = 1_000;
 /// How long a server that did not respond is left alone.
 const REST: Micros = 1_000_000;
+/// How long an open connection is waited for, by its first query. Within the time of the request there is then enough left for
+/// a new one, on which all takes longer.
+const PROMPT: Micros = 1_000_000;
 /// How much longer than its limit a request takes at most while this process runs. A process that was paused in the middle of
 /// it says nothing of the other server, which may have answered another one meanwhile: it asks once more.
 const PAUSE: Micros = 1_000_000;
@@ -73,6 +76,8 @@ pub struct Remote {
     is_waiting: bool,
     /// Whether the last attempt has ended so late that the process was paused meanwhile.
     is_late: bool,
+    /// Until when a connection that was open before must answer; none once it has, and on a new one.
+    awaited: Option<Micros>,
     /// Until when the server is left alone, and why.
     rest: Option<(Micros, Failure)>,
 }
@@ -89,6 +94,7 @@ impl Remote {
             generation: 0,
             is_waiting: false,
             is_late: false,
+            awaited: None,
             rest: None,
         }
     }
@@ -126,20 +132,19 @@ impl Remote {
         }
         let was_open = self.is_open;
         let mut answer = self.try_once(began, server, query, columns, &read);
-        if was_open
-            && matches!(&answer, Err(failure) if failure.kind == FailureKind::Lost)
-            && !deadline::is_asked_to_end()
-        {
-            // The other server may have been restarted since the last query.
+        let is_lost = matches!(&answer, Err(failure) if failure.kind == FailureKind::Lost);
+        let is_stale = was_open && is_lost || answer.is_err() && self.awaited.is_some();
+        if is_stale && !deadline::is_asked_to_end() {
+            // The other server may have been restarted since the last query, or the connection is half open. Only a new one
+            // shows whether it answers.
+            let began = began.max(clock::up() - PROMPT);
             answer = self.try_once(began, server, query, columns, &read);
         }
-        let is_paused = |answer: &Result<T, Failure>, is_late: bool| {
-            is_late && matches!(answer, Err(failure) if failure.is_silent)
-        };
-        if is_paused(&answer, self.is_late) && !deadline::is_asked_to_end() {
+        let is_silent = matches!(&answer, Err(failure) if failure.is_silent);
+        if is_silent && self.is_late && !deadline::is_asked_to_end() {
             answer = self.try_once(clock::up(), server, query, columns, &read);
         }
-        if is_paused(&answer, self.is_late) {
+        if self.is_late || self.awaited.is_some() {
             answer = answer.map_err(|failure| Failure {
                 is_silent: false,
                 ..failure
@@ -161,6 +166,7 @@ impl Remote {
         read: &impl Fn(&Row<'_>) -> T,
     ) -> Result<T, Failure> {
         let was_open = std::mem::replace(&mut self.is_open, true);
+        self.awaited = was_open.then(|| clock::up() + PROMPT);
         let left = TimeLimit {
             usual: began + deadline::REQUEST.usual - clock::up(),
             ..deadline::REQUEST
@@ -174,6 +180,7 @@ impl Remote {
                 let first = |row: &Row<'_>| row.get::<DecodedText>(1).map(|home| home.0);
                 self.send(dblink, server, HOME);
                 let home = self.receive(dblink, server, "home pg_catalog.text", first);
+                self.awaited = None;
                 let home = home.unwrap_or_else(|| {
                     let message = format!(
                         "extension \"pg_mint\" is not installed in the database of foreign server \"{server}\""
@@ -268,15 +275,16 @@ impl Remote {
     ) -> T {
         let fetch = format!("SELECT * FROM {dblink}.dblink_get_result($1) AS answer({columns})");
         let name = self.name.clone();
+        let until = self.awaited.unwrap_or(Micros::MAX);
         let work = |client: &mut SpiClient<'_>| {
-            wait(dblink, &name);
+            wait(dblink, &name, until);
             let rows = spi::update(client, &fetch, &texts(&[&name]));
             let answer = spi::read_first(rows, &read).unwrap_or_else(|| {
                 let message = format!("foreign server \"{server}\" returned no rows");
                 report(Code::ERRCODE_PROTOCOL_VIOLATION, message).raise()
             });
             // The second result is empty, and makes the connection ready for the next query. It can arrive later.
-            wait(dblink, &name);
+            wait(dblink, &name, until);
             spi::update(client, &fetch, &texts(&[&name]));
             answer
         };
@@ -289,11 +297,19 @@ impl Remote {
 /// What a worker waits for that has asked another server.
 static ANSWER: WaitEvent = WaitEvent::new(c"MintAnswer");
 
-/// Waits for the next part of an answer by polling: dblink's own wait cannot be interrupted in all versions.
-fn wait(dblink: &str, name: &str) {
+/// Waits for the next part of an answer, which must be there by `until` on the clock since boot. By polling: dblink's own
+/// wait cannot be interrupted in all versions.
+fn wait(dblink: &str, name: &str, until: Micros) {
     let is_busy = format!("SELECT {dblink}.dblink_is_busy($1)");
     while call(&is_busy, &[name]) == Some(1) {
         deadline::check();
+        if clock::up() > until {
+            report(
+                Code::ERRCODE_CONNECTION_FAILURE,
+                "open connection did not respond",
+            )
+            .raise();
+        }
         clock::pause(POLL, &ANSWER);
     }
 }

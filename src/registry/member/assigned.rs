@@ -14,7 +14,7 @@ use crate::pg::error;
 use crate::pg::machine::{clock, host, random, server};
 use crate::pg::worker::transaction::{Failure, one_line};
 use crate::registry::member::assigned_memory::Said;
-use crate::registry::member::end::abandon;
+use crate::registry::member::end::{abandon, shorten};
 use crate::registry::member::slot::LeaseSlot;
 use crate::registry::member::{leases, state_file};
 use crate::registry::protocol::{Assignee, LeaseAnswer, NumberedTerm};
@@ -31,8 +31,9 @@ const FILE: &str = "pg_mint.assigned";
 /// The number of its format.
 const FORMAT: u32 = 1;
 
-/// How long a server mints as its assigned node without a lease, before it tries again to get one.
-const WITHOUT_LEASE: Micros = 10_000_000;
+/// For how long a server mints as its assigned node without a lease, unless it has tried again to get one: that is a second
+/// later, and takes about three.
+const WITHOUT_LEASE: Micros = 6_000_000;
 /// How long before the end of a lease this begins: a request that is not answered takes three seconds.
 const BEFORE_THE_END: Micros = 5_000_000;
 /// The number of that time where no lease was held before it.
@@ -218,13 +219,23 @@ impl AssignedNodes {
         }
     }
 
-    /// Ends what this server mints under without a lease, as the registry answers; and a lease, if another server has one.
+    /// Ends what this server mints under without a lease, as the registry answers: a lease that was granted lasts until its
+    /// end, unless another server has one.
     fn end_unless_leased(&self, width: u32, is_stranger: bool) {
-        let Some(slot) = leases::any_slot(width) else {
+        let Some(slot) = leases::any_slot(width).filter(|slot| slot.id().is_some()) else {
             return;
         };
-        if slot.id().is_some() && (is_stranger || !self.is_leased(width, slot)) {
-            abandon(slot);
+        if !is_stranger && self.is_leased(width, slot) {
+            return;
+        }
+        let lasts = |&granted: &Micros| {
+            !is_stranger && slot.id() != Some(NO_LEASE) && granted > clock::now()
+        };
+        match self.until.get(&width).copied().filter(lasts) {
+            Some(granted) => {
+                shorten(slot, granted);
+            }
+            None => abandon(slot),
         }
     }
 
@@ -251,7 +262,10 @@ impl AssignedNodes {
         if id != NO_LEASE {
             self.until.entry(width).or_insert(now.max(end));
         }
-        slot.continue_as(id, LeaseTerm { from: now, until });
+        let term = slot.term();
+        // A lease that lasts goes on, so that the registry is told of all of it.
+        let from = if term.until > now { term.from } else { now };
+        slot.continue_as(id, LeaseTerm { from, until });
         Ok(Some(node))
     }
 

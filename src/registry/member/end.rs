@@ -16,6 +16,11 @@ pub fn end_all() {
 
 /// Ends a lease now. Returns a timestamp that all ids minted under it are before.
 pub fn end(slot: &LeaseSlot) -> Micros {
+    shorten(slot, slot.lease().from())
+}
+
+/// Lets a lease end then, which is sooner than it did. Returns as [`end`].
+pub fn shorten(slot: &LeaseSlot, until: Micros) -> Micros {
     lanes::locked(|table| {
         // In a full table nodes share lanes, whose other nodes continue: the lease lasts until its end.
         if table.is_full() {
@@ -29,7 +34,7 @@ pub fn end(slot: &LeaseSlot) -> Micros {
                     .is_some_and(|node| slot.nodes().contains(&node))
         };
         let lanes = table.lanes().filter(is_of_lease);
-        slot.lease().release(lanes)
+        slot.lease().shorten(until, lanes)
     })
 }
 

@@ -2,10 +2,11 @@
 //! cost no id: neither with any node, nor with a number, nor with an assigned one.
 
 use super::assigned_server::{
-    ASSIGN, NEXT, ask_again, assert_mints_as, built, errors, while_minting,
+    ASSIGN, NEXT, ask_again, assert_mints_as, built, errors, start, wait_for_renewals,
+    while_minting,
 };
 use mint_cluster::registry::members::first_id;
-use mint_cluster::registry::proxy::{Proxy, Spoiling};
+use mint_cluster::registry::proxy::{Passing, Proxy, Spoiling};
 use mint_cluster::{Registry, Server, assert_unique, say};
 use std::thread::sleep;
 use std::time::Duration;
@@ -60,6 +61,32 @@ fn a_spoiled_answer_to_a_renewal_costs_no_id() {
         gaps.iter().all(|&gap| gap < Duration::from_secs(2)),
         "{gaps:?}"
     );
+    assert_unique(&answers.ids);
+}
+
+/// An error of the registry ends what a server mints without a lease, and not the lease that it has.
+#[test]
+fn an_error_after_a_silence_costs_no_id_of_a_lease() {
+    let Some((registry, ada, _)) = start("an error after a silence", 12, built()) else {
+        return;
+    };
+    let proxy = led(&registry, &ada);
+    wait_for_renewals(&ada, 1);
+    let mut admin = registry.connect();
+    let (answers, gaps) = while_minting(&[&ada], || {
+        proxy.let_pass(Passing::Nothing);
+        ada.until("it has no answer", || ada.log().contains("without a lease"));
+        admin.run("ALTER ROLE member CONNECTION LIMIT 0");
+        proxy.let_pass(Passing::All);
+        proxy.cut();
+        sleep(Duration::from_millis(2_500));
+        admin.run("ALTER ROLE member CONNECTION LIMIT -1");
+        wait_for_renewals(&ada, 2);
+    });
+    let log = ada.log();
+    assert!(log.contains("too many connections for role"), "{log}");
+    assert_eq!(errors(&answers), "", "{gaps:?}");
+    assert!(gaps[0] < Duration::from_secs(1), "{gaps:?}");
     assert_unique(&answers.ids);
 }
 

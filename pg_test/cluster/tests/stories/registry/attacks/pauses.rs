@@ -36,6 +36,32 @@ fn a_pause_within_a_request_is_no_silence_of_the_registry() {
     assert_unique(&answers.ids);
 }
 
+/// After a pause the old connection to the registry can be half open: only one that was made since tells that the registry is
+/// silent.
+#[test]
+fn a_half_open_connection_is_no_silence_of_the_registry() {
+    let Some((registry, ada, _)) = start("a half-open connection", 5, built()) else {
+        return;
+    };
+    let proxy = Proxy::start(registry.socket());
+    proxy.lead(&ada);
+    wait_for_renewals(&ada, 1);
+    let twin = ada.twin("a copy");
+    let (answers, _) = while_minting(&[&ada, &twin], || {
+        let frozen = ada.freeze();
+        proxy.silence();
+        twin.start_again();
+        first_id(&twin, NEXT);
+        sleep(Duration::from_secs(1));
+        drop(frozen);
+        sleep(Duration::from_secs(6));
+    });
+    assert!(!answers.ids[1].is_empty(), "the copy gets no turn");
+    assert_unique(&answers.ids);
+    let log = ada.log();
+    assert!(!log.contains("without a lease"), "{log}");
+}
+
 /// A release that arrives once more ends no later lease of the same server.
 #[test]
 fn a_late_release_ends_no_later_lease() {
