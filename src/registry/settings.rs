@@ -34,13 +34,27 @@ struct Summary {
 /// Cleared when a setting is assigned.
 static SUMMARY: Cached<Summary> = Cached::new();
 
+/// In the worker, the node by the configuration of the server. Its own setting can be one of the role or the database that
+/// it is connected as.
+static CONFIGURED: Local<Option<Node>> = Local::new(None);
+
 /// The grantor of nodes once a registry is set.
 static GRANTOR: Local<Option<&'static dyn Grantor>> = Local::new(None);
+
+/// Takes the setting as it is now for that of the server. **For the worker**, while no setting of a role or a database counts.
+pub fn keep_node() {
+    CONFIGURED.set(Some(node()));
+}
+
+/// Returns the node by the configuration of the server, in the worker; in a session its own.
+fn configured_node() -> Node {
+    CONFIGURED.get().unwrap_or_else(node)
+}
 
 /// Returns the nodes of which leases are requested by number: those of `pg_mint.nodes`, and that of `pg_mint.node`.
 pub fn nodes() -> Vec<RangeInclusive<u64>> {
     let mut nodes = summary().nodes.clone();
-    if let Node::Fixed(node) = node() {
+    if let Node::Fixed(node) = configured_node() {
         let node = u64::from(node);
         if !nodes.iter().any(|range| range.contains(&node)) {
             nodes.push(node..=node);
@@ -132,7 +146,7 @@ pub fn max_outage() -> Option<Micros> {
 
 /// Returns whether the node of this server is the one that is assigned to it.
 pub fn is_assigned() -> bool {
-    node() == Node::Assigned
+    configured_node() == Node::Assigned
 }
 
 /// Defines the settings; with a registry set, nodes are leased through `grantor`. Called once, when the library is loaded.

@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 ///
 /// - `instance`: 0 before it is first asked for.
 /// - `said`: for each width, [`Said`].
+/// - `is_set`: 1 while the settings that the worker uses say that the node of this server is the assigned one.
 #[repr(C)]
 pub struct AssignedMemory {
     instance: AtomicU64,
     said: [AtomicU32; MAX_SHARD_BITS as usize + 1],
+    is_set: AtomicU32,
 }
 
 /// What the registry has said of the node that is assigned to this server, from the server's start on.
@@ -32,6 +34,16 @@ impl AssignedMemory {
             .instance
             .compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire);
         swap.map_or_else(|known| known, |_| new).cast_signed()
+    }
+
+    /// Returns whether the chosen nodes are those that are assigned to this server.
+    pub fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Acquire) != 0
+    }
+
+    /// Says whether they are, from now on: none is chosen yet.
+    pub fn set(&self, is_set: bool) {
+        self.is_set.store(is_set.into(), Ordering::Release);
     }
 
     /// Returns what the registry has said.

@@ -193,7 +193,8 @@ fn permitted(width: u32, node: u64) -> Option<RangeInclusive<u64>> {
     }
     settings::range_of(node).or_else(|| {
         let is_chosen = matches!(node_setting(), Node::Auto | Node::Assigned)
-            && any_slot(width).is_some_and(|any| any.first() == node);
+            && any_slot(width).is_some_and(|any| any.first() == node)
+            && !is_unassigned();
         is_chosen.then_some(node..=node)
     })
 }
@@ -268,15 +269,42 @@ fn refuse_unlisted(width: u32, node: u64) -> ! {
 /// Returns the node that the registry chose for this width, and requests one if there is none.
 #[cold]
 fn find_any_node(width: u32) -> u64 {
-    let find = || Some((index_of_any(width), any_slot(width)?.first()));
+    let find = || {
+        let chosen = Some((index_of_any(width), any_slot(width)?.first()));
+        chosen.filter(|_| !is_unassigned())
+    };
     let (index, node) = find().unwrap_or_else(|| {
         want(&memory().any_widths, width);
-        wait_for(find).unwrap_or_else(|| refuse(width, None, None))
+        wait_for(find).unwrap_or_else(|| {
+            if is_unassigned() && memory().requests.is_served() {
+                refuse_unassigned();
+            }
+            refuse(width, None, None)
+        })
     });
     if let Some(known) = ANY.get(width as usize) {
         known.set((index, node));
     }
     node
+}
+
+/// How long a reload takes at most until it has reached the worker as well.
+const RELOAD: Micros = 1_000_000;
+
+/// Returns whether this session wants the assigned node of a server that uses none.
+fn is_unassigned() -> bool {
+    node_setting() == Node::Assigned && !memory().assigned.is_set()
+}
+
+#[cold]
+fn refuse_unassigned() -> ! {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "this server does not use its assigned node",
+    )
+    .detail("\"pg_mint.node\" is \"assigned\" for this session, role or database only.")
+    .hint("Set \"pg_mint.node\" to \"assigned\" in postgresql.conf or by ALTER SYSTEM.")
+    .raise()
 }
 
 /// Waits until `find` finds something or the worker has answered, at most for `pg_mint.max_wait`.
@@ -286,8 +314,13 @@ fn wait_for<T>(find: impl Fn() -> Option<T>) -> Option<T> {
     orphan::refuse();
     let head = memory();
     head.released.store(0, Ordering::Release);
-    // A reload does not reach all processes at once: an answer under other settings does not count.
-    let is_up_to_date = || head.settings.load(Ordering::Acquire) == settings::settings_key();
+    // A reload does not reach all processes at once: an answer under other settings does not count. A node that only this
+    // session calls assigned stays so.
+    let began = clock::up();
+    let is_up_to_date = || {
+        head.settings.load(Ordering::Acquire) == settings::settings_key()
+            && (!is_unassigned() || clock::up() - began > RELOAD)
+    };
     let _waiting = Wait::Lease.begin(true);
     head.requests.wait_for(&WORKER, is_up_to_date, find)
 }

@@ -38,6 +38,7 @@ use std::ptr;
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
     lifecycle::attach();
+    settings::keep_node();
     let own_database = settings::registry_database();
     lifecycle::connect(own_database.as_deref().unwrap_or("postgres"));
     if !lifecycle::begin(&leases::memory().requests) {
@@ -48,6 +49,7 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             end::end_all();
         }
     });
+    let is_overridden = lifecycle::is_overridden("pg_mint.node");
     let mut worker = LeaseWorker::new();
     while !ends() {
         let seen = leases::memory().requests.last();
@@ -56,7 +58,13 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             return hand_over();
         }
         lifecycle::idle(pause, &leases::memory().requests, seen);
-        lifecycle::reload();
+        if lifecycle::reload() {
+            // The next worker reads the setting of the server, as this one has.
+            if is_overridden {
+                return hand_over();
+            }
+            settings::keep_node();
+        }
         if worker.key != settings::registry_key() {
             // At the old registry, by the old connection: its leases do not count at the new one.
             worker.release_all();
@@ -99,8 +107,6 @@ struct LeaseWorker {
     failures: BTreeMap<Task, (String, Micros)>,
     /// The length of leases, by the last answer.
     length: Option<Micros>,
-    /// Whether the chosen node is the one that is assigned to this server.
-    is_assigned: bool,
     assigned: AssignedNodes,
 }
 
@@ -123,7 +129,6 @@ impl LeaseWorker {
             due: BTreeMap::new(),
             failures: BTreeMap::new(),
             length: None,
-            is_assigned: settings::is_assigned(),
             assigned: AssignedNodes::default(),
         }
     }
@@ -157,10 +162,11 @@ impl LeaseWorker {
         if self.has_changed_server() {
             self.due.clear();
         }
-        let is_assigned = settings::is_assigned();
-        let is_switched = std::mem::replace(&mut self.is_assigned, is_assigned) != is_assigned;
+        let assigned = &leases::memory().assigned;
+        let is_switched = assigned.is_set() != settings::is_assigned();
         if is_switched {
             (0..=MAX_SHARD_BITS).for_each(leases::forget_any_slot);
+            assigned.set(settings::is_assigned());
             self.due.clear();
         }
         let tasks = wanted_tasks(widths, any_widths);

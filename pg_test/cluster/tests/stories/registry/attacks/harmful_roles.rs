@@ -2,7 +2,7 @@
 
 use super::super::shard;
 use mint_cluster::registry::members::{assert_refused, first_id};
-use mint_cluster::{Registry, Session, assert_ascending, assert_unique, say};
+use mint_cluster::{Registry, Server, Session, assert_ascending, assert_unique, say};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -95,6 +95,45 @@ fn rows_that_are_deleted_by_hand_are_written_again() {
         ids.push(session.one(next));
     }
     assert_unique([&ids]);
+}
+
+/// A node that is set for the role and the database that the worker connects as is not the server's, neither after a restart nor
+/// after a reload; and no session gets another node than the assigned one where it wants that.
+#[test]
+fn a_node_of_the_worker_s_database_is_not_that_of_the_server() {
+    let Some(registry) = Registry::start("a node of a database", 5) else {
+        return;
+    };
+    let node: i64 = registry
+        .connect()
+        .one("SELECT mint.registry_assign(13, 'ada', 6000)");
+    let ada = registry.admit(Server::build("ada").conf("pg_mint.node = 'assigned'"));
+    ada.create_database("other");
+    ada.connect("postgres").run(
+        "ALTER DATABASE postgres SET pg_mint.node = 'auto'; ALTER ROLE postgres IN DATABASE postgres SET pg_mint.node = '5'",
+    );
+    ada.restart();
+    let mut session = ada.connect("other");
+    let id = ada.until_minted(|| session.try_one(NEXT));
+    assert_eq!(shard(&mut session, id), node);
+    session.set_for_server("pg_mint.node", "'auto'");
+    ada.until("any node", || {
+        let id = session.try_one(NEXT);
+        id.is_ok_and(|id| shard(&mut session, id) != node)
+    });
+    session.run("SET pg_mint.node = 'assigned'");
+    let refusal = session.refusal(NEXT);
+    assert_eq!(
+        (&*refusal.code, &*refusal.message),
+        ("55000", "this server does not use its assigned node"),
+        "{refusal}"
+    );
+    session.run("RESET pg_mint.node");
+    session.set_for_server("pg_mint.node", "'assigned'");
+    ada.until("the assigned node", || {
+        let id = session.try_one(NEXT);
+        id.is_ok_and(|id| shard(&mut session, id) == node)
+    });
 }
 
 /// A transaction that stays open on the registry refuses requests, and no connections pile up behind it.
