@@ -10,7 +10,7 @@ use crate::pg::error::OrReport;
 use crate::pg::machine::clock;
 use crate::registry::identity::describe_nodes;
 use crate::registry::server::place;
-use crate::registry::server::tables::{at, time};
+use crate::registry::server::tables::{at, foresee};
 use mint_core::Micros;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as Code, PgTryBuilder};
@@ -20,7 +20,7 @@ const HOUR: Micros = 3_600_000_000;
 /// What is known of the registry of this database.
 pub enum Quarantine {
     NoRegistry,
-    /// It grants nothing new until then. The assigned nodes that copies of their servers have requested in the last hour,
+    /// It grants nothing new until then, as the next request would find it. The assigned nodes that copies of their servers have requested in the last hour,
     /// each in a sentence: at most four.
     Until(Micros, Vec<String>),
     /// The tables could not be read; why.
@@ -62,15 +62,12 @@ fn read() -> Quarantine {
             "The tables of the registry have indexes, statistics or constraints with functions of their owner.".to_owned(),
         );
     }
-    let select = "SELECT quarantine FROM mint_registry.registry";
     let copies = "SELECT node_bits, first_node, holder, coalesce(place, ''), copy_place FROM mint_registry.leases
          WHERE copy_seen > $1 ORDER BY copy_seen DESC LIMIT 4";
     place.as_owner(|client| {
-        let rows = |query, arguments: &[_]| client.select(query, None, arguments).or_report();
-        // Without the row the tables are empty, and the next request says so.
-        let until = spi::read(rows(select, &[]), |row| time(row, 1)).pop();
-        let copies = spi::read(rows(copies, &[at(clock::now() - HOUR)]), describe_copy);
-        Quarantine::Until(until.unwrap_or(Micros::MIN), copies)
+        let until = foresee(client).map_or(Micros::MIN, |registry| registry.quarantine);
+        let rows = client.select(copies, None, &[at(clock::now() - HOUR)]);
+        Quarantine::Until(until, spi::read(rows.or_report(), describe_copy))
     })
 }
 

@@ -3,13 +3,13 @@
 //! They are ordinary tables, which a restore or a DELETE by hand can change behind the registry's back. So each row
 //! says which transaction of the registry wrote it, and the state has a digest of the numbers of all leases.
 
-use crate::pg::backend::{guc, transaction};
+use crate::pg::backend::{guc, recovery, transaction};
 use crate::pg::catalog::spi::Row;
 use crate::pg::catalog::{extension, spi};
 use crate::pg::datum::text::DecodedText;
 use crate::pg::datum::timestamp::{timestamp_saturating, to_micros};
 use crate::pg::error;
-use crate::pg::error::{impossible, report};
+use crate::pg::error::{OrReport, impossible, report};
 use crate::pg::machine::{clock, random};
 use crate::registry::identity;
 use crate::registry::server::answer::{GrantedLease, Limits, Requester, read_log_state};
@@ -35,6 +35,41 @@ pub struct RegistryState {
     digest: i64,
     /// Whether the registry itself wrote the row.
     is_intact: bool,
+}
+
+/// Query for the registry's state, which [`state_of`] reads.
+const STATE: &str = "SELECT lease, max_skew, horizon, quarantine,
+        CASE WHEN database = $database THEN system_identifier ELSE 0 END,
+        timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
+        xmin = written, restart_until
+     FROM mint_registry.registry";
+
+/// Query for the numbers of all leases, XORed, and whether the registry itself wrote all of them.
+const DIGEST: &str = "SELECT coalesce(bit_xor(id), 0), coalesce(bool_and(xmin = written), true)
+     FROM mint_registry.leases";
+
+/// Fills the oid of this database into a statement.
+fn in_database(text: &str) -> String {
+    text.replace("$database", &format!("{}::oid", extension::database()))
+}
+
+/// Returns the registry as the next request for a new lease would make it, for monitoring: it is only read. None without its
+/// row: then the next request says so. On a standby, as it is.
+pub fn foresee(client: &SpiClient<'_>) -> Option<Registry> {
+    let select = |query: &str| {
+        let rows = client.select(&*in_database(query), None, &[]);
+        rows.or_report()
+    };
+    let mut state = spi::read(select(STATE), state_of).pop()?;
+    if !recovery::is_in_progress() {
+        let digest = spi::read(select(DIGEST), |row| (row.need(1), row.need(2))).pop();
+        let is_intact = state.is_intact && digest == Some((state.digest, true));
+        let (now, here) = (clock::now(), read_log_state());
+        let registry = &mut state.registry;
+        registry.resume(now, here, is_intact);
+        registry.detect_state_loss(now, here, is_intact, None, 0);
+    }
+    Some(state.registry)
 }
 
 /// Runs `work` with the tables of this database's registry open, if the user may.
@@ -179,15 +214,12 @@ impl OpenTables<'_, '_> {
             let (first, last) = (place(first), place(last));
             format!("numrange({first}, {last}, '[]')")
         };
-        let oid = |oid: u32| format!("{oid}::oid");
         let overlaps = format!(
             "{} && {}",
             range("node_bits", "first_node", "last_node"),
             range("$1", "$2", "$3")
         );
-        let text = text
-            .replace("$database", &oid(extension::database()))
-            .replace("$overlaps", &overlaps);
+        let text = in_database(text).replace("$overlaps", &overlaps);
         if !text.contains("$transaction") {
             return text;
         }
@@ -256,21 +288,14 @@ impl OpenTables<'_, '_> {
 
     /// Returns the registry's state, and locks it if requests must wait for each other.
     pub fn load_state(&mut self, lock: bool) -> RegistryState {
-        let select = "SELECT lease, max_skew, horizon, quarantine,
-                CASE WHEN database = $database THEN system_identifier ELSE 0 END,
-                timeline, started, incarnation, leases_per_login, nodes_per_login, digest,
-                xmin = written, restart_until
-             FROM mint_registry.registry";
         let lock = if lock { " FOR UPDATE" } else { "" };
-        let state = self.rows(&format!("{select}{lock}"), &[], state_of).pop();
+        let state = self.rows(&format!("{STATE}{lock}"), &[], state_of).pop();
         state.unwrap_or_else(|| place::missing())
     }
 
     /// Returns the numbers of all leases, XORed, and whether the registry itself wrote all of them.
     fn digest(&mut self) -> (i64, bool) {
-        let select = "SELECT coalesce(bit_xor(id), 0), coalesce(bool_and(xmin = written), true)
-             FROM mint_registry.leases";
-        self.one(select, &[], |row| (row.need(1), row.need(2)))
+        self.one(DIGEST, &[], |row| (row.need(1), row.need(2)))
     }
 
     /// Accepts the leases that somebody else has written.

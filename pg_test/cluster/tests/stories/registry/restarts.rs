@@ -83,6 +83,38 @@ fn start_own(story: &str) -> Option<Registry> {
     Some(registry)
 }
 
+/// The quarantine counts from the first request after a restart, and mint.health() says so before it.
+#[test]
+fn a_quarantine_that_is_to_come_is_told() {
+    let Some(registry) = Registry::start("a quarantine to come", 5) else {
+        return;
+    };
+    let told = "SELECT status || ': ' || detail FROM mint.health() WHERE check_name = 'quarantine'";
+    let health = || registry.connect().one::<String>(told);
+    assert!(health().starts_with("ok: "), "{}", health());
+    let prepared: bool = registry.connect().one(PREPARE);
+    assert!(prepared);
+    registry.server.restart();
+    assert!(health().starts_with("ok: "), "{}", health());
+    // That one has used up what was prepared.
+    registry
+        .connect()
+        .run("SELECT mint.registry_assign(13, 'eve')");
+    registry.server.restart();
+    assert!(health().starts_with("warning: "), "{}", health());
+    assert!(!registry.is_in_quarantine(), "the next request begins it");
+    first_refusal(&registry.auto("ada"));
+    assert!(registry.is_in_quarantine());
+    assert!(health().starts_with("warning: "), "{}", health());
+}
+
+/// Asserts that a member is refused for a quarantine.
+#[track_caller]
+fn first_refusal(member: &Server) {
+    let refusal = member.connect("postgres").refusal(NEXT);
+    assert!(refusal.detail.contains("is in quarantine"), "{refusal}");
+}
+
 /// A server that is its own registry has leases at once after a restart that was prepared, and so have others. It says what
 /// another restart costs.
 #[test]
