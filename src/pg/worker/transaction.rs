@@ -98,14 +98,16 @@ fn kind(error: &CaughtError) -> FailureKind {
 
 /// Returns whether another server gave no answer at all. The text of a connection that failed has an error of the server
 /// after its severity and two spaces, in all languages; libpq's own errors have no such place. A server that starts, recovers
-/// or is shut down answers nobody: its message is known in English only, and counts as an answer in other languages.
+/// or is shut down answers nobody: its message is known in English only, and counts as an answer in other languages. A registry on
+/// a standby says so by its code.
 fn is_silent(error: &CaughtError, kind: FailureKind, text: &str) -> bool {
     let code = report_of(error).sql_error_code();
     match kind {
         FailureKind::Expired => true,
         FailureKind::Lost => {
-            class(code) == class(Code::ERRCODE_CONNECTION_EXCEPTION)
-                && (!text.contains(":  ") || text.contains(":  the database system is "))
+            code == Code::ERRCODE_CANNOT_CONNECT_NOW
+                || class(code) == class(Code::ERRCODE_CONNECTION_EXCEPTION)
+                    && (!text.contains(":  ") || text.contains(":  the database system is "))
         }
         FailureKind::Other => false,
     }

@@ -1,5 +1,6 @@
 //! The registry of nodes in SQL: its administrator's functions, and those that members call.
 
+use crate::pg::backend::recovery;
 use crate::pg::catalog::privilege;
 use crate::pg::datum::json::{JsonArgument, JsonText};
 use crate::pg::datum::text::DecodedText;
@@ -170,11 +171,14 @@ fn registry_prepare_restart(within: Option<Interval>) -> Option<TimestampWithTim
 /// people.**
 ///
 /// # Errors
-/// 0A000 when the registry does not know the protocol, 22023 when it cannot read the request, 25001 in a transaction block.
+/// 57P03 on a standby, 0A000 when the registry does not know the protocol, 22023 when it cannot read the request, 25001 in a transaction block.
 #[pg_extern(sql = false)]
 fn registry_request(request: JsonArgument) -> JsonText {
     /// Milliseconds. The registry's row stays locked from the answer to the commit.
     const COMMIT_WITHIN: i32 = 300;
+    if recovery::is_in_progress() {
+        refuse_standby();
+    }
     commit_deadline::refuse_block(c"mint.registry_request()");
     let request = protocol::read(&request.0).unwrap_or_else(|why| refuse_request(why));
     let answer = JsonText(match request {
@@ -214,6 +218,17 @@ fn lease(asked: &LeaseRequest) -> LeaseAnswer {
         (Some(NumberedTerm { id, term }), Some(nodes)) => grant::renew(id, nodes, term, &member),
         (_, nodes) => grant::grant(width, nodes, &member),
     }
+}
+
+/// Refuses on a standby, which grants nothing. Members take that for no answer: its code is that of a server that starts.
+#[cold]
+fn refuse_standby() -> ! {
+    report(
+        Code::ERRCODE_CANNOT_CONNECT_NOW,
+        "registry of nodes is on a standby server",
+    )
+    .hint("Lead the foreign server to the primary server, or promote this one.")
+    .raise()
 }
 
 #[cold]

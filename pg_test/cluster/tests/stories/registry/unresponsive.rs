@@ -38,6 +38,52 @@ fn start(story: &str) -> Option<(Registry, Proxy, Server)> {
     Some((registry, proxy, member))
 }
 
+/// A standby grants nothing, and says so. An assigned node needs no lease meanwhile.
+#[test]
+fn a_registry_on_a_standby_is_no_registry() {
+    let Some(registry) = Registry::start("a registry on a standby", 5) else {
+        return;
+    };
+    registry
+        .connect()
+        .run("SELECT mint.registry_assign(13, 'eve')");
+    let eve = registry.admit(Server::build("eve").conf("pg_mint.node = 'assigned'"));
+    let ada = registry.auto("ada");
+    for member in [&ada, &eve] {
+        first_id(member, NEXT);
+    }
+    let standby = registry.server.standby("a standby");
+    registry.server.wait_for(&standby);
+    for member in [&ada, &eve] {
+        member.connect("postgres").run(&format!(
+            "ALTER SERVER registry OPTIONS (SET host '{}')",
+            standby.socket().display()
+        ));
+    }
+    let mut session = ada.connect("postgres");
+    let mut refusal = None;
+    ada.until("the lease ends", || {
+        refusal = session.try_one::<i64>(NEXT).err();
+        refusal.is_some()
+    });
+    let refusal = refusal.expect("a refusal");
+    assert!(
+        refusal
+            .detail
+            .contains("registry of nodes is on a standby server"),
+        "{refusal}"
+    );
+    assert!(refusal.hint.contains("primary server"), "{refusal}");
+    let mut session = eve.connect("postgres");
+    let begun = Instant::now();
+    while begun.elapsed() < 2 * registry.lease {
+        session.one::<i64>(NEXT);
+        sleep(Duration::from_millis(50));
+    }
+    let log = eve.log();
+    assert!(log.contains("without a lease"), "{log}");
+}
+
 /// Returns how many sessions members have on the registry.
 fn sessions(registry: &mut Session) -> i64 {
     registry.one("SELECT count(*) FROM pg_stat_activity WHERE usename = 'member'")
