@@ -33,6 +33,13 @@ pub fn namespace() -> Option<pg_sys::Oid> {
     }
 }
 
+/// Returns whether there is a database of a name.
+pub fn has_database(name: &str) -> bool {
+    let name = charset::c_string(name);
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    unsafe { pg_sys::get_database_oid(name.as_ptr(), true) != pg_sys::InvalidOid }
+}
+
 /// Returns the oid of this session's database.
 pub fn database() -> u32 {
     // SAFETY: reads a plain oid, set when the process connected.

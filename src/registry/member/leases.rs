@@ -15,7 +15,7 @@ use crate::registry::identity::{bits, describe_nodes};
 use crate::registry::member::assigned_memory::AssignedMemory;
 use crate::registry::member::slot::{History, LeaseSlot, SLOTS};
 use crate::registry::member::trouble;
-use crate::registry::member::trouble::{Trouble, Troubles, remedy};
+use crate::registry::member::trouble::{Trouble, Troubles, missing_database, remedy};
 use crate::registry::settings;
 use crate::snowflake::error::IN_RECOVERY;
 use crate::snowflake::node::grantor;
@@ -370,7 +370,8 @@ fn refuse(width: u32, node: Option<u64>, ended: Option<Micros>) -> ! {
         Some(until) if until > 0 => lease_ended(until),
         _ => "could not obtain a node from the registry".to_owned(),
     };
-    let trouble = trouble(width, node);
+    let missing = missing_database().filter(|_| !memory().requests.is_served());
+    let trouble = missing.or_else(|| trouble(width, node));
     let detail = match &trouble {
         Some(why) => last_failure(why),
         None if memory().requests.is_served() => "The registry has not responded yet.".to_owned(),

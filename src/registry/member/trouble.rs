@@ -1,7 +1,9 @@
 //! Why leases are not granted or renewed, each for itself, and what to do about it. The worker writes the reasons, and
 //! sessions and views read them.
 
+use crate::pg::catalog::extension;
 use crate::pg::worker::note::Note;
+use crate::registry::settings;
 
 /// A lease that is wanted: the width, and the first and the last node; without these, any one node.
 pub type Task = (u32, Option<(u64, u64)>);
@@ -57,9 +59,10 @@ impl Trouble {
     }
 }
 
-/// What to do, by words of the reason. The first that fits counts.
-const REMEDIES: [(&str, &str); 22] = [
-    ("lease slots have been used", "Restart the server."),
+/// What to do, by words of the reason: those of this extension's own messages, as its registry writes them. What PostgreSQL says
+/// in other words has no remedy here. The first that fits counts.
+const REMEDIES: [(&str, &str); 25] = [
+    ("lease slots have been used since", "Restart the server."),
     (
         "one of the two is a copy",
         "Stop the copy; if this server is to stay, use mint.registry_assign(..., moved => true) on the registry.",
@@ -69,35 +72,35 @@ const REMEDIES: [(&str, &str); 22] = [
         "If this server replaces that one, use mint.registry_assign(..., moved => true) on the registry; otherwise give it another \"cluster_name\".",
     ),
     (
-        "might be a copy",
+        "this server might be a copy",
         "Check that the registry is running, and the network between the servers.",
     ),
     (
-        "is not understood",
+        "\" is not understood, and is kept as it is",
         "Move the file away, and use mint.registry_assign(..., moved => true) on the registry.",
-    ),
-    (
-        "is assigned to \"",
-        "Use another node, or mint.registry_unassign() on the registry if the server of that name does not use it any more.",
     ),
     (
         "no node (",
         "Use mint.registry_assign() on the registry, with the \"cluster_name\" of this server.",
     ),
     (
-        "is in quarantine",
+        " assigned to \"",
+        "Use another node, or mint.registry_unassign() on the registry if the server of that name does not use it any more.",
+    ),
+    (
+        "registry is in quarantine",
         "Wait until the quarantine ends; if the registry has forgotten no lease, use mint.registry_end_quarantine() there.",
     ),
     (
-        "clock of the member",
+        "clock of the member is",
         "Correct the clock of this server, or of the registry.",
     ),
     (
-        "clock of the registry",
+        "clock of the registry is",
         "Correct the clock of the registry.",
     ),
     (
-        "reserved for",
+        " reserved for \"",
         "Use another node, or mint.registry_unreserve() on the registry if the server of that name does not use it any more.",
     ),
     (
@@ -105,19 +108,23 @@ const REMEDIES: [(&str, &str); 22] = [
         "Correct the user mapping; if the role was changed for good, use mint.registry_assign(..., moved => true) on the registry.",
     ),
     (
-        "leased by",
+        " leased by \"",
         "Wait until that lease ends, or give each server a node of its own in \"pg_mint.node\" and \"pg_mint.nodes\".",
     ),
     (
-        "are in use",
+        "are in use, or listed by this server",
         "Use mint.release_leases() on servers that need no node, or a layout with more node bits.",
     ),
     (
-        "(maximum",
+        " leases (maximum ",
         "Increase the limits with mint.registry_create() on the registry, or use another role.",
     ),
     (
-        "lease is not known",
+        " more (maximum ",
+        "Increase the limits with mint.registry_create() on the registry, or use another role.",
+    ),
+    (
+        "lease is not known to the registry",
         "Retry the statement: the server requests a new lease.",
     ),
     (
@@ -125,19 +132,27 @@ const REMEDIES: [(&str, &str); 22] = [
         "End the transactions of other sessions that use the schema \"mint_registry\" on the registry.",
     ),
     (
+        "registry of nodes is on a standby server",
+        "Lead the foreign server to the primary server, or promote this one.",
+    ),
+    (
         "changed without a new history",
         "Make sure that the foreign server leads to one registry only, and not to several by turns.",
     ),
     (
-        "is not a registry",
+        "is not a registry of nodes",
         "Use mint.registry_create() there, or correct the foreign server.",
     ),
     (
-        "permission denied",
+        "permission denied for view nodes",
         "Grant INSERT on the view \"mint_registry.nodes\" to the role that connects.",
     ),
     (
-        "did not respond",
+        NO_DATABASE,
+        "Correct \"pg_mint.registry_database\", or create the database.",
+    ),
+    (
+        "\" did not respond",
         "Check that the registry is running, and the network between the servers.",
     ),
     (
@@ -145,6 +160,15 @@ const REMEDIES: [(&str, &str); 22] = [
         "Check that the registry is running, and the options of the foreign server and its user mapping.",
     ),
 ];
+
+/// The reason why no worker can start that connects to its database.
+const NO_DATABASE: &str = "\" of \"pg_mint.registry_database\" does not exist";
+
+/// Returns why no worker can start, if its database does not exist: then it cannot say so. In a session.
+pub fn missing_database() -> Option<String> {
+    let name = settings::registry_database()?;
+    (!extension::has_database(&name)).then(|| format!("database \"{name}{NO_DATABASE}"))
+}
 
 /// Returns what to do about a reason, as the HINT of an error.
 pub fn remedy(why: &str) -> &'static str {

@@ -5,7 +5,7 @@ use crate::registry::member::leases::{self, made};
 use crate::registry::member::slot::{LeaseSlot, SLOTS};
 use crate::registry::member::tasks::tasks;
 use crate::registry::member::trouble;
-use crate::registry::member::trouble::{Task, Trouble};
+use crate::registry::member::trouble::{Task, Trouble, missing_database};
 use crate::registry::settings;
 use crate::snowflake::node::grantor;
 use std::ptr;
@@ -65,12 +65,15 @@ pub fn troubles() -> Vec<Trouble> {
     made().then(read).into_iter().flatten().collect()
 }
 
-/// Returns why the last request failed, if it did.
+/// Returns why the last request failed, if it did; or why none can be made.
 pub fn trouble() -> Option<String> {
-    made().then(leases::note).flatten()
+    let is_served = || leases::memory().requests.is_served();
+    let missing = || missing_database().filter(|_| are_wanted() && !is_served());
+    missing().or_else(|| made().then(leases::note).flatten())
 }
 
-/// Returns whether leases are wanted, and no worker requests them.
+/// Returns whether leases are wanted, and no worker requests them that could.
 pub fn lacks_worker() -> bool {
-    grantor::is_there() && are_wanted() && !leases::memory().requests.is_served_or_started()
+    let is_served = || leases::memory().requests.is_served_or_started();
+    grantor::is_there() && are_wanted() && !is_served() && missing_database().is_none()
 }

@@ -7,6 +7,53 @@ use std::time::Duration;
 
 const NEXT: &str = "SELECT snowflake_next_id()";
 
+/// A hint is for the reason that it is given with, also where PostgreSQL uses the same words for something else.
+#[test]
+fn hints_are_those_of_the_reason() {
+    let builder = Server::build("hints").conf("max_connections = 8");
+    let Some(registry) = Registry::start_with(builder, 5) else {
+        return;
+    };
+    let hint = |member: &Server, words: &str| {
+        let mut session = member.connect("postgres");
+        let mut refusal = session.refusal(NEXT);
+        member.until(words, || {
+            refusal = session.refusal(NEXT);
+            refusal.detail.contains(words)
+        });
+        refusal.hint
+    };
+    let ada = registry.admit(Server::build("ada").conf("pg_mint.node = 'assigned'"));
+    let told = hint(&ada, "no node (13 bits) is assigned to \"ada\"");
+    assert!(told.contains("mint.registry_assign()"), "{told}");
+
+    let eve = registry.admit(
+        Server::build("eve")
+            .conf(AUTO)
+            .conf("pg_mint.registry_database = 'elsewhere'"),
+    );
+    let told = hint(
+        &eve,
+        "database \"elsewhere\" of \"pg_mint.registry_database\"",
+    );
+    assert!(told.contains("pg_mint.registry_database"), "{told}");
+    let health: String = eve
+        .connect("postgres")
+        .one("SELECT string_agg(detail || hint, ' ') FROM mint.health() WHERE status = 'critical'");
+    assert!(health.contains("\"elsewhere\" of"), "{health}");
+    assert!(!health.contains("max_worker_processes"), "{health}");
+
+    let ben = registry.auto("ben");
+    let place = registry.server.place_of("member");
+    let all: Vec<_> = std::iter::from_fn(|| place.try_connect().ok()).collect();
+    assert!(!all.is_empty());
+    let told = hint(&ben, "remaining connection slots are reserved");
+    assert!(
+        told.contains("Check that the registry is running"),
+        "{told}"
+    );
+}
+
 #[test]
 fn errors_say_what_a_member_lacks() {
     let Some(registry) = Registry::start("missing", 5) else {
