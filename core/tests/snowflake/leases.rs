@@ -326,7 +326,7 @@ fn a_release_closes_a_lane_to_sessions_that_have_read_it() {
     assert!(script.lane.last() > before);
 }
 
-/// What was added to a lease is taken back, and no more: its lanes go on until the end of before, and sessions that have read
+/// What was added to a lease is taken back, and no more: its lanes continue until the end of before, and sessions that have read
 /// the later end fail.
 #[test]
 fn a_lease_is_shortened_to_an_earlier_end() {

@@ -263,7 +263,7 @@ impl AssignedNodes {
             self.until.entry(width).or_insert(now.max(end));
         }
         let term = slot.term();
-        // A lease that lasts goes on, so that the registry is told of all of it.
+        // A lease that lasts continues, so that the registry is told of all of it.
         let from = if term.until > now { term.from } else { now };
         slot.continue_as(id, LeaseTerm { from, until });
         Ok(Some(node))

@@ -59,17 +59,20 @@ pub fn is_own_registry() -> bool {
     seen.is_some_and(|seen| (seen.identity.system, seen.identity.start) == own)
 }
 
-/// Returns why requests failed last, each for itself.
+/// Returns why requests failed last, each for itself; or why none can be made.
 pub fn troubles() -> Vec<Trouble> {
+    let is_served = || leases::memory().requests.is_served();
+    if let Some(why) = missing_database().filter(|_| are_wanted() && !is_served()) {
+        let each = wanted().into_iter();
+        return each.map(|task| Trouble { task, why: why.clone() }).collect();
+    }
     let read = || trouble::read(&leases::memory().troubles);
     made().then(read).into_iter().flatten().collect()
 }
 
-/// Returns why the last request failed, if it did; or why none can be made.
+/// Returns why the last request failed, if it did.
 pub fn trouble() -> Option<String> {
-    let is_served = || leases::memory().requests.is_served();
-    let missing = || missing_database().filter(|_| are_wanted() && !is_served());
-    missing().or_else(|| made().then(leases::note).flatten())
+    made().then(leases::note).flatten()
 }
 
 /// Returns whether leases are wanted, and no worker requests them that could.

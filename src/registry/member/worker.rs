@@ -58,11 +58,8 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             return hand_over();
         }
         lifecycle::idle(pause, &leases::memory().requests, seen);
-        if lifecycle::reload() {
-            // The next worker reads the setting of the server, as this one has.
-            if is_overridden {
-                return hand_over();
-            }
+        let has_changed = lifecycle::reload();
+        if has_changed && !is_overridden {
             settings::keep_node();
         }
         if worker.key != settings::registry_key() {
@@ -74,7 +71,8 @@ pub extern "C-unwind" fn pg_mint_member(_argument: pg_sys::Datum) {
             worker.remote.disconnect();
             worker = LeaseWorker::new();
         }
-        if lifecycle::is_database_wanted() {
+        // The next worker reads a setting of the server that this one cannot see.
+        if has_changed && is_overridden || lifecycle::is_database_wanted() {
             return hand_over();
         }
         leases::publish_settings();
