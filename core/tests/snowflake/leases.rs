@@ -331,13 +331,14 @@ fn a_release_closes_a_lane_to_sessions_that_have_read_it() {
 #[test]
 fn a_lease_is_shortened_to_an_earlier_end() {
     let mut script = Script::new("twitter", IMPATIENT);
+    let from = script.layout.epoch() + HOUR;
     script.lend(HOUR, HOUR + 20 * SECOND);
     script.set(HOUR + SECOND);
     script.next().unwrap();
     let before = script.lane.last();
     let lease = script.world.lease.as_ref().unwrap();
-    lease.shorten(HOUR + 10 * SECOND, [&script.lane]);
-    assert_eq!((lease.from(), lease.until()), (HOUR, HOUR + 10 * SECOND));
+    lease.shorten(from + 10 * SECOND, [&script.lane]);
+    assert_eq!((lease.from(), lease.until()), (from, from + 10 * SECOND));
     assert!(script.lane.last() > before);
     script.set(HOUR + 9 * SECOND);
     script.next().unwrap();

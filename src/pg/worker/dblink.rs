@@ -304,11 +304,7 @@ fn wait(dblink: &str, name: &str, until: Micros) {
     while call(&is_busy, &[name]) == Some(1) {
         deadline::check();
         if clock::up() > until {
-            report(
-                Code::ERRCODE_CONNECTION_FAILURE,
-                "open connection did not respond",
-            )
-            .raise();
+            report(Code::ERRCODE_CONNECTION_FAILURE, "request took too long").raise();
         }
         clock::pause(POLL, &ANSWER);
     }

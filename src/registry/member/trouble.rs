@@ -148,7 +148,7 @@ const REMEDIES: [(&str, &str); 25] = [
         "Grant INSERT on the view \"mint_registry.nodes\" to the role that connects.",
     ),
     (
-        NO_DATABASE,
+        "does not exist, which",
         "Correct \"pg_mint.registry_database\", or create the database.",
     ),
     (
@@ -161,13 +161,12 @@ const REMEDIES: [(&str, &str); 25] = [
     ),
 ];
 
-/// The reason why no worker can start that connects to its database.
-const NO_DATABASE: &str = "\" of \"pg_mint.registry_database\" does not exist";
-
 /// Returns why no worker can start, if its database does not exist: then it cannot say so. In a session.
 pub fn missing_database() -> Option<String> {
     let name = settings::registry_database()?;
-    (!extension::has_database(&name)).then(|| format!("database \"{name}{NO_DATABASE}"))
+    (!extension::has_database(&name)).then(|| {
+        format!("database \"{name}\" does not exist, which \"pg_mint.registry_database\" names")
+    })
 }
 
 /// Returns what to do about a reason, as the HINT of an error.
