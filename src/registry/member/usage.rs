@@ -64,7 +64,12 @@ pub fn troubles() -> Vec<Trouble> {
     let is_served = || leases::memory().requests.is_served();
     if let Some(why) = missing_database().filter(|_| are_wanted() && !is_served()) {
         let each = wanted().into_iter();
-        return each.map(|task| Trouble { task, why: why.clone() }).collect();
+        return each
+            .map(|task| Trouble {
+                task,
+                why: why.clone(),
+            })
+            .collect();
     }
     let read = || trouble::read(&leases::memory().troubles);
     made().then(read).into_iter().flatten().collect()
