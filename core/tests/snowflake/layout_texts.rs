@@ -21,7 +21,7 @@ fn each_kind_of_bad_text_has_its_error() {
         (own(""), UnknownName(own(""))),
         (own("Twitter"), UnknownName(own("Twitter"))),
         (with("bogus"), NotAField(own("bogus"))),
-        (with("shard:1"), UnknownField(own("shard"))),
+        (with("node:1"), UnknownField(own("node"))),
         (with("time:41"), Repeated("time")),
         (with("unit:1ms unit:1ms"), Repeated("unit")),
         (
@@ -139,7 +139,7 @@ fn each_kind_of_bad_change_has_its_error() {
         ("twitter shard:8 leaf", NotAField(own("leaf"))),
         ("Twitter shard:8", UnknownName(own("Twitter"))),
         ("shard:8 twitter", NotAField(own("twitter"))),
-        ("twitter shard:8", UnknownField(own("shard"))),
+        ("twitter node:8", UnknownField(own("node"))),
         ("twitter shard:8 shard:8", Repeated("shard")),
         ("twitter shard:13", TooWide(66)),
         ("twitter seq:14", TooWide(65)),
