@@ -48,9 +48,10 @@ fn a_connection_that_a_firewall_forgets_costs_no_lease() {
             "renewed by a connection that was forgotten"
         );
     }
+    // A request on a connection that is dead goes on with a new one: the registry was never silent.
     let log = member.log();
     let words = "foreign server \"registry\" did not respond";
-    assert!(log.matches(words).count() >= rounds, "{log}");
+    assert!(!log.contains(words), "{log}");
 }
 
 /// The options that the documents recommend for a network with a firewall.
