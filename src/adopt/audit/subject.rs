@@ -47,6 +47,11 @@ impl Subject {
         let shown = sql::name_of(table);
         check_table(table, &shown);
         let Some(column) = IdColumn::find(table, name) else {
+            // Another transaction can have dropped the table since its name was looked up.
+            let query = "SELECT oid FROM pg_class WHERE oid = $1";
+            if sql::ask_with::<pg_sys::Oid>(query, &[table.into()]).is_none() {
+                sql::missing(table);
+            }
             missing_column(name, &shown)
         };
         let home = Home::find();

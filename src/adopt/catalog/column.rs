@@ -51,23 +51,32 @@ pub fn missing_column(column: &str, table: &str) -> ! {
     report(Code::ERRCODE_UNDEFINED_COLUMN, message).raise()
 }
 
+const QUERY: &str = include_str!("../../../sql/adopt/columns.sql");
+
+fn arguments<'a>(
+    table: DatumWithOid<'a>,
+    name: DatumWithOid<'a>,
+    types: Vec<pg_sys::Oid>,
+) -> [DatumWithOid<'a>; 5] {
+    [table, name, types.into(), LONGEST.into(), MOST.into()]
+}
+
 impl IdColumn {
-    /// Reads a column of a table; none if there is none of this name.
+    /// Reads a column of a table; none if there is none of this name. Sees a table that the statement itself does not see yet, as
+    /// the lookup of its name does.
     pub fn find(table: pg_sys::Oid, name: &str) -> Option<Self> {
         let name = DecodedText(name.to_owned());
-        Self::read(Some(table).into(), name.into(), Vec::new()).pop()
+        let types: Vec<pg_sys::Oid> = Vec::new();
+        sql::read_now(QUERY, &arguments(Some(table).into(), name.into(), types))
     }
 
     /// Reads all columns of the database that are of these types and can be of ids, in the order of their names.
     pub fn all(types: Vec<pg_sys::Oid>) -> Vec<Self> {
         let none: Option<pg_sys::Oid> = None;
-        Self::read(none.into(), None::<DecodedText>.into(), types)
-    }
-
-    fn read(table: DatumWithOid<'_>, name: DatumWithOid<'_>, types: Vec<pg_sys::Oid>) -> Vec<Self> {
-        let query = include_str!("../../../sql/adopt/columns.sql");
-        let (longest, most) = (LONGEST.into(), MOST.into());
-        sql::read(query, &[table, name, types.into(), longest, most])
+        sql::read(
+            QUERY,
+            &arguments(none.into(), None::<DecodedText>.into(), types),
+        )
     }
 
     pub fn place(&self) -> Place {
