@@ -48,7 +48,7 @@ fn a_connection_that_a_firewall_forgets_costs_no_lease() {
             "renewed by a connection that was forgotten"
         );
     }
-    // A request on a connection that is dead goes on with a new one: the registry was never silent.
+    // A request on a connection that is dead continues with a new one: the registry was never silent.
     let log = member.log();
     let words = "foreign server \"registry\" did not respond";
     assert!(!log.contains(words), "{log}");
