@@ -8,10 +8,9 @@ use crate::report::{self, Results, read};
 use std::fmt::Write;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 4] = [
     "README.md",
-    "docs/explanation/what-ids-cost.md",
-    "docs/explanation/scale.md",
+    "docs/explanation/leases.md",
     "docs/from/tidb.md",
     "docs/compare.md",
 ];
