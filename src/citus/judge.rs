@@ -34,12 +34,14 @@ impl Grantor for CitusNode {
             .as_ref()
             .filter(|known| known.is_of_several());
         let shards = match several {
-            Some(_) if let Some(listed) = setting::range_of(shard) => listed,
-            Some(own) if own.group == Some(shard) && own.is_member() => {
+            Some(own) => {
                 refuse_clone(own);
-                shard..=shard
+                match setting::range_of(shard) {
+                    Some(listed) => listed,
+                    None if own.group == Some(shard) && own.is_member() => shard..=shard,
+                    None => refuse(own, shard).raise(),
+                }
             }
-            Some(own) => refuse(own, shard).raise(),
             None => {
                 grantor::stand_back();
                 0..=u64::MAX
@@ -113,7 +115,7 @@ fn refuse_clone(own: &Membership) {
     if own.may_be_clone {
         let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
         report(code, "group of this Citus node is not certain")
-            .detail("This server was promoted, and the cluster has a clone: it can be the clone, which has the group of its primary until the metadata is synchronized.")
+            .detail("This server was promoted, and the node of its group has a clone: it can be the clone, which has the group of its primary until the metadata is synchronized.")
             .hint("Use citus_promote_clone_and_rebalance(), or citus_remove_clone_node() if this server is not the clone.")
             .raise();
     }

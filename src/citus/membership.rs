@@ -1,6 +1,7 @@
 //! What this database knows of its Citus cluster: the tables that Citus keeps on each of its nodes.
 
 use crate::pg::backend::local::{Cached, Local};
+use crate::pg::backend::recovery;
 use crate::pg::catalog::scan::rows;
 use crate::pg::catalog::{invalidation, relation};
 use crate::pg::machine::{server, wal};
@@ -25,7 +26,7 @@ pub struct Membership {
     pub group: Option<u64>,
     /// The group of each node, by the number of the node; clones of a node are none.
     pub nodes: BTreeMap<i32, u64>,
-    /// Whether this server may be a clone of the group's node, which was promoted and is not in the metadata yet.
+    /// Whether the group's node has a clone, and this server may be it: it was promoted, and is not in the metadata yet.
     pub may_be_clone: bool,
     /// Whether another node of a cluster has opened this session.
     is_of_cluster: bool,
@@ -58,6 +59,10 @@ impl Membership {
 
 /// Returns what this database knows of its cluster; none where there is no Citus.
 pub fn known() -> Rc<Option<Membership>> {
+    // Nothing tells a session that its server was promoted.
+    if recovery::is_in_progress() {
+        return Rc::new(read());
+    }
     KNOWN.get_or(|| {
         invalidation::begin();
         loop {
@@ -81,15 +86,24 @@ fn read() -> Option<Membership> {
     TABLES.set(Some([group, nodes]));
     let group = rows::read(group, [c"groupid"])?;
     let group = group.first().and_then(|&[group]| group).and_then(number);
-    let rows = rows::read(nodes, [c"nodeid", c"groupid", c"nodeisclone"])?;
-    let is_clone = |&&[_, _, is_clone]: &&[Option<i32>; 3]| is_clone == Some(1);
-    let nodes = rows.iter().filter(|row| !is_clone(row));
+    let columns = [c"nodeid", c"groupid", c"nodeisclone", c"nodeprimarynodeid"];
+    let (clones, nodes): (Vec<_>, Vec<_>) = rows::read(nodes, columns)?
+        .into_iter()
+        .partition(|&[_, _, is_clone, _]| is_clone == Some(1));
+    let nodes: BTreeMap<i32, u64> = nodes
+        .into_iter()
+        .filter_map(|[node, group, ..]| Some((node?, number(group?)?)))
+        .collect();
+    let is_of_group = |&[.., of]: &[Option<i32>; 4]| {
+        let of = of.and_then(|of| nodes.get(&of));
+        of.is_some_and(|&of| Some(of) == group)
+    };
     Some(Membership {
         group,
-        nodes: nodes
-            .filter_map(|&[node, group, _]| Some((node?, number(group?)?)))
-            .collect(),
-        may_be_clone: rows.iter().any(|row| is_clone(&row)) && wal::was_promoted(),
+        may_be_clone: clones.iter().any(is_of_group)
+            && !recovery::is_in_progress()
+            && wal::was_promoted(),
+        nodes,
         is_of_cluster: server::application_name().starts_with(b"citus_internal"),
     })
 }

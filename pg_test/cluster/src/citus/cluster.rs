@@ -182,11 +182,36 @@ impl Cluster {
         self.wait_for_metadata();
     }
 
+    /// Starts a clone of a node and makes it known to the cluster. Returns it with its number in the metadata.
+    #[must_use]
+    pub fn clone_of(&self, place: usize) -> (Server, i32) {
+        let clone = self.standby_of(place);
+        let there = clone.socket().display().to_string();
+        // Citus finds the replication of a clone whose host has no address by this name.
+        clone.configure(&format!("cluster_name = '{there}'"));
+        clone.restart();
+        introduce(&clone);
+        let added = format!(
+            "SELECT citus_add_clone_node('{there}', 5432, '{}', 5432)",
+            self.address(place)
+        );
+        let number = self.session(0).one(&added);
+        self.nodes[place].wait_for(&clone);
+        (clone, number)
+    }
+
+    /// Promotes a clone: it becomes a worker of a new group, with a part of the shards of its node.
+    pub fn promote_clone(&self, number: i32) {
+        self.run(&format!(
+            "SELECT citus_promote_clone_and_rebalance({number})"
+        ));
+    }
+
     /// Waits until all nodes that run know all nodes.
     pub fn wait_for_metadata(&self) {
         let mut coordinator = self.session(0);
         self.nodes[0].until("metadata is synchronized", || {
-            coordinator.one("SELECT bool_and(metadatasynced) FROM pg_dist_node")
+            coordinator.one("SELECT bool_and(metadatasynced) FROM pg_dist_node WHERE isactive")
         });
     }
 

@@ -7,6 +7,7 @@
 //! Where the tree has no Citus, each test is skipped by its name.
 
 mod changes;
+mod clones;
 mod extension;
 mod nodes;
 mod predicates;
