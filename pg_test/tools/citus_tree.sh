@@ -43,13 +43,30 @@ unpack() {
     if [ -d "$CITUS" ]; then pack "$CITUS" | tar -x -C "$work"; else tar -xf "$CITUS" -C "$work" --strip-components=1; fi
 }
 
+# Packages of Debian's for the server have no header of libpq. Where they are of a newer release, their headers take
+# functions from the C library that this one does not declare; the server's own has them.
+options_of_compiler() {
+    [ -e "$("$pg_config" --includedir)/libpq-fe.h" ] || printf ' -I/usr/include/postgresql'
+    if grep -q 'HAVE_DECL_STRLCPY 1' "$("$pg_config" --includedir-server)/pg_config.h" &&
+        ! echo 'int main(void) { return !strlcpy; }' | cc -Werror -include string.h -fsyntax-only -xc - 2>/dev/null; then
+        cat >"$work/newer_libc.h" <<END
+#include <stddef.h>
+extern size_t strlcpy(char *, const char *, size_t);
+extern size_t strlcat(char *, const char *, size_t);
+END
+        printf ' -include %s' "$work/newer_libc.h"
+    fi
+}
+
 build() {
+    local options
     unpack
     cp -a "$CACHE/pg$major" "$tree"
+    options=$(options_of_compiler)
     cd "$work"
     ./configure --quiet PG_CONFIG="$pg_config" --without-libcurl --without-lz4 --without-zstd
     # Without bitcode for JIT, which takes the clang that built the server.
-    make -s -j"$(nproc)" with_llvm=no extension
+    make -s -j"$(nproc)" with_llvm=no COPT="$options" extension
     make -s with_llvm=no install-extension
     cd / && rm -rf "$work"
 }

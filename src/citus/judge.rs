@@ -35,6 +35,7 @@ impl Grantor for CitusNode {
             .filter(|known| known.is_of_several());
         let shards = match several {
             Some(own) => {
+                refuse_upgrade(own);
                 refuse_clone(own);
                 match setting::range_of(shard) {
                     Some(listed) => listed,
@@ -69,18 +70,14 @@ impl Grantor for CitusNode {
             )
             .raise();
         };
-        let Some(group) = own.group else {
-            let why =
-                "Table \"pg_dist_local_group\" is empty, as it is while the server is upgraded.";
-            no_node(why, "Retry after the upgrade.").raise();
-        };
+        let group = refuse_upgrade(own);
         if own.has(group) {
             refuse_clone(own);
             return group;
         }
         if group == COORDINATOR {
             let why = "Table \"pg_dist_node\" has no row of group 0, so this is a server that was not added to a cluster, or a coordinator whose host is not known.";
-            no_node(why, "Use citus_set_coordinator_host() if this is the coordinator; else citus_add_node() on the coordinator.").raise();
+            no_node(why, "Use citus_set_coordinator_host() if this is the coordinator; else citus_add_node() on the coordinator, or start_metadata_sync_to_node() if it is known there.").raise();
         }
         let why = format!(
             "Table \"pg_dist_node\" has no row of group {group}, so the metadata is not synchronized."
@@ -96,7 +93,9 @@ impl Grantor for CitusNode {
 impl Cluster for CitusNode {
     fn is_node(&self) -> bool {
         let known = membership::known();
-        known.as_ref().as_ref().is_some_and(Membership::is_member)
+        // While it is upgraded, which node it is is not known, and an error says so.
+        let is_node = |own: &Membership| own.is_member() || own.group.is_none();
+        known.as_ref().as_ref().is_some_and(is_node)
     }
 }
 
@@ -107,6 +106,15 @@ fn no_node(why: impl Into<String>, hint: &str) -> Report {
     report(code, "this database is not a node of a Citus cluster")
         .detail(why)
         .hint(hint)
+}
+
+/// Returns the group. Raises an error where there is none, while the server is upgraded.
+#[track_caller]
+fn refuse_upgrade(own: &Membership) -> u64 {
+    own.group.unwrap_or_else(|| {
+        let why = "Table \"pg_dist_local_group\" is empty, as it is while the server is upgraded.";
+        no_node(why, "Use citus_finish_pg_upgrade() after pg_upgrade.").raise()
+    })
 }
 
 /// Raises an error where this server may be a promoted clone, which has the group of the node that it is a clone of.

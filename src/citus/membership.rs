@@ -40,10 +40,10 @@ static TABLES: Local<Option<[pg_sys::Oid; 2]>> = Local::new(None);
 static CHANGES: Local<u64> = Local::new(0);
 
 impl Membership {
-    /// Returns whether this database is one of several nodes.
+    /// Returns whether this database is one of several nodes. While it is upgraded it can be, as all tables are empty.
     pub fn is_of_several(&self) -> bool {
         let others = self.nodes.values().any(|&other| Some(other) != self.group);
-        others || self.is_of_cluster
+        others || self.is_of_cluster || self.group.is_none()
     }
 
     /// Returns whether a group has a node.

@@ -172,12 +172,35 @@ impl Cluster {
         let group = self.group(place);
         self.nodes[place].cut_power();
         standby.promote();
-        introduce(&standby);
+        self.move_group(group, place, standby);
+    }
+
+    /// Upgrades a worker to the version of `PG_CONFIG_NEW`; `before` sees the new server before Citus's tables are filled.
+    /// `None`, with a message, where that is not set.
+    pub fn upgrade(&mut self, place: usize, before: impl FnOnce(&Server)) -> Option<()> {
+        let group = self.group(place);
+        let old = &self.nodes[place];
+        old.connect("postgres")
+            .run("SELECT citus_prepare_pg_upgrade()");
+        old.stop_fast();
+        let settings = "shared_preload_libraries = 'citus'\ncitus.node_conninfo = 'sslmode=prefer'\nwal_level = logical";
+        let newer = old.upgraded_with("a worker is upgraded", "+0", settings)?;
+        before(&newer);
+        newer
+            .connect("postgres")
+            .run("SELECT citus_finish_pg_upgrade()");
+        self.move_group(group, place, newer);
+        Some(())
+    }
+
+    /// Puts a server in the place of a node, and tells the cluster where its group is now.
+    fn move_group(&mut self, group: i32, place: usize, server: Server) {
+        introduce(&server);
         let moved = format!(
             "SELECT citus_update_node(nodeid, '{}', 5432, force := true) FROM pg_dist_node WHERE groupid = {group} AND noderole = 'primary'",
-            standby.socket().display()
+            server.socket().display()
         );
-        self.nodes[place].replace_by(standby);
+        self.nodes[place].replace_by(server);
         self.insist(&moved);
         self.wait_for_metadata();
     }

@@ -127,6 +127,12 @@ impl Server {
     /// not set.
     #[must_use]
     pub fn upgraded(&self, name: &str, clock: &str) -> Option<Self> {
+        self.upgraded_with(name, clock, "")
+    }
+
+    /// Upgrades this server with lines of `postgresql.conf` for the new one.
+    #[must_use]
+    pub fn upgraded_with(&self, name: &str, clock: &str, conf: &str) -> Option<Self> {
         let Some(programs) = installation::newer_programs() else {
             say(format!(
                 "SKIPPED {name}: PG_CONFIG_NEW names no newer server"
@@ -142,7 +148,7 @@ impl Server {
         let has_none = is_default(&newer) && !is_default(self);
         let options = has_none.then_some("--no-data-checksums");
         newer.initdb(&newer.data(), options.as_slice());
-        newer.configure("fsync = off");
+        newer.configure(&format!("fsync = off\n{conf}"));
 
         let output = newer
             .program("pg_upgrade", &[])

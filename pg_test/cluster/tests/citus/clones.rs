@@ -94,7 +94,7 @@ fn a_clone_without_metadata_generates_nothing() {
     clone.promote();
     assert_uncertain(&mut early);
     assert_uncertain(&mut clone.connect("postgres"));
-    // Its node, and the others, go on.
+    // Its node, and the others, continue.
     assert_eq!(shard(&mut node), 1);
     assert_eq!(shard(&mut cluster.session(2)), 2);
     cluster.run(&format!(

@@ -9,6 +9,7 @@
 mod changes;
 mod clones;
 mod extension;
+mod metadata;
 mod nodes;
 mod predicates;
 mod refused;

@@ -69,3 +69,44 @@ fn nodes_lease_from_a_registry_in_the_cluster() {
     let leased: i64 = session.one("SELECT count(*) FROM mint_registry.nodes WHERE node_bits = 10");
     assert_eq!(leased, 3);
 }
+
+/// A shard that a node leases is its own. Others are told so, also where they ask for the same one.
+#[test]
+fn a_leased_shard_is_of_one_node() {
+    let Some(cluster) = start("a leased shard") else {
+        return;
+    };
+    cluster.run("SET citus.enable_schema_based_sharding = off; CREATE TABLE ev (id bigint NOT NULL DEFAULT snowflake_next_id(5, 'twitter'), tenant bigint)");
+    cluster.run("SELECT create_distributed_table('ev', 'tenant')");
+    let mut sessions = cluster.sessions();
+    sessions[1].set_for_server("pg_mint.nodes", "'5, 100-163'");
+    for shard in [5, 100, 163] {
+        let call = format!("SELECT snowflake_next_id({shard}, 'twitter')");
+        cluster
+            .node(1)
+            .until_minted(|| sessions[1].try_one::<i64>(&call));
+        for other in [0, 2] {
+            let refusal = sessions[other].refusal(&call);
+            assert_eq!(refusal.code, "55000", "{refusal}");
+            assert!(refusal.message.contains("not leased"), "{refusal}");
+        }
+    }
+    // The own group is nothing here, where the registry grants all.
+    for (group, session) in sessions.iter_mut().enumerate() {
+        let refusal = session.refusal(&format!("SELECT snowflake_next_id({group}, 'twitter')"));
+        assert!(refusal.message.contains("not leased"), "{refusal}");
+    }
+    sessions[2].set_for_server("pg_mint.nodes", "'5'");
+    let refusal = sessions[2].refusal("SELECT snowflake_next_id(5, 'twitter')");
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    // Values of the node of the session; then a default that both workers evaluate.
+    let values = "INSERT INTO ev (tenant) SELECT n FROM generate_series(1, 200) AS n";
+    sessions[1].run(values);
+    for other in [0, 2] {
+        assert_eq!(sessions[other].refusal(values).code, "55000");
+    }
+    let refusal = sessions[1].refusal("INSERT INTO ev (tenant) SELECT tenant FROM ev");
+    assert_eq!(refusal.code, "55000", "{refusal}");
+    cluster.assert_unique("ev", "id", 200);
+    assert_eq!(cluster.shards_of("ev", "id", "twitter"), [5]);
+}
