@@ -32,9 +32,12 @@ tour() {
         sql_on 0 -v first="$(node_dir 1)" -v second="$(node_dir 2)" -f docs/tour/citus.sql
 }
 
+# The tree of the next version, for the story of pg_upgrade, if Citus was built for it before.
+newer() { [ ! -e "$CACHE/citus$((major + 1))/citus" ] || "$TOOLS/citus_tree.sh" $((major + 1)); }
+
 tests() {
     [ -n "${FULL:-}" ] || export MINT_SHORT=1
-    PG_CONFIG=$pg_config cargo test -p mint_cluster --test citus -- --test-threads=1000 ${ONLY:-}
+    PG_CONFIG=$pg_config PG_CONFIG_NEW=${PG_CONFIG_NEW:-$(newer)} cargo test -p mint_cluster --test citus -- --test-threads=1000 ${ONLY:-}
 }
 
 server_dir "$dir"

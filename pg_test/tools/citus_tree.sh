@@ -43,10 +43,11 @@ unpack() {
     if [ -d "$CITUS" ]; then pack "$CITUS" | tar -x -C "$work"; else tar -xf "$CITUS" -C "$work" --strip-components=1; fi
 }
 
-# Packages of Debian's for the server have no header of libpq. Where they are of a newer release, their headers take
-# functions from the C library that this one does not declare; the server's own has them.
+# Packages of Debian's for the server have no header of libpq: that of the system is read after
+# all others. Where they are of a newer release, they take functions from the C library that this
+# one does not declare; the server runs with its own.
 options_of_compiler() {
-    [ -e "$("$pg_config" --includedir)/libpq-fe.h" ] || printf ' -I/usr/include/postgresql'
+    [ -e "$("$pg_config" --includedir)/libpq-fe.h" ] || printf ' -idirafter /usr/include/postgresql'
     if grep -q 'HAVE_DECL_STRLCPY 1' "$("$pg_config" --includedir-server)/pg_config.h" &&
         ! echo 'int main(void) { return !strlcpy; }' | cc -Werror -include string.h -fsyntax-only -xc - 2>/dev/null; then
         cat >"$work/newer_libc.h" <<END

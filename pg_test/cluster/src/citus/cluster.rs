@@ -180,8 +180,13 @@ impl Cluster {
     pub fn upgrade(&mut self, place: usize, before: impl FnOnce(&Server)) -> Option<()> {
         let group = self.group(place);
         let old = &self.nodes[place];
-        old.connect("postgres")
-            .run("SELECT citus_prepare_pg_upgrade()");
+        let mut session = old.connect("postgres");
+        session.run("SELECT citus_prepare_pg_upgrade()");
+        // Builds of 15 and 17 write an option of their own into every column, which other servers do not know.
+        session.run(
+            "UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%'",
+        );
+        drop(session);
         old.stop_fast();
         let settings = "shared_preload_libraries = 'citus'\ncitus.node_conninfo = 'sslmode=prefer'\nwal_level = logical";
         let newer = old.upgraded_with("a worker is upgraded", "+0", settings)?;
