@@ -35,7 +35,7 @@ measure() {
     echo $((ROWS * 1000 / ms))
 }
 
-median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
+median() { sort -g | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
 
 bench_inserts() {
     local kind way round
@@ -55,6 +55,48 @@ bench_inserts() {
         done
     done
     print_results
+}
+
+# Microseconds of planning a query, in a session that has loaded pg_mint or has not. Without the plans of workers, which are
+# planned as on one server.
+plan_time() {
+    local library=$1 query=$2
+    sql_on 0 -At -c "LOAD '$library'" -c "SET citus.explain_distributed_queries = off" -c "DO \$\$
+        DECLARE plan json; total float8 := 0;
+        BEGIN
+            FOR n IN 1..${PLANS:-4000} LOOP
+                EXECUTE 'EXPLAIN (FORMAT json, SUMMARY) $query' INTO plan;
+                -- The first ones fill caches.
+                IF n > 500 THEN total := total + (plan->0->>'Planning Time')::float8; END IF;
+            END LOOP;
+            PERFORM set_config('bench.time', (total * 1000 / (${PLANS:-4000} - 500))::text, false);
+        END \$\$" -c "SHOW bench.time"
+}
+
+QUERIES=(
+    "SELECT * FROM of_snowflake WHERE tenant = 7"
+    "SELECT count(*) FROM of_snowflake WHERE id > 5"
+    "SELECT count(*) FROM of_snowflake AS a JOIN of_bigserial AS b USING (tenant) WHERE a.id > 5"
+)
+
+# Measures the planning of each query by turns, and prints the medians and the median of the ratios.
+bench_planning() {
+    local query round without with
+    for query in "${QUERIES[@]}"; do
+        : >"$dir/planned"
+        for ((round = 0; round < ${PLAN_ROUNDS:-9}; round++)); do
+            # citus is loaded already.
+            if ((round % 2)); then
+                with=$(plan_time pg_mint "$query"); without=$(plan_time citus "$query")
+            else
+                without=$(plan_time citus "$query"); with=$(plan_time pg_mint "$query")
+            fi
+            echo "$without $with" >>"$dir/planned"
+        done
+        printf '| `%s` | %.1f | %.1f | %+.1f %% |\n' "$query" \
+            "$(awk '{ print $1 }' "$dir/planned" | median)" "$(awk '{ print $2 }' "$dir/planned" | median)" \
+            "$(awk '{ print ($2 / $1 - 1) * 100 }' "$dir/planned" | median)"
+    done
 }
 
 print_results() {
@@ -80,4 +122,12 @@ END
         for way in $WAYS; do printf ' %s |' "$(awk -v way="$way" -v kind="$kind" '$1 == way && $2 == kind { print $3 }' "$dir/measured" | median)"; done
         echo
     done
+    cat <<END
+
+Planning on the coordinator, in microseconds, in a session without pg_mint and in one that has loaded it, by turns.
+
+| query | without | with | median of the ratios |
+| --- | ---: | ---: | ---: |
+END
+    bench_planning
 }
