@@ -37,7 +37,7 @@ impl Grantor for CitusNode {
             Some(own) => {
                 refuse_upgrade(own);
                 refuse_clone(own);
-                match setting::range_of(shard) {
+                match setting::range_of(shard, &own.other_groups()) {
                     Some(listed) => listed,
                     None if own.group == Some(shard) && own.is_member() => shard..=shard,
                     None => refuse(own, shard).raise(),
@@ -93,9 +93,7 @@ impl Grantor for CitusNode {
 impl Cluster for CitusNode {
     fn is_node(&self) -> bool {
         let known = membership::known();
-        // While it is upgraded, which node it is is not known, and an error says so.
-        let is_node = |own: &Membership| own.is_member() || own.group.is_none();
-        known.as_ref().as_ref().is_some_and(is_node)
+        known.as_ref().as_ref().is_some_and(Membership::is_or_was_node)
     }
 }
 
@@ -134,11 +132,21 @@ fn refuse_clone(own: &Membership) {
 fn refuse(own: &Membership, shard: u64) -> Report {
     let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
     let message = format!("shard {shard} does not belong to this node of the Citus cluster");
-    let own = match own.group {
+    let is = match own.group {
         Some(group) if own.is_member() => format!("This node is group {group}."),
         _ => "This node is not known to the cluster by its group.".to_owned(),
     };
+    let reason = match own.has(shard) {
+        true => "It is the group of another node, which generates its ids.",
+        false => {
+            "Other nodes evaluate the same statements and defaults, and would generate the same ids."
+        }
+    };
+    let hint = match own.has(shard) {
+        true => "Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group.",
+        false => "Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group; or list the shard in \"pg_mint.own_shards\" on one node only.",
+    };
     report(code, message)
-        .detail(format!("Other nodes evaluate the same statements and defaults, and would generate the same ids. {own}"))
-        .hint("Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group; or list the shard in \"pg_mint.own_shards\" on one node only.")
+        .detail(format!("{reason} {is}"))
+        .hint(hint)
 }

@@ -7,7 +7,7 @@ use crate::pg::catalog::{invalidation, relation};
 use crate::pg::machine::{server, wal};
 use crate::snowflake::node::grantor;
 use pgrx::pg_sys;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -49,6 +49,18 @@ impl Membership {
     /// Returns whether a group has a node.
     pub fn has(&self, group: u64) -> bool {
         self.nodes.values().any(|&other| other == group)
+    }
+
+    /// Returns the groups of the other nodes.
+    pub fn other_groups(&self) -> BTreeSet<u64> {
+        let groups = self.nodes.values().copied();
+        groups.filter(|&group| Some(group) != self.group).collect()
+    }
+
+    /// Returns whether this is a node, or something shows that it was: a group, a session of the cluster, or an upgrade, during
+    /// which the tables are empty.
+    pub fn is_or_was_node(&self) -> bool {
+        self.is_member() || self.is_of_cluster || self.group != Some(COORDINATOR)
     }
 
     /// Returns whether the cluster's nodes know this one by its group.

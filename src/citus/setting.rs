@@ -6,6 +6,7 @@ use crate::pg::error::{impossible, sentence};
 use crate::snowflake::node::grantor;
 use mint_core::parse_nodes;
 use pgrx::{GucContext, GucSetting};
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -19,12 +20,18 @@ static LISTED: Cached<Vec<RangeInclusive<u64>>> = Cached::new();
 #[derive(Default)]
 struct OwnShards(Vec<RangeInclusive<u64>>);
 
-/// Returns the listed range that has a shard.
-pub fn range_of(shard: u64) -> Option<RangeInclusive<u64>> {
-    listed()
-        .iter()
-        .find(|range| range.contains(&shard))
-        .cloned()
+/// Returns the shards around one that are listed with it, but for the groups of other nodes, which generate ids of them.
+pub fn range_of(shard: u64, others: &BTreeSet<u64>) -> Option<RangeInclusive<u64>> {
+    if others.contains(&shard) {
+        return None;
+    }
+    let listed = listed();
+    let listed = listed.iter().find(|range| range.contains(&shard))?;
+    let below = others.range(..shard).next_back();
+    let above = others.range(shard..).next();
+    let first = below.map_or(*listed.start(), |&group| (group + 1).max(*listed.start()));
+    let last = above.map_or(*listed.end(), |&group| (group - 1).min(*listed.end()));
+    Some(first..=last)
 }
 
 /// Returns whether any shard is listed.
@@ -32,15 +39,15 @@ pub fn is_set() -> bool {
     !listed().is_empty()
 }
 
-/// Returns whether a value of the setting lists a shard that this one lists.
-pub fn overlaps(other: &str) -> bool {
-    let OwnShards(others) = OwnShards::parse(other).unwrap_or_default();
-    let meets = |own: &RangeInclusive<u64>, other: &RangeInclusive<u64>| {
-        own.start() <= other.end() && other.start() <= own.end()
+/// Returns whether two values of the setting list the same shard; never for a text that is no value.
+pub fn overlap(one: &str, other: &str) -> bool {
+    let [OwnShards(one), OwnShards(other)] =
+        [one, other].map(|text| OwnShards::parse(text).unwrap_or_default());
+    let meets = |one: &RangeInclusive<u64>, other: &RangeInclusive<u64>| {
+        one.start() <= other.end() && other.start() <= one.end()
     };
-    listed()
-        .iter()
-        .any(|own| others.iter().any(|other| meets(own, other)))
+    one.iter()
+        .any(|one| other.iter().any(|other| meets(one, other)))
 }
 
 fn listed() -> Rc<Vec<RangeInclusive<u64>>> {
@@ -75,8 +82,8 @@ pub fn init() {
     define_parsed::<OwnShards>(
         c"pg_mint.own_shards",
         c"Sets the shards that only this node of a Citus cluster generates ids of.",
-        c"Shards and ranges of shards, like 5, 100-163, or \"all\". Its group is always its own. No effect on a server that is no node of a Citus cluster.",
+        c"Shards and ranges of shards, like 5, 100-163, or \"all\". The groups of the cluster are those of their nodes. No effect on a server that is no node of a Citus cluster.",
         &OWN_SHARDS,
-        GucContext::Suset,
+        GucContext::Sighup,
     );
 }

@@ -18,10 +18,9 @@ pub fn distributed_tables() -> BTreeSet<u32> {
         .collect()
 }
 
-/// Returns, of each node on which the command succeeds with an answer that is not empty, the number of the node and the answer;
-/// none where there is no such
-/// function. It connects to them as the caller.
-pub fn on_all_nodes(command: &str) -> Vec<(i32, String)> {
+/// Returns, of each node, its number and the answer to the command; no answer where it failed. Empty where there is no such
+/// function. It connects to them as the caller, and the search path there is not known: the command qualifies every name.
+pub fn on_all_nodes(command: &str) -> Vec<(i32, Option<String>)> {
     let catalog = pg_sys::Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
     let arguments = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::BOOLOID];
     let Some(function) = function::find(catalog, c"run_command_on_all_nodes", &arguments) else {
@@ -32,13 +31,13 @@ pub fn on_all_nodes(command: &str) -> Vec<(i32, String)> {
         first_only: true,
         ..Bound::default()
     };
-    let query = "SELECT r.nodeid, r.result FROM run_command_on_all_nodes($1, true, false) AS r WHERE r.success AND r.result <> ''";
+    let query = "SELECT r.nodeid, CASE WHEN r.success THEN r.result END FROM run_command_on_all_nodes($1, true, false) AS r";
     let command = DecodedText(command.to_owned()).into();
     // The function's own statements use other objects of Citus's.
     binding::restrict_to(bound, || {
         privilege::guarded(|| {
             spi::rows(Sees::Commits, query, &[command], |row| {
-                Some((row.get(1)?, row.get::<DecodedText>(2)?.0))
+                Some((row.get(1)?, row.get::<DecodedText>(2).map(|text| text.0)))
             })
         })
     })

@@ -1,37 +1,65 @@
 //! Check of the Citus cluster that this database is a node of.
 
-use crate::citus::membership::{self, Membership};
+use crate::citus::membership::{self, COORDINATOR, Membership};
 use crate::citus::setting;
 use crate::monitor::health::defaults::{Default, Defaults, by_owner};
 use crate::monitor::health::finding::{Finding, Status};
 use crate::pg::backend::guc;
 use crate::pg::backend::transaction::attempt;
 use crate::pg::citus;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The most columns that the check names.
 const SHOWN: usize = 3;
 
-/// Returns whether a default of a distributed table passes a shard, which is an error on other nodes, and whether two nodes list
-/// the same shards as their own.
+/// Returns whether this node can generate ids and no other generates the same. A default of a distributed table that passes a
+/// shard is an error on other nodes, and two nodes cannot list the same shards as their own.
 pub fn citus(defaults: &Defaults) -> Finding {
     let known = membership::known();
-    let Some(own) = known.as_ref().as_ref().filter(|own| own.is_of_several()) else {
+    let Some(own) = known.as_ref().as_ref().filter(|own| own.is_or_was_node()) else {
         return Finding::ok("This database is not a node of a Citus cluster.");
     };
-    let others = match setting::is_set() {
-        true => groups_with_the_same(own),
-        false => Vec::new(),
+    if !own.is_member() {
+        return Finding::ok("This database was a node of a Citus cluster, whose metadata does not have it.").with(
+            Status::Critical,
+            "Use start_metadata_sync_to_node() or citus_add_node() on the coordinator: without a node, calls fail.",
+        );
+    }
+    let asked = match setting::is_set() || own.group == Some(COORDINATOR) {
+        true => Asked::of(own),
+        false => Asked::default(),
     };
-    if let Some(group) = others.first() {
+    if let Some((one, other)) = asked.same {
         let detail = format!(
-            "Parameter \"pg_mint.own_shards\" of group {group} lists shards that this node lists."
+            "Parameter \"pg_mint.own_shards\" lists the same shards on the nodes of groups {one} and {other}."
         );
         return Finding::ok(detail).with(
             Status::Critical,
             "List each shard in \"pg_mint.own_shards\" of one node only: two that list it generate the same ids.",
         );
     }
+    let (owners, mut detail) = defaults_with_shards(defaults);
+    let hint = match owners {
+        0 => "Run mint.health() as a role that can connect to all nodes, while they run.",
+        _ => {
+            "Use defaults without a shard, as all nodes evaluate them: a shard that is not the node's own is an error."
+        }
+    };
+    if detail.is_empty() {
+        let group = own.group.unwrap_or_default();
+        let _ = write!(detail, "This database is group {group} of its Citus cluster. ");
+    }
+    for group in asked.silent.iter().take(SHOWN) {
+        let _ = write!(detail, "Group {group} did not tell its \"pg_mint.own_shards\". ");
+    }
+    detail.push_str(defaults.left_out.as_deref().unwrap_or_default());
+    let status = Status::Warning.when(owners > 0 || !asked.silent.is_empty());
+    Finding::ok(detail.trim_end()).with(status, hint)
+}
+
+/// Returns how many roles own distributed tables with a default that passes a shard, and some of them in words.
+fn defaults_with_shards(defaults: &Defaults) -> (usize, String) {
     let distributed = citus::distributed_tables();
     let passes_shard =
         |default: &&Default| default.shard.is_some() && distributed.contains(&default.table);
@@ -52,35 +80,45 @@ pub fn citus(defaults: &Defaults) -> Finding {
     if further > 0 {
         let _ = write!(detail, "So do columns of {further} more roles. ");
     }
-    let status = Status::Warning.when(!detail.is_empty());
-    if detail.is_empty() {
-        let group = own
-            .group
-            .map_or_else(|| "none".to_owned(), |group| group.to_string());
-        detail = format!("This database is group {group} of its Citus cluster. ");
-    }
-    detail.push_str(defaults.left_out.as_deref().unwrap_or_default());
-    Finding::ok(detail.trim_end()).with(
-        status,
-        "Use defaults without a shard, as all nodes evaluate them: a shard that is not the node's own is an error.",
-    )
+    (owners.len(), detail)
 }
 
-/// Returns the groups of other nodes whose setting lists a shard that this node lists; of those that answer within a second.
-fn groups_with_the_same(own: &Membership) -> Vec<u64> {
-    let limits = [
-        (c"lock_timeout", c"1"),
-        (c"citus.node_connection_timeout", c"1000"),
-    ];
-    let command = "SELECT current_setting('pg_mint.own_shards', true)";
-    let answers = attempt(|| guc::with(&limits, || citus::on_all_nodes(command)));
-    let group_of = |(node, value): (i32, String)| {
-        let group = own.nodes.get(&node).copied()?;
-        (Some(group) != own.group && setting::overlaps(&value)).then_some(group)
-    };
-    answers
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(group_of)
-        .collect()
+/// What the nodes of the cluster told of their setting.
+#[derive(Default)]
+struct Asked {
+    /// Two groups that list the same shards.
+    same: Option<(u64, u64)>,
+    /// The groups that did not answer within a second.
+    silent: BTreeSet<u64>,
+}
+
+impl Asked {
+    fn of(own: &Membership) -> Self {
+        let limits = [
+            (c"lock_timeout", c"1"),
+            (c"citus.node_connection_timeout", c"1000"),
+        ];
+        // The owner of a database chooses the search path there.
+        let command = "SELECT pg_catalog.current_setting('pg_mint.own_shards', true)";
+        let answers = attempt(|| guc::with(&limits, || citus::on_all_nodes(command)));
+        let mut lists = BTreeMap::new();
+        for (node, list) in answers.unwrap_or_default() {
+            if let (Some(&group), Some(list)) = (own.nodes.get(&node), list) {
+                lists.insert(group, list);
+            }
+        }
+        let lists: Vec<(&u64, &String)> = lists.iter().collect();
+        let mut pairs = lists.iter().enumerate().flat_map(|(at, one)| {
+            let others = lists.iter().skip(at + 1);
+            others.map(move |other| (one, other))
+        });
+        let same = pairs.find(|((_, one), (_, other))| setting::overlap(one, other));
+        let silent = own.nodes.values().copied();
+        Self {
+            same: same.map(|((one, _), (other, _))| (**one, **other)),
+            silent: silent
+                .filter(|group| !lists.iter().any(|(told, _)| *told == group))
+                .collect(),
+        }
+    }
 }

@@ -21,7 +21,7 @@ fn assert_not_own(refusal: &Refusal) {
     );
     assert!(refusal.message.contains("Citus"), "{refusal}");
     assert!(refusal.hint.contains("snowflake_next("), "{refusal}");
-    assert!(refusal.hint.contains("pg_mint.own_shards"), "{refusal}");
+    assert!(refusal.hint.contains("snowflake_next(layout)"), "{refusal}");
 }
 
 #[track_caller]
@@ -90,11 +90,28 @@ fn a_node_uses_its_own_shards() {
     for shard in [5, 64, 8_191] {
         sessions[0].one::<i64>(&format!("SELECT snowflake_next_id({shard})"));
     }
-    // Only a superuser says so.
+    // Not those of other nodes, which generate ids of them without being asked.
+    for group in [1, 2] {
+        assert_not_own(&sessions[0].refusal(&format!("SELECT snowflake_next_id({group})")));
+    }
+    own_shards(&mut sessions[1], "0-9");
+    for group in [0, 2] {
+        assert_not_own(&sessions[1].refusal(&format!("SELECT snowflake_next_id({group})")));
+    }
+    for shard in [1, 3, 9] {
+        sessions[1].one::<i64>(&format!("SELECT snowflake_next_id({shard})"));
+    }
+    // Only the configuration of a server says so: Citus repeats what a role, a database or a transaction sets on all nodes.
+    for set in [
+        "SET pg_mint.own_shards = '6'",
+        "ALTER ROLE postgres SET pg_mint.own_shards = '6'",
+    ] {
+        assert_eq!(sessions[2].refusal(set).code, "55P02", "{set}");
+    }
     sessions[0].run("CREATE ROLE app LOGIN; GRANT CREATE ON SCHEMA public TO app");
     let mut app = cluster.node(2).connect_as("app", "postgres");
     assert_not_own(&app.refusal("SELECT snowflake_next_id(5)"));
-    assert_eq!(app.refusal("SET pg_mint.own_shards = 'all'").code, "42501");
+    assert_eq!(app.refusal("SET pg_mint.own_shards = 'all'").code, "55P02");
 }
 
 /// `ALTER ROLE` and `ALTER DATABASE` reach all nodes, so that all have one number.
