@@ -1135,6 +1135,59 @@ CREATE FUNCTION mint.partition_drop_plan(
     STABLE PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_drop_plan_wrapper';
 COMMENT ON FUNCTION mint.partition_drop_plan(regclass, interval, snowflake_layout, text, boolean) IS 'Returns the statements that drop the old partitions of a table by time';
 
+-- The tables whose partitions are maintained, by name: an oid would be another one in a restored database. It is written by the
+-- functions below, and part of a dump, which the owner of the database can make and restore.
+CREATE TABLE mint.partitioned (
+    schema_name pg_catalog.text NOT NULL,
+    table_name pg_catalog.text NOT NULL,
+    owner_name pg_catalog.text NOT NULL,
+    every pg_catalog."interval" NOT NULL,
+    ahead pg_catalog.int4 NOT NULL,
+    keep pg_catalog."interval",
+    layout pg_catalog.text,
+    zone pg_catalog.text NOT NULL,
+    move_rows pg_catalog.bool NOT NULL,
+    PRIMARY KEY (schema_name, table_name)
+);
+COMMENT ON TABLE mint.partitioned IS 'Tables that mint.partition_register() has registered: see mint.partitions';
+SELECT pg_catalog.pg_extension_config_dump('mint.partitioned'::pg_catalog.regclass, ''::pg_catalog.text);
+GRANT SELECT, INSERT ON mint.partitioned TO pg_database_owner;
+
+-- Everybody may call these, which demand to own the table, and do all with the rights of its owner.
+CREATE PROCEDURE mint.partition_maintain(
+    parent regclass, every interval, ahead integer DEFAULT 2, keep interval DEFAULT NULL,
+    layout snowflake_layout DEFAULT NULL, zone text DEFAULT 'UTC', since timestamptz DEFAULT NULL,
+    move_rows boolean DEFAULT false, lock_timeout interval DEFAULT '500 ms', retries integer DEFAULT 20
+)
+    LANGUAGE c AS 'MODULE_PATHNAME', 'partition_maintain_wrapper';
+COMMENT ON PROCEDURE mint.partition_maintain(regclass, interval, integer, interval, snowflake_layout, text, timestamptz, boolean, interval, integer) IS 'Creates the missing partitions of a table by time, and drops the old ones';
+
+CREATE PROCEDURE mint.partition_maintain_all(lock_timeout interval DEFAULT '500 ms', retries integer DEFAULT 20)
+    LANGUAGE c AS 'MODULE_PATHNAME', 'partition_maintain_all_wrapper';
+COMMENT ON PROCEDURE mint.partition_maintain_all(interval, integer) IS 'Creates and drops partitions of all registered tables of owners whose privileges the caller has';
+
+CREATE FUNCTION mint.partition_register(
+    parent regclass, every interval, ahead integer DEFAULT 2, keep interval DEFAULT NULL,
+    layout snowflake_layout DEFAULT NULL, zone text DEFAULT 'UTC', move_rows boolean DEFAULT false
+) RETURNS void
+    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_register_wrapper';
+COMMENT ON FUNCTION mint.partition_register(regclass, interval, integer, interval, snowflake_layout, text, boolean) IS 'Registers a table for mint.partition_maintain_all(), or changes how it is maintained';
+
+CREATE FUNCTION mint.partition_unregister(parent text) RETURNS boolean
+    VOLATILE PARALLEL UNSAFE COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'partition_unregister_wrapper';
+COMMENT ON FUNCTION mint.partition_unregister(text) IS 'Removes a table from the register of maintained tables and returns whether it was registered';
+
+CREATE FUNCTION mint.partitions() RETURNS TABLE (
+    parent text, owner text, every interval, ahead integer, keep interval, layout text, zone text, move_rows boolean,
+    made bigint, missing_from timestamptz, problem text
+)
+    VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10 LANGUAGE c AS 'MODULE_PATHNAME', 'partitions_wrapper';
+COMMENT ON FUNCTION mint.partitions() IS 'Returns the registered tables and how many of their partitions to come exist';
+
+CREATE VIEW mint.partitions AS SELECT * FROM mint.partitions();
+COMMENT ON VIEW mint.partitions IS 'Shows the registered tables and how many of their partitions to come exist';
+GRANT SELECT ON mint.partitions TO PUBLIC;
+
 -- Administration: state
 
 CREATE FUNCTION mint.lanes() RETURNS TABLE (

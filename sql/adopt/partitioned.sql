@@ -11,9 +11,22 @@ SELECT jsonb_build_object(
   'name', c.relname,
   -- What a new table takes from it besides its columns.
   'storage', concat(' USING ' || quote_ident(m.amname), ' TABLESPACE ' || quote_ident(t.spcname)),
+  -- What a row consists of, but for what is computed of it.
+  'row', (
+    SELECT jsonb_agg(quote_ident(o.attname) ORDER BY o.attnum)
+    FROM pg_attribute AS o
+    WHERE o.attrelid = c.oid AND o.attnum > 0 AND NOT o.attisdropped AND o.attgenerated = ''
+  ),
+  -- How many other tables are locked where a partition is attached or detached.
+  'foreign_keys', (
+    SELECT count(DISTINCT f.oid)
+    FROM pg_constraint AS f
+    WHERE f.contype = 'f' AND f.conparentid = 0::oid AND c.oid IN (f.conrelid, f.confrelid)
+  ),
   'partitions', (
     SELECT jsonb_agg(
       jsonb_build_object(
+        'oid', p.oid::int8,
         'name', format('%I.%I', pn.nspname, p.relname),
         'bound', pg_get_expr(p.relpartbound, 0),
         'is_foreign', p.relkind = 'f',

@@ -1,7 +1,7 @@
 //! The ranges of the missing partitions.
 
 use crate::adopt::partition::error;
-use crate::adopt::partition::parent::Parent;
+use crate::adopt::partition::parent::{Parent, Partition};
 use crate::adopt::partition::zone::Zone;
 use crate::pg::error::OrReport;
 use mint_core::Micros;
@@ -17,6 +17,10 @@ pub struct Missing {
     pub times: (Option<Micros>, Option<Micros>),
     /// The end of its name.
     pub suffix: String,
+    /// How many edges are before it.
+    pub edge: usize,
+    /// The first key of the interval that it is in, and the end of the name of a partition that begins there.
+    pub interval: (Option<Key>, String),
 }
 
 /// Returns what no partition covers from the edge before `since` up to `ahead` edges after the one that follows `now`.
@@ -55,8 +59,9 @@ pub fn missing(
         };
         let is_whole = keys[gap.edge] == Some(gap.from);
         let since = time(gap.from, gap.edge);
+        let interval = step.name(local[gap.edge]);
         let suffix = match since {
-            _ if is_whole => step.name(local[gap.edge]),
+            _ if is_whole => interval.clone(),
             Some(since) => name_between(local_time(step, zone, since).unwrap_or(since)),
             None => parent.keys.text(gap.from),
         };
@@ -65,6 +70,8 @@ pub fn missing(
             until: gap.until,
             times: (since, gap.until.and_then(|key| time(key, gap.edge + 1))),
             suffix,
+            edge: gap.edge,
+            interval: (keys[gap.edge], interval),
         }
     };
     found.into_iter().map(describe).collect()
@@ -107,4 +114,18 @@ fn local_edges(step: Step, zone: &Zone, (since, now): (Micros, Micros), ahead: i
         edges.push(step.after(last).unwrap_or_else(|| error::out_of_calendar()));
     }
     edges
+}
+
+/// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first.
+pub fn old(parent: &Parent, cutoff: Micros) -> Vec<&Partition> {
+    let first = parent.keys.first(cutoff).or_report();
+    // Ids below it can be of a counter, of any time.
+    let certain = parent.keys.first_certain();
+    let is_old = |part: &&Partition| {
+        let is_before = |key: Key| first.is_none_or(|first| key <= first) && Some(key) >= certain;
+        part.range.until.is_some_and(is_before)
+    };
+    let mut found: Vec<&Partition> = parent.partitions.iter().filter(is_old).collect();
+    found.sort_by_key(|part| part.range.from);
+    found
 }

@@ -1,6 +1,6 @@
 //! Errors of tables and arguments for which there is no plan of partitions.
 
-use crate::pg::catalog::relation;
+use crate::pg::catalog::{privilege, relation, sql};
 use crate::pg::error::{ToReport, report};
 use mint_core::Layout;
 use mint_core::adopt::keys::Keys;
@@ -141,6 +141,111 @@ pub fn too_many(count: usize) -> ! {
         ))
         .hint("Use a longer interval, or a later timestamp in since.")
         .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn distributed(table: &str) -> ! {
+    let message =
+        format!("cannot maintain partitions of table {table}, which Citus has distributed");
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .detail("Citus takes one statement at a time.")
+        .hint("Run the statements of mint.partition_plan() in psql with \\gexec.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn changed_hands(table: pg_sys::Oid) -> ! {
+    let message = format!("owner of table {} has changed", sql::name_of(table));
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .hint("Repeat the call.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn cannot_create(table: pg_sys::Oid) -> ! {
+    let schema = relation::schema_name(relation::schema(table));
+    let role = relation::owner(table).map_or_else(String::new, privilege::name_of);
+    let message = format!(
+        "owner of table \"{}\" lacks a privilege on schema \"{schema}\"",
+        relation::name(table).unwrap_or_default()
+    );
+    report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+        .detail(format!(
+            "Partitions are created with the privileges of the owner, role \"{role}\", which needs CREATE."
+        ))
+        .hint(format!(
+            "Use GRANT CREATE ON SCHEMA {} TO {}.",
+            sql::quoted_exactly(&schema),
+            sql::quoted_exactly(&role)
+        ))
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn rows_in_default(name: &str, table: &str) -> ! {
+    let message = format!("default partition of table {table} has rows of partition {name}");
+    report(Code::ERRCODE_CHECK_VIOLATION, message)
+        .detail(
+            "A partition cannot be attached while rows that belong to it are in the default one.",
+        )
+        .hint("Call the procedure with move_rows => true, which moves these rows in batches.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn cannot_move(default: &str, reason: String) -> ! {
+    let message = format!("cannot move rows of default partition {default}");
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .detail(reason)
+        .hint("Move the rows and attach their partition in one transaction.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn no_locks(table: &str, attempts: i32, millis: i32) -> ! {
+    let message = format!("could not obtain the locks on table {table}");
+    report(Code::ERRCODE_LOCK_NOT_AVAILABLE, message)
+        .detail(format!("{attempts} attempts waited for up to {millis} ms each."))
+        .hint("Wait for long transactions on the table to end: pg_stat_activity shows them by xact_start. The next call continues.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn not_maintained(failed: usize, all: usize) -> ! {
+    let message = format!("could not maintain partitions of {failed} of {all} tables");
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail("The warnings before this error have the reasons. The other tables are maintained.")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn not_its_owner(table: &str, role: &str) -> ! {
+    let message = format!("permission denied to unregister table {table}");
+    report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+        .detail(format!(
+            "The table does not exist, and role \"{role}\" has registered it."
+        ))
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn too_many_registered(role: &str, most: i64) -> ! {
+    report(
+        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        format!("too many registered tables of role \"{role}\""),
+    )
+    .detail(format!("At most {most} are allowed."))
+    .hint("Use mint.partition_unregister() for tables that are no longer maintained.")
+    .raise()
 }
 
 impl ToReport for StepError {

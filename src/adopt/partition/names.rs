@@ -1,5 +1,6 @@
 //! Names of new partitions.
 
+use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::sql;
 use crate::pg::charset;
 use crate::pg::datum::text::DecodedText;
@@ -16,13 +17,15 @@ pub struct Names {
 
 impl Names {
     /// Reads the names of a schema that begin as those of the partitions do.
-    pub fn of(namespace: pg_sys::Oid) -> Self {
+    pub fn of(namespace: pg_sys::Oid, sees: Sees) -> Self {
         let query = "SELECT c.relname::text FROM pg_class AS c
             WHERE c.relnamespace = $1::oid
             UNION ALL
             SELECT t.typname::text FROM pg_type AS t
             WHERE t.typnamespace = $1::oid";
-        let taken = sql::rows(query, &[namespace.into()], |row| row.get::<DecodedText>(1));
+        let taken = sql::rows_seen(sees, query, &[namespace.into()], |row| {
+            row.get::<DecodedText>(1)
+        });
         Self {
             taken: taken.into_iter().map(|name| name.0).collect(),
         }
@@ -40,7 +43,8 @@ impl Names {
     }
 }
 
-fn joined(table: &str, suffix: &str) -> String {
+/// Returns the name of a table and a suffix. Where it is too long, the table's name is cut.
+pub fn joined(table: &str, suffix: &str) -> String {
     let mut table = table.to_owned();
     let length = |text: &str| charset::encode(text).len();
     while length(&table) + 1 + suffix.len() > LONGEST && table.pop().is_some() {}

@@ -4,9 +4,11 @@ use crate::adopt::catalog::column::IdColumn;
 use crate::adopt::catalog::default::IdKind;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::partition::error;
+use crate::pg::catalog::spi::Sees;
 use crate::pg::catalog::sql;
 use crate::pg::citus;
-use crate::pg::datum::json::list;
+use crate::pg::datum::json::{self, JsonText, list};
+use crate::pg::datum::text::DecodedText;
 use crate::pg::error::OrReport;
 use mint_core::Layout;
 use mint_core::adopt::keys::{Key, Keys};
@@ -16,6 +18,7 @@ use serde::Deserialize;
 
 /// A table that is partitioned by range of one column of ids.
 pub struct Parent {
+    pub oid: pg_sys::Oid,
     /// The quoted name with its schema.
     pub name: String,
     /// The schema, quoted.
@@ -32,10 +35,26 @@ pub struct Parent {
     pub is_distributed: bool,
     /// The partitions, without the default one.
     pub partitions: Vec<Partition>,
+    /// The default partition.
+    pub default: Option<Named>,
+    /// The name of the key, quoted.
+    pub column: String,
+    /// The columns that are not generated, quoted.
+    pub columns: Vec<String>,
+    /// How many foreign keys it has, and refer to it.
+    pub foreign_keys: i32,
+}
+
+/// A table by its quoted name with its schema.
+#[derive(Debug, Clone)]
+pub struct Named {
+    pub oid: pg_sys::Oid,
+    pub name: String,
 }
 
 /// A partition.
 pub struct Partition {
+    pub oid: pg_sys::Oid,
     /// The quoted name with its schema.
     pub name: String,
     /// Its keys.
@@ -62,12 +81,16 @@ struct Partitioned {
     name: String,
     storage: String,
     #[serde(deserialize_with = "list")]
+    row: Vec<String>,
+    foreign_keys: i32,
+    #[serde(deserialize_with = "list")]
     partitions: Vec<AttachedTable>,
 }
 
 /// A partition, with the text of its bound.
 #[derive(Deserialize)]
 struct AttachedTable {
+    oid: pg_sys::Oid,
     name: String,
     /// None of a child that is not a partition.
     bound: Option<String>,
@@ -77,26 +100,56 @@ struct AttachedTable {
 
 impl Parent {
     /// Reads a partitioned table. The layout of a bigint is the given one, or that of its default.
-    pub fn find(table: pg_sys::Oid, layout: Option<Layout>) -> Self {
+    pub fn find(table: pg_sys::Oid, layout: Option<Layout>, sees: Sees) -> Self {
         let query = include_str!("../../../sql/adopt/partitioned.sql");
-        let found = sql::read::<Partitioned>(query, &[table.into()]).pop();
+        let found = sql::rows_seen(sees, query, &[table.into()], |row| {
+            Some(json::read::<Partitioned>(&row.get::<JsonText>(1)?.0))
+        });
+        let found = found.into_iter().next();
         let found = found.unwrap_or_else(|| sql::missing(table));
         // The query sees what the statement sees, also of a table that was dropped meanwhile.
         let name = sql::exact_name_of(table);
         let keys = found.keys(table, layout);
-        let partitions = found.partitions.into_iter();
+        let mut partitions = found.partitions;
+        let default = partitions
+            .iter()
+            .position(|part| part.bound.as_deref() == Some("DEFAULT"));
+        let default = default.map(|place| partitions.swap_remove(place));
         Self {
+            oid: table,
             name,
             schema: sql::quoted_exactly(&found.schema),
             namespace: found.namespace,
             relname: found.name,
             storage: found.storage,
             is_distributed: citus::distributed_tables().contains(&table.to_u32()),
+            default: default.map(|part| Named {
+                oid: part.oid,
+                name: part.name,
+            }),
+            column: sql::quoted_exactly(found.column.as_deref().unwrap_or_default()),
+            columns: found.row,
+            foreign_keys: found.foreign_keys,
             partitions: partitions
+                .into_iter()
                 .filter_map(|part| part.with_range(&keys))
                 .collect(),
             keys,
         }
+    }
+}
+
+impl Parent {
+    /// Returns whether it has a partition of that name now.
+    pub fn has(&self, name: &str) -> bool {
+        let query = "SELECT EXISTS (
+            SELECT FROM pg_inherits AS i
+            JOIN pg_class AS c ON c.oid = i.inhrelid
+            JOIN pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE i.inhparent = $1::oid AND format('%I.%I', n.nspname, c.relname) = $2::text
+        )";
+        let name = DecodedText(name.to_owned());
+        sql::ask_with(query, &[self.oid.into(), name.into()]) == Some(true)
     }
 }
 
@@ -185,6 +238,7 @@ impl AttachedTable {
                 from: bound_of(from, keys),
                 until: bound_of(until.strip_suffix(')')?, keys),
             },
+            oid: self.oid,
             name: self.name,
             is_foreign: self.is_foreign,
             is_detaching: self.is_detaching,

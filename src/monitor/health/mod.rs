@@ -10,6 +10,7 @@ mod defaults;
 pub mod finding;
 mod lanes;
 mod memory;
+mod partitions;
 mod registry;
 mod sequences;
 mod server;
@@ -85,6 +86,7 @@ fn findings() -> Vec<(&'static str, Finding)> {
     all.extend([
         ("memory", memory::memory()),
         ("sequences", sequences::sequences()),
+        ("partitions", partitions::partitions()),
         ("settings", memory::settings()),
         ("lease", registry::lease(&needed)),
         ("registry", registry::registry(&needed)),

@@ -7,10 +7,25 @@ use pgrx::{PgSqlErrorCode as Code, PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
 use std::ptr;
 
+/// An error that was caught, and can be raised again.
+pub type Raised = Box<CaughtError>;
+
 /// Runs `work` in a subtransaction. Returns none, and undoes all of it, when it could not have a lock in time (55P03). Any
 /// other error undoes it as well and is raised again: a caller that catches it, as a block of PL/pgSQL does, finds the
 /// transaction as it was.
 pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
+    match caught(work) {
+        Ok(answer) => Some(answer),
+        Err(error) if code(&error) == Some(Code::ERRCODE_LOCK_NOT_AVAILABLE) => None,
+        Err(error) => error.rethrow(),
+    }
+}
+
+/// Runs `work` in a subtransaction, which an error undoes.
+///
+/// # Errors
+/// Any error but a cancellation and a panic, which are raised again.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Raised> {
     // SAFETY: plain pointers, kept as the server's procedural languages do.
     let before = unsafe { (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner) };
     // SAFETY: begins a subtransaction, which ends below in each case; its results are in the caller's memory context.
@@ -25,17 +40,15 @@ pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
             pg_sys::ReleaseCurrentSubTransaction();
             restore(before);
         }
-        Some(answer)
+        Ok(answer)
     }))
     .catch_others(|error| {
         undo(before);
-        match &error {
-            CaughtError::ErrorReport(raised)
-                if raised.sql_error_code() == Code::ERRCODE_LOCK_NOT_AVAILABLE =>
-            {
-                None
+        match code(&error) {
+            None | Some(Code::ERRCODE_QUERY_CANCELED | Code::ERRCODE_ADMIN_SHUTDOWN) => {
+                error.rethrow()
             }
-            _ => error.rethrow(),
+            Some(_) => Err(Box::new(error)),
         }
     })
     .catch_rust_panic(|panic| {
@@ -43,6 +56,61 @@ pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
         panic.rethrow()
     })
     .execute()
+}
+
+/// Returns the SQLSTATE of an error; none of a panic.
+pub fn code(error: &CaughtError) -> Option<Code> {
+    match error {
+        CaughtError::ErrorReport(raised) | CaughtError::PostgresError(raised) => {
+            Some(raised.sql_error_code())
+        }
+        CaughtError::RustPanic { .. } => None,
+    }
+}
+
+/// Returns the message of an error.
+pub fn message(error: &CaughtError) -> &str {
+    match error {
+        CaughtError::ErrorReport(raised)
+        | CaughtError::PostgresError(raised)
+        | CaughtError::RustPanic {
+            ereport: raised, ..
+        } => raised.message(),
+    }
+}
+
+/// How a procedure ends a step: by a commit, where it is called outside of a transaction block and of functions.
+#[derive(Debug, Clone, Copy)]
+pub struct StepEnd {
+    commits: bool,
+}
+
+impl StepEnd {
+    /// Returns how the procedure that is called can end its steps.
+    pub fn of(call: pg_sys::FunctionCallInfo) -> Self {
+        // SAFETY: the server's own description of the call; CALL says in its context whether it is in a transaction block.
+        let commits = unsafe {
+            let context = (*call).context;
+            !context.is_null()
+                && (*context).type_ == pg_sys::NodeTag::T_CallContext
+                && !(*context.cast::<pg_sys::CallContext>()).atomic
+        };
+        Self { commits }
+    }
+
+    /// Commits, where that is possible, and begins the next transaction. There must be no subtransaction, and no other role.
+    pub fn commit(self) {
+        if !self.commits {
+            return;
+        }
+        // SAFETY: as the procedural languages do. The server refuses a commit where it cannot be.
+        relay_errors(|| unsafe {
+            pg_sys::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC.cast_signed());
+            pg_sys::SPI_commit();
+            pg_sys::SPI_finish();
+            pg_sys::EnsurePortalSnapshotExists();
+        });
+    }
 }
 
 /// Rolls the subtransaction back.

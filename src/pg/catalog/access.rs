@@ -155,6 +155,11 @@ pub fn drop_table(table: pg_sys::Oid) {
 }
 
 impl Owned {
+    /// Returns the owner.
+    pub fn owner(&self) -> pg_sys::Oid {
+        self.owner
+    }
+
     /// Returns whether the owner can name the relation: has USAGE on its schema.
     pub fn can_be_named(&self) -> bool {
         self.owner_has(pg_sys::ACL_USAGE)
@@ -241,6 +246,24 @@ impl Owned {
         self.as_owner(|| statements.for_each(spi::run));
     }
 
+    /// Does the same as [`Owned::run`], with a limit on the wait for each lock, and without policies that hide rows.
+    pub fn run_within<'a>(&self, millis: i32, statements: impl Iterator<Item = &'a str>) {
+        guc::with(&[(c"row_security", c"off")], || {
+            within(millis, || self.run(statements));
+        });
+    }
+
+    /// Runs a statement as [`Owned::run_within`] does, and returns its only value.
+    pub fn value_within<T: FromDatum + IntoDatum>(&self, millis: i32, query: &str) -> Option<T> {
+        let mut answer = None;
+        guc::with(&[(c"row_security", c"off")], || {
+            within(millis, || {
+                answer = self.as_owner(|| spi::one(query, &[]));
+            });
+        });
+        answer
+    }
+
     /// Runs `work` as the owner.
     pub(in crate::pg) fn as_owner<T>(&self, work: impl FnOnce() -> T) -> T {
         privilege::as_role(self.owner, work)
@@ -263,6 +286,16 @@ impl Owned {
             given => given.max(unsafe { pg_sys::DeadlockTimeout }.saturating_add(FOR_ITS_END)),
         };
         self.lock_tree(pg_sys::ShareUpdateExclusiveLock, millis);
+    }
+
+    /// Locks a table, without those below it, against changes of its partitions and of its owner. Sessions that read and write it do
+    /// not wait. Raises an error as [`Owned::lock_alone`] does.
+    pub fn lock_partitions(&self, millis: i32) {
+        within(millis, || {
+            let mode = pg_sys::ShareUpdateExclusiveLock.cast_signed();
+            // SAFETY: takes a lock for the transaction, or raises an error.
+            unsafe { pg_sys::LockRelationOid(self.relation, mode) };
+        });
     }
 
     fn lock_tree(&self, mode: u32, millis: i32) {

@@ -90,6 +90,14 @@ pub fn hides_rows(relation: pg_sys::Oid) -> bool {
     state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
 }
 
+/// Returns the role of a name, if there is one.
+pub fn role_of(name: &str) -> Option<pg_sys::Oid> {
+    let name = charset::c_string(name);
+    // SAFETY: a lookup in the catalogs, inside a transaction.
+    let role = unsafe { pg_sys::get_role_oid(name.as_ptr(), true) };
+    (role != pg_sys::InvalidOid).then_some(role)
+}
+
 /// Returns the name of a role.
 pub fn name_of(role: pg_sys::Oid) -> String {
     // SAFETY: a lookup in the catalogs, inside a transaction, which returns a copy or null.

@@ -52,7 +52,17 @@ pub fn rows<T>(
     arguments: &[DatumWithOid<'_>],
     read: impl FnMut(&Row<'_>) -> Option<T>,
 ) -> Vec<T> {
-    in_catalogs(|| spi::rows(Sees::Statement, query, arguments, read))
+    rows_seen(Sees::Statement, query, arguments, read)
+}
+
+/// Does the same as [`rows`]; `sees` says what.
+pub fn rows_seen<T>(
+    sees: Sees,
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+    read: impl FnMut(&Row<'_>) -> Option<T>,
+) -> Vec<T> {
+    in_catalogs(|| spi::rows(sees, query, arguments, read))
 }
 
 /// Runs a query on the catalogs whose rows are one jsonb each, and reads them.
@@ -76,7 +86,7 @@ pub fn rows_now<T>(
     arguments: &[DatumWithOid<'_>],
     read: impl FnMut(&Row<'_>) -> Option<T>,
 ) -> Vec<T> {
-    in_catalogs(|| spi::rows(Sees::Commits, query, arguments, read))
+    rows_seen(Sees::Commits, query, arguments, read)
 }
 
 /// Runs a query on a view of an extension, whose name is passed to `query`; none if its owner is not a superuser. Any other
@@ -150,6 +160,23 @@ pub fn create(quoted: &str, statement: impl FnOnce(&str) -> String) -> (pg_sys::
     // A schema can be renamed while its name is in use.
     let relation = relation::find(schema, &name).unwrap_or_else(|| binding::refuse());
     (relation, qualified)
+}
+
+/// Returns the relation that a text names in the caller's search path, if there is one.
+pub fn relation_of(quoted: &str) -> Option<pg_sys::Oid> {
+    check_length(quoted);
+    let text = DecodedText(quoted.to_owned()).into_datum();
+    let text = text.map_or(ptr::null_mut(), |datum| datum.cast_mut_ptr());
+    // SAFETY: functions of the parser, which raise errors; their results live in the current memory context.
+    let relation = relay_errors(|| unsafe {
+        let name = pg_sys::makeRangeVarFromNameList(pg_sys::textToQualifiedNameList(text));
+        let (lock, missing) = (
+            pg_sys::NoLock.cast_signed(),
+            pg_sys::RVROption::RVR_MISSING_OK,
+        );
+        pg_sys::RangeVarGetRelidExtended(name, lock, missing, None, ptr::null_mut())
+    });
+    (relation != pg_sys::InvalidOid).then_some(relation)
 }
 
 /// Returns the schema in which the caller would create a relation of that name, if allowed, and its name without one.

@@ -229,7 +229,7 @@ fn assert_same(page: &str, catalog: Vec<String>, documented: Vec<String>) {
 /// Every function that applications or administrators call, as its page has it. The comment of any other says so:
 /// `Internal: ...`, or what type, operator or cast it implements.
 const FUNCTIONS: &str = r"
-    SELECT format('- `%s%s(%s)` → %s · *%s*',
+    SELECT format(CASE prokind WHEN 'p' THEN '- `%s%s(%s)` → *procedure*' ELSE '- `%s%s(%s)` → %s · *%s*' END,
         CASE nspname WHEN 'mint' THEN 'mint.' END, proname, arguments,
         CASE WHEN proretset AND v.viewname IS NOT NULL THEN format('rows of [`mint.%s`](../views.md#mint%1$s)', proname)
              ELSE format('`%s`', result) END,
@@ -242,10 +242,10 @@ const FUNCTIONS: &str = r"
     JOIN pg_namespace n ON n.oid = pronamespace
     LEFT JOIN pg_views v ON v.schemaname = 'mint' AND v.viewname = proname AND nspname = 'mint',
     LATERAL (SELECT replace(text, 'timestamp with time zone', 'timestamptz') AS arguments
-             FROM regexp_replace(pg_get_function_arguments(p.oid),
+             FROM regexp_replace(regexp_replace(pg_get_function_arguments(p.oid), '(^|, )IN ', '\1', 'g'),
                  '::(snowflake_layout|text|bytea|interval|bigint|integer\[\]|timestamp with time zone|numeric)', '', 'g') text) a,
     LATERAL (SELECT replace(pg_get_function_result(p.oid), 'timestamp with time zone', 'timestamptz') AS result) r
-    WHERE d.deptype = 'e' AND d.classid = 'pg_proc'::regclass AND prokind = 'f'
+    WHERE d.deptype = 'e' AND d.classid = 'pg_proc'::regclass AND prokind IN ('f', 'p')
         AND obj_description(p.oid) !~ '^(Internal: .*|I/O|hash|less-equal-greater|sort support|implementation of .*|(smaller|larger) of two)$'
         AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')";
 

@@ -5,5 +5,6 @@ mod inventory;
 mod load;
 mod mentions;
 mod online;
+mod partition_maintenance;
 mod partitions;
 mod untrusted_objects;

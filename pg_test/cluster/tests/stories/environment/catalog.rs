@@ -126,8 +126,8 @@ fn functions_in_c_are_as_the_library_has_them() {
         .collect();
     library.sort();
     let catalog: Vec<String> = session.column(
-        "SELECT format('%s(%s) %s, strict %s', prosrc, replace(pg_get_function_identity_arguments(p.oid), '\"', ''),
-             replace(pg_get_function_result(p.oid), '\"', ''), proisstrict::text) COLLATE \"C\"
+        "SELECT format('%s(%s) %s, strict %s', prosrc, replace(replace(pg_get_function_identity_arguments(p.oid), '\"', ''), 'IN ', ''),
+             replace(coalesce(pg_get_function_result(p.oid), 'void'), '\"', ''), proisstrict::text) COLLATE \"C\"
          FROM pg_depend JOIN pg_proc p ON p.oid = objid
          WHERE deptype = 'e' AND classid = 'pg_proc'::regclass AND prosrc LIKE '%\\_wrapper'
              AND prorettype <> 'trigger'::regtype

@@ -1,0 +1,405 @@
+//! Partitions that maintain themselves: beside clients, over years, after a cancellation, for other owners, and in a dump.
+
+use super::load;
+use mint_cluster::server::installation;
+use mint_cluster::{Server, Session, say};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PARENT: &str = "(id bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter'), body text) PARTITION BY RANGE (id)";
+
+fn partitions(session: &mut Session, parent: &str) -> Vec<String> {
+    session.column(&format!(
+        "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = '{parent}'::regclass ORDER BY 1"
+    ))
+}
+
+/// Clients insert, read and update, also through a foreign key, while partitions come and go. No statement takes a second.
+#[test]
+fn clients_wait_for_less_than_a_second() {
+    let server = Server::start("maintenance beside clients");
+    let mut session = server.connect("postgres");
+    session.run(
+        "CREATE TABLE kind (id int PRIMARY KEY); INSERT INTO kind SELECT generate_series(1, 10)",
+    );
+    session.run(
+        "CREATE TABLE message (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5, 'twitter'), kind int REFERENCES kind, body text) PARTITION BY RANGE (id)",
+    );
+    session.run(&format!("CREATE TABLE pile {PARENT}"));
+    session.run("CREATE TABLE pile_default PARTITION OF pile DEFAULT; INSERT INTO pile (body) SELECT 'x' FROM generate_series(1, 100000)");
+    session.run("CALL mint.partition_maintain('message', '2 seconds', 3)");
+    let clients: [&[&str]; 5] = [
+        &["INSERT INTO message (kind, body) SELECT 1 + floor(random() * 9)::int, 'x'"],
+        &[
+            "SELECT count(*) FROM message WHERE snowflake_time(id, 'twitter') > now() - interval '1 second'",
+        ],
+        &["UPDATE kind SET id = id WHERE id = 10"],
+        &["INSERT INTO pile (body) VALUES ('new')"],
+        &["SELECT count(*) FROM pile"],
+    ];
+    let ((), seen) = load::during(&server, &clients, || {
+        let mut admin = server.connect("postgres");
+        admin.run("CALL mint.partition_maintain('pile', '1 day', move_rows => true)");
+        for _ in 0..10 {
+            admin.run(
+                "CALL mint.partition_maintain('message', '2 seconds', 3, keep => '6 seconds')",
+            );
+            thread::sleep(Duration::from_millis(600));
+        }
+    });
+    say(format!(
+        "{} statements, the longest took {:?}: {}",
+        seen.statements, seen.longest, seen.which
+    ));
+    seen.assert_undisturbed(Duration::from_secs(1), &[]);
+    let strays: i64 = session.one("SELECT count(*) FROM ONLY pile_default");
+    assert_eq!(strays, 0);
+    let new: i64 = session.one("SELECT count(*) FROM pile WHERE body = 'x'");
+    assert_eq!(new, 100_000);
+    let left = partitions(&mut session, "message").len();
+    assert!((6..=9).contains(&left), "{left} partitions");
+}
+
+/// Readers of a table see all rows at all times while these are moved out of the default partition.
+#[test]
+fn rows_are_seen_while_they_are_moved() {
+    let server = Server::start("rows that are moved");
+    let mut session = server.connect("postgres");
+    session.run(&format!("CREATE TABLE pile {PARENT}"));
+    session.run("CREATE TABLE pile_default PARTITION OF pile DEFAULT; INSERT INTO pile (body) SELECT 'x' FROM generate_series(1, 55000)");
+    let counts = thread::scope(|scope| {
+        let mover = scope.spawn(|| {
+            server
+                .connect("postgres")
+                .run("CALL mint.partition_maintain('pile', '1 month', 1, move_rows => true)");
+        });
+        let mut counts = Vec::new();
+        while !mover.is_finished() {
+            counts.push(session.one::<i64>("SELECT count(*) FROM pile"));
+        }
+        counts
+    });
+    assert!(counts.len() > 3, "{counts:?}");
+    assert!(counts.iter().all(|&count| count == 55_000), "{counts:?}");
+    assert_eq!(partitions(&mut session, "pile").len(), 3);
+}
+
+/// Locks that others hold are waited for briefly, again and again; without a further attempt the call fails, and the next one continues.
+#[test]
+fn a_long_transaction_holds_up_nobody_else() {
+    let server = Server::start("maintenance beside a long transaction");
+    let mut session = server.connect("postgres");
+    session.run(&format!("CREATE TABLE message {PARENT}"));
+    session.run("CALL mint.partition_maintain('message', '1 month', 1, since => now() - interval '5 months')");
+    let before = partitions(&mut session, "message").len();
+    let keep = "CALL mint.partition_maintain('message', '1 month', 1, keep => '2 months'";
+    let mut reader = server.connect("postgres");
+    reader.run("BEGIN; SELECT count(*) FROM message");
+    let refusal = session.refusal(&format!("{keep}, retries => 1)"));
+    assert_eq!(refusal.code, "55P03", "{refusal}");
+    assert_eq!(
+        refusal.message,
+        "could not obtain the locks on table message"
+    );
+    assert_eq!(partitions(&mut session, "message").len(), before);
+    let ((), seen) = load::during(
+        &server,
+        &[&["INSERT INTO message (body) VALUES ('x')"]],
+        || {
+            thread::scope(|scope| {
+                let run = scope.spawn(|| server.connect("postgres").run(&format!("{keep})")));
+                thread::sleep(Duration::from_secs(3));
+                assert!(!run.is_finished());
+                reader.run("COMMIT");
+            });
+        },
+    );
+    seen.assert_undisturbed(Duration::from_secs(1), &[]);
+    assert!(
+        seen.longest > Duration::from_millis(200),
+        "nobody waited: {:?}",
+        seen.longest
+    );
+    let left = partitions(&mut session, "message").len();
+    assert!(left < before && left >= 3, "{left} of {before}");
+}
+
+/// A run is canceled wherever it is. Nothing is lost or made twice, and the next run continues.
+#[test]
+fn a_canceled_run_is_taken_up() {
+    let server = Server::start("canceled maintenance");
+    let mut session = server.connect("postgres");
+    session.run(&format!("CREATE TABLE pile {PARENT}"));
+    session.run("CREATE TABLE pile_default PARTITION OF pile DEFAULT");
+    // Ids of three months, so that rows are moved to several partitions.
+    session.run("INSERT INTO pile SELECT snowflake_encode(now() - n * interval '1 minute', 5, n % 4096, 'twitter'), 'x' FROM generate_series(1, 90000) n");
+    let (mut canceled, mut timeout) = (0, 10);
+    loop {
+        session.run(&format!("SET statement_timeout = {timeout}"));
+        let answer = session.try_run("CALL mint.partition_maintain('pile', '1 month', 2, since => now() - interval '90 days', move_rows => true)");
+        session.run("RESET statement_timeout");
+        let count: i64 = session.one("SELECT count(*) FROM pile");
+        assert_eq!(count, 90_000, "after {timeout} ms");
+        let tables: i64 = session
+            .one("SELECT count(*) FROM pg_class WHERE relname LIKE 'pile\\_2%' AND relkind = 'r'");
+        assert_eq!(tables as usize + 1, partitions(&mut session, "pile").len());
+        match answer {
+            Ok(()) => break,
+            Err(refusal) => assert_eq!(refusal.code, "57014", "{refusal}"),
+        }
+        canceled += 1;
+        timeout += 7;
+        assert!(timeout < 5_000);
+    }
+    say(format!("canceled {canceled} times"));
+    assert!(canceled > 5, "canceled {canceled} times");
+    let all = partitions(&mut session, "pile");
+    assert!((6..=8).contains(&all.len()), "{all:?}");
+    let strays: i64 = session.one("SELECT count(*) FROM ONLY pile_default");
+    assert_eq!(strays, 0);
+}
+
+/// Many runs at a time make each partition once.
+#[test]
+fn runs_at_the_same_time_make_nothing_twice() {
+    let server = Server::start("maintenance at the same time");
+    let mut session = server.connect("postgres");
+    session.run(&format!("CREATE TABLE message {PARENT}"));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                server
+                    .connect("postgres")
+                    .run("CALL mint.partition_maintain('message', '1 day', 30, retries => 100)");
+            });
+        }
+    });
+    assert_eq!(partitions(&mut session, "message").len(), 31);
+}
+
+/// Three years of a clock that jumps by days: each id of the time and of up to two seconds later has a partition, nothing young is
+/// dropped, nothing old is kept, and bounds are midnights of the zone, also when it changes to daylight saving time.
+#[test]
+fn years_pass() {
+    let Some(server) = Server::start_with_clock("maintenance over years") else {
+        return;
+    };
+    let mut session = server.connect("postgres");
+    let cases = [
+        ("monthly", "1 month", 2, "3 months", "Europe/Berlin"),
+        ("daily", "1 day", 3, "10 days", "America/New_York"),
+        ("weekly", "7 days", 1, "1 month", "Australia/Lord_Howe"),
+        ("hourly", "12 hours", 2, "3 days", "UTC"),
+    ];
+    for (table, ..) in cases {
+        session.run(&format!("CREATE TABLE {table} {PARENT}"));
+    }
+    let mut day = 0;
+    while day < 1_100 {
+        server.set_clock(&format!("+{}", day * 86_400 + day % 7 * 3_600));
+        for (table, every, ahead, keep, zone) in cases {
+            session.run(&format!(
+                "CALL mint.partition_maintain('{table}', '{every}', {ahead}, keep => '{keep}', layout => 'twitter', zone => '{zone}'{})",
+                if day > 200 { format!(", since => now() - interval '{keep}' - interval '1 year'") } else { String::new() }
+            ));
+            // Ids of now, of later, and old ones that are imported.
+            session.run(&format!(
+                "INSERT INTO {table} SELECT snowflake_encode(at, 5, {day} % 4096, 'twitter'), 'x' FROM unnest(ARRAY[clock_timestamp(), clock_timestamp() + interval '2 s', clock_timestamp() + {ahead} * interval '{every}'{}]) at ON CONFLICT DO NOTHING",
+                if day > 200 { format!(", timezone('{zone}', timezone('{zone}', clock_timestamp()) - interval '{keep}') + interval '1 hour'") } else { String::new() }
+            ));
+            let bounds: Vec<String> = session.column(&format!(
+                "SELECT pg_get_expr(relpartbound, 0) FROM pg_class JOIN pg_inherits ON inhrelid = pg_class.oid WHERE inhparent = '{table}'::regclass"
+            ));
+            assert!(
+                bounds.len() > ahead as usize,
+                "{table} on day {day}: {bounds:?}"
+            );
+            let bad: Vec<String> = session.column(&format!(
+                "SELECT l.bound FROM (SELECT (regexp_match(pg_get_expr(relpartbound, 0), $$TO \\('(\\d+)'\\)$$))[1]::bigint AS bound FROM pg_class JOIN pg_inherits ON inhrelid = pg_class.oid WHERE inhparent = '{table}'::regclass) b,
+                 LATERAL (SELECT snowflake_time(b.bound, 'twitter')::text AS bound, snowflake_time(b.bound, 'twitter') AS at) l
+                 WHERE '{every}' <> '12 hours' AND date_trunc('day', l.at AT TIME ZONE '{zone}') <> l.at AT TIME ZONE '{zone}'
+                     OR l.at <= timezone('{zone}', timezone('{zone}', now()) - interval '{keep}')"
+            ));
+            assert_eq!(bad, Vec::<String>::new(), "{table} on day {day}");
+        }
+        day += if day < 14 { 1 } else { 23 };
+    }
+    for (table, ..) in cases {
+        let all = partitions(&mut session, table).len();
+        say(format!("{table}: {all} partitions in the end"));
+        assert!(all < 40, "{table}: {all}");
+    }
+}
+
+/// Who can register a table, whose tables are maintained, and what a role without rights can do to the check.
+#[test]
+fn the_register_gives_no_role_more_rights() {
+    let server = Server::start("a register and its owners");
+    let mut root = server.connect("postgres");
+    root.run(
+        "CREATE ROLE alice LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE mallory LOGIN;
+         CREATE SCHEMA shop; GRANT USAGE, CREATE ON SCHEMA shop TO alice, bob, mallory",
+    );
+    let mut alice = server.connect_as("alice", "postgres");
+    let mut mallory = server.connect_as("mallory", "postgres");
+    alice.run(&format!("CREATE TABLE shop.hers {PARENT}"));
+    for call in [
+        "SELECT mint.partition_register('shop.hers', '1 month')",
+        "CALL mint.partition_maintain('shop.hers', '1 month')",
+        "INSERT INTO mint.partitioned VALUES ('shop', 'hers', 'mallory', '1 month', 1, '1 s', NULL, 'UTC', false)",
+        "UPDATE mint.partitioned SET keep = '1 s'",
+    ] {
+        let refusal = mallory.refusal(call);
+        assert_eq!(refusal.code, "42501", "{call}: {refusal}");
+    }
+    alice.run("SELECT mint.partition_register('shop.hers', '1 month', 3)");
+    let refusal = mallory.refusal("SELECT mint.partition_unregister('shop.hers')");
+    assert_eq!(refusal.code, "42501", "{refusal}");
+    // Mallory has nothing to maintain, and the tables of Alice stay as they are.
+    mallory.run("CALL mint.partition_maintain_all()");
+    assert_eq!(partitions(&mut root, "shop.hers").len(), 0);
+    // A trap in a table of Mallory: it runs as Mallory, whoever maintains it.
+    mallory.run(&format!(
+        "CREATE FUNCTION shop.trap(text) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+             IF current_user <> 'mallory' THEN RAISE EXCEPTION 'sprung as %', current_user; END IF; RETURN true; END $$;
+         CREATE TABLE shop.trapped {PARENT};
+         ALTER TABLE shop.trapped ADD CHECK (shop.trap(body));
+         CREATE INDEX ON shop.trapped ((shop.trap(body)));
+         CREATE TABLE shop.trapped_default PARTITION OF shop.trapped DEFAULT;
+         INSERT INTO shop.trapped (body) SELECT 'x' FROM generate_series(1, 100);
+         SELECT mint.partition_register('shop.trapped', '1 month', 3, move_rows => true)"
+    ));
+    // Tables that cannot be maintained keep no other from it.
+    mallory.run(&format!("CREATE TABLE shop.broken {PARENT}"));
+    mallory.run("SELECT mint.partition_register('shop.broken', '1 month', 3); ALTER TABLE shop.broken ALTER id DROP DEFAULT");
+    let refusal = root.refusal("CALL mint.partition_maintain_all()");
+    assert_eq!(
+        refusal.message,
+        "could not maintain partitions of 1 of 3 tables"
+    );
+    assert_eq!(partitions(&mut root, "shop.hers").len(), 4);
+    assert_eq!(partitions(&mut root, "shop.trapped").len(), 5);
+    let owners: Vec<String> = root.column("SELECT DISTINCT relowner::regrole::text FROM pg_class WHERE relname LIKE 'trapped\\_2%' AND relkind = 'r'");
+    assert_eq!(owners, ["mallory"]);
+    let health =
+        "SELECT status || ' ' || detail FROM mint.health() WHERE check_name = 'partitions'";
+    let text: String = root.one(health);
+    assert!(
+        text.starts_with("warning Table shop.broken of role \"mallory\": Layout of column"),
+        "{text}"
+    );
+    mallory.run("SELECT mint.partition_unregister('shop.broken')");
+    // A table that changed hands is skipped, for its new owner as well, until that registers it.
+    root.run("ALTER TABLE shop.hers OWNER TO bob");
+    root.run("CALL mint.partition_maintain_all()");
+    let text: String = root.one(health);
+    assert!(
+        text.contains("Role \"alice\" registered the table, and its owner is role \"bob\" now."),
+        "{text}"
+    );
+    let refusal = alice.refusal("SELECT mint.partition_unregister('shop.hers')");
+    assert_eq!(refusal.code, "42501", "{refusal}");
+    let mut bob = server.connect_as("bob", "postgres");
+    bob.run("SELECT mint.partition_register('shop.hers', '1 month', 5); CALL mint.partition_maintain_all()");
+    // A name that is taken by another role.
+    bob.run("DROP TABLE shop.hers");
+    mallory.run(&format!("CREATE TABLE shop.hers {PARENT}"));
+    root.run("CALL mint.partition_maintain_all()");
+    assert_eq!(partitions(&mut root, "shop.hers").len(), 0);
+    mallory.run("DROP TABLE shop.hers");
+    let refusal = mallory.refusal("SELECT mint.partition_unregister('shop.hers')");
+    assert_eq!(refusal.code, "42501", "{refusal}");
+    bob.run("SELECT mint.partition_unregister('shop.hers')");
+    let text: String = root.one(health);
+    assert!(text.starts_with("ok"), "{text}");
+    // One role has a limited number of tables there.
+    mallory.run(&format!(
+        "DO $$ BEGIN FOR n IN 1..1000 LOOP EXECUTE 'CREATE TABLE shop.t' || n || ' {}'; END LOOP; END $$",
+        PARENT.replace('\'', "''")
+    ));
+    let refusal = mallory.refusal("SELECT mint.partition_register(('shop.t' || n)::regclass, '1 month') FROM generate_series(1, 1000) n");
+    assert_eq!(refusal.code, "54000", "{refusal}");
+}
+
+/// The owner changes while a run waits for a lock: it is refused, and acts for nobody.
+#[test]
+fn a_table_that_changes_hands_meanwhile_is_left_alone() {
+    let server = Server::start("a table that changes hands");
+    let mut root = server.connect("postgres");
+    root.run("CREATE ROLE alice; CREATE ROLE bob");
+    root.run(&format!(
+        "CREATE TABLE message {PARENT}; ALTER TABLE message OWNER TO alice"
+    ));
+    let mut other = server.connect("postgres");
+    other.run("BEGIN; ALTER TABLE message OWNER TO bob");
+    let refusal = thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            server
+                .connect("postgres")
+                .refusal("CALL mint.partition_maintain('message', '1 month')")
+        });
+        thread::sleep(Duration::from_millis(800));
+        other.run("COMMIT");
+        run.join().expect("a refusal")
+    });
+    assert_eq!(refusal.message, "owner of table message has changed");
+    assert_eq!(partitions(&mut root, "message").len(), 0);
+}
+
+/// A dump by a superuser and by the owner of the database has the register, and the restored one works.
+#[test]
+fn a_dump_has_the_register() {
+    let server = Server::start("a register in a dump");
+    let mut root = server.connect("postgres");
+    root.run("CREATE ROLE keeper LOGIN");
+    root.run("CREATE DATABASE one OWNER keeper");
+    let mut keeper = server.connect_as("keeper", "one");
+    keeper.run("CREATE EXTENSION pg_mint; CREATE SCHEMA shop");
+    keeper.run(&format!("CREATE TABLE shop.\"My Table\" {PARENT}"));
+    keeper.run("SELECT mint.partition_register('shop.\"My Table\"', '1 month', 3, keep => '1 year', zone => 'Europe/Berlin')");
+    for (user, database) in [("postgres", "two"), ("keeper", "three")] {
+        root.run(&format!("CREATE DATABASE {database} OWNER keeper"));
+        let dump = server.dump(user, "one");
+        server.restore(user, database, &dump);
+        let mut session = server.connect_as("keeper", database);
+        session.run("CALL mint.partition_maintain_all()");
+        let row: String = session.one("SELECT concat_ws(' ', parent, owner, every, ahead, keep, zone, made, problem) FROM mint.partitions");
+        assert_eq!(
+            row,
+            "shop.\"My Table\" keeper 1 mon 3 1 year Europe/Berlin 3"
+        );
+    }
+}
+
+/// A job of pg_cron calls the procedure, which commits between its steps there.
+#[test]
+fn pg_cron_calls_it() {
+    if !installation::has_extension("pg_cron") {
+        say("SKIPPED: this server tree has no pg_cron (package postgresql-15-cron)");
+        return;
+    }
+    let server = Server::build("maintenance by pg_cron")
+        .conf("shared_preload_libraries = 'pg_mint, pg_cron'")
+        .conf("cron.use_background_workers = on")
+        .conf("max_worker_processes = 20")
+        .start();
+    let mut session = server.connect("postgres");
+    session.run("CREATE EXTENSION pg_cron");
+    session.run(&format!("CREATE TABLE message {PARENT}"));
+    session.run("SELECT mint.partition_register('message', '1 month', 3); SELECT cron.schedule('partitions', '* * * * *', 'CALL mint.partition_maintain_all()')");
+    let begun = Instant::now();
+    while partitions(&mut session, "message").len() < 4 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(90),
+            "{}",
+            server.log()
+        );
+        thread::sleep(Duration::from_millis(500));
+    }
+    let status: String =
+        session.one("SELECT status FROM cron.job_run_details ORDER BY runid LIMIT 1");
+    assert!(
+        ["succeeded", "running"].contains(&status.as_str()),
+        "{status}"
+    );
+}

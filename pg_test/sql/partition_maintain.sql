@@ -1,0 +1,131 @@
+-- mint.partition_maintain and the register: what they do, and what they refuse.
+CREATE SCHEMA home;
+CREATE EXTENSION pg_mint SCHEMA home;
+SET TimeZone = 'UTC';
+CREATE SCHEMA shop;
+SET search_path = shop, home;
+\set VERBOSITY terse
+
+CREATE TABLE event (id bigint PRIMARY KEY DEFAULT home.snowflake_next_id(5, 'twitter'), long int GENERATED ALWAYS AS (length(body)) STORED, body text CHECK (body <> '')) PARTITION BY RANGE (id);
+CALL mint.partition_maintain('event', '1 month', 1, since => '2040-02-29 12:00Z');
+CALL mint.partition_maintain('event', '1 month', 1, since => '2040-02-29 12:00Z');
+SELECT inhrelid::regclass, pg_get_expr(relpartbound, 0) FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'event'::regclass ORDER BY 1::text;
+-- In a transaction block, nothing is committed.
+BEGIN;
+CALL mint.partition_maintain('event', '1 month', 2, since => '2040-02-29 12:00Z');
+ROLLBACK;
+SELECT count(*) FROM pg_inherits WHERE inhparent = 'event'::regclass;
+-- In a block of PL/pgSQL outside of one, each step is.
+DO $$ BEGIN CALL mint.partition_maintain('event', '1 month', 3, since => '2040-02-29 12:00Z'); ROLLBACK; END $$;
+SELECT count(*) FROM pg_inherits WHERE inhparent = 'event'::regclass;
+
+-- Nothing is dropped by default. What is older than keep is, and is not made again.
+SET client_min_messages = warning;
+CALL mint.partition_maintain('event', '3 months', 1, since => '2010-10-15');
+SELECT count(*) > 60 AS many FROM pg_inherits WHERE inhparent = 'event'::regclass;
+CALL mint.partition_maintain('event', '3 months', 1, since => '2011-01-01', keep => '1 year');
+SELECT count(*) BETWEEN 8 AND 14 AS few FROM pg_inherits WHERE inhparent = 'event'::regclass;
+RESET client_min_messages;
+
+-- Rows of the default partition: refused, or moved, with their columns in another order there.
+CREATE TABLE pile (body text, id uuid DEFAULT uuid_v7(), PRIMARY KEY (id)) PARTITION BY RANGE (id);
+CREATE TABLE pile_default (id uuid NOT NULL, gone int, body text);
+ALTER TABLE pile_default DROP gone;
+ALTER TABLE pile ATTACH PARTITION pile_default DEFAULT;
+INSERT INTO pile SELECT n::text, uuid_v7('2040-01-01'::timestamptz + n * interval '1 s') FROM generate_series(1, 25000) n;
+\set VERBOSITY default
+CALL mint.partition_maintain('pile', '1 year', 1, since => '2040-01-01');
+\set VERBOSITY terse
+CALL mint.partition_maintain('pile', '1 year', 1, since => '2040-01-01', move_rows => true);
+SELECT tableoid::regclass, count(*), sum(body::int) FROM pile GROUP BY 1;
+-- What would notice that rows are moved prevents it.
+INSERT INTO pile SELECT n::text, uuid_v7('2050-01-01'::timestamptz + n * interval '1 s') FROM generate_series(1, 5) n;
+\set VERBOSITY default
+CREATE TABLE leaf (id uuid REFERENCES pile);
+CALL mint.partition_maintain('pile', '1 year', 1, since => '2050-01-01', move_rows => true);
+DROP TABLE leaf;
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN old; END $$;
+CREATE TRIGGER note AFTER DELETE ON pile FOR EACH ROW EXECUTE FUNCTION note();
+CALL mint.partition_maintain('pile', '1 year', 1, since => '2050-01-01', move_rows => true);
+DROP TRIGGER note ON pile;
+SET client_min_messages = error;
+CREATE PUBLICATION pub FOR TABLE pile;
+CALL mint.partition_maintain('pile', '1 year', 1, since => '2050-01-01', move_rows => true);
+DROP PUBLICATION pub;
+CREATE RULE note AS ON DELETE TO pile_default DO INSTEAD NOTHING;
+CALL mint.partition_maintain('pile', '1 year', 1, since => '2050-01-01', move_rows => true);
+DROP RULE note ON pile_default;
+RESET client_min_messages;
+\set VERBOSITY terse
+CALL mint.partition_maintain('pile', '1 year', 1, since => '2050-01-01', move_rows => true);
+SELECT tableoid::regclass, count(*) FROM pile GROUP BY 1 ORDER BY 1::text;
+
+-- Arguments.
+CALL mint.partition_maintain(NULL, '1 day');
+CALL mint.partition_maintain('event', NULL);
+CALL mint.partition_maintain('event', '1 month 1 day');
+CALL mint.partition_maintain('event', '1 month', 0);
+CALL mint.partition_maintain('event', '1 month', keep => '0');
+CALL mint.partition_maintain('event', '1 month', zone => 'Mars');
+CALL mint.partition_maintain('event', '1 month', layout => 'instagram');
+CALL mint.partition_maintain('event', '1 month', move_rows => NULL);
+CALL mint.partition_maintain('event', '1 month', lock_timeout => '2 s');
+CALL mint.partition_maintain('event', '1 month', lock_timeout => '0');
+CALL mint.partition_maintain('event', '1 month', retries => -1);
+CALL mint.partition_maintain('pg_class', '1 month');
+CALL mint.partition_maintain('event_pkey', '1 month');
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+CALL mint.partition_maintain('event', '1 month');
+ROLLBACK;
+CREATE FUNCTION call_it() RETURNS void LANGUAGE sql AS $$ CALL mint.partition_maintain('event', '1 month', 9, since => '2070-01-01') $$;
+SET client_min_messages = warning;
+SELECT call_it();
+RESET client_min_messages;
+
+-- Rights: those of the owner, who needs CREATE on the schema.
+CREATE ROLE regress_maker;
+CREATE ROLE regress_other;
+GRANT USAGE ON SCHEMA shop, home TO regress_maker, regress_other;
+ALTER TABLE event OWNER TO regress_maker;
+\set VERBOSITY default
+CALL mint.partition_maintain('event', '1 month', 1, since => '2080-01-01');
+SET ROLE regress_other;
+CALL mint.partition_maintain('event', '1 month');
+SELECT mint.partition_register('event', '1 month');
+RESET ROLE;
+GRANT CREATE ON SCHEMA shop TO regress_maker;
+CALL mint.partition_maintain('event', '1 month', 1, since => '2080-01-01');
+SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname ~ '^event_2080';
+
+-- The register.
+SELECT mint.partition_register('event', '3 months', 2, keep => '10 years', zone => 'Europe/Berlin');
+SELECT parent, owner, every, ahead, keep, layout, zone, move_rows, problem FROM mint.partitions;
+SELECT mint.partition_register('event', '3 months', 3, layout => 'twitter', move_rows => true);
+SELECT parent, owner, every, ahead, keep, layout, zone, move_rows, problem FROM mint.partitions;
+SELECT mint.partition_register('event', '1 month 1 day');
+SELECT mint.partition_register('event', '1 month', zone => 'Mars');
+SELECT mint.partition_register('pg_class', '1 month');
+SET client_min_messages = warning;
+CALL mint.partition_maintain_all();
+RESET client_min_messages;
+SELECT made, missing_from, problem FROM mint.partitions;
+SELECT status, value, threshold, unit, detail FROM mint.health() WHERE check_name = 'partitions';
+ALTER TABLE event RENAME TO "Event.s";
+CALL mint.partition_maintain_all();
+SELECT parent, made, problem FROM mint.partitions;
+SELECT status, value, threshold, unit, detail, hint FROM mint.health() WHERE check_name = 'partitions';
+SET ROLE regress_other;
+SELECT mint.partition_unregister('shop.event');
+RESET ROLE;
+SELECT mint.partition_unregister('event');
+SELECT mint.partition_unregister('shop.event');
+SELECT mint.partition_unregister('"Event.s"');
+SELECT mint.partition_unregister('not a name');
+SELECT mint.partition_unregister(NULL);
+SELECT count(*) FROM mint.partitions;
+
+SET client_min_messages = warning;
+DROP SCHEMA shop CASCADE;
+DROP EXTENSION pg_mint;
+DROP SCHEMA home;
+DROP ROLE regress_maker, regress_other;

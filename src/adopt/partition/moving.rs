@@ -1,0 +1,130 @@
+//! Rows of a default partition, moved to the partition where they belong.
+//!
+//! A row is always in one of the two, and seen: a batch is moved and its range attached in one transaction. The first batch makes a
+//! partition that ends at its last row; each of the next ones detaches that partition, fills it, and attaches it with a
+//! later end, until it is as long as it was to be.
+
+use crate::adopt::catalog::home::Home;
+use crate::adopt::partition::bounds::Missing;
+use crate::adopt::partition::error;
+use crate::adopt::partition::names::{Names, joined};
+use crate::adopt::partition::parent::{Named, Parent, Partition};
+use crate::adopt::partition::statements::{attach, create_alone, detach};
+use crate::pg::catalog::access::Owned;
+use crate::pg::catalog::spi::Sees;
+use crate::pg::catalog::{binding, sql};
+use crate::pg::datum::text::DecodedText;
+use mint_core::adopt::keys::{Key, Keys};
+use std::iter;
+
+/// The rows of a batch: they take about a tenth of a second.
+const BATCH: u32 = 10_000;
+
+/// Returns the partition that an earlier batch has begun, if a missing range is what is left of it.
+pub fn grown<'a>(parent: &'a Parent, part: &Missing) -> Option<&'a Partition> {
+    parent.default.as_ref()?;
+    let (from, suffix) = &part.interval;
+    let name = sql::quoted_exactly(&joined(&parent.relname, suffix));
+    let name = format!("{}.{name}", parent.schema);
+    parent.partitions.iter().find(|other| {
+        let is_begun = other.range.from == *from && other.range.until == Some(part.from);
+        is_begun && other.name == name && !other.is_foreign && !other.is_detaching
+    })
+}
+
+/// Moves a batch of rows to a missing partition, or to one that was begun. Returns its name, and how many rows.
+pub fn move_some(
+    own: &Owned,
+    parent: &Parent,
+    part: &Missing,
+    begun: Option<&Partition>,
+    millis: i32,
+) -> (String, i64) {
+    let Some(default) = &parent.default else {
+        binding::refuse();
+    };
+    refuse_unmovable(parent, default);
+    // The table first, as readers do. One that had looked up its partitions before would not see the rows in the new one.
+    let locks = [
+        format!("LOCK TABLE ONLY {} IN ACCESS EXCLUSIVE MODE", parent.name),
+        format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", default.name),
+    ];
+    own.run_within(millis, locks.iter().map(String::as_str));
+    let [least, below, its_type] = words(&parent.keys);
+    let key = |key: Key| format!("'{}'::{its_type}", parent.keys.text(key));
+    let is_within = |until: Option<Key>| {
+        let column = &parent.column;
+        let from = format!("{column} {least} {}", key(part.from));
+        match until {
+            None => from,
+            Some(until) => format!("{from} AND {column} {below} {}", key(until)),
+        }
+    };
+    let next = format!(
+        "SELECT {column}::text FROM {} WHERE {} ORDER BY {column} OFFSET {BATCH} LIMIT 1",
+        default.name,
+        is_within(part.until),
+        column = parent.column,
+    );
+    let next = own.value_within::<DecodedText>(millis, &next);
+    let until = match next {
+        None => part.until,
+        Some(text) => parent.keys.parse(&text.0),
+    };
+    let (name, from) = match begun {
+        Some(begun) => (begun.name.clone(), begun.range.from.unwrap_or(part.from)),
+        None => {
+            let mut names = Names::of(parent.namespace, Sees::Commits);
+            let name = names.next(&parent.relname, &part.suffix);
+            (format!("{}.{name}", parent.schema), part.from)
+        }
+    };
+    let first = match begun {
+        Some(_) => detach(parent, &name, ""),
+        None => create_alone(parent, &name),
+    };
+    own.run_within(millis, iter::once(first.as_str()));
+    let columns = parent.columns.join(", ");
+    let moves = format!(
+        "WITH moved AS (DELETE FROM {} WHERE {} RETURNING {columns}),
+         stored AS (INSERT INTO {name} ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM moved RETURNING 1)
+         SELECT count(*) FROM stored",
+        default.name,
+        is_within(until),
+    );
+    let rows = own.value_within::<i64>(millis, &moves).unwrap_or(0);
+    let attach = attach(parent, &name, from, until);
+    own.run_within(millis, iter::once(attach.as_str()));
+    if !parent.has(&name) {
+        binding::refuse();
+    }
+    (name, rows)
+}
+
+/// Raises an error if rows cannot leave the default partition without an effect that is not asked for.
+fn refuse_unmovable(parent: &Parent, default: &Named) {
+    let query = include_str!("../../../sql/adopt/partition_default.sql");
+    let reasons = sql::rows_now(query, &[parent.oid.into(), default.oid.into()], |row| {
+        row.get::<DecodedText>(1)
+    });
+    if let Some(reason) = reasons.into_iter().next() {
+        error::cannot_move(&default.name, reason.0);
+    }
+}
+
+/// Returns the operators of keys that are at least another one, and below it, and their type.
+fn words(keys: &Keys) -> [String; 3] {
+    let builtin = |name: &str| [">=", "<", name].map(str::to_owned);
+    match keys {
+        Keys::Snowflake(_) => builtin("int8"),
+        Keys::UuidV7 => builtin("uuid"),
+        Keys::ObjectId => {
+            let schema = Home::find().schema;
+            [
+                format!("OPERATOR({schema}.>=)"),
+                format!("OPERATOR({schema}.<)"),
+                format!("{schema}.objectid"),
+            ]
+        }
+    }
+}
