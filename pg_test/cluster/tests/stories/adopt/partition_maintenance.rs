@@ -403,3 +403,59 @@ fn pg_cron_calls_it() {
         "{status}"
     );
 }
+
+/// The statements of docs/guides/partitions.md make a table in use a partitioned one, and back. No client waits for a second.
+#[test]
+fn a_table_in_use_becomes_partitioned_and_back() {
+    let server = Server::start("a table that becomes partitioned");
+    let mut session = server.connect("postgres");
+    session.run("CREATE TABLE visit (id bigint PRIMARY KEY DEFAULT snowflake_next_id(3, 'twitter'), page text)");
+    session.run("INSERT INTO visit (page) SELECT '/' FROM generate_series(1, 500000)");
+    let clients: [&[&str]; 3] = [
+        &["INSERT INTO visit (page) VALUES ('/new')"],
+        &["SELECT * FROM visit ORDER BY id DESC LIMIT 10"],
+        &["UPDATE visit SET page = '/x' WHERE id = (SELECT min(id) FROM visit)"],
+    ];
+    let ((), seen) = load::during(&server, &clients, || {
+        let mut session = server.connect("postgres");
+        session.run("SET lock_timeout = '500 ms'");
+        let edge: i64 =
+            session.one("SELECT snowflake_min(now() + interval '3 seconds', 'twitter')");
+        session.run(&format!(
+            "ALTER TABLE visit ADD CONSTRAINT before_partitions CHECK (id < {edge}) NOT VALID"
+        ));
+        session.run("ALTER TABLE visit VALIDATE CONSTRAINT before_partitions");
+        session.run(&format!(
+            "BEGIN;
+             LOCK TABLE visit IN ACCESS EXCLUSIVE MODE;
+             ALTER TABLE visit RENAME TO visit_before;
+             CREATE TABLE visit (LIKE visit_before INCLUDING DEFAULTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+             ALTER TABLE visit ATTACH PARTITION visit_before FOR VALUES FROM (MINVALUE) TO ({edge});
+             COMMIT"
+        ));
+        session.run("ALTER TABLE visit_before DROP CONSTRAINT before_partitions");
+        session.run("CALL mint.partition_maintain('visit', '1 hour', 2)");
+        thread::sleep(Duration::from_secs(4));
+        let used: i64 = session.one("SELECT count(DISTINCT tableoid) FROM visit");
+        assert_eq!(used, 2);
+        session.run(
+            "BEGIN;
+             LOCK TABLE visit IN ACCESS EXCLUSIVE MODE;
+             ALTER TABLE visit DETACH PARTITION visit_before;
+             INSERT INTO visit_before SELECT * FROM visit;
+             DROP TABLE visit;
+             ALTER TABLE visit_before RENAME TO visit;
+             COMMIT",
+        );
+    });
+    say(format!(
+        "{} statements, the longest took {:?}: {}",
+        seen.statements, seen.longest, seen.which
+    ));
+    seen.assert_undisturbed(Duration::from_secs(1), &[]);
+    let kind: String =
+        session.one("SELECT relkind::text FROM pg_class WHERE oid = 'visit'::regclass");
+    assert_eq!(kind, "r");
+    let rows: i64 = session.one("SELECT count(*) FROM visit WHERE page <> '/new'");
+    assert!(rows >= 500_000, "{rows}");
+}
