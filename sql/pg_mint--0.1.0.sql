@@ -309,6 +309,10 @@ CREATE FUNCTION snowflake_between(
         AND id OPERATOR(pg_catalog.<=) snowflake_max_before(until, layout);
 COMMENT ON FUNCTION snowflake_between(bigint, timestamptz, timestamptz, snowflake_layout) IS 'Returns whether an id has a time in a range whose end is excluded';
 
+CREATE FUNCTION snowflake_span(length interval, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_span_wrapper';
+COMMENT ON FUNCTION snowflake_span(interval, snowflake_layout) IS 'Returns the distance of two ids whose times are an interval apart';
+
 -- Snowflake: making ids from parts
 
 CREATE FUNCTION snowflake_encode(
@@ -1206,6 +1210,41 @@ COMMENT ON FUNCTION mint.partitions() IS 'Returns the registered tables and how 
 CREATE VIEW mint.partitions AS SELECT * FROM mint.partitions();
 COMMENT ON VIEW mint.partitions IS 'Shows the registered tables and how many of their partitions to come exist';
 GRANT SELECT ON mint.partitions TO PUBLIC;
+
+-- Partitions by time: encoders and decoders of pg_partman 5, which calls them by name with one argument. It reads bounds and
+-- keys as text.
+
+CREATE FUNCTION mint.snowflake_time_encoder(at pg_catalog.timestamptz, layout snowflake_layout DEFAULT 'instagram')
+RETURNS pg_catalog.text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+    RETURN CAST(snowflake_min(at, layout) AS pg_catalog.text);
+COMMENT ON FUNCTION mint.snowflake_time_encoder(timestamptz, snowflake_layout) IS 'Returns the smallest id at or after a timestamp as text, for pg_partman';
+
+CREATE FUNCTION mint.snowflake_time_decoder(id pg_catalog.text, layout snowflake_layout DEFAULT 'instagram')
+RETURNS pg_catalog.timestamptz
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+    RETURN snowflake_time(CAST(id AS pg_catalog.int8), layout);
+COMMENT ON FUNCTION mint.snowflake_time_decoder(text, snowflake_layout) IS 'Returns the time of an id that is given as text, for pg_partman';
+
+CREATE FUNCTION mint.uuid_v7_time_encoder(at pg_catalog.timestamptz) RETURNS pg_catalog.text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+    RETURN CAST(uuid_v7_min(at) AS pg_catalog.text);
+COMMENT ON FUNCTION mint.uuid_v7_time_encoder(timestamptz) IS 'Returns the smallest UUID of version 7 at or after a timestamp as text, for pg_partman';
+
+CREATE FUNCTION mint.uuid_v7_time_decoder(id pg_catalog.text) RETURNS pg_catalog.timestamptz
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+    RETURN uuid_v7_time(CAST(id AS pg_catalog.uuid));
+COMMENT ON FUNCTION mint.uuid_v7_time_decoder(text) IS 'Returns the time of a UUID of version 7 that is given as text, for pg_partman';
+
+CREATE FUNCTION mint.ulid_time_encoder(at pg_catalog.timestamptz) RETURNS pg_catalog.text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+    RETURN uuid_to_ulid(ulid_min(at));
+COMMENT ON FUNCTION mint.ulid_time_encoder(timestamptz) IS 'Returns the smallest ULID at or after a timestamp, for pg_partman';
+
+CREATE FUNCTION mint.ulid_time_decoder(id pg_catalog.text) RETURNS pg_catalog.timestamptz
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+    RETURN ulid_time(id);
+COMMENT ON FUNCTION mint.ulid_time_decoder(text) IS 'Returns the time of a ULID, for pg_partman';
 
 -- Administration: state
 

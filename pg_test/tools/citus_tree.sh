@@ -6,6 +6,7 @@
 # as it is: everything is built in the cache.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$TOOLS/private_tree.sh"
 
 SUPPORTED="18 17 16"    # by the newest release of Citus
 
@@ -29,18 +30,10 @@ tree=$CACHE/citus$major
 work=$CACHE/citus_work$major
 pg_config=$tree${ordinary#"$CACHE/pg$major"}
 
-# Results of a build in the folder itself would be of another server.
-pack() { tar -C "$1" --exclude-vcs --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude=Makefile.global "${@:2}" -cf - .; }
-
 # What a tree is made of: the programs of the server, and the source.
 stamp() {
     "$(dirname "$ordinary")/postgres" --version
-    if [ -d "$CITUS" ]; then pack "$CITUS" --sort=name --mtime=@0 | sha256sum; else sha256sum <"$CITUS"; fi
-}
-
-unpack() {
-    rm -rf "$work" "$tree" && mkdir -p "$work"
-    if [ -d "$CITUS" ]; then pack "$CITUS" | tar -x -C "$work"; else tar -xf "$CITUS" -C "$work" --strip-components=1; fi
+    digest "$CITUS"
 }
 
 # Packages of Debian's for the server have no header of libpq: that of the system is read after
@@ -61,7 +54,8 @@ END
 
 build() {
     local options
-    unpack
+    rm -rf "$work" "$tree"
+    unpack "$CITUS" "$work"
     cp -a "$CACHE/pg$major" "$tree"
     options=$(options_of_compiler)
     cd "$work"
@@ -70,15 +64,6 @@ build() {
     make -s -j"$(nproc)" with_llvm=no COPT="$options" extension
     make -s with_llvm=no install-extension
     cd / && rm -rf "$work"
-}
-
-# The same library as that of the ordinary tree, by new files, as servers might have the old ones open.
-copy_pg_mint() {
-    local folder
-    for folder in --pkglibdir:pg_mint.so --sharedir:extension/pg_mint.control --sharedir:extension/pg_mint "--sharedir:extension/pg_mint--*"; do
-        rm -rf "$("$pg_config" "${folder%%:*}")"/${folder#*:}
-        cp -a "$("$ordinary" "${folder%%:*}")"/${folder#*:} "$("$pg_config" "${folder%%:*}")/$(dirname "${folder#*:}")/"
-    done
 }
 
 # One run at a time, as two would build the same tree.
@@ -90,5 +75,5 @@ if [ "$(cat "$tree/citus" 2>/dev/null)" != "$made" ]; then
     step "building Citus for PostgreSQL $major" "citus_build$major" build
     echo "$made" >"$tree/citus"
 fi
-copy_pg_mint
+copy_pg_mint "$ordinary" "$pg_config"
 echo "$pg_config"

@@ -8,6 +8,7 @@
 # binaries, so a copy of Debian's works anywhere.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$TOOLS/apt.sh"
 
 major=${1:-}
 [ -n "$major" ] || die "usage: postgres.sh ${MAJORS// /|}"
@@ -78,27 +79,6 @@ from_packages() {
 libraries_of_packages() {
     apt-cache depends "postgresql-$major" "postgresql-client-$major" |
         sed -n 's/^  Depends: \(lib[a-z0-9.+-]*\|zlib1g\)$/\1/p' | sort -u
-}
-
-# apt_of SUITES COMMAND...: apt with lists of its own in $work: it checks the
-# signatures, and neither the system's lists nor what is installed matter. Of
-# postgresql-$major it takes the newest.
-apt_of() {
-    local suites=$1 command=$2
-    shift 2
-    mkdir -p "$work"/{lists/partial,archives/partial}
-    cat >"$work/debian.sources" <<END
-Types: deb deb-src
-URIs: $(mirror)
-Suites: $suites
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-END
-    printf 'Package: src:postgresql-%s\nPin: release o=Debian\nPin-Priority: 990\n' "$major" >"$work/preferences"
-    "$command" -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=- \
-        -o Dir::Etc::preferences="$work/preferences" -o Dir::Etc::preferencesparts=- \
-        -o Dir::State::lists="$work/lists" -o Dir::State::status=/dev/null -o Dir::Cache="$work" \
-        -o APT::Sandbox::User= -o Debug::NoLocking=true "$@"
 }
 
 cannot_be_had() {

@@ -5,7 +5,9 @@ use crate::pg::error::{Report, ToReport, log, report, sentence, syntax_message};
 use crate::snowflake::node::grantor;
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
-use mint_core::{BUILTINS, HashPartitionError, IdError, Layout, LayoutError, Micros, MintError};
+use mint_core::{
+    BUILTINS, HashPartitionError, IdError, Layout, LayoutError, Micros, MintError, SpanError,
+};
 use pgrx::PgSqlErrorCode as Code;
 
 impl ToReport for IdError {
@@ -49,6 +51,32 @@ impl ToReport for IdError {
                 .hint("Use the layout that the id was generated with."),
             Self::TimeNotOnTop(_) => report
                 .detail("Ids of this layout do not sort by time, so a span of time is not a range of ids."),
+        }
+    }
+}
+
+impl ToReport for SpanError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Layout(error) => error.code(),
+            Self::TooLong { .. } => Code::ERRCODE_DATETIME_FIELD_OVERFLOW,
+            _ => Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        }
+    }
+
+    fn explain(&self, report: Report) -> Report {
+        match self {
+            Self::Months => report
+                .detail("A month has no fixed number of days, so it has no fixed number of ids.")
+                .hint("Use days or hours, such as interval '30 days'."),
+            Self::NotPositive => report.hint("Use an interval such as '1 day'."),
+            Self::PartOfATick { unit, .. } => {
+                report.detail(format!("The unit of the layout is {unit}."))
+            }
+            Self::TooLong { longest, .. } => {
+                report.detail(format!("All ids of this layout are of {longest}."))
+            }
+            Self::Layout(error) => error.explain(report),
         }
     }
 }

@@ -204,7 +204,7 @@ impl Layout {
         Ok(tick.map(|tick| self.id(self.shard.max(), tick << self.seq.width | self.seq.max())))
     }
 
-    fn check_time_on_top(&self) -> Result<(), IdError> {
+    pub(crate) fn check_time_on_top(&self) -> Result<(), IdError> {
         if self.time_on_top() {
             Ok(())
         } else {

@@ -12,4 +12,5 @@ pub mod lease;
 pub mod mint;
 pub mod mint_error;
 pub mod shard;
+pub mod span;
 pub mod start_above;

@@ -1,7 +1,7 @@
 //! Layouts as text, bytes and ids, over arbitrary ones.
 
 use mint_core::snowflake::definition::{Definition, Order};
-use mint_core::{IdError, Lane, Layout, Micros};
+use mint_core::{IdError, Lane, Layout, Micros, SpanError};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -215,6 +215,32 @@ proptest! {
         prop_assert_eq!(layout.min_id_after(at), Ok(least(&|time| time > at)));
         prop_assert_eq!(layout.max_id(at), Ok(most(&|time| time <= at)));
         prop_assert_eq!(layout.max_id_before(at), Ok(most(&|time| time < at)));
+    }
+
+    /// From the first tick on, wherever there are ids: by the bounds themselves.
+    #[test]
+    fn a_span_is_what_the_bounds_grow_by(layout in layouts(9), ticks in -2..40_i64, rest in 0..3_i64, start in 0..40_i64) {
+        let length = ticks * layout.unit() + rest;
+        let bound = |tick: i64| layout.min_id(layout.tick_start(tick.unsigned_abs()).expect("an epoch of our time"));
+        let span = layout.span(0, 0, length);
+        if !layout.time_on_top() {
+            prop_assert_eq!(span, Err(SpanError::Layout(IdError::TimeNotOnTop(layout.to_string()))));
+        } else if length <= 0 {
+            prop_assert_eq!(span, Err(SpanError::NotPositive));
+        } else if length % layout.unit() != 0 {
+            let is_refused = matches!(span, Err(SpanError::PartOfATick { .. }));
+            prop_assert!(is_refused, "{:?}", span);
+        } else if bound(length / layout.unit()).unwrap().is_some() {
+            for from in [0, start] {
+                let (from, to) = (bound(from).unwrap(), bound(from + length / layout.unit()).unwrap());
+                if let (Some(from), Some(to)) = (from, to) {
+                    prop_assert_eq!(&span, &Ok(to - from));
+                }
+            }
+        } else {
+            let is_refused = matches!(span, Err(SpanError::TooLong { .. }));
+            prop_assert!(is_refused, "{:?}", span);
+        }
     }
 }
 

@@ -1,0 +1,22 @@
+# Sourced by the scripts that take something out of another Debian than the system's.
+
+# apt_of SUITES COMMAND...: apt with lists of its own in $work: it checks the
+# signatures, and neither the system's lists nor what is installed matter. Of
+# postgresql-$major it takes the newest.
+apt_of() {
+    local suites=$1 command=$2
+    shift 2
+    mkdir -p "$work"/{lists/partial,archives/partial}
+    cat >"$work/debian.sources" <<END
+Types: deb deb-src
+URIs: $(mirror)
+Suites: $suites
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+END
+    printf 'Package: src:postgresql-%s\nPin: release o=Debian\nPin-Priority: 990\n' "$major" >"$work/preferences"
+    "$command" -o Dir::Etc::sourcelist="$work/debian.sources" -o Dir::Etc::sourceparts=- \
+        -o Dir::Etc::preferences="$work/preferences" -o Dir::Etc::preferencesparts=- \
+        -o Dir::State::lists="$work/lists" -o Dir::State::status=/dev/null -o Dir::Cache="$work" \
+        -o APT::Sandbox::User= -o Debug::NoLocking=true "$@"
+}
