@@ -7,9 +7,9 @@ MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export FULL ONLY QUICK BENCH RIVALS DESTDIR HA ROWS CITUS
+export FULL ONLY QUICK BENCH RIVALS DESTDIR HA ROWS CITUS NEIGHBORS
 
-.PHONY: all install uninstall installcheck clean help run stop test test-all drivers citus torture lint bench instructions docs \
+.PHONY: all install uninstall installcheck clean help run stop test test-all drivers citus neighbors torture lint bench instructions docs \
 	expected package dist chroot
 
 all: ## build the library for a server of yours: make PG_CONFIG=/path/to/pg_config
@@ -47,6 +47,9 @@ drivers: ## ORMs, migration tools, drivers and a pooler on a server with pg_mint
 
 citus: ## a Citus cluster with pg_mint, a tour of it and its tests (CITUS=folder or archive of its source, PG=16 to 18, BENCH=1 to measure)
 	@$(TOOLS)/citus.sh $(PG)
+
+neighbors: ## other extensions and programs beside pg_mint (NEIGHBORS=folder with their sources, PG=15 to 18, BENCH=1 to measure hypertables)
+	@$(TOOLS)/neighbors.sh $(PG)
 
 torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members, TORTURE=citus, HA=1 for Patroni)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),$(if $(HA),30,10)) $(PG)

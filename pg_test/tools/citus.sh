@@ -55,4 +55,11 @@ step "PostgreSQL $major: clusters of Citus" "citus$major" tests || rc=$?
 log=$CACHE/log/citus$major.log
 grep 'SKIPPED' "$log" >&2 || true
 [ "$rc" != 0 ] || grep '^test result:' "$log"    # else the end of the log has it
+# Its row of the table that neighbors.sh makes.
+if [ "$rc" = 0 ] && [ -z "${ONLY:-}" ]; then
+    mkdir -p "$CACHE/neighbors_rows"
+    version=$(sed -n "s/^default_version = '\(.*\)-.*'/\1/p" "$("$pg_config" --sharedir)/extension/citus.control")
+    printf 'Citus\t%s\t%s\t%s\tworks\n' "$major" "$version" "clusters of a coordinator and workers: every statement from every node" \
+        >"$CACHE/neighbors_rows/Citus.$major.tsv"
+fi
 exit "$rc"

@@ -55,6 +55,9 @@ from_packages() {
     for deb in *.deb; do dpkg-deb -x "$deb" root; done
     cp -a "root/usr/lib/postgresql/$major" "$tree/lib/postgresql/"
     cp -a "root/usr/share/postgresql/$major" "$tree/share/postgresql/"
+    # Debian's packages have this name by a link that their installation makes.
+    cd "$tree/share/postgresql/$major/extension"
+    if [ -e postgis-3.control ]; then cp postgis-3.control postgis.control; fi
 }
 
 build_timescaledb() {

@@ -129,6 +129,7 @@ part "PostgreSQL $major: servers" "cluster$major" cluster ${SMOKE:+$SMOKE_STORIE
 if [ -n "${FULL:-}" ]; then
     part "PostgreSQL $major: programs" "drivers$major" "$TOOLS/drivers.sh" "$pg_config"
     part "PostgreSQL $major: Citus" "with_citus$major" "$TOOLS/citus.sh" "$major"
+    part "PostgreSQL $major: neighbors" "with_neighbors$major" "$TOOLS/neighbors.sh" "$major"
 fi
 
 total

@@ -15,6 +15,11 @@ impl Server {
         command
     }
 
+    /// Runs a program of the tree that is a client of this server, as the superuser. Panics if it fails.
+    pub fn client(&self, name: &str, arguments: &[&str]) -> String {
+        installation::run(self.client_program(name, "postgres").args(arguments))
+    }
+
     /// Runs a pgbench script in `clients` sessions, `transactions` times each. Panics if it fails.
     ///
     /// Each client has a variable `n`, zero at first, to count with, besides pgbench's own `client_id`.
