@@ -1212,7 +1212,7 @@ COMMENT ON VIEW mint.partitions IS 'Shows the registered tables and how many of 
 GRANT SELECT ON mint.partitions TO PUBLIC;
 
 -- Partitions by time: encoders and decoders of pg_partman 5, which calls them by name with one argument. It reads bounds and
--- keys as text.
+-- keys as text. A text that is too long for an id is cut, as the error repeats it.
 
 CREATE FUNCTION mint.snowflake_time_encoder(at pg_catalog.timestamptz, layout snowflake_layout DEFAULT 'instagram')
 RETURNS pg_catalog.text
@@ -1223,7 +1223,10 @@ COMMENT ON FUNCTION mint.snowflake_time_encoder(timestamptz, snowflake_layout) I
 CREATE FUNCTION mint.snowflake_time_decoder(id pg_catalog.text, layout snowflake_layout DEFAULT 'instagram')
 RETURNS pg_catalog.timestamptz
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN snowflake_time(CAST(id AS pg_catalog.int8), layout);
+    RETURN snowflake_time(
+        CAST(CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END AS pg_catalog.int8),
+        layout
+    );
 COMMENT ON FUNCTION mint.snowflake_time_decoder(text, snowflake_layout) IS 'Returns the time of an id that is given as text, for pg_partman';
 
 CREATE FUNCTION mint.uuid_v7_time_encoder(at pg_catalog.timestamptz) RETURNS pg_catalog.text
@@ -1233,7 +1236,9 @@ COMMENT ON FUNCTION mint.uuid_v7_time_encoder(timestamptz) IS 'Returns the small
 
 CREATE FUNCTION mint.uuid_v7_time_decoder(id pg_catalog.text) RETURNS pg_catalog.timestamptz
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN uuid_v7_time(CAST(id AS pg_catalog.uuid));
+    RETURN uuid_v7_time(
+        CAST(CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END AS pg_catalog.uuid)
+    );
 COMMENT ON FUNCTION mint.uuid_v7_time_decoder(text) IS 'Returns the time of a UUID of version 7 that is given as text, for pg_partman';
 
 CREATE FUNCTION mint.ulid_time_encoder(at pg_catalog.timestamptz) RETURNS pg_catalog.text

@@ -51,7 +51,7 @@ pub use crate::registry::lease_rules::{
 };
 pub use crate::registry::node_set::{NodesError, parse_nodes};
 pub use crate::snowflake::builtin::BUILTINS;
-pub use crate::snowflake::error::{IdError, LayoutError};
+pub use crate::snowflake::error::{IdError, LayoutError, SpanError};
 pub use crate::snowflake::id::Parts;
 pub use crate::snowflake::lane::Lane;
 pub use crate::snowflake::lane_table::{LaneTable, Lookup, TableCount};
@@ -62,7 +62,6 @@ pub use crate::snowflake::mint::host::{Host, Policy, Wait, WaitCause};
 pub use crate::snowflake::mint::{Run, mint};
 pub use crate::snowflake::mint_error::MintError;
 pub use crate::snowflake::shard::node_of_addresses;
-pub use crate::snowflake::span::SpanError;
 pub use crate::snowflake::start_above::start_above;
 pub use crate::uuid::lanes::UuidLanes;
 pub use crate::uuid::version::Uuid;

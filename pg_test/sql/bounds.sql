@@ -38,6 +38,28 @@ EXECUTE span('2026-02-03', NULL);
 EXECUTE span('infinity', 'infinity');
 EXECUTE span('-infinity', '-infinity');
 
+-- A span is what bounds grow by, from every tick on; the length of a chunk or partition of another extension.
+SELECT layout, snowflake_span('1 day', layout) AS day, snowflake_span('1 day 2 hours 10 seconds', layout) =
+       snowflake_min(at + '26 hours 10 seconds', layout) - snowflake_min(at, layout) AS as_bounds
+FROM (VALUES (snowflake_layout 'instagram'), ('twitter'), ('sonyflake'), ('time:32 shard:16 seq:15 unit:10s epoch:2020-01-01T00:00:00Z')) l (layout),
+     (VALUES (timestamptz '2026-02-27 13:14:10')) t (at);
+SELECT snowflake_span('1 month');
+SELECT snowflake_span('1 year -12 months 1 day') = snowflake_span('24 hours') AS same;
+SELECT snowflake_span('0');
+SELECT snowflake_span('-1 day');
+SELECT snowflake_span('1 ms', 'sonyflake');
+SELECT snowflake_span('30000 days');
+SELECT snowflake_span('1 day', 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z');
+SELECT snowflake_span(NULL, 'twitter') IS NULL AS unknown;
+
+-- Encoders and decoders of pg_partman 5.
+SELECT mint.snowflake_time_encoder(at), mint.snowflake_time_decoder(mint.snowflake_time_encoder(at)) = at AS same,
+       mint.uuid_v7_time_encoder(at), mint.uuid_v7_time_decoder(mint.uuid_v7_time_encoder(at)) = at AS same,
+       mint.ulid_time_encoder(at), mint.ulid_time_decoder(mint.ulid_time_encoder(at)) = at AS same
+FROM (VALUES (timestamptz '2026-01-01'), (NULL)) t (at);
+SELECT mint.snowflake_time_decoder(mint.snowflake_time_encoder('2026-01-01', 'twitter'), 'twitter');
+SELECT mint.uuid_v7_time_decoder('not a uuid');
+
 -- Expression indexes and generated columns accept what only computes.
 CREATE TABLE shown (id bigint, at timestamptz GENERATED ALWAYS AS (snowflake_time(id)) STORED);
 CREATE INDEX ON shown (snowflake_shard(id));

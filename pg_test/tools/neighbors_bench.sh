@@ -49,14 +49,16 @@ fill() {
         -c 'VACUUM ANALYZE'
 }
 
-# Milliseconds of a form, the median of the rounds, with full caches. One plan and one execution each.
+# Milliseconds of a form, the median of the rounds of one session, whose first statement fills its caches.
 measure() {
     local table setting condition round
     IFS='|' read -r table setting condition <<<"$1"
-    for ((round = 0; round <= ROUNDS; round++)); do
-        printf '%s;\n\\timing on\nSELECT sum(amount), count(*) FROM %s WHERE %s;\n' "$setting" "$table" "$condition" | sql |
-            awk -v round="$round" '/^Time:/ { if (round > 0) print $2 }'
-    done | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+    {
+        printf '%s;\n\\timing on\n' "$setting"
+        for ((round = 0; round <= ROUNDS; round++)); do
+            printf 'SELECT sum(amount), count(*) FROM %s WHERE %s;\n' "$table" "$condition"
+        done
+    } | sql | awk '/^Time:/ && n++ { print $2 }' | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
 }
 
 # The rows of a form, which are to be those of the others of its table.
@@ -72,7 +74,7 @@ bench() {
 # The last day of a year in a hypertable
 
 Made by \`make neighbors BENCH=1\`: milliseconds of \`SELECT sum(amount), count(*)\` of the last of 365 days in a hypertable of
-$ROWS rows with chunks of a day, planned and executed once. Median of $ROUNDS rounds with full caches.
+$ROWS rows with chunks of a day, with its planning. Median of $ROUNDS rounds of a session with full caches.
 
 - Server: $("$bin/postgres" --version), TimescaleDB $(sql -c "SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'") (Apache license)
 - Machine: $(nproc) cores, $(uname -sr)

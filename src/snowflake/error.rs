@@ -74,7 +74,7 @@ impl ToReport for SpanError {
                 report.detail(format!("The unit of the layout is {unit}."))
             }
             Self::TooLong { longest, .. } => {
-                report.detail(format!("All ids of this layout are of {longest}."))
+                report.detail(format!("The time field of the layout covers {longest}."))
             }
             Self::Layout(error) => error.explain(report),
         }

@@ -1,4 +1,4 @@
-//! Errors of layouts, and of ids that a layout cannot have.
+//! Errors of layouts, and of ids and spans that a layout cannot have.
 //!
 //! Messages follow PostgreSQL's style: lower case, no full stop.
 
@@ -93,4 +93,34 @@ pub enum IdError {
     NotAnId { id: i64, layout: String },
     #[error("layout \"{0}\" does not begin with its time field")]
     TimeNotOnTop(String),
+}
+
+/// Reason why an interval is no distance of ids.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SpanError {
+    /// It has months or years.
+    #[error("interval must not have months or years")]
+    Months,
+    /// It is zero, or negative.
+    #[error("interval must be greater than zero")]
+    NotPositive,
+    /// It ends within a tick.
+    #[error("interval is not a multiple of the unit of layout \"{layout}\"")]
+    PartOfATick {
+        /// The layout.
+        layout: String,
+        /// The length of its ticks.
+        unit: String,
+    },
+    /// The time field is shorter.
+    #[error("interval is too long for layout \"{layout}\"")]
+    TooLong {
+        /// The layout.
+        layout: String,
+        /// The length of all of its ticks.
+        longest: String,
+    },
+    /// Ids of the layout do not sort by time.
+    #[error(transparent)]
+    Layout(#[from] IdError),
 }

@@ -1,8 +1,11 @@
 //! Ids of a layout: composing, decoding, and the bounds of a timestamp.
 
-use crate::clock::{Micros, timestamp_text};
-use crate::snowflake::error::IdError;
+use crate::clock::{Micros, duration_text, timestamp_text};
+use crate::snowflake::error::{IdError, SpanError};
 use crate::snowflake::layout::Layout;
+
+/// A day of 24 hours.
+const DAY: i128 = 86_400_000_000;
 
 /// The fields of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,6 +190,37 @@ impl Layout {
         self.last_of(i128::from(at) - 1)
     }
 
+    /// Returns the distance of two ids whose times are an interval apart, which has days of 24 hours: what
+    /// [`Layout::min_id`] grows by.
+    ///
+    /// # Errors
+    /// When there is no such distance, or it is not the same everywhere.
+    pub fn span(&self, months: i32, days: i32, time: Micros) -> Result<i64, SpanError> {
+        self.check_time_on_top()?;
+        if months != 0 {
+            return Err(SpanError::Months);
+        }
+        let length = i128::from(days) * DAY + i128::from(time);
+        if length <= 0 {
+            return Err(SpanError::NotPositive);
+        }
+        let unit = i128::from(self.unit());
+        if length % unit != 0 {
+            return Err(SpanError::PartOfATick {
+                layout: self.to_string(),
+                unit: duration_text(self.unit()),
+            });
+        }
+        u64::try_from(length / unit)
+            .ok()
+            .filter(|&ticks| ticks <= self.max_tick())
+            .map(|ticks| self.time.put(ticks).cast_signed())
+            .ok_or_else(|| SpanError::TooLong {
+                layout: self.to_string(),
+                longest: duration_text(self.unit().saturating_mul(self.max_tick().cast_signed())),
+            })
+    }
+
     /// Returns the first id of the tick of `at`, rounded up by `shift` microseconds and cut.
     fn first_of(&self, at: i128, shift: i128) -> Result<Option<i64>, IdError> {
         self.check_time_on_top()?;
@@ -204,7 +238,7 @@ impl Layout {
         Ok(tick.map(|tick| self.id(self.shard.max(), tick << self.seq.width | self.seq.max())))
     }
 
-    pub(crate) fn check_time_on_top(&self) -> Result<(), IdError> {
+    fn check_time_on_top(&self) -> Result<(), IdError> {
         if self.time_on_top() {
             Ok(())
         } else {

@@ -12,5 +12,4 @@ pub mod lease;
 pub mod mint;
 pub mod mint_error;
 pub mod shard;
-pub mod span;
 pub mod start_above;

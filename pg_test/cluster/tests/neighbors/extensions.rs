@@ -46,7 +46,7 @@ fn pgaudit() {
     Extension {
         neighbor: Neighbor {
             name: "pgaudit",
-            what: "an insert by our default and a change of a node's table are in the log",
+            what: "an insert by our default, and what mint.convert changes, are in the log",
         },
         extension: "pgaudit",
         create: "CREATE EXTENSION pgaudit",
@@ -206,7 +206,9 @@ fn pg_cron() {
     );
     let count: (i64, i64) = (
         session.one("SELECT count(*) FROM pg_inherits WHERE inhparent = 'reading'::regclass"),
-        session.one("SELECT count(*) FROM reading WHERE snowflake_time(id) > now() - interval '2 minutes'"),
+        session.one(
+            "SELECT count(*) FROM reading WHERE snowflake_time(id) > now() - interval '2 minutes'",
+        ),
     );
     assert!(count.0 >= 4 && count.1 >= 1, "{count:?}");
     let version: String =
@@ -229,7 +231,9 @@ fn auto_explain() {
         what: "the plan of a condition on the time of an id is in the log, with its bounds",
     };
     let server = Server::build("auto_explain")
-        .conf("shared_preload_libraries = 'auto_explain, pg_mint'\nauto_explain.log_min_duration = 0")
+        .conf(
+            "shared_preload_libraries = 'auto_explain, pg_mint'\nauto_explain.log_min_duration = 0",
+        )
         .start();
     let mut session = server.connect("postgres");
     session.run("CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5)); SET enable_seqscan = off; SET enable_bitmapscan = off");

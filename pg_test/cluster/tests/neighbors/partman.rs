@@ -21,7 +21,9 @@ fn version(major: &str) -> Option<String> {
 /// A server with pg_mint and pg_partman, each created first in one of two databases.
 fn start(name: &str, version: &str) -> Server {
     let server = Server::build(name).start_empty();
-    let partman = format!("CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman VERSION '{version}'");
+    let partman = format!(
+        "CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman VERSION '{version}'"
+    );
     server.connect("postgres").run("CREATE DATABASE last");
     let create = ["CREATE EXTENSION pg_mint", &partman];
     for (database, order) in [("postgres", [0, 1]), ("last", [1, 0])] {
@@ -65,21 +67,32 @@ fn integers(server: &Server, database: &str, kind: &str) {
     session.run("UPDATE partman.part_config SET retention = snowflake_span('2 days', 'twitter')::text, retention_keep_table = false WHERE parent_table = 'public.message'");
     session.run("SELECT partman.run_maintenance('public.message')");
     let after = partitions(&mut session, "message");
-    assert!(!after.contains(&before[0]) && after.len() < before.len(), "{before:?}, {after:?}");
+    assert!(
+        !after.contains(&before[0]) && after.len() < before.len(),
+        "{before:?}, {after:?}"
+    );
     let kept: bool = session.one("SELECT min(snowflake_time(id, 'twitter')) > now() - interval '4 days' AND count(*) >= 1200 FROM message");
     assert!(kept, "rows of the last two days");
 }
 
 /// The layout of text ids, as the page has it.
-const OF_TWITTER: &str = "CREATE FUNCTION twitter_encoder(at timestamptz) RETURNS text LANGUAGE sql IMMUTABLE STRICT
+const OF_TWITTER: &str =
+    "CREATE FUNCTION twitter_encoder(at timestamptz) RETURNS text LANGUAGE sql IMMUTABLE STRICT
         RETURN mint.snowflake_time_encoder(at, 'twitter');
     CREATE FUNCTION twitter_decoder(id text) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT
         RETURN mint.snowflake_time_decoder(id, 'twitter')";
 
 /// A table by time: its column, the id of a timestamp `at`, its encoder and decoder.
 const BY_TIME: [(&str, &str, &str, &str); 4] = [
-    ("by_uuid", "uuid NOT NULL DEFAULT uuid_v7()", "uuid_v7(at)", "mint.uuid_v7_time"),
-    ("by_ulid", "text NOT NULL DEFAULT ulid()", "uuid_to_ulid(uuid_v7(at))", "mint.ulid_time"),
+    (
+        "by_uuid",
+        "uuid NOT NULL DEFAULT uuid_v7()",
+        "uuid_v7(at)",
+        "mint.uuid_v7_time",
+    ),
+    (
+        "by_ulid", "text NOT NULL DEFAULT ulid()", "uuid_to_ulid(uuid_v7(at))", "mint.ulid_time",
+    ),
     (
         "by_text",
         "text NOT NULL DEFAULT snowflake_next_id(5)::text",
@@ -100,7 +113,9 @@ fn times(server: &Server, database: &str) {
     session.run("SET timezone = 'UTC'");
     session.run(OF_TWITTER);
     for (table, column, id, functions) in BY_TIME {
-        session.run(&format!("CREATE TABLE public.{table} (id {column}, day date) PARTITION BY RANGE (id)"));
+        session.run(&format!(
+            "CREATE TABLE public.{table} (id {column}, day date) PARTITION BY RANGE (id)"
+        ));
         session.run(&format!(
             "SELECT partman.create_parent('public.{table}', 'id', '1 day', p_premake => 2, p_start_partition => (now() - interval '5 days')::text,
                  p_time_encoder => '{functions}_encoder', p_time_decoder => '{functions}_decoder')"
@@ -125,7 +140,9 @@ fn times(server: &Server, database: &str) {
         let kept = partitions(&mut session, table);
         let oldest: bool = session.one(&format!("SELECT '{}' = '{table}_p' || to_char(current_date - 4, 'YYYYMMDD') OR '{}' = '{table}_p' || to_char(current_date - 3, 'YYYYMMDD')", kept[0], kept[0]));
         assert!(oldest, "{kept:?}");
-        session.run(&format!("INSERT INTO {table} (day) SELECT current_date FROM generate_series(1, 100)"));
+        session.run(&format!(
+            "INSERT INTO {table} (day) SELECT current_date FROM generate_series(1, 100)"
+        ));
         let now: i64 = session.one(&format!("SELECT count(*) FROM {table} WHERE tableoid::regclass::text = '{table}_p' || to_char(now(), 'YYYYMMDD')"));
         assert_eq!(now, 102, "{table}");
     }
@@ -134,7 +151,10 @@ fn times(server: &Server, database: &str) {
     let refusal = session.refusal(
         "SELECT partman.create_parent('public.by_bigint', 'id', '1 day', p_time_encoder => 'mint.snowflake_time_encoder', p_time_decoder => 'mint.snowflake_time_decoder')",
     );
-    assert!(refusal.message.contains("can only be used with text/uuid"), "{refusal}");
+    assert!(
+        refusal.message.contains("can only be used with text/uuid"),
+        "{refusal}"
+    );
 }
 
 /// A dump of the partitions and of the configuration, restored.
@@ -142,12 +162,18 @@ fn restored(server: &Server, version: &str, tables: &[&str]) {
     server.connect("postgres").run("CREATE DATABASE restored");
     // A dump names no version, and the tree has two.
     let create = "CREATE EXTENSION IF NOT EXISTS pg_partman WITH SCHEMA partman";
-    let dump = server.dump("postgres", "postgres").replace(create, &format!("{create} VERSION '{version}'"));
+    let dump = server
+        .dump("postgres", "postgres")
+        .replace(create, &format!("{create} VERSION '{version}'"));
     server.restore("postgres", "restored", &dump);
     let (mut before, mut after) = (server.connect("postgres"), server.connect("restored"));
     for table in tables {
         let count = format!("SELECT count(*) FROM {table}");
-        assert_eq!(after.one::<i64>(&count), before.one::<i64>(&count), "{table}");
+        assert_eq!(
+            after.one::<i64>(&count),
+            before.one::<i64>(&count),
+            "{table}"
+        );
         after.run(&format!("SELECT partman.run_maintenance('public.{table}')"));
     }
 }
@@ -183,7 +209,11 @@ fn version_5() {
         integers(&server, database, "range");
         times(&server, database);
     }
-    restored(&server, &version, &["message", "by_uuid", "by_ulid", "by_text", "by_twitter"]);
+    restored(
+        &server,
+        &version,
+        &["message", "by_uuid", "by_ulid", "by_text", "by_twitter"],
+    );
     say(format!("pg_partman {version}"));
     neighbor.works(&version);
 }

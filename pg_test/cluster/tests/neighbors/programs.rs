@@ -11,7 +11,8 @@ fn ids(session: &mut Session) -> Vec<i64> {
     session.column("SELECT id FROM item ORDER BY id")
 }
 
-const TABLE: &str = "CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), body text)";
+const TABLE: &str =
+    "CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), body text)";
 const FILL: &str = "INSERT INTO item (body) SELECT 'x' FROM generate_series(1, 1000)";
 
 /// The version in the output of a program: its first word that begins with a digit.
@@ -55,7 +56,14 @@ fn pg_repack() {
     session.run("DELETE FROM item WHERE id IN (SELECT id FROM item ORDER BY id LIMIT 500)");
     let before: u32 = session.one("SELECT relfilenode FROM pg_class WHERE relname = 'item'");
     std::thread::scope(|scope| {
-        let client = scope.spawn(|| server.pgbench("postgres", "INSERT INTO item (body) VALUES ('meanwhile');\n", 2, 500));
+        let client = scope.spawn(|| {
+            server.pgbench(
+                "postgres",
+                "INSERT INTO item (body) VALUES ('meanwhile');\n",
+                2,
+                500,
+            )
+        });
         server.client("pg_repack", &["--table", "item", "postgres"]);
         client.join().expect("all inserts succeed");
     });
@@ -98,10 +106,17 @@ fn pgbouncer() {
         ),
     );
     installation::run(command(program, Path::new(&folder)).arg("-d").arg(&ini));
-    let script = file(&folder, "script", "INSERT INTO item (body) VALUES (pg_backend_pid()::text);\n");
+    let script = file(
+        &folder,
+        "script",
+        "INSERT INTO item (body) VALUES (pg_backend_pid()::text);\n",
+    );
     let bench = installation::run(
         installation::program(installation::programs(), "pgbench", Path::new(&folder), &[])
-            .args(["-n", "-h", &folder, "-p", "6432", "-U", "postgres", "-c", "8", "-j", "2", "-t", "200", "-f"])
+            .args([
+                "-n", "-h", &folder, "-p", "6432", "-U", "postgres", "-c", "8", "-j", "2", "-t",
+                "200", "-f",
+            ])
             .arg(&script)
             .arg("pooled"),
     );
@@ -130,7 +145,9 @@ fn pgbackrest() {
     }
     let server = Server::build("pgbackrest").start();
     let folder = server.folder("backup");
-    let data = server.connect("postgres").one::<String>("SHOW data_directory");
+    let data = server
+        .connect("postgres")
+        .one::<String>("SHOW data_directory");
     let socket = server.socket().display().to_string();
     let conf = |data: &str, name: &str| {
         file(
@@ -157,7 +174,11 @@ fn pgbackrest() {
     server.restart();
     // Debian's can be older than the server.
     let created = command(program, Path::new(&folder))
-        .args(["--stanza=main", &format!("--config={first}"), "stanza-create"])
+        .args([
+            "--stanza=main",
+            &format!("--config={first}"),
+            "stanza-create",
+        ])
         .output()
         .expect("it runs");
     let said = String::from_utf8_lossy(&[created.stdout, created.stderr].concat()).into_owned();
@@ -173,16 +194,29 @@ fn pgbackrest() {
     session.run("SELECT pg_switch_wal()");
     drop(session);
     // Ids that no WAL of the archive has: the ceiling has them.
-    let mut last = server.connect("postgres").mint("snowflake_next_id(5)", 1_000);
+    let mut last = server
+        .connect("postgres")
+        .mint("snowflake_next_id(5)", 1_000);
     server.stop_immediate();
 
     let other = Server::build("pgbackrest, restored").start_empty_beside(&server);
-    let there = other.connect("postgres").one::<String>("SHOW data_directory");
-    let kept = ["postgresql.conf", "pg_hba.conf"]
-        .map(|name| (name, fs::read_to_string(Path::new(&there).join(name)).expect("a file")));
+    let there = other
+        .connect("postgres")
+        .one::<String>("SHOW data_directory");
+    let kept = ["postgresql.conf", "pg_hba.conf"].map(|name| {
+        (
+            name,
+            fs::read_to_string(Path::new(&there).join(name)).expect("a file"),
+        )
+    });
     other.stop_fast();
     let second = conf(&there, "second.conf").display().to_string();
-    call(&second, &["restore", "--delta", "--type=immediate", "--target-action=promote"]);
+    call(
+        &second,
+        &[
+            "restore", "--delta", "--type=immediate", "--target-action=promote",
+        ],
+    );
     for (name, text) in kept {
         let place = Path::new(&there).join(name);
         fs::write(&place, text).expect("a file");
@@ -191,13 +225,20 @@ fn pgbackrest() {
     other.start_again();
     let mut session = other.connect("postgres");
     other.until("the server is promoted", || {
-        !other.connect("postgres").one::<bool>("SELECT pg_is_in_recovery()")
+        !other
+            .connect("postgres")
+            .one::<bool>("SELECT pg_is_in_recovery()")
     });
     let rows: i64 = session.one("SELECT count(*) FROM item");
     assert!(rows >= 1_000, "{rows} rows are restored");
-    let next: Vec<String> = other.until_minted(|| session.try_column("SELECT snowflake_next_id(5)::text FROM generate_series(1, 1000)"));
+    let next: Vec<String> = other.until_minted(|| {
+        session.try_column("SELECT snowflake_next_id(5)::text FROM generate_series(1, 1000)")
+    });
     last.sort_unstable();
-    assert!(next.iter().all(|id| last.binary_search(id).is_err()), "an id repeats");
+    assert!(
+        next.iter().all(|id| last.binary_search(id).is_err()),
+        "an id repeats"
+    );
     assert!(next.iter().min() > last.last(), "ids continue below");
     neighbor.works(&version_of(program, "version"));
 }

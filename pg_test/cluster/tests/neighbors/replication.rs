@@ -66,7 +66,8 @@ fn pglogical() {
             Duration::from_secs(30),
         );
     }
-    let ids = |session: &mut Session| -> Vec<i64> { session.column("SELECT id FROM item ORDER BY id") };
+    let ids =
+        |session: &mut Session| -> Vec<i64> { session.column("SELECT id FROM item ORDER BY id") };
     let [mut one, mut other] = sessions;
     assert_eq!(ids(&mut one), ids(&mut other));
     assert_unique([&ids(&mut one)]);

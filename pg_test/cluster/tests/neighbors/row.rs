@@ -11,12 +11,16 @@ pub fn postgres() -> u32 {
     let version = installation::run(Command::new(postgres).arg("--version"));
     let digits = version.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     let end = digits.find(|letter: char| !letter.is_ascii_digit());
-    digits[..end.unwrap_or(digits.len())].parse().expect("a version")
+    digits[..end.unwrap_or(digits.len())]
+        .parse()
+        .expect("a version")
 }
 
 /// Returns whether the tree has an extension.
 pub fn has(extension: &str) -> bool {
-    extension_folder().join(format!("{extension}.control")).exists()
+    extension_folder()
+        .join(format!("{extension}.control"))
+        .exists()
 }
 
 /// A neighbor and what is done beside it.

@@ -66,7 +66,10 @@ impl Hypertable {
     }
 
     fn chunks(&self, session: &mut Session) -> i64 {
-        session.one(&format!("SELECT count(*) FROM show_chunks('{}')", self.name))
+        session.one(&format!(
+            "SELECT count(*) FROM show_chunks('{}')",
+            self.name
+        ))
     }
 
     /// Of eleven chunks or so, those of the last day are left in the plan, of a constant and of now().
@@ -82,7 +85,7 @@ impl Hypertable {
             let expected: Vec<i64> = (0..24).collect();
             assert_eq!(found, expected, "{query}");
         }
-        
+
         // Chunks are scanned by their names; their indexes have others.
         let scanned = |plan: &str| plan.matches(" on _hyper_").count();
         let mut plan = |query: &str| {
@@ -105,16 +108,24 @@ impl Hypertable {
 
     fn drop_old(&self, session: &mut Session) {
         let Self {
-            name, older_than, time, ..
+            name,
+            older_than,
+            time,
+            ..
         } = self;
         let before = self.chunks(session);
-        let dropped: Vec<String> =
-            session.column(&format!("SELECT drop_chunks('{name}', older_than => {older_than})::text"));
+        let dropped: Vec<String> = session.column(&format!(
+            "SELECT drop_chunks('{name}', older_than => {older_than})::text"
+        ));
         assert!((4..=6).contains(&dropped.len()), "{dropped:?}");
         assert_eq!(self.chunks(session), before - dropped.len() as i64);
         let kept: (i64, bool) = (
-            session.one(&format!("SELECT count(*) FROM {name} WHERE {time} > now() - interval '5 days'")),
-            session.one(&format!("SELECT min({time}) > now() - interval '6 days 1 hour' FROM {name}")),
+            session.one(&format!(
+                "SELECT count(*) FROM {name} WHERE {time} > now() - interval '5 days'"
+            )),
+            session.one(&format!(
+                "SELECT min({time}) > now() - interval '6 days 1 hour' FROM {name}"
+            )),
         );
         assert_eq!(kept, (120, true), "{name}");
     }
@@ -135,10 +146,16 @@ fn work(_: &Server, session: &mut Session) {
     assert_eq!(function, "now_as_id");
     for table in &TABLES {
         table.drop_old(session);
-        session.run(&format!("INSERT INTO {} (n) SELECT -1 FROM generate_series(1, 100)", table.name).replace(
-            "by_time (n) SELECT -1",
-            "by_time (id, n) SELECT clock_timestamp(), -1",
-        ));
+        session.run(
+            &format!(
+                "INSERT INTO {} (n) SELECT -1 FROM generate_series(1, 100)",
+                table.name
+            )
+            .replace(
+                "by_time (n) SELECT -1",
+                "by_time (id, n) SELECT clock_timestamp(), -1",
+            ),
+        );
     }
     let setting = session.one::<i64>("SELECT count(*) FROM by_snowflake WHERE snowflake_time(id, 'twitter') > now() - interval '1 minute'");
     assert_eq!(setting, 100);
@@ -147,7 +164,9 @@ fn work(_: &Server, session: &mut Session) {
     let with: i64 = session.one(all);
     session.run("SET pg_mint.time_predicates = off");
     assert_eq!(session.one::<i64>(all), with);
-    let plan = session.column::<String>(&format!("EXPLAIN (COSTS OFF) {all}")).join("\n");
+    let plan = session
+        .column::<String>(&format!("EXPLAIN (COSTS OFF) {all}"))
+        .join("\n");
     assert!(plan.contains("Chunks excluded during startup: 0"), "{plan}");
 }
 
@@ -178,14 +197,23 @@ fn chunks_are_of_the_span() {
         .start();
     let mut session = server.connect("postgres");
     session.run("CREATE EXTENSION timescaledb; SET timezone = 'UTC'");
-    for layout in ["instagram", "twitter", "sonyflake", "time:32 shard:16 seq:15 unit:1s epoch:2020-01-01T00:00:00Z"] {
+    for layout in [
+        "instagram",
+        "twitter",
+        "sonyflake",
+        "time:32 shard:16 seq:15 unit:1s epoch:2020-01-01T00:00:00Z",
+    ] {
         session.run(&format!(
             "CREATE TABLE item (id bigint NOT NULL); SELECT create_hypertable('item', by_range('id', snowflake_span('7 days', '{layout}')));
              INSERT INTO item SELECT snowflake_encode(timestamptz '2026-01-01' + n * interval '1 day', 3, 0, '{layout}') FROM generate_series(0, 69) AS n"
         ));
-        let most: i64 = session.one("SELECT max(n) FROM (SELECT count(*) AS n FROM item GROUP BY tableoid) AS s");
+        let most: i64 = session
+            .one("SELECT max(n) FROM (SELECT count(*) AS n FROM item GROUP BY tableoid) AS s");
         let chunks: i64 = session.one("SELECT count(*) FROM show_chunks('item')");
-        assert!(most == 7 && (10..=11).contains(&chunks), "{layout}: {most} days in a chunk, {chunks} chunks");
+        assert!(
+            most == 7 && (10..=11).contains(&chunks),
+            "{layout}: {most} days in a chunk, {chunks} chunks"
+        );
         session.run("DROP TABLE item");
     }
 }
