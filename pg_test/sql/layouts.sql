@@ -32,7 +32,9 @@ SELECT 'time:41 shard:10 seq:0 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 shard:10 seq:12'::snowflake_layout;
 SELECT 'time:41 shard:10 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 shard:10 seq:12 epoch:2020-01-01T00:00:00'::snowflake_layout;
-SELECT 'time:41 shard:10 seq:12 epoch:1288834974657'::snowflake_layout;
+SELECT 'time:41 shard:10 seq:12 epoch:1288834974'::snowflake_layout;
+SELECT 'time:41 shard:5+3+2 seq:12 epoch:1288834974657'::snowflake_layout;
+SELECT 'TWITTER epoch:1361753741828'::snowflake_layout, 'Leaf'::snowflake_layout;
 SELECT 'time:41 time:41 seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 worker:10 seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
 SELECT 'time:41 node seq:12 epoch:2020-01-01T00:00:00Z'::snowflake_layout;
@@ -53,7 +55,7 @@ SELECT 'leaf seq:6'::snowflake_layout;
 SELECT 'twitter epoch:9999-12-31T00:00:00Z'::snowflake_layout;
 SELECT 'twitter epoch:2026-01-01T00:00:00+16:00'::snowflake_layout;
 SELECT 'twitter shard:8 leaf'::snowflake_layout;
-SELECT 'Twitter shard:8'::snowflake_layout;
+SELECT 'Twiter shard:8'::snowflake_layout;
 
 -- A text is a layout: in each of these calls PostgreSQL finds one function.
 SELECT castsource::regtype, casttarget::regtype, castfunc::regprocedure, castcontext, castmethod

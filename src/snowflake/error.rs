@@ -118,7 +118,17 @@ pub fn bad_layout_text(text: &[u8], error: &LayoutError) -> Report {
             )
         }
         LayoutError::BadEpoch(_) => {
-            "Use an epoch such as epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00."
+            "Use an epoch such as epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00, \
+             or milliseconds since 1970 such as epoch:1314220021721."
+                .to_owned()
+        }
+        LayoutError::AmbiguousEpoch(_) => {
+            "Use milliseconds such as epoch:1288834974657, which are 1000 times the seconds, \
+             or a timestamp such as epoch:2010-11-04T01:42:54.657Z."
+                .to_owned()
+        }
+        LayoutError::TooManyParts(_) => {
+            "Use two parts such as shard:5+5: write further parts as one that has the bits of both."
                 .to_owned()
         }
         _ => "Use fields such as \
@@ -179,7 +189,9 @@ fn explain(
                 "The epoch of the layout is {}.",
                 timestamp_text(layout.epoch())
             ))
-            .hint("Check the system clock."),
+            .hint(
+                "Use a layout with an epoch in the past. If the system clock is wrong, correct it.",
+            ),
         MintError::ClockBehind { need, .. } => {
             let (max_ahead, need) = (duration_text(max_ahead), duration_text(*need));
             report

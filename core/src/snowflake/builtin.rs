@@ -102,12 +102,12 @@ pub static BUILTINS: [Builtin; 15] = [
     builtin("javascript", fields(41, (4, 0), 8, 1_735_689_600_000)),
 ];
 
-/// Returns the built-in layout of a name.
+/// Returns the built-in layout of a name, in upper or lower case.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Layout> {
     BUILTINS
         .iter()
-        .find(|builtin| builtin.name == name)
+        .find(|builtin| builtin.name.eq_ignore_ascii_case(name))
         .map(|builtin| &builtin.layout)
 }
 

@@ -22,6 +22,8 @@ pub enum LayoutError {
     Missing(&'static str),
     #[error("\"{value}\" is not a width in bits for field \"{field}\"")]
     BadWidth { field: &'static str, value: String },
+    #[error("shard \"{0}\" has more than two parts")]
+    TooManyParts(String),
     #[error("field \"{0}\" has zero bits")]
     ZeroWidth(&'static str),
     #[error("the fields have {0} bits in total, but a bigint has only 64")]
@@ -36,6 +38,10 @@ pub enum LayoutError {
     BadUnit(String),
     #[error("\"{0}\" is not a timestamp with a time zone")]
     BadEpoch(String),
+    #[error(
+        "epoch \"{0}\" is ambiguous: digits alone are milliseconds since 1970, of 12 or 13 digits"
+    )]
+    AmbiguousEpoch(String),
     #[error("epoch \"{0}\" is out of range")]
     EpochOutOfRange(String),
     #[error("epoch \"{0}\" is finer than a microsecond")]

@@ -9,13 +9,14 @@ use crate::snowflake::layout::Layout;
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 impl FromStr for Layout {
     type Err = LayoutError;
 
     /// Reads `twitter`; `twitter shard:8 seq:14`, which has the other fields of the built-in layout, in its order; or
-    /// `time:41 shard:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`.
+    /// `time:41 shard:5+5 seq:12 unit:1ms epoch:2010-11-04T01:42:54.657Z`, whose epoch can also be `1288834974657`.
     ///
     /// Unit defaults to 1ms; `start:random` or `start:random(n)` can follow.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
@@ -74,6 +75,9 @@ impl Fields {
             "shard" => {
                 self.order.push(b'n');
                 let parts = match value.split_once('+') {
+                    Some((_, rest)) if rest.contains('+') => {
+                        return Err(LayoutError::TooManyParts(excerpt(value)));
+                    }
                     Some((upper, lower)) => (width("shard", upper)?, width("shard", lower)?),
                     None => (width("shard", value)?, 0),
                 };
@@ -175,7 +179,19 @@ fn unit(text: &str) -> Result<u32, LayoutError> {
         .ok_or_else(|| LayoutError::BadUnit(excerpt(text)))
 }
 
+/// The first and the last epoch that digits alone can mean, in milliseconds: the numbers of 12 and 13 digits, of 1973 to
+/// 2286. Seconds have fewer, and dates without separators, microseconds and nanoseconds fewer or more.
+const MILLIS: RangeInclusive<i64> = 100_000_000_000..=9_999_999_999_999;
+
 fn epoch(text: &str) -> Result<Micros, LayoutError> {
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        let millis = text.parse().ok();
+        return millis
+            // The start of 1970 is 0 in every unit.
+            .filter(|millis| *millis == 0 || MILLIS.contains(millis))
+            .map(|millis| millis * 1_000)
+            .ok_or_else(|| LayoutError::AmbiguousEpoch(excerpt(text)));
+    }
     let bad = || LayoutError::BadEpoch(excerpt(text));
     let out_of_range = || LayoutError::EpochOutOfRange(excerpt(text));
     // jiff takes a leap second for the one before it, and skips the name of a zone in brackets.

@@ -76,7 +76,7 @@ impl MintError {
                 format!("layout \"{layout}\" has reached the end of its time field")
             }
             Self::BeforeEpoch => {
-                format!("system clock is before the epoch of layout \"{layout}\"")
+                format!("epoch of layout \"{layout}\" is in the future")
             }
             Self::ClockBehind { ahead, .. } => {
                 let ahead = duration_text(*ahead);

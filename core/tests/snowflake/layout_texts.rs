@@ -19,7 +19,7 @@ fn each_kind_of_bad_text_has_its_error() {
     };
     let cases: Vec<(String, LayoutError)> = vec![
         (own(""), UnknownName(own(""))),
-        (own("Twitter"), UnknownName(own("Twitter"))),
+        (own("Twiter"), UnknownName(own("Twiter"))),
         (with("bogus"), NotAField(own("bogus"))),
         (with("node:1"), UnknownField(own("node"))),
         (with("time:41"), Repeated("time")),
@@ -35,6 +35,7 @@ fn each_kind_of_bad_text_has_its_error() {
         (own("time:41 seq:12"), Missing("epoch")),
         (own("time:+4"), width("time", "+4")),
         (own("shard:5+"), width("shard", "")),
+        (own("shard:5+3+2"), TooManyParts(own("5+3+2"))),
         (own("seq:100"), width("seq", "100")),
         (own("shard:0"), ZeroWidth("shard")),
         (
@@ -69,6 +70,8 @@ fn each_kind_of_bad_text_has_its_error() {
             epoch("9999-12-31T00:00:00Z"),
             EpochOutOfRange(own("9999-12-31T00:00:00Z")),
         ),
+        (epoch(""), BadEpoch(own(""))),
+        (epoch("-1288834974657"), BadEpoch(own("-1288834974657"))),
         (epoch("2020-01-01"), BadEpoch(own("2020-01-01"))),
         (
             epoch("2020-01-01T00:00:00"),
@@ -106,6 +109,8 @@ fn a_built_in_layout_with_changes_is_shown_in_full() {
         (" twitter\tshard:5+5 ", "twitter"),
         ("twitter start:random(128) shard:10", "leaf"),
         ("leaf start:zero shard:5+5", "twitter"),
+        ("TWITTER", "twitter"),
+        ("Leaf start:zero shard:5+5", "twitter"),
         (
             "instagram epoch:2026-01-01T00:00:00Z",
             "time:41 shard:13 seq:10 unit:1ms epoch:2026-01-01T00:00:00Z",
@@ -137,7 +142,7 @@ fn each_kind_of_bad_change_has_its_error() {
     for (text, error) in [
         ("twitter shard:8 bogus", NotAField(own("bogus"))),
         ("twitter shard:8 leaf", NotAField(own("leaf"))),
-        ("Twitter shard:8", UnknownName(own("Twitter"))),
+        ("Twiter shard:8", UnknownName(own("Twiter"))),
         ("shard:8 twitter", NotAField(own("twitter"))),
         ("twitter node:8", UnknownField(own("node"))),
         ("twitter shard:8 shard:8", Repeated("shard")),
@@ -154,6 +159,36 @@ fn each_kind_of_bad_change_has_its_error() {
         ),
     ] {
         assert_eq!(text.parse::<Layout>(), Err(error), "{text}");
+    }
+}
+
+/// Digits alone are milliseconds since 1970, where they can be nothing else.
+#[test]
+fn an_epoch_can_be_milliseconds() {
+    for (millis, shown) in [
+        // As the articles and sources of the systems print them.
+        ("1288834974657", "2010-11-04T01:42:54.657Z"),
+        ("1314220021721", "2011-08-24T21:07:01.721Z"),
+        ("1361753741828", "2013-02-25T00:55:41.828Z"),
+        ("1420070400000", "2015-01-01T00:00:00Z"),
+        ("0", "1970-01-01T00:00:00Z"),
+        ("100000000000", "1973-03-03T09:46:40Z"),
+        ("9999999999999", "2286-11-20T17:46:39.999Z"),
+    ] {
+        let layout = |epoch: &str| format!("time:40 seq:12 epoch:{epoch}").parse::<Layout>();
+        assert_eq!(layout(millis), layout(shown), "{millis}");
+        let text = layout(millis).unwrap().to_string();
+        assert_eq!(text, format!("time:40 seq:12 unit:1ms epoch:{shown}"));
+    }
+    for ambiguous in [
+        "1",
+        // A year, a date, seconds, a date with a time, microseconds, nanoseconds, and what no word holds.
+        "2020", "20200101", "1288834974", "99999999999", "10000000000000", "20200101000000",
+        "1288834974657000", "1288834974657000000", "99999999999999999999",
+    ] {
+        let error = AmbiguousEpoch(ambiguous.to_owned());
+        let text = format!("twitter epoch:{ambiguous}");
+        assert_eq!(text.parse::<Layout>(), Err(error));
     }
 }
 
