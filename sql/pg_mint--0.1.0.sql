@@ -825,9 +825,9 @@ CREATE FUNCTION segment_current(sequence regclass) RETURNS bigint
     VOLATILE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_current_wrapper';
 COMMENT ON FUNCTION segment_current(regclass) IS 'Returns the value of a sequence that any session drew last';
 
-CREATE FUNCTION segment_set(sequence regclass, value bigint) RETURNS bigint
+CREATE FUNCTION segment_set(sequence regclass, value bigint, is_called boolean DEFAULT true) RETURNS bigint
     VOLATILE STRICT PARALLEL UNSAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'segment_set_wrapper';
-COMMENT ON FUNCTION segment_set(regclass, bigint) IS 'Sets a sequence to a value, as setval does, and drops the segments taken from it';
+COMMENT ON FUNCTION segment_set(regclass, bigint, boolean) IS 'Sets a sequence to a value, as setval does, and drops the segments taken from it';
 
 CREATE FUNCTION segment_create(
     name text, step bigint DEFAULT 2000, start bigint DEFAULT NULL, source text DEFAULT NULL,

@@ -53,11 +53,11 @@ fn segment_current(sequence: Regclass) -> Option<i64> {
     draw::current(sequence.0)
 }
 
-/// Sets a sequence to a value, which counts as issued, and returns it: `setval` that drops the segments at once. After
-/// `setval` itself, the first draw of the next statement drops them.
+/// Sets a sequence to a value, which counts as issued if it `is_called`, and returns it: `setval` that drops the segments
+/// at once. After `setval` itself, the first draw of the next statement drops them.
 #[pg_extern(sql = false)]
-fn segment_set(sequence: Regclass, value: i64) -> i64 {
-    refill::set(sequence.0, value);
+fn segment_set(sequence: Regclass, value: i64, is_called: bool) -> i64 {
+    refill::set(sequence.0, value, is_called);
     value
 }
 

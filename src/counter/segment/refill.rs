@@ -212,16 +212,16 @@ fn refuse_behind(sequence: &Sequence, end: i64, next: i64) -> ! {
     .raise()
 }
 
-/// Sets a sequence to a value, as issued, and drops its segments: the next draw, also in a running statement, returns
-/// the value after it.
-pub fn set(oid: pg_sys::Oid, value: i64) {
+/// Sets a sequence to a value, and drops its segments: the next draw, also in a running statement, returns the value
+/// itself, or if it `is_called` the one after it.
+pub fn set(oid: pg_sys::Oid, value: i64, is_called: bool) {
     recovery::refuse(&IN_RECOVERY);
     let sequence = open_for(oid, pg_sys::ACL_UPDATE);
     let (rules, _) = sequence.definition();
     source::refuse_change("set", oid, &sequence, &rules);
     let key = SlotKey::new(sequence.identity());
     // By the server's own function, so that this session also drops the values that nextval has cached.
-    sql::set_sequence(oid, value);
+    sql::set_sequence(oid, value, is_called);
     slots::drop_segments(key);
 }
 

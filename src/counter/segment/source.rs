@@ -185,7 +185,7 @@ pub fn check(server: &str) {
 /// Records the source of a new sequence.
 pub fn record(sequence: pg_sys::Oid, server: &str, source: &str, step: i64) {
     // Both values are drawn, so that nextval fails.
-    sql::set_sequence(sequence, 2);
+    sql::set_sequence(sequence, 2, true);
     let place = SourceSequence {
         server: server.to_owned(),
         sequence: source.to_owned(),

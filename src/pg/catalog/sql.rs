@@ -250,10 +250,10 @@ unsafe fn qualified(schema: pg_sys::Oid, name: *const c_char) -> String {
     }
 }
 
-/// Sets the last value of a sequence, by `setval`.
-pub fn set_sequence(sequence: pg_sys::Oid, value: i64) {
+/// Sets a sequence by `setval`: its last value, or the next one if that is not called yet.
+pub fn set_sequence(sequence: pg_sys::Oid, value: i64, is_called: bool) {
     let set = format!(
-        "SELECT setval({}::oid::regclass, $1::int8)",
+        "SELECT setval({}::oid::regclass, $1::int8, {is_called})",
         sequence.to_u32()
     );
     ask::<i64>(&set, value.into());

@@ -109,6 +109,33 @@ fn segment_set_takes_effect_at_once() {
     assert_eq!(next(&mut other), 70_004);
 }
 
+/// With false, the value itself is the next one, also of a running statement and of nextval; 1 is the first of all.
+#[test]
+fn segment_set_can_set_the_first_value() {
+    let (_server, mut one, mut other) = start("segment_set to the first");
+    let three = |next| {
+        format!(
+            "SELECT ARRAY[segment_set('s', {next}, false), segment_next('s'), segment_next('s')]"
+        )
+    };
+    assert_eq!(next(&mut other), 1);
+    assert_eq!(one.one::<Vec<i64>>(&three(1)), [1, 1, 2]);
+    assert_eq!(next(&mut other), 3);
+    assert_eq!(one.one::<Vec<i64>>(&three(500)), [500, 500, 501]);
+    assert_eq!(next(&mut other), 502);
+    one.run("SELECT segment_set('s', 70, false)");
+    assert_eq!(one.one::<i64>("SELECT nextval('s')"), 70);
+    assert_eq!(
+        other.refusal("SELECT segment_set('s', 0, false)").code,
+        "22003"
+    );
+    one.run("SELECT segment_set('s', 9223372036854775807, false)");
+    assert_eq!(next(&mut other), i64::MAX);
+    assert_eq!(other.refusal("SELECT segment_next('s')").code, "2200H");
+    let unset: Option<i64> = one.one("SELECT segment_set('s', 5, NULL)");
+    assert_eq!(unset, None);
+}
+
 /// segment_set drops the session's cached values of nextval, as setval does.
 #[test]
 fn nextval_follows_segment_set() {
