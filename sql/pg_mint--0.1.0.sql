@@ -226,6 +226,10 @@ CREATE FUNCTION snowflake_next(layout snowflake_layout) RETURNS bigint
     VOLATILE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_next_wrapper';
 COMMENT ON FUNCTION snowflake_next(snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node';
 
+CREATE FUNCTION snowflake_own_shard(layout snowflake_layout DEFAULT 'instagram') RETURNS integer
+    STABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_own_shard_wrapper';
+COMMENT ON FUNCTION snowflake_own_shard(snowflake_layout) IS 'Returns the shard that snowflake_next() generates ids of, which is the node of this server';
+
 CREATE FUNCTION snowflake_next_ids(
     shard integer, count bigint, layout snowflake_layout DEFAULT 'instagram'
 ) RETURNS SETOF bigint

@@ -45,6 +45,14 @@ fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
     mint::next_id(&layout, own_shard(&layout))
 }
 
+/// Returns the shard that `snowflake_next(layout)` generates ids of, without generating one. A node that a registry is to
+/// choose is requested, as by `snowflake_next`.
+#[pg_extern(sql = false)]
+fn snowflake_own_shard(layout: SnowflakeLayout) -> i32 {
+    // A shard has at most 31 bits.
+    own_shard(&layout.layout()) as i32
+}
+
 /// Returns the shard of this server in a layout.
 pub fn own_shard(layout: &Layout) -> u64 {
     match setting::node() {

@@ -311,3 +311,12 @@ fn leases_are_counted() {
         stat(&mut session, "lease_failures") > failures
     });
 }
+    // The node that the registry has chosen, without an id.
+    let own: i32 = session.one("SELECT snowflake_own_shard()");
+    let of_id: i32 = session.one("SELECT snowflake_shard(snowflake_next_id())");
+    assert_eq!(own, of_id);
+    let refused = stat(&mut session, "lease_refusals");
+    let unlisted = "SET pg_mint.node = 4999; SELECT snowflake_next_id()";
+    assert_eq!(session.refusal(unlisted).code, "55000");
+    session.run("RESET pg_mint.node");
+    assert_eq!(stat(&mut session, "lease_refusals"), refused + 1);
