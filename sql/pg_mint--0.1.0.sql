@@ -1325,6 +1325,7 @@ SELECT s.ids[1] AS snowflakes, s.ids[2] AS objectids, s.ids[3] AS segment_values
     s.counts[3] AS ceiling_writes, s.counts[4] AS section_raises, s.counts[5] AS refills,
     s.counts[6] AS segment_evictions, s.counts[7] AS section_evictions, s.counts[8] AS user_evictions,
     s.counts[9] AS lease_renewals, s.counts[10] AS lease_failures,
+    s.counts[11] AS clock_refusals, s.counts[12] AS lease_refusals, s.counts[13] AS layout_end_refusals,
     s.used[1] AS lanes, s.used[2] AS max_lanes,
     s.used[3] AS ceilings, s.used[4] AS max_ceilings,
     s.used[5] AS segments, s.used[6] AS max_segments,

@@ -2,7 +2,7 @@
 //! only few calls do. No statistic decides anything.
 //!
 //! The path that most calls take counts nothing. What is counted here is counted by a session that waits, writes to disk,
-//! takes values from a sequence or gives a slot to another owner. Ids are not counted but computed, from the words of the
+//! takes values from a sequence, gives a slot to another owner or raises an error. Ids are not counted but computed, from the words of the
 //! lanes and the values that were taken from sequences.
 
 use crate::pg::backend::wait::WaitEvent;
@@ -56,6 +56,12 @@ pub enum Count {
     UserEvictions,
     LeaseRenewals,
     LeaseFailures,
+    /// Calls that were refused as the clock is behind, before the epoch or too far ahead.
+    ClockRefusals,
+    /// Calls that were refused as the server has no lease.
+    LeaseRefusals,
+    /// Calls that were refused as the layout has ended.
+    LayoutEndRefusals,
     /// Values that were taken from sequences to be drawn here, since the server started.
     ValuesTaken,
     /// Values of those that were given up or given back before they were drawn, or were drawn before the last reset.
@@ -90,7 +96,7 @@ struct Statistics {
     reset: AtomicI64,
 }
 
-static STAMP: Stamp = Stamp::new(b't', 2);
+static STAMP: Stamp = Stamp::new(b't', 3);
 static MEMORY: NamedSegment<Statistics> =
     NamedSegment::new(c"pg_mint statistics", &STAMP, |statistics, _| {
         statistics.reset.store(clock::now(), Ordering::Relaxed);

@@ -40,7 +40,7 @@ fn stat_values() -> TableIterator<
 }
 
 /// What the view shows, in its order.
-const COUNTS: [Count; 10] = [
+const COUNTS: [Count; 13] = [
     Count::ClockStepsBack,
     Count::ClockStepsForward,
     Count::CeilingWrites,
@@ -51,6 +51,9 @@ const COUNTS: [Count; 10] = [
     Count::UserEvictions,
     Count::LeaseRenewals,
     Count::LeaseFailures,
+    Count::ClockRefusals,
+    Count::LeaseRefusals,
+    Count::LayoutEndRefusals,
 ];
 
 /// Returns how many snowflakes, ObjectIDs and values of segments were issued.

@@ -3,6 +3,7 @@
 use crate::pg::backend::recovery::Refusal;
 use crate::pg::error::{Report, ToReport, log, report, sentence, syntax_message};
 use crate::snowflake::node::grantor;
+use crate::statistics::{self, Count};
 use mint_core::clock::{duration_text, timestamp_text};
 use mint_core::snowflake::mint_error::lane_name;
 use mint_core::{
@@ -161,8 +162,24 @@ pub fn refuse(error: &MintError, layout: &Layout, shard: u64, max_ahead: Micros)
         MintError::BeyondReach { .. } => Code::ERRCODE_INVALID_PARAMETER_VALUE,
         _ => Code::ERRCODE_SYSTEM_ERROR,
     };
+    if let Some(count) = refusal(error) {
+        statistics::add(count, 1);
+    }
     let report = report(code, error.message(layout, shard));
     explain(report, error, layout, shard, max_ahead).raise()
+}
+
+/// Returns what a refused call counts as; none for the end of a lease, which the registry counts, and for an argument.
+fn refusal(error: &MintError) -> Option<Count> {
+    match error {
+        MintError::Exhausted => Some(Count::LayoutEndRefusals),
+        MintError::BeforeLease { .. } => Some(Count::LeaseRefusals),
+        MintError::LeaseEnded { .. } | MintError::BeyondReach { .. } => None,
+        MintError::BeforeEpoch
+        | MintError::ClockBehind { .. }
+        | MintError::BelowFloor { .. }
+        | MintError::ClockJumped { .. } => Some(Count::ClockRefusals),
+    }
 }
 
 fn explain(

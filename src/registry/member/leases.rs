@@ -21,7 +21,7 @@ use crate::snowflake::error::IN_RECOVERY;
 use crate::snowflake::node::grantor;
 use crate::snowflake::node::grantor::Grantor;
 use crate::snowflake::node::setting::{Node, node as node_setting};
-use crate::statistics::Wait;
+use crate::statistics::{self, Count, Wait};
 use mint_core::snowflake::definition::MAX_SHARD_BITS;
 use mint_core::snowflake::mint_error::lease_ended;
 use mint_core::{Lease, Micros};
@@ -254,6 +254,7 @@ pub fn forget_refused(since: Micros) {
 /// Refuses a node that the settings do not name, as it can be another server's.
 #[cold]
 fn refuse_unlisted(width: u32, node: u64) -> ! {
+    statistics::add(Count::LeaseRefusals, 1);
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!(
@@ -366,6 +367,7 @@ fn renew(lease: &'static Lease, width: u32, node: u64) -> &'static Lease {
 /// connection to it gave.
 #[cold]
 fn refuse(width: u32, node: Option<u64>, ended: Option<Micros>) -> ! {
+    statistics::add(Count::LeaseRefusals, 1);
     let message = match ended {
         Some(until) if until > 0 => lease_ended(until),
         _ => "could not obtain a node from the registry".to_owned(),

@@ -241,6 +241,48 @@ fn a_reset_lasts_while_others_look() {
     });
 }
 
+/// Each refused call is one, of its cause; invalid arguments are none.
+#[test]
+fn refused_calls_are_counted() {
+    let Some(server) = Server::start_with_clock("refused calls") else {
+        return;
+    };
+    let mut session = server.connect("postgres");
+    let refusals = |session: &mut Session| -> Vec<i64> {
+        session.one(
+            "SELECT ARRAY[clock_refusals, lease_refusals, layout_end_refusals] FROM mint.stats",
+        )
+    };
+    let refuse = |session: &mut Session, sql: &str, code: &str| {
+        assert_eq!(session.refusal(sql).code, code, "{sql}");
+    };
+    session.run("SELECT snowflake_next_id(7)");
+    refuse(&mut session, "SELECT snowflake_next_id(70000)", "22003");
+    refuse(
+        &mut session,
+        "SELECT snowflake_next_id(-1, 'baidu')",
+        "22003",
+    );
+    assert_eq!(refusals(&mut session), [0, 0, 0]);
+    refuse(
+        &mut session,
+        "SELECT snowflake_next_id(1, 'baidu')",
+        "2200H",
+    );
+    let future = "SELECT snowflake_next_id(1, 'twitter epoch:9999999999999')";
+    refuse(&mut session, future, "58000");
+    assert_eq!(refusals(&mut session), [1, 0, 1]);
+    server.set_clock("-3600");
+    for _ in 0..3 {
+        refuse(&mut session, "SELECT snowflake_next_id(7)", "58000");
+    }
+    server.set_clock("+0");
+    session.run("SELECT snowflake_next_id(7)");
+    assert_eq!(refusals(&mut session), [4, 0, 1]);
+    session.run("SELECT mint.reset_stats()");
+    assert_eq!(refusals(&mut session), [0, 0, 0]);
+}
+
 #[test]
 fn a_dropped_database_has_no_ceiling() {
     let server = Server::start("dropped database");
@@ -305,12 +347,6 @@ fn leases_are_counted() {
     });
     super::assert_status(&mut session, "lease", "ok", "lasts another");
     super::assert_status(&mut session, "registry", "ok", "did not fail");
-    let failures = stat(&mut session, "lease_failures");
-    registry.server.stop_fast();
-    member.until("a failure", || {
-        stat(&mut session, "lease_failures") > failures
-    });
-}
     // The node that the registry has chosen, without an id.
     let own: i32 = session.one("SELECT snowflake_own_shard()");
     let of_id: i32 = session.one("SELECT snowflake_shard(snowflake_next_id())");
@@ -320,3 +356,9 @@ fn leases_are_counted() {
     assert_eq!(session.refusal(unlisted).code, "55000");
     session.run("RESET pg_mint.node");
     assert_eq!(stat(&mut session, "lease_refusals"), refused + 1);
+    let failures = stat(&mut session, "lease_failures");
+    registry.server.stop_fast();
+    member.until("a failure", || {
+        stat(&mut session, "lease_failures") > failures
+    });
+}
