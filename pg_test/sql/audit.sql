@@ -155,6 +155,32 @@ RESET ROLE;
 CREATE VIEW seen AS SELECT * FROM customer;
 SELECT * FROM mint.audit('customer', 'nothing');
 SELECT * FROM mint.audit('customer', 'ctid');
+-- Ids of another layout: their times, years ahead by that of the default, are no finding, and no command starts there.
+CREATE TABLE mixed2 (id bigint PRIMARY KEY DEFAULT snowflake_next_id(1, 'twitter'));
+INSERT INTO mixed2 SELECT snowflake_encode(now() - g * interval '1 minute', 5, g) FROM generate_series(1, 100) g;
+SELECT severity, finding, command FROM mint.audit('mixed2', 'id') ORDER BY finding;
+-- Further ahead than a shard can start.
+CREATE TABLE far (id bigint PRIMARY KEY DEFAULT snowflake_next_id(1, 'twitter'));
+INSERT INTO far SELECT snowflake_encode(date_trunc('s', now()) + g * interval '1 minute', 1, 0, 'twitter') FROM generate_series(1, 9) g;
+SELECT severity, finding, command IS NULL AS has_none FROM mint.audit('far', 'id');
+INSERT INTO far SELECT snowflake_encode('2079-01-01Z', 1, 0, 'twitter');
+SELECT severity, finding, command IS NULL AS has_none FROM mint.audit('far', 'id');
+-- Readers by another layout than the default's.
+CREATE TABLE readable (
+    other bigint, id bigint PRIMARY KEY DEFAULT snowflake_next_id(1, 'twitter'),
+    good_at bigint GENERATED ALWAYS AS (snowflake_sequence(id, 'leaf')) STORED,
+    bad_at bigint GENERATED ALWAYS AS (snowflake_sequence(id, 'discord')) STORED,
+    CONSTRAINT good CHECK (snowflake_time(id, 'twitter') > '2015-01-01Z' AND snowflake_time(other) > '2011-01-01Z'),
+    CONSTRAINT bad CHECK (snowflake_time(id) < '2200-01-01Z')
+);
+CREATE INDEX good_index ON readable (snowflake_shard(id, 'twitter'), snowflake_shard(other));
+CREATE INDEX bad_index ON readable (snowflake_shard(id));
+CREATE INDEX bad_partial ON readable (other) WHERE snowflake_between(id, '2020-01-01Z', 'infinity', 'java');
+CREATE VIEW good_view AS SELECT snowflake_time(id, 'twitter') AS at FROM readable;
+CREATE VIEW bad_view AS SELECT r.id, snowflake_time(r.id) AS at FROM readable AS r JOIN pg_class AS c ON c.relpages = r.other;
+SELECT severity, finding, evidence, command FROM mint.audit('readable', 'id');
+SELECT evidence FROM mint.audit('readable', 'id', 'instagram') WHERE finding LIKE 'ids are read%';
+SELECT * FROM mint.audit('readable', 'other') WHERE finding LIKE 'ids are read%';
 SELECT * FROM mint.audit('seen', 'id');
 SELECT * FROM mint.audit('shop.customer_id_seq', 'last_value');
 SELECT * FROM mint.audit('nothing', 'id');

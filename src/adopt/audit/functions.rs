@@ -2,7 +2,7 @@
 
 use crate::adopt::audit::Finding;
 use crate::adopt::audit::subject::Subject;
-use crate::adopt::audit::{counters, generated, references, times};
+use crate::adopt::audit::{counters, generated, readers, references, times};
 use crate::adopt::catalog::default::{Generated, IdKind};
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
@@ -61,6 +61,9 @@ fn findings(subject: &Subject, given: Option<Layout>) -> Vec<Finding> {
         pg_sys::INT8OID => {
             if let Some(layout) = layout_of(subject, given) {
                 generated::check_end(&layout, &mut found);
+                if given.is_some() || subject.generated.is_some() {
+                    readers::check(subject, &layout, &mut found);
+                }
                 let newest = (!subject.ids.is_whole)
                     .then(|| counters::largest_id(subject, i64::MAX))
                     .flatten();

@@ -3,6 +3,7 @@
 mod counters;
 mod functions;
 mod generated;
+mod readers;
 mod references;
 mod subject;
 mod times;

@@ -38,6 +38,7 @@ pub fn check_snowflakes(
         .map(|&id| (id, layout.decode(id).ok()))
         .collect();
     let strange = decoded.iter().filter(|(_, parts)| parts.is_none()).count();
+    let mut is_of_another = true;
     if strange > 0 {
         let evidence = format!("{} cannot be of layout {layout}.", subject.share(strange));
         found.push(Finding::error("ids of another layout", evidence));
@@ -47,9 +48,14 @@ pub fn check_snowflakes(
     {
         let evidence = format!("The ids look like layout {other}, and the layout is {layout}.");
         found.push(Finding::error("ids of another layout", evidence));
+    } else {
+        is_of_another = false;
     }
     check_nodes(subject, &decoded, found);
-    check_future(subject, layout, &decoded, found);
+    // The times of ids of another layout mean nothing.
+    if !is_of_another {
+        check_future(subject, layout, &decoded, found);
+    }
 }
 
 /// Returns whether the newest id is of the last month, and so most likely of the layout.
@@ -119,8 +125,10 @@ fn check_future(
         duration_text(at.saturating_sub(clock::now()))
     );
     let finding = Finding::error("ids of the future", evidence);
-    // Only ids of the default's own shard can be met by new ones.
+    // Only ids of the default's own shard can be met by new ones, and no call starts a shard further ahead.
+    let reach = settings::policy().max_jump;
     found.push(match own {
+        Some((_, at)) if at.saturating_sub(clock::now()) > reach => finding,
         Some((id, _)) => finding.corrected_by(format!(
             "SELECT {0}.snowflake_start_above({id}, '{layout}'::{0}.snowflake_layout);",
             subject.home.schema
