@@ -33,6 +33,13 @@ CREATE TABLE no_ids (a int, b text, c uuid);
 CREATE TABLE times (at timestamptz PRIMARY KEY);
 CREATE TEMP TABLE fleeting (id serial PRIMARY KEY);
 CREATE VIEW seen AS SELECT * FROM customer;
+-- A generator in a function, in tables without a key; a default that is no generator.
+CREATE FUNCTION next_wrapped() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT snowflake_next_id(5)';
+CREATE FUNCTION tenant() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT 7::bigint';
+CREATE TABLE wrapped (id bigint DEFAULT next_wrapped(), tenant bigint DEFAULT tenant(), note text DEFAULT next_wrapped()::text);
+CREATE TABLE wrapped_filled (LIKE wrapped INCLUDING DEFAULTS);
+INSERT INTO wrapped_filled SELECT FROM generate_series(1, 50);
+CREATE TABLE wrapped_beside_key (id serial PRIMARY KEY, number bigint DEFAULT next_wrapped());
 
 INSERT INTO customer SELECT FROM generate_series(1, 250);
 INSERT INTO item SELECT FROM generate_series(1, 0);

@@ -58,6 +58,14 @@ impl StoredDefault {
     pub fn generated(&self) -> Option<Generated> {
         Generated::of_tree(&self.tree)
     }
+
+    /// Returns whether it is one call of a volatile function of a user, which can be a generator in a wrapper.
+    pub fn is_wrapped(&self) -> bool {
+        stored_call(&self.tree, |called| {
+            function::is_of_user(called).then_some(())
+        })
+        .is_some()
+    }
 }
 
 impl Generated {

@@ -1,6 +1,7 @@
 //! The inventory as an SQL function.
 
 use crate::adopt::catalog::column::{IdColumn, Place};
+use crate::adopt::catalog::default::StoredDefault;
 use crate::adopt::catalog::foreign_key::Reference;
 use crate::adopt::catalog::home::Home;
 use crate::adopt::catalog::table::TableSize;
@@ -61,7 +62,11 @@ fn inventory() -> TableIterator<
 > {
     let all = Surroundings::read();
     let columns = IdColumn::all(Home::find().id_types());
-    let rows = columns.iter().filter_map(|column| all.row(column));
+    let keyed = columns.iter().filter(|column| column.is_key);
+    let keyed: HashSet<pg_sys::Oid> = keyed.map(|column| column.table).collect();
+    let rows = columns
+        .iter()
+        .filter_map(|column| all.row(column, keyed.contains(&column.table)));
     TableIterator::new(rows.collect::<Vec<InventoryRow>>())
 }
 
@@ -97,12 +102,17 @@ impl Surroundings {
     }
 
     /// Returns the row of a column; none if it is not an id.
-    fn row(&self, column: &IdColumn) -> Option<InventoryRow> {
+    fn row(&self, column: &IdColumn, has_key: bool) -> Option<InventoryRow> {
         let generated = kinds::by_default(column);
         let referrers = self.referrers.get(&column.place());
         // A key that refers to another table is that table's id.
         let is_own_key = column.is_key && !self.referring.contains(&column.place());
-        if generated.is_none() && referrers.is_none() && !is_own_key {
+        // Without a key, what a function of the user returns is the id of the table.
+        let is_wrapped = || {
+            let default = column.default.as_ref();
+            !has_key && !is_text(column) && default.is_some_and(StoredDefault::is_wrapped)
+        };
+        if generated.is_none() && referrers.is_none() && !is_own_key && !is_wrapped() {
             return None;
         }
         let table = self.tables.get(&column.table);
@@ -149,6 +159,11 @@ impl Surroundings {
             _ => Usage::default(),
         }
     }
+}
+
+/// Returns whether a column is of texts, whose defaults can be anything.
+fn is_text(column: &IdColumn) -> bool {
+    [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&column.base_type)
 }
 
 /// Returns whether a type is one of the integers.

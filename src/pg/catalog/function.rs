@@ -42,6 +42,14 @@ pub fn is_in_c(function: pg_sys::Oid) -> bool {
     read(function, |row, _| row.prolang == C).unwrap_or(false)
 }
 
+/// Returns whether a function is volatile, and neither the server's own nor of an extension.
+pub fn is_of_user(function: pg_sys::Oid) -> bool {
+    let is_volatile = read(function, |row, _| row.provolatile.cast_unsigned() == b'v');
+    is_volatile == Some(true)
+        && schema(function).to_u32() != pg_sys::PG_CATALOG_NAMESPACE
+        && extension_name(function).is_none()
+}
+
 /// Returns whether a function is one of this library's.
 pub fn is_own(function: pg_sys::Oid) -> bool {
     let library = read(function, |form, row| {
