@@ -239,6 +239,10 @@ INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('new', 10) RETURNING biz_tag
 SELECT segment_next('"leaf-segment-test"'), segment_next('late'), segment_next('late');
 SELECT biz_tag, max_id, step, description, update_time > now() - interval '1 h' AS updated FROM mint.leaf_alloc WHERE biz_tag NOT LIKE '%.%' ORDER BY biz_tag;
 INSERT INTO mint.leaf_alloc VALUES ('late', 1, 10);
+INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('x', 63), 10) RETURNING length(biz_tag);
+INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('x', 64), 10);
+INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('ü', 32), 10);
+DO $$ BEGIN EXECUTE format('DROP SEQUENCE %I', repeat('x', 63)); END $$;
 INSERT INTO mint.leaf_alloc VALUES ('null', 1, NULL);
 INSERT INTO mint.leaf_alloc VALUES ('zero', 1, 0);
 \d "leaf-segment-test"

@@ -4,10 +4,12 @@
 use crate::counter::segment::functions::create_exactly;
 use crate::pg::catalog::sequence::definition;
 use crate::pg::catalog::{privilege, sql};
+use crate::pg::charset;
 use crate::pg::datum::regclass::Regclass;
 use crate::pg::datum::text::DecodedText;
 use crate::pg::error::report;
 use crate::pg::sequence::Sequence;
+use mint_core::bytes::excerpt::excerpt;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, Internal, PgSqlErrorCode as Code, PgTrigger, pg_sys};
@@ -52,6 +54,7 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
         .raise()
     };
     let DecodedText(tag) = text("biz_tag").unwrap_or_else(|| missing("biz_tag"));
+    check_tag(&tag);
     let step = step.unwrap_or_else(|| missing("step"));
     let description = text("description").map_or_else(String::new, |text| text.0);
     if description.len() > LONGEST {
@@ -71,6 +74,24 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     let (name, comment) = (sql::exact_name_of(sequence.0), sql::literal(&comment));
     sql::run(&format!("COMMENT ON SEQUENCE {name} IS {comment}"));
     Some(row.into_owned())
+}
+
+/// Raises an error if a tag is longer than the name of a sequence: the server would cut it, and the program that sends it
+/// would find no such sequence.
+fn check_tag(tag: &str) {
+    const LONGEST_NAME: usize = pg_sys::NAMEDATALEN as usize - 1;
+    let bytes = charset::encode(tag).len();
+    if bytes > LONGEST_NAME {
+        report(
+            Code::ERRCODE_NAME_TOO_LONG,
+            format!("tag \"{}\" is too long", excerpt(tag)),
+        )
+        .detail(format!(
+            "The tag has {bytes} bytes, and the name of a sequence has at most {LONGEST_NAME}."
+        ))
+        .hint("Use a shorter tag.")
+        .raise();
+    }
 }
 
 /// Returns the next value of a sequence; none if the role may not read it, or another session has locked it: a view of all
