@@ -255,6 +255,10 @@ fn more_values_hint(limits: RangeInclusive<i64>, rules: &Rules) -> Option<&'stat
     };
     match end {
         _ if end == furthest => None,
+        // The end of tickets of 32 bits: the column of their ids is most likely an integer.
+        _ if end == i64::from(i32::MAX) && rules.increment > 0 => Some(
+            "Use a column of type bigint, and then increase MAXVALUE of the sequence; or new tickets of 64 bits.",
+        ),
         _ if end == limit => Some("Use a sequence of type bigint, and a column of that type."),
         _ => Some(hint),
     }
