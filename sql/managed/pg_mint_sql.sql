@@ -26,7 +26,7 @@ GRANT USAGE ON SCHEMA mint_sql TO PUBLIC;
 
 -- Errors
 
-CREATE OR REPLACE FUNCTION mint_sql.refuse(code text, message text, detail text DEFAULT NULL, hint text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION mint_sql.refuse(code text, message text, detail text DEFAULT NULL, hint text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF detail IS NOT NULL AND hint IS NOT NULL THEN
@@ -57,7 +57,7 @@ $$;
 
 -- What is wrong with a text, as the detail of its error.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_text(name text, whole text, problem text, code text DEFAULT '22P02', hint text DEFAULT NULL)
-RETURNS void
+RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM mint_sql.refuse(code, format('invalid %s: "%s"', name, mint_sql.excerpt(whole)),
@@ -71,10 +71,13 @@ CREATE OR REPLACE FUNCTION mint_sql.micros(at timestamptz) RETURNS bigint LANGUA
 RETURN CASE at WHEN 'infinity' THEN 9223372036854775807 WHEN '-infinity' THEN -9222425352054775808
     ELSE least(extract(epoch FROM at AT TIME ZONE 'UTC') * 1000000, 9223372036854775807)::bigint END;
 
--- Whole days and the rest of the day, as a double has no room for both.
+-- Whole days and the rest of the day, as a double has no room for both. Epochs can be before the first timestamp.
 CREATE OR REPLACE FUNCTION mint_sql.at(micros bigint) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (timestamp '1970-01-01' + make_interval(days => (micros / 86400000000)::integer,
-    secs => (micros % 86400000000)::double precision / 1000000)) AT TIME ZONE 'UTC';
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN micros >= -210866803200000000 THEN (timestamp '1970-01-01' + make_interval(days => (micros / 86400000000)::integer,
+    secs => (micros % 86400000000)::double precision / 1000000)) AT TIME ZONE 'UTC'
+    ELSE mint_sql.refuse('22008', format('timestamp out of range', micros),
+        'The timestamp of the id is out of range for type timestamp with time zone.')::timestamptz END;
 
 CREATE OR REPLACE FUNCTION mint_sql.now_micros() RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN (date_part('epoch', clock_timestamp()) * 1000000)::bigint;
@@ -112,7 +115,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ARRAY['instagram', 'twitter', 'leaf', 'discord', 'java', 'sonyflake', 'sonyflake2', 'goflake', 'taobao', 'baidu', 'mastodon',
     'pgedge', 'tso', 'yitter', 'javascript'];
 
-CREATE OR REPLACE FUNCTION mint_sql.refuse_layout(whole text, problem text, hint text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION mint_sql.refuse_layout(whole text, problem text, hint text DEFAULT NULL) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse_text('input syntax for type snowflake_layout', whole, problem, '22P02',
     coalesce(hint, 'Use fields such as time:41 shard:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z.'));
@@ -270,10 +273,11 @@ BEGIN
                 END IF;
                 unit := micros;
             WHEN 'epoch' THEN
-                IF mint_sql.layout_epoch(whole, value) IS NOT NULL AND epoch IS NOT NULL THEN
+                micros := mint_sql.layout_epoch(whole, value);
+                IF epoch IS NOT NULL THEN
                     PERFORM mint_sql.refuse_layout(whole, 'field "epoch" is given more than once');
                 END IF;
-                epoch := mint_sql.layout_epoch(whole, value);
+                epoch := micros;
             WHEN 'start' THEN
                 IF start IS NOT NULL THEN
                     PERFORM mint_sql.refuse_layout(whole, 'field "start" is given more than once');
@@ -373,11 +377,11 @@ RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN 
     || ' epoch:' || mint_sql.time_text(f[7]) || CASE f[8] WHEN 0 THEN '' ELSE ' start:random(' || power(2::numeric, f[8])::numeric(20) || ')' END;
 
 -- The name of a built-in layout, by whatever text it was given; NULL for others.
-CREATE OR REPLACE FUNCTION mint_sql.layout_name(layout text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = mint_sql.layout_fields(layout));
+CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
 
 CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN coalesce(mint_sql.layout_name(layout), mint_sql.layout_definition(mint_sql.layout_fields(layout)));
+RETURN coalesce(mint_sql.layout_name(mint_sql.layout_fields(layout)), mint_sql.layout_definition(mint_sql.layout_fields(layout)));
 
 CREATE OR REPLACE FUNCTION mint_sql.layout_row(whole text) RETURNS TABLE (
     name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
@@ -389,7 +393,7 @@ DECLARE
     -- The end of time that 64 bits of microseconds have, and those of messages with it, is a layout without an end.
     ending constant numeric := (f[12]::numeric + 1) * f[6] + f[7];
 BEGIN
-    name := mint_sql.layout_name(whole);
+    name := mint_sql.layout_name(f);
     layout := mint_sql.layout_text(whole);
     bits := mint_sql.layout_bits(f);
     unit := make_interval(secs => f[6]::double precision / 1000000);
@@ -428,7 +432,7 @@ COMMENT ON FUNCTION mint_sql.snowflake_layouts() IS 'Returns the built-in layout
 
 -- 64-bit ids: reading
 
-CREATE OR REPLACE FUNCTION mint_sql.refuse_id(id bigint, layout text) RETURNS void
+CREATE OR REPLACE FUNCTION mint_sql.refuse_id(id bigint, layout text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM mint_sql.refuse('22003', format('id %s is not valid for layout "%s"', id, mint_sql.layout_text(layout)),
@@ -597,22 +601,23 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 -- drawn twice, and words ascend in the order of the draws. Neither rollback nor the clock changes that. A session that
 -- commits a row has the sequences' changes before it in the WAL.
 
-CREATE OR REPLACE FUNCTION mint_sql.lane_key(layout text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN coalesce(mint_sql.layout_name(layout), 'layout_' || left(md5(mint_sql.layout_text(layout)), 20));
+CREATE OR REPLACE FUNCTION mint_sql.lane_key(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN coalesce(mint_sql.layout_name(f), 'layout_' || left(md5(array_to_string(f[:8], ',')), 20));
 
-CREATE OR REPLACE FUNCTION mint_sql.lane(layout text, shard integer, suffix text) RETURNS regclass
+-- A sequence of a shard; NULL if the shard is not declared.
+CREATE OR REPLACE FUNCTION mint_sql.lane(layout text, f bigint[], shard integer, suffix text) RETURNS regclass
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN to_regclass('mint_sql.' || CASE WHEN layout = ANY (mint_sql.layout_names()) THEN layout ELSE mint_sql.lane_key(layout) END
+RETURN to_regclass('mint_sql.' || CASE WHEN layout = ANY (mint_sql.layout_names()) THEN layout ELSE mint_sql.lane_key(f) END
     || '_' || shard || suffix);
 
 CREATE OR REPLACE FUNCTION mint_sql.shard_create(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    counter constant text := mint_sql.lane_key(layout) || '_' || shard;
+    counter constant text := mint_sql.lane_key(mint_sql.layout_fields(layout)) || '_' || shard;
     floor constant text := counter || '_floor';
 BEGIN
     PERFORM mint_sql.check_shard(shard, layout);
-    IF mint_sql.lane(layout, shard, '') IS NOT NULL THEN
+    IF to_regclass('mint_sql.' || counter) IS NOT NULL THEN
         RAISE EXCEPTION 'shard % of layout "%" is already declared', shard, mint_sql.layout_text(layout)
             USING ERRCODE = 'duplicate_object';
     END IF;
@@ -662,12 +667,12 @@ BEGIN
     ELSIF age / f[6] > f[12] THEN
         PERFORM mint_sql.refuse_end(layout);
     END IF;
-    PERFORM mint_sql.lane_raise(mint_sql.lane(layout, shard, ''), mint_sql.lane(layout, shard, '_floor'),
+    PERFORM mint_sql.lane_raise(mint_sql.lane(layout, f, shard, ''), mint_sql.lane(layout, f, shard, '_floor'),
         ((age / f[6]) << f[5]::integer) | floor(random() * (1::bigint << f[8]::integer))::bigint);
 END
 $$;
 
-CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
     format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
     'Use a layout with a later epoch or more bits of time.');
@@ -718,8 +723,8 @@ CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id(shard integer, layout mint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     f pg_catalog.int8[] := mint_sql.layout_fields(layout);
-    counter pg_catalog.regclass := mint_sql.lane(layout, shard, '');
-    floor pg_catalog.regclass := mint_sql.lane(layout, shard, '_floor');
+    counter pg_catalog.regclass := mint_sql.lane(layout, f, shard, '');
+    floor pg_catalog.regclass := mint_sql.lane(layout, f, shard, '_floor');
     now pg_catalog.int8;
     base pg_catalog.int8;
     word pg_catalog.int8;
@@ -812,7 +817,7 @@ DECLARE
     shard constant integer := mint_sql.snowflake_shard(id, layout);
     at constant timestamptz := mint_sql.snowflake_time(id, layout);
     ahead constant bigint := mint_sql.micros(at) - mint_sql.now_micros();
-    floor constant regclass := mint_sql.lane(layout, shard, '_floor');
+    floor constant regclass := mint_sql.lane(layout, f, shard, '_floor');
 BEGIN
     IF floor IS NULL THEN
         PERFORM mint_sql.refuse_lane(shard, layout);
@@ -820,7 +825,7 @@ BEGIN
         PERFORM mint_sql.refuse('22023', format('id is %s ahead of the system clock', mint_sql.duration_text(ahead)),
             'A shard can start at most 1 h ahead of the clock.', 'Wait, or correct the system clock.');
     END IF;
-    PERFORM mint_sql.lane_raise(mint_sql.lane(layout, shard, ''), floor,
+    PERFORM mint_sql.lane_raise(mint_sql.lane(layout, f, shard, ''), floor,
         ((mint_sql.field(id, f[9], f[2]) << f[5]::integer) | mint_sql.snowflake_sequence(id, layout)) + 1);
     RETURN mint_sql.snowflake_time(mint_sql.last_id(shard, layout), layout);
 END
@@ -831,10 +836,11 @@ COMMENT ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_la
 CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    word constant bigint := pg_sequence_last_value(mint_sql.lane(layout, shard, '_floor'))
-        + coalesce(pg_sequence_last_value(mint_sql.lane(layout, shard, '')), -1);
+    f constant bigint[] := mint_sql.layout_fields(layout);
+    word constant bigint := pg_sequence_last_value(mint_sql.lane(layout, f, shard, '_floor'))
+        + coalesce(pg_sequence_last_value(mint_sql.lane(layout, f, shard, '')), -1);
 BEGIN
-    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(word, shard, mint_sql.layout_fields(layout)) END;
+    RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(word, shard, f) END;
 END
 $$;
 
