@@ -1,0 +1,54 @@
+-- From the extension back to ids in SQL, in one transaction, for a database that moves to a server without the extension:
+--
+--     psql -v ON_ERROR_STOP=1 -f from_extension.sql       (pg_mint_sql.sql is in the same folder)
+--
+-- Stop the applications first. The functions of mint_sql get their bodies in SQL again and keep their oids. The shards that this server
+-- has used since it started are declared, above every id of the extension. Then DROP EXTENSION pg_mint succeeds, and a dump of the database can be
+-- restored anywhere. What only the extension has is refused, with its name.
+BEGIN;
+DO $$
+DECLARE
+    user_of record;
+BEGIN
+    SET LOCAL search_path = pg_catalog, pg_temp;
+    FOR user_of IN
+        SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS what, pg_describe_object(d.refclassid, d.refobjid, 0) AS needs
+        FROM pg_depend AS d
+        JOIN pg_depend AS member ON member.classid = d.refclassid AND member.objid = d.refobjid AND member.deptype = 'e'
+            AND member.refclassid = 'pg_extension'::regclass AND member.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')
+        WHERE d.deptype IN ('n', 'a') AND d.classid IN ('pg_class'::regclass, 'pg_attrdef'::regclass, 'pg_constraint'::regclass, 'pg_rewrite'::regclass,
+                'pg_proc'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass, 'pg_type'::regclass)
+            AND NOT EXISTS (
+                SELECT FROM pg_depend AS own
+                WHERE own.deptype = 'e' AND own.refclassid = 'pg_extension'::regclass AND own.objid IN (
+                    d.objid, (SELECT ev_class FROM pg_rewrite WHERE oid = d.objid), (SELECT typrelid FROM pg_type WHERE oid = d.objid),
+                    (SELECT typelem FROM pg_type WHERE oid = d.objid), (SELECT adrelid FROM pg_attrdef WHERE oid = d.objid),
+                    (SELECT tgrelid FROM pg_trigger WHERE oid = d.objid), (SELECT conrelid FROM pg_constraint WHERE oid = d.objid AND conrelid <> 0)
+                )
+            ) AND NOT (d.classid = 'pg_proc'::regclass AND d.objid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace))
+        ORDER BY d.refclassid = 'pg_type'::regclass DESC, what
+    LOOP
+        RAISE EXCEPTION '% depends on % of the extension', user_of.what, user_of.needs USING ERRCODE = 'feature_not_supported',
+            HINT = 'Change it to the function of the same name in schema "mint_sql", or drop it. Types of the extension have none.';
+    END LOOP;
+END
+$$;
+\ir pg_mint_sql.sql
+DO $$
+DECLARE
+    ceiling constant bigint := pg_catalog.pg_sequence_last_value('mint.time_ceiling');
+    f bigint[];
+    lane record;
+BEGIN
+    SET LOCAL search_path = pg_catalog, pg_temp;
+    FOR lane IN SELECT l.layout::text AS layout, l.shard::integer AS shard FROM mint.lanes AS l WHERE l.last_id IS NOT NULL LOOP
+        f := mint_sql.layout_fields(lane.layout);
+        IF mint_sql.lane(lane.layout, f, lane.shard, '') IS NULL THEN
+            PERFORM mint_sql.shard_create(lane.shard, lane.layout);
+        END IF;
+        PERFORM mint_sql.lane_raise(mint_sql.lane(lane.layout, f, lane.shard, ''), mint_sql.lane(lane.layout, f, lane.shard, '_floor'),
+            ((ceiling - f[7]) / f[6] + 1) << f[5]::integer);
+    END LOOP;
+END
+$$;
+COMMIT;
