@@ -27,7 +27,8 @@ for folder in "$libdir" "$extension"; do
 done
 
 scripts=("$REPO"/sql/pg_mint--*.sql)
-compat=("$REPO"/sql/compat/*.sql)    # names of other extensions, for users to run
+# For users to run: names of other extensions, and ids without the extension.
+compat=("$REPO"/sql/compat/*.sql "$REPO"/sql/managed/*.sql)
 remove() {
     local file files=("$libdir"/pg_mint.{so,dylib} "$extension/pg_mint.control")
     for file in "${scripts[@]}"; do files+=("$extension/${file##*/}"); done

@@ -6,11 +6,15 @@
 -- has used since it started are declared, above every id of the extension. Then DROP EXTENSION pg_mint succeeds, and a dump of the database can be
 -- restored anywhere. What only the extension has is refused, with its name.
 BEGIN;
+\ir pg_mint_sql.sql
+SET LOCAL search_path = pg_catalog, pg_temp;
 DO $$
 DECLARE
+    ceiling constant bigint := pg_sequence_last_value('mint.time_ceiling');
+    f bigint[];
+    lane record;
     user_of record;
 BEGIN
-    SET LOCAL search_path = pg_catalog, pg_temp;
     FOR user_of IN
         SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS what, pg_describe_object(d.refclassid, d.refobjid, 0) AS needs
         FROM pg_depend AS d
@@ -25,22 +29,12 @@ BEGIN
                     (SELECT typelem FROM pg_type WHERE oid = d.objid), (SELECT adrelid FROM pg_attrdef WHERE oid = d.objid),
                     (SELECT tgrelid FROM pg_trigger WHERE oid = d.objid), (SELECT conrelid FROM pg_constraint WHERE oid = d.objid AND conrelid <> 0)
                 )
-            ) AND NOT (d.classid = 'pg_proc'::regclass AND d.objid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace))
+            )
         ORDER BY d.refclassid = 'pg_type'::regclass DESC, what
     LOOP
         RAISE EXCEPTION '% depends on % of the extension', user_of.what, user_of.needs USING ERRCODE = 'feature_not_supported',
             HINT = 'Change it to the function of the same name in schema "mint_sql", or drop it. Types of the extension have none.';
     END LOOP;
-END
-$$;
-\ir pg_mint_sql.sql
-DO $$
-DECLARE
-    ceiling constant bigint := pg_catalog.pg_sequence_last_value('mint.time_ceiling');
-    f bigint[];
-    lane record;
-BEGIN
-    SET LOCAL search_path = pg_catalog, pg_temp;
     FOR lane IN SELECT l.layout::text AS layout, l.shard::integer AS shard FROM mint.lanes AS l WHERE l.last_id IS NOT NULL LOOP
         f := mint_sql.layout_fields(lane.layout);
         IF mint_sql.lane(lane.layout, f, lane.shard, '') IS NULL THEN

@@ -13,6 +13,7 @@ mod counter;
 mod environment;
 mod hostile;
 mod ids;
+mod managed;
 mod monitor;
 mod planner;
 mod readme;

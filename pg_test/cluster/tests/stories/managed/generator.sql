@@ -5,8 +5,7 @@ CREATE SCHEMA eq;
 -- How a function of the file is called: its arguments are columns of eq.argument.
 CREATE TABLE eq.call (name text PRIMARY KEY, call text NOT NULL, source text NOT NULL DEFAULT 'eq.argument');
 INSERT INTO eq.call (name, call) VALUES
-    ('layout', 'SELECT name || bits || unit || shards || ids_per_second || coalesce(first_invalid::text, ''none'') || expired || definition || layout || epoch
-        FROM mint_sql.snowflake_layouts(layout_text::mint_sql.snowflake_layout)'),
+    ('layout', 'SELECT l::text FROM mint_sql.snowflake_layouts(layout_text::mint_sql.snowflake_layout) AS l'),
     ('decode', 'SELECT d::text FROM mint_sql.snowflake_decode(id, layout::mint_sql.snowflake_layout) AS d'),
     ('time', 'SELECT mint_sql.snowflake_time(id, layout)::text'),
     ('shard', 'SELECT mint_sql.snowflake_shard(id, layout)::text'),

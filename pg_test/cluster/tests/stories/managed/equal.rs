@@ -1,0 +1,60 @@
+//! Each pure function of the file answers as the extension does.
+
+use super::FILE;
+use mint_cluster::{Rng, Server, count, say};
+
+/// Makes arguments, and calls both sides with each of them.
+const GENERATOR: &str = include_str!("generator.sql");
+
+/// Results, SQLSTATEs, messages, details and hints are the same, for a hundred thousand arguments of each function.
+#[test]
+fn pure_functions_answer_as_the_extension_does() {
+    let arguments = std::env::var("MINT_ARGUMENTS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or_else(|| count(100_000, 3_000));
+    let seed = Rng::from_environment().below(1_000_000);
+    let server = Server::start("equal functions");
+    let mut session = server.connect("postgres");
+    session.run(&format!("BEGIN; {FILE} COMMIT; {GENERATOR} SET jit = off"));
+    let missing: Vec<String> = session.column("SELECT function::text FROM eq.not_called");
+    assert!(missing.is_empty(), "not compared: {missing:?}");
+    session.run(&format!("SELECT eq.fill({seed} / 1000000.0, {arguments})"));
+    session.run("SELECT eq.run()");
+    let differences: Vec<String> = session.column(
+        "SELECT format(E'%s of %s\\nin SQL:    %s\\nextension: %s', name, argument, ours, theirs) FROM eq.difference LIMIT 5",
+    );
+    assert!(
+        differences.is_empty(),
+        "seed {seed}:\n{}",
+        differences.join("\n\n")
+    );
+    // The generator still makes arguments that say something.
+    let calls: i64 = session.one("SELECT sum(calls)::bigint FROM eq.tally");
+    let errors: i64 = session.one("SELECT sum(errors)::bigint FROM eq.tally");
+    assert!(
+        errors * 50 > calls && errors * 2 < calls,
+        "{errors} errors of {calls} calls"
+    );
+    let idle: Vec<String> = session
+        .column("SELECT name FROM eq.tally WHERE errors = calls OR name ~ '^(encode|decode|time|layout|id_from_text)$' AND errors = 0");
+    assert!(idle.is_empty(), "these say nothing: {idle:?}");
+    say(format!(
+        "{calls} calls of each side, {errors} with an error: all the same"
+    ));
+}
+
+/// The text of a built-in layout has the fields that its name has.
+#[test]
+fn names_and_definitions_of_layouts_are_the_same() {
+    let server = Server::start("equal layouts");
+    let mut session = server.connect("postgres");
+    session.run(&format!("BEGIN; {FILE} COMMIT"));
+    let wrong: Vec<String> = session.column(
+        "SELECT name FROM mint_sql.snowflake_layouts() WHERE mint_sql.layout_fields(name) <> mint_sql.layout_parse(definition)
+         UNION ALL SELECT o.name FROM mint_sql.snowflake_layouts() AS o FULL JOIN public.snowflake_layouts() AS t USING (name)
+         WHERE (o.bits, o.unit, o.epoch, o.shards, o.ids_per_second, o.first_invalid, o.expired, o.definition)
+            IS DISTINCT FROM (t.bits, t.unit, t.epoch, t.shards, t.ids_per_second, t.first_invalid, t.expired, t.definition)",
+    );
+    assert!(wrong.is_empty(), "{wrong:?}");
+}

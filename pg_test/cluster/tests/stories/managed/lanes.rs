@@ -1,0 +1,285 @@
+//! Ids of the file are unique and ascend, over sessions, rollbacks, kills, crashes and steps of the clock.
+
+use super::{FILE, install};
+use mint_cluster::load::sessions::{assert_sound, draw_at_once, split, while_minting};
+use mint_cluster::{Server, assert_ascending, assert_unique, count, say};
+use std::thread::sleep;
+use std::time::Duration;
+
+const NEXT: &str = "SELECT mint_sql.snowflake_next_id(7)";
+
+/// A statement that commits an id in a row, and returns it.
+const KEEP: &str = "INSERT INTO kept (id) VALUES (mint_sql.snowflake_next_id(7)) RETURNING id";
+
+#[test]
+fn sessions_at_once_draw_unique_ascending_ids() {
+    let server = Server::start("managed: sessions");
+    install(&mut server.connect("postgres"));
+    // Layouts with few ids in a tick, and with ticks shorter than a call.
+    let layouts = [
+        "instagram",
+        "time:50 shard:8 seq:1 unit:1ms epoch:2020-01-01T00:00:00Z",
+        "time:52 shard:4 seq:2 unit:1us epoch:2020-01-01T00:00:00Z",
+    ];
+    let many = count(20_000, 2_000);
+    for layout in layouts {
+        if layout != "instagram" {
+            server
+                .connect("postgres")
+                .run(&format!("SELECT mint_sql.shard_create(7, '{layout}')"));
+        }
+        let lists = draw_at_once(&server, "postgres", 8, |session, number| {
+            let many = if layout == "instagram" {
+                many
+            } else {
+                many / 20
+            };
+            // Half of the transactions roll back.
+            if number % 2 == 0 {
+                session.run("BEGIN");
+            }
+            let ids = session.column(&format!(
+                "SELECT mint_sql.snowflake_next_id(7, '{layout}') FROM generate_series(1, {many})"
+            ));
+            if number % 2 == 0 {
+                session.run("ROLLBACK");
+            }
+            ids
+        });
+        assert_sound(&lists);
+    }
+}
+
+/// A role without any privilege draws ids, and cannot move a shard back.
+#[test]
+fn other_roles_draw_ids_and_move_nothing() {
+    let server = Server::start("managed: roles");
+    let mut owner = server.connect("postgres");
+    install(&mut owner);
+    owner.run("CREATE ROLE app LOGIN");
+    let mut app = server.connect_as("app", "postgres");
+    let before: i64 = app.one(NEXT);
+    for attack in [
+        "SELECT setval('mint_sql.instagram_7_floor', 0)",
+        "SELECT setval('mint_sql.instagram_7', 0)",
+        "SELECT mint_sql.lane_raise('mint_sql.instagram_7', 'mint_sql.instagram_7_floor', 9223372036854775807)",
+        "SELECT mint_sql.snowflake_start_above(9223372036854775807)",
+        "SELECT mint_sql.shard_create(8)",
+    ] {
+        assert_eq!(app.refusal(attack).code, "42501", "{attack}");
+    }
+    app.run("SELECT mint_sql.lane_move(7, 'instagram')");
+    assert_ascending(&[before, app.one(NEXT)]);
+    // Operators of another schema are not called.
+    app.run("SET search_path = pg_catalog");
+    owner.run(
+        "CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO PUBLIC;
+         CREATE FUNCTION evil.f(bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called''; END';
+         CREATE FUNCTION evil.g(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called''; END';
+         CREATE OPERATOR evil.+ (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.f);
+         CREATE OPERATOR evil.- (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.f);
+         CREATE OPERATOR evil.>= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.g);
+         CREATE OPERATOR evil.> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.g);
+         CREATE FUNCTION evil.nextval(regclass) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called''; END'",
+    );
+    app.run("SET search_path = evil, pg_catalog");
+    app.run("SELECT mint_sql.snowflake_next_id(7), mint_sql.snowflake_time(5), mint_sql.snowflake_min('2026-01-01'), mint_sql.uuid_v7()");
+}
+
+#[test]
+fn what_cannot_be_generated_is_refused() {
+    let server = Server::start("managed: refusals");
+    let mut session = server.connect("postgres");
+    install(&mut session);
+    let mut refused = |sql: &str, code: &str, words: &str| {
+        let refusal = session.refusal(sql);
+        assert_eq!(refusal.code, code, "{sql}: {refusal}");
+        assert!(refusal.to_string().contains(words), "{sql}: {refusal}");
+    };
+    refused(
+        "SELECT mint_sql.snowflake_next_id(6)",
+        "55000",
+        "shard 6 of layout \"instagram\" is not declared",
+    );
+    refused(
+        "SELECT mint_sql.snowflake_next_id(8192)",
+        "22003",
+        "shard 8192 is out of range for layout \"instagram\"",
+    );
+    refused(
+        "SELECT mint_sql.snowflake_next_id(NULL)",
+        "22004",
+        "shard must not be null",
+    );
+    refused(
+        "SELECT mint_sql.snowflake_next_id(7, NULL)",
+        "22004",
+        "layout must not be null",
+    );
+    refused(
+        "SELECT mint_sql.snowflake_next_id()",
+        "55000",
+        "parameter \"pg_mint.node\" is not set",
+    );
+    refused(
+        "SELECT mint_sql.snowflake_next_ids(7, -1)",
+        "22023",
+        "count must not be negative",
+    );
+    refused(
+        "SELECT mint_sql.shard_create(7)",
+        "42710",
+        "already declared",
+    );
+    refused(
+        "BEGIN READ ONLY; SELECT mint_sql.snowflake_next_id(7)",
+        "25006",
+        "read-only transaction",
+    );
+    session.run("ROLLBACK");
+    let mut session = server.connect("postgres");
+    session.run("SELECT mint_sql.shard_create(7, 'baidu')");
+    let refusal = session.refusal("SELECT mint_sql.snowflake_next_id(7, 'baidu')");
+    assert_eq!(refusal.code, "2200H", "{refusal}");
+}
+
+/// A session that is killed, terminated or canceled while it moves a shard holds back nobody.
+#[test]
+fn a_session_that_ends_in_a_move_holds_back_nobody() {
+    let server = Server::start("managed: kills");
+    install(&mut server.connect("postgres"));
+    let records = while_minting(&server, 6, NEXT, || {
+        let mut other = server.connect("postgres");
+        for round in 0..count(200, 40) {
+            let call = if round % 2 == 0 {
+                "pg_cancel_backend"
+            } else {
+                "pg_terminate_backend"
+            };
+            other.run(&format!(
+                "SELECT {call}(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT mint_sql%' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 2"
+            ));
+            sleep(Duration::from_millis(5));
+        }
+    });
+    let (ids, refusals) = split(records);
+    assert_sound(&ids);
+    assert!(!refusals.is_empty(), "no session was disturbed");
+    let left: i64 = server
+        .connect("postgres")
+        .one("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
+    assert_eq!(left, 0, "locks are left");
+    server.connect("postgres").one::<i64>(NEXT);
+}
+
+/// The machine fails again and again, and its clock is an hour back afterwards: no committed id is drawn again.
+#[test]
+fn no_crash_repeats_a_committed_id() {
+    let Some(server) =
+        Server::build_with_clock("managed: crashes").map(|server| server.durable().start())
+    else {
+        return;
+    };
+    install(&mut server.connect("postgres"));
+    server
+        .connect("postgres")
+        .run("CREATE TABLE kept (n bigserial, id bigint PRIMARY KEY)");
+    let mut all: Vec<i64> = Vec::new();
+    for (round, clock) in ["-1", "+0", "-1.5", "+1", "-0.5"].into_iter().enumerate() {
+        let records = while_minting(&server, 4, KEEP, || {
+            sleep(Duration::from_millis(300));
+            match round % 2 {
+                0 => server.kill9_any(),
+                _ => server.cut_power(),
+            }
+            server.set_clock(clock);
+            if !server.is_up() {
+                server.start_again();
+            }
+            sleep(Duration::from_millis(300));
+        });
+        let (ids, refusals) = split(records);
+        let repeated: Vec<_> = refusals
+            .iter()
+            .filter(|refusal| refusal.code == "23505")
+            .collect();
+        assert!(
+            repeated.is_empty(),
+            "a committed id was drawn again: {}",
+            repeated[0]
+        );
+        all.extend(ids.into_iter().flatten());
+    }
+    assert_unique([&all]);
+    let mut session = server.connect("postgres");
+    let kept: Vec<i64> = session.column("SELECT id FROM kept ORDER BY id");
+    assert!(
+        all.iter().all(|id| kept.binary_search(id).is_ok()),
+        "a committed row is gone"
+    );
+    // A day back: nothing is drawn, rather than again.
+    server.set_clock("-86400");
+    let refusal = session.refusal(KEEP);
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    assert!(
+        refusal
+            .message
+            .contains("behind the last id of lane (layout \"instagram\", shard 7)"),
+        "{refusal}"
+    );
+    server.set_clock("+0");
+    assert!(session.one::<i64>(KEEP) > *kept.last().expect("ids were kept"));
+    say(format!("{} committed ids through 5 crashes", kept.len()));
+}
+
+/// A standby that is promoted continues above the ids of all rows that it has.
+#[test]
+fn a_promoted_standby_continues_above_its_rows() {
+    let server = Server::start("managed: primary");
+    let mut session = server.connect("postgres");
+    install(&mut session);
+    session.run("CREATE TABLE kept (n bigserial, id bigint PRIMARY KEY)");
+    let standby = server.standby("managed: standby");
+    session.run(
+        "INSERT INTO kept (id) SELECT mint_sql.snowflake_next_id(7) FROM generate_series(1, 5000)",
+    );
+    server.wait_for(&standby);
+    let mut there = standby.connect("postgres");
+    assert_eq!(there.refusal(NEXT).code, "25006");
+    server.stop_immediate();
+    standby.promote();
+    let highest: i64 = there.one("SELECT max(id) FROM kept");
+    assert_ascending(&[highest, there.one(NEXT)]);
+}
+
+/// A dump restores anywhere, and its ids continue above those of the rows. The file can be run again.
+#[test]
+fn a_dump_is_restored_and_the_file_is_run_again() {
+    let server = Server::build("managed: dumps").start_empty();
+    let mut owner = server.connect("postgres");
+    owner.run("CREATE ROLE maker LOGIN");
+    for database in ["shop", "copy"] {
+        owner.run(&format!("CREATE DATABASE {database} OWNER maker"));
+    }
+    let mut shop = server.connect_as("maker", "shop");
+    install(&mut shop);
+    shop.run(
+        "CREATE TABLE kept (n bigserial, id bigint PRIMARY KEY DEFAULT mint_sql.snowflake_next_id(7), layout mint_sql.snowflake_layout DEFAULT 'twitter',
+             at timestamptz GENERATED ALWAYS AS (mint_sql.snowflake_time(id)) STORED, CHECK (mint_sql.snowflake_shard(id) = 7));
+         CREATE INDEX ON kept (mint_sql.snowflake_time(id));
+         INSERT INTO kept (n) SELECT generate_series(1, 1000)",
+    );
+    let before: String = shop.one("SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace");
+    shop.run(&format!("BEGIN; {FILE} COMMIT"));
+    let after: String = shop.one("SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace");
+    assert_eq!(before, after, "functions were replaced, not made again");
+    let dump = server.dump("maker", "shop");
+    server.restore("maker", "copy", &dump);
+    let mut copy = server.connect_as("maker", "copy");
+    copy.run("INSERT INTO kept (n) SELECT generate_series(1001, 2000)");
+    assert!(copy.one::<bool>("SELECT count(DISTINCT id) = 2000 AND max(id) FILTER (WHERE n <= 1000) < min(id) FILTER (WHERE n > 1000) FROM kept"));
+    assert_eq!(
+        copy.one::<i64>("SELECT count(*) FROM mint_sql.shards WHERE last_id IS NOT NULL"),
+        1
+    );
+}
