@@ -14,6 +14,7 @@ step "cargo fmt --check" fmt cargo fmt --all --check
 step "names in SQL" sql_names "$TOOLS/sql_names.sh"
 step "prose" prose "$TOOLS/prose.sh"
 step "versions" versions "$TOOLS/versions.sh"
+step "licenses of crates" licenses python3 "$TOOLS/licenses.py"
 grep 'not compared' "$CACHE/log/versions.log" >&2 || true
 step "clippy, the extension" clippy_extension \
     cargo clippy -p pg_mint --no-default-features --features "pg$major" -- -D warnings

@@ -71,7 +71,7 @@ cluster() {
 
 # What depends most on the version of the server: its files, its catalogs, its planner, its shutdown, its log and its workers.
 SMOKE_STORIES="ids::crash ids::recovery ids::standby ids::upgrade environment::catalog environment::updates environment::dumps
-    counter::restarts counter::commit_order planner::differences registry::members registry::trust uuid:: readme::"
+    counter::restarts counter::commit_order managed:: planner::differences registry::members registry::trust uuid:: readme::"
 
 total() {
     echo "PostgreSQL $major: $(count "${logs[@]}") in $SECONDS s"

@@ -152,6 +152,8 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
     for Example { sql, .. } in examples {
         // The other server of an example is this one.
         let sql = sql.replace("registry.example.com", &socket);
+        // Files for users to run are in the folder in which a reader has them.
+        let sql = format!("\n{sql}").replace("\n\\i ", &format!("\n\\i {REPOSITORY}/sql/managed/"));
         writeln!(script, "\\echo {MARK}\n{sql}").expect("the script is written");
     }
     let output = Command::new(Path::new(&bindir).join("psql"))
