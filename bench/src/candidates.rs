@@ -88,6 +88,8 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
             "snowflake_next_id, scattered",
             &format!("snowflake_scatter(snowflake_next_id(1, {ROOMY}))"),
         ),
+        ours("snowflake_next_id in SQL", "mint_sql.snowflake_next_id(1)"),
+        ours("uuid_v7 in SQL", "mint_sql.uuid_v7()"),
         ours("uuid_v1", "uuid_v1()"),
         ours("uuid_v4", "uuid_v4()"),
         ours("uuid_v6", "uuid_v6()"),
@@ -160,4 +162,9 @@ pub fn prepare(server: &Server) {
         let _ = session.try_run(optional);
     }
     session.run(&instagram());
+    session.run(concat!(
+        "BEGIN;",
+        include_str!("../../sql/managed/pg_mint_sql.sql"),
+        "COMMIT; SELECT mint_sql.shard_create(1)"
+    ));
 }
