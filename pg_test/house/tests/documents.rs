@@ -227,14 +227,16 @@ fn the_readme_has_the_figures_of_the_bench() {
         let row = row.unwrap_or_else(|| panic!("the bench has no {generator}"));
         row.parse::<f64>().expect("a figure").round() as i64
     };
-    let [snowflake, nextval, uuid] =
-        ["snowflake_next_id", "nextval", "gen_random_uuid"].map(figure);
-    let wanted = format!(
-        "**{snowflake} ns a call**, beside {nextval} of `nextval` and {uuid} of `gen_random_uuid()`"
-    );
+    let wanted = ["snowflake_next_id", "uuid_v7", "segment_next", "nextval", "gen_random_uuid"]
+        .map(|generator| format!("{generator} {} ns", figure(generator)));
+    let readme = read("README.md");
+    for figure in wanted {
+        assert!(readme.contains(&figure), "README.md does not say {figure}");
+    }
+    let share = figure("nextval") as f64 / figure("snowflake_next_id") as f64;
     assert!(
-        read("README.md").contains(&wanted),
-        "README.md does not say {wanted}"
+        (3.0..=5.5).contains(&share) && readme.contains("a third to a fifth of `nextval`"),
+        "README.md does not say that nextval costs {share:.1} times as much"
     );
 }
 
