@@ -93,7 +93,10 @@ impl Grantor for CitusNode {
 impl Cluster for CitusNode {
     fn is_node(&self) -> bool {
         let known = membership::known();
-        known.as_ref().as_ref().is_some_and(Membership::is_or_was_node)
+        known
+            .as_ref()
+            .as_ref()
+            .is_some_and(Membership::is_or_was_node)
     }
 }
 
@@ -143,8 +146,12 @@ fn refuse(own: &Membership, shard: u64) -> Report {
         }
     };
     let hint = match own.has(shard) {
-        true => "Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group.",
-        false => "Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group; or list the shard in \"pg_mint.own_shards\" on one node only.",
+        true => {
+            "Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group."
+        }
+        false => {
+            "Use snowflake_next(layout) or snowflake_next_id() without a shard, which generate ids of the node's group; or list the shard in \"pg_mint.own_shards\" on one node only."
+        }
     };
     report(code, message)
         .detail(format!("{reason} {is}"))

@@ -227,8 +227,10 @@ fn the_readme_has_the_figures_of_the_bench() {
         let row = row.unwrap_or_else(|| panic!("the bench has no {generator}"));
         row.parse::<f64>().expect("a figure").round() as i64
     };
-    let wanted = ["snowflake_next_id", "uuid_v7", "segment_next", "nextval", "gen_random_uuid"]
-        .map(|generator| format!("{generator} {} ns", figure(generator)));
+    let wanted = [
+        "snowflake_next_id", "uuid_v7", "segment_next", "nextval", "gen_random_uuid",
+    ]
+    .map(|generator| format!("{generator} {} ns", figure(generator)));
     let readme = read("README.md");
     for figure in wanted {
         assert!(readme.contains(&figure), "README.md does not say {figure}");

@@ -48,10 +48,16 @@ pub fn citus(defaults: &Defaults) -> Finding {
     };
     if detail.is_empty() {
         let group = own.group.unwrap_or_default();
-        let _ = write!(detail, "This database is group {group} of its Citus cluster. ");
+        let _ = write!(
+            detail,
+            "This database is group {group} of its Citus cluster. "
+        );
     }
     for group in asked.silent.iter().take(SHOWN) {
-        let _ = write!(detail, "Group {group} did not tell its \"pg_mint.own_shards\". ");
+        let _ = write!(
+            detail,
+            "Group {group} did not tell its \"pg_mint.own_shards\". "
+        );
     }
     detail.push_str(defaults.left_out.as_deref().unwrap_or_default());
     let status = Status::Warning.when(owners > 0 || !asked.silent.is_empty());

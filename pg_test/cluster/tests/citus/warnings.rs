@@ -106,7 +106,9 @@ fn lost_metadata_and_silent_nodes_are_told() {
     };
     let mut sessions = cluster.sessions();
     let check = "SELECT status || ': ' || detail FROM mint.health() WHERE check_name = 'citus'";
-    sessions[1].run("SET citus.enable_ddl_propagation = off; SET citus.enable_create_role_propagation = off");
+    sessions[1].run(
+        "SET citus.enable_ddl_propagation = off; SET citus.enable_create_role_propagation = off",
+    );
     sessions[1].run("CREATE ROLE watcher LOGIN; GRANT pg_monitor TO watcher");
     sessions[1].set_for_server("pg_mint.own_shards", "'5'");
     let mut watcher = cluster.node(1).connect_as("watcher", "postgres");
