@@ -1155,30 +1155,15 @@ CREATE TABLE mint.partitioned (
     layout pg_catalog.text,
     zone pg_catalog.text NOT NULL,
     move_rows pg_catalog.bool NOT NULL,
-    PRIMARY KEY (schema_name, table_name)
+    PRIMARY KEY (schema_name, table_name),
+    -- A row has partitions of its table dropped, so it is written only by roles that have the privileges of that owner.
+    CONSTRAINT partitioned_owner CHECK (
+        coalesce(pg_catalog.pg_has_role(pg_catalog.to_regrole(pg_catalog.quote_ident(owner_name))::pg_catalog.oid, 'USAGE'), false)
+    )
 );
 COMMENT ON TABLE mint.partitioned IS 'Tables that mint.partition_register() has registered: see mint.partitions';
 SELECT pg_catalog.pg_extension_config_dump('mint.partitioned'::pg_catalog.regclass, ''::pg_catalog.text);
 GRANT SELECT, INSERT ON mint.partitioned TO pg_database_owner;
-
--- A row has partitions of its table dropped, so it is written only by roles that have the privileges of the owner that it names. A
--- restore by another role leaves it out.
-CREATE FUNCTION mint.partitioned_insert() RETURNS trigger
-    VOLATILE PARALLEL UNSAFE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
-$$
-BEGIN
-    IF EXISTS (SELECT FROM pg_roles r WHERE r.rolname::text = NEW.owner_name AND pg_has_role(r.oid, 'USAGE')) THEN
-        RETURN NEW;
-    END IF;
-    RAISE WARNING 'registration of table "%.%" left out', NEW.schema_name, NEW.table_name
-        USING DETAIL = format('Role "%s" does not have the privileges of role "%s".', current_user, NEW.owner_name);
-    RETURN NULL;
-END
-$$;
-COMMENT ON FUNCTION mint.partitioned_insert() IS 'Internal: leaves out rows whose owner is not a role of the one that writes them';
-REVOKE ALL ON FUNCTION mint.partitioned_insert() FROM PUBLIC;
-CREATE TRIGGER partitioned_insert BEFORE INSERT ON mint.partitioned
-    FOR EACH ROW EXECUTE FUNCTION mint.partitioned_insert();
 
 -- Everybody may call these, which demand to own the table, and do all with the rights of its owner.
 CREATE PROCEDURE mint.partition_maintain(
