@@ -9,7 +9,7 @@ SET search_path = shop, home;
 CREATE TABLE event (id bigint PRIMARY KEY DEFAULT home.snowflake_next_id(5, 'twitter'), long int GENERATED ALWAYS AS (length(body)) STORED, body text CHECK (body <> '')) PARTITION BY RANGE (id);
 CALL mint.partition_maintain('event', '1 month', 1, since => '2040-02-29 12:00Z');
 CALL mint.partition_maintain('event', '1 month', 1, since => '2040-02-29 12:00Z');
-SELECT inhrelid::regclass, pg_get_expr(relpartbound, 0) FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'event'::regclass ORDER BY 1::text;
+SELECT inhrelid::regclass, pg_get_expr(relpartbound, 0) FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'event'::regclass ORDER BY inhrelid::regclass::text;
 -- In a transaction block, nothing is committed.
 BEGIN;
 CALL mint.partition_maintain('event', '1 month', 2, since => '2040-02-29 12:00Z');
