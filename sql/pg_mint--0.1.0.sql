@@ -1158,7 +1158,7 @@ CREATE TABLE mint.partitioned (
     PRIMARY KEY (schema_name, table_name),
     -- A row has partitions of its table dropped, so it is written only by roles that have the privileges of that owner.
     CONSTRAINT partitioned_owner CHECK (
-        coalesce(pg_catalog.pg_has_role(pg_catalog.to_regrole(pg_catalog.quote_ident(owner_name))::pg_catalog.oid, 'USAGE'), false)
+        pg_catalog.pg_has_role(pg_catalog.to_regrole(pg_catalog.quote_ident(owner_name))::pg_catalog.oid, 'USAGE') IS TRUE
     )
 );
 COMMENT ON TABLE mint.partitioned IS 'Tables that mint.partition_register() has registered: see mint.partitions';
@@ -1206,27 +1206,27 @@ GRANT SELECT ON mint.partitions TO PUBLIC;
 CREATE FUNCTION mint.snowflake_time_encoder(at pg_catalog.timestamptz, layout snowflake_layout DEFAULT 'instagram')
 RETURNS pg_catalog.text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN CAST(snowflake_min(at, layout) AS pg_catalog.text);
+    RETURN snowflake_min(at, layout)::pg_catalog.text;
 COMMENT ON FUNCTION mint.snowflake_time_encoder(timestamptz, snowflake_layout) IS 'Returns the smallest id at or after a timestamp as text, for pg_partman';
 
 CREATE FUNCTION mint.snowflake_time_decoder(id pg_catalog.text, layout snowflake_layout DEFAULT 'instagram')
 RETURNS pg_catalog.timestamptz
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
     RETURN snowflake_time(
-        CAST(CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END AS pg_catalog.int8),
+        (CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END)::pg_catalog.int8,
         layout
     );
 COMMENT ON FUNCTION mint.snowflake_time_decoder(text, snowflake_layout) IS 'Returns the time of an id that is given as text, for pg_partman';
 
 CREATE FUNCTION mint.uuid_v7_time_encoder(at pg_catalog.timestamptz) RETURNS pg_catalog.text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
-    RETURN CAST(uuid_v7_min(at) AS pg_catalog.text);
+    RETURN uuid_v7_min(at)::pg_catalog.text;
 COMMENT ON FUNCTION mint.uuid_v7_time_encoder(timestamptz) IS 'Returns the smallest UUID of version 7 at or after a timestamp as text, for pg_partman';
 
 CREATE FUNCTION mint.uuid_v7_time_decoder(id pg_catalog.text) RETURNS pg_catalog.timestamptz
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
     RETURN uuid_v7_time(
-        CAST(CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END AS pg_catalog.uuid)
+        (CASE WHEN pg_catalog.octet_length(id) OPERATOR(pg_catalog.<=) 64 THEN id ELSE pg_catalog.left(id, 64) OPERATOR(pg_catalog.||) '...' END)::pg_catalog.uuid
     );
 COMMENT ON FUNCTION mint.uuid_v7_time_decoder(text) IS 'Returns the time of a UUID of version 7 that is given as text, for pg_partman';
 
