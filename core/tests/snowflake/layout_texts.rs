@@ -19,7 +19,7 @@ fn each_kind_of_bad_text_has_its_error() {
     };
     let cases: Vec<(String, LayoutError)> = vec![
         (own(""), UnknownName(own(""))),
-        (own("Twiter"), UnknownName(own("Twiter"))),
+        (own("Twitte"), UnknownName(own("Twitte"))),
         (with("bogus"), NotAField(own("bogus"))),
         (with("node:1"), UnknownField(own("node"))),
         (with("time:41"), Repeated("time")),
@@ -142,7 +142,7 @@ fn each_kind_of_bad_change_has_its_error() {
     for (text, error) in [
         ("twitter shard:8 bogus", NotAField(own("bogus"))),
         ("twitter shard:8 leaf", NotAField(own("leaf"))),
-        ("Twiter shard:8", UnknownName(own("Twiter"))),
+        ("Twitte shard:8", UnknownName(own("Twitte"))),
         ("shard:8 twitter", NotAField(own("twitter"))),
         ("twitter node:8", UnknownField(own("node"))),
         ("twitter shard:8 shard:8", Repeated("shard")),
