@@ -7,6 +7,7 @@ use crate::pg::error::OrReport;
 use mint_core::Micros;
 use mint_core::adopt::keys::{Key, Keys};
 use mint_core::adopt::partition::{Gap, MOST, Range, Step, gaps, name_between};
+use std::collections::BTreeMap;
 
 /// A partition to be made.
 pub struct Missing {
@@ -114,6 +115,38 @@ fn local_edges(step: Step, zone: &Zone, (since, now): (Micros, Micros), ahead: i
         edges.push(step.after(last).unwrap_or_else(|| error::out_of_calendar()));
     }
     edges
+}
+
+/// Returns those of some partitions that no gap separates from the one of a time. Behind a gap, the times of partitions are not
+/// certain: the clock was set, or the column has another layout than when they were made.
+pub fn unbroken<'a>(
+    parent: &'a Parent,
+    time: Micros,
+    mut some: Vec<&'a Partition>,
+) -> Vec<&'a Partition> {
+    let key = parent.keys.first(time).or_report();
+    let is_current = |part: &&Partition| {
+        let begins = part.range.from.is_none_or(|from| Some(from) <= key);
+        let ends = part
+            .range
+            .until
+            .is_none_or(|until| key.is_some_and(|key| key < until));
+        begins && ends && key.is_some()
+    };
+    let ending: BTreeMap<Key, Option<Key>> = parent
+        .partitions
+        .iter()
+        .filter_map(|part| Some((part.range.until?, part.range.from)))
+        .collect();
+    let Some(current) = parent.partitions.iter().find(is_current) else {
+        return Vec::new();
+    };
+    let mut oldest = current.range.from;
+    while let Some(from) = oldest.and_then(|edge| ending.get(&edge)) {
+        oldest = *from;
+    }
+    some.retain(|part| part.range.from >= oldest);
+    some
 }
 
 /// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first.

@@ -262,3 +262,24 @@ impl ToReport for StepError {
         }
     }
 }
+
+/// Old partitions are not dropped, as their times are not certain.
+#[cold]
+#[track_caller]
+pub fn gap(name: &str) -> ! {
+    let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    report(code, format!("could not drop old partitions of table {name}"))
+        .detail("Between them and the current partition, one is missing: the clock was set, the column had another layout, or partitions were not maintained.")
+        .hint("Create the missing ones, with the argument since of mint.partition_maintain(), or drop the old ones by the statements of mint.partition_drop_plan().")
+        .raise()
+}
+
+#[cold]
+#[track_caller]
+pub fn too_far_ahead(ahead: i32, most: i32) -> ! {
+    let message = format!("ahead of a registered table must be between 1 and {most}");
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail(format!("The value is {ahead}."))
+        .hint("Use a longer interval for each partition.")
+        .raise()
+}

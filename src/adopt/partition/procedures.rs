@@ -2,7 +2,7 @@
 
 use crate::adopt::partition::error;
 use crate::adopt::partition::parent::Parent;
-use crate::adopt::partition::register::{self, Registered, Registrant};
+use crate::adopt::partition::register::{self, MOST_AHEAD, Registered, Registrant};
 use crate::adopt::partition::rules::{self, Rules};
 use crate::adopt::partition::run::{Manner, maintain};
 use crate::adopt::partition::zone::Zone;
@@ -136,6 +136,9 @@ fn partition_register(
         moves_rows: required(move_rows, "move_rows"),
     };
     let rules = row.rules();
+    if row.ahead > MOST_AHEAD {
+        error::too_far_ahead(row.ahead, MOST_AHEAD);
+    }
     let parent = Parent::find(table, rules.layout, Sees::Commits);
     if parent.is_distributed {
         error::distributed(&parent.name);

@@ -25,6 +25,9 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 /// The most tables of one owner.
 const MOST: i64 = 1_000;
 
+/// The most partitions to come of a registered table: mint.health() looks for each.
+pub const MOST_AHEAD: i32 = 400;
+
 /// A row.
 pub struct Registered {
     pub schema: String,

@@ -37,10 +37,14 @@ impl Rules {
         bounds::missing(parent, self.step, &self.zone, (since, latest), self.ahead)
     }
 
-    /// Returns what is too old.
-    pub fn old<'a>(&self, parent: &'a Parent) -> Vec<&'a Partition> {
+    /// Returns what is too old and can be dropped, and whether there is more that is too old.
+    pub fn old<'a>(&self, parent: &'a Parent) -> (Vec<&'a Partition>, bool) {
         let cutoff = self.cutoff();
-        cutoff.map_or_else(Vec::new, |cutoff| bounds::old(parent, cutoff))
+        let old = cutoff.map_or_else(Vec::new, |cutoff| bounds::old(parent, cutoff));
+        let all = old.len();
+        let unbroken = bounds::unbroken(parent, clock::now(), old);
+        let are_held_back = unbroken.len() < all;
+        (unbroken, are_held_back)
     }
 
     fn cutoff(&self) -> Option<Micros> {
