@@ -633,16 +633,21 @@ $$;
 REVOKE ALL ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) IS 'Declares a shard of a layout, for which this server then generates ids';
 
--- Moves the floor so far that the next word is the given one or a later one.
-CREATE OR REPLACE FUNCTION mint_sql.lane_raise(counter regclass, floor regclass, word bigint) RETURNS void
+-- Moves the floor so far that the next word is the given one or a later one. A session that had to wait for another goes ahead by
+-- some words more, or a queue for the lock would form at every tick.
+CREATE OR REPLACE FUNCTION mint_sql.lane_raise(counter regclass, floor regclass, word bigint, ahead bigint DEFAULT 0) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    wanted bigint;
+    key constant bigint := (1835626100::bigint << 32) | floor::oid::bigint;
+    wanted bigint := 0;
 BEGIN
     -- The lock of a transaction is held to its end, that of a session after an error too: this one ends with the block, in any case.
     BEGIN
-        PERFORM pg_advisory_xact_lock((1835626100::bigint << 32) | floor::oid::bigint);
-        wanted := word - coalesce(pg_sequence_last_value(counter), -1) - 1;
+        IF NOT pg_try_advisory_xact_lock(key) THEN
+            PERFORM pg_advisory_xact_lock(key);
+            wanted := ahead;
+        END IF;
+        wanted := wanted + word - coalesce(pg_sequence_last_value(counter), -1) - 1;
         IF wanted > pg_sequence_last_value(floor) THEN
             PERFORM setval(floor, wanted);
         END IF;
@@ -652,7 +657,7 @@ BEGIN
     END;
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.lane_raise(regclass, regclass, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint_sql.lane_raise(regclass, regclass, bigint, bigint) FROM PUBLIC;
 
 -- Moves a shard to the tick of the clock, which is read here and not taken from the caller.
 CREATE OR REPLACE FUNCTION mint_sql.lane_move(shard integer, layout text) RETURNS void
@@ -668,7 +673,7 @@ BEGIN
         PERFORM mint_sql.refuse_end(layout);
     END IF;
     PERFORM mint_sql.lane_raise(mint_sql.lane(layout, f, shard, ''), mint_sql.lane(layout, f, shard, '_floor'),
-        ((age / f[6]) << f[5]::integer) | floor(random() * (1::bigint << f[8]::integer))::bigint);
+        ((age / f[6]) << f[5]::integer) | floor(random() * (1::bigint << f[8]::integer))::bigint, (10000 / f[6]) << f[5]::integer);
 END
 $$;
 
