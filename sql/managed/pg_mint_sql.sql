@@ -70,18 +70,14 @@ $$;
 CREATE OR REPLACE FUNCTION mint_sql.micros(at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE at WHEN 'infinity' THEN 9223372036854775807 WHEN '-infinity' THEN -9222425352054775808
     ELSE least(extract(epoch FROM at AT TIME ZONE 'UTC') * 1000000, 9223372036854775807)::bigint END;
-
 -- Whole days and the rest of the day, as a double has no room for both. Epochs can be before the first timestamp.
-CREATE OR REPLACE FUNCTION mint_sql.at(micros bigint) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION mint_sql.at(micros bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN micros >= -210866803200000000 THEN (timestamp '1970-01-01' + make_interval(days => (micros / 86400000000)::integer,
     secs => (micros % 86400000000)::double precision / 1000000)) AT TIME ZONE 'UTC'
     ELSE mint_sql.refuse('22008', format('timestamp out of range', micros),
         'The timestamp of the id is out of range for type timestamp with time zone.')::timestamptz END;
-
 CREATE OR REPLACE FUNCTION mint_sql.now_micros() RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN (date_part('epoch', clock_timestamp()) * 1000000)::bigint;
-
 -- The calendar repeats after 400 years, so years that timestamptz does not have are written too.
 CREATE OR REPLACE FUNCTION mint_sql.time_text(micros bigint) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -110,16 +106,12 @@ RETURN rtrim(rtrim(CASE WHEN micros < 1000000 THEN to_char(micros / 1000.0, 'FM9
 --     2 bits of time         5 bits of the sequence            8 bits of a random start 11 shift of the sequence
 --     3 bits of the shard    6 tick, microseconds              9 shift of the time     12 last tick
 
-CREATE OR REPLACE FUNCTION mint_sql.layout_names() RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION mint_sql.layout_names() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ARRAY['instagram', 'twitter', 'leaf', 'discord', 'java', 'sonyflake', 'sonyflake2', 'goflake', 'taobao', 'baidu', 'mastodon',
     'pgedge', 'tso', 'yitter', 'javascript'];
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse_layout(whole text, problem text, hint text DEFAULT NULL) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN mint_sql.refuse_text('input syntax for type snowflake_layout', whole, problem, '22P02',
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse_text('input syntax for type snowflake_layout', whole, problem, '22P02',
     coalesce(hint, 'Use fields such as time:41 shard:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z.'));
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_width(whole text, field text, value text, before bigint) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -327,7 +319,12 @@ BEGIN
 END
 $$;
 
--- Inlined, so that a built-in layout costs a comparison of texts.
+-- The fields and the name of sequences of a layout that is not built in. layout_declare replaces these two functions.
+CREATE OR REPLACE FUNCTION mint_sql.layout_declared(layout text) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.layout_parse(layout);
+CREATE OR REPLACE FUNCTION mint_sql.lane_declared(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN NULL::text;
+
+-- Inlined, so that a layout that is built in or declared costs a comparison of texts.
 CREATE OR REPLACE FUNCTION mint_sql.layout_fields(layout text) RETURNS bigint[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
     WHEN 'instagram' THEN '{0,41,13,0,10,1000,1314220021721000,0,23,10,0,1099511627775}'::bigint[]
@@ -345,7 +342,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
     WHEN 'tso' THEN '{0,46,0,0,18,1000,0,0,18,18,0,35184372088831}'
     WHEN 'yitter' THEN '{0,52,6,0,6,1000,1582136402000000,0,12,6,0,2251799813685247}'
     WHEN 'javascript' THEN '{0,41,4,0,8,1000,1735689600000000,0,12,8,0,2199023255551}'
-    ELSE mint_sql.layout_parse(layout) END;
+    ELSE mint_sql.layout_declared(layout) END;
 
 DO $$
 BEGIN
@@ -355,11 +352,9 @@ BEGIN
 END
 $$;
 COMMENT ON DOMAIN mint_sql.snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, shard and sequence';
-
 -- The largest number of so many bits.
 CREATE OR REPLACE FUNCTION mint_sql.mask(bits bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 9223372036854775807 >> (63 - bits)::integer;
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_bits(f bigint[]) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -375,14 +370,11 @@ CREATE OR REPLACE FUNCTION mint_sql.layout_definition(f bigint[]) RETURNS text L
 RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN f[6] / 1000000 || 's'
     WHEN f[6] % 1000 = 0 THEN f[6] / 1000 || 'ms' ELSE f[6] || 'us' END
     || ' epoch:' || mint_sql.time_text(f[7]) || CASE f[8] WHEN 0 THEN '' ELSE ' start:random(' || power(2::numeric, f[8])::numeric(20) || ')' END;
-
 -- The name of a built-in layout, by whatever text it was given; NULL for others.
 CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN coalesce(mint_sql.layout_name(mint_sql.layout_fields(layout)), mint_sql.layout_definition(mint_sql.layout_fields(layout)));
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_row(whole text) RETURNS TABLE (
     name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
     ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
@@ -418,7 +410,6 @@ BEGIN ATOMIC
     SELECT * FROM mint_sql.layout_row($1);
 END;
 COMMENT ON FUNCTION mint_sql.snowflake_layouts(mint_sql.snowflake_layout) IS 'Returns how long a layout lasts, how many shards it has, and how many ids a second';
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_layouts() RETURNS TABLE (
     name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
     ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
@@ -442,16 +433,13 @@ $$;
 
 CREATE OR REPLACE FUNCTION mint_sql.field(id bigint, shift bigint, bits bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (id >> shift::integer) & (9223372036854775807 >> (63 - bits)::integer);
-
 -- A product that exceeds 64 bits can fit with an epoch that is negative.
 CREATE OR REPLACE FUNCTION mint_sql.tick_start(tick bigint, f bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN tick <= 4611686018427387904 / f[6] THEN tick * f[6] + f[7] ELSE (tick::numeric * f[6] + f[7])::bigint END;
-
 CREATE OR REPLACE FUNCTION mint_sql.is_outside(id bigint, tick bigint, f bigint[]) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN id < 0 OR (f[2] + f[3] + f[4] + f[5] < 63 AND id >> (f[2] + f[3] + f[4] + f[5])::integer <> 0)
     OR (tick > 4611686018427387904 / f[6] AND tick::numeric * f[6] + f[7] > 9223372036854775807);
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_time(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -465,7 +453,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.snowflake_time(bigint, mint_sql.snowflake_layout) IS 'Returns the start of an id''s tick: when it was generated, or up to 2 s later';
-
 -- The field of an id that has this place in the array of a layout.
 CREATE OR REPLACE FUNCTION mint_sql.id_field(id bigint, layout text, place integer) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -485,7 +472,6 @@ COMMENT ON FUNCTION mint_sql.snowflake_shard(bigint, mint_sql.snowflake_layout) 
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_sequence(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.id_field(id, layout, 11);
 COMMENT ON FUNCTION mint_sql.snowflake_sequence(bigint, mint_sql.snowflake_layout) IS 'Returns the sequence of an id within its tick';
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_decode(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram')
 RETURNS TABLE (at timestamptz, shard integer, sequence bigint, parts integer[])
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -533,13 +519,11 @@ CREATE OR REPLACE FUNCTION mint_sql.snowflake_max(at timestamptz, layout mint_sq
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, 0, true, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_max(timestamptz, mint_sql.snowflake_layout) IS 'Returns the largest id at or before a timestamp';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_min_after(at timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN mint_sql.bound(at, (mint_sql.layout_fields(layout))[6], false, layout);
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, (mint_sql.layout_fields(layout))[6], false, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_min_after(timestamptz, mint_sql.snowflake_layout) IS 'Returns the smallest id after a timestamp';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_max_before(at timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, -1, true, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_max_before(timestamptz, mint_sql.snowflake_layout) IS 'Returns the largest id before a timestamp';
-
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_between(
     id bigint, since timestamptz, until timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram'
@@ -566,7 +550,6 @@ $$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_last(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN f[12]::numeric * f[6] + f[7] > 9223372036854775807 THEN 'infinity'
     ELSE mint_sql.time_text((f[12]::numeric * f[6] + f[7])::bigint) END;
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_encode(
     at timestamptz, shard integer, sequence bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram'
 ) RETURNS bigint
@@ -603,12 +586,36 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 
 CREATE OR REPLACE FUNCTION mint_sql.lane_key(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN coalesce(mint_sql.layout_name(f), 'layout_' || left(md5(array_to_string(f[:8], ',')), 20));
-
 -- A sequence of a shard; NULL if the shard is not declared.
 CREATE OR REPLACE FUNCTION mint_sql.lane(layout text, f bigint[], shard integer, suffix text) RETURNS regclass
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN to_regclass('mint_sql.' || CASE WHEN layout = ANY (mint_sql.layout_names()) THEN layout ELSE mint_sql.lane_key(f) END
+LANGUAGE sql STABLE PARALLEL SAFE RETURN to_regclass('mint_sql.' || CASE WHEN layout = ANY (mint_sql.layout_names()) THEN layout
+    ELSE coalesce(mint_sql.lane_declared(layout), mint_sql.lane_key(f)) END
     || '_' || shard || suffix);
+-- Writes the layouts of declared shards, as they were given and by definition, into the bodies of two functions, so that they are not
+-- parsed at each call.
+CREATE OR REPLACE FUNCTION mint_sql.layout_declare() RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    form constant text := 'CREATE OR REPLACE FUNCTION mint_sql.%s(layout text) RETURNS %s LANGUAGE sql IMMUTABLE PARALLEL SAFE '
+        'RETURN CASE layout %s ELSE %s END';
+    fields text;
+    lanes text;
+BEGIN
+    SELECT string_agg(format('WHEN %L THEN %L::bigint[]', layout, f), ' '), string_agg(format('WHEN %L THEN %L', layout, mint_sql.lane_key(f)), ' ')
+    INTO fields, lanes
+    FROM (
+        SELECT DISTINCT layout, mint_sql.layout_parse(layout) AS f
+        FROM (SELECT obj_description(s.oid, 'pg_class') AS layout FROM pg_class AS s
+            WHERE s.relkind = 'S' AND s.relnamespace = 'mint_sql'::regnamespace AND s.relname ~ '_[0-9]+(_floor)?$') AS s
+        WHERE layout <> ALL (mint_sql.layout_names())
+    ) AS l;
+    IF fields IS NOT NULL THEN
+        EXECUTE format(form, 'layout_declared', 'bigint[]', fields, 'mint_sql.layout_parse(layout)');
+        EXECUTE format(form, 'lane_declared', 'text', lanes, 'NULL');
+    END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION mint_sql.layout_declare() FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION mint_sql.shard_create(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -617,6 +624,7 @@ DECLARE
     floor constant text := counter || '_floor';
 BEGIN
     PERFORM mint_sql.check_shard(shard, layout);
+    PERFORM pg_advisory_xact_lock(1835626100::bigint << 32);
     IF to_regclass('mint_sql.' || counter) IS NOT NULL THEN
         RAISE EXCEPTION 'shard % of layout "%" is already declared', shard, mint_sql.layout_text(layout)
             USING ERRCODE = 'duplicate_object';
@@ -625,14 +633,14 @@ BEGIN
     EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE -9223372036854775807 START 0 NO CYCLE CACHE 1', floor);
     PERFORM setval(format('mint_sql.%I', floor)::regclass, 0);
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter, mint_sql.layout_text(layout));
-    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', floor, mint_sql.layout_text(layout));
+    EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', floor, layout);
     EXECUTE format('GRANT USAGE ON SEQUENCE mint_sql.%I TO PUBLIC', counter);
     EXECUTE format('GRANT SELECT ON SEQUENCE mint_sql.%I TO PUBLIC', floor);
+    PERFORM mint_sql.layout_declare();
 END
 $$;
 REVOKE ALL ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) IS 'Declares a shard of a layout, for which this server then generates ids';
-
 -- Moves the floor so far that the next word is the given one or a later one. A session that had to wait for another goes ahead by
 -- some words more, or a queue for the lock would form at every tick.
 CREATE OR REPLACE FUNCTION mint_sql.lane_raise(counter regclass, floor regclass, word bigint, ahead bigint DEFAULT 0) RETURNS void
@@ -681,7 +689,6 @@ CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAG
 RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
     format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
     'Use a layout with a later epoch or more bits of time.');
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse_lane(shard integer, layout text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -719,11 +726,9 @@ $$;
 -- Parts of the next function, inlined into it, as its own search path would cost it more than all else.
 CREATE OR REPLACE FUNCTION mint_sql.now_tick(f bigint[]) RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - f[7]) / f[6];
-
 CREATE OR REPLACE FUNCTION mint_sql.id_of(word bigint, shard integer, f bigint[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::integer) | (shard::bigint << f[10]::integer)
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
@@ -759,7 +764,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.snowflake_next_id(integer, mint_sql.snowflake_layout) IS 'Generates an id for a shard';
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_ids(
     shard integer, count bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram'
 ) RETURNS SETOF bigint
@@ -780,7 +784,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.snowflake_next_ids(integer, bigint, mint_sql.snowflake_layout) IS 'Generates many ids for a shard, in ascending order';
-
 -- The shard of this server, by a setting with the name that the extension has for it.
 CREATE OR REPLACE FUNCTION mint_sql.own_shard(layout text) RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -814,7 +817,6 @@ COMMENT ON FUNCTION mint_sql.snowflake_next(mint_sql.snowflake_layout) IS 'Gener
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id() RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE RETURN mint_sql.snowflake_next_id(mint_sql.own_shard('instagram'), 'instagram');
 COMMENT ON FUNCTION mint_sql.snowflake_next_id() IS 'Generates an id of the layout instagram for pg_mint.node';
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_start_above(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -837,7 +839,6 @@ END
 $$;
 REVOKE ALL ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
-
 CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -863,7 +864,6 @@ COMMENT ON VIEW mint_sql.shards IS 'Shows the shards that are declared, and the 
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_of(micros bigint) RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN encode(int8send(((micros / 1000) << 16) | 28672 | (((micros % 1000) << 12) / 1000))
     || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid;
-
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7() RETURNS uuid
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -875,7 +875,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.uuid_v7() IS 'Generates a UUID of version 7, which sorts by time';
-
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7(at timestamptz) RETURNS uuid
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -887,17 +886,14 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.uuid_v7(timestamptz) IS 'Generates a UUID of version 7 for a given timestamp';
-
 CREATE OR REPLACE FUNCTION mint_sql.milli(id uuid) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ('x' || encode(substring(uuid_send(id) FROM 1 FOR 6), 'hex'))::bit(48)::bigint;
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_time(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN id::text ~ '^.{14}7.{4}[89ab]' THEN mint_sql.at(mint_sql.milli(id) * 1000) END;
 COMMENT ON FUNCTION mint_sql.uuid_v7_time(uuid) IS 'Returns when a UUID of version 7 was generated; NULL for other versions';
-
 -- The first 48 bits of a bound: the first millisecond at or after a timestamp, or the last one at or before it; NULL if there is none.
 CREATE OR REPLACE FUNCTION mint_sql.first_milli(micros bigint) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN micros <= 281474976710655000 THEN lpad(to_hex((greatest(micros, 0) + 999) / 1000), 12, '0') END;
-
 CREATE OR REPLACE FUNCTION mint_sql.last_milli(micros bigint) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN micros >= 0 THEN lpad(to_hex(least(micros / 1000, 281474976710655)), 12, '0') END;
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_min(at timestamptz) RETURNS uuid
@@ -912,7 +908,6 @@ COMMENT ON FUNCTION mint_sql.uuid_v7_min_after(timestamptz) IS 'Returns the smal
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_max_before(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (mint_sql.last_milli(mint_sql.micros(at) - 1) || '7fffbfffffffffffffff')::uuid;
 COMMENT ON FUNCTION mint_sql.uuid_v7_max_before(timestamptz) IS 'Returns the largest UUID of version 7 before a timestamp';
-
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE OR REPLACE FUNCTION mint_sql.uuid_v7_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean
 LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
@@ -933,7 +928,6 @@ COMMENT ON FUNCTION mint_sql.ulid_min_after(timestamptz) IS 'Returns the smalles
 CREATE OR REPLACE FUNCTION mint_sql.ulid_max_before(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (mint_sql.last_milli(mint_sql.micros(at) - 1) || 'ffffffffffffffffffff')::uuid;
 COMMENT ON FUNCTION mint_sql.ulid_max_before(timestamptz) IS 'Returns the largest ULID before a timestamp, as a UUID';
-
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE OR REPLACE FUNCTION mint_sql.ulid_between(id uuid, since timestamptz, until timestamptz) RETURNS boolean
 LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
@@ -946,7 +940,6 @@ CREATE OR REPLACE FUNCTION mint_sql.ascii_upper(whole text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN translate(whole, 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 CREATE OR REPLACE FUNCTION mint_sql.ascii_lower(whole text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN translate(whole, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
-
 -- What is wrong with a character that is not one of some: detail and hint.
 CREATE OR REPLACE FUNCTION mint_sql.digit_problem(digit text, digits text, name text) RETURNS text[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
@@ -957,10 +950,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
         THEN ARRAY[format('"%s" is not a %s digit, but "%s" is', digit, name, mint_sql.ascii_upper(digit)),
             'Keep the case of each digit as it was written.']
     ELSE ARRAY[format('"%s" is not a %s digit', digit, name), NULL] END;
-
 CREATE OR REPLACE FUNCTION mint_sql.length_problem(whole text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN octet_length(whole) > 1048576 THEN format('the text has %s bytes, and at most 1048576 are allowed', octet_length(whole)) END;
-
 -- What is wrong with such a text: detail, hint and SQLSTATE; NULL if nothing is.
 CREATE OR REPLACE FUNCTION mint_sql.base32_problem(whole text, digits text, name text) RETURNS text[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
@@ -969,9 +960,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
         THEN mint_sql.digit_problem(substring(whole FROM '[^' || digits || ']'), digits, name) || ARRAY['22P02']
     WHEN length(whole) <> 26 THEN ARRAY[format('the text has %s digits, and 26 were expected', length(whole)), NULL, '22P02']
     WHEN whole ~ '^[^0-7]' THEN ARRAY['the value is out of range for type uuid', NULL, '22003'] END;
-
-CREATE OR REPLACE FUNCTION mint_sql.base32_uuid(whole text, digits text) RETURNS uuid
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+CREATE OR REPLACE FUNCTION mint_sql.base32_uuid(whole text, digits text) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
     SELECT (lpad(to_hex(substr(bits, 3, 64)::bit(64)::bigint), 16, '0') || lpad(to_hex(substr(bits, 67, 64)::bit(64)::bigint), 16, '0'))::uuid
     FROM (
@@ -999,7 +988,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.ulid_to_uuid(text) IS 'Returns the UUID with the same bits as a ULID';
-
 CREATE OR REPLACE FUNCTION mint_sql.uuid_to_ulid(id uuid) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.base32_text(id, '0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 COMMENT ON FUNCTION mint_sql.uuid_to_ulid(uuid) IS 'Returns the ULID with the same bits as a UUID';
@@ -1015,13 +1003,11 @@ COMMENT ON FUNCTION mint_sql.ulid_time(text) IS 'Returns when a ULID was generat
 
 -- TypeIDs
 
-CREATE OR REPLACE FUNCTION mint_sql.prefix_problem(prefix text) RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
+CREATE OR REPLACE FUNCTION mint_sql.prefix_problem(prefix text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN CASE
     WHEN mint_sql.length_problem(prefix) IS NOT NULL THEN mint_sql.length_problem(prefix)
     WHEN prefix ~ '[^abcdefghijklmnopqrstuvwxyz_]' THEN 'the prefix has characters other than a to z and the underscore'
     WHEN prefix ~ '^_|_$' THEN 'the prefix begins or ends with an underscore'
     WHEN length(prefix) > 63 THEN format('the prefix has %s characters, and at most 63 are allowed', length(prefix)) END;
-
 CREATE OR REPLACE FUNCTION mint_sql.check_prefix(prefix text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -1057,7 +1043,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION mint_sql.typeid(text, uuid) IS 'Returns the TypeID of a prefix and a UUID';
-
 CREATE OR REPLACE FUNCTION mint_sql.typeid_uuid(id text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -1196,9 +1181,18 @@ END
 $$;
 COMMENT ON FUNCTION mint_sql.id_from_text(text, text) IS 'Returns the id of a text that id_to_text returned';
 
--- The search path is the caller's again.
+-- What a run of the file over another has replaced, and comments. The search path is the caller's again.
 DO $$
+DECLARE
+    f regprocedure;
 BEGIN
+    PERFORM mint_sql.layout_declare();
+    FOR f IN
+        SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND proowner = current_user::regrole
+            AND obj_description(oid, 'pg_proc') IS NULL
+    LOOP
+        EXECUTE format('COMMENT ON FUNCTION %s IS %L', f, 'Internal: part of other functions of the schema');
+    END LOOP;
     PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('mint_sql.search_path'), false);
 END
 $$;

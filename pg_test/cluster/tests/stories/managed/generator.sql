@@ -43,7 +43,7 @@ INSERT INTO eq.call (name, call) VALUES
 -- Every public function of the file that is pure is called.
 CREATE VIEW eq.not_called AS
 SELECT p.oid::regprocedure AS function FROM pg_proc AS p
-WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NOT NULL AND provolatile <> 'v'
+WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(p.oid, 'pg_proc') NOT LIKE 'Internal: %' AND provolatile <> 'v'
     AND NOT EXISTS (SELECT FROM eq.call WHERE call ~ ('mint_sql\.' || proname || '\('));
 
 -- Words of layouts, right and wrong.

@@ -232,6 +232,82 @@ fn no_crash_repeats_a_committed_id() {
     say(format!("{} committed ids through 5 crashes", kept.len()));
 }
 
+/// Ids follow a clock that jumps forward, and no id is drawn after it is corrected. A clock that is set back during a wait lets
+/// the call wait on, which a cancel ends.
+#[test]
+fn clocks_that_jump_repeat_nothing() {
+    let Some(server) = Server::build_with_clock("managed: jumps").map(|server| server.start())
+    else {
+        return;
+    };
+    let mut session = server.connect("postgres");
+    install(&mut session);
+    let before: i64 = session.one(NEXT);
+    server.set_clock("+10800");
+    let ahead: i64 = session.one(NEXT);
+    assert!(
+        session.one::<bool>(&format!(
+            "SELECT mint_sql.snowflake_time({ahead}) - mint_sql.snowflake_time({before}) BETWEEN '179 min' AND '181 min'"
+        )),
+        "ids do not follow the clock"
+    );
+    server.set_clock("+0");
+    let refusal = session.refusal(NEXT);
+    assert_eq!(refusal.code, "58000", "{refusal}");
+
+    // Six seconds ahead is a wait of four.
+    const OTHER: &str = "SELECT mint_sql.snowflake_next_id(8)";
+    session.run("SELECT mint_sql.shard_create(8)");
+    server.set_clock("+6");
+    let last: i64 = session.one(OTHER);
+    server.set_clock("+0");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| server.connect("postgres").refusal(OTHER));
+        sleep(Duration::from_millis(1_200));
+        server.set_clock("-3600");
+        sleep(Duration::from_millis(2_500));
+        assert!(!waiting.is_finished(), "the wait has ended");
+        session.run(&format!(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = '{OTHER}' AND state = 'active'"
+        ));
+        let refusal = waiting.join().expect("the wait ended");
+        assert_eq!(refusal.code, "57014", "{refusal}");
+    });
+    let refusal = session.refusal(OTHER);
+    assert_eq!(refusal.code, "58000", "{refusal}");
+    server.set_clock("+7");
+    assert_ascending(&[last, session.one(OTHER)]);
+}
+
+/// A declared layout costs as much as one that is built in: it is not parsed at each call, which would be a hundred times as much.
+#[test]
+fn a_declared_layout_is_not_parsed_at_each_call() {
+    const LAYOUT: &str = "time:41 shard:13 seq:9 epoch:2011-08-24T21:07:01.721Z";
+    let server = Server::start("managed: declared");
+    let mut session = server.connect("postgres");
+    install(&mut session);
+    session.run(&format!("SELECT mint_sql.shard_create(7, '{LAYOUT}')"));
+    // A run of the file keeps it.
+    session.run(&format!("BEGIN; {FILE} COMMIT"));
+    let mut session = server.connect("postgres");
+    session.run("SET track_functions = 'all'");
+    let ids: i64 = session.one(&format!(
+        "SELECT count(mint_sql.snowflake_next_id(7, '{LAYOUT}')) FROM generate_series(1, 500)"
+    ));
+    assert_eq!(ids, 500);
+    session.run("SELECT pg_stat_force_next_flush()");
+    let parsed: i64 = session.one(
+        "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_user_functions WHERE funcname = 'layout_parse'",
+    );
+    assert!(parsed < 10, "layout_parse was called {parsed} times");
+    let calls: i64 = session.one("SELECT sum(calls)::bigint FROM pg_stat_user_functions WHERE funcname = 'snowflake_next_id'");
+    assert_eq!(calls, 500, "calls are counted");
+    let commented: i64 = session.one(
+        "SELECT count(*) FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL",
+    );
+    assert_eq!(commented, 0, "functions have no comment");
+}
+
 /// A standby that is promoted continues above the ids of all rows that it has.
 #[test]
 fn a_promoted_standby_continues_above_its_rows() {
