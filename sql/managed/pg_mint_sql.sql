@@ -92,7 +92,6 @@ BEGIN
         || to_char(at, '-MM-DD"T"HH24:MI:SS') || CASE fraction WHEN '' THEN '' ELSE '.' || fraction END || 'Z';
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.duration_text(micros bigint) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN rtrim(rtrim(CASE WHEN micros < 1000000 THEN to_char(micros / 1000.0, 'FM999999990.000')
     WHEN micros < 10000000 THEN to_char(trunc(micros / 1000000.0, 3), 'FM999999999999990.000')
@@ -130,7 +129,8 @@ $$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_epoch(whole text, value text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    hint constant text := 'Use an epoch such as epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00.';
+    hint constant text := 'Use an epoch such as epoch:2011-08-24T21:07:01.721Z or epoch:2016-05-20T00:00:00+08:00, '
+        'or milliseconds since 1970 such as epoch:1314220021721.';
     shown constant text := mint_sql.excerpt(value);
     p constant text[] := regexp_match(value, '^([+-][0-9]{6}|[0-9]{4})(-?)([0-9]{2})(-?)([0-9]{2})[Tt]'
         '([0-9]{2})(?:(:?)([0-9]{2})(?:(:?)([0-9]{2})(?:[.,]([0-9]{1,9}))?)?)?'
@@ -144,6 +144,13 @@ DECLARE
     days integer;
     micros numeric;
 BEGIN
+    -- Digits alone are milliseconds where they can be nothing else.
+    IF value ~ '^(0+|0*[1-9][0-9]{11,12})$' THEN
+        RETURN value::numeric * 1000;
+    ELSIF value ~ '^[0-9]+$' THEN
+        PERFORM mint_sql.refuse_layout(whole, format('epoch "%s" is ambiguous: digits alone are milliseconds since 1970, of 12 or 13 digits', shown),
+            'Use milliseconds such as epoch:1288834974657, which are 1000 times the seconds, or a timestamp such as epoch:2010-11-04T01:42:54.657Z.');
+    END IF;
     IF p IS NULL OR value ~ ':60' OR p[2] <> p[4] OR p[7] <> p[9] OR p[14] <> p[16] OR p[1] = '-000000' OR year NOT BETWEEN -9999 AND 9999
         OR p[3]::integer NOT BETWEEN 1 AND 12 OR p[6]::integer > 23 OR minutes > 59 OR seconds > 60
         OR p[13]::integer > 25 OR p[15]::integer > 59 OR p[17]::integer > 59 OR offset_seconds >= 16 * 3600
@@ -206,7 +213,6 @@ BEGIN
     RETURN fields || shifts || (9223372036854775807 >> (63 - time + (time + shard + seq) / 64)::integer);
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_parse(whole text) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -224,12 +230,12 @@ BEGIN
         PERFORM mint_sql.refuse_layout(whole, format('the text has %s bytes, but a layout has at most 1000', octet_length(whole)));
     END IF;
     IF strpos(words[1], ':') = 0 THEN
-        IF words[1] <> ALL (mint_sql.layout_names()) THEN
+        IF mint_sql.ascii_lower(words[1]) <> ALL (mint_sql.layout_names()) THEN
             PERFORM mint_sql.refuse_layout(whole, format('"%s" is not a built-in layout', mint_sql.excerpt(words[1])),
                 format('Use a built-in layout (%s), a built-in layout with changes such as twitter shard:8 seq:14, '
                     'or fields from the top bit down.', array_to_string(mint_sql.layout_names(), ', ')));
         END IF;
-        base := mint_sql.layout_fields(words[1]);
+        base := mint_sql.layout_fields(mint_sql.ascii_lower(words[1]));
         words := words[2:];
     END IF;
     FOREACH word IN ARRAY words LOOP
@@ -243,7 +249,10 @@ BEGIN
                 time := mint_sql.layout_width(whole, 'time', value, time);
             WHEN 'shard' THEN
                 letters := letters || 'n';
-                IF strpos(value, '+') > 0 THEN
+                IF value LIKE '%+%+%' THEN
+                    PERFORM mint_sql.refuse_layout(whole, format('shard "%s" has more than two parts', mint_sql.excerpt(value)),
+                        'Use two parts such as shard:5+5: write further parts as one that has the bits of both.');
+                ELSIF strpos(value, '+') > 0 THEN
                     -- The upper part counts as given only when the lower one is right.
                     PERFORM mint_sql.layout_width(whole, 'shard', split_part(value, '+', 1), NULL);
                     lower_bits := mint_sql.layout_width(whole, 'shard', substr(value, strpos(value, '+') + 1), NULL);
@@ -365,7 +374,6 @@ BEGIN
     RETURN concat_ws(' ', words[places[1][1]], words[places[1][2]], words[places[1][3]]);
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_definition(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN f[6] / 1000000 || 's'
     WHEN f[6] % 1000 = 0 THEN f[6] / 1000 || 'ms' ELSE f[6] || 'us' END
@@ -400,7 +408,6 @@ BEGIN
     RETURN NEXT;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_layouts(layout mint_sql.snowflake_layout) RETURNS TABLE (
     name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
     ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
@@ -430,7 +437,6 @@ BEGIN
         'The id is negative, or has bits or a timestamp that the layout cannot have.', 'Use the layout that the id was generated with.');
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.field(id bigint, shift bigint, bits bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (id >> shift::integer) & (9223372036854775807 >> (63 - bits)::integer);
 -- A product that exceeds 64 bits can fit with an epoch that is negative.
@@ -465,7 +471,6 @@ BEGIN
     RETURN mint_sql.field(id, f[place], CASE place WHEN 9 THEN f[2] WHEN 10 THEN f[3] + f[4] ELSE f[5] END);
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_shard(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS integer
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN mint_sql.id_field(id, layout, 10)::integer;
 COMMENT ON FUNCTION mint_sql.snowflake_shard(bigint, mint_sql.snowflake_layout) IS 'Returns the shard of an id';
@@ -510,7 +515,6 @@ BEGIN
     RETURN (tick::bigint << f[9]::integer) | CASE WHEN is_upper THEN mint_sql.mask(f[9]) ELSE 0 END;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_min(at timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN mint_sql.bound(at, (mint_sql.layout_fields(layout))[6] - 1, false, layout);
@@ -546,7 +550,6 @@ BEGIN
     END IF;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.layout_last(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE WHEN f[12]::numeric * f[6] + f[7] > 9223372036854775807 THEN 'infinity'
     ELSE mint_sql.time_text((f[12]::numeric * f[6] + f[7])::bigint) END;
@@ -675,8 +678,9 @@ DECLARE
     age constant bigint := mint_sql.now_micros() - f[7];
 BEGIN
     IF age < 0 THEN
-        PERFORM mint_sql.refuse('58000', format('system clock is before the epoch of layout "%s"', mint_sql.layout_text(layout)),
-            format('The epoch of the layout is %s.', mint_sql.time_text(f[7])), 'Check the system clock.');
+        PERFORM mint_sql.refuse('58000', format('epoch of layout "%s" is in the future', mint_sql.layout_text(layout)),
+            format('The epoch of the layout is %s.', mint_sql.time_text(f[7])),
+            'Use a layout with an epoch in the past. If the system clock is wrong, correct it.');
     ELSIF age / f[6] > f[12] THEN
         PERFORM mint_sql.refuse_end(layout);
     END IF;
@@ -684,7 +688,6 @@ BEGIN
         ((age / f[6]) << f[5]::integer) | floor(random() * (1::bigint << f[8]::integer))::bigint, (10000 / f[6]) << f[5]::integer);
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
     format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
@@ -810,7 +813,6 @@ BEGIN
     RETURN node::integer;
 END
 $$;
-
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next(layout mint_sql.snowflake_layout) RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE RETURN mint_sql.snowflake_next_id(mint_sql.own_shard(layout), layout);
 COMMENT ON FUNCTION mint_sql.snowflake_next(mint_sql.snowflake_layout) IS 'Generates an id for the node of this server, pg_mint.node';
