@@ -117,36 +117,33 @@ fn local_edges(step: Step, zone: &Zone, (since, now): (Micros, Micros), ahead: i
     edges
 }
 
-/// Returns those of some partitions that no gap separates from the one of a time. Behind a gap, the times of partitions are not
-/// certain: the clock was set, or the column has another layout than when they were made.
-pub fn unbroken<'a>(
-    parent: &'a Parent,
-    time: Micros,
-    mut some: Vec<&'a Partition>,
-) -> Vec<&'a Partition> {
-    let key = parent.keys.first(time).or_report();
-    let is_current = |part: &&Partition| {
-        let begins = part.range.from.is_none_or(|from| Some(from) <= key);
-        let ends = part
-            .range
-            .until
-            .is_none_or(|until| key.is_some_and(|key| key < until));
-        begins && ends && key.is_some()
+/// Returns whether partitions follow each other without a gap from one time to another. Behind a gap, the times of partitions are
+/// not certain: the clock was set, or the column has another layout than when they were made.
+pub fn follow_each_other(parent: &Parent, from: Micros, until: Micros) -> bool {
+    let [Some(from), Some(until)] = [from, until].map(|time| parent.keys.first(time).or_report())
+    else {
+        return false;
+    };
+    let has_until = |part: &&Partition| {
+        let begins = part.range.from.is_none_or(|first| first <= until);
+        begins && part.range.until.is_none_or(|end| until < end)
     };
     let ending: BTreeMap<Key, Option<Key>> = parent
         .partitions
         .iter()
         .filter_map(|part| Some((part.range.until?, part.range.from)))
         .collect();
-    let Some(current) = parent.partitions.iter().find(is_current) else {
-        return Vec::new();
+    let Some(current) = parent.partitions.iter().find(has_until) else {
+        return false;
     };
     let mut oldest = current.range.from;
-    while let Some(from) = oldest.and_then(|edge| ending.get(&edge)) {
-        oldest = *from;
+    while let Some(edge) = oldest.filter(|&edge| edge > from) {
+        let Some(&before) = ending.get(&edge) else {
+            return false;
+        };
+        oldest = before;
     }
-    some.retain(|part| part.range.from >= oldest);
-    some
+    true
 }
 
 /// Returns the partitions whose ids are all of a time before `cutoff`, the oldest first.

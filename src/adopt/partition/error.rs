@@ -263,13 +263,13 @@ impl ToReport for StepError {
     }
 }
 
-/// Old partitions are not dropped, as their times are not certain.
+/// Raises the error of old partitions that are not dropped, as their times are not certain.
 #[cold]
 #[track_caller]
 pub fn gap(name: &str) -> ! {
     let code = Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
     report(code, format!("could not drop old partitions of table {name}"))
-        .detail("Between them and the current partition, one is missing: the clock was set, the column had another layout, or partitions were not maintained.")
+        .detail("Of the partitions to keep, one is missing: the clock was set, the column had another layout, or partitions were not maintained.")
         .hint("Create the missing ones, with the argument since of mint.partition_maintain(), or drop the old ones by the statements of mint.partition_drop_plan().")
         .raise()
 }

@@ -36,14 +36,9 @@ enum Task<'a> {
 impl<'a> Task<'a> {
     fn next(rules: &Rules, parent: &'a Parent) -> Option<Self> {
         let missing = rules.missing(parent).into_iter().next();
-        if let Some(missing) = missing {
-            return Some(Self::Make(missing));
-        }
-        let (old, are_held_back) = rules.old(parent);
-        if old.is_empty() && are_held_back {
-            error::gap(&parent.name);
-        }
-        old.first().copied().map(Self::Drop)
+        missing
+            .map(Self::Make)
+            .or_else(|| Some(Self::Drop(rules.expired(parent).first()?)))
     }
 
     /// Returns the table that is locked against everything, besides the parent.

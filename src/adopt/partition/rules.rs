@@ -1,6 +1,7 @@
 //! What partitions a table is to have.
 
 use crate::adopt::partition::bounds::{self, Missing};
+use crate::adopt::partition::error;
 use crate::adopt::partition::parent::{Parent, Partition};
 use crate::adopt::partition::zone::Zone;
 use crate::pg::error::{report, required};
@@ -37,14 +38,20 @@ impl Rules {
         bounds::missing(parent, self.step, &self.zone, (since, latest), self.ahead)
     }
 
-    /// Returns what is too old and can be dropped, and whether there is more that is too old.
-    pub fn old<'a>(&self, parent: &'a Parent) -> (Vec<&'a Partition>, bool) {
+    /// Returns what is too old.
+    pub fn old<'a>(&self, parent: &'a Parent) -> Vec<&'a Partition> {
         let cutoff = self.cutoff();
-        let old = cutoff.map_or_else(Vec::new, |cutoff| bounds::old(parent, cutoff));
-        let all = old.len();
-        let unbroken = bounds::unbroken(parent, clock::now(), old);
-        let are_held_back = unbroken.len() < all;
-        (unbroken, are_held_back)
+        cutoff.map_or_else(Vec::new, |cutoff| bounds::old(parent, cutoff))
+    }
+
+    /// Returns what is to be dropped. Raises an error where the age is not certain, as a partition that is to be kept is missing.
+    pub fn expired<'a>(&self, parent: &'a Parent) -> Vec<&'a Partition> {
+        let old = self.old(parent);
+        let since = self.cutoff().unwrap_or(Micros::MIN);
+        if !old.is_empty() && !bounds::follow_each_other(parent, since, clock::now()) {
+            error::gap(&parent.name);
+        }
+        old
     }
 
     fn cutoff(&self) -> Option<Micros> {

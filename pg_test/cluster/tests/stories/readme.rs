@@ -152,13 +152,13 @@ fn check(server: &Server, name: &str, examples: &[Example<'_>]) {
     for Example { sql, .. } in examples {
         // The other server of an example is this one.
         let sql = sql.replace("registry.example.com", &socket);
-        // Files for users to run are in the folder in which a reader has them.
-        let sql = format!("\n{sql}").replace("\n\\i ", &format!("\n\\i {REPOSITORY}/sql/managed/"));
         writeln!(script, "\\echo {MARK}\n{sql}").expect("the script is written");
     }
     let output = Command::new(Path::new(&bindir).join("psql"))
         .args("-X -q -v ON_ERROR_STOP=1 -U postgres -p 5432 -d app -h".split(' '))
         .args([Path::new(&socket), Path::new("-f"), script.path()])
+        // Files for users to run are in the folder in which a reader has them.
+        .current_dir(Path::new(REPOSITORY).join("sql/managed"))
         .env_clear()
         .envs([("LC_ALL", "C"), ("PGTZ", "UTC")])
         .output()

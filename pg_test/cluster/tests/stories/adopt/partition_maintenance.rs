@@ -199,8 +199,7 @@ fn years_pass() {
         server.set_clock(&format!("+{}", day * 86_400 + day % 7 * 3_600));
         for (table, every, ahead, keep, zone) in cases {
             session.run(&format!(
-                "CALL mint.partition_maintain('{table}', '{every}', {ahead}, keep => '{keep}', layout => 'twitter', zone => '{zone}'{})",
-                if day > 200 { format!(", since => now() - interval '{keep}' - interval '1 year'") } else { String::new() }
+                "CALL mint.partition_maintain('{table}', '{every}', {ahead}, keep => '{keep}', layout => 'twitter', zone => '{zone}', since => now() - interval '{keep}' - interval '1 year')"
             ));
             // Ids of now, of later, and old ones that are imported.
             session.run(&format!(
