@@ -82,11 +82,12 @@ const INSERTS: [&str; 3] = [
     "INSERT INTO shared (tenant) VALUES (1), (2) RETURNING id",
 ];
 
-/// Errors of Citus where a node is away, a shard moves or a transaction met one that was cut off. None of them is an error
+/// Errors of Citus where a node is away, a shard moves, a killed worker has lost the files of a repartition, or a transaction met
+/// one that was cut off. None of them is an error
 /// of ids.
-const DUE: [&str; 12] = [
+const DUE: [&str; 13] = [
     "08000", "08001", "08006", "25006", "40001", "40P01", "55006", "55P03", "57P01", "57P03",
-    "CIINF", "XX000",
+    "58P01", "CIINF", "XX000",
 ];
 
 /// A cluster, and what came of it so far.
