@@ -15,6 +15,12 @@ WHERE EXISTS (
   WHERE f.contype = 'f' AND (f.confrelid IN (SELECT oid FROM moved) OR f.confrelid = $1::oid)
 )
 UNION ALL
+SELECT 'The table has a foreign key that is checked at the end of the transaction.'
+WHERE EXISTS (
+  SELECT FROM pg_constraint AS f
+  WHERE f.contype = 'f' AND f.condeferred AND (f.conrelid IN (SELECT oid FROM moved) OR f.conrelid = $1::oid)
+)
+UNION ALL
 SELECT 'The default partition has triggers on DELETE.'
 WHERE EXISTS (
   SELECT FROM pg_trigger AS t

@@ -2,7 +2,7 @@
 
 use crate::adopt::partition::error;
 use crate::adopt::partition::parent::Parent;
-use crate::adopt::partition::register::{self, MOST_AHEAD, Registered, Registrant};
+use crate::adopt::partition::register::{self, Registered, Registrant};
 use crate::adopt::partition::rules::{self, Rules};
 use crate::adopt::partition::run::{Manner, maintain};
 use crate::adopt::partition::zone::Zone;
@@ -16,8 +16,8 @@ use crate::pg::error::{OrReport, inform, required, sentence, warn};
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use mint_core::adopt::partition::Step;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
-use pgrx::pg_sys;
 use pgrx::prelude::*;
+use pgrx::{PgSqlErrorCode as Code, pg_sys};
 
 /// Makes the partitions of a table that are missing, as `partition_plan` has them, and drops those older than `keep`. Each is one
 /// step, which is committed, unless the procedure is called in a transaction block.
@@ -68,7 +68,7 @@ fn partition_maintain_all(
 ) {
     let end = StepEnd::of(call);
     let manner = Manner::new(lock_timeout, retries, end);
-    let (mut all, mut failed) = (0, 0);
+    let (mut all, mut failed) = (Vec::new(), 0);
     for row in register::all() {
         let (table, owner) = match row.find() {
             Registrant::Counts(table, owner) => (table, owner),
@@ -86,17 +86,29 @@ fn partition_maintain_all(
         if !privilege::is_member(owner) {
             continue;
         }
-        all += 1;
-        let answer = transaction::caught(|| row.rules());
-        if let Err(raised) = answer.and_then(|rules| maintain(table, owner, &rules, manner)) {
+        all.push((row, table, owner));
+    }
+    // An owner can lock tables for long: those that need no wait come first.
+    let (mut first, mut later) = (all.iter().collect::<Vec<_>>(), Vec::new());
+    for (manner, is_last) in [(manner.without_retries(), false), (manner, true)] {
+        for entry in first {
+            let (row, table, owner) = entry;
+            let answer = transaction::caught(|| row.rules());
+            let answer = answer.and_then(|rules| maintain(*table, *owner, &rules, manner));
+            end.commit();
+            let Err(raised) = answer else { continue };
+            if !is_last && transaction::code(&raised) == Some(Code::ERRCODE_LOCK_NOT_AVAILABLE) {
+                later.push(entry);
+                continue;
+            }
             failed += 1;
             let message = format!("could not maintain partitions of table {}", row.name());
             warn(message, sentence(transaction::message(&raised)), None);
         }
-        end.commit();
+        first = std::mem::take(&mut later);
     }
     if failed > 0 {
-        error::not_maintained(failed, all);
+        error::not_maintained(failed, all.len());
     }
 }
 
@@ -136,9 +148,6 @@ fn partition_register(
         moves_rows: required(move_rows, "move_rows"),
     };
     let rules = row.rules();
-    if row.ahead > MOST_AHEAD {
-        error::too_far_ahead(row.ahead, MOST_AHEAD);
-    }
     let parent = Parent::find(table, rules.layout, Sees::Commits);
     if parent.is_distributed {
         error::distributed(&parent.name);

@@ -26,7 +26,7 @@ use pgrx::{PgSqlErrorCode as Code, pg_sys};
 const MOST: i64 = 1_000;
 
 /// The most partitions to come of a registered table: mint.health() looks for each.
-pub const MOST_AHEAD: i32 = 400;
+const MOST_AHEAD: i32 = 400;
 
 /// A row.
 pub struct Registered {
@@ -81,6 +81,9 @@ impl Registered {
             Ok(layout) => layout,
             Err(error) => bad_layout_text(text.as_bytes(), &error).raise(),
         };
+        if self.ahead > MOST_AHEAD {
+            error::too_far_ahead(self.ahead, MOST_AHEAD);
+        }
         Rules {
             step: Step::new(self.every.months(), self.every.days(), self.every.micros())
                 .or_report(),
@@ -143,13 +146,14 @@ impl Registered {
     }
 }
 
-/// Returns all rows, in the order of their names.
+/// Returns all rows, in the order of their names, of each owner as many as it can register: the owner of the database writes any.
 pub fn all() -> Vec<Registered> {
     let query =
         "SELECT schema_name, table_name, owner_name, every, ahead, keep, layout, zone, move_rows
-        FROM mint.partitioned ORDER BY 1, 2";
+        FROM (SELECT *, row_number() OVER (PARTITION BY owner_name ORDER BY schema_name, table_name) AS place FROM mint.partitioned) AS p
+        WHERE place <= $1 ORDER BY 1, 2";
     in_table(|client| {
-        let rows = client.select(query, None, &[]).or_report();
+        let rows = client.select(query, None, &[MOST.into()]).or_report();
         spi::read(rows, read)
     })
 }

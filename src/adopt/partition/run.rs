@@ -57,6 +57,11 @@ impl Manner {
             end,
         }
     }
+
+    /// Returns the manner that gives up at the first lock that it does not get.
+    pub fn without_retries(self) -> Self {
+        Self { retries: 0, ..self }
+    }
 }
 
 /// Does all that is to be done for a table of that owner, and says it.

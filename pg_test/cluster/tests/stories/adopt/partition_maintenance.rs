@@ -159,6 +159,34 @@ fn a_canceled_run_is_taken_up() {
     assert_eq!(strays, 0);
 }
 
+/// A table that its owner has locked is waited for after all others are maintained.
+#[test]
+fn a_locked_table_comes_last() {
+    let server = Server::start("a locked table");
+    let mut session = server.connect("postgres");
+    for table in ["a", "b"] {
+        session.run(&format!("CREATE TABLE {table} {PARENT}"));
+        session.run(&format!(
+            "SELECT mint.partition_register('{table}', '1 month', 3)"
+        ));
+    }
+    let mut owner = server.connect("postgres");
+    owner.run("BEGIN; LOCK TABLE a IN EXCLUSIVE MODE");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            server
+                .connect("postgres")
+                .run("CALL mint.partition_maintain_all('10 ms', 1000)");
+        });
+        server.until("the free table is maintained", || {
+            partitions(&mut session, "b").len() == 4
+        });
+        assert_eq!(partitions(&mut session, "a").len(), 0);
+        owner.run("COMMIT");
+    });
+    assert_eq!(partitions(&mut session, "a").len(), 4);
+}
+
 /// Many runs at a time make each partition once.
 #[test]
 fn runs_at_the_same_time_make_nothing_twice() {
