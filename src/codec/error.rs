@@ -5,7 +5,9 @@ use crate::pg::error::{Report, ToReport, report, sentence};
 use mint_core::bytes::excerpt::LONGEST;
 use mint_core::codec::text::ENCODINGS;
 use mint_core::codec::typeid::TypeIdError;
-use mint_core::{AutoRandomError, ConcealError, EncodingError, ScatterError, SequenceTableError};
+use mint_core::{
+    AutoRandomError, ConcealError, Encoding, EncodingError, ScatterError, SequenceTableError,
+};
 use pgrx::PgSqlErrorCode as Code;
 
 const OUT_OF_RANGE: Code = Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
@@ -103,11 +105,12 @@ fn bytes_text(bytes: usize) -> String {
     }
 }
 
-/// Begins the error of an unknown encoding.
+/// Begins the error of an encoding that is none of those that are allowed.
 #[cold]
 #[track_caller]
-pub fn bad_encoding(name: &[u8]) -> Report {
-    let names: Vec<&str> = ENCODINGS.iter().map(|encoding| encoding.name).collect();
+pub fn bad_encoding(name: &[u8], is_allowed: fn(&Encoding) -> bool) -> Report {
+    let allowed = ENCODINGS.iter().filter(|encoding| is_allowed(encoding));
+    let names: Vec<&str> = allowed.map(|encoding| encoding.name).collect();
     let error = EncodingError::UnknownName(excerpt(name));
     report(BAD_PARAMETER, error.to_string())
         .hint(format!("Use one of the encodings {}.", names.join(", ")))

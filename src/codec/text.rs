@@ -13,10 +13,18 @@ use pgrx::prelude::*;
 
 #[inline]
 fn encoding_of(name: Text<'_>) -> &'static Encoding {
-    by_name(name.0).unwrap_or_else(|| bad_encoding(name.0).raise())
+    by_name(name.0).unwrap_or_else(|| bad_encoding(name.0, |_| true).raise())
 }
 
-/// Returns an id as text in base58, base58btc, base62, base64url, crockford, crockford-check, zbase32 or hex.
+/// Returns the encoding of a UUID.
+#[inline]
+fn wide_encoding_of(name: Text<'_>) -> &'static Encoding {
+    by_name(name.0)
+        .filter(|encoding| encoding.is_of_uuids())
+        .unwrap_or_else(|| bad_encoding(name.0, Encoding::is_of_uuids).raise())
+}
+
+/// Returns an id as text in base58, base58btc, base62, base64url, crockford, crockford-check, zbase32, hex or tsid.
 #[pg_extern(sql = false)]
 fn id_to_text(id: i64, encoding: Text<'_>) -> NewText {
     let mut room = [0; MAX_LENGTH];
@@ -36,18 +44,18 @@ fn id_from_text(id: Text<'_>, encoding: Text<'_>) -> i64 {
     })
 }
 
-/// Returns a UUID as text in the encodings of `id_to_text`. All texts of an encoding have one length; those in base58btc,
+/// Returns a UUID as text in the encodings of `id_to_text` but tsid. All texts of an encoding have one length; those in base58btc,
 /// base62, crockford and hex sort as the UUIDs do, in the collation "C".
 #[pg_extern(sql = false)]
 fn uuid_to_text(id: UuidValue, encoding: Text<'_>) -> NewText {
     let id = Uuid::from(id).as_u128();
-    NewText::new(encoding_of(encoding).encode_wide(id, &mut [0; MAX_WIDE]))
+    NewText::new(wide_encoding_of(encoding).encode_wide(id, &mut [0; MAX_WIDE]))
 }
 
 /// Returns the UUID of a text that `uuid_to_text` returned; any other text is an error.
 #[pg_extern(sql = false)]
 fn uuid_from_text(id: Text<'_>, encoding: Text<'_>) -> UuidValue {
-    let encoding = encoding_of(encoding);
+    let encoding = wide_encoding_of(encoding);
     match encoding.decode_wide(id.0) {
         Ok(id) => Uuid::from_u128(id).into(),
         Err(error) => {

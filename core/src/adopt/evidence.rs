@@ -40,11 +40,22 @@ pub fn of_numbers(values: &[i64], now: Micros) -> Option<Numbers> {
     if large.len() < values.len() {
         return Some(Numbers::Mixed);
     }
-    let fits = BUILTINS.iter().filter_map(|builtin| {
-        let shards = shards_of_fresh(&builtin.layout, &large, now)?;
-        Some((shards, &builtin.layout))
+    let read = BUILTINS.iter().filter_map(|builtin| {
+        let (shards, is_fresh) = shards_of(&builtin.layout, &large, now)?;
+        Some((shards, is_fresh, &builtin.layout))
     });
-    let mut fits: Vec<(usize, &Layout)> = fits.collect();
+    let read: Vec<(usize, bool, &Layout)> = read.collect();
+    let fits = read.iter().filter(|(_, is_fresh, _)| *is_fresh);
+    let mut fits: Vec<(usize, &Layout)> =
+        fits.map(|&(shards, _, layout)| (shards, layout)).collect();
+    // Old ids of one layout can look like fresh ones of another, of more shards than they have.
+    let is_simpler = |&(shards, is_fresh, layout): &(usize, bool, &Layout)| {
+        let is_simpler = fits.iter().all(|(more, _)| shards < *more);
+        !is_fresh && layout.shard.width > 0 && is_simpler
+    };
+    if read.iter().any(is_simpler) {
+        return Some(Numbers::Large);
+    }
     // Two that fit by chance: the wrong one takes time or sequence for shards. Of those that mean the same, the first.
     fits.sort_by_key(|(shards, _)| *shards);
     fits.dedup_by_key(|(_, layout)| layout.key());
@@ -55,9 +66,9 @@ pub fn of_numbers(values: &[i64], now: Micros) -> Option<Numbers> {
     })
 }
 
-/// Returns how many shards ids of a layout have; none if one of them is not of the layout, of the future or of a time before
-/// there were any, or the newest is older than a month.
-fn shards_of_fresh(layout: &Layout, ids: &[i64], now: Micros) -> Option<usize> {
+/// Returns how many shards ids of a layout have, and whether the newest is of the last month; none if one of them is not of
+/// the layout, of the future or of a time before there were any.
+fn shards_of(layout: &Layout, ids: &[i64], now: Micros) -> Option<(usize, bool)> {
     let mut shards = BTreeSet::new();
     let mut newest = Micros::MIN;
     for &id in ids {
@@ -68,7 +79,7 @@ fn shards_of_fresh(layout: &Layout, ids: &[i64], now: Micros) -> Option<usize> {
         shards.insert(parts.shard);
         newest = newest.max(parts.at);
     }
-    (newest >= now.saturating_sub(30 * DAY)).then_some(shards.len())
+    Some((shards.len(), newest >= now.saturating_sub(30 * DAY)))
 }
 
 /// 2010-01-01: no snowflake is older.
@@ -82,13 +93,13 @@ pub fn of_uuid(id: &Uuid) -> String {
 
 /// Returns the kind of an id that is written as text; none if it is none of these.
 #[must_use]
-pub fn of_text(text: &str) -> Option<String> {
+pub fn of_text(text: &str, now: Micros) -> Option<String> {
     if matches!(text.len(), 1..=19) && text.bytes().all(|sign| sign.is_ascii_digit()) {
         return Some("integer".to_owned());
     }
     match Uuid::try_parse(text) {
         Ok(id) => Some(of_uuid(&id)),
-        Err(_) => family::of_text(text.as_bytes()).map(|family| family.name.to_owned()),
+        Err(_) => family::of_text(text.as_bytes(), now).map(|family| family.name.to_owned()),
     }
 }
 

@@ -55,6 +55,8 @@ pub struct Encoding {
     lenient: bool,
     /// A check character follows the digits.
     pub(super) checked: bool,
+    /// Texts of all ids have one length, with zeros in front: they sort as the ids do.
+    padded: bool,
     /// The bits of bytes are divided into digits from the left, as the encoding's specification has it, and those of
     /// numbers from the right.
     pub(super) of_bytes: bool,
@@ -100,6 +102,7 @@ pub(super) const fn encoding(name: &'static str, digits: &'static [u8], lenient:
         values,
         lenient,
         checked: false,
+        padded: false,
         of_bytes: false,
     }
 }
@@ -121,6 +124,14 @@ const fn crockford(name: &'static str, checked: bool) -> Encoding {
     it
 }
 
+/// Returns the encoding of TSIDs: Crockford's digits, 13 of them, and hyphens are none.
+const fn tsid() -> Encoding {
+    let mut it = crockford("tsid", false);
+    it.padded = true;
+    it.values[b'-' as usize] = NOT_A_DIGIT;
+    it
+}
+
 /// Returns an encoding whose specification is about bytes.
 const fn of_bytes(mut encoding: Encoding) -> Encoding {
     encoding.of_bytes = true;
@@ -128,7 +139,7 @@ const fn of_bytes(mut encoding: Encoding) -> Encoding {
 }
 
 /// Every encoding.
-pub static ENCODINGS: [Encoding; 8] = [
+pub static ENCODINGS: [Encoding; 9] = [
     // Flickr's short links and bwmarrin/snowflake: lower case first.
     encoding(
         "base58",
@@ -164,7 +175,12 @@ pub static ENCODINGS: [Encoding; 8] = [
         false,
     )),
     encoding("hex", b"0123456789abcdef", true),
+    // f4b6a3/tsid-creator and hypersistence-tsid, `toString`.
+    tsid(),
 ];
+
+/// The digits of every text that has zeros in front: 63 bits, 5 in a digit.
+const PADDED_DIGITS: usize = 13;
 
 /// Returns the encoding of that name.
 #[inline]
@@ -200,13 +216,18 @@ impl Encoding {
             end -= 1;
             room[end] = check::symbol(id.into());
         }
-        let start = match self.digits.len() {
+        let mut start = match self.digits.len() {
             58 => self.write::<58>(id, &mut room[..end]),
             62 => self.write::<62>(id, &mut room[..end]),
             64 => self.write::<64>(id, &mut room[..end]),
             32 => self.write::<32>(id, &mut room[..end]),
             _ => self.write::<16>(id, &mut room[..end]),
         };
+        if self.padded {
+            let first = end - PADDED_DIGITS;
+            room[first..start].fill(self.digits[0]);
+            start = first;
+        }
         Ok(&room[start..])
     }
 
@@ -223,6 +244,12 @@ impl Encoding {
             }
         }
         start
+    }
+
+    /// Returns whether UUIDs have texts in the encoding, too.
+    #[must_use]
+    pub fn is_of_uuids(&self) -> bool {
+        !self.padded
     }
 
     /// Returns the value of one digit.
@@ -286,6 +313,12 @@ impl Encoding {
         }
         if count == 0 {
             return Err(EncodingError::Empty);
+        }
+        if self.padded && count != PADDED_DIGITS {
+            return Err(EncodingError::Length {
+                found: count,
+                expected: PADDED_DIGITS,
+            });
         }
         Ok(id.cast_signed())
     }

@@ -1,8 +1,9 @@
 //! What an id can be: every format that fits, the most likely one first.
 //!
 //! A format that an id breaks no rule of is a *reading*. Readings begin with the same weight and lose it by what speaks
-//! against them: a time that no id of today has, or a node that the caller has not. So readings that nothing can tell apart
-//! have the same likelihood, and stand in the order of [`FAMILIES`], the more common format first.
+//! against them: a time that no id of today has, or a node that the caller has not. So readings that nothing speaks against
+//! have the same likelihood. The id is less unusual in the first of them (`usual`), or else its format is more common, which
+//! is the order of [`FAMILIES`].
 
 use crate::family::reading::NONE;
 pub use crate::family::reading::{Context, Input, Part, Reading};
@@ -27,7 +28,10 @@ pub fn inspect(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
             .iter()
             .map(|reading| reading.likelihood)
             .sum::<f64>();
-    readings.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
+    readings.sort_by(|a, b| {
+        let by_likelihood = b.likelihood.total_cmp(&a.likelihood);
+        by_likelihood.then(a.surprise.total_cmp(&b.surprise))
+    });
     for reading in &mut readings {
         reading.likelihood /= sum;
     }

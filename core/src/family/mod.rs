@@ -3,6 +3,10 @@
 //! All that lists kinds of ids goes through [`FAMILIES`]: `id_inspect`, and the inventory by defaults and by texts. A new family is
 //! a file here with its reader, and an entry in that table. A new built-in layout is read without either.
 
+mod atproto;
+mod cockroachdb;
+mod cuid;
+mod firebase;
 pub mod inspect;
 mod ksuid;
 pub mod nanoid;
@@ -10,9 +14,11 @@ pub mod number;
 mod objectid;
 pub mod reading;
 mod text;
+mod usual;
 pub mod uuid;
 mod xid;
 
+use crate::clock::Micros;
 use reading::{Context, Input, Reading};
 
 /// What a column stores ids of a family as.
@@ -45,7 +51,7 @@ pub struct Family {
 }
 
 /// Every family, the more common one first: the order of readings that are equally likely.
-pub static FAMILIES: [Family; 10] = [
+pub static FAMILIES: [Family; 15] = [
     Family {
         name: "uuid",
         example: "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -91,6 +97,27 @@ pub static FAMILIES: [Family; 10] = [
         generators: &[],
     },
     Family {
+        name: "cuid",
+        example: "cjld2cjxh0000qzrmn831i7rn",
+        stored: Stored::Text,
+        read: cuid::cuid,
+        generators: &[],
+    },
+    Family {
+        name: "firebase",
+        example: "-JhLeOlGIEjaIOFHR0xd",
+        stored: Stored::Text,
+        read: firebase::firebase,
+        generators: &[],
+    },
+    Family {
+        name: "atproto",
+        example: "3jzfcijpj2z2a",
+        stored: Stored::Text,
+        read: atproto::atproto,
+        generators: &[],
+    },
+    Family {
         name: "unix",
         example: "1700000000",
         stored: Stored::Number,
@@ -107,6 +134,13 @@ pub static FAMILIES: [Family; 10] = [
         ],
     },
     Family {
+        name: "cockroachdb",
+        example: "469048192112197633",
+        stored: Stored::Number,
+        read: cockroachdb::cockroachdb,
+        generators: &[],
+    },
+    Family {
         name: "integer",
         example: "42",
         stored: Stored::Number,
@@ -120,6 +154,13 @@ pub static FAMILIES: [Family; 10] = [
         read: nanoid::nanoid,
         generators: &["nano_id"],
     },
+    Family {
+        name: "cuid2",
+        example: "tz4a98xxat96iws9zmbrgj3a",
+        stored: Stored::Text,
+        read: cuid::cuid2,
+        generators: &[],
+    },
 ];
 
 /// Returns the family of which a function of pg_mint generates ids.
@@ -132,8 +173,8 @@ pub fn of_generator(function: &str) -> Option<&'static Family> {
 
 /// Returns the first family that a text is of; none if it is not one, or a number.
 #[must_use]
-pub fn of_text(text: &[u8]) -> Option<&'static Family> {
-    let context = Context { now: 0, nodes: &[] };
+pub fn of_text(text: &[u8], now: Micros) -> Option<&'static Family> {
+    let context = Context { now, nodes: &[] };
     FAMILIES.iter().find(|family| {
         family.stored != Stored::Number && !(family.read)(&Input::Text(text), &context).is_empty()
     })

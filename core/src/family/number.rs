@@ -2,10 +2,8 @@
 
 use crate::clock::Micros;
 use crate::family::reading::{Context, Input, Part, Reading};
+use crate::family::usual;
 use crate::snowflake::builtin::{BUILTINS, Builtin};
-
-/// The layouts that are the most common, in this order; the others follow in that of [`BUILTINS`].
-const COMMON: [&str; 5] = ["twitter", "discord", "instagram", "mastodon", "sonyflake"];
 
 /// Reads seconds and milliseconds since 1970.
 pub fn unix(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
@@ -29,11 +27,8 @@ pub fn snowflake(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
 
 /// Reads a number by each layout that can have made it.
 pub fn snowflakes(number: i64, context: &Context<'_>) -> Vec<Reading> {
-    let rank = |builtin: &&Builtin| COMMON.iter().position(|name| *name == builtin.name);
-    let mut builtins: Vec<&Builtin> = BUILTINS.iter().collect();
-    builtins.sort_by_key(|builtin| rank(builtin).unwrap_or(COMMON.len()));
-    builtins
-        .into_iter()
+    BUILTINS
+        .iter()
         .filter_map(|builtin| of_layout(number, builtin, context))
         .collect()
 }
@@ -41,27 +36,25 @@ pub fn snowflakes(number: i64, context: &Context<'_>) -> Vec<Reading> {
 fn of_layout(number: i64, builtin: &Builtin, context: &Context<'_>) -> Option<Reading> {
     let layout = &builtin.layout;
     let parts = layout.decode(number).ok()?;
-    let has_shard = layout.shard.width > 0;
     let shard = parts.shard.cast_signed();
-    let mut reading = Reading::new("snowflake", number.to_string())
+    let reading = Reading::new("snowflake", number.to_string())
         .version(builtin.name)
         .time(
             parts.at,
             context.is_plausible_since(layout.epoch(), parts.at),
         )
-        .node(has_shard.then(|| shard.to_string()))
-        .sequence(parts.sequence.cast_signed());
-    let lower = layout.shard_split();
-    if lower > 0 {
-        let halves = vec![shard >> lower, shard & ((1 << lower) - 1)];
-        reading = reading.part("node_parts", Part::Numbers(halves));
+        .sequence(parts.sequence.cast_signed())
+        .surprising(usual::of_layout(builtin, &parts, context.now));
+    if layout.shard.width == 0 {
+        return Some(reading.without_node(context));
     }
-    let is_of_caller = has_shard && context.nodes.contains(&shard);
-    Some(if context.nodes.is_empty() || is_of_caller {
-        reading
-    } else {
-        reading.with_wrong_node()
-    })
+    let reading = reading.of_node(shard, context);
+    let lower = layout.shard_split();
+    if lower == 0 {
+        return Some(reading);
+    }
+    let halves = vec![shard >> lower, shard & ((1 << lower) - 1)];
+    Some(reading.part("node_parts", Part::Numbers(halves)))
 }
 
 /// Reads a number that counts something else.

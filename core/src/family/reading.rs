@@ -131,6 +131,8 @@ pub struct Reading {
     pub canonical: String,
     /// How likely this reading is, from 0 to 1. All readings of an id and "none of these" make 1.
     pub likelihood: f64,
+    /// How unusual the id is for its format, in bits: the order of readings that are equally likely.
+    pub(super) surprise: f64,
 }
 
 impl Reading {
@@ -145,6 +147,7 @@ impl Reading {
             parts: Vec::new(),
             canonical: canonical.into(),
             likelihood: 1.0,
+            surprise: 0.0,
         }
     }
 
@@ -174,9 +177,25 @@ impl Reading {
         self
     }
 
-    /// Weighs that a node is none of the caller's.
-    pub(super) fn with_wrong_node(mut self) -> Self {
-        self.likelihood *= WRONG_NODE;
+    /// Sets the node of a server, and weighs whether it is one of the caller's.
+    pub(super) fn of_node(mut self, node: i64, context: &Context<'_>) -> Self {
+        if !context.nodes.is_empty() && !context.nodes.contains(&node) {
+            self.likelihood *= WRONG_NODE;
+        }
+        self.node(Some(node.to_string()))
+    }
+
+    /// Weighs that the id has no node, where the caller's have one.
+    pub(super) fn without_node(mut self, context: &Context<'_>) -> Self {
+        if !context.nodes.is_empty() {
+            self.likelihood *= WRONG_NODE;
+        }
+        self
+    }
+
+    /// Adds to the surprise.
+    pub(super) fn surprising(mut self, bits: f64) -> Self {
+        self.surprise += bits;
         self
     }
 

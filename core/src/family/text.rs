@@ -34,18 +34,24 @@ fn by_encodings(text: &[u8], context: &Context<'_>) -> Vec<Reading> {
         let readings = by_encoding(encoding, text, context);
         readings.map(|reading| reading.part("encoding", encoding.name))
     });
-    let mut readings: Vec<Reading> = readings.collect();
-    readings.sort_by_key(|reading| {
+    let weighed = readings.map(|reading| {
         let is_usual = |&(encoding, layout): &(&str, &str)| {
             reading.has_part("encoding", encoding) && reading.version.as_deref() == Some(layout)
         };
-        !USUAL.iter().any(is_usual)
+        let is_usual = USUAL.iter().any(is_usual);
+        reading.surprising(if is_usual { 0.0 } else { UNUSUAL })
     });
-    readings
+    weighed.collect()
 }
 
-/// Layouts whose ids are usually written in an encoding: Instagram's short codes. They stand first among equals.
-const USUAL: [(&str, &str); 1] = [("base64url", "instagram")];
+/// Layouts whose ids are usually written in an encoding: Instagram's short codes, TSIDs, and those of bwmarrin/snowflake.
+const USUAL: [(&str, &str); 3] = [
+    ("base64url", "instagram"),
+    ("tsid", "tsid"),
+    ("base58", "twitter"),
+];
+/// How rare all other ids in an encoding are, in bits.
+const UNUSUAL: f64 = 20.0;
 
 fn by_encoding(
     encoding: &Encoding,
@@ -59,7 +65,12 @@ fn by_encoding(
     if let (true, Some(number)) = (readings.is_empty(), number) {
         readings.push(plain(number).odd());
     }
-    let id = encoding.decode_wide(text).ok().map(Uuid::from_u128);
+    // Nothing writes zeros in front but what writes all ids with as many digits.
+    if encoding.name == "crockford" && text.starts_with(b"0") {
+        readings = readings.into_iter().map(Reading::odd).collect();
+    }
+    let wide = encoding.is_of_uuids().then(|| encoding.decode_wide(text));
+    let id = wide.and_then(Result::ok).map(Uuid::from_u128);
     let uuid = id.map(|id| of_uuid(&id, context));
     // A UUID in its usual form is read as one already.
     let uuid = uuid.filter(|reading| encoding.name != "hex" && reading.is_plausible());

@@ -41,7 +41,7 @@ const fn builtin(name: &'static str, definition: Definition) -> Builtin {
 }
 
 /// Every built-in layout. Later ones never change the meaning of earlier ones.
-pub static BUILTINS: [Builtin; 15] = [
+pub static BUILTINS: [Builtin; 18] = [
     // Instagram, `Sharding & IDs` (2011). All 64 bits, so a positive bigint ends in 2046.
     builtin("instagram", fields(41, (13, 0), 10, 1_314_220_021_721)),
     // twitter-archive/snowflake, tag snowflake-2010: datacenter and worker of 5 bits each.
@@ -100,6 +100,18 @@ pub static BUILTINS: [Builtin; 15] = [
     // pg_mint's, for JavaScript: 53 bits, so that every id is exact in a double. 16 shards, 256 ids per
     // millisecond, until 2094.
     builtin("javascript", fields(41, (4, 0), 8, 1_735_689_600_000)),
+    // f4b6a3/tsid-creator and hypersistence-tsid with their defaults: a tick begins anywhere in its sequence, and what is
+    // past the last one carries into the next tick, as in every lane.
+    builtin(
+        "tsid",
+        Definition {
+            start: 12,
+            ..fields(42, (10, 0), 12, 1_577_836_800_000)
+        },
+    ),
+    // PgDog's `unique_id_function`, standard and compact: the latter is below 2^53.
+    builtin("pgdog", fields(41, (10, 0), 12, 1_764_184_395_000)),
+    builtin("pgdog_compact", fields(41, (6, 0), 6, 1_764_184_395_000)),
 ];
 
 /// Returns the built-in layout of a name, in upper or lower case.

@@ -3,6 +3,8 @@
 use mint_core::adopt::evidence::{Numbers, commonest, of_numbers, of_text};
 use mint_core::{BUILTINS, Micros};
 
+/// 2026-11-18.
+const NOW: Micros = 1_795_000_000_000_000;
 const DAY: Micros = 86_400_000_000;
 
 /// 100 ids of two shards over an hour, as an application makes them.
@@ -89,14 +91,18 @@ fn texts_tell_their_kind() {
         ("user_01h455vb4pex5vsknk084sn02q", Some("typeid")),
         ("0ujtsYcgvSTl8PAuAdqWYSMnLOv", Some("ksuid")),
         ("9m4e2mr0ui3e8a215n4g", Some("xid")),
+        ("cjld2cjxh0000qzrmn831i7rn", Some("cuid")),
+        ("tz4a98xxat96iws9zmbrgj3a", Some("cuid2")),
+        ("-JhLeOlGIEjaIOFHR0xd", Some("firebase")),
+        ("3jzfcijpj2z2a", Some("atproto")),
         ("-5", None),
         ("DE", None),
         ("", None),
     ];
     for (text, kind) in cases {
-        assert_eq!(of_text(text).as_deref(), kind, "{text}");
+        assert_eq!(of_text(text, NOW).as_deref(), kind, "{text}");
     }
-    let kinds = |texts: &[&str]| commonest(texts.iter().map(|text| of_text(text)));
+    let kinds = |texts: &[&str]| commonest(texts.iter().map(|text| of_text(text, NOW)));
     let (v7, v4) = (cases[4].0, cases[5].0);
     assert_eq!(kinds(&[v4, v7, v7]).as_deref(), Some("uuid_v7, uuid_v4"));
     assert_eq!(kinds(&[v4, "DE"]), None);

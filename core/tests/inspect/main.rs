@@ -7,3 +7,4 @@ mod known;
 
 mod origins;
 mod published;
+mod ranks;

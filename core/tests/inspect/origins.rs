@@ -1,7 +1,7 @@
 //! Ten thousand ids of each known origin: the right reading is first, or as likely as the first.
 
 use crate::known::random;
-use mint_core::codec::text::{ENCODINGS, MAX_LENGTH};
+use mint_core::codec::text::{ENCODINGS, Encoding, MAX_LENGTH};
 use mint_core::codec::wide::MAX_WIDE;
 use mint_core::codec::{typeid, ulid};
 use mint_core::inspect::{Context, Input, Part, Reading, inspect};
@@ -161,9 +161,9 @@ fn snowflakes_of_every_layout() {
                 with_node.check(&Input::Number(id), &origin, &[node]);
             }
         }
-        found.ends(builtin.name, 0, 13.0);
+        found.ends(builtin.name, 0, 14.0);
         if with_node.of > 0 {
-            with_node.ends(&format!("{} of a known node", builtin.name), 0, 7.0);
+            with_node.ends(&format!("{} of a known node", builtin.name), 0, 8.5);
             assert!(with_node.tied * 2 <= found.tied, "{}", builtin.name);
         }
     }
@@ -236,7 +236,8 @@ fn uuids_of_every_version() {
 
 #[test]
 fn uuids_as_text() {
-    for encoding in ENCODINGS.iter().filter(|encoding| encoding.name != "hex") {
+    let is_read = |encoding: &&Encoding| encoding.name != "hex" && encoding.is_of_uuids();
+    for encoding in ENCODINGS.iter().filter(is_read) {
         let (mut dice, mut found) = (Dice::new(), Found::default());
         for which in (1..=8).cycle().take(COUNT) {
             let (id, origin) = uuid(&mut dice, which);

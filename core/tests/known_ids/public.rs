@@ -1,6 +1,6 @@
 //! Ids as text: published texts, and that nothing is lost.
 
-use crate::known::{ids, number, row};
+use crate::known::{ids, number, row, rows};
 use mint_core::EncodingError;
 use mint_core::codec::text;
 use mint_core::codec::text::{ENCODINGS, MAX_LENGTH};
@@ -39,6 +39,51 @@ fn instagrams_short_code_is_base64url() {
     assert_eq!(text("base64url", number(&row["input"]["id"])), code);
 }
 
+/// The sequences of both README files, and the time that one of them prints.
+#[test]
+fn tsids_are_those_of_both_references() {
+    let published = rows("tsid");
+    for row in published.iter().filter(|row| row["kind"] == "text") {
+        let (number, shown) = (
+            number(&row["input"]["id"]),
+            row["expected"].as_str().unwrap(),
+        );
+        assert_eq!(text("tsid", number), shown);
+        assert_eq!(id("tsid", shown), Ok(number));
+        assert_eq!(id("tsid", &shown.to_lowercase()), Ok(number));
+    }
+    let layout: mint_core::Layout = "tsid".parse().unwrap();
+    let at = |row: &serde_json::Value| {
+        let at: jiff::Timestamp = row["expected"].as_str().unwrap().parse().unwrap();
+        Ok(at.as_microsecond())
+    };
+    for row in published.iter().filter(|row| row["kind"] == "sequence") {
+        let texts = row["input"]["texts"].as_array().unwrap();
+        let first = id("tsid", texts[0].as_str().unwrap()).unwrap();
+        for (number, shown) in (first..).zip(texts) {
+            assert_eq!(text("tsid", number), shown.as_str().unwrap());
+            assert_eq!(layout.time_of(number), at(row));
+        }
+        assert_eq!(texts.len(), 8);
+    }
+
+    let row = row("tsid", "time", "0123456789ABC");
+    let number = id("tsid", row["input"]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(layout.time_of(number), at(&row));
+    for (wrong, error) in [("123456789ABC", (12, 13)), ("00123456789ABC", (14, 13))] {
+        let (found, expected) = error;
+        assert_eq!(
+            id("tsid", wrong),
+            Err(EncodingError::Length { found, expected })
+        );
+    }
+    assert_eq!(id("tsid", "0123456789ABi"), id("tsid", "0123456789AB1"));
+    assert_eq!(id("tsid", "0123456789ABu"), Err(not_a_digit('u', "tsid")));
+    assert_eq!(id("tsid", "012345-6789AB"), Err(not_a_digit('-', "tsid")));
+    // Of 64 bits: the reference has such ids from 2089 on.
+    assert_eq!(id("tsid", "FZZZZZZZZZZZZ"), Err(EncodingError::OutOfRange));
+}
+
 #[test]
 fn the_first_and_last_ids_have_these_texts() {
     for (name, zero, last) in [
@@ -50,6 +95,7 @@ fn the_first_and_last_ids_have_these_texts() {
         ("crockford-check", "00", "7ZZZZZZZZZZZZ5"),
         ("zbase32", "y", "8999999999999"),
         ("hex", "0", "7fffffffffffffff"),
+        ("tsid", "0000000000000", "7ZZZZZZZZZZZZ"),
     ] {
         assert_eq!((name, text(name, 0).as_str()), (name, zero));
         assert_eq!((name, text(name, i64::MAX).as_str()), (name, last));
@@ -62,7 +108,7 @@ fn the_first_and_last_ids_have_these_texts() {
 fn all_short_texts_are_one_id_each() {
     let unchecked = ENCODINGS
         .iter()
-        .filter(|encoding| encoding.name != "crockford-check");
+        .filter(|encoding| !["crockford-check", "tsid"].contains(&encoding.name));
     for (encoding, radix) in unchecked.zip([58, 58, 62, 64, 32, 32, 16]) {
         let one = (0..=127).map(|byte| vec![byte]);
         let two = (0..=127).flat_map(|a| (0..=127).map(move |b| vec![a, b]));
@@ -201,7 +247,7 @@ proptest! {
                 let mut room = [0; MAX_LENGTH];
                 let given = encoding.encode(id, &mut room).unwrap();
                 match encoding.name {
-                    "crockford" | "crockford-check" | "hex" => prop_assert_eq!(encoding.decode(given), Ok(id)),
+                    "crockford" | "crockford-check" | "hex" | "tsid" => prop_assert_eq!(encoding.decode(given), Ok(id)),
                     _ => prop_assert_eq!(given, text.as_bytes()),
                 }
             }

@@ -1,6 +1,6 @@
 //! The ids that the original systems published, each a test of its own.
 
-use crate::common::{STRICT, Script};
+use crate::common::{DEFAULTS, STRICT, Script};
 use crate::known::{number, row};
 use mint_core::{IdError, Layout, Micros, MintError};
 use serde_json::Value;
@@ -96,6 +96,8 @@ vectors! {
     instagrams_egg_decodes: decodes("instagram", "instagram", "decode", "1949525278281554174");
     sonyflake_1_composes: composes("sonyflake", "sonyflake-v1", "compose", "282372624875585538");
     sonyflake_2_composes: composes("sonyflake2", "sonyflake-v2", "compose", "21888227099017215");
+    pgdogs_id_decodes: decodes("pgdog", "pgdog", "decode", "47839699276046337");
+    pgdogs_compact_id_decodes: decodes("pgdog_compact", "pgdog", "decode", "29888761298944");
     baidus_readme_id_decodes: decodes(BAIDU_README, "baidu", "decode", "180363646902239241");
 }
 
@@ -180,4 +182,38 @@ fn baidus_defaults_ended_in_2024() {
     assert!(script.next().is_ok());
     script.world.at = last + 1_000_000;
     assert_eq!(script.next(), Err(MintError::Exhausted));
+}
+
+/// A tick begins anywhere in its sequence. What is past the last one carries into the next tick, as in the reference, so
+/// ids ascend one by one, and none is skipped or repeated.
+#[test]
+fn tsids_begin_anywhere_and_carry_into_the_next_tick() {
+    let tsid = layout("tsid");
+    let sequence = |id: i64| tsid.decode(id).unwrap().sequence;
+    let mut script = Script::new("tsid", DEFAULTS);
+    let mut starts = std::collections::BTreeSet::new();
+    for _ in 0..200 {
+        script.world.at += 5_000;
+        starts.insert(sequence(script.next().unwrap()));
+    }
+    assert!(starts.len() > 150, "{starts:?}");
+    assert!(starts.last().is_some_and(|&last| last > 3_500));
+    let mut last = script.next().unwrap();
+    let first = last;
+    for _ in 0..5_000 {
+        let next = script.next().unwrap();
+        let step = tsid
+            .encode(tsid.decode(last).unwrap().at + 1_000, 0, 0)
+            .unwrap();
+        let carried = sequence(last) == tsid.seq.max();
+        let shard = tsid.decode(last).unwrap().shard;
+        let expected = if carried {
+            step | tsid.shard.put(shard).cast_signed()
+        } else {
+            last + 1
+        };
+        assert_eq!(next, expected);
+        last = next;
+    }
+    assert!(tsid.decode(last).unwrap().at > tsid.decode(first).unwrap().at);
 }

@@ -84,10 +84,11 @@ pub fn by_values(values: &[Value]) -> IdsKind {
             Some(Numbers::Large) | None => IdsKind::default(),
         };
     }
+    let now = clock::now();
     let kind = |value: &Value| match value {
         Value::Uuid(bytes) => Some(of_uuid(&Uuid::from_bytes(*bytes))),
         Value::Bytes(_) => Some("objectid".to_owned()),
-        Value::Text(text) => of_text(text),
+        Value::Text(text) => of_text(text, now),
         Value::Number(_) => None,
     };
     IdsKind {

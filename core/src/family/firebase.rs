@@ -1,0 +1,36 @@
+//! Push ids of Firebase's Realtime Database: 48 bits of milliseconds since 1970 and 72 random ones, as 20 digits of 64.
+
+use crate::clock::Micros;
+use crate::codec::text;
+use crate::family::reading::{Context, Input, Reading};
+
+/// Digits of the time, and of all.
+const TIME: usize = 8;
+const ALL: usize = 20;
+
+/// Reads a push id of a time that ids of today have: any word of 20 such letters has a time.
+pub fn firebase(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
+    let read = id.text().and_then(|text| {
+        let values: Vec<i64> = text.iter().map_while(|&digit| value(digit)).collect();
+        (values.len() == ALL && text.len() == ALL).then_some(())?;
+        let (time, _) = values.split_at(TIME);
+        let at: Micros = time.iter().fold(0, |at, value| at << 6 | value) * 1_000;
+        let random = String::from_utf8_lossy(&text[TIME..]);
+        let reading = Reading::new("firebase", String::from_utf8_lossy(text))
+            .time(at, context.is_plausible(at))
+            .part("random", random.into_owned());
+        Some(reading).filter(Reading::is_plausible)
+    });
+    read.into_iter().collect()
+}
+
+/// Returns the value of a digit: those of base62, with - before all of them and _ between its letters, as in ASCII.
+fn value(digit: u8) -> Option<i64> {
+    let base62 = || text::by_name(b"base62")?.digit(digit).map(i64::from);
+    match digit {
+        b'-' => Some(0),
+        b'_' => Some(37),
+        b'a'..=b'z' => base62().map(|value| value + 2),
+        _ => base62().map(|value| value + 1),
+    }
+}
