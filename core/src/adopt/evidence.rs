@@ -48,9 +48,9 @@ pub fn of_numbers(values: &[i64], now: Micros) -> Option<Numbers> {
     let fits = read.iter().filter(|(_, is_fresh, _)| *is_fresh);
     let mut fits: Vec<(usize, &Layout)> =
         fits.map(|&(shards, _, layout)| (shards, layout)).collect();
-    // Old ids of one layout can look like fresh ones of another, of more shards than they have.
+    // Old ids of one layout can look like fresh ones of another, of many more shards than they have.
     let is_simpler = |&(shards, is_fresh, layout): &(usize, bool, &Layout)| {
-        let is_simpler = fits.iter().all(|(more, _)| shards < *more);
+        let is_simpler = fits.iter().all(|(more, _)| 2 * shards < *more);
         !is_fresh && layout.shard.width > 0 && is_simpler
     };
     if read.iter().any(is_simpler) {

@@ -36,7 +36,7 @@ fn the_texts_of_rfc_9562s_version_7() {
 /// The first and the last UUID: every text of an encoding has one length.
 #[test]
 fn all_texts_of_an_encoding_have_one_length() {
-    for encoding in &ENCODINGS {
+    for encoding in ENCODINGS.iter().filter(|it| it.is_of_uuids()) {
         let length = encoding.wide_digits() + usize::from(encoding.name == "crockford-check");
         for id in [0, 1, u128::MAX / 3, u128::MAX] {
             assert_eq!(write(encoding, id).len(), length, "{}", encoding.name);
@@ -48,7 +48,7 @@ fn all_texts_of_an_encoding_have_one_length() {
 #[test]
 fn texts_that_are_no_uuids_are_refused() {
     use EncodingError::*;
-    for encoding in &ENCODINGS {
+    for encoding in ENCODINGS.iter().filter(|it| it.is_of_uuids()) {
         let (name, expected) = (encoding.name, encoding.wide_digits());
         let whole = write(encoding, u128::MAX);
         let short = encoding.decode_wide(&whole.as_bytes()[1..]);
@@ -104,7 +104,7 @@ fn texts_that_are_no_uuids_are_refused() {
 proptest! {
     #[test]
     fn every_encoding_gives_back_every_uuid(id: u128, bits in 0..128_u32) {
-        for encoding in &ENCODINGS {
+        for encoding in ENCODINGS.iter().filter(|it| it.is_of_uuids()) {
             for id in [id, id >> bits, id << bits] {
                 prop_assert_eq!(encoding.decode_wide(write(encoding, id).as_bytes()), Ok(id));
             }
@@ -114,7 +114,7 @@ proptest! {
     /// Encodings that are named for it, and no others, keep the order.
     #[test]
     fn the_order_is_kept_where_it_is_said(a: u128, b: u128, bits in 0..128_u32) {
-        for encoding in &ENCODINGS {
+        for encoding in ENCODINGS.iter().filter(|it| it.is_of_uuids()) {
             let names = ["base58btc", "base62", "crockford", "hex"];
             prop_assert_eq!(encoding.wide_keeps_order(), names.contains(&encoding.name));
             for b in [b, a ^ 1 << bits] {
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(text: Vec<u8>) {
-        for encoding in &ENCODINGS {
+        for encoding in ENCODINGS.iter().filter(|it| it.is_of_uuids()) {
             let _ = encoding.decode_wide(&text);
         }
     }

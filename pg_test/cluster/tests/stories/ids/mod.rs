@@ -5,6 +5,7 @@ mod ceiling;
 mod clock;
 mod concurrency;
 mod crash;
+mod decode_programs;
 mod recovery;
 mod replaced;
 mod reused_oids;
@@ -13,7 +14,6 @@ mod standby;
 mod transactions;
 mod upgrade;
 mod waiting;
-
 use mint_cluster::Refusal;
 
 /// Asserts that a call was refused because the clock is behind the ceiling on disk.
