@@ -10,12 +10,10 @@
 -- It can be run again, which replaces the functions and keeps the shards. License: PostgreSQL License.
 
 -- The names of this file are those of the server. The last statement restores the search path.
-DO $$
-BEGIN
+DO $$ BEGIN
     PERFORM pg_catalog.set_config('mint_sql.search_path', pg_catalog.current_setting('search_path'), false),
         pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
-END
-$$;
+END $$;
 
 CREATE SCHEMA IF NOT EXISTS mint_sql;
 COMMENT ON SCHEMA mint_sql IS 'Ids of pg_mint, in SQL alone';
@@ -107,7 +105,7 @@ RETURN rtrim(rtrim(CASE WHEN micros < 1000000 THEN to_char(micros / 1000.0, 'FM9
 
 CREATE OR REPLACE FUNCTION mint_sql.layout_names() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ARRAY['instagram', 'twitter', 'leaf', 'discord', 'java', 'sonyflake', 'sonyflake2', 'goflake', 'taobao', 'baidu', 'mastodon',
-    'pgedge', 'tso', 'yitter', 'javascript'];
+    'pgedge', 'tso', 'yitter', 'javascript', 'tsid', 'pgdog', 'pgdog_compact'];
 CREATE OR REPLACE FUNCTION mint_sql.refuse_layout(whole text, problem text, hint text DEFAULT NULL) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse_text('input syntax for type snowflake_layout', whole, problem, '22P02',
     coalesce(hint, 'Use fields such as time:41 shard:13 seq:10 unit:1ms epoch:2011-08-24T21:07:01.721Z.'));
@@ -351,15 +349,16 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE layout
     WHEN 'tso' THEN '{0,46,0,0,18,1000,0,0,18,18,0,35184372088831}'
     WHEN 'yitter' THEN '{0,52,6,0,6,1000,1582136402000000,0,12,6,0,2251799813685247}'
     WHEN 'javascript' THEN '{0,41,4,0,8,1000,1735689600000000,0,12,8,0,2199023255551}'
+    WHEN 'tsid' THEN '{0,42,10,0,12,1000,1577836800000000,12,22,12,0,2199023255551}'
+    WHEN 'pgdog' THEN '{0,41,10,0,12,1000,1764184395000000,0,22,12,0,2199023255551}'
+    WHEN 'pgdog_compact' THEN '{0,41,6,0,6,1000,1764184395000000,0,12,6,0,2199023255551}'
     ELSE mint_sql.layout_declared(layout) END;
 
-DO $$
-BEGIN
+DO $$ BEGIN
     IF pg_catalog.to_regtype('mint_sql.snowflake_layout') IS NULL THEN
         CREATE DOMAIN mint_sql.snowflake_layout AS text CHECK (pg_catalog.cardinality(mint_sql.layout_fields(VALUE)) > 0);
     END IF;
-END
-$$;
+END $$;
 COMMENT ON DOMAIN mint_sql.snowflake_layout IS 'Layout of a 64-bit id: the bits of its time, shard and sequence';
 -- The largest number of so many bits.
 CREATE OR REPLACE FUNCTION mint_sql.mask(bits bigint) RETURNS bigint
@@ -1081,11 +1080,11 @@ BEGIN
         WHEN 'base58btc' THEN RETURN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
         WHEN 'base62' THEN RETURN '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
         WHEN 'base64url' THEN RETURN 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-        WHEN 'crockford', 'crockford-check' THEN RETURN '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+        WHEN 'crockford', 'crockford-check', 'tsid' THEN RETURN '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
         WHEN 'zbase32' THEN RETURN 'ybndrfg8ejkmcpqxot1uwisza345h769';
         WHEN 'hex' THEN RETURN '0123456789abcdef';
         ELSE PERFORM mint_sql.refuse('22023', format('unrecognized encoding: "%s"', mint_sql.excerpt(encoding)), NULL,
-            'Use one of the encodings base58, base58btc, base62, base64url, crockford, crockford-check, zbase32, hex.');
+            'Use one of the encodings base58, base58btc, base62, base64url, crockford, crockford-check, zbase32, hex, tsid.');
     END CASE;
     RETURN NULL;
 END
@@ -1107,7 +1106,7 @@ BEGIN
         rest := rest / radix;
         EXIT WHEN rest = 0;
     END LOOP;
-    RETURN result;
+    RETURN CASE encoding WHEN 'tsid' THEN lpad(result, 13, '0') ELSE result END;
 END
 $$;
 COMMENT ON FUNCTION mint_sql.id_to_text(bigint, text) IS 'Returns an id as short text';
@@ -1117,11 +1116,10 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg
 DECLARE
     symbols constant text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U';
     digits constant text := mint_sql.encoding_digits(encoding);
-    is_lenient constant boolean := encoding IN ('crockford', 'crockford-check', 'hex');
+    is_lenient constant boolean := encoding IN ('crockford', 'crockford-check', 'hex', 'tsid');
     -- Every character that is read, in the case of the digits; one that stands for a digit is that digit.
-    read text := CASE encoding WHEN 'hex' THEN mint_sql.ascii_lower(id)
-        WHEN 'crockford' THEN translate(mint_sql.ascii_upper(id), 'OIL', '011')
-        WHEN 'crockford-check' THEN translate(mint_sql.ascii_upper(id), 'OIL', '011') ELSE id END;
+    read text := CASE WHEN encoding = 'hex' THEN mint_sql.ascii_lower(id)
+        WHEN is_lenient THEN translate(mint_sql.ascii_upper(id), 'OIL', '011') ELSE id END;
     symbol text;
     digit text;
     place integer := 0;
@@ -1174,6 +1172,8 @@ BEGIN
         PERFORM mint_sql.refuse_text(name, id, 'the value is out of range for type bigint', '22003');
     ELSIF count = 0 THEN
         PERFORM mint_sql.refuse_text(name, id, 'the text has no digits');
+    ELSIF encoding = 'tsid' AND count <> 13 THEN
+        PERFORM mint_sql.refuse_text(name, id, format('the text has %s digits, and 13 were expected', count));
     ELSIF symbol IS NOT NULL AND strpos(symbols, symbol) - 1 <> value % 37 THEN
         PERFORM mint_sql.refuse_text(name, id, format('the check character "%s" does not belong to the digits',
             substring(id FROM '([^-])-*$')), '22P02', 'A character is wrong or missing, or two have changed places.');
@@ -1196,5 +1196,4 @@ BEGIN
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', f, 'Internal: part of other functions of the schema');
     END LOOP;
     PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('mint_sql.search_path'), false);
-END
-$$;
+END $$;

@@ -140,7 +140,7 @@ BEGIN
     TRUNCATE eq.argument;
     INSERT INTO eq.argument (number, layout, layout_text, uuid, encoding, prefix)
     SELECT number, CASE WHEN random() < 0.5 THEN eq.pick(mint_sql.layout_names()) ELSE eq.random_layout() END, eq.random_layout_text(), eq.random_uuid(),
-        eq.pick(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'crockford', 'crockford-check', 'crockford-check', 'zbase32', 'hex',
+        eq.pick(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'crockford', 'crockford-check', 'crockford-check', 'zbase32', 'hex', 'tsid', 'tsid',
             CASE WHEN random() < 0.1 THEN 'Base58' ELSE 'hex' END]),
         eq.pick(ARRAY['user', '', 'a_b', '_a', 'a_', 'User', 'ä', repeat('x', 63), repeat('x', 64), repeat('x', 150), 'user1', '_'])
     FROM generate_series(1, many) AS number;
