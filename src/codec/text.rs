@@ -7,7 +7,7 @@ use crate::pg::error::{OrReport, Report, ToReport};
 use crate::pg::machine::random;
 use mint_core::codec::text::{MAX_LENGTH, by_name};
 use mint_core::codec::wide::MAX_WIDE;
-use mint_core::family::nanoid::{self, NanoIdError};
+use mint_core::family::library::nanoid::{self, NanoIdError};
 use mint_core::{Encoding, Uuid};
 use pgrx::prelude::*;
 

@@ -3,22 +3,18 @@
 //! All that lists kinds of ids goes through [`FAMILIES`]: `id_inspect`, and the inventory by defaults and by texts. A new family is
 //! a file here with its reader, and an entry in that table. A new built-in layout is read without either.
 
-mod atproto;
 mod cockroachdb;
-mod cuid;
-mod firebase;
 pub mod inspect;
-mod ksuid;
-pub mod nanoid;
+pub mod library;
 pub mod number;
 mod objectid;
 pub mod reading;
 mod text;
 mod usual;
 pub mod uuid;
-mod xid;
 
 use crate::clock::Micros;
+use library::{atproto, cuid, firebase, ksuid, nanoid, xid};
 use reading::{Context, Input, Reading};
 
 /// What a column stores ids of a family as.

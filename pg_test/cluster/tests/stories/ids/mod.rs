@@ -5,7 +5,6 @@ mod ceiling;
 mod clock;
 mod concurrency;
 mod crash;
-mod decode_programs;
 mod recovery;
 mod replaced;
 mod reused_oids;

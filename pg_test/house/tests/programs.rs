@@ -1,9 +1,8 @@
 //! The programs of docs/guides/decode.md read the ids of its table.
 
-use mint_cluster::say;
 use std::process::Command;
 
-const PAGE: &str = include_str!("../../../../../docs/guides/decode.md");
+const PAGE: &str = include_str!("../../../docs/guides/decode.md");
 
 /// The mark of a block, the file that it is written to, and what runs that.
 const PROGRAMS: [(&str, &str, &[&str]); 6] = [
@@ -48,10 +47,7 @@ fn programs_decode_ids() {
     for (mark, file, run) in PROGRAMS {
         let program = block(mark);
         if Command::new(run[0]).arg("--help").output().is_err() {
-            say(&format!(
-                "decode.md: {mark} was not run, as there is no {}",
-                run[0]
-            ));
+            println!("{mark} was not run, as there is no {}", run[0]);
             continue;
         }
         for (place, (id, expected)) in rows.iter().enumerate() {
