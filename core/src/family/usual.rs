@@ -1,7 +1,7 @@
 //! How usual an id is for its format: what puts readings that nothing speaks against in order.
 //!
 //! A snowflake of almost any layout is a number that almost any other layout can have made, but seldom one that it would have
-//! made: a tweet is of data center 1, 10 or 11, a busy server counts from 0 in each millisecond, a hash is any number. The
+//! made: a tweet is of data center 1 or 10 to 13, a busy server counts from 0 in each millisecond, a hash is any number. The
 //! *surprise* is the information in an id under its layout, in bits: less of it is a better explanation of the same number.
 
 use crate::clock::Micros;
@@ -47,13 +47,17 @@ const fn usual(layout: &'static str, rare: f64, shard: Values, seq: Values) -> U
 }
 
 /// Layouts of which something is known; the others are rare, and count from 0.
-const USUAL: [Usual; 15] = [
-    // Data center 1 in its first years, then 10 and 11, of 32 machines each.
+const USUAL: [Usual; 17] = [
+    // Data center 1 in its first years, then 10 to 13, of 32 machines each. Since 2024, sequences are any number below 512.
     Usual {
         until: Y2015,
         ..usual("twitter", 0.0, Values::Range(32, 64), Values::First(0))
     },
-    usual("twitter", 0.0, Values::Range(320, 384), Values::First(0)),
+    Usual {
+        until: Y2024,
+        ..usual("twitter", 0.0, TWITTER, Values::First(0))
+    },
+    usual("twitter", 0.0, TWITTER, Values::Range(0, 512)),
     // The sequence continues from one tick to the next.
     usual("discord", 0.0, Values::Halves, Values::Small),
     usual("instagram", 1.0, Values::Any, Values::Any),
@@ -66,6 +70,8 @@ const USUAL: [Usual; 15] = [
     usual("tso", 2.0, Values::Any, Values::Small),
     // Sequences below 5 are for clocks that stepped back.
     usual("yitter", 4.0, Values::First(0), Values::First(5)),
+    // The shard is a hash of the machine's addresses.
+    usual("java", 7.5, Values::Any, Values::First(0)),
     usual("pgdog", 7.0, Values::Small, Values::First(0)),
     usual("pgdog_compact", 5.0, Values::First(0), Values::First(0)),
     usual("javascript", 5.0, Values::First(0), Values::First(0)),
@@ -75,8 +81,13 @@ const USUAL: [Usual; 15] = [
 
 const OTHER: Usual = usual("", 10.0, Values::Small, Values::First(0));
 
+/// The machines of data centers 10 to 13.
+const TWITTER: Values = Values::Range(320, 448);
+
 /// 2015-01-01T00:00:00Z.
 const Y2015: Micros = 1_420_070_400_000_000;
+/// 2024-01-01T00:00:00Z.
+const Y2024: Micros = 1_704_067_200_000_000;
 /// 2005-01-01T00:00:00Z, before which hardly an id is.
 const FIRST: Micros = 1_104_537_600_000_000;
 

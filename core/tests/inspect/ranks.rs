@@ -58,3 +58,9 @@ fn published_ids_are_read_rightly() {
 fn other_published_ids_are_read_rightly() {
     check(include_str!("../vectors/unseen.txt"), 30, 80, 0);
 }
+
+/// Nothing was made by these.
+#[test]
+fn ids_that_nothing_was_made_by_are_read_rightly() {
+    check(include_str!("../vectors/heldout.txt"), 140, 95, 0);
+}
