@@ -241,6 +241,7 @@ SELECT biz_tag, max_id, step, description, update_time > now() - interval '1 h' 
 INSERT INTO mint.leaf_alloc VALUES ('late', 1, 10);
 INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('x', 63), 10) RETURNING length(biz_tag);
 INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('x', 64), 10);
+INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES ('', 10);
 INSERT INTO mint.leaf_alloc (biz_tag, step) VALUES (repeat('ü', 32), 10);
 DO $$ BEGIN EXECUTE format('DROP SEQUENCE %I', repeat('x', 63)); END $$;
 INSERT INTO mint.leaf_alloc VALUES ('null', 1, NULL);

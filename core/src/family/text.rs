@@ -1,10 +1,12 @@
-//! Snowflakes and UUIDs as `id_to_text` and `uuid_to_text` write them, in each encoding, also behind a prefix such as `cus_`.
+//! Snowflakes and UUIDs as `id_to_text` and `uuid_to_text` write them, in each encoding, also behind a prefix such as `cus_`, and
+//! texts of other formats behind one.
 
 use crate::codec::text::{ENCODINGS, Encoding};
 use crate::codec::typeid;
 use crate::family::number::{plain, snowflakes, unix};
 use crate::family::reading::{Context, Input, Reading};
 use crate::family::uuid::of_uuid;
+use crate::family::{FAMILIES, Stored};
 use ::uuid::Uuid;
 
 /// Reads a text by each encoding. Almost any word is some number, so a number that is not an id of today is not read further.
@@ -22,11 +24,26 @@ pub fn encoded(id: &Input<'_>, context: &Context<'_>) -> Vec<Reading> {
         let is_typeid = |reading: &Reading| {
             reading.format == "uuid" && reading.has_part("encoding", "crockford")
         };
-        let ids = by_encodings(&text[place + 1..], context).into_iter();
+        let rest = &text[place + 1..];
+        let ids = by_encodings(rest, context).into_iter();
         let ids = ids.filter(|reading| reading.format != "integer" && !is_typeid(reading));
+        let ids = ids.chain(with_time(rest, context));
         readings.extend(ids.map(|reading| reading.part("prefix", prefix)));
     }
     readings
+}
+
+/// Reads a text by each format that has a time. A ULID in lower case is a TypeID.
+fn with_time(text: &[u8], context: &Context<'_>) -> impl Iterator<Item = Reading> {
+    let readings = FAMILIES
+        .iter()
+        .filter(|family| family.stored == Stored::Text && family.name != "typeid")
+        .flat_map(|family| (family.read)(&Input::Text(text), context));
+    let is_lower = !text.iter().any(u8::is_ascii_uppercase);
+    readings.filter(move |reading| {
+        let is_typeid = reading.format == "ulid" && is_lower;
+        reading.time.is_some() && reading.is_plausible() && !is_typeid
+    })
 }
 
 fn by_encodings(text: &[u8], context: &Context<'_>) -> Vec<Reading> {

@@ -129,6 +129,28 @@ fn a_customer_behind_a_prefix() {
     assert_eq!(part(customer, "prefix"), &Part::from("cus"));
 }
 
+/// An id of Medusa, whose row was created at the same time, and others that such applications have.
+#[test]
+fn other_formats_behind_a_prefix() {
+    let id = first(&text("authid_01KHTPY3ZM3P5RJDQVXJENQBQ2"));
+    is(&id, "ulid", None, &"2026-02-19T10:25:38.804Z".into());
+    assert_eq!(id.canonical, "01KHTPY3ZM3P5RJDQVXJENQBQ2");
+    assert_eq!(part(&id, "prefix"), &Part::from("authid"));
+    for (rest, format) in [
+        ("0ujtsYcgvSTl8PAuAdqWYSMnLOv", "ksuid"),
+        ("9m4e2mr0ui3e8a215n4g", "xid"),
+        ("507c7f79bcf86cd7994f6c0e", "objectid"),
+        ("cjld2cjxh0000qzrmn831i7rn", "cuid"),
+    ] {
+        let (alone, behind) = (first(&text(rest)), first(&text(&format!("org_{rest}"))));
+        assert_eq!((behind.format, behind.time), (format, alone.time));
+        assert_eq!(behind.canonical, alone.canonical);
+    }
+    // In lower case, it is a TypeID.
+    let readings = all(&text("user_01h455vb4pex5vsknk084sn02q"), &[]);
+    assert!(readings.iter().all(|reading| reading.format != "ulid"));
+}
+
 #[test]
 fn an_objectid_of_mongodbs_manual() {
     let row = row("objectid", "decode", "507c7f79bcf86cd7994f6c0e");

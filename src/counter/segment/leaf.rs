@@ -76,9 +76,12 @@ fn insert_row<'a>(trigger: &'a PgTrigger<'a>) -> Option<PgHeapTuple<'a, Allocate
     Some(row.into_owned())
 }
 
-/// Raises an error if a tag is longer than the name of a sequence: the server would cut it, and the program that sends it
-/// would find no such sequence.
+/// Raises an error if a tag is empty, or longer than the name of a sequence: the server would cut it, and the program that
+/// sends it would find no such sequence.
 fn check_tag(tag: &str) {
+    if tag.is_empty() {
+        report(Code::ERRCODE_INVALID_NAME, "tag must not be empty").raise();
+    }
     const LONGEST_NAME: usize = pg_sys::NAMEDATALEN as usize - 1;
     let bytes = charset::encode(tag).len();
     if bytes > LONGEST_NAME {
