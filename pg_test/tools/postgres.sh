@@ -19,7 +19,7 @@ system=/usr/lib/postgresql/$major
 # The system's own server, copied again when its minor version changes.
 origin=
 if [ -x "$system/bin/postgres" ] && [ -e "/usr/include/postgresql/$major/server/postgres.h" ]; then
-    origin="copy of $("$system/bin/postgres" --version)"
+    origin=$("$system/bin/postgres" --version)
 fi
 
 # The path of pg_config in a built tree, in Debian's layout, or in the wheel's.
@@ -31,14 +31,18 @@ pg_config_of() {
 }
 
 # The file done is written last, so that an incomplete tree does not count. A tree whose
-# programs name a loader or libraries that are gone, as after a move, is made again.
+# programs name a loader or libraries that are gone, as after a move, is made again, and
+# so is one of another minor version than the system's, but not while a server runs from it.
 cached() {
-    [ -e "$tree/done" ] && { [ -z "$origin" ] || [ "$(cat "$tree/done")" = "$origin" ]; } && runs
-}
-runs() {
-    local pg_config
+    local pg_config bin
+    [ -e "$tree/done" ] || return
     pg_config=$(pg_config_of "$tree" "$major")
-    "$pg_config" --version >/dev/null 2>&1 && "$("$pg_config" --bindir)/postgres" --version >/dev/null 2>&1
+    bin=$("$pg_config" --bindir 2>/dev/null) && "$bin/postgres" --version >/dev/null 2>&1 || return
+    [ -z "$origin" ] || [ "$("$bin/postgres" --version)" = "$origin" ] || in_use
+}
+in_use() {
+    [ -n "$(find /proc/[0-9]*/exe -lname "$tree/*" -print -quit 2>/dev/null)" ] &&
+        say "PostgreSQL $major: a server runs from $tree, so it stays beside the newer $origin"
 }
 
 # cargo-pgrx knows its servers from this file; it is what `cargo pgrx init` writes.
@@ -232,8 +236,8 @@ build() {
     else
         from_another_suite
     fi
-    runs || die "the server in $tree does not run (see $CACHE/log/postgres$major.log)"
-    echo "$origin" >"$tree/done"
+    touch "$tree/done"
+    origin='' cached || { rm "$tree/done"; die "the server in $tree does not run (see $CACHE/log/postgres$major.log)"; }
 }
 
 # One run at a time, as two would build the same tree.
