@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # notices.sh: prints the licenses of the crates that the library is made of, as copies of it
-# have to bring them. Takes the crates that cargo has downloaded to build it.
+# have to bring them. Takes the crates in vendor, or else those that cargo has downloaded to build it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,8 @@ declare -A printed
 while IFS='|' read -r crate license place; do
     read -r name version _ <<<"$crate"
     echo "=== $name ${version#v}: $license, $place"
-    folder=$(echo "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"$name-${version#v}")
+    folder=vendor/$name-${version#v}
+    [ -d "$folder" ] || folder=$(echo "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"$name-${version#v}")
     [ -d "$folder" ] || { echo "pg_mint: the sources of $name ${version#v} are missing: run cargo fetch --locked" >&2; exit 1; }
     for file in "$folder"/*; do
         case ${file##*/} in

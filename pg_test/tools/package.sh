@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # package.sh: builds the Debian packages of pg_mint, for the versions of PostgreSQL of
-# this Debian, out of what git tracks (or all of an unpacked tarball), and checks them:
+# this Debian, out of what git tracks (or all of an unpacked tarball) and the sources of the crates, without a network, and checks them:
 # lintian has no error and no warning, and the library asks for no newer GLIBC than the
 # one here (GLIBC=2.36 for another). Prints the folder that has them.
 set -euo pipefail
@@ -26,13 +26,22 @@ sources() {
         tar -c --exclude=./target . | tar -x -C "$out/$name"
     fi
     cd "$out"
-    tar -czf "pg-mint_$(version).orig.tar.gz" --exclude="$name/debian" "$name"
+    tar -czf "pg-mint_$(version).orig.tar.gz" --exclude="$name/debian" --exclude="$name/vendor" "$name"
+    [ -d "$name/vendor" ] || (cd "$name" && "$TOOLS/vendor.py" vendor)
+    XZ_OPT=-2 tar -C "$name" --sort=name -cJf "pg-mint_$(version).orig-vendor.tar.xz" vendor
+}
+
+# Cargo's settings ask for no network either, where the system allows no such process.
+without_network() {
+    local so=(unshare --net)
+    [ "$(id -u)" = 0 ] || so+=(--map-current-user)
+    if "${so[@]}" true 2>/dev/null; then "${so[@]}" "$@"; else "$@"; fi
 }
 
 build() {
     cd "$out/$name"
     # chroot.sh tests what is installed, so that no server is needed here.
-    PG_UPDATECONTROL=yes DEB_BUILD_OPTIONS=nocheck DEB_BUILD_PROFILES=nocheck dpkg-buildpackage --no-sign
+    PG_UPDATECONTROL=yes DEB_BUILD_OPTIONS=nocheck DEB_BUILD_PROFILES=nocheck without_network dpkg-buildpackage --no-sign
 }
 
 check() {
