@@ -7,9 +7,9 @@ MAKEFLAGS += --no-print-directory
 TOOLS := pg_test/tools
 PG ?=
 PG_CONFIG ?=
-export FULL ONLY QUICK BENCH RIVALS DESTDIR HA ROWS CITUS NEIGHBORS
+export SEEDS FULL ONLY QUICK BENCH RIVALS DESTDIR HA ROWS CITUS NEIGHBORS
 
-.PHONY: all install uninstall installcheck clean help run stop test test-all drivers citus neighbors torture lint bench instructions docs \
+.PHONY: all install uninstall installcheck clean help run stop test test-all drivers citus neighbors torture arm64 lint bench instructions docs \
 	expected package dist chroot
 
 all: ## build the library for a server of yours: make PG_CONFIG=/path/to/pg_config
@@ -53,6 +53,9 @@ neighbors: ## other extensions and programs beside pg_mint (NEIGHBORS=folder wit
 
 torture: ## servers put through one fault after another (MINUTES=10, PG=15, TORTURE=fleet for a registry and its members, TORTURE=citus, HA=1 for Patroni)
 	@$(TOOLS)/torture.sh $(or $(MINUTES),$(if $(HA),30,10)) $(PG)
+
+arm64: ## what a machine without such a processor can show of the core on arm64: it compiles, and its threads repeat no id (SEEDS=16)
+	@$(TOOLS)/arm64.sh
 
 lint: ## formatting, clippy, English, names in SQL, the layout of the code, and links of the documents
 	@$(TOOLS)/lint.sh
