@@ -4,6 +4,7 @@ mod catalog;
 pub mod dumps;
 mod encodings;
 mod extremes;
+mod image_volume;
 mod interruptions;
 mod memory;
 mod moved_shard;
