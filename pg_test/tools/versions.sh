@@ -24,6 +24,12 @@ for crate in pg_mint pg_mint_core; do is Cargo.lock "$(sed -n "/^name = \"$crate
 each README.md '^Version \([0-9.]*[0-9]\)'
 each docs/start/install.md '.*\<\([0-9]\+\.[0-9]\+\.[0-9]\+\)\>'
 each pg_mint.control "^default_version = '\(.*\)'" @CARGO_VERSION@ install.sh
+repository=$(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml)
+each core/Cargo.toml '^repository = "\(.*\)"' "$repository"
+each META.json '.*"web": "\([^"]*\)"' "$repository"
+maintainers=$(sed -n 's/^authors = \["\(.*\)"\]/\1/p' Cargo.toml)
+each META.json '.*"maintainer": "\([^"]*\)"' "$maintainers"
+each debian/control.in '^Maintainer: \(.*\)' "$maintainers"
 is CHANGELOG.md "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
 is debian/changelog "$(sed -n '1s/.*(\(.*\)-[^-]*).*/\1/p' debian/changelog)"
 each packaging/pg_mint.spec '^Version: *\(.*\)'
