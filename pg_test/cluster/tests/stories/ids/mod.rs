@@ -13,6 +13,7 @@ mod standby;
 mod transactions;
 mod upgrade;
 mod waiting;
+
 use mint_cluster::Refusal;
 
 /// Asserts that a call was refused because the clock is behind the ceiling on disk.
