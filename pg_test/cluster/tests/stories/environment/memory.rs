@@ -1,5 +1,7 @@
 //! Memory of very many calls, in one statement and in one function: none of it is leaked.
 
+mod scarce;
+
 use mint_cluster::{Server, Session, count, say};
 
 /// Memory that a statement can take at its peak beyond the statement before it. A leak of a byte or two per call is more.

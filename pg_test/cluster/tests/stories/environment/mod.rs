@@ -9,7 +9,6 @@ mod interruptions;
 mod memory;
 mod moved_shard;
 mod other_extensions;
-mod scarce_memory;
 pub mod schema;
 mod statements;
 mod tenants;
