@@ -378,10 +378,20 @@ RETURN mint_sql.layout_bits(f) || ' unit:' || CASE WHEN f[6] % 1000000 = 0 THEN 
     WHEN f[6] % 1000 = 0 THEN f[6] / 1000 || 'ms' ELSE f[6] || 'us' END
     || ' epoch:' || mint_sql.time_text(f[7]) || CASE f[8] WHEN 0 THEN '' ELSE ' start:random(' || power(2::numeric, f[8])::numeric(20) || ')' END;
 -- The name of a built-in layout, by whatever text it was given; NULL for others.
-CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
-CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN coalesce(mint_sql.layout_name(mint_sql.layout_fields(layout)), mint_sql.layout_definition(mint_sql.layout_fields(layout)));
+CREATE OR REPLACE FUNCTION mint_sql.layout_name(fields bigint[]) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT name FROM unnest(mint_sql.layout_names()) AS name WHERE mint_sql.layout_fields(name) = fields);
+END
+$$;
+CREATE OR REPLACE FUNCTION mint_sql.layout_text(layout text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f constant bigint[] := mint_sql.layout_fields(layout);
+BEGIN
+    RETURN coalesce(mint_sql.layout_name(f), mint_sql.layout_definition(f));
+END
+$$;
 CREATE OR REPLACE FUNCTION mint_sql.layout_row(whole text) RETURNS TABLE (
     name text, layout mint_sql.snowflake_layout, bits text, unit interval, epoch timestamptz, shards bigint,
     ids_per_second double precision, first_invalid timestamptz, expired boolean, definition text
@@ -480,13 +490,13 @@ CREATE OR REPLACE FUNCTION mint_sql.snowflake_decode(id bigint, layout mint_sql.
 RETURNS TABLE (at timestamptz, shard integer, sequence bigint, parts integer[])
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    lower_bits constant bigint := (mint_sql.layout_fields(layout))[4];
+    f constant bigint[] := mint_sql.layout_fields(layout);
 BEGIN
     at := mint_sql.snowflake_time(id, layout);
-    shard := mint_sql.snowflake_shard(id, layout);
-    sequence := mint_sql.snowflake_sequence(id, layout);
-    IF lower_bits > 0 THEN
-        parts := ARRAY[shard >> lower_bits::integer, shard & mint_sql.mask(lower_bits)];
+    shard := mint_sql.field(id, f[10], f[3] + f[4]);
+    sequence := mint_sql.field(id, f[11], f[5]);
+    IF f[4] > 0 THEN
+        parts := ARRAY[shard >> f[4]::integer, shard & mint_sql.mask(f[4])];
     END IF;
     RETURN NEXT;
 END
@@ -495,12 +505,12 @@ COMMENT ON FUNCTION mint_sql.snowflake_decode(bigint, mint_sql.snowflake_layout)
 
 -- 64-bit ids: time ranges
 
--- The smallest id of the tick of a timestamp, rounded up by some microseconds; NULL if there is none.
-CREATE OR REPLACE FUNCTION mint_sql.bound(at timestamptz, shift bigint, is_upper boolean, layout text) RETURNS bigint
+-- The first or the last id of the tick of a timestamp, moved by some ticks and microseconds; NULL if there is none.
+CREATE OR REPLACE FUNCTION mint_sql.bound(at timestamptz, ticks bigint, micros bigint, is_upper boolean, layout text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
-    age constant numeric := mint_sql.micros(at)::numeric - f[7] + shift;
+    age constant numeric := mint_sql.micros(at)::numeric - f[7] + ticks * f[6] + micros;
     tick numeric := div(age, f[6]) - (mod(age, f[6]) < 0)::integer;
 BEGIN
     IF f[1] > 1 THEN
@@ -515,17 +525,16 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_min(at timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN mint_sql.bound(at, (mint_sql.layout_fields(layout))[6] - 1, false, layout);
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, 1, -1, false, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_min(timestamptz, mint_sql.snowflake_layout) IS 'Returns the smallest id at or after a timestamp';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_max(at timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, 0, true, layout);
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, 0, 0, true, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_max(timestamptz, mint_sql.snowflake_layout) IS 'Returns the largest id at or before a timestamp';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_min_after(at timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, (mint_sql.layout_fields(layout))[6], false, layout);
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, 1, 0, false, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_min_after(timestamptz, mint_sql.snowflake_layout) IS 'Returns the smallest id after a timestamp';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_max_before(at timestamptz, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, -1, true, layout);
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN mint_sql.bound(at, 0, -1, true, layout);
 COMMENT ON FUNCTION mint_sql.snowflake_max_before(timestamptz, mint_sql.snowflake_layout) IS 'Returns the largest id before a timestamp';
 -- Not STRICT, so that the planner inlines it and sees a range of the key.
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_between(

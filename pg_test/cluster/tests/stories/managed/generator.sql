@@ -2,43 +2,44 @@
 -- what both answer: the result as text, or the SQLSTATE, the message, the detail and the hint.
 CREATE SCHEMA eq;
 
--- How a function of the file is called: its arguments are columns of eq.argument.
+-- How a function of the file is called: its arguments are columns of eq.argument. Expressions of PL/pgSQL without a query are
+-- planned once, and not at each call.
 CREATE TABLE eq.call (name text PRIMARY KEY, call text NOT NULL, source text NOT NULL DEFAULT 'eq.argument');
 INSERT INTO eq.call (name, call) VALUES
-    ('layout', 'SELECT l::text FROM mint_sql.snowflake_layouts(layout_text::mint_sql.snowflake_layout) AS l'),
-    ('decode', 'SELECT d::text FROM mint_sql.snowflake_decode(id, layout::mint_sql.snowflake_layout) AS d'),
-    ('time', 'SELECT mint_sql.snowflake_time(id, layout)::text'),
-    ('shard', 'SELECT mint_sql.snowflake_shard(id, layout)::text'),
-    ('sequence', 'SELECT mint_sql.snowflake_sequence(id, layout)::text'),
-    ('time, by default', 'SELECT mint_sql.snowflake_time(id)::text'),
-    ('encode', 'SELECT mint_sql.snowflake_encode(at, shard, sequence, layout)::text'),
-    ('min', 'SELECT mint_sql.snowflake_min(at, layout)::text'),
-    ('max', 'SELECT mint_sql.snowflake_max(at, layout)::text'),
-    ('min_after', 'SELECT mint_sql.snowflake_min_after(at, layout)::text'),
-    ('max_before', 'SELECT mint_sql.snowflake_max_before(at, layout)::text'),
-    ('between', 'SELECT mint_sql.snowflake_between(id, at, until, layout)::text'),
-    ('uuid_v7_time', 'SELECT mint_sql.uuid_v7_time(uuid)::text'),
-    ('uuid_v7 of a time', 'SELECT left(mint_sql.uuid_v7(at)::text, 19)'),
-    ('uuid_v7_min', 'SELECT mint_sql.uuid_v7_min(at)::text'),
-    ('uuid_v7_max', 'SELECT mint_sql.uuid_v7_max(at)::text'),
-    ('uuid_v7_min_after', 'SELECT mint_sql.uuid_v7_min_after(at)::text'),
-    ('uuid_v7_max_before', 'SELECT mint_sql.uuid_v7_max_before(at)::text'),
-    ('uuid_v7_between', 'SELECT mint_sql.uuid_v7_between(uuid, at, until)::text'),
-    ('ulid_to_uuid', 'SELECT mint_sql.ulid_to_uuid(base32)::text'),
-    ('uuid_to_ulid', 'SELECT mint_sql.uuid_to_ulid(uuid)'),
-    ('ulid_time of a text', 'SELECT mint_sql.ulid_time(base32)::text'),
-    ('ulid_time of a UUID', 'SELECT mint_sql.ulid_time(uuid)::text'),
-    ('ulid_min', 'SELECT mint_sql.ulid_min(at)::text'),
-    ('ulid_max', 'SELECT mint_sql.ulid_max(at)::text'),
-    ('ulid_min_after', 'SELECT mint_sql.ulid_min_after(at)::text'),
-    ('ulid_max_before', 'SELECT mint_sql.ulid_max_before(at)::text'),
-    ('ulid_between', 'SELECT mint_sql.ulid_between(uuid, at, until)::text'),
-    ('typeid', 'SELECT mint_sql.typeid(prefix, uuid)'),
-    ('typeid_uuid', 'SELECT mint_sql.typeid_uuid(typeid)::text'),
-    ('typeid_prefix', 'SELECT mint_sql.typeid_prefix(typeid)'),
-    ('typeid_check', 'SELECT mint_sql.typeid_check(typeid, prefix)::text'),
-    ('id_to_text', 'SELECT mint_sql.id_to_text(id, encoding)'),
-    ('id_from_text', 'SELECT mint_sql.id_from_text(short, encoding)::text');
+    ('layout', '(SELECT l::text FROM mint_sql.snowflake_layouts(layout_text::mint_sql.snowflake_layout) AS l)'),
+    ('decode', '(SELECT d::text FROM mint_sql.snowflake_decode(id, layout::mint_sql.snowflake_layout) AS d)'),
+    ('time', 'mint_sql.snowflake_time(id, layout)::text'),
+    ('shard', 'mint_sql.snowflake_shard(id, layout)::text'),
+    ('sequence', 'mint_sql.snowflake_sequence(id, layout)::text'),
+    ('time, by default', 'mint_sql.snowflake_time(id)::text'),
+    ('encode', 'mint_sql.snowflake_encode(at, shard, sequence, layout)::text'),
+    ('min', 'mint_sql.snowflake_min(at, layout)::text'),
+    ('max', 'mint_sql.snowflake_max(at, layout)::text'),
+    ('min_after', 'mint_sql.snowflake_min_after(at, layout)::text'),
+    ('max_before', 'mint_sql.snowflake_max_before(at, layout)::text'),
+    ('between', 'mint_sql.snowflake_between(id, at, until, layout)::text'),
+    ('uuid_v7_time', 'mint_sql.uuid_v7_time(uuid)::text'),
+    ('uuid_v7 of a time', 'left(mint_sql.uuid_v7(at)::text, 19)'),
+    ('uuid_v7_min', 'mint_sql.uuid_v7_min(at)::text'),
+    ('uuid_v7_max', 'mint_sql.uuid_v7_max(at)::text'),
+    ('uuid_v7_min_after', 'mint_sql.uuid_v7_min_after(at)::text'),
+    ('uuid_v7_max_before', 'mint_sql.uuid_v7_max_before(at)::text'),
+    ('uuid_v7_between', 'mint_sql.uuid_v7_between(uuid, at, until)::text'),
+    ('ulid_to_uuid', 'mint_sql.ulid_to_uuid(base32)::text'),
+    ('uuid_to_ulid', 'mint_sql.uuid_to_ulid(uuid)'),
+    ('ulid_time of a text', 'mint_sql.ulid_time(base32)::text'),
+    ('ulid_time of a UUID', 'mint_sql.ulid_time(uuid)::text'),
+    ('ulid_min', 'mint_sql.ulid_min(at)::text'),
+    ('ulid_max', 'mint_sql.ulid_max(at)::text'),
+    ('ulid_min_after', 'mint_sql.ulid_min_after(at)::text'),
+    ('ulid_max_before', 'mint_sql.ulid_max_before(at)::text'),
+    ('ulid_between', 'mint_sql.ulid_between(uuid, at, until)::text'),
+    ('typeid', 'mint_sql.typeid(prefix, uuid)'),
+    ('typeid_uuid', 'mint_sql.typeid_uuid(typeid)::text'),
+    ('typeid_prefix', 'mint_sql.typeid_prefix(typeid)'),
+    ('typeid_check', 'mint_sql.typeid_check(typeid, prefix)::text'),
+    ('id_to_text', 'mint_sql.id_to_text(id, encoding)'),
+    ('id_from_text', 'mint_sql.id_from_text(short, encoding)::text');
 
 -- Every public function of the file that is pure is called.
 CREATE VIEW eq.not_called AS
@@ -133,13 +134,33 @@ CREATE TABLE eq.argument (
     uuid uuid, base32 text, prefix text, typeid text, encoding text, short text
 );
 
+-- Layouts with a declared shard, whose fields are in the body of a function.
+CREATE TABLE eq.declared (layout text PRIMARY KEY);
+CREATE FUNCTION eq.declare(many integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    layout text;
+BEGIN
+    FOR place IN 1..many LOOP
+        layout := eq.random_layout();
+        IF eq.outcome_of_layout(layout) IS NULL AND to_regclass('mint_sql.' || mint_sql.lane_key(mint_sql.layout_fields(layout)) || '_0') IS NULL THEN
+            PERFORM mint_sql.shard_create(0, layout);
+            INSERT INTO eq.declared VALUES (layout);
+        END IF;
+    END LOOP;
+END
+$$;
+
 -- Fills the table of arguments: layouts that are valid, ids that they have and others, timestamps at and around the ends of what they have.
 CREATE FUNCTION eq.fill(seed double precision, many bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    declared text[];
 BEGIN
     PERFORM setseed(seed);
-    TRUNCATE eq.argument;
+    PERFORM eq.declare(10);
+    declared := ARRAY(SELECT layout FROM eq.declared);
     INSERT INTO eq.argument (number, layout, layout_text, uuid, encoding, prefix)
-    SELECT number, CASE WHEN random() < 0.5 THEN eq.pick(mint_sql.layout_names()) ELSE eq.random_layout() END, eq.random_layout_text(), eq.random_uuid(),
+    SELECT number, CASE floor(random() * 4)::integer
+            WHEN 0 THEN eq.pick(declared) WHEN 1 THEN eq.random_layout() ELSE eq.pick(mint_sql.layout_names()) END, eq.random_layout_text(), eq.random_uuid(),
         eq.pick(ARRAY['base58', 'base58btc', 'base62', 'base64url', 'crockford', 'crockford', 'crockford-check', 'crockford-check', 'zbase32', 'hex', 'tsid', 'tsid',
             CASE WHEN random() < 0.1 THEN 'Base58' ELSE 'hex' END]),
         eq.pick(ARRAY['user', '', 'a_b', '_a', 'a_', 'User', 'ä', repeat('x', 63), repeat('x', 64), repeat('x', 150), 'user1', '_'])
@@ -190,7 +211,7 @@ BEGIN
                 typeid text := a.typeid; encoding text := a.encoding; short text := a.short;
                 code text; message text; detail text; hint text;
             BEGIN
-                RETURN (%s);
+                RETURN %s;
             EXCEPTION WHEN OTHERS THEN
                 GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
                 RETURN concat_ws(' | ', code, message, detail, hint);
