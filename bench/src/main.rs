@@ -51,9 +51,10 @@ fn main() {
     candidates::prepare(&server);
 
     let mut report = Report::begin(&server, scale, results);
-    let sections: [(&str, Section); 8] = [
+    let sections: [(&str, Section); 9] = [
         ("per_call", per_call::measure),
         ("sessions", many::sessions::measure),
+        ("managed", many::managed::measure),
         ("word", many::word::measure),
         ("members", many::members::measure),
         ("tables", tables::measure),

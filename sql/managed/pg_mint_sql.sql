@@ -15,9 +15,19 @@ DO $$ BEGIN
         pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
 END $$;
 
-CREATE SCHEMA IF NOT EXISTS mint_sql;
-COMMENT ON SCHEMA mint_sql IS 'Ids of pg_mint, in SQL alone';
-GRANT USAGE ON SCHEMA mint_sql TO PUBLIC;
+-- In a schema of another role, that role could replace what runs with this one's privileges.
+DO $$
+BEGIN
+    IF to_regnamespace('mint_sql') IS NULL THEN
+        CREATE SCHEMA mint_sql;
+        GRANT USAGE ON SCHEMA mint_sql TO PUBLIC;
+        COMMENT ON SCHEMA mint_sql IS 'Ids of pg_mint, in SQL alone';
+    ELSIF (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'mint_sql') <> current_user THEN
+        RAISE EXCEPTION 'schema "mint_sql" belongs to another role' USING ERRCODE = 'insufficient_privilege',
+            HINT = 'Run this as its owner, or drop the schema if it is empty.';
+    END IF;
+END
+$$;
 
 -- Functions of one expression have bodies that are bound to their operators when they are created, and are inlined by the
 -- planner. Those in PL/pgSQL have a search path of their own, or qualified operators where that would cost too much.
@@ -37,31 +47,13 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = code, MESSAGE = message;
 END
 $$;
-
-CREATE OR REPLACE FUNCTION mint_sql.excerpt(whole text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    part text := left(whole, 100);
-BEGIN
-    IF octet_length(whole) <= 100 THEN
-        RETURN whole;
-    END IF;
-    WHILE octet_length(part) > 100 LOOP
-        part := left(part, -1);
-    END LOOP;
-    RETURN part || '...';
-END
-$$;
-
+CREATE OR REPLACE FUNCTION mint_sql.excerpt(whole text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN CASE WHEN octet_length(whole) <= 100 THEN whole
+    ELSE left(whole, (SELECT max(n) FROM generate_series(25, 100) AS n WHERE octet_length(left(whole, n)) <= 100)) || '...' END;
 -- What is wrong with a text, as the detail of its error.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_text(name text, whole text, problem text, code text DEFAULT '22P02', hint text DEFAULT NULL)
-RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM mint_sql.refuse(code, format('invalid %s: "%s"', name, mint_sql.excerpt(whole)),
-        upper(left(problem, 1)) || substr(problem, 2) || '.', hint);
-END
-$$;
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN mint_sql.refuse(code, format('invalid %s: "%s"', name, mint_sql.excerpt(whole)),
+    upper(left(problem, 1)) || substr(problem, 2) || '.', hint);
 
 -- Timestamps as microseconds since 1970
 
@@ -439,13 +431,9 @@ COMMENT ON FUNCTION mint_sql.snowflake_layouts() IS 'Returns the built-in layout
 
 -- 64-bit ids: reading
 
-CREATE OR REPLACE FUNCTION mint_sql.refuse_id(id bigint, layout text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM mint_sql.refuse('22003', format('id %s is not valid for layout "%s"', id, mint_sql.layout_text(layout)),
-        'The id is negative, or has bits or a timestamp that the layout cannot have.', 'Use the layout that the id was generated with.');
-END
-$$;
+CREATE OR REPLACE FUNCTION mint_sql.refuse_id(id bigint, layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN mint_sql.refuse('22003', format('id %s is not valid for layout "%s"', id, mint_sql.layout_text(layout)),
+    'The id is negative, or has bits or a timestamp that the layout cannot have.', 'Use the layout that the id was generated with.');
 CREATE OR REPLACE FUNCTION mint_sql.field(id bigint, shift bigint, bits bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (id >> shift::integer) & (9223372036854775807 >> (63 - bits)::integer);
 -- A product that exceeds 64 bits can fit with an epoch that is negative.
@@ -594,6 +582,9 @@ COMMENT ON FUNCTION mint_sql.snowflake_encode(timestamptz, integer, bigint, mint
 -- that the sequences had at the same time, of which one ascends with every draw and the other never descends: no word is
 -- drawn twice, and words ascend in the order of the draws. Neither rollback nor the clock changes that. A session that
 -- commits a row has the sequences' changes before it in the WAL.
+--
+-- Only the owner can draw from a counter directly: the generator runs with the owner's privileges, and does not draw what it could
+-- not return, so calls that fail do not move a shard further ahead of the clock.
 
 CREATE OR REPLACE FUNCTION mint_sql.lane_key(f bigint[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN coalesce(mint_sql.layout_name(f), 'layout_' || left(md5(array_to_string(f[:8], ',')), 20));
@@ -645,8 +636,6 @@ BEGIN
     PERFORM setval(format('mint_sql.%I', floor)::regclass, 0);
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter, mint_sql.layout_text(layout));
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', floor, layout);
-    EXECUTE format('GRANT USAGE ON SEQUENCE mint_sql.%I TO PUBLIC', counter);
-    EXECUTE format('GRANT SELECT ON SEQUENCE mint_sql.%I TO PUBLIC', floor);
     PERFORM mint_sql.layout_declare();
 END
 $$;
@@ -680,7 +669,7 @@ REVOKE ALL ON FUNCTION mint_sql.lane_raise(regclass, regclass, bigint, bigint) F
 
 -- Moves a shard to the tick of the clock, which is read here and not taken from the caller.
 CREATE OR REPLACE FUNCTION mint_sql.lane_move(shard integer, layout text) RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
     age constant bigint := mint_sql.now_micros() - f[7];
@@ -741,15 +730,15 @@ CREATE OR REPLACE FUNCTION mint_sql.id_of(word bigint, shard integer, f bigint[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::integer) | (shard::bigint << f[10]::integer)
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $$
 DECLARE
     f pg_catalog.int8[] := mint_sql.layout_fields(layout);
     counter pg_catalog.regclass := mint_sql.lane(layout, f, shard, '');
     floor pg_catalog.regclass := mint_sql.lane(layout, f, shard, '_floor');
     now pg_catalog.int8;
     base pg_catalog.int8;
-    word pg_catalog.int8;
     tick pg_catalog.int8;
+    word pg_catalog.int8;
 BEGIN
     IF floor IS NULL THEN
         PERFORM mint_sql.refuse_lane(shard, layout);
@@ -758,18 +747,20 @@ BEGIN
     now := mint_sql.now_tick(f);
     LOOP
         base := pg_catalog.pg_sequence_last_value(floor);
+        tick := (pg_catalog.pg_sequence_last_value(counter) OPERATOR(pg_catalog.+) base) OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4;
+        IF tick OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
+            PERFORM mint_sql.lane_wait(mint_sql.tick_start(tick, f), shard, layout);
+        END IF;
         word := pg_catalog.nextval(counter) OPERATOR(pg_catalog.+) base;
         CONTINUE WHEN base OPERATOR(pg_catalog.<>) pg_catalog.pg_sequence_last_value(floor);
         tick := word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4;
-        EXIT WHEN tick OPERATOR(pg_catalog.>=) now;
+        EXIT WHEN tick OPERATOR(pg_catalog.>=) now AND now OPERATOR(pg_catalog.>=) 0;
         PERFORM mint_sql.lane_move(shard, layout);
         -- The clock that lane_move has read can have been set back meanwhile.
         now := LEAST(now, mint_sql.now_tick(f));
     END LOOP;
     IF tick OPERATOR(pg_catalog.>) f[12] THEN
         PERFORM mint_sql.refuse_end(layout);
-    ELSIF tick OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
-        PERFORM mint_sql.lane_wait(mint_sql.tick_start(tick, f), shard, layout);
     END IF;
     RETURN mint_sql.id_of(word, shard, f);
 END
@@ -828,7 +819,7 @@ CREATE OR REPLACE FUNCTION mint_sql.snowflake_next_id() RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE RETURN mint_sql.snowflake_next_id(mint_sql.own_shard('instagram'), 'instagram');
 COMMENT ON FUNCTION mint_sql.snowflake_next_id() IS 'Generates an id of the layout instagram for pg_mint.node';
 CREATE OR REPLACE FUNCTION mint_sql.snowflake_start_above(id bigint, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f constant bigint[] := mint_sql.layout_fields(layout);
     shard constant integer := mint_sql.snowflake_shard(id, layout);
@@ -1199,7 +1190,7 @@ DECLARE
 BEGIN
     PERFORM mint_sql.layout_declare();
     FOR f IN
-        SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND proowner = current_user::regrole
+        SELECT oid FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND pg_get_userbyid(proowner) = current_user
             AND obj_description(oid, 'pg_proc') IS NULL
     LOOP
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', f, 'Internal: part of other functions of the schema');

@@ -1,6 +1,7 @@
 //! What many sessions, cores and servers share: a lane, and a registry.
 
 pub mod line;
+pub mod managed;
 pub mod members;
 pub mod sessions;
 pub mod word;

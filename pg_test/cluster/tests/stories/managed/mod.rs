@@ -3,6 +3,8 @@
 mod change;
 mod equal;
 mod lanes;
+mod rights;
+mod transactions;
 
 use mint_cluster::Session;
 
