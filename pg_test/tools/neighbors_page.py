@@ -9,7 +9,7 @@ import sys
 
 ORDER = [
     "Citus", "TimescaleDB", "pg_partman 4", "pg_partman 5", "pg_cron", "PgBouncer", "pgBackRest", "pg_repack", "pglogical",
-    "pgloader", "pg_stat_statements", "auto_explain", "pgaudit", "pg_hint_plan", "hypopg", "PostGIS", "pgvector",
+    "pgloader", "pg_stat_statements", "auto_explain", "pgaudit", "pg_hint_plan", "hypopg", "PostGIS", "pgvector", "pg_tle",
 ]
 HEAD = ["Neighbor", "Version", "PostgreSQL", "What was run", "Result"]
 BEGIN, END = "<!-- made by make neighbors -->\n", "<!-- end -->\n"

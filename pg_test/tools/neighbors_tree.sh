@@ -2,8 +2,8 @@
 # neighbors_tree.sh [MAJOR]: a private copy of that PostgreSQL in the cache (default: the one
 # that other tests take), with pg_mint and with the extensions that stand beside it in
 # databases: those that this Debian packages for the server, and those whose source NEIGHBORS
-# has, a folder of folders or archives named timescaledb-* and pg_partman-*. pg_partman 5 is
-# the source of Debian's package otherwise. Prints the path of its pg_config, or exits with 77
+# has, a folder of folders or archives named timescaledb-*, pg_partman-* and pg_tle*. pg_partman 5
+# is the source of Debian's package otherwise. Prints the path of its pg_config, or exits with 77
 # for a PostgreSQL that cannot be had. Sources stay as they are: all is built in the cache.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -84,6 +84,12 @@ build_partman() {
         install -m 644 pg_partman.control "$("$pg_config" --sharedir)/extension/"
 }
 
+build_pg_tle() {
+    unpack "$1" "$work/pg_tle"
+    # Without bitcode for JIT, which takes the clang that built the server.
+    make -C "$work/pg_tle" -j"$(nproc)" all install PG_CONFIG="$pg_config" with_llvm=no
+}
+
 # The upstream archive of Debian's package, which the cache keeps.
 fetch_partman() {
     local work=$CACHE/neighbors_apt
@@ -103,7 +109,7 @@ stamp() {
     local source
     "$(dirname "$ordinary")/postgres" --version
     printf '%s\n' "$@"
-    for source in "$timescaledb" "$partman"; do
+    for source in "$timescaledb" "$partman" "$pg_tle"; do
         [ -z "$source" ] || digest "$source"
     done
 }
@@ -114,6 +120,7 @@ flock 9
 need_lists || true
 timescaledb=$(given timescaledb-)
 partman=$(given pg_partman-)
+pg_tle=$(given pg_tle)
 if [ -z "$partman" ]; then
     [ -n "$(partman_of_debian)" ] || step "fetching pg_partman 5 of Debian $PARTMAN_SUITE" neighbors_fetch fetch_partman || true
     partman=$(partman_of_debian)
@@ -131,6 +138,10 @@ if [ "$(cat "$tree/neighbors" 2>/dev/null)" != "$made" ]; then
     if [ -n "$timescaledb" ] && [[ " $TIMESCALEDB " == *" $major "* ]]; then
         need $BUILD_PACKAGES cmake
         step "building $(basename "$timescaledb") for PostgreSQL $major" "neighbors_timescaledb$major" build_timescaledb "$timescaledb"
+    fi
+    if [ -n "$pg_tle" ]; then
+        need $BUILD_PACKAGES flex
+        step "building $(basename "$pg_tle") for PostgreSQL $major" "neighbors_pg_tle$major" build_pg_tle "$pg_tle"
     fi
     rm -rf "$work"
     echo "$made" >"$tree/neighbors"

@@ -1,6 +1,6 @@
 //! The ids in SQL alone beside Instagram's function, which is what servers without the extension have: cost and duplicates.
 
-use crate::candidates::Candidate;
+use crate::candidates::{Candidate, ROOMY};
 use crate::report::{self, Report, Table, number};
 use crate::scale::Scale;
 use crate::stats::Spread;
@@ -25,7 +25,10 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             "in SQL, layout not built in",
             &format!("mint_sql.snowflake_next_id(1, '{DECLARED}')"),
         ),
-        Candidate::ours("snowflake_next_id", "snowflake_next_id(1)"),
+        Candidate::ours(
+            "snowflake_next_id",
+            &format!("snowflake_next_id(1, {ROOMY})"),
+        ),
     ];
     let rounds = scale.pick(15, 5);
     let ids = scale.pick(50_000, 10_000);

@@ -10,6 +10,7 @@
 mod extensions;
 mod orders;
 mod partman;
+mod pg_tle;
 mod programs;
 mod replication;
 mod row;
