@@ -40,7 +40,7 @@ BEGIN
         IF mint_sql.lane(lane.layout, f, lane.shard, '') IS NULL THEN
             PERFORM mint_sql.shard_create(lane.shard, lane.layout);
         END IF;
-        PERFORM mint_sql.lane_raise(mint_sql.lane(lane.layout, f, lane.shard, ''), mint_sql.lane(lane.layout, f, lane.shard, '_floor'),
+        PERFORM mint_sql.raise_floor(mint_sql.lane(lane.layout, f, lane.shard, ''), mint_sql.lane(lane.layout, f, lane.shard, '_floor'),
             ((ceiling - f[7]) / f[6] + 1) << f[5]::integer);
     END LOOP;
 END

@@ -641,54 +641,41 @@ END
 $$;
 REVOKE ALL ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) IS 'Declares a shard of a layout, for which this server then generates ids';
--- Moves the floor so far that the next word is the given one or a later one. A session that had to wait for another goes ahead by
--- some words more, or a queue for the lock would form at every tick.
-CREATE OR REPLACE FUNCTION mint_sql.lane_raise(counter regclass, floor regclass, word bigint, ahead bigint DEFAULT 0) RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+-- Moves the floor so far that the next word is the given one or a later one, and returns it. A session that had to wait for another
+-- goes ahead by some words more, or a queue for the lock would form at every tick.
+CREATE OR REPLACE FUNCTION mint_sql.raise_floor(counter regclass, floor regclass, word bigint, ahead bigint DEFAULT 0) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
-    key constant bigint := (1835626100::bigint << 32) | floor::oid::bigint;
-    wanted bigint := 0;
+    key pg_catalog.int8 := (1835626100::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) floor::pg_catalog.oid::pg_catalog.int8;
+    wanted pg_catalog.int8 := word;
 BEGIN
     -- The lock of a transaction is held to its end, that of a session after an error too: this one ends with the block, in any case.
     BEGIN
-        IF NOT pg_try_advisory_xact_lock(key) THEN
-            PERFORM pg_advisory_xact_lock(key);
-            wanted := ahead;
+        IF NOT pg_catalog.pg_try_advisory_xact_lock(key) THEN
+            PERFORM pg_catalog.pg_advisory_xact_lock(key);
+            wanted := word OPERATOR(pg_catalog.+) ahead;
         END IF;
-        wanted := wanted + word - coalesce(pg_sequence_last_value(counter), -1) - 1;
-        IF wanted > pg_sequence_last_value(floor) THEN
-            PERFORM setval(floor, wanted);
+        wanted := wanted OPERATOR(pg_catalog.-) COALESCE(pg_catalog.pg_sequence_last_value(counter), -1) OPERATOR(pg_catalog.-) 1;
+        IF wanted OPERATOR(pg_catalog.>) pg_catalog.pg_sequence_last_value(floor) THEN
+            wanted := pg_catalog.setval(floor, wanted);
         END IF;
-        RAISE EXCEPTION USING ERRCODE = 'MINT0';
+        RAISE SQLSTATE 'MINT0';
     EXCEPTION WHEN SQLSTATE 'MINT0' THEN
-        NULL;
+        RETURN pg_catalog.pg_sequence_last_value(floor);
     END;
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.lane_raise(regclass, regclass, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint_sql.raise_floor(regclass, regclass, bigint, bigint) FROM PUBLIC;
 
--- Moves a shard to the tick of the clock, which is read here and not taken from the caller.
-CREATE OR REPLACE FUNCTION mint_sql.lane_move(shard integer, layout text) RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    f constant bigint[] := mint_sql.layout_fields(layout);
-    age constant bigint := mint_sql.now_micros() - f[7];
-BEGIN
-    IF age < 0 THEN
-        PERFORM mint_sql.refuse('58000', format('epoch of layout "%s" is in the future', mint_sql.layout_text(layout)),
-            format('The epoch of the layout is %s.', mint_sql.time_text(f[7])),
-            'Use a layout with an epoch in the past. If the system clock is wrong, correct it.');
-    ELSIF age / f[6] > f[12] THEN
-        PERFORM mint_sql.refuse_end(layout);
-    END IF;
-    PERFORM mint_sql.lane_raise(mint_sql.lane(layout, f, shard, ''), mint_sql.lane(layout, f, shard, '_floor'),
-        ((age / f[6]) << f[5]::integer) | floor(random() * (1::bigint << f[8]::integer))::bigint, (10000 / f[6]) << f[5]::integer);
-END
-$$;
 CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
     format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
     'Use a layout with a later epoch or more bits of time.');
+CREATE OR REPLACE FUNCTION mint_sql.refuse_tick(tick bigint, layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN tick > 0 THEN mint_sql.refuse_end(layout)
+    ELSE mint_sql.refuse('58000', format('epoch of layout "%s" is in the future', mint_sql.layout_text(layout)),
+        format('The epoch of the layout is %s.', mint_sql.time_text((mint_sql.layout_fields(layout))[7])),
+        'Use a layout with an epoch in the past. If the system clock is wrong, correct it.') END;
 CREATE OR REPLACE FUNCTION mint_sql.refuse_lane(shard integer, layout text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -726,6 +713,8 @@ $$;
 -- Parts of the next function, inlined into it, as its own search path would cost it more than all else.
 CREATE OR REPLACE FUNCTION mint_sql.now_tick(f bigint[]) RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - f[7]) / f[6];
+CREATE OR REPLACE FUNCTION mint_sql.first_word(tick bigint, f bigint[]) RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL SAFE RETURN (tick << f[5]::integer) | floor(random() * (1::bigint << f[8]::integer))::bigint;
 CREATE OR REPLACE FUNCTION mint_sql.id_of(word bigint, shard integer, f bigint[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ((word >> f[5]::integer) << f[9]::integer) | (shard::bigint << f[10]::integer)
     | ((word & (9223372036854775807 >> (63 - f[5])::integer)) << f[11]::integer);
@@ -747,17 +736,21 @@ BEGIN
     now := mint_sql.now_tick(f);
     LOOP
         base := pg_catalog.pg_sequence_last_value(floor);
-        tick := (pg_catalog.pg_sequence_last_value(counter) OPERATOR(pg_catalog.+) base) OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4;
-        IF tick OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
-            PERFORM mint_sql.lane_wait(mint_sql.tick_start(tick, f), shard, layout);
+        word := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1) OPERATOR(pg_catalog.+) base;
+        IF word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) OR now OPERATOR(pg_catalog.<) 0 THEN
+            -- The clock can have been set back meanwhile.
+            tick := mint_sql.now_tick(f);
+            now := LEAST(now, tick);
+            IF tick OPERATOR(pg_catalog.<) 0 OR tick OPERATOR(pg_catalog.>) f[12] THEN
+                PERFORM mint_sql.refuse_tick(tick, layout);
+            END IF;
+            base := mint_sql.raise_floor(counter, floor, mint_sql.first_word(tick, f), (10000 OPERATOR(pg_catalog./) f[6]) OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4);
+        ELSIF (word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) now OPERATOR(pg_catalog.>) (2000000 OPERATOR(pg_catalog./) f[6]) THEN
+            PERFORM mint_sql.lane_wait(mint_sql.tick_start(word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4, f), shard, layout);
         END IF;
         word := pg_catalog.nextval(counter) OPERATOR(pg_catalog.+) base;
-        CONTINUE WHEN base OPERATOR(pg_catalog.<>) pg_catalog.pg_sequence_last_value(floor);
         tick := word OPERATOR(pg_catalog.>>) f[5]::pg_catalog.int4;
-        EXIT WHEN tick OPERATOR(pg_catalog.>=) now AND now OPERATOR(pg_catalog.>=) 0;
-        PERFORM mint_sql.lane_move(shard, layout);
-        -- The clock that lane_move has read can have been set back meanwhile.
-        now := LEAST(now, mint_sql.now_tick(f));
+        EXIT WHEN tick OPERATOR(pg_catalog.>=) now AND base OPERATOR(pg_catalog.=) pg_catalog.pg_sequence_last_value(floor);
     END LOOP;
     IF tick OPERATOR(pg_catalog.>) f[12] THEN
         PERFORM mint_sql.refuse_end(layout);
@@ -833,7 +826,7 @@ BEGIN
         PERFORM mint_sql.refuse('22023', format('id is %s ahead of the system clock', mint_sql.duration_text(ahead)),
             'A shard can start at most 1 h ahead of the clock.', 'Wait, or correct the system clock.');
     END IF;
-    PERFORM mint_sql.lane_raise(mint_sql.lane(layout, f, shard, ''), floor,
+    PERFORM mint_sql.raise_floor(mint_sql.lane(layout, f, shard, ''), floor,
         ((mint_sql.field(id, f[9], f[2]) << f[5]::integer) | mint_sql.snowflake_sequence(id, layout)) + 1);
     RETURN mint_sql.snowflake_time(mint_sql.last_id(shard, layout), layout);
 END

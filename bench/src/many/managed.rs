@@ -12,12 +12,15 @@ use std::time::Instant;
 /// A layout that is not built in, whose shard 1 is declared.
 const DECLARED: &str = "time:41 shard:13 seq:9 epoch:2011-08-24T21:07:01.721Z";
 
+/// A layout whose ticks are shorter than a call, so that each call moves the shard, as those do that are rarer than ticks.
+const MOVED: &str = "time:52 shard:4 seq:2 unit:1us epoch:2020-01-01T00:00:00Z";
+
 const CLIENTS: [usize; 3] = [1, 2, 8];
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
-    server
-        .connect("postgres")
-        .run(&format!("SELECT mint_sql.shard_create(1, '{DECLARED}')"));
+    server.connect("postgres").run(&format!(
+        "SELECT mint_sql.shard_create(1, '{DECLARED}'), mint_sql.shard_create(1, '{MOVED}')"
+    ));
     let forms = [
         Candidate::theirs("Instagram's PL/pgSQL", "insta5.next_id()"),
         Candidate::ours("in SQL", "mint_sql.snowflake_next_id(1)"),
@@ -26,12 +29,16 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             &format!("mint_sql.snowflake_next_id(1, '{DECLARED}')"),
         ),
         Candidate::ours(
+            "in SQL, first of its tick",
+            &format!("mint_sql.snowflake_next_id(1, '{MOVED}')"),
+        ),
+        Candidate::ours(
             "snowflake_next_id",
             &format!("snowflake_next_id(1, {ROOMY})"),
         ),
     ];
-    let rounds = scale.pick(15, 5);
-    let ids = scale.pick(50_000, 10_000);
+    let rounds = scale.pick(9, 5);
+    let ids = scale.pick(20_000, 5_000);
     let mut table = Table::new(
         "managed",
         "Ids in SQL alone",

@@ -86,6 +86,18 @@ fn there_and_back_without_touching_a_table() {
             "CREATE TABLE bad (x bigint DEFAULT snowflake_next_id(7))",
             "default value for column x of table bad depends on function",
         ),
+        (
+            "CREATE TABLE bad (x bigint, at timestamptz GENERATED ALWAYS AS (snowflake_time(x)) STORED)",
+            "column at of table bad depends on function",
+        ),
+        (
+            "CREATE TABLE bad (x bigint, CHECK (snowflake_shard(x) = 7))",
+            "constraint bad_x_check on table bad depends on function",
+        ),
+        (
+            "CREATE TABLE bad (x bigint); CREATE INDEX bad_index ON bad (snowflake_time(x))",
+            "index bad_index depends on function",
+        ),
     ] {
         session.run(made);
         let refusal = session.refusal(&back);

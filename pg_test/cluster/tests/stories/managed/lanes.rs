@@ -32,7 +32,7 @@ fn sessions_at_once_draw_unique_ascending_ids() {
             let many = if layout == "instagram" {
                 many
             } else {
-                many / 20
+                many / 4
             };
             // Half of the transactions roll back.
             if number % 2 == 0 {

@@ -73,8 +73,7 @@ fn other_roles_draw_ids_and_move_nothing() {
         "DROP SEQUENCE mint_sql.instagram_7",
         "COMMENT ON SEQUENCE mint_sql.instagram_7 IS 'twitter'",
         "CREATE FUNCTION mint_sql.evil() RETURNS integer LANGUAGE sql RETURN 1",
-        "SELECT mint_sql.lane_move(7, 'instagram')",
-        "SELECT mint_sql.lane_raise('mint_sql.instagram_7', 'mint_sql.instagram_7_floor', 9223372036854775807)",
+        "SELECT mint_sql.raise_floor('mint_sql.instagram_7', 'mint_sql.instagram_7_floor', 9223372036854775807)",
         "SELECT mint_sql.layout_declare()",
         "SELECT mint_sql.snowflake_start_above(9223372036854775807)",
         "SELECT mint_sql.shard_create(8)",
@@ -196,7 +195,7 @@ fn paths_are_pinned() {
          WHERE pronamespace = 'mint_sql'::regnamespace AND prosqlbody IS NULL AND proconfig IS DISTINCT FROM '{\"search_path=pg_catalog, pg_temp\"}'
          ORDER BY 1",
     );
-    assert_eq!(open, ["snowflake_next_id", "snowflake_time"]);
+    assert_eq!(open, ["raise_floor", "snowflake_next_id", "snowflake_time"]);
     let definer: Vec<String> = session.column(
         "SELECT proname::text FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND prosecdef ORDER BY 1",
     );
