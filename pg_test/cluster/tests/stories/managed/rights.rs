@@ -1,4 +1,4 @@
-//! Other roles draw ids and do nothing else, and no name of theirs is called by the file.
+//! Other roles draw ids and do nothing else, and the file calls no function or operator that they have made.
 
 use super::{FILE, install};
 use mint_cluster::{Server, assert_ascending};

@@ -1,4 +1,4 @@
--- Functions and operators of pg_catalog again in the schema evil, as far as PL/pgSQL can have them: each raises an error.
+-- Functions and operators of pg_catalog again in the schema evil, those that PL/pgSQL can have: each raises an error.
 CREATE SCHEMA evil;
 GRANT USAGE ON SCHEMA evil TO PUBLIC;
 CREATE SEQUENCE s;

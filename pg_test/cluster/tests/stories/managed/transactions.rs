@@ -60,11 +60,11 @@ fn advisory_locks_of_users_have_other_keys() {
     let mut user = server.connect("postgres");
     install(&mut user);
     let key = "(1835626100::bigint << 32) | 'mint_sql.instagram_7_floor'::regclass::oid::bigint";
-    user.run(&format!(
+    user.run(
         "SELECT pg_advisory_lock(n) FROM generate_series(1, 1000) AS n;
          SELECT pg_advisory_lock(1835626100, ('mint_sql.instagram_7_floor'::regclass)::oid::bigint::integer);
-         SELECT mint_sql.snowflake_next_id(7), pg_sleep(0.01)"
-    ));
+         SELECT mint_sql.snowflake_next_id(7), pg_sleep(0.01)",
+    );
     let mut other = server.connect("postgres");
     other.run("SET statement_timeout = '1s'");
     let first: i64 = other.one(NEXT);
@@ -97,14 +97,13 @@ fn calls_that_fail_draw_nothing() {
     server.set_clock("+60");
     let last: i64 = session.one(&next);
     server.set_clock("+0");
-    let position =
-        format!("SELECT last_id FROM mint_sql.shards WHERE layout LIKE 'time:41 shard:8%'");
-    assert_eq!(session.one::<i64>(&position), last);
+    let position = "SELECT last_id FROM mint_sql.shards WHERE layout LIKE 'time:41 shard:8%'";
+    assert_eq!(session.one::<i64>(position), last);
     for _ in 0..200 {
         assert_eq!(session.refusal(&next).code, "58000");
     }
     assert_eq!(
-        session.one::<i64>(&position),
+        session.one::<i64>(position),
         last,
         "failed calls have drawn"
     );
