@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs.sh: builds README.md and docs/ into one site with mdBook, checks its links, and
-# prints its path.
+# docs.sh: builds README.md and docs/ into one site with mdBook, checks its links, adds
+# llms.txt and llms-full.txt, and prints its path.
 #
 # Links are written for the checkout; in the site README.md is beside the pages.
 set -euo pipefail
@@ -40,4 +40,5 @@ find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
 find "$stage/src/bench" -name '*.md' -exec sed -i 's#](\(\(\.\./\)*\)docs/#](\1#g; s#](\([0-9]*\)/README\.md#](\1/index.md#g' {} +
 mdbook build "$stage"
 "$TOOLS/site_links.py" "$stage/book"
+"$TOOLS/llms.py" "$stage/book"
 echo "docs: $stage/book/index.html"
