@@ -215,6 +215,40 @@ fn the_map_is_whole() {
     }
 }
 
+/// Code of the README fits the column of a forge, and its tables the width of a phone: 390 pixels, at 8 for a sign of code.
+#[test]
+fn the_readme_needs_no_sideways_scrolling() {
+    const LONGEST_CODE: usize = 88;
+    const LONGEST_WORD: usize = 24;
+    const WIDEST_ROW: usize = 34;
+    let text = std::fs::read_to_string(repository().join("README.md")).expect("README.md");
+    let mut is_code = false;
+    let mut count = 0;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if is_code {
+            count += 1;
+            assert!(line.chars().count() <= LONGEST_CODE, "too wide: {line}");
+        } else if let Some(row) = line.strip_prefix("| ") {
+            let longest = |cell: &str| {
+                let words = cell
+                    .split([' ', ']'])
+                    .map(|word| word.trim_matches(['`', '[']));
+                let shown = words.filter(|word| !word.starts_with('('));
+                shown.map(str::len).max().unwrap_or(0)
+            };
+            let words: Vec<usize> = row.split(" | ").map(longest).collect();
+            let widest = words.iter().max().copied().unwrap_or(0);
+            assert!(widest <= LONGEST_WORD, "a word of {widest} signs: {line}");
+            let sum: usize = words.iter().sum();
+            assert!(sum <= WIDEST_ROW, "words of {sum} signs: {line}");
+            count += 1;
+        }
+    }
+    assert!(count > 30, "only {count} lines were found");
+}
+
 /// The figures in the text are those of the last run of the bench, rounded.
 #[test]
 fn the_readme_has_the_figures_of_the_bench() {
