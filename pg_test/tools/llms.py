@@ -3,7 +3,7 @@
 
     llms.py SITE
 
-llms.txt lists each page with its first sentence (https://llmstxt.org), and llms-full.txt has the text of all pages.
+llms.txt lists each page with its first sentence, in the form of llmstxt.org, and llms-full.txt has the text of all pages.
 """
 
 import pathlib
