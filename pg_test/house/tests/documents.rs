@@ -44,8 +44,11 @@ fn links_and_anchors_lead_somewhere() {
     let mut count = 0;
     for document in &documents {
         for link in document.links() {
-            // An index has headings that lead nowhere.
-            if link.target.contains("://") || link.target.is_empty() {
+            // An index has headings that lead nowhere. A page in the root links to pages of the forge, such as its form for
+            // vulnerabilities, from where the forge shows the file.
+            let is_of_forge =
+                link.target.starts_with("../../") && document.path.parent() == Some(&repository());
+            if link.target.contains("://") || link.target.is_empty() || is_of_forge {
                 continue;
             }
             count += 1;
