@@ -115,37 +115,35 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
     text
 }
 
-/// Returns the four figures of README.md.
+/// Returns the figures of README.md: a row for each generator, as narrow as a phone.
 fn figures(results: &Path) -> String {
+    const GENERATORS: [(&str, &str, &str, &str); 3] = [
+        (
+            "snowflake", "snowflake_next_id", "snowflake, a lane each", "snowflake",
+        ),
+        ("sequence", "nextval", "nextval", "serial"),
+        (
+            "random UUID", "gen_random_uuid", "gen_random_uuid", "gen_random_uuid",
+        ),
+    ];
     let calls = Results::read(results, "per_call.csv");
     let sessions = Results::read(results, "sessions.csv");
     let tables = Results::read(results, "tables.csv");
-    let crash = Results::read(results, "crash.csv");
-    let call = |generator| calls.cell(&[generator], "ns");
-    let at_eight = |generator| sessions.cell(&[generator], "8");
-    let table = |key, column| tables.cell(&[key], column);
-    let mut first_ids: Vec<u32> = crash
-        .column("first id", "500ms")
-        .filter_map(|cell| cell.parse().ok())
-        .collect();
-    first_ids.sort_unstable();
-    let first_id = first_ids[first_ids.len() / 2];
-    format!(
-        "| Figure | `snowflake_next_id` | `nextval` | `gen_random_uuid()` |\n\
-         |---|---:|---:|---:|\n\
-         | a call, ns | {} | {} | {} |\n\
-         | 8 sessions together, million ids a second | {} | {} | {} |\n\
-         | index of {} rows, MB | {} | {} | {} |\n\
-         | first id after `kill -9`, ms | {first_id} | | |\n",
-        call("snowflake_next_id"),
-        call("nextval"),
-        call("gen_random_uuid"),
-        at_eight("snowflake, a lane each"),
-        at_eight("nextval"),
-        at_eight("gen_random_uuid"),
-        table("snowflake", "rows"),
-        table("snowflake", "key's index MB"),
-        table("serial", "key's index MB"),
-        table("gen_random_uuid", "key's index MB"),
-    )
+    let rows = tables.cell(&["snowflake"], "rows");
+    let rows: f64 = rows.parse().expect("a number of rows");
+    let mut text = format!(
+        "| Generator | ns per call | million per second, 8 sessions | MB of index, {} million rows |\n\
+         |---|---:|---:|---:|\n",
+        rows / 1e6
+    );
+    for (name, call, session, key) in GENERATORS {
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {} |",
+            calls.cell(&[call], "ns"),
+            sessions.cell(&[session], "8"),
+            tables.cell(&[key], "key's index MB"),
+        );
+    }
+    text
 }

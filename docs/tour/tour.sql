@@ -22,13 +22,26 @@ CREATE TABLE insta5.our_table (
 \echo
 \echo '== Some of the ids, and what they are made of'
 \set ECHO queries
-SELECT id, part.* FROM insta5.our_table, snowflake_decode(id) part ORDER BY id LIMIT 5;
+SELECT id, at, shard, sequence FROM insta5.our_table, snowflake_decode(id) ORDER BY id LIMIT 5;
 \set ECHO none
 \echo
 \set ECHO queries
 SELECT count(*), count(DISTINCT id) AS distinct_ids, max(part.at) - min(part.at) AS took
 FROM insta5.our_table, snowflake_decode(id) part;
 \set ECHO none
+
+\echo
+\echo '== The rows of the last minute, by the index of the primary key'
+ANALYZE insta5.our_table;
+\set ECHO queries
+SELECT count(*) FROM insta5.our_table WHERE snowflake_time(id) > now() - interval '1 minute';
+\set ECHO none
+\pset tuples_only on
+\set ECHO queries
+EXPLAIN (COSTS OFF) SELECT * FROM insta5.our_table
+WHERE snowflake_time(id) > now() - interval '1 minute' ORDER BY id DESC LIMIT 10;
+\set ECHO none
+\pset tuples_only off
 
 \echo
 \echo '== What is this id? A tweet, one of MongoDB, a TypeID, a photo of Instagram'

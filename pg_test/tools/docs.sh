@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs.sh: builds README.md and docs/ into one site with mdBook, checks its links, and
-# prints its path.
+# docs.sh: builds README.md and docs/ into one site with mdBook, checks its links, adds
+# llms.txt and llms-full.txt, and prints its path.
 #
 # Links are written for the checkout; in the site README.md is beside the pages.
 set -euo pipefail
@@ -34,10 +34,13 @@ sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md
 # docs/ is the root of the site, so links to files beside it lose one level.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
     's|](\(\(\.\./\)*\)\.\./bench/|](\1bench/|g; s|](\(\(\.\./\)*\)\.\./CHANGELOG.md|](\1changelog.md|g; s|SUMMARY\.md|contents.md|g' {} +
+# The page of the crate is beside docs/, and crates.io shows it: the site has its name alone.
+find "$stage/src" -name '*.md' -exec sed -i 's#\[\([A-Za-z_]*\)\]([./]*core/README\.md)#\1#g' {} +
 # The site shows each README.md as the index of its folder.
 find "$stage/src" -name '*.md' ! -name SUMMARY.md -exec sed -i \
     's|](\(\(\.\./\)*\)\.\./README.md|](\1index.md|g; s#\(bench/results\(/[a-z0-9]*\)*\)/README.md#\1/index.md#g' {} +
 find "$stage/src/bench" -name '*.md' -exec sed -i 's#](\(\(\.\./\)*\)docs/#](\1#g; s#](\([0-9]*\)/README\.md#](\1/index.md#g' {} +
 mdbook build "$stage"
 "$TOOLS/site_links.py" "$stage/book"
+"$TOOLS/llms.py" "$stage/book"
 echo "docs: $stage/book/index.html"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the English of documents, comments and messages by docs/STYLE.md, whose table of words it reads.
+"""Checks the English of documents, comments and messages by docs/contributing/style.md, whose table of words it reads.
 
     prose.py [--wrap] [FILE ...]
 
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-STYLE = REPOSITORY / "docs/STYLE.md"
+STYLE = REPOSITORY / "docs/contributing/style.md"
 PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "bench/results/compare/**/*.md", "core/README.md"]
 LONGEST = 120
 
@@ -52,7 +52,7 @@ def words():
             flags = 0 if phrase[:2].isupper() else re.I
             pattern = r"(?<![\w-])" + r"\s+".join(map(re.escape, phrase.split())) + r"(?![\w-])"
             rules.append((re.compile(pattern, flags), f'"{phrase}": {write}'))
-    assert len(rules) > 20, "docs/STYLE.md has no table of words"
+    assert len(rules) > 20, "docs/contributing/style.md has no table of words"
     return rules
 
 
@@ -269,7 +269,7 @@ def main(files):
         print(finding)
         count += 1
     if count:
-        sys.exit(f"prose: {count} findings; see docs/STYLE.md")
+        sys.exit(f"prose: {count} findings; see docs/contributing/style.md")
     print(f"prose: no finding in {len(pages)} pages and {len(commented)} files of code")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# prose.sh: the English of documents, comments and messages, by docs/STYLE.md and codespell.
+# prose.sh: the English of documents, comments and messages, by docs/contributing/style.md and codespell.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

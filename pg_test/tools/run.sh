@@ -74,6 +74,7 @@ The server keeps running, with all of this in its database tour (recreated by ea
 
     $bin/psql -h $dir -p $port -U postgres tour
 
-or from a program: postgresql://postgres:$(cat "$dir/password")@localhost:$port/tour
+Try there: SELECT * FROM mint.health();
+From a program on this machine: postgresql://postgres:$(cat "$dir/password")@localhost:$port/tour
 Stop it with: make stop
 END
