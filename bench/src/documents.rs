@@ -2,9 +2,11 @@
 //!
 //! They are written from the results of a run, so that documents and results agree.
 
-use crate::compare;
+use crate::candidates::QUICK_START;
 use crate::many::{members, word};
 use crate::report::{self, Results, read};
+use crate::tables::bulk;
+use crate::{compare, per_call};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -15,7 +17,7 @@ const DOCUMENTS: [&str; 4] = [
 /// Each key of a table, and the generator of it.
 const KEYS: [(&str, &str); 7] = [
     ("serial", "nextval"),
-    ("snowflake", "snowflake_next_id"),
+    ("snowflake", QUICK_START),
     ("snowflake, scattered", "snowflake_next_id, scattered"),
     ("uuid_v7", "uuid_v7"),
     ("objectid", "objectid"),
@@ -67,6 +69,9 @@ fn filled(document: &str, results: &Path) -> String {
             "machine" => report::machine_of(results),
             "compare 18" => compare::draw(&results.join("compare/18")),
             "compare 19" => compare::draw(&results.join("compare/19")),
+            "cost" => per_call::draw(results, 0),
+            "cost in docs" => per_call::draw(results, 1),
+            "bulk" => bulk::draw(results),
             "keys" => keys(results, &KEYS, true),
             "figures" => figures(results),
             "word" => word::draw(results),
@@ -115,15 +120,23 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
     text
 }
 
-/// Returns the four figures of README.md.
+/// Returns the figures of README.md.
 fn figures(results: &Path) -> String {
     let calls = Results::read(results, "per_call.csv");
     let sessions = Results::read(results, "sessions.csv");
     let tables = Results::read(results, "tables.csv");
     let crash = Results::read(results, "crash.csv");
-    let call = |generator| calls.cell(&[generator], "ns");
-    let at_eight = |generator| sessions.cell(&[generator], "8");
-    let table = |key, column| tables.cell(&[key], column);
+    let bulk = Results::read(results, "bulk.csv");
+    let generators = [QUICK_START, "nextval", "gen_random_uuid"];
+    let row = |cell: &dyn Fn(&'static str) -> String| generators.map(cell).join(" | ");
+    let call = |column| row(&|generator| calls.cell(&[generator], column).to_owned());
+    let at_eight = |generator| sessions.cell(&[generator], "8").to_owned();
+    let keys = ["snowflake", "serial", "gen_random_uuid"];
+    let index = keys.map(|key| tables.cell(&[key], "key's index MB"));
+    let insert = row(&|generator| {
+        let to = bulk.cell(&["INSERT ... SELECT", generator], "of generate_series");
+        to.to_owned()
+    });
     let mut first_ids: Vec<u32> = crash
         .column("first id", "500ms")
         .filter_map(|cell| cell.parse().ok())
@@ -131,21 +144,21 @@ fn figures(results: &Path) -> String {
     first_ids.sort_unstable();
     let first_id = first_ids[first_ids.len() / 2];
     format!(
-        "| Figure | `snowflake_next_id` | `nextval` | `gen_random_uuid()` |\n\
+        "| Figure | `{QUICK_START}` | `nextval` | `gen_random_uuid()` |\n\
          |---|---:|---:|---:|\n\
-         | a call, ns | {} | {} | {} |\n\
-         | 8 sessions together, million ids a second | {} | {} | {} |\n\
-         | index of {} rows, MB | {} | {} | {} |\n\
+         | a call; `nextval` is 1 | {} |\n\
+         | a call, ns | {} |\n\
+         | one shard of the default layout, 8 sessions together: million ids a second | {} |\n\
+         | a shard for each of 8 sessions, layout with room: million ids a second | {} | | |\n\
+         | `INSERT ... SELECT` of {} rows; ids of `generate_series` are 1 | {insert} |\n\
+         | index of {} rows, MB | {} |\n\
          | first id after `kill -9`, ms | {first_id} | | |\n",
-        call("snowflake_next_id"),
-        call("nextval"),
-        call("gen_random_uuid"),
+        call("of nextval"),
+        call("ns"),
+        row(&at_eight),
         at_eight("snowflake, a lane each"),
-        at_eight("nextval"),
-        at_eight("gen_random_uuid"),
-        table("snowflake", "rows"),
-        table("snowflake", "key's index MB"),
-        table("serial", "key's index MB"),
-        table("gen_random_uuid", "key's index MB"),
+        bulk.cell(&["INSERT ... SELECT"], "rows"),
+        tables.cell(&["snowflake"], "rows"),
+        index.join(" | "),
     )
 }

@@ -3,4 +3,5 @@
 pub mod line;
 pub mod members;
 pub mod sessions;
+mod swap;
 pub mod word;
