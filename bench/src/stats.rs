@@ -23,8 +23,11 @@ impl Spread {
 
     /// Formats the median with the digits that the spread lets stand.
     pub fn rounded(&self) -> String {
+        if self.noise() == 0.0 {
+            return format!("{}", self.median);
+        }
         let place = |value: f64| value.max(1e-9).log10().floor() as i32;
-        let last = place(self.noise().max(self.median.abs() * 1e-3)).min(place(self.median.abs()));
+        let last = place(self.noise().max(self.median.abs() * 1e-2)).min(place(self.median.abs()));
         let step = 10_f64.powi(last);
         let decimals = (-last).max(0) as usize;
         format!("{:.decimals$}", (self.median / step).round() * step)

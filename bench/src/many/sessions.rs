@@ -7,8 +7,8 @@ use crate::scale::Scale;
 use crate::stats::{Spread, percentile};
 use mint_cluster::Server;
 use postgres::NoTls;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, OnceLock};
 use std::time::{Duration, Instant};
 
 pub const CLIENTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -100,8 +100,8 @@ pub fn million_per_second(
         "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
         form.expression()
     );
-    let taken = run(server, clients, span, &query);
-    taken.iter().map(|taken| rate(taken, BATCH)).sum::<f64>() / 1e6
+    let clients = run(server, clients, span, &query);
+    clients.iter().map(Client::queries_per_second).sum::<f64>() * f64::from(BATCH) / 1e6
 }
 
 fn throughput(server: &Server, scale: Scale, report: &mut Report) {
@@ -188,7 +188,7 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
                 let insert = "INSERT INTO bench_latency DEFAULT VALUES";
                 let all: Vec<f64> = run(server, clients, span, insert)
                     .into_iter()
-                    .flatten()
+                    .flat_map(|client| client.taken)
                     .map(|each| each.as_nanos() as f64 / 1e3)
                     .collect();
                 taken.push([50.0, 99.0, 99.9, 100.0].map(|share| percentile(&all, share)));
@@ -218,20 +218,29 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
     report.add(table);
 }
 
-/// Returns the ids per second of one client, by the queries that it began in time and completed.
-fn rate(taken: &[Duration], batch: u32) -> f64 {
-    let ids = taken.len() as f64 * f64::from(batch);
-    ids / taken.iter().sum::<Duration>().as_secs_f64()
+/// What a client did.
+struct Client {
+    /// The times of its queries.
+    taken: Vec<Duration>,
+    /// From the common start to its last answer, with the time in which it had no core.
+    until: Duration,
 }
 
-/// Returns the times of the queries that each client began within the span.
-fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<Duration>> {
+impl Client {
+    fn queries_per_second(&self) -> f64 {
+        self.taken.len() as f64 / self.until.as_secs_f64()
+    }
+}
+
+/// Runs a query in each client again and again within the span.
+fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Client> {
+    let common = OnceLock::new();
     let start = Barrier::new(clients + 1);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..clients)
             .map(|_| {
-                let (start, stop) = (&start, &stop);
+                let (start, stop, common) = (&start, &stop, &common);
                 scope.spawn(move || {
                     let mut session = server
                         .config("postgres", "postgres")
@@ -244,12 +253,16 @@ fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<
                     }
                     let mut taken = Vec::with_capacity(1 << 16);
                     start.wait();
+                    let start = common.get_or_init(Instant::now);
                     while !stop.load(Ordering::Relaxed) {
                         let began = Instant::now();
                         session.execute(&statement, &[]).expect("an answer");
                         taken.push(began.elapsed());
                     }
-                    taken
+                    Client {
+                        taken,
+                        until: start.elapsed(),
+                    }
                 })
             })
             .collect();

@@ -136,11 +136,14 @@ impl Model {
         };
         let cores = report::cores_of(results);
         let (clock, apart) = (cost("clock"), "a lane each");
+        // What a session with a core takes for an id, where no two wait for each other.
+        let busy = |form| {
+            let sessions = CLIENTS.iter().filter(|&&sessions| sessions >= cores);
+            let rates: Vec<f64> = sessions.map(|&sessions| rate(form, sessions)).collect();
+            1e3 * cores as f64 / mean(&rates)
+        };
+        let work = busy(apart);
         // With one session, the client's time counts as well: the same for all forms.
-        let busy: Vec<f64> = (CLIENTS.iter().filter(|&&sessions| sessions >= cores))
-            .map(|&sessions| rate(apart, sessions))
-            .collect();
-        let work = 1e3 * cores as f64 / mean(&busy);
         let of = |form| (work + 1e3 / rate(form, 1) - 1e3 / rate(apart, 1)).max(1.0);
         let private = FORMS.map(|(name, word)| match word {
             Word::Plain => (of(name) - COMPUTING).max(1.0),
@@ -150,7 +153,7 @@ impl Model {
             private,
             clock,
             transfer: cost("move of the line"),
-            cached: ((of("session_cache 100") - work / 100.0) / 0.99).max(1.0),
+            cached: (busy("session_cache 100") - private[0]).max(1.0),
             cores,
         }
     }
@@ -173,9 +176,9 @@ impl Model {
     }
 
     /// Returns the same for sessions, which share the cores of the machine that was measured.
-    fn of_sessions(&self, place: usize, sessions: usize) -> f64 {
+    fn of_sessions(&self, place: usize, sessions: usize, turn: Turn) -> f64 {
         let cores = sessions.min(self.cores);
-        self.at(cores, FORMS[place].1, self.private[place], Turn::Fair)
+        self.at(cores, FORMS[place].1, self.private[place], turn)
     }
 }
 
@@ -214,7 +217,12 @@ fn draw_fit(results: &Path, recorded: &Results, model: &Model) {
             (sessions as f64, cell.parse().unwrap_or_default())
         };
         lines.push(Line::new(name, CLIENTS.iter().map(measured).collect()));
-        let modeled = |&sessions: &usize| (sessions as f64, model.of_sessions(place, sessions));
+        let modeled = |&sessions: &usize| {
+            (
+                sessions as f64,
+                model.of_sessions(place, sessions, Turn::Fair),
+            )
+        };
         let points = CLIENTS.iter().map(modeled).collect();
         lines.push(Line::new(&format!("{name}, model"), points));
     }
@@ -254,13 +262,14 @@ fn costs_of(model: &Model, contended: &str) -> String {
          | work of a session for an id, besides the lane | {:.0} | {} and more sessions with a lane each |\n\
          | from reading to swapping the word | {:.0} | the clock, and a little |\n\
          | a move of the word to another core | {:.0} | two threads that take turns to write it |\n\
-         | an id from the session's cache | {:.0} | one session with `session_cache` 100 |\n\n\
+         | an id from the session's cache | {:.0} | {} and more sessions with `session_cache` 100 |\n\n\
          A swap that succeeds, while two threads swap one word as fast as they can, took {contended} ns; the model has {} to {}.\n\n",
         model.private[0],
         model.cores,
         model.clock + COMPUTING,
         model.transfer,
         model.cached,
+        model.cores,
         modeled(Turn::Kept),
         modeled(Turn::Fair),
     )
@@ -271,22 +280,22 @@ fn errors(recorded: &Results, model: &Model) -> String {
     let sessions = CLIENTS.map(|sessions| sessions.to_string()).join(" | ");
     let rule = "---:|".repeat(CLIENTS.len() + 2);
     let mut text = format!(
-        "| Sessions | {sessions} | model, {} cores | its error |\n|---|{rule}\n",
+        "| Sessions | {sessions} | model of {} cores, worst and best | its errors, % |\n|---|{rule}\n",
         model.cores
     );
     for (place, (name, _)) in FORMS.into_iter().enumerate() {
         let cells = CLIENTS.map(|sessions| recorded.cell(&[name], &sessions.to_string()));
-        let modeled = model.of_sessions(place, model.cores);
+        let modeled =
+            [Turn::Fair, Turn::Kept].map(|turn| model.of_sessions(place, model.cores, turn));
         let found = recorded.cell(&[name], &model.cores.to_string());
-        let error = found
-            .parse()
-            .map_or(f64::NAN, |found: f64| modeled / found - 1.0);
+        let found: f64 = found.parse().expect("a rate");
+        let errors = modeled.map(|modeled| format!("{:+.0}", (modeled / found - 1.0) * 100.0));
         let _ = writeln!(
             text,
-            "| {name} | {} | {} | {:+.0} % |",
+            "| {name} | {} | {} | {} |",
             cells.join(" | "),
-            number(modeled),
-            error * 100.0
+            modeled.map(number).join(", "),
+            errors.join(", ")
         );
     }
     text
