@@ -97,6 +97,14 @@ fn pictures_are_used_and_described() {
         assert!(text.contains("viewBox="), "{name} does not scale");
         assert!(text.trim_end().ends_with("</svg>"), "{name} is not whole");
     }
+    for picture in &used {
+        let text = std::fs::read_to_string(picture).expect("a picture");
+        let name = shown(picture);
+        assert!(
+            text.contains("prefers-color-scheme"),
+            "{name} is always light"
+        );
+    }
     assert!(used.len() > 3, "{used:?}");
 }
 
