@@ -45,7 +45,7 @@ test-all: ## all tests on PostgreSQL 15, 16, 17, 18 and 19
 drivers: ## ORMs, migration tools, drivers and a pooler on a server with pg_mint; installs them (PG=15, ROWS=100000 in converted tables)
 	@$(TOOLS)/drivers.sh "$(or $(PG_CONFIG),$(PG))"
 
-citus: ## a Citus cluster with pg_mint, a tour of it and its tests (CITUS=folder or archive of its source, PG=16 to 18, BENCH=1 to measure)
+citus: ## a Citus cluster with pg_mint, a tour of it and its tests (CITUS=folder or archive of its source, PG=16 to 18, BENCH=1 to measure inserts and a day of a year)
 	@$(TOOLS)/citus.sh $(PG)
 
 neighbors: ## other extensions and programs beside pg_mint (NEIGHBORS=folder with their sources, PG=15 to 18, BENCH=1 to measure hypertables)
@@ -60,7 +60,7 @@ arm64: ## what a machine without such a processor can show of the core on arm64:
 lint: ## formatting, clippy, English, names in SQL, the layout of the code, and links of the documents
 	@$(TOOLS)/lint.sh
 
-bench: ## measure it beside what it replaces (PG=15, QUICK=1; BENCH=compare RIVALS=folder: beside other extensions)
+bench: ## measure it beside what it replaces (PG=15, QUICK=1, BENCH="bulk word": these sections; BENCH=compare RIVALS=folder: beside other extensions)
 	@$(TOOLS)/bench.sh $(PG)
 
 instructions: ## count the instructions of the hot paths

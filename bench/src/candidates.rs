@@ -5,6 +5,12 @@ use mint_cluster::{Server, Session};
 /// A layout with 2^17 ids a millisecond for each node, so that the capacity of a lane is not what is measured.
 pub const ROOMY: &str = "'time:41 shard:5 seq:17 unit:1ms epoch:2024-01-01T00:00:00Z'";
 
+/// The call of the quick start: one shard of the default layout.
+pub const QUICK_START: &str = "snowflake_next_id(5)";
+/// A shard for each of 64 sessions, in a layout with 65,536 ids a millisecond for each. Sessions that start one after the
+/// other have consecutive process ids.
+pub const APART: &str = "snowflake_next_id(pg_backend_pid() & 63, 'time:41 shard:6 seq:16 unit:1ms epoch:2024-01-01T00:00:00Z')";
+
 /// A generator.
 #[derive(Debug, Clone)]
 pub struct Candidate {
@@ -75,8 +81,9 @@ pub fn all(session: &mut Session) -> (Vec<Candidate>, Vec<String>) {
     let ours = Candidate::ours;
     let theirs = Candidate::theirs;
     let wanted = [
+        ours(QUICK_START, QUICK_START),
         ours(
-            "snowflake_next_id",
+            "snowflake_next_id, room",
             &format!("snowflake_next_id(1, {ROOMY})"),
         ),
         ours("snowflake_next_id, 8 shards", "snowflake_next_id({})").of("i & 7"),

@@ -1,6 +1,6 @@
 //! Cost of the durable ceiling: throughput, WAL, and time after a crash.
 
-use crate::candidates::{Candidate, ROOMY};
+use crate::candidates::{Candidate, QUICK_START, ROOMY};
 use crate::per_call;
 use crate::report::{self, Report, Table, number};
 use crate::scale::Scale;
@@ -50,7 +50,7 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
 
 /// Measures one candidate under one window.
 fn row(session: &mut Session, candidate: &Candidate, window: &str, scale: Scale) -> [String; 7] {
-    let span = Duration::from_secs(scale.pick(60, 2));
+    let span = Duration::from_secs(scale.pick(20, 2));
     let rounds = scale.pick(11, 5);
     let cost = per_call::net(
         session,
@@ -121,7 +121,7 @@ fn crash(server: &Server, scale: Scale, report: &mut Report) {
 }
 
 fn first_id(server: &Server) -> [Duration; 2] {
-    let next = format!("SELECT snowflake_next_id(4, {ROOMY})");
+    let next = format!("SELECT {QUICK_START}");
     let victim = server.connect("postgres");
     let mut killed = Instant::now();
     std::thread::scope(|scope| {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 const OURS: RGBColor = RGBColor(0, 121, 107);
 const THEIRS: RGBColor = RGBColor(158, 158, 158);
-const LINES: [RGBColor; 8] = [
+const LINES: [RGBColor; 9] = [
     RGBColor(0, 121, 107),
     RGBColor(25, 118, 210),
     RGBColor(245, 124, 0),
@@ -16,6 +16,7 @@ const LINES: [RGBColor; 8] = [
     RGBColor(97, 97, 97),
     RGBColor(85, 139, 47),
     RGBColor(0, 0, 0),
+    RGBColor(0, 172, 193),
 ];
 
 /// One line of a chart.
@@ -58,19 +59,51 @@ pub enum Axis<'a> {
     Log(&'a str),
 }
 
+/// Sizes of a chart of bars, in pixels.
+struct Look {
+    width: u32,
+    bar: u32,
+    names: u32,
+    font: u32,
+}
+
+const PAGE: Look = Look {
+    width: 860,
+    bar: 26,
+    names: 230,
+    font: 14,
+};
+/// Letters that can be read on a phone, which shows the whole width.
+const PHONE: Look = Look {
+    width: 480,
+    bar: 40,
+    names: 186,
+    font: 19,
+};
+
 /// Draws horizontal bars, the smallest on top.
 pub fn bars(place: &Path, title: &str, axis: Axis<'_>, bars: &[Bar]) {
     let values = || bars.iter().map(|bar| bar.value);
     let largest = values().fold(1.0, f64::max);
     match axis {
-        Axis::Linear(name) => draw_bars(place, title, (name, 0.0, 0.0..largest * 1.15), bars),
+        Axis::Linear(name) => {
+            draw_bars(place, title, &PAGE, (name, 0.0, 0.0..largest * 1.15), bars)
+        }
         Axis::Log(name) => {
             let low = values().fold(largest, f64::min) / 2.0;
             let range = (low..largest * 3.0).log_scale();
-            draw_bars(place, title, (name, low, range), bars)
+            draw_bars(place, title, &PAGE, (name, low, range), bars)
         }
     }
     .expect("a chart can be drawn");
+}
+
+/// Draws a few bars whose lengths are their values, for a page that is read on a phone.
+pub fn few_bars(place: &Path, title: &str, bars: &[Bar]) {
+    let largest = bars.iter().map(|bar| bar.value).fold(1.0, f64::max);
+    // The text beside the longest bar needs room.
+    let range = 0.0..largest * 1.9;
+    draw_bars(place, title, &PHONE, ("", 0.0, range), bars).expect("a chart can be drawn");
 }
 
 /// Draws lines over a logarithmic axis of counts.
@@ -95,25 +128,35 @@ fn highest(lines: &[Line]) -> f64 {
     points.map(|point| point.1).fold(0.0, f64::max)
 }
 
-/// Colors of a chart on a dark page, which a browser chooses.
-const DARK: &str = "<style>@media (prefers-color-scheme: dark) {
-rect[fill=\"#FFFFFF\"] { fill: #0d1117; }
-text { fill: #e6edf3; }
-[stroke=\"#000000\"] { stroke: #e6edf3; }
-[fill=\"#000000\"] { fill: #e6edf3; }
-[stroke=\"#616161\"] { stroke: #b0b8c0; }
-[fill=\"#616161\"] { fill: #b0b8c0; }
-}</style>
-";
+/// Colors of a chart, and those on a dark page, which a browser chooses.
+const DARK: [(&str, &str); 9] = [
+    ("#000000", "#e6edf3"),
+    ("#00796B", "#26a69a"),
+    ("#1976D2", "#64b5f6"),
+    ("#F57C00", "#ffb74d"),
+    ("#7B1FA2", "#ce93d8"),
+    ("#D32F2F", "#ef9a9a"),
+    ("#616161", "#b0b8c0"),
+    ("#558B2F", "#aed581"),
+    ("#FFFFFF", "#0d1117"),
+];
 
 /// Adds the colors of a dark page to a chart, and its title for programs that read a page aloud.
 fn adapt(place: &Path, title: &str) -> std::io::Result<()> {
     let text = std::fs::read_to_string(place)?;
     let (head, rest) = text.split_once(">\n").unwrap_or((&text, ""));
-    let head = format!("{head} role=\"img\"");
+    let colors = DARK.map(|(light, dark)| {
+        format!(
+            "[fill=\"{light}\"] {{ fill: {dark}; }}\n[stroke=\"{light}\"] {{ stroke: {dark}; }}\n"
+        )
+    });
+    let style = format!(
+        "<style>@media (prefers-color-scheme: dark) {{\n{}}}</style>\n",
+        colors.concat()
+    );
     std::fs::write(
         place,
-        format!("{head}>\n<title>{title}</title>\n{DARK}{rest}"),
+        format!("{head} role=\"img\">\n<title>{title}</title>\n{style}{rest}"),
     )
 }
 
@@ -122,6 +165,7 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 fn draw_bars<X>(
     place: &Path,
     title: &str,
+    look: &Look,
     (axis, low, range): (&str, f64, X),
     bars: &[Bar],
 ) -> Drawn
@@ -132,13 +176,15 @@ where
     let mut sorted: Vec<&Bar> = bars.iter().collect();
     sorted.sort_by(|a, b| b.value.total_cmp(&a.value));
     let count = sorted.len() as i32;
-    let root = SVGBackend::new(place, (860, 100 + 26 * count as u32)).into_drawing_area();
+    let axis_height = if axis.is_empty() { 0 } else { 44 };
+    let height = 56 + axis_height + look.bar * count as u32;
+    let root = SVGBackend::new(place, (look.width, height)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 20))
         .margin(12)
-        .set_label_area_size(LabelAreaPosition::Left, 230)
-        .set_label_area_size(LabelAreaPosition::Bottom, 44)
+        .set_label_area_size(LabelAreaPosition::Left, look.names)
+        .set_label_area_size(LabelAreaPosition::Bottom, axis_height)
         .build_cartesian_2d(range, (0..count - 1).into_segmented())?;
     chart
         .configure_mesh()
@@ -153,7 +199,7 @@ where
             _ => String::new(),
         })
         .x_desc(axis)
-        .label_style(("sans-serif", 14))
+        .label_style(("sans-serif", look.font))
         .draw()?;
     chart.draw_series(sorted.iter().zip(0..).map(|(bar, place)| {
         let color = if bar.ours { OURS } else { THEIRS };
@@ -165,7 +211,7 @@ where
         drawn.set_margin(3, 3, 0, 0);
         drawn
     }))?;
-    let style = ("sans-serif", 13)
+    let style = ("sans-serif", look.font - 1)
         .into_font()
         .into_text_style(&root)
         .pos(Pos::new(HPos::Left, VPos::Center));
@@ -174,6 +220,8 @@ where
         EmptyElement::at(at) + Text::new(bar.label.clone(), (5, 0), style.clone())
     }))?;
     root.present()?;
+    drop((chart, root));
+    adapt(place, title)?;
     Ok(())
 }
 

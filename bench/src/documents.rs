@@ -2,9 +2,11 @@
 //!
 //! They are written from the results of a run, so that documents and results agree.
 
-use crate::compare;
+use crate::candidates::QUICK_START;
 use crate::many::{members, word};
 use crate::report::{self, Results, read};
+use crate::tables::bulk;
+use crate::{compare, per_call};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -15,7 +17,7 @@ const DOCUMENTS: [&str; 4] = [
 /// Each key of a table, and the generator of it.
 const KEYS: [(&str, &str); 7] = [
     ("serial", "nextval"),
-    ("snowflake", "snowflake_next_id"),
+    ("snowflake", QUICK_START),
     ("snowflake, scattered", "snowflake_next_id, scattered"),
     ("uuid_v7", "uuid_v7"),
     ("objectid", "objectid"),
@@ -67,6 +69,9 @@ fn filled(document: &str, results: &Path) -> String {
             "machine" => report::machine_of(results),
             "compare 18" => compare::draw(&results.join("compare/18")),
             "compare 19" => compare::draw(&results.join("compare/19")),
+            "cost" => per_call::draw(results, 0),
+            "cost in docs" => per_call::draw(results, 1),
+            "bulk" => bulk::draw(results),
             "keys" => keys(results, &KEYS, true),
             "figures" => figures(results),
             "word" => word::draw(results),
@@ -115,35 +120,45 @@ fn keys(results: &Path, keys: &[(&str, &str)], with_calls: bool) -> String {
     text
 }
 
-/// Returns the figures of README.md: a row for each generator, as narrow as a phone.
+/// Returns the figures of README.md.
 fn figures(results: &Path) -> String {
-    const GENERATORS: [(&str, &str, &str, &str); 3] = [
-        (
-            "snowflake", "snowflake_next_id", "snowflake, a lane each", "snowflake",
-        ),
-        ("sequence", "nextval", "nextval", "serial"),
-        (
-            "random UUID", "gen_random_uuid", "gen_random_uuid", "gen_random_uuid",
-        ),
-    ];
     let calls = Results::read(results, "per_call.csv");
     let sessions = Results::read(results, "sessions.csv");
     let tables = Results::read(results, "tables.csv");
-    let rows = tables.cell(&["snowflake"], "rows");
-    let rows: f64 = rows.parse().expect("a number of rows");
-    let mut text = format!(
-        "| Generator | ns per call | million per second, 8 sessions | MB of index, {} million rows |\n\
-         |---|---:|---:|---:|\n",
-        rows / 1e6
-    );
-    for (name, call, session, key) in GENERATORS {
-        let _ = writeln!(
-            text,
-            "| {name} | {} | {} | {} |",
-            calls.cell(&[call], "ns"),
-            sessions.cell(&[session], "8"),
-            tables.cell(&[key], "key's index MB"),
-        );
-    }
-    text
+    let crash = Results::read(results, "crash.csv");
+    let bulk = Results::read(results, "bulk.csv");
+    let generators = [QUICK_START, "nextval", "gen_random_uuid"];
+    let row = |cell: &dyn Fn(&'static str) -> String| generators.map(cell).join(" | ");
+    let call = |column| row(&|generator| calls.cell(&[generator], column).to_owned());
+    let at_eight = |generator| sessions.cell(&[generator], "8").to_owned();
+    let keys = ["snowflake", "serial", "gen_random_uuid"];
+    let index = keys.map(|key| tables.cell(&[key], "key's index MB"));
+    let insert = row(&|generator| {
+        let to = bulk.cell(&["INSERT ... SELECT", generator], "of generate_series");
+        to.to_owned()
+    });
+    let mut first_ids: Vec<u32> = crash
+        .column("first id", "500ms")
+        .filter_map(|cell| cell.parse().ok())
+        .collect();
+    first_ids.sort_unstable();
+    let first_id = first_ids[first_ids.len() / 2];
+    format!(
+        "| Figure | `{QUICK_START}` | `nextval` | `gen_random_uuid()` |\n\
+         |---|---:|---:|---:|\n\
+         | a call; `nextval` is 1 | {} |\n\
+         | a call, ns | {} |\n\
+         | one shard of the default layout, 8 sessions together: million ids a second | {} |\n\
+         | a shard for each of 8 sessions, layout with room: million ids a second | {} | | |\n\
+         | `INSERT ... SELECT` of {} rows; ids of `generate_series` are 1 | {insert} |\n\
+         | index of {} rows, MB | {} |\n\
+         | first id after `kill -9`, ms | {first_id} | | |\n",
+        call("of nextval"),
+        call("ns"),
+        row(&at_eight),
+        at_eight("snowflake, a lane each"),
+        bulk.cell(&["INSERT ... SELECT"], "rows"),
+        tables.cell(&["snowflake"], "rows"),
+        index.join(" | "),
+    )
 }

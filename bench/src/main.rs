@@ -3,7 +3,7 @@
 //! Every figure is measured in this one run, on this one server, in rounds in which all candidates take
 //! turns, so that a busy time of the machine affects them all. Only ratios count.
 //!
-//!     mint_bench [--quick] [--results DIRECTORY] [SECTION ...]
+//!     mint_bench [--quick] [--results DIRECTORY] [SECTION ...]    # some sections replace those of the last run
 //!     mint_bench [--quick] [--results DIRECTORY] compare    # beside other extensions, see compare/mod.rs
 //!     mint_bench [--results DIRECTORY] --documents    # measures nothing; writes the last results into the documents
 
@@ -21,9 +21,10 @@ mod stats;
 mod tables;
 
 use mint_cluster::{Builder, Server};
-use report::Report;
+use report::{Report, Table};
 use scale::Scale;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Measures one section and adds it to the report.
 type Section = fn(&Server, Scale, &mut Report);
@@ -50,23 +51,41 @@ fn main() {
     let server = builder("bench").start();
     candidates::prepare(&server);
 
-    let mut report = Report::begin(&server, scale, results);
-    let sections: [(&str, Section); 9] = [
+    let mut report = Report::begin(&server, scale, results, only.is_empty());
+    let mut durations = Table::new(
+        "durations",
+        "How long it took",
+        "Minutes of each section.",
+        &["section", "minutes"],
+    );
+    let sections: [(&str, Section); 11] = [
         ("per_call", per_call::measure),
         ("sessions", many::sessions::measure),
         ("managed", many::managed::measure),
         ("word", many::word::measure),
         ("members", many::members::measure),
         ("tables", tables::measure),
+        ("bulk", tables::bulk::measure),
         ("growth", growth::measure),
         ("ceiling", ceiling::measure),
         ("time_predicates", tables::time_predicates::measure),
+        ("planning", tables::planning::measure),
     ];
+    for name in &only {
+        let is_one = sections.iter().any(|(section, _)| section == name);
+        assert!(is_one, "there is no section {name}");
+    }
     for (name, measure) in sections {
         if wanted(name) {
             report::progress(name);
+            let began = Instant::now();
             measure(&server, scale, &mut report);
+            let minutes = began.elapsed().as_secs_f64() / 60.0;
+            durations.row(&[name.to_owned(), format!("{minutes:.1}")]);
         }
+    }
+    if only.is_empty() {
+        report.add(durations);
     }
     report.finish();
 }

@@ -71,17 +71,19 @@ impl Table {
             .collect()
     }
 
-    fn markdown(&self) -> String {
+    fn markdown(&self, origin: &str) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let mut text = format!(
-            "## {}\n\n{}\n\n{}",
+            "{}\n\n{origin}{}\n\n{}",
             self.title,
             self.text,
             line(&self.columns)
         );
         let is_number = |row: &Vec<String>, place: usize| {
-            row.get(place)
-                .is_some_and(|cell| cell.starts_with(|sign: char| sign.is_ascii_digit()))
+            row.get(place).is_some_and(|cell| {
+                cell.trim_start_matches(['+', '-'])
+                    .starts_with(|sign: char| sign.is_ascii_digit())
+            })
         };
         let rule: Vec<_> = (0..self.columns.len())
             .map(|place| place > 0 && self.rows.iter().any(|row| is_number(row, place)))
@@ -97,19 +99,24 @@ impl Table {
         for (file, title) in &self.charts {
             let _ = write!(text, "\n![{title}]({file})\n");
         }
-        text + "\n"
+        text
     }
 }
 
-/// The report of a whole run.
+/// The report of a run. One of some sections replaces these in the report that is there.
 pub struct Report {
     directory: PathBuf,
-    text: String,
+    /// The versions and the machine, and each section, which begins with its title.
+    sections: Vec<String>,
+    /// What a section says of a run of its own.
+    origin: String,
 }
+
+const SECTION: &str = "\n## ";
 
 impl Report {
     /// Starts the report with the versions and the machine.
-    pub fn begin(server: &Server, scale: Scale, directory: PathBuf) -> Self {
+    pub fn begin(server: &Server, scale: Scale, directory: PathBuf, is_whole: bool) -> Self {
         std::fs::create_dir_all(&directory).expect("a directory for the results");
         let mut session = server.connect("postgres");
         let settings: Vec<String> = session.column(
@@ -119,29 +126,43 @@ impl Report {
                    'dynamic_library_path', 'dynamic_shared_memory_type', 'listen_addresses', 'port')
              ORDER BY name",
         );
-        let mut text = format!(
+        let version = session.one::<String>("SELECT version()");
+        let commit = said_by("git", &["describe", "--always", "--dirty"]);
+        let mut head = format!(
             "# Bench\n\nMade by `make bench{}`. Unless a section says otherwise, all figures are from one run: compare \
              them only with each other.\n\n",
             if scale.quick { " QUICK=1" } else { "" }
         );
         for (what, value) in [
-            ("Server", session.one::<String>("SELECT version()")),
+            ("Server", &version),
             (
                 "Extension",
-                session
+                &session
                     .one::<String>("SELECT extversion FROM pg_extension WHERE extname = 'pg_mint'"),
             ),
-            (
-                "Commit",
-                said_by("git", &["describe", "--always", "--dirty"]),
-            ),
-            ("Machine", machine()),
-            ("Settings", settings.join(", ")),
+            ("Commit", &commit),
+            ("Machine", &machine()),
+            ("Settings", &settings.join(", ")),
         ] {
-            let _ = writeln!(text, "- {what}: {value}");
+            let _ = writeln!(head, "- {what}: {value}");
         }
-        text.push('\n');
-        Self { directory, text }
+        let before = std::fs::read_to_string(directory.join("README.md"));
+        let (sections, origin) = match before {
+            Ok(before) if !is_whole => (
+                before.split(SECTION).map(str::to_owned).collect(),
+                format!(
+                    "A run of its own: commit {commit}, {}, {}.\n\n",
+                    version.split(' ').take(2).collect::<Vec<_>>().join(" "),
+                    machine()
+                ),
+            ),
+            _ => (vec![head], String::new()),
+        };
+        Self {
+            directory,
+            sections,
+            origin,
+        }
     }
 
     /// Returns the path of a file of the results.
@@ -153,12 +174,26 @@ impl Report {
     pub fn add(&mut self, table: Table) {
         let csv = self.place(&format!("{}.csv", table.name));
         std::fs::write(csv, table.csv()).expect("results can be written");
-        self.text += &table.markdown();
-        std::fs::write(self.place("README.md"), &self.text).expect("results can be written");
+        let title = |section: &str| section.lines().next().map(str::to_owned);
+        let text = table.markdown(&self.origin);
+        let place = self
+            .sections
+            .iter()
+            .position(|old| title(old) == title(&text));
+        match place {
+            Some(place) => self.sections[place] = text,
+            None => self.sections.push(text),
+        }
+        std::fs::write(self.place("README.md"), self.text()).expect("results can be written");
+    }
+
+    fn text(&self) -> String {
+        let sections: Vec<&str> = self.sections.iter().map(|text| text.trim_end()).collect();
+        sections.join(&format!("\n{SECTION}")) + "\n"
     }
 
     pub fn finish(self) {
-        println!("{}", self.text);
+        println!("{}", self.text());
         progress(&format!("written to {}", self.directory.display()));
     }
 }
@@ -225,6 +260,16 @@ impl Results {
             .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
             .map_or("", |cells| &cells[place])
     }
+}
+
+/// Returns the number of cores of the run.
+pub fn cores_of(results: &Path) -> usize {
+    let machine = machine_of(results);
+    let cores = machine
+        .split(" cores")
+        .next()
+        .and_then(|text| text.rsplit(' ').next());
+    cores.and_then(|cores| cores.parse().ok()).unwrap_or(1)
 }
 
 /// Returns the machine of the run, from the head of the report.

@@ -1,7 +1,5 @@
 //! Medians, spreads and percentiles.
 
-use crate::report::number;
-
 /// Median and quartiles of several rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Spread {
@@ -23,6 +21,18 @@ impl Spread {
         (self.quartiles.1 - self.quartiles.0) / 2.0
     }
 
+    /// Formats the median with the digits that the spread lets stand.
+    pub fn rounded(&self) -> String {
+        if self.noise() == 0.0 {
+            return format!("{}", self.median);
+        }
+        let place = |value: f64| value.max(1e-9).log10().floor() as i32;
+        let last = place(self.noise().max(self.median.abs() * 1e-2)).min(place(self.median.abs()));
+        let step = 10_f64.powi(last);
+        let decimals = (-last).max(0) as usize;
+        format!("{:.decimals$}", (self.median / step).round() * step)
+    }
+
     /// Returns whether the difference stands out of the noise.
     pub fn stands_out(&self) -> bool {
         self.median >= 1.0 && self.quartiles.0 > 0.0
@@ -40,11 +50,17 @@ impl Spread {
     /// Formats the median of the difference, or a bound where it does not stand out.
     pub fn shown(&self) -> String {
         if self.stands_out() {
-            number(self.median)
+            self.rounded()
         } else {
             format!("under {:.0}", self.at_most().ceil())
         }
     }
+}
+
+/// Returns the ratios of two measures, round by round.
+pub fn ratio(of: &[f64], to: &[f64]) -> Spread {
+    let ratios: Vec<f64> = of.iter().zip(to).map(|(of, to)| of / to).collect();
+    Spread::of(&ratios)
 }
 
 /// Returns the value that `share` percent of the values do not exceed; NaN of no values.

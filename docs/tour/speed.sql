@@ -5,19 +5,17 @@
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
 
+CREATE SCHEMA insta5;
 \ir article.sql
 
 CREATE TEMP TABLE candidate (place int, call text, note text);
 INSERT INTO candidate VALUES
     (0, 'g', 'no call: subtracted from the others'),
-    -- Eight shards in turn: a single one has 1024 ids per millisecond, which would be the limit.
-    (1, 'snowflake_next_id(g & 7)', 'pg_mint'),
-    (2, 'insta5.next_id()', 'the article''s function, PL/pgSQL'),
+    (1, 'snowflake_next_id(5)', 'pg_mint: the default of the table above'),
+    (2, 'uuid_v7()', 'pg_mint: ascending over all sessions'),
     (3, 'nextval(''insta5.table_id_seq'')', 'PostgreSQL''s sequence: no time, no shard'),
-    (4, 'uuid_v7()', 'pg_mint: ascending over all sessions'),
-    (5, 'uuid_v4()', 'pg_mint'),
-    (6, 'gen_random_uuid()', 'PostgreSQL''s version 4'),
-    (7, 'objectid()', 'pg_mint: MongoDB''s');
+    (4, 'gen_random_uuid()', 'PostgreSQL''s version 4'),
+    (5, 'insta5.next_id()', 'the function of Instagram''s article, PL/pgSQL');
 
 CREATE TEMP TABLE measured (place int, ns float8);
 DO $$
@@ -43,6 +41,6 @@ WITH fastest AS (
     SELECT m.place, m.ns - empty.ns AS ns
     FROM fastest m, fastest empty WHERE empty.place = 0 AND m.place > 0
 )
-SELECT c.call, round(n.ns) AS "ns per call",
-       round((n.ns / (SELECT ns FROM net WHERE place = 3))::numeric, 2) AS "of nextval", c.note
+SELECT c.call, round((n.ns / (SELECT ns FROM net WHERE place = 3))::numeric, 2) AS "of nextval",
+       round(n.ns) AS ns, c.note
 FROM net n JOIN candidate c USING (place) ORDER BY place;

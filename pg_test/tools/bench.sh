@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# bench.sh [MAJOR]: measures pg_mint beside what it replaces, on a private server,
-# and writes bench/results. QUICK=1 takes three minutes. BENCH="per_call growth"
-# measures some sections only. The figures of a whole run go into the documents.
+# bench.sh [MAJOR]: measures pg_mint beside what it replaces, on a private server on
+# the disk, and writes bench/results. An hour and a half; the figures of a whole run go
+# into the documents. QUICK=1 takes 8 minutes. BENCH="per_call growth" measures some
+# sections only, whose results replace theirs in the report of the last run;
+# BENCH=documents writes what there is into the documents.
+#
+# With CITUS or NEIGHBORS, see citus.sh and neighbors.sh, a whole run measures a Citus
+# cluster and hypertables as well.
 #
 # BENCH=compare measures it beside other extensions, which are built from their
 # sources in RIVALS, see rivals.sh; each version has results of its own. What is not
@@ -20,5 +25,17 @@ fi
 cd "$REPO"
 step "building the bench" bench_build cargo build --release -p mint_bench
 bench=$CARGO_TARGET_DIR/release/mint_bench
+# A file system in memory has neither fsync nor cold caches.
+export TMPDIR=${TMPDIR:-/var/tmp}
+documents() { "$bench" --results "$REPO/bench/results" --documents; }
+if [ "${BENCH:-}" = documents ]; then
+    documents
+    exit
+fi
 PG_CONFIG=$pg_config "$bench" ${QUICK:+--quick} --results "$REPO/bench/results${QUICK:+/quick}" ${BENCH:-}
-[ -n "${QUICK:-}" ] || [ -n "${BENCH:-}" ] && [ "${BENCH:-}" != compare ] || "$bench" --results "$REPO/bench/results" --documents
+if [ -z "${QUICK:-}" ] && [[ "${BENCH:-}" = "" || "$BENCH" = compare ]]; then documents; fi
+if [ -z "${QUICK:-}${BENCH:-}" ]; then
+    export BENCH=1
+    [ -z "${CITUS:-}" ] || "$TOOLS/citus.sh"
+    [ -z "${NEIGHBORS:-}" ] || "$TOOLS/neighbors.sh"
+fi

@@ -6,7 +6,7 @@
 # into a private tree; without it nothing is run. PG=16|17|18 chooses the PostgreSQL
 # (default: the newest of them that is in the cache); Citus has no others, for which nothing
 # is run either. FULL=1 runs the long form of the tests, ONLY=text those with the text in
-# their names. BENCH=1 measures inserts, and runs no test.
+# their names. BENCH=1 measures inserts and a day of a year, and runs no test.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$TOOLS/citus_cluster.sh"
@@ -46,7 +46,9 @@ trap stop_cluster EXIT
 if [ -n "${BENCH:-}" ]; then
     . "$TOOLS/citus_bench.sh"
     step "starting a coordinator and three workers" "citus_start$major" start_cluster
-    bench_inserts | tee "$REPO/bench/results/citus.md"
+    # The lines of a smaller run are shown only.
+    { bench_inserts; bench_year; } | tee "$dir/results"
+    [ "$YEAR_ROWS" != "$FULL_ROWS" ] || cp "$dir/results" "$REPO/bench/results/citus.md"
     exit
 fi
 if [ -z "${ONLY:-}" ]; then tour || die "the tour failed; the servers' logs are in $dir"; fi

@@ -1,5 +1,8 @@
-# Sourced by citus.sh with BENCH: rows a second of inserts on the cluster, with three kinds of keys in turn in one run.
-# ROWS is how many rows a statement inserts, ROUNDS how often each is measured. Prints bench/results/citus.md.
+# Sourced by citus.sh with BENCH: rows a second of inserts on the cluster, with three kinds of keys in turn in one run, and
+# the last day of a year by the time of the id. ROWS is how many rows a statement inserts, YEAR_ROWS how many the year has,
+# ROUNDS how often each is measured. Prints bench/results/citus.md.
+. "$TOOLS/time_forms.sh"
+YEAR_ROWS=${YEAR_ROWS:-$FULL_ROWS}
 ROWS=${ROWS:-200000}
 ROUNDS=${ROUNDS:-3}
 KINDS="bigserial uuid_v7 snowflake"
@@ -34,8 +37,6 @@ measure() {
     esac
     echo $((ROWS * 1000 / ms))
 }
-
-median() { sort -g | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
 
 bench_inserts() {
     local kind way round
@@ -130,4 +131,33 @@ tenth of the plans that took least.
 | --- | ---: | ---: | ---: |
 END
     bench_planning
+}
+
+FORMS=(
+    "year|SET pg_mint.time_predicates = on|snowflake_time(id) >= '2025-12-31' AND snowflake_time(id) < '2026-01-01'"
+    "year|SET pg_mint.time_predicates = on|id >= snowflake_min('2025-12-31') AND id < snowflake_min('2026-01-01')"
+)
+forms_sql() { sql_on 0 -At "$@"; }
+restart_servers() {
+    local node
+    for node in 0 $WORKERS; do as_server_user "$bin/pg_ctl" -D "$(node_dir "$node")/data" -l "$(node_dir "$node")/log" -m fast -w restart; done
+}
+
+# A year of rows in a distributed table, whose shards have an index that begins with the id.
+bench_year() {
+    local at="timestamptz '2025-01-01' + interval '365 days' * (n / $YEAR_ROWS.0)"
+    sql_on 0 -c "CREATE TABLE year (id bigint, tenant bigint, amount float8, PRIMARY KEY (id, tenant))" \
+        -c "SELECT create_distributed_table('year', 'tenant')" \
+        -c "INSERT INTO year SELECT snowflake_encode($at, (n % 8)::int, n % 1024), n % 1000, n FROM generate_series(0, $YEAR_ROWS - 1) AS n" \
+        -c 'VACUUM ANALYZE year' >/dev/null
+    check_forms "${FORMS[@]}"
+    cat <<END
+
+The last day of a year: milliseconds of \`SELECT sum(amount), count(*)\` of the last of 365 days in a distributed table of
+$YEAR_ROWS rows. Warm: the median of $ROUNDS rounds of a session with full caches. Cold: of $COLD_ROUNDS first queries after a
+start of all servers and with no file in the operating system's cache, with the coordinator's catalogs read.
+
+$HEAD_OF_FORMS
+END
+    rows_of_forms "${FORMS[@]}"
 }

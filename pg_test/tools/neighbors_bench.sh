@@ -1,7 +1,7 @@
 # Sourced by neighbors.sh with BENCH=1: the last day of a year in a hypertable of daily chunks, by the time of the id, and by
 # a range that is written out. ROWS is the number of rows, ROUNDS how often each form is measured. Prints
 # bench/results/timescaledb.md, and writes it unless the run is smaller.
-FULL_ROWS=25000000
+. "$TOOLS/time_forms.sh"
 ROWS=${ROWS:-$FULL_ROWS}
 ROUNDS=${ROUNDS:-5}
 bin=$("$pg_config" --bindir)
@@ -17,7 +17,41 @@ FORMS=(
 )
 
 sql() { "$bin/psql" -qAtX -v ON_ERROR_STOP=1 -h "$dir" -U postgres -d postgres "$@"; }
+forms_sql() { sql "$@"; }
+restart_servers() { as_server_user "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -m fast -w restart; }
 stop_bench() { as_server_user "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1 || true; }
+
+start_bench() {
+    server_dir "$dir"
+    as_server_user "$bin/initdb" -D "$dir/data" -U postgres -E UTF8 --no-locale --no-sync --auth=trust
+    as_server_user tee -a "$dir/data/postgresql.conf" >/dev/null <<END
+listen_addresses = ''
+unix_socket_directories = '$dir'
+shared_preload_libraries = 'timescaledb, pg_mint'
+timescaledb.telemetry_level = off
+shared_buffers = 1GB
+max_wal_size = 8GB
+fsync = off
+timezone = 'UTC'
+max_parallel_workers_per_gather = 0
+END
+    as_server_user "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w start
+    sql -c 'CREATE EXTENSION timescaledb' -c 'CREATE EXTENSION pg_mint'
+}
+
+# A year of rows in each of two hypertables.
+fill() {
+    local at="timestamptz '2025-01-01' + interval '365 days' * (n / $ROWS.0)"
+    sql -c "CREATE TABLE of_snowflake (id bigint PRIMARY KEY, amount float8)" \
+        -c "SELECT create_hypertable('of_snowflake', by_range('id', snowflake_span('1 day')))" \
+        -c "INSERT INTO of_snowflake SELECT snowflake_encode($at, (n % 8)::int, n % 1024), n FROM generate_series(0, $ROWS - 1) AS n" \
+        -c "CREATE TABLE of_uuid (id uuid PRIMARY KEY, amount float8)" \
+        -c "SELECT create_hypertable('of_uuid', by_range('id', interval '1 day'))" \
+        -c "INSERT INTO of_uuid SELECT uuid_v7($at), n FROM generate_series(0, $ROWS - 1) AS n" \
+        -c 'VACUUM ANALYZE'
+}
+
+bench() { as_server_user "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1 || true; }
 
 start_bench() {
     server_dir "$dir"
@@ -69,39 +103,28 @@ found() {
 }
 
 bench() {
-    local form table setting condition
+    local place
     cat <<END
 # The last day of a year in a hypertable
 
 Made by \`make neighbors BENCH=1\`: milliseconds of \`SELECT sum(amount), count(*)\` of the last of 365 days in a hypertable of
-$ROWS rows with chunks of a day, with its planning. Median of $ROUNDS rounds of a session with full caches.
+$ROWS rows with chunks of a day, with its planning. Warm: the median of $ROUNDS rounds of a session with full caches. Cold: of
+$COLD_ROUNDS first queries after a start of the server and with no file in the operating system's cache, with the catalogs read.
 
 - Server: $("$bin/postgres" --version), TimescaleDB $(sql -c "SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'") (Apache license)
 - Machine: $(nproc) cores, $(uname -sr)
 - Commit: $(git -C "$REPO" rev-parse --short HEAD)
 
-| Key | Condition | \`pg_mint.time_predicates\` | ms |
-| --- | --- | --- | ---: |
+$HEAD_OF_FORMS
 END
-    for form in "${FORMS[@]}"; do
-        IFS='|' read -r table setting condition <<<"$form"
-        printf '| %s | `%s` | %s | %s |\n' "${table#of_}" "$condition" "${setting##* }" "$(measure "$form")"
-    done
-}
-
-# Every form of a key finds the same rows.
-check() {
-    local place
-    for ((place = 0; place < ${#FORMS[@]}; place += 3)); do
-        [ "$(for form in "${FORMS[@]:place:3}"; do found "$form"; done | sort -u | wc -l)" = 1 ] || die "forms of ${FORMS[place]%%|*} find different rows"
-    done
+    for ((place = 0; place < ${#FORMS[@]}; place += 3)); do rows_of_forms "${FORMS[@]:place:3}"; done
 }
 
 chmod 755 "$CACHE"
 trap stop_bench EXIT
 step "starting a server" "neighbors_bench_start$major" start_bench
 step "filling hypertables with $ROWS rows" "neighbors_bench_fill$major" fill
-check
+for ((place = 0; place < ${#FORMS[@]}; place += 3)); do check_forms "${FORMS[@]:place:3}"; done
 bench >"$dir/results"
 cat "$dir/results"
 [ "$ROWS" != "$FULL_ROWS" ] || cp "$dir/results" "$REPO/bench/results/timescaledb.md"

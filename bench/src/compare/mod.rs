@@ -22,7 +22,7 @@ pub fn run(scale: Scale, results: &Path) {
     let server = builder(crate::builder("compare")).start();
     let directory = results.join("compare").join(server.major().to_string());
     let (contenders, missing) = contenders::all(&server);
-    let mut report = Report::begin(&server, scale, directory);
+    let mut report = Report::begin(&server, scale, directory, true);
     describe(&server, &contenders, &missing, &mut report);
     let sections: [(&str, Section); 5] = [
         ("calls", calls::measure),

@@ -4,4 +4,5 @@ pub mod line;
 pub mod managed;
 pub mod members;
 pub mod sessions;
+mod swap;
 pub mod word;

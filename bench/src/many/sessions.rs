@@ -1,17 +1,17 @@
 //! Throughput and latency while many sessions mint at once.
 
-use crate::candidates::{Candidate, ROOMY};
+use crate::candidates::{APART, Candidate, QUICK_START, ROOMY};
 use crate::chart::{self, Line};
 use crate::report::{self, Report, Table, number};
 use crate::scale::Scale;
 use crate::stats::{Spread, percentile};
 use mint_cluster::Server;
 use postgres::NoTls;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, OnceLock};
 use std::time::{Duration, Instant};
 
-pub const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+pub const CLIENTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     throughput(server, scale, report);
@@ -24,6 +24,7 @@ fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
     let ours = Candidate::ours;
     let theirs = Candidate::theirs;
     let forms = [
+        (ours(QUICK_START, QUICK_START), "bigint"),
         (
             ours(
                 "snowflake, one lane",
@@ -31,14 +32,7 @@ fn forms(server: &Server) -> Vec<(Candidate, &'static str)> {
             ),
             "bigint",
         ),
-        (
-            // Sessions that start one after the other have consecutive process ids.
-            ours(
-                "snowflake, a lane each",
-                &format!("snowflake_next_id(pg_backend_pid() & 31, {ROOMY})"),
-            ),
-            "bigint",
-        ),
+        (ours("snowflake, a lane each", APART), "bigint"),
         (ours("uuid_v7", "uuid_v7()"), "uuid"),
         (ours("objectid", "objectid()"), "objectid"),
         (
@@ -76,8 +70,13 @@ fn rates(
     rounds: u32,
 ) -> Vec<[Spread; CLIENTS.len()]> {
     let mut rates = vec![[const { Vec::new() }; CLIENTS.len()]; forms.len()];
+    let mut session = server.connect("postgres");
     for round in 0..rounds {
         report::progress(&format!("  round {} of {rounds}", round + 1));
+        // The ids that a shard of the default layout can issue ahead of the clock, before what it has in each second.
+        session.one::<i64>(&format!(
+            "SELECT count({QUICK_START}) FROM generate_series(1, 3000000)"
+        ));
         for ((form, _), rates) in forms.iter().zip(&mut rates) {
             for (&clients, rates) in CLIENTS.iter().zip(rates) {
                 rates.push(million_per_second(server, clients, span, form));
@@ -101,8 +100,8 @@ pub fn million_per_second(
         "SELECT count({}) FROM (SELECT generate_series(1, {BATCH}) OFFSET 0) AS s",
         form.expression()
     );
-    let taken = run(server, clients, span, &query);
-    taken.iter().map(|taken| rate(taken, BATCH)).sum::<f64>() / 1e6
+    let clients = run(server, clients, span, &query);
+    clients.iter().map(Client::queries_per_second).sum::<f64>() * f64::from(BATCH) / 1e6
 }
 
 fn throughput(server: &Server, scale: Scale, report: &mut Report) {
@@ -121,8 +120,11 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
         "sessions",
         "Ids per second, all sessions together",
         &format!(
-            "In millions, by number of sessions. Each session asks for {BATCH} ids in a query, again and again. Median of \
-             {rounds} rounds; half the distance between their quartiles is at most {widest:.0} % of it."
+            "In millions, by number of sessions, on a machine with {} cores. `{QUICK_START}` is one shard of the default layout, \
+             which has 1.02 million a second however many sessions use it, once the ids of the 2 s ahead of the clock are used \
+             up; in the other rows, the layout has room. Each session asks for {BATCH} ids in a query, again and again. Median of \
+             {rounds} rounds; half the distance between their quartiles is at most {widest:.0} % of it.",
+            std::thread::available_parallelism().map_or(0, usize::from)
         ),
         &columns,
     );
@@ -156,44 +158,53 @@ fn throughput(server: &Server, scale: Scale, report: &mut Report) {
 }
 
 fn latency(server: &Server, scale: Scale, report: &mut Report) {
-    let span = Duration::from_millis(scale.pick(3_000, 250));
+    let span = Duration::from_millis(scale.pick(1_000, 250));
+    let rounds = scale.pick(5, 1);
     let mut table = Table::new(
         "latency",
         "Latency of an INSERT",
-        "Microseconds from the client's call to the answer, for `INSERT INTO t DEFAULT VALUES` with the id as the \
-         only column, its primary key, in an unlogged table. The clients run on the same machine.",
+        &format!(
+            "Microseconds from the client's call to the answer, for `INSERT INTO t DEFAULT VALUES` with the id as the only \
+             column, its primary key, in an unlogged table. The clients run on the same machine. Medians of the percentiles of \
+             {rounds} rounds in which all take turns, and the maximum of all rounds: what else the machine does in one of them \
+             does not decide."
+        ),
         &["default", "sessions", "p50", "p99", "p99.9", "max"],
     );
+    let forms = forms(server);
+    let mut taken = vec![[const { Vec::new() }; CLIENTS.len()]; forms.len()];
+    let mut session = server.connect("postgres");
+    for round in 0..rounds {
+        report::progress(&format!("  INSERT, round {} of {rounds}", round + 1));
+        for ((form, column), taken) in forms.iter().zip(&mut taken) {
+            // What the form before has written.
+            session.run("CHECKPOINT");
+            for (&clients, taken) in CLIENTS.iter().zip(taken) {
+                session.run(&format!(
+                    "DROP TABLE IF EXISTS bench_latency;
+                     CREATE UNLOGGED TABLE bench_latency (id {column} PRIMARY KEY DEFAULT {})",
+                    form.expression()
+                ));
+                let insert = "INSERT INTO bench_latency DEFAULT VALUES";
+                let all: Vec<f64> = run(server, clients, span, insert)
+                    .into_iter()
+                    .flat_map(|client| client.taken)
+                    .map(|each| each.as_nanos() as f64 / 1e3)
+                    .collect();
+                taken.push([50.0, 99.0, 99.9, 100.0].map(|share| percentile(&all, share)));
+            }
+        }
+    }
     let mut lines = Vec::new();
-    for (form, column) in forms(server) {
-        report::progress(&format!("  INSERT, {}", form.name));
+    for ((form, _), taken) in forms.iter().zip(&taken) {
         let mut points = Vec::new();
-        for clients in CLIENTS {
-            server.connect("postgres").run(&format!(
-                "DROP TABLE IF EXISTS bench_latency;
-                 CREATE UNLOGGED TABLE bench_latency (id {column} PRIMARY KEY DEFAULT {})",
-                form.expression()
-            ));
-            let taken: Vec<f64> = run(
-                server,
-                clients,
-                span,
-                "INSERT INTO bench_latency DEFAULT VALUES",
-            )
-            .into_iter()
-            .flatten()
-            .map(|each| each.as_nanos() as f64 / 1e3)
-            .collect();
-            let share = |share| number(percentile(&taken, share));
-            table.row(&[
-                form.name.to_owned(),
-                clients.to_string(),
-                share(50.0),
-                share(99.0),
-                share(99.9),
-                share(100.0),
-            ]);
-            points.push((clients as f64, percentile(&taken, 99.0)));
+        for (&clients, taken) in CLIENTS.iter().zip(taken) {
+            let all = |place: usize| taken.iter().map(|round| round[place]).collect::<Vec<f64>>();
+            let [p50, p99, p999] = [0, 1, 2].map(|place| percentile(&all(place), 50.0));
+            let mut cells = vec![form.name.to_owned(), clients.to_string()];
+            cells.extend([p50, p99, p999, percentile(&all(3), 100.0)].map(number));
+            table.row(&cells);
+            points.push((clients as f64, p99));
         }
         lines.push(Line::new(form.name, points));
     }
@@ -207,20 +218,29 @@ fn latency(server: &Server, scale: Scale, report: &mut Report) {
     report.add(table);
 }
 
-/// Returns the ids per second of one client, by the queries that it began in time and completed.
-fn rate(taken: &[Duration], batch: u32) -> f64 {
-    let ids = taken.len() as f64 * f64::from(batch);
-    ids / taken.iter().sum::<Duration>().as_secs_f64()
+/// What a client did.
+struct Client {
+    /// The times of its queries.
+    taken: Vec<Duration>,
+    /// From the common start to its last answer, with the time in which it had no core.
+    until: Duration,
 }
 
-/// Returns the times of the queries that each client began within the span.
-fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<Duration>> {
+impl Client {
+    fn queries_per_second(&self) -> f64 {
+        self.taken.len() as f64 / self.until.as_secs_f64()
+    }
+}
+
+/// Runs a query in each client again and again within the span.
+fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Client> {
+    let common = OnceLock::new();
     let start = Barrier::new(clients + 1);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..clients)
             .map(|_| {
-                let (start, stop) = (&start, &stop);
+                let (start, stop, common) = (&start, &stop, &common);
                 scope.spawn(move || {
                     let mut session = server
                         .config("postgres", "postgres")
@@ -233,12 +253,16 @@ fn run(server: &Server, clients: usize, span: Duration, query: &str) -> Vec<Vec<
                     }
                     let mut taken = Vec::with_capacity(1 << 16);
                     start.wait();
+                    let start = common.get_or_init(Instant::now);
                     while !stop.load(Ordering::Relaxed) {
                         let began = Instant::now();
                         session.execute(&statement, &[]).expect("an answer");
                         taken.push(began.elapsed());
                     }
-                    taken
+                    Client {
+                        taken,
+                        until: start.elapsed(),
+                    }
                 })
             })
             .collect();

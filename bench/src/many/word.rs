@@ -1,9 +1,10 @@
 //! One lane on many cores: measured here, and a model of it on machines with more cores.
 
-use crate::candidates::{Candidate, ROOMY};
+use crate::candidates::{APART, Candidate, ROOMY};
 use crate::chart::{self, Line};
 use crate::many::line::{Times, Turn, simulate};
 use crate::many::sessions::{self, CLIENTS};
+use crate::many::swap::Costs;
 use crate::report::{self, Report, Results, Table, number};
 use crate::scale::Scale;
 use crate::stats::Spread;
@@ -12,14 +13,30 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// A lane, and how many ids a session takes of it at once.
-const FORMS: [(&str, u32); 3] = [("one lane", 1), ("cache 16", 16), ("cache 256", 256)];
-const APART: &str = "a lane each";
+/// What sessions share, and how.
+#[derive(Clone, Copy, PartialEq)]
+enum Word {
+    /// A lane, of which a session takes so many ids at once, and reads the clock between reading and swapping it.
+    Lane(u32),
+    /// A word that is swapped without reading the clock in between.
+    Plain,
+    /// None.
+    Apart,
+}
+
+const FORMS: [(&str, Word); 6] = [
+    ("one lane", Word::Lane(1)),
+    ("session_cache 16", Word::Lane(16)),
+    ("session_cache 100", Word::Lane(100)),
+    ("a lane each", Word::Apart),
+    ("uuid_v7", Word::Plain),
+    ("segment_next", Word::Plain),
+];
 
 /// Cores of the machines of the model.
-const CORES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 96, 128];
-/// Reading the clock and computing the next id, in nanoseconds: `clock_timestamp` in the bench, and a little.
-const BETWEEN: f64 = 25.0;
+const CORES: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+/// Nanoseconds from reading to swapping, besides those of the clock.
+const COMPUTING: f64 = 5.0;
 /// Nanoseconds of a row of a bulk INSERT and of a transaction with one row, with their ids: the least of them.
 const WORK: [(&str, f64); 2] = [("bulk INSERT", 1_500.0), ("transactions", 20_000.0)];
 
@@ -27,31 +44,59 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
     let span = Duration::from_millis(scale.pick(1_000, 400));
     let rounds = scale.pick(5, 3);
     let shared = format!("snowflake_next_id(1, {ROOMY})");
-    let apart = format!("snowflake_next_id(pg_backend_pid() & 31, {ROOMY})");
-    let mut forms: Vec<(Candidate, u32)> = FORMS
-        .iter()
-        .map(|&(name, many)| (Candidate::ours(name, &shared), many))
-        .collect();
-    forms.push((Candidate::ours(APART, &apart), 1));
+    let forms = FORMS.map(|(name, word)| {
+        let call = match (name, word) {
+            ("uuid_v7", _) => "uuid_v7()",
+            ("segment_next", _) => "segment_next('bench_segment')",
+            (_, Word::Apart) => APART,
+            _ => &shared,
+        };
+        (Candidate::ours(name, call), word)
+    });
     let mut rates = vec![[const { Vec::new() }; CLIENTS.len()]; forms.len()];
     let mut admin = server.connect("postgres");
     for round in 0..rounds {
         report::progress(&format!("  round {} of {rounds}", round + 1));
-        for ((form, many), rates) in forms.iter().zip(&mut rates) {
-            admin.set_for_server("pg_mint.session_cache", &many.to_string());
+        for ((form, word), rates) in forms.iter().zip(&mut rates) {
+            let cache = if let Word::Lane(many) = word {
+                *many
+            } else {
+                1
+            };
+            admin.set_for_server("pg_mint.session_cache", &cache.to_string());
             for (&clients, rates) in CLIENTS.iter().zip(rates) {
                 rates.push(sessions::million_per_second(server, clients, span, form));
             }
         }
     }
     admin.set_for_server("pg_mint.session_cache", "1");
-    let columns = sessions::columns("lane");
+    let mut costs = Table::new(
+        "swaps",
+        "What a compare-and-swap costs",
+        "Nanoseconds on this machine, without PostgreSQL. For the move of the line, two threads take turns to write one \
+         word. Contended: a swap that succeeds, while two threads swap one word as fast as they can.",
+        &["what", "ns"],
+    );
+    let measured = Costs::measure(Duration::from_millis(scale.pick(5_000, 1_000)));
+    for (what, ns) in [
+        ("clock", measured.clock),
+        ("swap of one core", measured.alone),
+        ("move of the line", measured.transfer),
+        ("contended swap of two cores", measured.contended),
+    ] {
+        costs.row(&[what.to_owned(), number(ns)]);
+    }
+    report.add(costs);
+    let columns = sessions::columns("word");
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut table = Table::new(
         "word",
         "One lane, many sessions",
-        "Million ids per second of all sessions together, by number of sessions. In all rows but the last, all \
-         sessions use one lane; `cache` is `pg_mint.session_cache`.",
+        &format!(
+            "Million ids per second of all sessions together, by number of sessions, on {} cores. In the first three rows, all \
+             sessions use one lane. [Scale](../../docs/explanation/leases.md#scale) has the model for more cores.",
+            std::thread::available_parallelism().map_or(0, usize::from)
+        ),
         &columns,
     );
     for ((form, _), rates) in forms.iter().zip(&rates) {
@@ -59,54 +104,81 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
         cells.extend(rates.iter().map(|rates| number(Spread::of(rates).median)));
         table.row(&cells);
     }
+    table.chart(
+        "word.svg",
+        "One lane with 1 to 64 sessions, measured and by the model",
+    );
+    table.chart("word_cores.svg", "One lane on 1 to 128 cores by the model");
     report.add(table);
     draw(report.place("").as_path());
 }
 
-/// The model, fitted to the measured rates.
+/// The model, of costs that were measured where no two sessions share a word. So what it says of those that share one is
+/// a prediction.
 struct Model {
-    times: Times,
+    /// The form's own work, by the place of the form.
+    private: [f64; FORMS.len()],
+    clock: f64,
+    transfer: f64,
+    /// An id that the session took earlier.
+    cached: f64,
     /// Cores of the machine that was measured.
     cores: usize,
 }
 
 impl Model {
-    /// Fits the times: private work to a lane for each session, an id of the cache to a large one, and the move of the line to
-    /// what one lane makes of that.
-    fn fit(results: &Results, cores: usize) -> Self {
+    fn of(results: &Path, rates: &Results) -> Self {
+        let costs = Results::read(results, "swaps.csv");
+        let cost = |what: &str| costs.cell(&[what], "ns").parse::<f64>().expect("a cost");
         let rate = |form: &str, sessions: usize| -> f64 {
-            let cell = results.cell(&[form], &sessions.to_string());
+            let cell = rates.cell(&[form], &sessions.to_string());
             cell.parse().expect("a rate")
         };
-        let busy = || CLIENTS.iter().filter(|&&sessions| sessions >= cores);
-        let apart_rates: Vec<f64> = busy().map(|&sessions| rate(APART, sessions)).collect();
-        let each = |rates: &[f64]| 1e3 * cores as f64 / mean(rates);
-        let private = each(&apart_rates) - BETWEEN;
-        let cached: Vec<f64> = busy().map(|&sessions| rate(FORMS[2].0, sessions)).collect();
-        let cached = each(&cached) - private;
-        let shares: Vec<f64> = busy()
-            .map(|&sessions| rate(FORMS[0].0, sessions) / rate(APART, sessions))
-            .collect();
-        let measured = mean(&shares);
-        let times = |transfer| Times {
-            private,
-            between: BETWEEN,
-            transfer,
-            cached,
+        let cores = report::cores_of(results);
+        let (clock, apart) = (cost("clock"), "a lane each");
+        // What a session with a core takes for an id, where no two wait for each other.
+        let busy = |form| {
+            let sessions = CLIENTS.iter().filter(|&&sessions| sessions >= cores);
+            let rates: Vec<f64> = sessions.map(|&sessions| rate(form, sessions)).collect();
+            1e3 * cores as f64 / mean(&rates)
         };
-        let share = |transfer| {
-            let fair = simulate(cores, times(transfer), 1, Turn::Fair);
-            fair / apart(cores, times(transfer))
-        };
-        let distance = |transfer: f64| (share(transfer) / measured).ln().abs();
-        let best = (2..=200)
-            .step_by(2)
-            .map(f64::from)
-            .min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
+        let work = busy(apart);
+        // With one session, the client's time counts as well: the same for all forms.
+        let of = |form| (work + 1e3 / rate(form, 1) - 1e3 / rate(apart, 1)).max(1.0);
+        let private = FORMS.map(|(name, word)| match word {
+            Word::Plain => (of(name) - COMPUTING).max(1.0),
+            _ => work - clock - COMPUTING,
+        });
         Self {
-            times: times(best.unwrap_or(1.0)),
+            private,
+            clock,
+            transfer: cost("move of the line"),
+            cached: (busy("session_cache 100") - private[0]).max(1.0),
             cores,
         }
+    }
+
+    /// Returns the million ids per second of so many cores with a form, whose own work for an id is `private`.
+    fn at(&self, cores: usize, word: Word, private: f64, turn: Turn) -> f64 {
+        let clock = if word == Word::Plain { 0.0 } else { self.clock };
+        let times = Times {
+            private,
+            between: clock + COMPUTING,
+            transfer: self.transfer,
+            cached: self.cached,
+        };
+        let per_ns = match word {
+            Word::Apart => cores as f64 / (private + times.between),
+            Word::Lane(many) => simulate(cores, times, many, turn),
+            Word::Plain => simulate(cores, times, 1, turn),
+        };
+        per_ns * 1e3
+    }
+
+    /// Returns the same for sessions, which share the cores of the machine that was measured.
+    fn of_sessions(&self, place: usize, sessions: usize, turn: Turn) -> f64 {
+        let cores = sessions.min(self.cores);
+        self.at(cores, FORMS[place].1, self.private[place], turn)
     }
 }
 
@@ -116,124 +188,156 @@ fn mean(values: &[f64]) -> f64 {
     (logarithms / values.len() as f64).exp()
 }
 
-/// Returns the ids per nanosecond of cores that share nothing.
-fn apart(cores: usize, times: Times) -> f64 {
-    cores as f64 / (times.private + times.between)
-}
-
 /// Draws the curves from the recorded results, and returns what the document says of them.
 pub fn draw(results: &Path) -> String {
     let recorded = Results::read(results, "word.csv");
-    let model = Model::fit(&recorded, 2);
+    let model = Model::of(results, &recorded);
     draw_fit(results, &recorded, &model);
     let lines = curves(&model);
-    let text = describe(&recorded, &model, &lines);
     chart::lines_by_powers(
         &results.join("word_cores.svg"),
         "One lane on many cores, by the model",
         ("cores", "million ids per second, all together"),
         &lines,
     );
-    text
+    let costs = Results::read(results, "swaps.csv");
+    let contended = costs.cell(&["contended swap of two cores"], "ns");
+    let mut text = costs_of(&model, contended);
+    text += &errors(&recorded, &model);
+    text += &of_cores(&lines);
+    text + &advice(&model)
 }
 
 /// Draws what was measured beside the model on as many cores.
 fn draw_fit(results: &Path, recorded: &Results, model: &Model) {
     let mut lines = Vec::new();
-    for (name, many) in FORMS.into_iter().chain([(APART, 0)]) {
+    for (place, (name, _)) in FORMS.into_iter().enumerate().take(4) {
         let measured = |&sessions: &usize| {
             let cell = recorded.cell(&[name], &sessions.to_string());
             (sessions as f64, cell.parse().unwrap_or_default())
         };
         lines.push(Line::new(name, CLIENTS.iter().map(measured).collect()));
-        let modeled = |&sessions: &usize| (sessions as f64, model.at(sessions, many) * 1e3);
+        let modeled = |&sessions: &usize| {
+            (
+                sessions as f64,
+                model.of_sessions(place, sessions, Turn::Fair),
+            )
+        };
         let points = CLIENTS.iter().map(modeled).collect();
         lines.push(Line::new(&format!("{name}, model"), points));
     }
     chart::lines(
         &results.join("word.svg"),
-        "One lane: measured on two cores, and the model",
+        "One lane: measured, and the model",
         ("sessions", "million ids per second, all together"),
         &lines,
     );
 }
 
-impl Model {
-    /// Returns the ids per nanosecond of so many sessions, which share the cores of the machine that was measured. None of
-    /// them at once is a lane each.
-    fn at(&self, sessions: usize, many: u32) -> f64 {
-        let cores = sessions.min(self.cores);
-        match many {
-            0 => apart(cores, self.times),
-            many => simulate(cores, self.times, many, Turn::Fair),
-        }
-    }
-
-    /// The same with other work, on machines with more cores.
-    fn curve(&self, private: f64, many: u32, turn: Turn) -> Vec<(f64, f64)> {
-        let times = Times {
-            private,
-            ..self.times
-        };
-        let at = |&cores: &usize| (cores as f64, simulate(cores, times, many, turn) * 1e3);
-        CORES.iter().map(at).collect()
-    }
-}
-
-/// Returns the curves of the model: of lanes that are shared, and of a lane each.
+/// Returns the curves of the model.
 fn curves(model: &Model) -> Vec<Line> {
-    let private = model.times.private;
-    let mut lines: Vec<Line> = FORMS
-        .iter()
-        .map(|&(name, many)| Line::new(name, model.curve(private, many, Turn::Fair)))
+    let line = |name: &str, word, private, turn| {
+        let at = |&cores: &usize| (cores as f64, model.at(cores, word, private, turn));
+        Line::new(name, CORES.iter().map(at).collect())
+    };
+    let mut lines: Vec<Line> = (FORMS.iter().zip(model.private))
+        .map(|(&(name, word), private)| line(name, word, private, Turn::Fair))
         .collect();
-    let kept = model.curve(private, 1, Turn::Kept);
-    lines.insert(1, Line::new("no swap fails", kept));
-    let each = |&cores: &usize| (cores as f64, apart(cores, model.times) * 1e3);
-    lines.push(Line::new(APART, CORES.iter().map(each).collect()));
-    for (name, private) in WORK {
-        lines.push(Line::new(name, model.curve(private, 1, Turn::Fair)));
-    }
+    let one = Word::Lane(1);
+    lines.insert(1, line("no swap fails", one, model.private[0], Turn::Kept));
+    lines.extend(WORK.map(|(name, private)| line(name, one, private, Turn::Fair)));
     lines
 }
 
-/// Returns the tables of the document.
-fn describe(recorded: &Results, model: &Model, lines: &[Line]) -> String {
-    let Times {
-        private,
-        between,
-        transfer,
-        cached,
-    } = model.times;
+fn costs_of(model: &Model, contended: &str) -> String {
+    let none = Times {
+        private: 1.0,
+        between: 1.0,
+        transfer: model.transfer,
+        cached: 1.0,
+    };
+    let modeled = |turn| number(1.0 / simulate(2, none, 1, turn));
+    format!(
+        "| Cost in the model | ns | From |\n|---|---:|---|\n\
+         | work of a session for an id, besides the lane | {:.0} | {} and more sessions with a lane each |\n\
+         | from reading to swapping the word | {:.0} | the clock, and a little |\n\
+         | a move of the word to another core | {:.0} | two threads that take turns to write it |\n\
+         | an id from the session's cache | {:.0} | {} and more sessions with `session_cache` 100 |\n\n\
+         A swap that succeeds, while two threads swap one word as fast as they can, took {contended} ns; the model has {} to {}.\n\n",
+        model.private[0],
+        model.cores,
+        model.clock + COMPUTING,
+        model.transfer,
+        model.cached,
+        model.cores,
+        modeled(Turn::Kept),
+        modeled(Turn::Fair),
+    )
+}
+
+/// Returns what was measured, with what the model says of this machine.
+fn errors(recorded: &Results, model: &Model) -> String {
+    let sessions = CLIENTS.map(|sessions| sessions.to_string()).join(" | ");
+    let rule = "---:|".repeat(CLIENTS.len() + 2);
     let mut text = format!(
-        "| Time of the model | ns | From |\n|---|---:|---|\n\
-         | work of a session for an id, besides the lane | {private:.0} | 2 to 32 sessions with a lane each |\n\
-         | between reading and swapping the word | {between:.0} | `clock_timestamp()`, and a little |\n\
-         | moving the word to another core | {transfer:.0} | fitted to 2 to 32 sessions on one lane |\n\
-         | an id from the session's cache | {cached:.0} | 2 to 32 sessions with `session_cache` 256 |\n\n"
+        "| Sessions | {sessions} | model of {} cores, worst and best | its errors, % |\n|---|{rule}\n",
+        model.cores
     );
-    text += "| Sessions | one lane, measured | model | a lane each, measured | model |\n|---:|---:|---:|---:|---:|\n";
-    for sessions in CLIENTS {
-        let measured = |form: &str| recorded.cell(&[form], &sessions.to_string()).to_owned();
-        let modeled = |many| number(model.at(sessions, many) * 1e3);
+    for (place, (name, _)) in FORMS.into_iter().enumerate() {
+        let cells = CLIENTS.map(|sessions| recorded.cell(&[name], &sessions.to_string()));
+        let modeled =
+            [Turn::Fair, Turn::Kept].map(|turn| model.of_sessions(place, model.cores, turn));
+        let found = recorded.cell(&[name], &model.cores.to_string());
+        let found: f64 = found.parse().expect("a rate");
+        let errors = modeled.map(|modeled| format!("{:+.0}", (modeled / found - 1.0) * 100.0));
         let _ = writeln!(
             text,
-            "| {sessions} | {} | {} | {} | {} |",
-            measured(FORMS[0].0),
-            modeled(1),
-            measured(APART),
-            modeled(0)
+            "| {name} | {} | {} | {} |",
+            cells.join(" | "),
+            modeled.map(number).join(", "),
+            errors.join(", ")
         );
     }
+    text
+}
+
+/// Returns the curves as a table.
+fn of_cores(lines: &[Line]) -> String {
     let names: Vec<&str> = lines.iter().map(Line::name).collect();
     let rule = "---:|".repeat(lines.len());
-    let _ = writeln!(text, "\n| Cores | {} |\n|---:|{rule}", names.join(" | "));
+    let mut text = format!("\n| Cores | {} |\n|---:|{rule}\n", names.join(" | "));
     for (place, cores) in CORES.iter().enumerate() {
-        let cells = lines.iter().map(|line| number(line.value(place)));
+        let cells: Vec<String> = lines.iter().map(|line| number(line.value(place))).collect();
+        let _ = writeln!(text, "| {cores} | {} |", cells.join(" | "));
+    }
+    text
+}
+
+/// Returns where one lane is used up, by the worse of both bounds, and what to set for 64 cores.
+fn advice(model: &Model) -> String {
+    let mut text = "\n| Work for an id | One lane is enough for | and has, million ids a second | For 64 cores |\n\
+                    |---|---:|---:|---|\n"
+        .to_owned();
+    let ids_alone = ("nothing but ids", model.private[0]);
+    for (name, private) in std::iter::once(ids_alone).chain(WORK) {
+        let at = |cores, word| model.at(cores, word, private, Turn::Fair);
+        let is_enough = |cores, word| at(cores, word) >= 0.8 * at(cores, Word::Apart);
+        let enough = (1..=128).take_while(|&cores| is_enough(cores, Word::Lane(1)));
+        let enough = enough.last().unwrap_or(1);
+        let set = match [1, 16, 100]
+            .iter()
+            .find(|&&many| is_enough(64, Word::Lane(many)))
+        {
+            Some(1) => "nothing".to_owned(),
+            Some(many) => format!("`pg_mint.session_cache = {many}`, or a shard for each session"),
+            None => "a shard for each session".to_owned(),
+        };
+        let plural = if enough == 1 { "core" } else { "cores" };
         let _ = writeln!(
             text,
-            "| {cores} | {} |",
-            cells.collect::<Vec<_>>().join(" | ")
+            "| {name} | {enough}{} {plural} | {} | {set} |",
+            if enough == 128 { " and more" } else { "" },
+            number(at(enough, Word::Lane(1)))
         );
     }
     text

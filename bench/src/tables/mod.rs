@@ -1,7 +1,10 @@
 //! Effect of the key on its table: time, size, WAL, buffers, and the scan of the newest rows.
 
+pub mod bulk;
+pub mod planning;
 pub mod time_predicates;
 
+use crate::candidates::QUICK_START;
 use crate::chart::{self, Axis, Bar};
 use crate::report::{self, Report, Table, number};
 use crate::scale::Scale;
@@ -55,7 +58,7 @@ const fn theirs(name: &'static str, column: &'static str, call: &'static str) ->
 #[rustfmt::skip]
 const KEYS: [Key; 12] = [
     theirs("serial", "bigint", "nextval('bench_plain')"),
-    ours("snowflake", "bigint", "snowflake_next_id(1, 'twitter')", true),
+    ours("snowflake", "bigint", QUICK_START, true),
     ours("snowflake, 8 shards", "bigint", "snowflake_next_id(i & 7, 'twitter')", true),
     ours("snowflake, scattered", "bigint", "snowflake_scatter(snowflake_next_id(1, 'twitter'))", false),
     ours("snowflake, 2 digits scattered", "bigint", "snowflake_scatter(snowflake_next_id(1, 'twitter'), 2)", false),

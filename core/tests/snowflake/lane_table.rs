@@ -40,6 +40,20 @@ impl Server {
     }
 }
 
+/// Sessions that mint from two lanes must not wait for one cache line. In shared memory, slots follow each other as here.
+#[test]
+fn neighbors_share_no_cache_line() {
+    const LINE: usize = 64;
+    let server = Server::new();
+    let line = |address: usize| address / LINE;
+    for lanes in server.slots.windows(2) {
+        let [first, next] = [0, 1].map(|place| std::ptr::from_ref(&lanes[place]).addr());
+        let last_byte = first + size_of::<Lane>() - 1;
+        assert_eq!(line(first), line(last_byte), "a lane is in one line");
+        assert!(line(last_byte) < line(next), "neighbors are in two");
+    }
+}
+
 #[test]
 fn a_maker_cannot_use_up_the_lanes_of_further_layouts() {
     let server = Server::full();

@@ -100,6 +100,14 @@ fn pictures_are_used_and_described() {
         assert!(text.contains("viewBox="), "{name} does not scale");
         assert!(text.trim_end().ends_with("</svg>"), "{name} is not whole");
     }
+    for picture in &used {
+        let text = std::fs::read_to_string(picture).expect("a picture");
+        let name = shown(picture);
+        assert!(
+            text.contains("prefers-color-scheme"),
+            "{name} is always light"
+        );
+    }
     assert!(used.len() > 3, "{used:?}");
 }
 
@@ -269,18 +277,24 @@ fn the_readme_has_the_figures_of_the_bench() {
         let row = row.unwrap_or_else(|| panic!("the bench has no {generator}"));
         row.parse::<f64>().expect("a figure").round() as i64
     };
-    let wanted = [
-        "snowflake_next_id", "uuid_v7", "segment_next", "nextval", "gen_random_uuid",
-    ]
-    .map(|generator| format!("{generator} {} ns", figure(generator)));
     let readme = read("README.md")
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    for figure in wanted {
-        assert!(readme.contains(&figure), "README.md does not say {figure}");
+    let (_, picture) = readme
+        .split_once("![Cost of a call: ")
+        .expect("a picture of the costs");
+    let (costs, _) = picture.split_once(']').expect("its text");
+    let costs: Vec<(&str, i64)> = costs
+        .split(", ")
+        .filter_map(|cost| cost.strip_suffix(" ns")?.rsplit_once(' '))
+        .map(|(generator, cost)| (generator, cost.parse().expect("a cost")))
+        .collect();
+    assert_eq!(costs.len(), 5, "generators in README.md");
+    for &(generator, cost) in &costs {
+        assert_eq!(cost, figure(generator), "README.md has another {generator}");
     }
-    let share = figure("nextval") as f64 / figure("snowflake_next_id") as f64;
+    let share = figure("nextval") as f64 / figure(costs[0].0) as f64;
     assert!(
         (3.0..=5.5).contains(&share) && readme.contains("a third to a fifth of `nextval`"),
         "README.md does not say that nextval costs {share:.1} times as much"
