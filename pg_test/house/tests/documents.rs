@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Pages beside README.md.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "README.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md", "CHANGELOG.md",
-    "examples/fastapi/README.md",
+    "examples/express/README.md", "examples/fastapi/README.md",
 ];
 
 fn repository() -> PathBuf {
