@@ -84,7 +84,7 @@ fn what_a_page_tells_to_write_is_in_the_project() {
             let targets = project.split("](").skip(1);
             let paths = targets.filter_map(|target| target.split(')').next());
             let texts: Vec<String> = paths
-                .map(|path| texts(&page.with_file_name(path.trim_end_matches("README.md"))))
+                .map(|path| texts(&page.with_file_name(path)))
                 .collect();
             assert!(
                 !texts.is_empty(),
