@@ -11,9 +11,9 @@ with_server() {
     ./run.sh >served 2>&1 & pid=$!
     for _ in $(seq 150); do
         sleep 0.2
-        if curl -sf "http://127.0.0.1:$PORT/" >/dev/null; then rc=0; break; fi
+        if curl -sf "127.0.0.1:$PORT/" >/dev/null; then rc=0; break; fi
     done
-    [ "$rc" != 0 ] || "$@" "http://127.0.0.1:$PORT" || rc=1
+    [ "$rc" != 0 ] || "$@" "127.0.0.1:$PORT" || rc=1
     kill "$pid"
     cat served
     return "$rc"
@@ -41,7 +41,7 @@ point "all tests" ./run.sh test
 # The page as a browser renders it has the ids that the database has, whole.
 rendered() {
     chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/chromium" --virtual-time-budget=10000 \
-        --dump-dom "$1/" >dom 2>chromium.log
+        --dump-dom "http://$1/" >dom 2>chromium.log
     grep -oE '<small>[0-9]+ by [0-9]+' dom | tr -dc '0-9 \n' | tr -s ' ' >shown
     "$bin/psql" -qXAt -F ' ' -c "SELECT id, author_id FROM message ORDER BY id DESC LIMIT 10" >wanted
     cat dom shown

@@ -19,7 +19,7 @@ serves() {
     ./run.sh --port "$port" >served 2>&1 & pid=$!
     for _ in $(seq 150); do
         sleep 0.2
-        if curl -sf "http://127.0.0.1:$port/authors" -H 'Content-Type: application/json' -d '{"name": "Ada"}' >answer; then rc=0; break; fi
+        if curl -sf "127.0.0.1:$port/authors" -H 'Content-Type: application/json' -d '{"name": "Ada"}' >answer; then rc=0; break; fi
     done
     kill "$pid"
     cat served
