@@ -260,6 +260,16 @@ impl Results {
             .find(|cells| cells.iter().zip(row).all(|(cell, wanted)| cell == wanted))
             .map_or("", |cells| &cells[place])
     }
+
+    /// Returns the cells of a column in all rows that begin with `first`.
+    pub fn column<'a>(&'a self, column: &str, first: &'a str) -> impl Iterator<Item = &'a str> {
+        let place = self.0[0].iter().position(|name| name == column);
+        let place = place.unwrap_or_else(|| panic!("no column {column}"));
+        self.0
+            .iter()
+            .filter(move |cells| cells[0] == first)
+            .map(move |cells| cells[place].as_str())
+    }
 }
 
 /// Returns the number of cores of the run.

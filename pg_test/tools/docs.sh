@@ -29,6 +29,8 @@ mkdir -p "$stage/src/bench"
 # mdBook shows the index beside each page, and not as a page: where a page links to it, that is one.
 sed 's|^# Summary|# All pages|; s|^# \([A-Z]\)|## \1|; s|^## All|# All|; s|](\.\./README.md)|](index.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|; s|\[\(.*\)\]()|\1|; s|/README.md)|/index.md)|' \
     "$stage/src/SUMMARY.md" >"$stage/src/contents.md"
+# Projects are files of the checkout, which the site lacks.
+find "$stage/src" -name '*.md' -exec sed -i 's#\[\([^][]*\)\](\(\.\./\)*\(examples\|pg_test\)/[^)]*)#\1#g' {} +
 sed -i 's|](\.\./README.md)|](README.md)|; s|](\.\./CHANGELOG.md)|](changelog.md)|; s|](\.\./bench/|](bench/|
     s|^- \[Glossary\]|- [All pages](contents.md)\n&|' "$stage/src/SUMMARY.md"
 # docs/ is the root of the site, so links to files beside it lose one level.

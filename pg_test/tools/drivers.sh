@@ -159,7 +159,7 @@ run() (
 # The results as rows of a table: the program, its versions, and whether each of these holds, if it was tried.
 DUTIES="create|insert one|insert many|read back|range by time|layout as a parameter|objectid|schema check"
 rows() {
-    awk -v duties="$DUTIES" '
+    awk -v duties="$DUTIES" -v examples=" $(cd "$REPO/examples" && echo *) " '
         BEGIN { count = split(duties, duty, "|") }
         { holds = $1 == "ok"; text = $0; sub(/^(not )?(ok|with) /, "", text)
           program = text; sub(/:.*/, "", program); sub(/^[^:]*: ([a-z0-9.]+, )?/, "", text) }
@@ -167,7 +167,8 @@ rows() {
         /^(not )?ok / { for (n = 1; n <= count; n++) if (text ~ "^" duty[n] "($|[ ,:])") {
             if (!holds) no[program, n] = 1; else yes[program, n] = 1 } }
         END { for (p = 1; p <= programs; p++) { program = order[p]
-            printf "| `%s` | %s |", program, versions[program]
+            folder = index(examples, " " program " ") ? "examples" : "pg_test/drivers"
+            printf "| [`%s`](../../%s/%s) | %s |", program, folder, program, versions[program]
             for (n = 1; n <= count; n++) printf " %s |", (program, n) in no ? "no" : (program, n) in yes ? "yes" : "-"
             print "" } }' "$work/results"
 }
@@ -178,11 +179,11 @@ compare_rows() {
     rows | while IFS= read -r row; do
         program=$(cut -d '`' -f 2 <<<"$row")
         if [ -n "$accept" ]; then
-            awk -v row="$row" -v key="| \`$program\` |" 'index($0, key) == 1 { $0 = row } { print }' "$document" >"$work/document"
+            awk -v row="$row" -v key="| [\`$program\`](" 'index($0, key) == 1 { $0 = row } { print }' "$document" >"$work/document"
             cat "$work/document" >"$document"
         fi
         rest=$row
-        known=$(grep -F "| \`$program\` |" "$document" || true)
+        known=$(grep -F "| [\`$program\`](" "$document" || true)
         if grep -q use_debian "$REPO/pg_test/drivers/$program/check.sh"; then
             rest=$(cut -d '|' -f 4- <<<"$row")
             known=$(cut -d '|' -f 4- <<<"$known")

@@ -15,17 +15,17 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STYLE = REPOSITORY / "docs/contributing/style.md"
-PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "bench/results/compare/**/*.md", "core/README.md"]
+PAGES = ["*.md", "docs/**/*.md", "bench/results/*.md", "bench/results/compare/**/*.md", "core/README.md", "examples/*/README.md"]
 LONGEST = 120
 
 # Folders whose comments are read, and what a line of a comment begins with.
-CODE = ["src", "core", "pg_test", "sql", "bench"]
+CODE = ["src", "core", "pg_test", "sql", "bench", "examples"]
 MARKS = {
     ".rs": r"//[/!]?", ".sql": r"--", ".sh": r"#", ".py": r"#", ".awk": r"#", ".spec": r"#", ".toml": r"#",
     "Makefile": r"#",
 }
 # Generated, or written by others.
-NOT_OURS = re.compile(r"/(?:target|node_modules)/|/sql/pg_mint--|/pg_test/drivers/pagila/.*\.sql$")
+NOT_OURS = re.compile(r"/(?:target|node_modules|\.venv)/|/sql/pg_mint--|/pg_test/drivers/pagila/.*\.sql$")
 
 FUNCTION = re.compile(r'(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:unsafe )?(?:extern "[^"]*" )?fn ')
 VERB = re.compile(r"(?!(?:As|Is|Its|This|Ids|Bits|Rows|Lanes|Ticks|Nodes|Columns|Errors|Functions|Statements) )[A-Z][a-z]+s\b")

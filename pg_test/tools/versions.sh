@@ -74,7 +74,7 @@ for script in sql/pg_mint--*.sql; do
 done
 
 scripts=(Makefile .ci/run debian/rules debian/tests/installcheck packaging/* .github/workflows/* pg_test/tools/* Dockerfile)
-mapfile -t more < <(find pg_test/drivers -name '*.sh')
+mapfile -t more < <(find pg_test/drivers examples -name '*.sh')
 hosts='(debian|ubuntu|postgresql|crates|npmjs|pypi|pythonhosted|rubygems|maven|pgxn)\.(org|io|com)\b'
 for script in "${scripts[@]}" "${more[@]}"; do
     [ -e "$script" ] || continue

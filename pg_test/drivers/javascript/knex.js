@@ -3,6 +3,7 @@ const knex = require("knex")({ client: "pg", connection: { host, port, user, dat
 
 module.exports = {
   async create() {
+    await knex.raw("CREATE EXTENSION IF NOT EXISTS pg_mint");
     await knex.schema.createTable("message", (t) => {
       t.bigInteger("id").primary().defaultTo(knex.raw("snowflake_next_id(5)"));
       t.text("body");

@@ -5,6 +5,7 @@ const db = new Kysely({ dialect: new PostgresDialect({ pool: new Pool() }) });
 
 module.exports = {
   async create() {
+    await sql`CREATE EXTENSION IF NOT EXISTS pg_mint`.execute(db);
     await db.schema.createTable("message")
       .addColumn("id", "bigint", (c) => c.primaryKey().defaultTo(sql`snowflake_next_id(5)`))
       .addColumn("body", "text")

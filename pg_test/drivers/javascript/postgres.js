@@ -4,6 +4,7 @@ const sql = postgres({ types: { bigint: postgres.BigInt } });
 
 module.exports = {
   async create() {
+    await sql`CREATE EXTENSION IF NOT EXISTS pg_mint`;
     await sql`CREATE TABLE message (id bigint PRIMARY KEY DEFAULT snowflake_next_id(5), body text)`;
     await sql`CREATE TABLE item (id objectid PRIMARY KEY DEFAULT objectid(), name text)`;
   },

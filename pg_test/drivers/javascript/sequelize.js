@@ -13,7 +13,10 @@ const Item = sequelize.define("item", {
 }, options);
 
 module.exports = {
-  create: () => sequelize.sync(),
+  async create() {
+    await sequelize.query("CREATE EXTENSION IF NOT EXISTS pg_mint");
+    await sequelize.sync();
+  },
   insert: async (bodies) => (await Message.bulkCreate(bodies.map((body) => ({ body })))).map((row) => row.id),
   find: async (id) => (await Message.findByPk(id)).body,
   count: (since, until) => Message.count({ where: where(fn("snowflake_between", col("id"), since, until), true) }),

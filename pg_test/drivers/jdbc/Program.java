@@ -5,7 +5,6 @@ import java.util.*;
 /** Rows with ids of the database, read back by getGeneratedKeys. */
 public class Program {
     private static final String INSERT = "INSERT INTO message (body) VALUES (?)";
-    private static final String[] ID = {"id"};
 
     public static void main(String[] arguments) throws SQLException {
         var env = System.getenv();
@@ -53,7 +52,7 @@ public class Program {
     }
 
     private static List<Object> insert(Connection connection, String sql, List<String> values) throws SQLException {
-        try (var insert = connection.prepareStatement(sql, ID)) {
+        try (var insert = connection.prepareStatement(sql, new String[] {"id"})) {
             for (var value : values) {
                 insert.setString(1, value);
                 insert.addBatch();

@@ -2,7 +2,6 @@
 # set, drops the application's tables and nothing else.
 use_node
 tested_with "TypeORM $(version_of typeorm) with node-postgres $(version_of pg)"
-sql 'CREATE EXTENSION pg_mint'
 synchronize() { mark && node synchronize.js "$@"; }
 made() { synchronize && statements | grep 'CREATE TABLE "message"'; }
 no_statement() { synchronize && ! statements | grep .; }

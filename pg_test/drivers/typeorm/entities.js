@@ -23,8 +23,19 @@ const Reply = new EntitySchema({
   relations: { message: { type: "many-to-one", target: "Message", joinColumn: true } },
 });
 
+// Runs before `synchronize`, as the defaults need the extension.
+class Extension1700000000000 {
+  async up(queryRunner) {
+    await queryRunner.query("CREATE EXTENSION IF NOT EXISTS pg_mint");
+  }
+  async down() {}
+}
+
 const { PGHOST: host, PGPORT: port, PGUSER: username, PGDATABASE: database } = process.env;
 const source = (options) =>
-  new DataSource({ type: "postgres", host, port: Number(port), username, database, entities: [Message, Reply, Tweet], ...options });
+  new DataSource({
+    type: "postgres", host, port: Number(port), username, database, entities: [Message, Reply, Tweet],
+    migrations: [Extension1700000000000], migrationsRun: true, ...options,
+  });
 
 module.exports = { source };

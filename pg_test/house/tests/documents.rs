@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Pages beside README.md.
-const PAGES: [&str; 5] = [
+const PAGES: [&str; 7] = [
     "README.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md", "CHANGELOG.md",
+    "examples/express/README.md", "examples/fastapi/README.md",
 ];
 
 fn repository() -> PathBuf {
@@ -148,7 +149,7 @@ fn every_page_is_in_the_index_and_reachable_from_the_readme() {
 }
 
 /// Folders whose paths documents name.
-const FOLDERS_OF_PATHS: [&str; 4] = ["src/", "core/", "sql/", "pg_test/"];
+const FOLDERS_OF_PATHS: [&str; 5] = ["src/", "core/", "sql/", "pg_test/", "examples/"];
 
 /// Returns the paths in backticks of a text, without the arguments of a command.
 fn paths(text: &str) -> BTreeSet<&str> {
@@ -221,7 +222,7 @@ fn the_map_is_whole() {
             );
         }
     }
-    for root in ["core/src", "sql", "pg_test", "bench"] {
+    for root in ["core/src", "sql", "pg_test", "bench", "examples"] {
         assert!(rows.contains(root), "architecture.md has no row for {root}");
     }
 }

@@ -8,5 +8,5 @@ down_revision = None
 
 
 def upgrade():
-    op.execute("CREATE EXTENSION pg_mint")
+    op.execute("CREATE EXTENSION IF NOT EXISTS pg_mint")
     Base.metadata.create_all(op.get_bind())
