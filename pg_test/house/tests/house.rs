@@ -112,10 +112,12 @@ const UNSAFE_OUTSIDE_OF_PG: [&str; 16] = [
     "time_predicates/estimate.rs",
     "time_predicates/function.rs",
     "time_predicates/hook.rs",
+    "time_predicates/inline.rs",
     "time_predicates/key.rs",
-    "time_predicates/node.rs",
+    "time_predicates/order.rs",
     "time_predicates/predicate.rs",
     "time_predicates/proof.rs",
+    "time_predicates/span.rs",
     "time_predicates/support.rs",
 ];
 
