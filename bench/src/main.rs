@@ -61,6 +61,7 @@ fn main() {
         ("growth", growth::measure),
         ("ceiling", ceiling::measure),
         ("time_predicates", tables::time_predicates::measure),
+        ("natural_forms", tables::natural_forms::measure),
     ];
     for (name, measure) in sections {
         if wanted(name) {

@@ -1,5 +1,6 @@
 //! Effect of the key on its table: time, size, WAL, buffers, and the scan of the newest rows.
 
+pub mod natural_forms;
 pub mod time_predicates;
 
 use crate::chart::{self, Axis, Bar};
