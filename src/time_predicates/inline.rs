@@ -29,15 +29,22 @@ pub unsafe fn answer(request: &pg_sys::SupportRequestSimplify) -> Option<*mut pg
             return None;
         }
         let types = function::arguments(call.funcid);
-        let inlined = function::find(extension::namespace()?, c"snowflake_decode_inlined", &types)?;
-        let executable = [call.funcid, inlined].map(function::executable);
-        if executable.contains(&Executable::ByUser) {
-            (*root.glob).dependsOnRole = true;
+        let (own, internal) = (function::schema(call.funcid), extension::namespace()?);
+        let inlined = function::find(internal, c"snowflake_decode_inlined", &types)?;
+        let parts = function::find(internal, c"snowflake_shard_parts", &types)?;
+        let mut called = vec![call.funcid, inlined, parts];
+        for name in [c"snowflake_time", c"snowflake_shard", c"snowflake_sequence"] {
+            called.push(function::find(own, name, &types)?);
+        }
+        for called in called {
+            match function::executable(called) {
+                Executable::ByAll => (),
+                Executable::ByUser => (*root.glob).dependsOnRole = true,
+                Executable::No => return None,
+            }
         }
         // It counts only with the same owner, who could replace the one in C as well.
-        if executable.contains(&Executable::No)
-            || function::owner(call.funcid) != function::owner(inlined)
-        {
+        if function::owner(call.funcid) != function::owner(inlined) {
             return None;
         }
         // The plan stays only as long as the function itself can be called.

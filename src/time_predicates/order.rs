@@ -90,7 +90,7 @@ unsafe fn of_child(
 
 /// Returns an index as one that delivers the order of a time.
 ///
-/// Conditions on its columns remain conditions on it. Nothing else may be taken from it: neither that its first column is
+/// Conditions on its columns remain conditions on it. Nothing else must be taken from it: neither that its first column is
 /// unique or can be read, nor what its first and last value are, which the planner reads of no hypothetical index.
 unsafe fn by_time(
     index: &pg_sys::IndexOptInfo,

@@ -109,9 +109,8 @@ fn a_wrong_order_and_a_wrong_column_are_found() {
     let inlined: String = session.one(
         "SELECT pg_get_functiondef('mint.snowflake_decode_inlined(bigint, snowflake_layout)'::regprocedure)",
     );
-    let time: String = session.one(
-        "SELECT pg_get_functiondef('snowflake_time(bigint, snowflake_layout)'::regprocedure)",
-    );
+    let time: String = session
+        .one("SELECT pg_get_functiondef('snowflake_time(bigint, snowflake_layout)'::regprocedure)");
     // The same function, but for two hours in turn.
     session.run(
         "CREATE FUNCTION differ.time(bigint, snowflake_layout) RETURNS timestamptz IMMUTABLE STRICT LANGUAGE c
@@ -120,11 +119,16 @@ fn a_wrong_order_and_a_wrong_column_are_found() {
     let skewed = "CREATE OR REPLACE FUNCTION snowflake_time(id bigint, layout snowflake_layout DEFAULT 'instagram')
         RETURNS timestamptz IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.snowflake_time_support LANGUAGE plpgsql
         AS $$ BEGIN RETURN differ.time(id, layout) + interval '2 hours' * (id / 65536 % 2); END $$";
-    let other = inlined.replace("snowflake_sequence(id, layout)", "snowflake_sequence(id, layout) + 1");
+    let other = inlined.replace(
+        "snowflake_sequence(id, layout)",
+        "snowflake_sequence(id, layout) + 1",
+    );
     assert_ne!(other, inlined);
     for (what, broken, whole, query) in [
         ("order", skewed, &time, "FROM differ.alpha a ORDER BY 1%"),
-        ("first and last", skewed, &time, "max(%) FROM differ.alpha a"),
+        (
+            "first and last", skewed, &time, "max(%) FROM differ.alpha a",
+        ),
         ("column", &other, &inlined, "snowflake_decode%"),
     ] {
         session.run(broken);
