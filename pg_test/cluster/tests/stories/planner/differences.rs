@@ -132,7 +132,7 @@ fn a_wrong_order_and_a_wrong_column_are_found() {
         ("column", &other, &inlined, "snowflake_decode%"),
     ] {
         session.run(broken);
-        let rounds = (0..60).find(|_| {
+        let rounds = (0..100).find(|_| {
             let seed = rng.below(1_000_000);
             session.run(&format!("SELECT differ.run({seed} / 1000000.0, 100)"));
             session.one::<bool>(&format!(

@@ -377,6 +377,14 @@ BEGIN
         -- Under row security, bounds must not be tested before the policy where they could tell something.
         reader := CASE WHEN query LIKE '%UPDATE%' THEN 'none' ELSE differ.pick('none', 'none', 'none', 'differ_reader') END;
         settings := settings || reader;
+        -- Of few rows, an order by an index is the cheaper one only without these.
+        value := 'on';
+        IF query ~ 'ORDER BY 1|max\(' AND random() < 0.6 THEN
+            value := 'off';
+            PERFORM set_config('enable_seqscan', value, false);
+        END IF;
+        PERFORM set_config('enable_sort', value, false);
+        settings := settings || ('enable_sort=' || value);
         -- As a prepared statement for all values, with one of the timestamps as a parameter.
         prepared := NULL;
         IF random() < 0.2 AND query ~ $q$'[^']*'::timestamptz(?!\[)$q$ THEN
