@@ -111,14 +111,14 @@ fn a_wrong_order_and_a_wrong_column_are_found() {
     );
     let time: String = session
         .one("SELECT pg_get_functiondef('snowflake_time(bigint, snowflake_layout)'::regprocedure)");
-    // The same function, but for two hours in turn.
+    // The same function, but for some hours by the id.
     session.run(
         "CREATE FUNCTION differ.time(bigint, snowflake_layout) RETURNS timestamptz IMMUTABLE STRICT LANGUAGE c
          AS '$libdir/pg_mint', 'snowflake_time_wrapper'",
     );
     let skewed = "CREATE OR REPLACE FUNCTION snowflake_time(id bigint, layout snowflake_layout DEFAULT 'instagram')
         RETURNS timestamptz IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.snowflake_time_support LANGUAGE plpgsql
-        AS $$ BEGIN RETURN differ.time(id, layout) + interval '2 hours' * (id / 65536 % 2); END $$";
+        AS $$ BEGIN RETURN differ.time(id, layout) + interval '1 hour' * (hashint8(id) % 1000); END $$";
     let other = inlined.replace(
         "snowflake_sequence(id, layout)",
         "snowflake_sequence(id, layout) + 1",
