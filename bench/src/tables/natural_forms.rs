@@ -68,7 +68,13 @@ pub fn measure(server: &Server, scale: Scale, report: &mut Report) {
             Spread::of(&took.collect::<Vec<_>>()).median
         });
         table.row(&[
-            format!("`{from} {}`", rest.replace("{d}", "d")).replace(" bench_natural", " t"),
+            format!(
+                "`{}`",
+                query
+                    .replace(LAST_MONTH, "d")
+                    .replace("bench_natural", "t")
+                    .trim_end()
+            ),
             number(off),
             number(on),
             format!("{:.1}", off / on),
