@@ -20,11 +20,17 @@ use pgrx::pg_sys;
 /// The planner has called its hook for a table.
 #[inline]
 pub unsafe fn keys(root: *mut pg_sys::PlannerInfo) -> impl Iterator<Item = *mut pg_sys::Node> {
-    // SAFETY: as the caller says. Each entry has its expression.
+    // SAFETY: as the caller says. Entries are found by reading alone: a guarded call of the server costs 1,500 instructions.
     unsafe {
         let query = &*(*root).parse;
+        let columns = |key: &pg_sys::SortGroupClause| {
+            let place = key.tleSortGroupRef;
+            nodes(query.targetList)
+                .map(|column| &*column.cast::<pg_sys::TargetEntry>())
+                .find(|column| column.ressortgroupref == place)
+        };
         nodes(query.sortClause)
-            .map(|key| pg_sys::get_sortgroupclause_expr(key.cast(), query.targetList).cast())
+            .filter_map(move |key| Some(columns(&*key.cast())?.expr.cast()))
             .filter(|&key| call(key).is_some())
     }
 }
