@@ -189,6 +189,11 @@ CREATE FUNCTION mint.snowflake_time_support(request internal) RETURNS internal
 COMMENT ON FUNCTION mint.snowflake_time_support(internal) IS 'Internal: planner support for snowflake_time';
 REVOKE ALL ON FUNCTION mint.snowflake_time_support(internal) FROM PUBLIC;
 
+CREATE FUNCTION mint.snowflake_decode_support(request internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_decode_support_wrapper';
+COMMENT ON FUNCTION mint.snowflake_decode_support(internal) IS 'Internal: planner support for snowflake_decode';
+REVOKE ALL ON FUNCTION mint.snowflake_decode_support(internal) FROM PUBLIC;
+
 CREATE FUNCTION mint.uuid_time_support(request internal) RETURNS internal
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'uuid_time_support_wrapper';
 COMMENT ON FUNCTION mint.uuid_time_support(internal) IS 'Internal: planner support for uuid_time';
@@ -261,7 +266,8 @@ COMMENT ON FUNCTION snowflake_start_above(bigint, snowflake_layout) IS 'Lets the
 CREATE FUNCTION snowflake_decode(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS TABLE (
     at timestamptz, shard integer, sequence bigint, parts integer[]
 )
-    IMMUTABLE STRICT PARALLEL SAFE ROWS 1 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_decode_wrapper';
+    IMMUTABLE STRICT PARALLEL SAFE ROWS 1 SUPPORT mint.snowflake_decode_support
+    LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_decode_wrapper';
 COMMENT ON FUNCTION snowflake_decode(bigint, snowflake_layout) IS 'Returns the timestamp, the shard and the sequence of an id';
 
 CREATE FUNCTION snowflake_time(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS timestamptz
@@ -276,6 +282,22 @@ COMMENT ON FUNCTION snowflake_shard(bigint, snowflake_layout) IS 'Returns the sh
 CREATE FUNCTION snowflake_sequence(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS bigint
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_sequence_wrapper';
 COMMENT ON FUNCTION snowflake_sequence(bigint, snowflake_layout) IS 'Returns the sequence of an id within its tick';
+
+CREATE FUNCTION mint.snowflake_shard_parts(id bigint, layout snowflake_layout) RETURNS integer[]
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_shard_parts_wrapper';
+COMMENT ON FUNCTION mint.snowflake_shard_parts(bigint, snowflake_layout) IS 'Internal: returns the two parts of the shard of an id, if it is split';
+
+-- What the planner inlines for snowflake_decode in FROM: in SQL and not STRICT.
+CREATE FUNCTION mint.snowflake_decode_inlined(id bigint, layout snowflake_layout) RETURNS TABLE (
+    at timestamptz, shard integer, sequence bigint, parts integer[]
+)
+    LANGUAGE sql IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE ROWS 1
+BEGIN ATOMIC
+    SELECT snowflake_time(id, layout), snowflake_shard(id, layout), snowflake_sequence(id, layout),
+           mint.snowflake_shard_parts(id, layout)
+    WHERE id IS NOT NULL AND layout IS NOT NULL;
+END;
+COMMENT ON FUNCTION mint.snowflake_decode_inlined(bigint, snowflake_layout) IS 'Internal: returns the same as snowflake_decode';
 
 CREATE FUNCTION snowflake_to_jsonb(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS jsonb
     IMMUTABLE STRICT PARALLEL SAFE COST 10 LANGUAGE c AS 'MODULE_PATHNAME', 'snowflake_to_jsonb_wrapper';

@@ -58,7 +58,7 @@ fn main() {
         "Minutes of each section.",
         &["section", "minutes"],
     );
-    let sections: [(&str, Section); 11] = [
+    let sections: [(&str, Section); 12] = [
         ("per_call", per_call::measure),
         ("sessions", many::sessions::measure),
         ("managed", many::managed::measure),
@@ -70,6 +70,7 @@ fn main() {
         ("ceiling", ceiling::measure),
         ("time_predicates", tables::time_predicates::measure),
         ("planning", tables::planning::measure),
+        ("natural_forms", tables::natural_forms::measure),
     ];
     for name in &only {
         let is_one = sections.iter().any(|(section, _)| section == name);

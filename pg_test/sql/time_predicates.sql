@@ -72,7 +72,71 @@ EXPLAIN (COSTS OFF) EXECUTE of_layout('twitter');
 RESET plan_cache_mode;
 DEALLOCATE of_layout;
 
--- Not touched: volatile, of another table, of another expression, correlated, OR, and what no index or partition key leads with.
+-- Several conditions of which one must be true, lists, ranges, and rows.
+SET enable_bitmapscan = on;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) < '2026-01-01 01:00' OR '2026-01-07 22:00' <= snowflake_time(id);
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) BETWEEN SYMMETRIC '2026-01-03 01:00' AND '2026-01-03';
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) IN ('2026-01-03', '2026-01-04');
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) = ANY('{2026-01-03, NULL}'::timestamptz[]);
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) <@ tstzrange('2026-01-03', now());
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE (snowflake_time(id), n) < ('2026-01-03', 5);
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE ('2026-01-03', 5) <= (snowflake_time(id), n);
+SELECT count(*) FROM events WHERE snowflake_time(id) < '2026-01-01 01:00' OR '2026-01-07' <= snowflake_time(id);
+SELECT count(*) FROM events WHERE snowflake_time(id) BETWEEN SYMMETRIC '2026-01-04' AND '2026-01-03';
+SELECT count(*) FROM events WHERE snowflake_time(id) IN ('2026-01-03', '2026-01-04', NULL, '2026-01-04 00:00:30');
+SELECT count(*) FROM events WHERE snowflake_time(id) = '2026-01-03' OR snowflake_time(id) > '2026-01-07' AND snowflake_time(id) IN (now(), '2026-01-07 12:00');
+SELECT count(*) FROM events WHERE snowflake_time(id) <@ tstzrange('2026-01-03', '2026-01-04', '[]');
+SELECT count(*) FROM events WHERE snowflake_time(id) <@ 'empty'::tstzrange OR snowflake_time(id) <@ NULL::tstzrange;
+SELECT count(*) FROM events WHERE tstzrange(NULL, '2026-01-03') @> snowflake_time(id);
+SELECT count(*) FROM events WHERE (snowflake_time(id), n) <= ('2026-01-03', 2880);
+
+-- The order of the times, by an index of the ids. Those of UUIDs and of layouts without the time on top have another one.
+EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY snowflake_time(id) DESC LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE snowflake_time(id) < '2026-01-03' ORDER BY snowflake_time(id) DESC, n LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY snowflake_time(id) NULLS FIRST LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT * FROM events ORDER BY snowflake_time(id, 'seq:10 time:30 shard:13 epoch:2020-01-01T00:00:00Z') LIMIT 3;
+SELECT n FROM events ORDER BY snowflake_time(id) DESC LIMIT 3;
+SELECT min(snowflake_time(id)), max(snowflake_time(id)) FROM events WHERE n < 5000;
+CREATE TABLE versions (id uuid PRIMARY KEY);
+EXPLAIN (COSTS OFF) SELECT * FROM versions ORDER BY uuid_v7_time(id) LIMIT 3;
+DROP TABLE versions;
+-- Of partitions each in its own.
+CREATE TABLE parts (n int, id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (3782697169756160000);
+CREATE TABLE parts_2 (id bigint NOT NULL, n int);
+ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (3782697169756160000) TO (MAXVALUE);
+INSERT INTO parts (id, n) SELECT id, n FROM events;
+ANALYZE parts;
+EXPLAIN (COSTS OFF) SELECT n FROM parts ORDER BY snowflake_time(id) DESC LIMIT 3;
+SELECT n FROM parts ORDER BY snowflake_time(id) DESC LIMIT 3;
+SELECT min(snowflake_time(id)), max(snowflake_time(id)) FROM parts;
+DROP TABLE parts;
+
+-- The columns of snowflake_decode in FROM; not with others, and not in a list of columns.
+SELECT bounds($$SELECT n, shard FROM events, snowflake_decode(id) WHERE at > '2026-01-07 22:38' AND at < '2026-01-08'$$);
+SELECT n, at, shard, sequence, parts FROM events, snowflake_decode(id) WHERE at > '2026-01-07 22:38';
+SELECT e.n, d FROM events e LEFT JOIN LATERAL snowflake_decode(id, 'shard:3+10 time:40 seq:10 epoch:2020-01-01T00:00:00Z') d ON d.shard > 0 WHERE e.n < 2;
+EXPLAIN (COSTS OFF) SELECT n, snowflake_decode(id) FROM events WHERE n = 1;
+EXPLAIN (COSTS OFF) SELECT * FROM events, snowflake_decode(id) WITH ORDINALITY WHERE n = 1;
+-- A role that may not call it is refused as before.
+CREATE ROLE regress_reader;
+GRANT SELECT ON events TO regress_reader;
+REVOKE EXECUTE ON FUNCTION snowflake_decode FROM PUBLIC;
+SET ROLE regress_reader;
+SELECT count(at) FROM events, snowflake_decode(id);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION snowflake_decode TO PUBLIC;
+-- It does not need to be allowed to call the functions of the columns.
+REVOKE EXECUTE ON FUNCTION snowflake_shard FROM PUBLIC;
+SET ROLE regress_reader;
+SELECT count(shard) FROM events, snowflake_decode(id);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION snowflake_shard TO PUBLIC;
+REVOKE SELECT ON events FROM regress_reader;
+DROP ROLE regress_reader;
+
+-- Not touched: volatile, of another table, of another expression, correlated, OR with others, and what no index or partition key leads with.
 CREATE TABLE other (id bigint PRIMARY KEY, at timestamptz, event bigint);
 INSERT INTO other SELECT snowflake_encode(timestamptz '2026-01-01' + n * interval '1 minute', 5, 0), timestamptz '2026-01-01' + n * interval '1 minute', n FROM generate_series(0, 100) n;
 VACUUM ANALYZE other;

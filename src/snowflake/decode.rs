@@ -90,6 +90,13 @@ fn snowflake_time(id: i64, layout: SnowflakeLayout) -> TimestampWithTimeZone {
     timestamp_or_report(layout.layout().time_of(id).or_report())
 }
 
+/// Returns the two parts of the shard of an id, if it is split: for `snowflake_decode` in FROM.
+#[pg_extern(sql = false)]
+fn snowflake_shard_parts(id: i64, layout: SnowflakeLayout) -> Option<Vec<i32>> {
+    let layout = layout.layout();
+    shard_parts(&layout, layout.decode(id).or_report().shard)
+}
+
 /// Returns the shard of an id.
 #[pg_extern(sql = false)]
 fn snowflake_shard(id: i64, layout: SnowflakeLayout) -> i32 {

@@ -3,22 +3,22 @@
 use crate::pg::catalog::function;
 use crate::pg::catalog::function::Executable;
 use crate::pg::datum::list::nodes;
+use crate::pg::datum::node::{
+    any_of, as_node, call, compare, constant, copy, elements, int8, list, timestamptz,
+};
 use crate::time_predicates::function::{Bound, Bounds};
 use crate::time_predicates::key::Table;
-use crate::time_predicates::node::{call, compare, constant, copy, int8, list, timestamptz};
-use crate::time_predicates::predicate::{Candidate, candidate};
+use crate::time_predicates::predicate::{Candidate, Form, candidate, has_candidate};
+use crate::time_predicates::span::Span;
 use crate::time_predicates::{estimate, key, proof, setting};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 
-/// The operators of dates and timestamps: see pg_opfamily.dat.
-const DATETIME_OPERATORS: pg_sys::Oid = pg_sys::Oid::from_u32(434);
-/// Strategies of a B-tree.
-const LESS: u32 = pg_sys::BTLessStrategyNumber;
 const LESS_EQUAL: u32 = pg_sys::BTLessEqualStrategyNumber;
-const EQUAL: u32 = pg_sys::BTEqualStrategyNumber;
 const GREATER_EQUAL: u32 = pg_sys::BTGreaterEqualStrategyNumber;
-const GREATER: u32 = pg_sys::BTGreaterStrategyNumber;
+
+/// More elements of an array are left alone: each is a scan of the index.
+const MOST_ELEMENTS: usize = 100;
 
 /// MIN_TIMESTAMP, and the one before END_TIMESTAMP: see datatype/timestamp.h.
 const FIRST_TIMESTAMP: pg_sys::TimestampTz = -211_813_488_000_000_000;
@@ -61,6 +61,8 @@ impl Bounding {
 #[derive(Default)]
 struct Derived {
     bounds: Vec<Bounding>,
+    /// Several such bounds, of which some must be true.
+    any: Option<*mut pg_sys::Node>,
     /// The condition follows from the bounds as well, so that it does not need to be tested.
     is_equivalent: bool,
 }
@@ -109,7 +111,7 @@ impl Planning {
                         is_in |= self.visit(part);
                     }
                     if is_in {
-                        from.quals = self.extend(from.quals.cast()).cast();
+                        from.quals = self.extend(from.quals.cast(), false).cast();
                     }
                     is_in
                 }
@@ -123,7 +125,7 @@ impl Planning {
                         _ => false,
                     };
                     if tests_alone {
-                        join.quals = self.extend(join.quals.cast()).cast();
+                        join.quals = self.extend(join.quals.cast(), false).cast();
                     }
                     left || right
                 }
@@ -132,15 +134,17 @@ impl Planning {
         }
     }
 
-    /// Returns conditions with their bounds before them, or instead of them.
-    unsafe fn extend(self, conditions: *mut pg_sys::List) -> *mut pg_sys::List {
+    /// Returns conditions with their bounds before them, or instead of them. Inner ones are a part of one condition.
+    unsafe fn extend(self, conditions: *mut pg_sys::List, is_inner: bool) -> *mut pg_sys::List {
         // SAFETY: a list of conditions of the planner's, in whose memory this runs.
         unsafe {
-            let own = (*self.table.planned).relid;
+            pg_sys::check_stack_depth();
             let found: Vec<(*mut pg_sys::Node, Derived)> = nodes(conditions)
                 .map(|condition| {
-                    let derived = candidate(condition, own).and_then(|found| self.bounds(&found));
-                    (condition, derived.unwrap_or_default())
+                    (
+                        condition,
+                        self.derived(condition, is_inner).unwrap_or_default(),
+                    )
                 })
                 .collect();
             let all = || found.iter().flat_map(|(_, derived)| &derived.bounds);
@@ -156,11 +160,14 @@ impl Planning {
                         extended = pg_sys::lappend(extended, comparison);
                     }
                 }
+                if let Some(any) = derived.any {
+                    extended = pg_sys::lappend(extended, any.cast());
+                }
                 if derived.is_equivalent {
                     continue;
                 }
                 if !derived.bounds.is_empty() {
-                    estimate::note(condition.cast());
+                    estimate::note(*condition);
                 }
                 extended = pg_sys::lappend(extended, condition.cast());
             }
@@ -168,13 +175,62 @@ impl Planning {
         }
     }
 
-    /// Returns the bounds that follow from a condition, if that is right and of use.
-    unsafe fn bounds(self, found: &Candidate) -> Option<Derived> {
+    /// Returns what follows from a condition.
+    unsafe fn derived(self, condition: *mut pg_sys::Node, is_inner: bool) -> Option<Derived> {
+        // SAFETY: a node of the planner's, whose tag says what it is.
+        unsafe {
+            let own = (*self.table.planned).relid;
+            if let Some(parts) = as_node::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) {
+                if !has_candidate(condition, own) {
+                    return None;
+                }
+                // One of them is true: in each, bounds have the place that they would have alone.
+                let extended = nodes((*parts).args).map(|part| {
+                    let all = self.extend(pg_sys::make_ands_implicit(part.cast()), true);
+                    pg_sys::make_ands_explicit(all).cast()
+                });
+                return Some(Derived {
+                    any: Some(any_of(extended)),
+                    is_equivalent: true,
+                    ..Derived::default()
+                });
+            }
+            let found = candidate(condition, own)?;
+            if found.form != Form::Any {
+                return self.bounds(&found, is_inner);
+            }
+            let with =
+                elements(found.with).filter(|all| (1..=MOST_ELEMENTS).contains(&all.len()))?;
+            let each = with.into_iter().map(|with| {
+                let form = Form::Value;
+                self.bounds(
+                    &Candidate {
+                        with,
+                        form,
+                        ..found.clone()
+                    },
+                    true,
+                )
+            });
+            let each: Vec<Derived> = each.collect::<Option<_>>()?;
+            let is_equivalent = each.iter().all(|one| one.is_equivalent);
+            let any = any_of(each.into_iter().map(|one| {
+                let all = list(one.bounds.into_iter().map(|bound| bound.comparison));
+                pg_sys::make_ands_explicit(all).cast()
+            }));
+            Some(Derived {
+                any: Some(any),
+                is_equivalent,
+                ..Derived::default()
+            })
+        }
+    }
+
+    /// Returns the bounds that follow from a comparison, if that is right and of use.
+    unsafe fn bounds(self, found: &Candidate, is_inner: bool) -> Option<Derived> {
         // SAFETY: nodes of the planner's.
         unsafe {
             let bounds = Bounds::of(found.function)?;
-            let (strategy, with_type) = strategy(found)?;
-            let conversion = bounds.conversion(with_type)?;
             let is_fixed = !pg_sys::contain_var_clause(found.with)
                 && !pg_sys::contain_subplans(found.with)
                 && !pg_sys::contain_volatile_functions(found.with);
@@ -183,34 +239,35 @@ impl Planning {
             if !is_fixed || !(found.function.is_ordered)(&settings?) {
                 return None;
             }
+            let span = Span::of(found)?;
+            let conversion = bounds.conversion(span.of)?;
             if let Some(condition) = &found.function.only_where
                 && !proof::says(self.table, found.column, bounds.only_where, condition.value)
             {
                 return None;
             }
-            let (lower, upper) = match strategy {
-                LESS => (None, Some(Bound::Before)),
-                LESS_EQUAL => (None, Some(Bound::AtOrBefore)),
-                EQUAL => (Some(Bound::AtOrAfter), Some(Bound::AtOrBefore)),
-                GREATER_EQUAL => (Some(Bound::AtOrAfter), None),
-                GREATER => (Some(Bound::After), None),
-                _ => return None,
-            };
             // Of an equality the planner infers others.
             let is_equivalent = found.function.is_exact
-                && strategy != EQUAL
+                && span.says_all
+                && (is_inner || !span.is_equality)
                 && self.may_call(bounds.time)
                 && !key::needs(self.table, bounds.time);
-            let side = |strategy, bound| {
-                self.side(found, bounds, strategy, bound, conversion, is_equivalent)
-            };
-            let (lower, upper) = (side(GREATER_EQUAL, lower)?, side(LESS_EQUAL, upper)?);
+            // If what stays is tested first where it costs less, it is not called for ids that have no time.
+            let costs_more =
+                !is_equivalent && (conversion.is_some() || span.of == pg_sys::TSTZRANGEOID);
+            let side =
+                |strategy, bound| self.side(found, bounds, strategy, bound, conversion, costs_more);
+            let (lower, upper) = (
+                side(GREATER_EQUAL, span.lower)?,
+                side(LESS_EQUAL, span.upper)?,
+            );
             if is_equivalent {
                 // A plan without the function stays only as long as it can be called.
                 pg_sys::record_plan_function_dependency(self.root, bounds.time);
             }
             Some(Derived {
                 bounds: lower.into_iter().chain(upper).collect(),
+                any: None,
                 is_equivalent,
             })
         }
@@ -226,9 +283,9 @@ impl Planning {
         found: &Candidate,
         bounds: Bounds,
         strategy: u32,
-        bound: Option<Bound>,
+        bound: Option<(Bound, *mut pg_sys::Node)>,
         conversion: Option<pg_sys::Oid>,
-        is_equivalent: bool,
+        costs_more: bool,
     ) -> Option<Vec<Bounding>> {
         // SAFETY: nodes of the planner's.
         unsafe {
@@ -251,13 +308,12 @@ impl Planning {
                 // Some layouts have ids of times after the last timestamp.
                 let beyond = self.call(found, end, timestamptz(infinity))?;
                 let is_passed = !pg_sys::equal(value.cast(), beyond.cast());
-                let costs_more = conversion.is_some() && !is_equivalent;
                 if (bound.is_none() || costs_more || is_passed) && int8(value) != Some(i64::MAX) {
                     side.push(bounding(value, !is_passed));
                 }
             }
-            if let Some(bound) = bound {
-                let at = self.converted(copy(found.with), conversion)?;
+            if let Some((bound, at)) = bound {
+                let at = self.converted(copy(at), conversion)?;
                 let value = self.call(found, bounds.function(bound), at)?;
                 side.push(bounding(value, false));
             }
@@ -326,30 +382,5 @@ impl Planning {
             unsafe { (*(*self.root).glob).dependsOnRole = true };
         }
         executable != Executable::No
-    }
-}
-
-/// Returns which comparison of a time a condition is, as seen from the time, and the type that the time is compared
-/// with.
-unsafe fn strategy(found: &Candidate) -> Option<(u32, pg_sys::Oid)> {
-    // SAFETY: lookups in the catalogs, inside a transaction; types are written by the call.
-    unsafe {
-        let operator = (*found.comparison).opno;
-        let strategy = pg_sys::get_op_opfamily_strategy(operator, DATETIME_OPERATORS);
-        let (mut left, mut right) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-        pg_sys::op_input_types(operator, &raw mut left, &raw mut right);
-        let (time, with) = if found.commuted {
-            (right, left)
-        } else {
-            (left, right)
-        };
-        let strategy = match (strategy.unsigned_abs(), found.commuted) {
-            (LESS, true) => GREATER,
-            (LESS_EQUAL, true) => GREATER_EQUAL,
-            (GREATER_EQUAL, true) => LESS_EQUAL,
-            (GREATER, true) => LESS,
-            (strategy, _) => strategy,
-        };
-        (time == pg_sys::TIMESTAMPTZOID).then_some((strategy, with))
     }
 }

@@ -11,7 +11,7 @@
 
 use crate::pg::backend::local::Local;
 use crate::pg::datum::list::nodes;
-use crate::time_predicates::node::as_node;
+use crate::pg::datum::node::as_node;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use std::ffi::c_int;
@@ -36,10 +36,14 @@ pub fn install() {
 ///
 /// # Safety
 /// Made by the planner.
-pub unsafe fn note(condition: *mut pg_sys::OpExpr) {
-    // SAFETY: as the caller says.
-    unsafe { (*condition).location = COUNTED };
-    NOTED.set(true);
+pub unsafe fn note(condition: *mut pg_sys::Node) {
+    // SAFETY: as the caller says; the tag says what the node is.
+    unsafe {
+        if let Some(condition) = as_node::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr) {
+            (*condition).location = COUNTED;
+            NOTED.set(true);
+        }
+    }
 }
 
 /// Answers the planner. Errors of another library's hook jump over this function, as over the server's own. So it is not guarded, owns

@@ -3,7 +3,7 @@
 use crate::pg::catalog::function;
 use crate::pg::datum::timestamp;
 use crate::time_predicates::function::{Condition, TimeFunction};
-use crate::time_predicates::support::answer;
+use crate::time_predicates::support::{answer, answer_decode};
 use mint_core::Layout;
 use pgrx::datum::{Date, Timestamp, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -65,6 +65,11 @@ fn has_time_on_top(layout: &[&[u8]]) -> bool {
 #[pg_extern(sql = false)]
 fn snowflake_time_support(request: Internal, call: pg_sys::FunctionCallInfo) -> Internal {
     answer(request, call, &SNOWFLAKE_TIME)
+}
+
+#[pg_extern(sql = false)]
+fn snowflake_decode_support(request: Internal) -> Internal {
+    answer_decode(request)
 }
 
 #[pg_extern(sql = false)]

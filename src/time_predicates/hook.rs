@@ -1,7 +1,7 @@
 //! The planner's hooks.
 
 use crate::pg::backend::local::Local;
-use crate::time_predicates::{derive, estimate, predicate};
+use crate::time_predicates::{derive, estimate, order, predicate};
 use pgrx::{pg_guard, pg_sys};
 
 #[cfg(not(feature = "pg19"))]
@@ -70,8 +70,8 @@ unsafe extern "C-unwind" fn on_table(
     }
 }
 
-/// Continues only where a condition can be one on the time of an id of the table. Children of a table inherit what was
-/// added for it.
+/// Continues only where a condition can be one on the time of an id of the table, or an order that of such a time.
+/// Children of a table inherit what was added to its conditions, but have indexes of their own.
 ///
 /// # Safety
 /// The planner has called its hook.
@@ -91,6 +91,9 @@ unsafe fn consider(
         {
             derive_guarded(root, table, relation, has_children);
         }
+        if !has_children && order::keys(root).next().is_some() {
+            offer_guarded(root, table);
+        }
     }
 }
 
@@ -103,4 +106,13 @@ unsafe extern "C-unwind" fn derive_guarded(
 ) {
     // SAFETY: the arguments are passed on unchanged.
     unsafe { derive::derive(root, table, relation, has_children) }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn offer_guarded(
+    root: *mut pg_sys::PlannerInfo,
+    table: *mut pg_sys::RelOptInfo,
+) {
+    // SAFETY: the arguments are passed on unchanged.
+    unsafe { order::offer(root, table) }
 }

@@ -1,7 +1,7 @@
 //! Whether a bound of a column helps to find its rows.
 
 use crate::pg::datum::list::{nodes, oids};
-use crate::time_predicates::node::{column, mentions};
+use crate::pg::datum::node::{column, mentions};
 use pgrx::pg_sys;
 
 /// A table that is being planned.

@@ -8,20 +8,25 @@
 //!
 //! - `functions` lists the functions of a time. `function` knows them by the oid that their support functions were called for, and those of
 //!   their bounds.
-//! - `predicate` recognizes a comparison of such a function, reading nothing but the query.
+//! - `predicate` recognizes a comparison of such a function, reading nothing but the query; `span` says of which times it
+//!   is true.
 //! - `derive` decides whether bounds are right and useful, makes them and adds them.
 //! - `key` and `proof` say whether an index or a partition key leads with the id, and whether a table has only ids of
 //!   one version.
 //! - `estimate` keeps the planner from counting the condition and its bounds twice.
+//! - `order` offers an index of the id for the order of its time.
+//! - `inline` has the columns of `snowflake_decode` in FROM computed by a function each, which the others then see.
 
 mod derive;
 mod estimate;
 mod function;
 mod functions;
 mod hook;
+mod inline;
 mod key;
-mod node;
+mod order;
 mod predicate;
 mod proof;
 pub mod setting;
+mod span;
 mod support;

@@ -1,8 +1,8 @@
 //! What a table's CHECK constraints say of an id.
 
 use crate::pg::datum::list::nodes;
+use crate::pg::datum::node::{as_node, binary, column};
 use crate::time_predicates::key::Table;
-use crate::time_predicates::node::{as_node, binary, column};
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 

@@ -2,6 +2,8 @@
 
 pub mod bulk;
 pub mod planning;
+
+pub mod natural_forms;
 pub mod time_predicates;
 
 use crate::candidates::QUICK_START;

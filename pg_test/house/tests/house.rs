@@ -100,7 +100,7 @@ fn files_have_about_400_lines_and_folders_about_ten_entries() {
 
 /// Files outside src/pg with unsafe code: the entry points of workers, which must not be mangled, and what one idea alone asks
 /// of the server.
-const UNSAFE_OUTSIDE_OF_PG: [&str; 16] = [
+const UNSAFE_OUTSIDE_OF_PG: [&str; 18] = [
     "counter/last_used.rs",
     "counter/row_estimate.rs",
     "counter/segment/give_back.rs",
@@ -112,10 +112,12 @@ const UNSAFE_OUTSIDE_OF_PG: [&str; 16] = [
     "time_predicates/estimate.rs",
     "time_predicates/function.rs",
     "time_predicates/hook.rs",
+    "time_predicates/inline.rs",
     "time_predicates/key.rs",
-    "time_predicates/node.rs",
+    "time_predicates/order.rs",
     "time_predicates/predicate.rs",
     "time_predicates/proof.rs",
+    "time_predicates/span.rs",
     "time_predicates/support.rs",
 ];
 

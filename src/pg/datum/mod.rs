@@ -5,6 +5,7 @@ pub mod fixed;
 pub mod fixed_order;
 pub mod json;
 pub mod list;
+pub mod node;
 pub mod regclass;
 pub mod text;
 pub mod timestamp;

@@ -96,3 +96,52 @@ fn a_bound_that_is_off_by_a_tick_is_found() {
         say(format!("{name}: found in round {rounds}"));
     }
 }
+
+/// The random queries find an order of ids that is not that of their times, and a column of `snowflake_decode` that is
+/// another one where the planner inlines it.
+#[test]
+fn a_wrong_order_and_a_wrong_column_are_found() {
+    let server = Server::start("wrong orders");
+    let mut rng = Rng::from_environment();
+    let mut session = server.connect("postgres");
+    session.run(GENERATOR);
+    session.run("SET client_min_messages = error");
+    let inlined: String = session.one(
+        "SELECT pg_get_functiondef('mint.snowflake_decode_inlined(bigint, snowflake_layout)'::regprocedure)",
+    );
+    let time: String = session
+        .one("SELECT pg_get_functiondef('snowflake_time(bigint, snowflake_layout)'::regprocedure)");
+    // The same function, but for some hours by the id.
+    session.run(
+        "CREATE FUNCTION differ.time(bigint, snowflake_layout) RETURNS timestamptz IMMUTABLE STRICT LANGUAGE c
+         AS '$libdir/pg_mint', 'snowflake_time_wrapper'",
+    );
+    let skewed = "CREATE OR REPLACE FUNCTION snowflake_time(id bigint, layout snowflake_layout DEFAULT 'instagram')
+        RETURNS timestamptz IMMUTABLE STRICT PARALLEL SAFE SUPPORT mint.snowflake_time_support LANGUAGE plpgsql
+        AS $$ BEGIN RETURN differ.time(id, layout) + interval '1 hour' * (hashint8(id) % 1000); END $$";
+    let other = inlined.replace(
+        "snowflake_sequence(id, layout)",
+        "snowflake_sequence(id, layout) + 1",
+    );
+    assert_ne!(other, inlined);
+    for (what, broken, whole, query) in [
+        ("order", skewed, &time, "FROM differ.alpha a ORDER BY 1%"),
+        (
+            "first and last", skewed, &time, "max(%) FROM differ.alpha a",
+        ),
+        ("column", &other, &inlined, "snowflake_decode%"),
+    ] {
+        session.run(broken);
+        let rounds = (0..100).find(|_| {
+            let seed = rng.below(1_000_000);
+            session.run(&format!("SELECT differ.run({seed} / 1000000.0, 100)"));
+            session.one::<bool>(&format!(
+                "SELECT EXISTS (SELECT FROM differ.difference WHERE query LIKE '%{query}')"
+            ))
+        });
+        session.run(whole);
+        session.run("TRUNCATE differ.difference");
+        let rounds = rounds.unwrap_or_else(|| panic!("a wrong {what} is not found"));
+        say(format!("{what}: found in round {rounds}"));
+    }
+}

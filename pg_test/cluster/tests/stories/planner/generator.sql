@@ -1,6 +1,8 @@
 -- Random tables, ids, conditions and queries, each query run with pg_mint.time_predicates off and on. Every choice is
 -- by random(), so that a seed repeats a run.
 CREATE SCHEMA differ;
+DO $$ BEGIN CREATE ROLE differ_reader; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+GRANT USAGE ON SCHEMA differ TO differ_reader;
 CREATE TABLE differ.difference (seed float8, query text, settings text, off_result text, on_result text);
 CREATE TABLE differ.tally (outcome text PRIMARY KEY, n bigint);
 INSERT INTO differ.tally VALUES ('queries', 0), ('same rows', 0), ('both refused', 0), ('refused off only', 0),
@@ -44,7 +46,9 @@ BEGIN
     IF at IS NULL OR random() < 0.1 THEN
         RETURN differ.pick('-infinity', 'infinity', '1970-01-01 00:00Z', '1969-12-31 23:59:59.999999Z', '2106-02-07 06:28:15Z',
             '2106-02-07 06:28:16Z', '2026-01-01 00:00Z', '2300-01-01 00:00Z', '4713-01-01 00:00Z BC', '294276-12-31 23:59:59Z',
-            '10889-08-02 05:31:50.655Z', '0001-01-01 00:00Z')::timestamptz;
+            '10889-08-02 05:31:50.655Z', '0001-01-01 00:00Z',
+            -- Where clocks change.
+            '2026-03-29 01:00Z', '2026-10-25 00:30Z', '2026-03-08 10:00Z', '2026-11-01 08:30Z')::timestamptz;
     END IF;
     IF NOT isfinite(at) OR extract(year FROM at) > 290000 THEN RETURN at; END IF;
     RETURN at + (differ.pick('0', '0', '1', '-1', '499', '500', '1000', '-1000', '10000', '-3600000000', '1000000',
@@ -66,7 +70,33 @@ BEGIN
         ELSE RETURN format('(%L::timestamptz + age(now(), now()))', at);
     END CASE;
 END $$;
-CREATE FUNCTION differ.same(at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN at; END $$;
+CREATE FUNCTION differ.same(at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN at; END $$;
+
+-- A list of values, as a list, an expression or an array; a range of times, as an expression or a constant.
+CREATE FUNCTION differ.list(known timestamptz[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE at timestamptz[];
+BEGIN
+    FOR i IN 0..differ.below(4) LOOP at[i + 1] := CASE WHEN random() < 0.9 THEN differ.instant(known) END; END LOOP;
+    CASE differ.below(3)
+        WHEN 0 THEN RETURN format('IN (%s)', (SELECT string_agg(differ.expression(a), ', ') FROM unnest(at) a));
+        WHEN 1 THEN RETURN format('= ANY(%L::timestamptz[])', at);
+        ELSE RETURN format('= ANY(ARRAY[%s]::timestamptz[])', (SELECT string_agg(differ.expression(a), ', ') FROM unnest(at) a));
+    END CASE;
+END $$;
+CREATE FUNCTION differ.range(known timestamptz[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    a timestamptz := CASE WHEN random() < 0.9 THEN differ.instant(known) END;
+    b timestamptz := CASE WHEN random() < 0.9 THEN differ.instant(known) END;
+    ends text := differ.pick('[)', '[)', '[]', '(]', '()');
+BEGIN
+    IF a > b THEN SELECT a, b INTO b, a; END IF;
+    CASE differ.below(10)
+        WHEN 0, 1, 2 THEN RETURN format('%L::tstzrange', tstzrange(a, b, ends));
+        WHEN 3 THEN RETURN differ.pick($q$'empty'::tstzrange$q$, 'NULL::tstzrange', $q$'(,)'::tstzrange$q$);
+        ELSE RETURN format('tstzrange(%s, %s, %L)', CASE WHEN a IS NULL THEN 'NULL' ELSE format('%L::timestamptz', a) END,
+            CASE WHEN b IS NULL THEN 'NULL' ELSE format('differ.same(%L::timestamptz)', b) END, ends);
+    END CASE;
+END $$;
 
 -- The time of an id where it has one. It has no bounds, and is what a query with bounds says of an id without one.
 CREATE FUNCTION differ.time_if_any(id bigint, layout snowflake_layout DEFAULT 'instagram') RETURNS timestamptz LANGUAGE plpgsql IMMUTABLE STRICT AS $$
@@ -83,13 +113,25 @@ DECLARE
     op text := differ.pick('<', '<=', '=', '>=', '>');
     made text;
 BEGIN
-    -- Nothing is derived of an OR or of <>, so they can meet foreign ids in one plan and not in another.
-    CASE differ.below(CASE WHEN foreign_ids THEN 9 ELSE 10 END)
+    -- Nothing is derived of an OR with something else or of <>, so they can meet foreign ids in one plan and not in another.
+    CASE differ.below(CASE WHEN foreign_ids THEN 16 ELSE 18 END)
         WHEN 0, 1, 2, 3 THEN made := format('%s %s %s', time_of, op, a);
         WHEN 4, 5 THEN made := format('%s %s %s', a, op, time_of);
         WHEN 6 THEN made := format('%s BETWEEN %s AND %s', time_of, a, b);
         WHEN 7 THEN made := format('%s >= %s AND %s < %s', time_of, a, time_of, b);
         WHEN 8 THEN made := format('NOT %s %s %s', time_of, CASE WHEN foreign_ids AND op = '=' THEN '<' ELSE op END, a);
+        WHEN 9 THEN made := format('%s BETWEEN SYMMETRIC %s AND %s', time_of, a, b);
+        WHEN 10 THEN made := format('(%s %s %s OR %s %s %s)', time_of, op, a, b, differ.pick('<', '<=', '=', '>=', '>'), time_of);
+        WHEN 11 THEN made := format('(%s %s %s AND %s > %s OR %s %s)', time_of, op, a, time_of, b, time_of, differ.list(known));
+        WHEN 12 THEN made := format('%s %s', time_of, differ.list(known));
+        WHEN 13 THEN made := format('%s <@ %s', time_of, differ.range(known));
+        WHEN 14 THEN made := format('%s @> %s', differ.range(known), time_of);
+        WHEN 15 THEN
+            op := differ.pick('<', '<=', '>', '>=');
+            made := CASE WHEN random() < 0.5 THEN format('(%s, %%1$s.n) %s (%s, %s)', time_of, op, a, differ.below(30))
+                ELSE format('(%s, %s) %s (%s, %%1$s.n)', a, differ.below(30), op, time_of) END;
+        WHEN 16 THEN made := format('(%s %s %s AND %%1$s.n > 3 OR %%1$s.n = %s AND NOT %s %s)', time_of, op, a, differ.below(30),
+            time_of, differ.list(known));
         ELSE made := format('(%s %s %s OR %s IS NULL)', time_of, op, a, b);
     END CASE;
     IF second IS NOT NULL AND random() < 0.5 THEN
@@ -203,6 +245,11 @@ BEGIN
         ELSE NULL;
     END CASE;
     IF random() < 0.8 THEN EXECUTE format('ANALYZE differ.%I', name); END IF;
+    EXECUTE format('CREATE VIEW differ.%I AS SELECT id, n, %s AS at FROM differ.%I it', name || '_view', format(time_of, 'it'), name);
+    -- Read by its owner and superusers whole, and by others in part.
+    EXECUTE format('GRANT ALL ON differ.%I, differ.%I TO differ_reader', name, name || '_view');
+    EXECUTE format('ALTER TABLE differ.%I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY not_7 ON differ.%I USING (n <> 7) WITH CHECK (true)', name);
     -- Times of ids that have one.
     known := '{}';
     DECLARE one timestamptz; ids text[];
@@ -219,6 +266,38 @@ BEGIN
 END $$;
 CREATE DOMAIN differ.id AS bigint;
 
+-- A query of an order of times, or of what snowflake_decode says. Rows of equal times can have any order, and a LIMIT any of
+-- them: so what is compared is what the order is by.
+CREATE FUNCTION differ.ordered(a text, known timestamptz[], on_a text, more_a text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    at text := format(a, 'a');
+    way text := differ.pick('', '', ' DESC', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST');
+    rows text := format('LIMIT %s OFFSET %s', 1 + differ.below(20), differ.pick('0', '0', '3'));
+    list text := $q$SELECT coalesce(string_agg(concat_ws(' ', r), ','), '') FROM ($q$;
+    decode text := replace(replace(at, 'snowflake_time(', 'snowflake_decode('), 'a.id', differ.pick('a.id', 'a.id::bigint'));
+BEGIN
+    CASE differ.below(CASE WHEN at LIKE 'snowflake%' THEN 12 ELSE 9 END)
+        WHEN 0 THEN RETURN list || format('SELECT %s FROM differ.alpha a ORDER BY 1%s %s) r', at, way, rows);
+        WHEN 1 THEN RETURN list || format('SELECT %s FROM differ.alpha a WHERE %s ORDER BY 1%s %s) r', at, on_a, way, rows);
+        WHEN 2 THEN RETURN list || format('SELECT %s, a.n FROM differ.alpha a WHERE %s ORDER BY 1%s, a.n %s) r', at, on_a, way, rows);
+        WHEN 3 THEN RETURN list || format('SELECT a.n, %s FROM differ.alpha a WHERE %s ORDER BY 1, 2%s %s) r', at, more_a, way, rows);
+        WHEN 4 THEN RETURN format('SELECT concat_ws('' '', min(%1$s), max(%1$s), count(*)) FROM differ.alpha a WHERE %2$s', at, on_a);
+        WHEN 5 THEN RETURN format('SELECT concat_ws('' '', min(%1$s), max(%1$s)) FROM differ.alpha a', at);
+        WHEN 6 THEN RETURN list || format('SELECT v.at FROM differ.alpha_view v WHERE v.at %s %s ORDER BY v.at%s %s) r',
+            differ.pick('<', '<=', '>=', '>'), differ.expression(differ.instant(known)), way, rows);
+        WHEN 7 THEN RETURN list || format('SELECT %s FROM (SELECT * FROM differ.alpha UNION ALL SELECT * FROM differ.alpha WHERE n < 9) a ORDER BY 1%s %s) r',
+            at, way, rows);
+        WHEN 8 THEN RETURN list || format('SELECT %s FROM differ.alpha a %s JOIN differ.beta b ON b.n = a.n AND b.n > 5 ORDER BY 1%s %s) r',
+            at, differ.pick('', 'LEFT', 'FULL'), way, rows);
+        WHEN 9 THEN RETURN format($q$SELECT count(*) || ' ' || coalesce(sum(hashtext(r::text)), 0) FROM (SELECT a.*, d.*, to_json(d) FROM differ.alpha a, %s d
+            WHERE d.at %s %s AND %s) r$q$, decode, differ.pick('<', '<=', '=', '>=', '>'), differ.expression(differ.instant(known)), more_a);
+        WHEN 10 THEN RETURN format($q$SELECT count(*) || ' ' || coalesce(sum(hashtext(r::text)), 0) FROM (SELECT a.*, d.*, d IS NULL AS is_null
+            FROM differ.alpha a LEFT JOIN LATERAL %s d ON d.at %s %s) r$q$, decode, differ.pick('<', '<=', '=', '>=', '>'), differ.expression(differ.instant(known)));
+        ELSE RETURN list || format('SELECT d.at, (SELECT e.sequence FROM %s e) AS s, (SELECT count(*) FROM differ.beta b, %1$s e WHERE b.n < e.shard) FROM differ.alpha a, %1$s d
+            ORDER BY 1%s, 2, 3 %s) r', decode, way, rows);
+    END CASE;
+END $$;
+
 -- A query of two tables, which returns one text.
 CREATE FUNCTION differ.query(a text, second_a text, known_a timestamptz[], foreign_a boolean, b text, second_b text, known_b timestamptz[], foreign_b boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -232,6 +311,8 @@ DECLARE
     join_on text := CASE WHEN sides = 'FULL JOIN' OR (foreign_a AND sides = 'LEFT JOIN') OR (foreign_b AND sides = 'RIGHT JOIN') THEN 'b.n = a.n'
         ELSE differ.pick('b.n = a.n', 'b.n = a.n AND ' || on_b, 'b.n = a.n AND ' || on_a) END;
 BEGIN
+    -- An order among foreign ids depends on whether their times are asked for.
+    IF random() < 0.3 AND NOT (foreign_a AND a LIKE 'snowflake%') THEN RETURN differ.ordered(a, known_a, on_a, more_a); END IF;
     CASE differ.below(16)
         WHEN 0, 1, 2, 3 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s) r', on_a);
         WHEN 4 THEN RETURN rows || format('SELECT * FROM differ.alpha a WHERE %s AND %s) r', on_a, more_a);
@@ -251,10 +332,11 @@ BEGIN
 END $$;
 
 -- Runs a query and undoes what it did.
-CREATE FUNCTION differ.result(query text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION differ.result(query text, reader text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text; code text; message text;
 BEGIN
     BEGIN
+        PERFORM set_config('role', reader, true);
         EXECUTE query INTO found;
         RAISE EXCEPTION USING ERRCODE = 'DF000', MESSAGE = coalesce(found, 'NULL');
     EXCEPTION WHEN OTHERS THEN
@@ -270,7 +352,7 @@ CREATE FUNCTION differ.run(seed float8, queries int) RETURNS int LANGUAGE plpgsq
 DECLARE
     a record; b record;
     query text; prepared text; off_result text; on_result text; settings text[]; one text; value text;
-    off_plan text; on_plan text; bad int := 0; tally int[] := '{0,0,0,0,0,0,0}';
+    reader text; off_plan text; on_plan text; bad int := 0; tally int[] := '{0,0,0,0,0,0,0}';
 BEGIN
     PERFORM setseed(seed);
     -- The cost of a plan that is switched off would have it compiled.
@@ -286,23 +368,39 @@ BEGIN
             PERFORM set_config(one, value, false);
             settings := settings || (one || '=' || value);
         END LOOP;
+        value := differ.pick('', '', '', '0');
+        FOREACH one IN ARRAY ARRAY['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size', 'min_parallel_index_scan_size'] LOOP
+            IF value = '0' THEN PERFORM set_config(one, value, false); ELSE EXECUTE 'RESET ' || one; END IF;
+        END LOOP;
+        settings := settings || (CASE value WHEN '0' THEN 'parallel' ELSE 'alone' END);
         query := differ.query(a.time_of, a.second, a.known, a.foreign_ids, b.time_of, b.second, b.known, b.foreign_ids);
+        -- Under row security, bounds must not be tested before the policy where they could tell something.
+        reader := CASE WHEN query LIKE '%UPDATE%' THEN 'none' ELSE differ.pick('none', 'none', 'none', 'differ_reader') END;
+        settings := settings || reader;
+        -- Of few rows, an order by an index is the cheaper one only without these.
+        value := 'on';
+        IF query ~ 'ORDER BY 1|max\(' AND random() < 0.6 THEN
+            value := 'off';
+            PERFORM set_config('enable_seqscan', value, false);
+        END IF;
+        PERFORM set_config('enable_sort', value, false);
+        settings := settings || ('enable_sort=' || value);
         -- As a prepared statement for all values, with one of the timestamps as a parameter.
         prepared := NULL;
-        IF random() < 0.2 AND query ~ $q$'[^']*'::timestamptz$q$ THEN
-            value := (regexp_match(query, $q$('[^']*'::timestamptz)$q$))[1];
+        IF random() < 0.2 AND query ~ $q$'[^']*'::timestamptz(?!\[)$q$ THEN
+            value := (regexp_match(query, $q$('[^']*'::timestamptz)(?!\[)$q$))[1];
             PERFORM set_config('plan_cache_mode', differ.pick('force_generic_plan', 'force_generic_plan', 'force_custom_plan'), false);
             prepared := format('PREPARE it(timestamptz) AS %s', replace(query, value, '$1'));
             query := format('EXECUTE it(%s)', value);
         END IF;
         PERFORM set_config('pg_mint.time_predicates', 'off', false);
         IF prepared IS NOT NULL THEN EXECUTE prepared; END IF;
-        off_result := differ.result(query);
+        off_result := differ.result(query, reader);
         IF i % 10 = 0 THEN EXECUTE 'EXPLAIN (FORMAT JSON, COSTS OFF) ' || query INTO off_plan; END IF;
         IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
         PERFORM set_config('pg_mint.time_predicates', 'on', false);
         IF prepared IS NOT NULL THEN EXECUTE prepared; END IF;
-        on_result := differ.result(query);
+        on_result := differ.result(query, reader);
         IF i % 10 = 0 THEN
             EXECUTE 'EXPLAIN (FORMAT JSON, COSTS OFF) ' || query INTO on_plan;
             tally[5] := tally[5] + 1;
@@ -322,7 +420,7 @@ BEGIN
             -- An id that is not one of the layout was not looked at, as if it had no time.
             IF off_result LIKE 'ERROR 22%' AND on_result NOT LIKE 'ERROR%' THEN
                 IF prepared IS NOT NULL THEN EXECUTE replace(prepared, 'snowflake_time(', 'differ.time_if_any('); END IF;
-                off_result := differ.result(replace(query, 'snowflake_time(', 'differ.time_if_any('));
+                off_result := differ.result(replace(query, 'snowflake_time(', 'differ.time_if_any('), reader);
                 IF prepared IS NOT NULL THEN DEALLOCATE it; END IF;
                 IF off_result = on_result THEN
                     tally[4] := tally[4] + 1;

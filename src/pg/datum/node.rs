@@ -1,8 +1,8 @@
 //! Reading and making nodes of the planner's trees.
 
 use crate::pg::datum::list::nodes;
-use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
+use pgrx::{FromDatum, pg_sys};
 use std::ffi::CStr;
 use std::slice;
 
@@ -152,6 +152,69 @@ pub unsafe fn call(
         let none = pg_sys::InvalidOid;
         let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
         pg_sys::makeFuncExpr(function, result, arguments, none, none, form).cast()
+    }
+}
+
+/// Makes an expression that is another value where a value is NULL.
+///
+/// # Safety
+/// They are nodes of the planner's memory, in which this runs, of one type without a collation.
+pub unsafe fn coalesce(
+    value: *mut pg_sys::Node,
+    otherwise: *mut pg_sys::Node,
+) -> *mut pg_sys::Node {
+    // SAFETY: as the caller says; the memory is as large as the node.
+    unsafe {
+        let made = pg_sys::palloc0(size_of::<pg_sys::CoalesceExpr>());
+        let coalesced = &mut *made.cast::<pg_sys::CoalesceExpr>();
+        coalesced.xpr.type_ = NodeTag::T_CoalesceExpr;
+        coalesced.coalescetype = pg_sys::exprType(value);
+        coalesced.args = list([value, otherwise]);
+        coalesced.location = -1;
+        made.cast()
+    }
+}
+
+/// Makes a condition of several, of which one must be true.
+///
+/// # Safety
+/// They are nodes of the planner's memory, in which this runs.
+pub unsafe fn any_of(each: impl IntoIterator<Item = *mut pg_sys::Node>) -> *mut pg_sys::Node {
+    // SAFETY: as the caller says. The planner expects that none of them is such a condition itself.
+    unsafe {
+        let flat = each.into_iter().flat_map(|one| {
+            match as_node::<pg_sys::BoolExpr>(one, NodeTag::T_BoolExpr) {
+                Some(parts) if (*parts).boolop == pg_sys::BoolExprType::OR_EXPR => {
+                    nodes((*parts).args).collect()
+                }
+                _ => vec![one],
+            }
+        });
+        pg_sys::make_orclause(list(flat)).cast()
+    }
+}
+
+/// Returns the elements of an array of timestamps, if they are known one by one, and none of those that are NULL.
+///
+/// # Safety
+/// It is null or a node, and this runs in the planner's memory.
+pub unsafe fn elements(array: *mut pg_sys::Node) -> Option<Vec<*mut pg_sys::Node>> {
+    // SAFETY: the tags say what the node is; a constant has the type that it says.
+    unsafe {
+        if let Some(array) = as_node::<pg_sys::ArrayExpr>(array, NodeTag::T_ArrayExpr) {
+            return (!(*array).multidims).then(|| nodes((*array).elements).collect());
+        }
+        let array = &*as_node::<pg_sys::Const>(array, NodeTag::T_Const)?;
+        let is_known = array.consttype == pg_sys::TIMESTAMPTZARRAYOID && !array.constisnull;
+        let values = is_known.then_some(array.constvalue)?;
+        let values = Vec::<Option<pg_sys::TimestampTz>>::from_datum(values, false)?;
+        Some(
+            values
+                .into_iter()
+                .flatten()
+                .map(|at| timestamptz(at))
+                .collect(),
+        )
     }
 }
 
