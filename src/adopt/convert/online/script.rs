@@ -3,17 +3,16 @@
 use crate::adopt::convert::checks;
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::closure::{Closure, LinkedColumn, StaleObject};
-use crate::adopt::convert::online::columns::{self, Direction, successor, successor_key};
+use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
+use crate::adopt::convert::online::columns::{self, Direction, successor_key};
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
 use crate::adopt::convert::table::TargetTable;
 use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
 
-/// Bytes per microsecond that a step is estimated to take: reading, building an index, and writing every row.
-const READS: i64 = 200;
-const BUILDS: i64 = 50;
+/// Bytes per microsecond that it is estimated to take to write every row.
 const WRITES: i64 = 10;
 
 /// Plans the way to bigint, and from there to the new default.
@@ -118,10 +117,6 @@ fn notes(closure: &Closure) -> Vec<PlanRow> {
     plan::checked(notes)
 }
 
-fn exclusive(phase: &'static str, object: &str, command: String) -> PlanRow {
-    PlanRow::runs(phase, command).locking(object, "ACCESS EXCLUSIVE")
-}
-
 /// Returns the step that fills a shadow, which writes the whole table.
 fn backfill(member: &LinkedColumn) -> PlanRow {
     let row = PlanRow::runs("backfill", blocks::backfill(member))
@@ -158,103 +153,6 @@ fn prepare(member: &LinkedColumn) -> Option<PlanRow> {
         exclusive("prepare", &table, command)
             .noting("From now on each row that is written has its shadow."),
     )
-}
-
-/// The note of what drops such.
-const LEFT: &str = "What a break or a restore has left.";
-
-fn drop_key(closure: &Closure, table: &str, tables: &[&str], name: &str) -> String {
-    let name = sql::quoted_exactly(name);
-    let drop = format!("ALTER TABLE {table} DROP CONSTRAINT {name}");
-    blocks::retried(&closure.quoted_owner(), columns::EXCLUSIVE, tables, &[drop])
-}
-
-/// Drops a foreign key that a break or a restore has left.
-fn drop_stale_key(closure: &Closure, stale: &StaleObject) -> String {
-    let table = closure.table(stale.relation);
-    drop_key(closure, table, &[table], &stale.name)
-}
-
-/// Drops what a break or a restore has left.
-fn drop_stale(closure: &Closure, rows: &mut Vec<PlanRow>) {
-    for stale in &closure.stale_keys {
-        let drop = drop_stale_key(closure, stale);
-        rows.push(exclusive("constraint", closure.table(stale.relation), drop).noting(LEFT));
-    }
-    for stale in &closure.stale_indexes {
-        let drop = format!("DROP INDEX CONCURRENTLY {}", stale.name);
-        rows.push(
-            PlanRow::runs("index", drop)
-                .locking(closure.table(stale.relation), "SHARE UPDATE EXCLUSIVE")
-                .noting(LEFT),
-        );
-    }
-}
-
-/// Builds what takes the place of checks, indexes and foreign keys.
-fn build(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
-    for member in closure.changed() {
-        let table = member.quoted_table();
-        if member.filled.is_none() {
-            let add = columns::check(member, way);
-            rows.push(exclusive("constraint", &table, add));
-        }
-        if member.filled != Some(true) {
-            rows.push(validate(
-                closure,
-                member.bytes,
-                &table,
-                &member.check_name(),
-            ));
-        }
-    }
-    drop_stale(closure, rows);
-    for index in closure
-        .indexes
-        .iter()
-        .filter(|index| index.built != Some(true))
-    {
-        let bytes = bytes_of(closure, index.relation);
-        let table = closure.table(index.relation);
-        if index.built.is_some() {
-            let schema = sql::quoted_exactly(&index.schema);
-            let drop = format!("DROP INDEX CONCURRENTLY {schema}.{}", successor(index));
-            rows.push(PlanRow::runs("index", drop).noting(LEFT));
-        }
-        let row = PlanRow::runs("index", columns::index(closure, index, way))
-            .locking(table, "SHARE UPDATE EXCLUSIVE");
-        rows.push(row.taking(bytes, BUILDS));
-    }
-    for key in &closure.keys {
-        let table = closure.table(key.relation);
-        if key.built.is_none() {
-            let add = columns::foreign_key(closure, key, way);
-            rows.push(PlanRow::runs("constraint", add).locking(table, "SHARE ROW EXCLUSIVE"));
-        }
-        if key.validated && key.built != Some(true) {
-            rows.push(validate(
-                closure,
-                bytes_of(closure, key.relation),
-                table,
-                &successor_key(key),
-            ));
-        }
-    }
-}
-
-fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> PlanRow {
-    let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
-    let command = blocks::as_owner(&closure.quoted_owner(), &validate);
-    let row = PlanRow::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
-    row.taking(bytes, READS)
-}
-
-fn bytes_of(closure: &Closure, relation: u32) -> i64 {
-    let own = closure
-        .columns
-        .iter()
-        .find(|member| member.relation == relation);
-    own.map_or(0, |member| member.bytes)
 }
 
 /// Returns the call that returns this plan.
@@ -324,8 +222,8 @@ fn abandon(closure: &Closure) -> Vec<PlanRow> {
         );
         rows.push(exclusive("cleanup", table, drop));
     }
-    for stale in &closure.stale_keys {
-        let drop = drop_stale_key(closure, stale);
+    for stale in &closure.stale_constraints {
+        let drop = drop_stale_constraint(closure, stale);
         rows.push(exclusive("cleanup", closure.table(stale.relation), drop));
     }
     for member in closure.changed().filter(|member| member.new_type.is_some()) {
