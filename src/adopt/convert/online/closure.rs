@@ -181,8 +181,26 @@ impl Closure {
         let found: Option<Self> = sql::read_now(query, &arguments);
         let found = found.filter(|closure| closure.tables.is_some());
         let mut found = found.unwrap_or_else(|| sql::missing(oid));
-        let changed = found.changed().map(|member| (member.oid(), member.number));
-        found.recreated = Recreated::of(changed);
+        let changed: Vec<_> = found.changed().map(LinkedColumn::place).collect();
+        found.recreated = Recreated::of(&changed);
+        // Columns that refer to it and are bigint stay as they are.
+        let names = |relation: u32, counts: &BTreeMap<i16, usize>| {
+            let mut names = counts.iter().filter(|&(_, &count)| count > 0);
+            names.any(|(&number, _)| changed.contains(&(relation.into(), number)))
+        };
+        let has = |relation: u32, numbers: &[i16]| {
+            let mut numbers = numbers.iter();
+            numbers.any(|&number| changed.contains(&(relation.into(), number)))
+        };
+        found
+            .indexes
+            .retain(|index| names(index.relation, &index.counts));
+        found
+            .checks
+            .retain(|check| names(check.relation, &check.counts));
+        found
+            .keys
+            .retain(|key| has(key.relation, &key.numbers) || has(key.to, &key.to_numbers));
         found
     }
 
@@ -254,6 +272,11 @@ impl LinkedColumn {
     /// Returns whether it is an integer that cannot hold a bigint, or a domain over one.
     pub fn is_narrow(&self) -> bool {
         is_narrow(self.type_oid)
+    }
+
+    /// Returns the oid of its table, and its number.
+    fn place(&self) -> (pgrx::pg_sys::Oid, i16) {
+        (self.oid(), self.number)
     }
 
     /// Returns the oid of its table.

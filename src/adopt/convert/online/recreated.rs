@@ -23,8 +23,8 @@ pub struct Recreated {
 
 impl Recreated {
     /// Returns what keeps to columns, in an order in which all can be dropped.
-    pub fn of(columns: impl Iterator<Item = (pg_sys::Oid, i16)>) -> Vec<Self> {
-        let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.unzip();
+    pub fn of(columns: &[(pg_sys::Oid, i16)]) -> Vec<Self> {
+        let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
         if tables.is_empty() {
             return Vec::new();
         }
