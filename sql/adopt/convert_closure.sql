@@ -27,6 +27,7 @@ WITH RECURSIVE
       c.relowner,
       c.relispartition,
       c.relpersistence,
+      c.relnamespace,
       c.reltype,
       c.reloftype,
       a.attname,
@@ -307,6 +308,15 @@ SELECT jsonb_build_object(
             FROM pg_inherits AS i
             WHERE i.inhrelid = x.relation OR i.inhparent = x.relation
           ),
+        'publications', (
+          SELECT jsonb_agg(DISTINCT p.pubname)
+          FROM pg_publication AS p
+          LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid
+          LEFT JOIN pg_publication_namespace AS z ON z.pnpubid = p.oid
+          WHERE p.puballtables
+            OR r.prrelid = x.relation
+            OR z.pnnspid = x.relnamespace
+        ),
         'bytes', pg_relation_size(x.relation::regclass),
         'comment', col_description(x.relation, x.number::int4),
         -- Those that users set: a build of PostgreSQL may keep others there.

@@ -52,6 +52,9 @@ pub struct LinkedColumn {
     pub owner_name: String,
     /// An ordinary table, no part of another and not of a type, and no generated column.
     pub is_plain: bool,
+    /// Publications that its table is in.
+    #[serde(deserialize_with = "list")]
+    pub publications: Vec<String>,
     pub bytes: i64,
     pub comment: Option<String>,
     /// What `ALTER COLUMN ... SET (...)` has set.
@@ -321,7 +324,13 @@ impl LinkedColumn {
                     .and_then(function::owner)
                     .is_none_or(|owner| owner == self.owner.into())
             };
-            let first = format!("mint_copy_{}_{}", self.relation, self.name);
+            /// Bytes of a name that fits with the longest oid.
+            const FITS: usize = 42;
+            let first = if self.name.len() > FITS {
+                format!("mint_copy_{}_{}", self.relation, self.number)
+            } else {
+                format!("mint_copy_{}_{}", self.relation, self.name)
+            };
             let others =
                 (1..1_000).map(|n| format!("mint_copy_{}_{}_{n}", self.relation, self.number));
             let name = std::iter::once(first.clone()).chain(others).find(is_free);

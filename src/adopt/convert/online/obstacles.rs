@@ -67,7 +67,7 @@ impl Closure {
 impl LinkedColumn {
     fn blockers(&self, table: &TargetTable) -> Vec<Blocker> {
         /// Bytes, so that all names made of it are names.
-        const LONGEST: usize = 40;
+        const LONGEST: usize = 51;
         let what = format!("column \"{}\" of table \"{}\"", self.name, self.table);
         let mut found = Vec::new();
         let instead = format!(
