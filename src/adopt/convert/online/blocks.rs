@@ -99,7 +99,7 @@ pub fn copy(member: &LinkedColumn, shadow: &str, range: Option<(i64, i64)>) -> S
         text,
         &[
             ("shadow", shadow),
-            ("shown", &sql::literal(shadow)),
+            ("shown", &sql::literal(&format!("mint_old_{}", member.name))),
             ("column", &column),
             ("least", &least.to_string()),
             ("most", &most.to_string()),
