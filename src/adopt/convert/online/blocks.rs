@@ -138,7 +138,7 @@ pub fn backfill(member: &LinkedColumn) -> String {
     )
 }
 
-/// Returns the statement that refuses the swap unless nothing else is left of the plan.
-pub fn refuse_unready(plan: &str) -> String {
-    fill(REFUSE_UNREADY, &[("plan", plan)])
+/// Returns the statement that refuses the swap unless nothing else is left of the plan, whose swap has the same mark.
+pub fn refuse_unready(plan: &str, mark: &str) -> String {
+    fill(REFUSE_UNREADY, &[("plan", plan), ("mark", mark)])
 }

@@ -6,9 +6,10 @@ use crate::pg::catalog::sql;
 use crate::pg::datum::json::list;
 use pgrx::pg_sys;
 use serde::Deserialize;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// An object, with the statements that replace it. Its text has the names of the columns, which are the same after the swap.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Hash, Deserialize)]
 pub struct Recreated {
     /// What it is, and its name.
     name: String,
@@ -30,6 +31,13 @@ impl Recreated {
         }
         let query = include_str!("../../../../sql/adopt/convert_recreated.sql");
         sql::read_now(query, &[tables.into(), numbers.into()]).unwrap_or_default()
+    }
+
+    /// Returns a word that is another one as soon as one of the statements is.
+    pub fn mark(all: &[Self]) -> String {
+        let mut hasher = DefaultHasher::new();
+        all.hash(&mut hasher);
+        format!("mint_swap_{:016x}", hasher.finish())
     }
 
     /// Returns what prevents that it is made again.

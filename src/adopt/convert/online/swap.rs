@@ -5,6 +5,7 @@ use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex}
 use crate::adopt::convert::online::columns::{
     self, Direction, successor, successor_check, successor_key, timing,
 };
+use crate::adopt::convert::online::recreated::Recreated;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
 use crate::pg::catalog::sql;
@@ -14,7 +15,10 @@ pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
-    let mut lines = vec![blocks::refuse_unready(plan)];
+    let mut lines = vec![blocks::refuse_unready(
+        plan,
+        &Recreated::mark(&closure.recreated),
+    )];
     let again = || closure.recreated.iter();
     lines.extend(again().map(|one| one.drop.clone()));
     for check in &closure.checks {
