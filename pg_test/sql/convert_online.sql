@@ -140,7 +140,82 @@ SELECT command FROM mint.convert_plan('kept', 'id', 'public.snowflake_next_id(5)
 RESET ROLE;
 \d kept
 
+-- Expressions, checks, views, triggers, statistics and privileges that name the column come with it, exactly as they were.
+CREATE ROLE reader;
+CREATE TABLE "T" ("I d" serial PRIMARY KEY, other int, name text, CONSTRAINT positive CHECK ("I d" > 0 AND name <> 'I d'), CHECK (other <> "I d") NOT VALID);
+CREATE UNIQUE INDEX partial ON "T" (lower(name), "I d" DESC) INCLUDE (other) WITH (fillfactor = 70) WHERE "I d" > 1 AND name <> '"I d"';
+CREATE INDEX far ON "T" (other) WHERE "I d" IS NOT NULL;
+CREATE INDEX spoken ON "T" (md5("I d"::text)) WHERE CASE WHEN "I d" > 1 THEN true ELSE name IS NULL END;
+COMMENT ON CONSTRAINT positive ON "T" IS 'no zero';
+CREATE STATISTICS st ON "I d", other FROM "T"; COMMENT ON STATISTICS st IS 'together';
+CREATE FUNCTION nothing_else() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER of_it AFTER UPDATE OF "I d" ON "T" FOR EACH ROW WHEN (OLD."I d" <> NEW."I d") EXECUTE FUNCTION nothing_else();
+ALTER TABLE "T" DISABLE TRIGGER of_it; COMMENT ON TRIGGER of_it ON "T" IS 'when changed';
+GRANT SELECT ("I d"), UPDATE ("I d") ON "T" TO reader WITH GRANT OPTION;
+CREATE VIEW "V %" WITH (security_barrier = true, check_option = local) AS SELECT "I d", name AS "na me" FROM "T" WHERE name <> '$mint0$';
+CREATE VIEW "W" WITH (security_invoker = true) AS SELECT v."I d" AS a, t.other FROM "V %" v JOIN "T" t USING ("I d");
+ALTER VIEW "V %" ALTER "na me" SET DEFAULT 'none';
+COMMENT ON VIEW "V %" IS 'it''s a view'; COMMENT ON COLUMN "V %"."I d" IS 'the id';
+GRANT SELECT ON "V %" TO reader; GRANT UPDATE ("na me") ON "V %" TO PUBLIC;
+CREATE RULE quiet AS ON DELETE TO "W" DO INSTEAD NOTHING; COMMENT ON RULE quiet ON "W" IS 'no deletes';
+CREATE TRIGGER instead INSTEAD OF INSERT ON "W" FOR EACH ROW EXECUTE FUNCTION nothing_else(); COMMENT ON TRIGGER instead ON "W" IS 'no inserts';
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO mallory;
+INSERT INTO "T" (other, name) VALUES (7, 'a'), (8, 'b');
+CREATE VIEW exactly AS
+SELECT x.what FROM pg_class c, pg_namespace n, LATERAL (
+    SELECT format('%s %s %s %s', c.relname, c.reloptions, (SELECT array_agg(format('%s', acl) ORDER BY acl::text) FROM unnest(coalesce(c.relacl, acldefault('r', c.relowner))) acl), obj_description(c.oid, 'pg_class'))
+    UNION ALL SELECT pg_get_viewdef(c.oid) WHERE c.relkind = 'v'
+    UNION ALL SELECT format('%s.%s %s %s %s', c.relname, attname, attacl, col_description(c.oid, attnum), (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = c.oid AND adnum = attnum))
+        FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attname !~ '^mint_'
+    UNION ALL SELECT format('%s %s %s', pg_get_triggerdef(oid), tgenabled, obj_description(oid, 'pg_trigger')) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgname !~ '^~'
+    UNION ALL SELECT format('%s %s', pg_get_ruledef(oid), obj_description(oid, 'pg_rewrite')) FROM pg_rewrite WHERE ev_class = c.oid
+    UNION ALL SELECT format('%s %s %s', stxname, (SELECT array_agg(attname ORDER BY attname) FROM pg_attribute WHERE attrelid = stxrelid AND attnum = ANY (stxkeys)), obj_description(oid, 'pg_statistic_ext')) FROM pg_statistic_ext WHERE stxrelid = c.oid
+    UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = c.oid
+    UNION ALL SELECT format('%s %s %s', conname, pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint')) FROM pg_constraint WHERE conrelid = c.oid AND conname !~ '^mint_'
+) AS x (what) WHERE n.oid = c.relnamespace AND n.nspname = 'Sh op' AND c.relname IN ('T', 'V %', 'W');
+CREATE TABLE exactly_before AS SELECT what FROM exactly;
+SELECT count(*) FROM exactly_before;
+CREATE FUNCTION steps(relation regclass, name text, new_default text, OUT phase text, OUT count bigint) RETURNS SETOF record LANGUAGE sql AS $$
+    SELECT phase, count(*) FROM mint.convert_plan(relation, name, new_default) WHERE command IS NOT NULL OR note LIKE 'blocker%' GROUP BY 1 ORDER BY min(step) $$;
+SELECT * FROM steps('"T"', 'I d', 'snowflake_next_id(5)');
+\set ECHO none
+SELECT command FROM mint.convert_plan('"T"', 'I d', 'snowflake_next_id(5)') WHERE command IS NOT NULL AND phase NOT IN ('cleanup', 'default') ORDER BY step \gexec
+\set ECHO all
+(TABLE exactly EXCEPT TABLE exactly_before) UNION ALL (TABLE exactly_before EXCEPT TABLE exactly);
+SELECT pg_typeof(a), current_setting('search_path') FROM "W" WHERE a = 1;
+INSERT INTO "T" VALUES (9, 7, 'c');
+INSERT INTO "T" (name, "I d") VALUES ('far', -1);
+INSERT INTO "T" (other, name, "I d") VALUES (3, 'far', 3000000000), (3, 'near', 30);
+DELETE FROM "T" WHERE name = 'far';
+\set ECHO none
+SELECT command FROM mint.convert_plan('"T"', 'I d', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+SELECT command FROM mint.convert_plan('"T"', 'I d', NULL) WHERE command IS NOT NULL ORDER BY step \gexec
+\set ECHO all
+(TABLE exactly EXCEPT TABLE exactly_before) UNION ALL (TABLE exactly_before EXCEPT TABLE exactly);
+SELECT pg_typeof(a) FROM "W" LIMIT 1;
+
+-- What the swap cannot make again as it was.
+CREATE FUNCTION of_view("W") RETURNS int LANGUAGE sql AS 'SELECT 1';
+ALTER VIEW "V %" OWNER TO keeper;
+CREATE MATERIALIZED VIEW stored_view AS SELECT "I d" FROM "T";
+ALTER TABLE "T" ADD CONSTRAINT apart EXCLUDE USING btree ("I d" WITH =), ADD twice int GENERATED ALWAYS AS ("I d" * 2) STORED;
+SELECT note FROM mint.convert_plan('"T"', 'I d', 'snowflake_next_id(5)');
+DROP FUNCTION of_view; DROP MATERIALIZED VIEW stored_view; DROP VIEW "W", "V %", exactly; DROP TABLE "T";
+-- A word that is a column and something else.
+CREATE TABLE odd (zone serial PRIMARY KEY, at timestamptz, CHECK (zone > 0 AND at::timestamp with time zone > '2000-01-01'::timestamp with time zone));
+SELECT note FROM mint.convert_plan('odd', 'zone', 'snowflake_next_id(5)') WHERE note LIKE 'blocker%';
+-- What only the last step would have found.
+CREATE TABLE pair (a int, b serial, PRIMARY KEY (a, b));
+SELECT note FROM mint.convert_plan('pair', 'b', 'snowflake_next_id(5)');
+CREATE TABLE small (id serial PRIMARY KEY CHECK (id < 1000000));
+SELECT regexp_replace(note, '[0-9]{12,}', 'N') FROM mint.convert_plan('small', 'id', 'snowflake_next_id(5)');
+-- A bigint that refers to an integer keeps its index.
+CREATE TABLE narrow (id serial PRIMARY KEY); CREATE TABLE wide (id bigint REFERENCES narrow UNIQUE);
+SELECT * FROM steps('narrow', 'id', 'snowflake_next_id(5)');
+
 SET client_min_messages = error;
 DROP SCHEMA "Sh op" CASCADE;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM mallory;
+DROP ROLE reader;
 DROP ROLE keeper, mallory;
 DROP EXTENSION pg_mint;

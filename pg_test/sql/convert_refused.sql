@@ -185,9 +185,24 @@ SELECT mint.convert('t', 'id', $$segment_next('s2')$$);
 CREATE DOMAIN small AS bigint CHECK (VALUE < 1000000);
 CREATE TABLE checked (id bigserial PRIMARY KEY CONSTRAINT low CHECK (id < 2147483648), small small UNIQUE);
 SELECT regexp_replace(note, '[0-9]{12,}', 'N', 'g') AS note FROM mint.convert_plan('checked', 'id', 'snowflake_next_id(5)');
+\set VERBOSITY terse
 SELECT mint.convert('checked', 'small', 'snowflake_next_id(5)');
+\set VERBOSITY default
 DROP TABLE checked; DROP DOMAIN small;
 
+-- Roles that insert need EXECUTE on the generator; a uuid without an index is converted.
+CREATE ROLE "can insert"; CREATE ROLE can_select;
+CREATE TABLE inserted (id bigserial PRIMARY KEY, u uuid DEFAULT gen_random_uuid());
+GRANT INSERT ON inserted TO "can insert"; GRANT SELECT ON inserted TO can_select;
+REVOKE EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) FROM PUBLIC;
+SELECT mint.convert('inserted', 'id', 'snowflake_next_id(5)');
+SELECT note FROM mint.convert_plan('inserted', 'id', 'snowflake_next_id(5)');
+GRANT EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) TO "can insert";
+SELECT mint.convert('inserted', 'id', 'snowflake_next_id(5)');
+GRANT EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) TO PUBLIC;
+SELECT mint.convert('inserted', 'u', 'uuid_v7()');
+REVOKE EXECUTE ON FUNCTION snowflake_next_id(int, snowflake_layout) FROM "can insert";
+DROP TABLE inserted; DROP SEQUENCE inserted_id_seq; DROP ROLE "can insert", can_select;
 -- READ COMMITTED only, and a function that catches the error finds the transaction as it was.
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT mint.convert('t', 'id', 'snowflake_next_id(5)');

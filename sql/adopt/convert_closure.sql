@@ -2,8 +2,9 @@
 -- src/adopt/convert/online/closure.rs. $1 is the oid of the table, $2 the number of the column.
 --
 -- A shadow is a column mint_new_* or mint_old_* of a table that has the trigger ~mint_copy_* of its column. A
--- successor is an index mint_N or a foreign key mint_fk_N, of the shape of that with the oid N; after a
--- restore N can be the oid of another.
+-- successor is an index mint_N, a foreign key mint_fk_N or a check mint_check_N, of the shape of that with the
+-- oid N; after a restore N can be the oid of another. Expressions have the same shape if they are equal but for
+-- shadows and the casts that these make.
 WITH RECURSIVE
   -- The column, and all that refer to it by foreign keys.
   member AS (
@@ -26,6 +27,7 @@ WITH RECURSIVE
       c.relowner,
       c.relispartition,
       c.relpersistence,
+      c.relnamespace,
       c.reltype,
       c.reloftype,
       a.attname,
@@ -33,7 +35,6 @@ WITH RECURSIVE
       a.attnotnull,
       a.attidentity,
       a.attgenerated,
-      a.attacl,
       a.attoptions,
       a.attstattarget,
       d.oid AS adoid,
@@ -154,31 +155,53 @@ WITH RECURSIVE
       AND b.condeferrable = k.condeferrable
       AND b.condeferred = k.condeferred
   ),
-  -- All indexes of the tables, with the columns that a successor has. Arrays of columns begin at 1, as others
-  -- do.
+  -- All indexes of the tables, with the columns that a successor has, and all columns that they name. Arrays of
+  -- columns begin at 1, as others do.
   any_index AS (
     SELECT
       i.*,
-      c.relname,
-      c.relnamespace,
-      c.relam,
-      ARRAY(SELECT unnest(i.indkey::int2[])) AS numbers,
-      c.relname::text ~ '^mint_[0-9]+$' AND EXISTS (
+      EXISTS (
         SELECT
         FROM named AS a
-        WHERE a.is_shadow AND a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])
-      ) AS is_ours,
+        WHERE a.is_shadow AND a.attrelid = i.indrelid AND a.attnum = ANY (i.mentioned)
+      ) AND i.relname::text ~ '^mint_[0-9]+$' AS is_ours,
       ARRAY(
         SELECT CASE WHEN s.number IS NULL THEN one.number ELSE s.number END
         FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS one (number, n)
         LEFT JOIN shadow AS s ON s.is_ours AND s.relation = i.indrelid AND s.of = one.number
         ORDER BY one.n
-      ) AS next_numbers
-    FROM pg_index AS i
-    JOIN pg_class AS c ON c.oid = i.indexrelid
-    WHERE i.indpred IS NULL
-      AND i.indexprs IS NULL
-      AND EXISTS (SELECT FROM columns AS x WHERE x.relation = i.indrelid)
+      ) AS next_numbers,
+      regexp_replace(
+        concat(
+          pg_get_expr(i.indpred, i.indrelid),
+          ' WHERE ',
+          pg_get_expr(i.indexprs, i.indrelid)
+        ),
+        '\mmint_(?:new|old)_|::(?:bigint|integer|smallint)|[[:space:]()"]',
+        '',
+        'g'
+      ) AS shape
+    FROM (
+      SELECT
+        i.*,
+        c.relname,
+        c.relnamespace,
+        c.relam,
+        ARRAY(SELECT unnest(i.indkey::int2[])) AS numbers,
+        ARRAY(
+          SELECT unnest(i.indkey::int2[])
+          UNION
+          SELECT p.refobjsubid::int2
+          FROM pg_depend AS p
+          WHERE p.classid = 'pg_class'::regclass
+            AND p.objid = i.indexrelid
+            AND p.refclassid = 'pg_class'::regclass
+            AND p.refobjid = i.indrelid
+        ) AS mentioned
+      FROM pg_index AS i
+      JOIN pg_class AS c ON c.oid = i.indexrelid
+      WHERE EXISTS (SELECT FROM columns AS x WHERE x.relation = i.indrelid)
+    ) AS i
   ),
   -- The indexes of the columns themselves.
   indexes AS (
@@ -188,7 +211,7 @@ WITH RECURSIVE
       AND EXISTS (
         SELECT
         FROM columns AS x
-        WHERE x.relation = i.indrelid AND x.number = ANY (i.numbers)
+        WHERE x.relation = i.indrelid AND x.number = ANY (i.mentioned)
       )
   ),
   -- The successors of these, which are in all equal to them but in their columns.
@@ -200,9 +223,53 @@ WITH RECURSIVE
       AND b.indrelid = i.indrelid
       AND b.relam = i.relam
       AND b.numbers = i.next_numbers
+      AND b.shape = i.shape
       AND b.indisunique = i.indisunique
       AND b.indnkeyatts = i.indnkeyatts
       AND b.indoption::int2[] = i.indoption::int2[]
+  ),
+  -- All checks of the tables but those of shadows.
+  any_check AS (
+    SELECT
+      k.*,
+      (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE AS is_enforced,
+      pg_get_expr(k.conbin, k.conrelid) AS text,
+      k.conname::text ~ '^mint_check_[0-9]+$' AND EXISTS (
+        SELECT
+        FROM named AS a
+        WHERE a.is_shadow AND a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+      ) AS is_ours,
+      regexp_replace(
+        pg_get_expr(k.conbin, k.conrelid),
+        '\mmint_(?:new|old)_|::(?:bigint|integer|smallint)|[[:space:]()"]',
+        '',
+        'g'
+      ) AS shape
+    FROM pg_constraint AS k
+    WHERE k.contype = 'c'
+      AND NOT starts_with(k.conname::text, 'mint_filled_')
+      AND EXISTS (SELECT FROM columns AS x WHERE x.relation = k.conrelid)
+  ),
+  -- The checks of the columns themselves.
+  checks AS (
+    SELECT k.*
+    FROM any_check AS k
+    WHERE NOT k.is_ours
+      AND EXISTS (
+        SELECT
+        FROM columns AS x
+        WHERE x.relation = k.conrelid AND x.number = ANY (k.conkey)
+      )
+  ),
+  check_successor AS (
+    SELECT k.oid AS of, b.oid, b.convalidated
+    FROM checks AS k
+    JOIN any_check AS b ON b.is_ours
+      AND b.conname::text = ('mint_check_' || k.oid::text)
+      AND b.conrelid = k.conrelid
+      AND b.shape = k.shape
+      AND b.connoinherit = k.connoinherit
+      AND b.is_enforced = k.is_enforced
   )
 SELECT jsonb_build_object(
   'columns', (
@@ -241,7 +308,15 @@ SELECT jsonb_build_object(
             FROM pg_inherits AS i
             WHERE i.inhrelid = x.relation OR i.inhparent = x.relation
           ),
-        'has_privileges', x.attacl IS NOT NULL,
+        'publications', (
+          SELECT jsonb_agg(DISTINCT p.pubname)
+          FROM pg_publication AS p
+          LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid
+          LEFT JOIN pg_publication_namespace AS z ON z.pnpubid = p.oid
+          WHERE p.puballtables
+            OR r.prrelid = x.relation
+            OR z.pnnspid = x.relnamespace
+        ),
         'bytes', pg_relation_size(x.relation::regclass),
         'comment', col_description(x.relation, x.number::int4),
         -- Those that users set: a build of PostgreSQL may keep others there.
@@ -323,6 +398,19 @@ SELECT jsonb_build_object(
                 FROM pg_class AS c
                 WHERE p.classid = 'pg_class'::regclass AND c.oid = p.objid AND c.relkind = 'S'
               )
+              -- What convert_recreated.sql has.
+              AND p.classid <> 'pg_statistic_ext'::regclass
+              AND NOT EXISTS (
+                SELECT
+                FROM pg_trigger AS g
+                WHERE p.classid = 'pg_trigger'::regclass AND g.oid = p.objid AND g.tgrelid = x.relation
+              )
+              AND NOT EXISTS (
+                SELECT
+                FROM pg_rewrite AS r
+                JOIN pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
+                WHERE p.classid = 'pg_rewrite'::regclass AND r.oid = p.objid
+              )
               AND NOT EXISTS (
                 SELECT
                 FROM any_index AS i
@@ -333,10 +421,7 @@ SELECT jsonb_build_object(
                 FROM pg_constraint AS k
                 WHERE p.classid = 'pg_constraint'::regclass
                   AND k.oid = p.objid
-                  AND (
-                    k.contype IN ('p', 'u', 'f', 'n')
-                    OR starts_with(k.conname::text, 'mint_filled_')
-                  )
+                  AND k.contype <> 'x'
               )
             -- Rules, which would redirect or suppress the backfill.
             UNION
@@ -378,9 +463,6 @@ SELECT jsonb_build_object(
         'is_clustered', i.indisclustered,
         'is_valid', i.indisvalid,
         'method', m.amname,
-        'nulls_not_distinct', (to_jsonb(i) ->> 'indnullsnotdistinct')::bool,
-        'key_count', i.indnkeyatts,
-        'options', array_to_string(c.reloptions, ', '),
         'tablespace', (
           SELECT s.spcname
           FROM pg_tablespace AS s
@@ -397,31 +479,48 @@ SELECT jsonb_build_object(
           FROM pg_constraint AS k
           WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u')
         ),
-        'columns', (
-          SELECT jsonb_agg(
-            jsonb_build_object(
-              'number', i.indkey[one.n],
-              'text', pg_get_indexdef(i.indexrelid, one.n + 1, false),
-              'class', (
-                SELECT CASE WHEN NOT o.opcdefault THEN format('%I.%I', z.nspname, o.opcname) END
-                FROM pg_opclass AS o
-                JOIN pg_namespace AS z ON z.oid = o.opcnamespace
-                WHERE o.oid = i.indclass[one.n]
-              ),
-              'collation', (
-                SELECT format('%I.%I', z.nspname, o.collname)
-                FROM pg_collation AS o
-                JOIN pg_namespace AS z ON z.oid = o.collnamespace
-                JOIN pg_attribute AS a ON a.attrelid = i.indrelid
-                  AND a.attnum = i.indkey[one.n]
-                  AND a.attcollation <> o.oid
-                WHERE o.oid = i.indcollation[one.n]
-              ),
-              'option', i.indoption[one.n]
+        'has_class', EXISTS (
+          SELECT
+          FROM generate_series(0, i.indnkeyatts::int4 - 1) AS one (n)
+          JOIN pg_opclass AS o ON o.oid = i.indclass[one.n] AND NOT o.opcdefault
+          JOIN columns AS x ON x.relation = i.indrelid AND x.number = i.indkey[one.n]
+        ),
+        -- What comes behind the name of the table, without the predicate.
+        'definition', (
+          SELECT substr(d.text, length(d.head) + 1, length(d.text) - length(d.head) - length(d.tail))
+          FROM (
+            SELECT
+              pg_get_indexdef(i.indexrelid, 0, false) AS text,
+              format(
+                'CREATE %sINDEX %I ON %I.%I ',
+                CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END,
+                c.relname,
+                z.nspname,
+                t.relname
+              ) AS head,
+              CASE WHEN i.indpred IS NULL THEN ''
+                ELSE ' WHERE ' || pg_get_expr(i.indpred, i.indrelid) END AS tail
+            FROM pg_class AS t
+            JOIN pg_namespace AS z ON z.oid = t.relnamespace
+            WHERE t.oid = i.indrelid
+          ) AS d
+          WHERE starts_with(d.text, d.head)
+            AND right(d.text, length(d.tail)) = d.tail
+        ),
+        'predicate', pg_get_expr(i.indpred, i.indrelid),
+        'has_expressions', i.indexprs IS NOT NULL,
+        -- How often it names each column.
+        'counts', (
+          SELECT jsonb_object_agg(
+            x.number,
+            cardinality(array_positions(i.numbers, x.number))
+            + regexp_count(
+              concat(i.indpred::text, i.indexprs::text),
+              format(':varattno %s ', x.number)
             )
-            ORDER BY one.n
           )
-          FROM generate_series(0, i.indnatts::int4 - 1) AS one (n)
+          FROM columns AS x
+          WHERE x.relation = i.indrelid
         ),
         'built', (SELECT s.indisvalid FROM successor AS s WHERE s.of = i.indexrelid)
       )
@@ -456,7 +555,32 @@ SELECT jsonb_build_object(
     )
     FROM keys AS k
   ),
-  -- Successors of this script's columns that are of no index or key, as after a restore or after the index of
+  'checks', (
+    SELECT jsonb_agg(
+      jsonb_build_object(
+        'oid', k.oid::int8,
+        'name', k.conname,
+        'comment', obj_description(k.oid, 'pg_constraint'),
+        'relation', k.conrelid::int8,
+        'text', k.text,
+        'validated', k.convalidated,
+        'is_enforced', k.is_enforced,
+        'no_inherit', k.connoinherit,
+        'counts', (
+          SELECT jsonb_object_agg(
+            x.number,
+            regexp_count(k.conbin::text, format(':varattno %s ', x.number))
+          )
+          FROM columns AS x
+          WHERE x.relation = k.conrelid
+        ),
+        'built', (SELECT s.convalidated FROM check_successor AS s WHERE s.of = k.oid)
+      )
+      ORDER BY k.conname, k.oid
+    )
+    FROM checks AS k
+  ),
+  -- Successors of this script's columns that are of no index, check or key, as after a restore or after the index of
   -- before was dropped.
   'stale_indexes', (
     SELECT jsonb_agg(
@@ -473,26 +597,32 @@ SELECT jsonb_build_object(
       AND EXISTS (
         SELECT
         FROM shadow AS s
-        WHERE s.is_ours AND s.relation = i.indrelid AND s.number = ANY (i.numbers)
+        WHERE s.is_ours AND s.relation = i.indrelid AND s.number = ANY (i.mentioned)
       )
   ),
-  'stale_keys', (
+  'stale_constraints', (
     SELECT jsonb_agg(
       jsonb_build_object('relation', k.conrelid::int8, 'name', k.conname)
       ORDER BY k.conname
     )
-    FROM any_key AS k
-    WHERE k.is_ours
-      AND k.oid <> ALL (SELECT s.oid FROM key_successor AS s)
-      AND EXISTS (
-        SELECT
-        FROM shadow AS s
-        WHERE s.is_ours
-          AND (
-            s.relation = k.conrelid AND s.number = ANY (k.conkey)
-            OR s.relation = k.confrelid AND s.number = ANY (k.confkey)
-          )
-      )
+    FROM (
+      SELECT b.conname, b.conrelid, b.conkey, b.confrelid, b.confkey
+      FROM any_key AS b
+      WHERE b.is_ours AND b.oid <> ALL (SELECT s.oid FROM key_successor AS s)
+      UNION ALL
+      SELECT b.conname, b.conrelid, b.conkey, NULL, NULL
+      FROM any_check AS b
+      WHERE b.is_ours AND b.oid <> ALL (SELECT s.oid FROM check_successor AS s)
+    ) AS k
+    WHERE EXISTS (
+      SELECT
+      FROM shadow AS s
+      WHERE s.is_ours
+        AND (
+          s.relation = k.conrelid AND s.number = ANY (k.conkey)
+          OR s.relation = k.confrelid AND s.number = ANY (k.confkey)
+        )
+    )
   ),
   -- Names of columns by table and number.
   'names', (

@@ -83,6 +83,16 @@ WITH RECURSIVE
     JOIN pg_class AS c ON c.oid = u.oid AND c.relkind = 'S'
     GROUP BY u.oid
   ),
+  -- The domain of the column, and those that it is over.
+  domains AS (
+    SELECT y.oid, y.typbasetype
+    FROM target AS t
+    JOIN pg_type AS y ON y.oid = t.atttypid AND y.typtype = 'd'
+    UNION ALL
+    SELECT y.oid, y.typbasetype
+    FROM domains AS d
+    JOIN pg_type AS y ON y.oid = d.typbasetype AND y.typtype = 'd'
+  ),
   -- The column, those that refer to it by foreign keys, and those that refer to them.
   linked AS (
     SELECT t.oid AS relation, t.attnum AS number
@@ -231,19 +241,22 @@ SELECT jsonb_build_object(
       AND r.partattrs[0] = t.attnum
       AND r.partstrat <> 'h'
   ),
-  -- The checks of the column alone, which an INSERT meets.
+  -- The checks of the column alone and of its domains, which an INSERT meets.
   'checks', (
     SELECT jsonb_agg(
       jsonb_build_object(
         'name', k.conname,
-        'text', pg_get_expr(k.conbin, k.conrelid)
+        'text', pg_get_expr(k.conbin, k.conrelid),
+        'domain', CASE WHEN k.contypid <> 0 THEN format_type(k.contypid, NULL) END
       )
-      ORDER BY k.conname
+      ORDER BY k.contypid, k.conname
     )
     FROM pg_constraint AS k
-    WHERE k.conrelid = t.oid
-      AND k.contype = 'c'
-      AND k.conkey = ARRAY[t.attnum]
+    WHERE k.contype = 'c'
+      AND (
+        k.conrelid = t.oid AND k.conkey = ARRAY[t.attnum]
+        OR k.contypid = ANY (ARRAY(SELECT o.oid FROM domains AS o))
+      )
       AND (to_jsonb(k) ->> 'conenforced')::bool IS NOT FALSE
   ),
   'default_roles', (

@@ -1,9 +1,8 @@
 //! Effect of the key on its table: time, size, WAL, buffers, and the scan of the newest rows.
 
 pub mod bulk;
-pub mod planning;
-
 pub mod natural_forms;
+pub mod planning;
 pub mod time_predicates;
 
 use crate::candidates::QUICK_START;

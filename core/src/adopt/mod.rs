@@ -1,5 +1,7 @@
-//! What can be computed of existing tables: what their ids look like, and the bounds of their partitions.
+//! What can be computed of existing tables: what their ids look like, the bounds of their partitions, and their
+//! expressions with other columns.
 
 pub mod evidence;
 pub mod keys;
 pub mod partition;
+pub mod rename;

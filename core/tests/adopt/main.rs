@@ -4,3 +4,4 @@
 
 mod evidence;
 mod partitions;
+mod rename;

@@ -1,4 +1,5 @@
 -- What the swap begins with, under its locks: nothing but itself must be left of the plan. Somebody might have created an
--- index or a foreign key since, or an earlier step might have failed.
+-- index or a foreign key since, or an earlier step might have failed. $mark$ is another one if what the swap creates again,
+-- as views, has changed.
 
-IF EXISTS (SELECT FROM $plan$ AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text])) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF
+IF EXISTS (SELECT FROM $plan$ AS p WHERE pg_catalog.starts_with(p.note, 'blocker'::pg_catalog.text) OR p.phase OPERATOR(pg_catalog.=) ANY (ARRAY['prepare'::pg_catalog.text, 'backfill'::pg_catalog.text, 'index'::pg_catalog.text, 'constraint'::pg_catalog.text]) OR p.phase OPERATOR(pg_catalog.=) 'swap'::pg_catalog.text AND pg_catalog.strpos(p.command, '$mark$'::pg_catalog.text) OPERATOR(pg_catalog.=) 0) THEN RAISE EXCEPTION 'not all is ready for the swap' USING HINT = 'Run mint.convert_plan() again.'; END IF

@@ -69,7 +69,7 @@ fn plan_of(table: &TargetTable, new_default: Option<&str>) -> Vec<PlanRow> {
             }
             let generator = NewDefault::parse(text, table);
             if closure.is_needed() {
-                script::there(table, &closure, &generator.text)
+                script::there(table, &closure, &generator)
             } else {
                 plan::convert(table, &generator)
             }

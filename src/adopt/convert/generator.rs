@@ -63,7 +63,7 @@ impl NewDefault {
     /// Returns where ids of any lane begin from now on, if that is known without minting one.
     pub fn floor(&self, table: &TargetTable) -> Floor {
         match &self.layout {
-            _ if table.column().base_type() != pg_sys::INT8OID => Floor::Any,
+            _ if table.column().base_type() == pg_sys::UUIDOID => Floor::Any,
             None => Floor::Unknown,
             Some(layout) => match layout.min_id(clock::now()).or_report() {
                 // Ids at it are new ones.
@@ -107,6 +107,11 @@ impl NewDefault {
         arguments
             .iter()
             .any(|argument| argument.relation == Some(relation.into()))
+    }
+
+    /// Returns the function that it calls.
+    pub fn function(&self) -> pg_sys::Oid {
+        self.call.function
     }
 
     /// Returns whether each call mints in the same lane.

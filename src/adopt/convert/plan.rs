@@ -80,7 +80,7 @@ pub fn convert(table: &TargetTable, generator: &NewDefault) -> Vec<PlanRow> {
         return vec![PlanRow::says("check", note)];
     }
     let mut found = checks::blockers(table);
-    found.extend(checks::draws_from_itself(table, generator));
+    found.extend(checks::of_generator(table, generator));
     // No id of the table is at or above the smallest new one, if that is known without minting.
     if found.is_empty() {
         found.extend(new_ids::meet(table, generator.floor(table)));

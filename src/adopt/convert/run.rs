@@ -48,14 +48,15 @@ pub fn convert(table: &TargetTable, generator: &NewDefault, patience: Patience) 
     if is_converted(table, generator) {
         return None;
     }
-    refuse(checks::draws_from_itself(table, generator));
+    refuse(checks::of_generator(table, generator));
+    refuse(new_ids::fit(table, generator.floor(table)));
     let floor = generator.try_out(table);
     Some(retried(table, patience, |order| {
         let sequence = table.sequence().map(|sequence| sequence.rules.oid);
         take_locks(table, sequence, order, patience);
         let table = table.again();
         refuse_blocked(&table);
-        refuse(checks::draws_from_itself(&table, generator));
+        refuse(checks::of_generator(&table, generator));
         refuse(new_ids::meet(&table, floor));
         refuse_unordered(&table, floor);
         let record = ConversionRecord::of(&table);
@@ -91,11 +92,11 @@ pub fn is_converted(table: &TargetTable, generator: &NewDefault) -> bool {
 
 /// Raises the error of the first blocker.
 pub fn refuse_blocked(table: &TargetTable) {
-    refuse(checks::blockers(table).into_iter().next());
+    refuse(checks::blockers(table));
 }
 
-fn refuse(blocker: Option<Blocker>) {
-    if let Some(blocker) = blocker {
+fn refuse(blockers: impl IntoIterator<Item = Blocker>) {
+    if let Some(blocker) = blockers.into_iter().next() {
         blocker.to_report().raise();
     }
 }

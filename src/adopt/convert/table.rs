@@ -37,7 +37,7 @@ pub struct TargetTable {
     /// list.
     #[serde(deserialize_with = "list")]
     pub partitions: Vec<Option<String>>,
-    /// Of the column alone.
+    /// Of the column alone, and of its domain.
     #[serde(deserialize_with = "list")]
     pub checks: Vec<TargetCheck>,
     /// Whom default privileges grant privileges on new sequences of the owner; none is PUBLIC.
@@ -85,6 +85,8 @@ pub struct TargetCheck {
     pub name: String,
     /// Its expression.
     pub text: String,
+    /// The domain that it is of, quoted; none if it is of the table.
+    pub domain: Option<String>,
 }
 
 /// A partition or child.

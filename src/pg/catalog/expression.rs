@@ -44,11 +44,21 @@ pub struct Argument {
     pub relation: Option<pg_sys::Oid>,
 }
 
-/// Returns the sequence of which a default is the next value, by its tree in the catalogs; none if it is anything else.
+/// Returns the sequence of which a default is the next value, as a number of the column's type, by its tree in the catalogs;
+/// none if it is anything else.
 pub fn drawn(tree: &str) -> Option<pg_sys::Oid> {
     let tree = charset::c_string(tree);
     // SAFETY: a tree that the server has written. Nothing of it is run.
-    let call = relay_errors(|| unsafe { call(pg_sys::stringToNode(tree.as_ptr()).cast()) })?;
+    let call = relay_errors(|| unsafe {
+        let node = pg_sys::stringToNode(tree.as_ptr()).cast();
+        let assigned = function_call(node)
+            .filter(|call| call.funcformat == pg_sys::CoercionForm::COERCE_IMPLICIT_CAST);
+        call(
+            assigned
+                .and_then(|call| nodes(call.args).next())
+                .unwrap_or(node),
+        )
+    })?;
     match call.arguments.as_slice() {
         [argument] if call.function == pg_sys::Oid::from_u32(pg_sys::F_NEXTVAL) => {
             argument.relation

@@ -1,6 +1,7 @@
 //! What prevents a conversion.
 
 pub mod blocker;
+mod executors;
 pub mod new_ids;
 mod sequences;
 
@@ -20,7 +21,7 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
     of_below(table, &mut found);
     of_column(table, &mut found);
     found.extend(of_sequences(table));
-    found.extend(of_record(table));
+    found.extend(of_last_step(table));
     let narrow = table.narrow();
     if !narrow.is_empty() {
         let (what, list) = (table.what(), narrow.join(", "));
@@ -30,7 +31,16 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
             "Change their types first: mint.convert_plan() prints how, without an outage.",
         ));
     }
-    if !table.unindexed.is_empty() {
+    found
+}
+
+/// Returns what prevents the last step of a script as well.
+pub fn of_last_step(table: &TargetTable) -> Vec<Blocker> {
+    let mut found = Vec::new();
+    of_default(table, &mut found);
+    found.extend(of_record(table));
+    // No largest UUID is read.
+    if !table.unindexed.is_empty() && table.column().base_type() != pg_sys::UUIDOID {
         let list = table.unindexed.join(", ");
         found.push(Blocker::state(
             format!("{} has no index that begins with it", table.what()),
@@ -39,6 +49,15 @@ pub fn blockers(table: &TargetTable) -> Vec<Blocker> {
         ));
     }
     found
+}
+
+/// Returns what prevents a conversion to a generator.
+pub fn of_generator(table: &TargetTable, generator: &NewDefault) -> Vec<Blocker> {
+    let draws = draws_from_itself(table, generator);
+    draws
+        .into_iter()
+        .chain(executors::lacking(table, generator))
+        .collect()
 }
 
 /// Returns the blocker of a record that is too long to be read again.
@@ -87,7 +106,12 @@ fn of_column(table: &TargetTable, found: &mut Vec<Blocker>) {
             "Use mint.convert_plan(), which prints a script that makes it a bigint without an outage.",
         ));
     }
-    let Some(default) = &column.default else {
+}
+
+/// Checks the default of before.
+fn of_default(table: &TargetTable, found: &mut Vec<Blocker>) {
+    let what = table.what();
+    let Some(default) = &table.column().default else {
         return;
     };
     let is_known = table
@@ -112,7 +136,7 @@ fn of_column(table: &TargetTable, found: &mut Vec<Blocker>) {
 }
 
 /// Checks that a default does not draw from the sequence that the column draws from now.
-pub fn draws_from_itself(table: &TargetTable, generator: &NewDefault) -> Option<Blocker> {
+fn draws_from_itself(table: &TargetTable, generator: &NewDefault) -> Option<Blocker> {
     let sequence = table.sequence()?;
     let name = &sequence.rules.name;
     generator.names(sequence.rules.oid).then(|| {

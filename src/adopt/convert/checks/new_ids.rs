@@ -2,7 +2,7 @@
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::generator::Floor;
-use crate::adopt::convert::table::TargetTable;
+use crate::adopt::convert::table::{TargetCheck, TargetTable};
 use crate::pg::catalog::sql;
 
 /// Returns the largest id of the table, read by its indexes.
@@ -10,7 +10,7 @@ pub fn largest(table: &TargetTable) -> Option<i64> {
     let below = table.below.iter().map(|table| table.oid.into());
     let column = table.quoted_column();
     table.access().ask(&below.collect::<Vec<_>>(), |name| {
-        format!("SELECT max({column}::int8) FROM {name}")
+        format!("SELECT max({column})::int8 FROM {name}")
     })
 }
 
@@ -26,6 +26,14 @@ pub fn meet(table: &TargetTable, floor: Floor) -> Option<Blocker> {
         .or_else(|| fail_check(table, id))
 }
 
+/// Checks that the checks of the column and of its domain take the smallest new id.
+pub fn fit(table: &TargetTable, floor: Floor) -> Option<Blocker> {
+    let Floor::Above(floor) = floor else {
+        return None;
+    };
+    fail_check(table, floor.saturating_add(1))
+}
+
 fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {
     let largest = largest(table).filter(|&largest| largest > floor)?;
     Some(Blocker::state(
@@ -38,9 +46,8 @@ fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {
     ))
 }
 
-/// Returns whether an expression of the column is not false for an id.
-fn holds(table: &TargetTable, id: i64, expression: &str) -> bool {
-    let column = table.quoted_column();
+/// Returns whether an expression of a column is not false for an id.
+fn holds(table: &TargetTable, id: i64, column: &str, expression: &str) -> bool {
     let value =
         format!("({expression}) IS NOT FALSE FROM (SELECT '{id}'::int8 AS {column}) AS one");
     table.access().evaluate(&value) != Some(false)
@@ -48,15 +55,26 @@ fn holds(table: &TargetTable, id: i64, expression: &str) -> bool {
 
 fn fail_check(table: &TargetTable, id: i64) -> Option<Blocker> {
     let mut checks = table.checks.iter();
-    let check = checks.find(|check| !holds(table, id, &check.text))?;
-    let (name, text, of) = (&check.name, &check.text, &table.name);
-    let (quoted, constraint) = (table.quoted(), sql::quoted_exactly(name));
-    Some(Blocker::state(
-        format!("check constraint \"{name}\" of table \"{of}\" refuses new ids"),
-        format!("It is {text}, and an id like {id} fails it."),
-        format!(
-            "Use ALTER TABLE {quoted} DROP CONSTRAINT {constraint}, or a default whose ids pass it."
+    let column = table.quoted_column();
+    // The checks of a domain name it so.
+    let name_in = |check: &TargetCheck| match check.domain {
+        Some(_) => "value".to_owned(),
+        None => column.clone(),
+    };
+    let check = checks.find(|check| !holds(table, id, &name_in(check), &check.text))?;
+    let (name, text) = (&check.name, &check.text);
+    let constraint = sql::quoted_exactly(name);
+    let (of, alter) = match &check.domain {
+        Some(domain) => (format!("domain {domain}"), format!("DOMAIN {domain}")),
+        None => (
+            format!("table \"{}\"", table.name),
+            format!("TABLE {}", table.quoted()),
         ),
+    };
+    Some(Blocker::state(
+        format!("check constraint \"{name}\" of {of} refuses new ids"),
+        format!("It is {text}, and an id like {id} fails it."),
+        format!("Use ALTER {alter} DROP CONSTRAINT {constraint}, or a default whose ids pass it."),
     ))
 }
 
@@ -69,7 +87,7 @@ fn lack_partition(table: &TargetTable, id: i64) -> Option<Blocker> {
     let any: Vec<String> = constraints
         .map(|text| format!("({})", text.as_deref().unwrap_or("true")))
         .collect();
-    (!holds(table, id, &any.join(" OR "))).then(|| {
+    (!holds(table, id, &table.quoted_column(), &any.join(" OR "))).then(|| {
         Blocker::state(
             format!("table \"{}\" has no partition for new ids", table.name),
             format!("It is partitioned by the column, and an id like {id} has none."),

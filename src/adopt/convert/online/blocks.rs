@@ -33,21 +33,40 @@ fn fill(text: &str, values: &[(&str, &str)]) -> String {
     filled(&free.unwrap_or_default())
 }
 
+/// What goes around a statement that cannot be in a block and has expressions as the server prints them: another role could
+/// have a function in the search path that would be called instead.
+pub const NAMES_OF_SERVER: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('mint_script.search_path', pg_catalog.current_setting('search_path'::pg_catalog.text), false); SET search_path TO pg_catalog, pg_temp; END $$";
+pub const NAMES_OF_BEFORE: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('mint_script.search_path'::pg_catalog.text), false); END $$";
+
 /// What a block keeps of a sequence.
 pub const STATE: &str = "last_value, is_called INTO STRICT last, called";
 
 /// Returns statements that are attempted until they have their locks, with the privileges of the owner of the tables,
 /// whose triggers and constraints run: by any role that runs the script.
 pub fn retried(owner: &str, mode: &str, tables: &[&str], statements: &[String]) -> String {
+    retried_after(&[], owner, mode, tables, statements)
+}
+
+/// Does the same as [`retried`], with other locks before those of the tables: as clients that use a view lock it before its
+/// tables.
+pub fn retried_after(
+    first: &[&str],
+    owner: &str,
+    mode: &str,
+    tables: &[&str],
+    statements: &[String],
+) -> String {
     let keeps_state = statements.iter().any(|statement| statement.contains(STATE));
     let variables = if keeps_state {
         "\n  last pg_catalog.int8;\n  called pg_catalog.bool;"
     } else {
         ""
     };
-    let locks = tables
+    let own = tables
         .iter()
-        .map(|table| fill(LOCK, &[("table", table), ("mode", mode)]));
+        .map(|table| format!("LOCK TABLE {table} IN {mode} MODE"));
+    let locks = first.iter().map(|&lock| lock.to_owned()).chain(own);
+    let locks = locks.map(|lock| fill(LOCK, &[("lock", &lock)]));
     let statements = statements
         .iter()
         .map(|statement| format!("      {statement};"));
@@ -80,6 +99,7 @@ pub fn copy(member: &LinkedColumn, shadow: &str, range: Option<(i64, i64)>) -> S
         text,
         &[
             ("shadow", shadow),
+            ("shown", &sql::literal(&format!("mint_old_{}", member.name))),
             ("column", &column),
             ("least", &least.to_string()),
             ("most", &most.to_string()),
@@ -118,7 +138,7 @@ pub fn backfill(member: &LinkedColumn) -> String {
     )
 }
 
-/// Returns the statement that refuses the swap unless nothing else is left of the plan.
-pub fn refuse_unready(plan: &str) -> String {
-    fill(REFUSE_UNREADY, &[("plan", plan)])
+/// Returns the statement that refuses the swap unless nothing else is left of the plan, whose swap has the same mark.
+pub fn refuse_unready(plan: &str, mark: &str) -> String {
+    fill(REFUSE_UNREADY, &[("plan", plan), ("mark", mark)])
 }

@@ -1,5 +1,6 @@
 //! A column and all that refer to it by foreign keys, with their indexes, as the catalogs have them.
 
+use crate::adopt::convert::online::recreated::Recreated;
 use crate::adopt::convert::table::{TargetTable, is_narrow, quoted};
 use crate::pg::catalog::{function, relation, sql};
 use crate::pg::charset;
@@ -15,11 +16,16 @@ pub struct Closure {
     pub indexes: Vec<LinkedIndex>,
     #[serde(deserialize_with = "list")]
     pub keys: Vec<LinkedKey>,
+    #[serde(deserialize_with = "list")]
+    pub checks: Vec<LinkedCheck>,
     /// Successors of nothing, as a restore or the drop of an index leaves them.
     #[serde(deserialize_with = "list")]
     pub stale_indexes: Vec<StaleObject>,
     #[serde(deserialize_with = "list")]
-    pub stale_keys: Vec<StaleObject>,
+    pub stale_constraints: Vec<StaleObject>,
+    /// What the swap drops and creates again, in the order of the drops.
+    #[serde(skip)]
+    pub recreated: Vec<Recreated>,
     /// Names of columns, by the oid of the table and the number of the column.
     names: Option<BTreeMap<String, String>>,
     /// Quoted names of tables, by oid; none if the table is gone.
@@ -46,7 +52,9 @@ pub struct LinkedColumn {
     pub owner_name: String,
     /// An ordinary table, no part of another and not of a type, and no generated column.
     pub is_plain: bool,
-    pub has_privileges: bool,
+    /// Publications that its table is in.
+    #[serde(deserialize_with = "list")]
+    pub publications: Vec<String>,
     pub bytes: i64,
     pub comment: Option<String>,
     /// What `ALTER COLUMN ... SET (...)` has set.
@@ -93,13 +101,16 @@ pub struct LinkedIndex {
     pub is_clustered: bool,
     pub is_valid: bool,
     pub method: String,
-    pub nulls_not_distinct: Option<bool>,
-    pub key_count: usize,
-    pub options: Option<String>,
     pub tablespace: Option<String>,
     pub constraint: Option<IndexConstraint>,
-    #[serde(deserialize_with = "list")]
-    pub columns: Vec<IndexColumn>,
+    /// Whether a column of the closure has another operator class in it than that of its type.
+    pub has_class: bool,
+    /// What comes behind the name of the table, without the predicate; none if that cannot be told.
+    pub definition: Option<String>,
+    pub predicate: Option<String>,
+    has_expressions: bool,
+    /// How often it names each column of the closure, by the column's number.
+    pub counts: BTreeMap<i16, usize>,
     /// Whether its successor is valid; none if there is no successor.
     pub built: Option<bool>,
 }
@@ -113,15 +124,23 @@ pub struct IndexConstraint {
     pub comment: Option<String>,
 }
 
+/// A check constraint.
 #[derive(Debug, Clone, Deserialize)]
-pub struct IndexColumn {
-    pub number: i16,
+pub struct LinkedCheck {
+    pub oid: u32,
+    pub name: String,
+    pub comment: Option<String>,
+    pub relation: u32,
+    /// Its expression.
     pub text: String,
-    /// Its operator class and collation, where they are not those of the type and the column.
-    pub class: Option<String>,
-    pub collation: Option<String>,
-    /// `indoption`; none of a column that is only included.
-    pub option: Option<i16>,
+    pub validated: bool,
+    /// Not so only from PostgreSQL 18 on.
+    pub is_enforced: bool,
+    pub no_inherit: bool,
+    /// As [`LinkedIndex::counts`].
+    pub counts: BTreeMap<i16, usize>,
+    /// Whether its successor is validated; none if there is no successor.
+    pub built: Option<bool>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -148,7 +167,7 @@ pub struct LinkedKey {
     pub built: Option<bool>,
 }
 
-/// An index or a foreign key that no script waits for.
+/// An index or a constraint that no script waits for.
 #[derive(Debug, Clone, Deserialize)]
 pub struct StaleObject {
     pub relation: u32,
@@ -164,7 +183,28 @@ impl Closure {
         let query = include_str!("../../../../sql/adopt/convert_closure.sql");
         let found: Option<Self> = sql::read_now(query, &arguments);
         let found = found.filter(|closure| closure.tables.is_some());
-        found.unwrap_or_else(|| sql::missing(oid))
+        let mut found = found.unwrap_or_else(|| sql::missing(oid));
+        let changed: Vec<_> = found.changed().map(LinkedColumn::place).collect();
+        found.recreated = Recreated::of(&changed);
+        // Columns that refer to it and are bigint stay as they are.
+        let names = |relation: u32, counts: &BTreeMap<i16, usize>| {
+            let mut names = counts.iter().filter(|&(_, &count)| count > 0);
+            names.any(|(&number, _)| changed.contains(&(relation.into(), number)))
+        };
+        let has = |relation: u32, numbers: &[i16]| {
+            let mut numbers = numbers.iter();
+            numbers.any(|&number| changed.contains(&(relation.into(), number)))
+        };
+        found
+            .indexes
+            .retain(|index| names(index.relation, &index.counts));
+        found
+            .checks
+            .retain(|check| names(check.relation, &check.counts));
+        found
+            .keys
+            .retain(|key| has(key.relation, &key.numbers) || has(key.to, &key.to_numbers));
+        found
     }
 
     /// Returns the columns that the script changes: before the swap those that are too narrow, and after it those with a shadow of
@@ -221,6 +261,11 @@ impl Closure {
 }
 
 impl LinkedIndex {
+    /// Returns whether its text has names of functions, of operators or of types.
+    pub fn has_expression(&self) -> bool {
+        self.predicate.is_some() || self.has_expressions
+    }
+
     pub fn quoted(&self) -> String {
         quoted(&self.schema, &self.name)
     }
@@ -230,6 +275,11 @@ impl LinkedColumn {
     /// Returns whether it is an integer that cannot hold a bigint, or a domain over one.
     pub fn is_narrow(&self) -> bool {
         is_narrow(self.type_oid)
+    }
+
+    /// Returns the oid of its table, and its number.
+    fn place(&self) -> (pgrx::pg_sys::Oid, i16) {
+        (self.oid(), self.number)
     }
 
     /// Returns the oid of its table.
@@ -274,7 +324,13 @@ impl LinkedColumn {
                     .and_then(function::owner)
                     .is_none_or(|owner| owner == self.owner.into())
             };
-            let first = format!("mint_copy_{}_{}", self.relation, self.name);
+            /// Bytes of a name that fits with the longest oid.
+            const FITS: usize = 42;
+            let first = if self.name.len() > FITS {
+                format!("mint_copy_{}_{}", self.relation, self.number)
+            } else {
+                format!("mint_copy_{}_{}", self.relation, self.name)
+            };
             let others =
                 (1..1_000).map(|n| format!("mint_copy_{}_{}_{n}", self.relation, self.number));
             let name = std::iter::once(first.clone()).chain(others).find(is_free);

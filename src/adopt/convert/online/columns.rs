@@ -1,8 +1,12 @@
 //! The statements on single columns: shadows, triggers, indexes, and foreign keys beside the old ones.
 
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex, LinkedKey};
+use crate::adopt::convert::online::closure::{
+    Closure, LinkedCheck, LinkedColumn, LinkedIndex, LinkedKey,
+};
 use crate::pg::catalog::sql;
+use mint_core::adopt::rename::renamed;
+use std::collections::BTreeMap;
 
 /// Which way the script goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,52 +89,78 @@ pub fn successor(index: &LinkedIndex) -> String {
     format!("mint_{}", index.oid)
 }
 
-/// Builds the successor of an index, on shadows.
-pub fn index(closure: &Closure, index: &LinkedIndex, way: Direction) -> String {
-    let name_of = |number: i16, text: &str| match closure.find(index.relation, number) {
-        Some(member) => way.shadow(member),
-        None => text.to_owned(),
-    };
-    let texts = index.columns.iter().enumerate().map(|(place, column)| {
-        let mut text = name_of(column.number, &column.text);
-        if place < index.key_count {
-            for (word, value) in [(" COLLATE ", &column.collation), (" ", &column.class)] {
-                if let Some(value) = value {
-                    text = format!("{text}{word}{value}");
-                }
-            }
-            text.push_str(match column.option.unwrap_or(0) & 3 {
-                1 => " DESC NULLS LAST",
-                2 => " NULLS FIRST",
-                3 => " DESC",
-                _ => "",
-            });
+/// Returns a text of the server with the shadows of a table in place of its columns; none if it has other things of their
+/// names, by how often it names each column.
+pub fn on_shadows(
+    closure: &Closure,
+    relation: u32,
+    text: &str,
+    counts: &BTreeMap<i16, usize>,
+    way: Direction,
+) -> Option<String> {
+    let mut text = text.to_owned();
+    for member in closure
+        .changed()
+        .filter(|member| member.relation == relation)
+    {
+        let (next, count) = renamed(&text, &member.quoted_name(), &way.shadow(member));
+        if counts.get(&member.number) != Some(&count) {
+            return None;
         }
-        text
-    });
-    let texts: Vec<String> = texts.collect();
-    let (keys, included) = texts.split_at(index.key_count.min(texts.len()));
-    let mut rest = String::new();
-    if !included.is_empty() {
-        rest.push_str(&format!(" INCLUDE ({})", included.join(", ")));
+        text = next;
     }
-    if index.nulls_not_distinct == Some(true) {
-        rest.push_str(" NULLS NOT DISTINCT");
-    }
-    if let Some(options) = &index.options {
-        rest.push_str(&format!(" WITH ({options})"));
-    }
+    Some(text)
+}
+
+/// Returns what comes behind the table in the definition of an index.
+pub fn index_text(index: &LinkedIndex) -> Option<String> {
+    let mut text = index.definition.clone()?;
     if let Some(tablespace) = &index.tablespace {
-        rest.push_str(&format!(" TABLESPACE {}", sql::quoted_exactly(tablespace)));
+        text.push_str(&format!(" TABLESPACE {}", sql::quoted_exactly(tablespace)));
     }
-    format!(
-        "CREATE {}INDEX CONCURRENTLY {} ON {} USING {} ({}){rest}",
+    if let Some(predicate) = &index.predicate {
+        text.push_str(&format!(" WHERE {predicate}"));
+    }
+    Some(text)
+}
+
+/// Builds the successor of an index, on shadows; none if its text is not understood.
+pub fn index(closure: &Closure, index: &LinkedIndex, way: Direction) -> Option<String> {
+    let text = index_text(index)?;
+    Some(format!(
+        "CREATE {}INDEX CONCURRENTLY {} ON {} {}",
         if index.is_unique { "UNIQUE " } else { "" },
         successor(index),
         closure.table(index.relation),
-        index.method,
-        keys.join(", ")
-    )
+        on_shadows(closure, index.relation, &text, &index.counts, way)?
+    ))
+}
+
+/// Returns the name of the check that takes the place of another.
+pub fn successor_check(check: &LinkedCheck) -> String {
+    format!("mint_check_{}", check.oid)
+}
+
+/// Adds the successor of a check, on shadows; none if its text is not understood.
+pub fn linked_check(closure: &Closure, check: &LinkedCheck, way: Direction) -> Option<String> {
+    let table = closure.table(check.relation);
+    let add = format!(
+        "ALTER TABLE {table} ADD CONSTRAINT {} CHECK ({}){} NOT {}",
+        successor_check(check),
+        on_shadows(closure, check.relation, &check.text, &check.counts, way)?,
+        if check.no_inherit { " NO INHERIT" } else { "" },
+        if check.is_enforced {
+            "VALID"
+        } else {
+            "ENFORCED"
+        }
+    );
+    Some(blocks::retried(
+        &closure.quoted_owner(),
+        EXCLUSIVE,
+        &[table],
+        &[add],
+    ))
 }
 
 /// Returns the name of the foreign key that takes the place of another.

@@ -6,8 +6,10 @@
 //! way. What is done is read from the catalogs: a plan is what is left, after a break as well.
 
 mod blocks;
+mod build;
 pub mod closure;
 mod columns;
 mod obstacles;
+mod recreated;
 pub mod script;
 mod swap;

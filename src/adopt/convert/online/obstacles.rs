@@ -2,6 +2,8 @@
 
 use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
+use crate::adopt::convert::online::columns::{self, Direction};
+use crate::adopt::convert::online::recreated::Recreated;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
 
@@ -21,12 +23,10 @@ impl Closure {
             );
             found.push(blocker.unsupported());
         }
-        let odd = self.indexes.iter().find(|index| {
-            !index.is_valid
-                || index.columns.iter().any(|column| {
-                    column.class.is_some() && self.find(index.relation, column.number).is_some()
-                })
-        });
+        let odd = self
+            .indexes
+            .iter()
+            .find(|index| !index.is_valid || index.has_class);
         if let Some(index) = odd {
             let name = &index.name;
             found.push(Blocker::state(
@@ -35,6 +35,31 @@ impl Closure {
                 "Drop it, and create it again after the swap.",
             ));
         }
+        let is_clear = |relation, counts, text: Option<&str>| {
+            text.and_then(|text| {
+                columns::on_shadows(self, relation, text, counts, Direction::There)
+            })
+            .is_some()
+        };
+        let mut indexes = self.indexes.iter().filter(|index| {
+            let text = columns::index_text(index);
+            !is_clear(index.relation, &index.counts, text.as_deref())
+        });
+        let mut checks = self
+            .checks
+            .iter()
+            .filter(|check| !is_clear(check.relation, &check.counts, Some(&check.text)));
+        let unclear = indexes.next().map(|index| ("index", &index.name));
+        if let Some((kind, name)) =
+            unclear.or_else(|| checks.next().map(|check| ("constraint", &check.name)))
+        {
+            found.push(Blocker::state(
+                format!("{kind} \"{name}\" names something else as the column is named"),
+                "The two cannot be told apart in its text.",
+                "Drop it, and create it again after the swap.",
+            ));
+        }
+        found.extend(self.recreated.iter().filter_map(Recreated::blocker));
         found
     }
 }
@@ -42,7 +67,7 @@ impl Closure {
 impl LinkedColumn {
     fn blockers(&self, table: &TargetTable) -> Vec<Blocker> {
         /// Bytes, so that all names made of it are names.
-        const LONGEST: usize = 40;
+        const LONGEST: usize = 51;
         let what = format!("column \"{}\" of table \"{}\"", self.name, self.table);
         let mut found = Vec::new();
         let instead = format!(
@@ -78,13 +103,6 @@ impl LinkedColumn {
             found.push(blocker.unsupported());
         }
         self.name_blockers(&what, &mut found);
-        if self.has_privileges {
-            found.push(Blocker::state(
-                format!("{what} has privileges of its own"),
-                "",
-                "Revoke them, and grant them again after the swap.",
-            ));
-        }
         if !self.dependents.is_empty() {
             let list = self.dependents.join(", ");
             found.push(Blocker::state(

@@ -2,24 +2,36 @@
 
 use crate::adopt::convert::checks;
 use crate::adopt::convert::checks::blocker::Blocker;
+use crate::adopt::convert::checks::new_ids;
+use crate::adopt::convert::generator::NewDefault;
 use crate::adopt::convert::online::blocks;
-use crate::adopt::convert::online::closure::{Closure, LinkedColumn, StaleObject};
-use crate::adopt::convert::online::columns::{self, Direction, successor, successor_key};
+use crate::adopt::convert::online::build::{build, drop_key, drop_stale_constraint, exclusive};
+use crate::adopt::convert::online::closure::{Closure, LinkedColumn};
+use crate::adopt::convert::online::columns::{self, Direction, successor_key};
 use crate::adopt::convert::online::swap::{self, SwappedColumn};
 use crate::adopt::convert::plan::{self, PlanRow};
 use crate::adopt::convert::table::TargetTable;
 use crate::adopt::mentions::Mentions;
 use crate::pg::catalog::sql;
+use std::collections::BTreeSet;
 
-/// Bytes per microsecond that a step is estimated to take: reading, building an index, and writing every row.
-const READS: i64 = 200;
-const BUILDS: i64 = 50;
+/// Bytes per microsecond that it is estimated to take to write every row.
 const WRITES: i64 = 10;
 
 /// Plans the way to bigint, and from there to the new default.
-pub fn there(table: &TargetTable, closure: &Closure, new_default: &str) -> Vec<PlanRow> {
+pub fn there(table: &TargetTable, closure: &Closure, generator: &NewDefault) -> Vec<PlanRow> {
+    let new_default = &generator.text;
     let parts = parts(closure);
+    let mut last = checks::of_last_step(table);
+    last.extend(checks::of_generator(table, generator));
+    if last.is_empty() {
+        last.extend(new_ids::meet(table, generator.floor(table)));
+    }
+    let mut blockers = plan::checked(last.iter().map(Blocker::note));
     if closure.is_swapped() {
+        if !blockers.is_empty() {
+            return blockers;
+        }
         let mut rows = vec![PlanRow::says(
             "check",
             "The swap is done. Until the cleanup, mint.convert_plan() with a new default of NULL prints the way back.",
@@ -28,7 +40,7 @@ pub fn there(table: &TargetTable, closure: &Closure, new_default: &str) -> Vec<P
         rows.push(to_default(table, new_default));
         return rows;
     }
-    let blockers = blockers(table, closure, &parts);
+    blockers.splice(..0, obstacles(table, closure, &parts));
     if !blockers.is_empty() {
         return blockers;
     }
@@ -65,7 +77,7 @@ pub fn back(table: &TargetTable, closure: &Closure) -> Vec<PlanRow> {
     if !closure.is_swapped() {
         return abandon(closure);
     }
-    let blockers = blockers(table, closure, &parts);
+    let blockers = obstacles(table, closure, &parts);
     if !blockers.is_empty() {
         return blockers;
     }
@@ -94,7 +106,7 @@ fn parts(closure: &Closure) -> Vec<SwappedColumn<'_>> {
     closure.changed().map(part).collect()
 }
 
-fn blockers(table: &TargetTable, closure: &Closure, parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
+fn obstacles(table: &TargetTable, closure: &Closure, parts: &[SwappedColumn<'_>]) -> Vec<PlanRow> {
     let mut found: Vec<Blocker> = closure.blockers(table);
     for (_, part) in parts {
         found.extend(checks::of_row_security(part));
@@ -111,15 +123,44 @@ fn notes(closure: &Closure) -> Vec<PlanRow> {
     let notes = [
         format!("These columns become bigint: {}. Columns that hold the ids without a foreign key are yours to find.", list.join(", ")),
         "Connect as the owner of the tables, and run the commands in psql with \\gexec: all but those of the phases cleanup and default, which end the way back. A function of the owner, as in a trigger, can act as the role that is connected. After a break, run them again: the plan is what is left.".to_owned(),
-        "The column comes last in its table: an INSERT without a list of columns has to name them from the swap on.".to_owned(),
-        "Triggers on UPDATE fire for each row of the backfill. From the swap on, prepared statements fail once with \"cached plan must not change result type\" (0A000): recycle pools.".to_owned(),
-        "Subscribers of logical replication need bigint columns before the first id beyond integer.".to_owned(),
+        "The column comes last in its table from the swap on: an INSERT or COPY without a list of columns fails (55000) until the cleanup, and fills other columns afterwards.".to_owned(),
+        "Triggers on UPDATE fire for each row of the backfill. After the swap, each execution of a prepared statement that returns the column fails with \"cached plan must not change result type\" (0A000), until its session prepares it again: restart pools, or end the sessions of before with pg_terminate_backend().".to_owned(),
     ];
-    plan::checked(notes)
+    plan::checked(replication(closure).into_iter().chain(notes))
 }
 
-fn exclusive(phase: &'static str, object: &str, command: String) -> PlanRow {
-    PlanRow::runs(phase, command).locking(object, "ACCESS EXCLUSIVE")
+/// Returns what subscribers of logical replication have to run before the script and after it, if a table is published:
+/// the shadows are replicated as well, and a subscriber without them stops at the first row that is changed.
+fn replication(closure: &Closure) -> Vec<String> {
+    let published = || {
+        closure
+            .changed()
+            .filter(|member| !member.publications.is_empty())
+    };
+    let names: BTreeSet<String> = published()
+        .flat_map(|member| member.publications.iter().map(|name| format!("\"{name}\"")))
+        .collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let names = Vec::from_iter(names).join(", ");
+    let [mut before, mut after] = [String::new(), String::new()];
+    for member in published() {
+        let (table, column) = (member.quoted_table(), member.quoted_name());
+        let (new, old, kind) = (member.new_name(), member.old_name(), &member.data_type);
+        before.push_str(&format!(" ALTER TABLE {table} ADD COLUMN {new} bigint, ADD COLUMN {old} {kind}, ALTER COLUMN {column} TYPE bigint;"));
+        after.push_str(&format!(
+            " ALTER TABLE {table} DROP COLUMN {new}, DROP COLUMN {old};"
+        ));
+    }
+    vec![
+        format!(
+            "warning: replication of {names} stops at the first row that the script writes, and the slot keeps WAL, unless each subscriber has the columns of the script. Run on it before the script, which rewrites its tables:{before}"
+        ),
+        format!(
+            "Run on each subscriber of {names} after the cleanup, when it has caught up:{after}"
+        ),
+    ]
 }
 
 /// Returns the step that fills a shadow, which writes the whole table.
@@ -158,103 +199,6 @@ fn prepare(member: &LinkedColumn) -> Option<PlanRow> {
         exclusive("prepare", &table, command)
             .noting("From now on each row that is written has its shadow."),
     )
-}
-
-/// The note of what drops such.
-const LEFT: &str = "What a break or a restore has left.";
-
-fn drop_key(closure: &Closure, table: &str, tables: &[&str], name: &str) -> String {
-    let name = sql::quoted_exactly(name);
-    let drop = format!("ALTER TABLE {table} DROP CONSTRAINT {name}");
-    blocks::retried(&closure.quoted_owner(), columns::EXCLUSIVE, tables, &[drop])
-}
-
-/// Drops a foreign key that a break or a restore has left.
-fn drop_stale_key(closure: &Closure, stale: &StaleObject) -> String {
-    let table = closure.table(stale.relation);
-    drop_key(closure, table, &[table], &stale.name)
-}
-
-/// Drops what a break or a restore has left.
-fn drop_stale(closure: &Closure, rows: &mut Vec<PlanRow>) {
-    for stale in &closure.stale_keys {
-        let drop = drop_stale_key(closure, stale);
-        rows.push(exclusive("constraint", closure.table(stale.relation), drop).noting(LEFT));
-    }
-    for stale in &closure.stale_indexes {
-        let drop = format!("DROP INDEX CONCURRENTLY {}", stale.name);
-        rows.push(
-            PlanRow::runs("index", drop)
-                .locking(closure.table(stale.relation), "SHARE UPDATE EXCLUSIVE")
-                .noting(LEFT),
-        );
-    }
-}
-
-/// Builds what takes the place of checks, indexes and foreign keys.
-fn build(closure: &Closure, way: Direction, rows: &mut Vec<PlanRow>) {
-    for member in closure.changed() {
-        let table = member.quoted_table();
-        if member.filled.is_none() {
-            let add = columns::check(member, way);
-            rows.push(exclusive("constraint", &table, add));
-        }
-        if member.filled != Some(true) {
-            rows.push(validate(
-                closure,
-                member.bytes,
-                &table,
-                &member.check_name(),
-            ));
-        }
-    }
-    drop_stale(closure, rows);
-    for index in closure
-        .indexes
-        .iter()
-        .filter(|index| index.built != Some(true))
-    {
-        let bytes = bytes_of(closure, index.relation);
-        let table = closure.table(index.relation);
-        if index.built.is_some() {
-            let schema = sql::quoted_exactly(&index.schema);
-            let drop = format!("DROP INDEX CONCURRENTLY {schema}.{}", successor(index));
-            rows.push(PlanRow::runs("index", drop).noting(LEFT));
-        }
-        let row = PlanRow::runs("index", columns::index(closure, index, way))
-            .locking(table, "SHARE UPDATE EXCLUSIVE");
-        rows.push(row.taking(bytes, BUILDS));
-    }
-    for key in &closure.keys {
-        let table = closure.table(key.relation);
-        if key.built.is_none() {
-            let add = columns::foreign_key(closure, key, way);
-            rows.push(PlanRow::runs("constraint", add).locking(table, "SHARE ROW EXCLUSIVE"));
-        }
-        if key.validated && key.built != Some(true) {
-            rows.push(validate(
-                closure,
-                bytes_of(closure, key.relation),
-                table,
-                &successor_key(key),
-            ));
-        }
-    }
-}
-
-fn validate(closure: &Closure, bytes: i64, table: &str, name: &str) -> PlanRow {
-    let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
-    let command = blocks::as_owner(&closure.quoted_owner(), &validate);
-    let row = PlanRow::runs("constraint", command).locking(table, "SHARE UPDATE EXCLUSIVE");
-    row.taking(bytes, READS)
-}
-
-fn bytes_of(closure: &Closure, relation: u32) -> i64 {
-    let own = closure
-        .columns
-        .iter()
-        .find(|member| member.relation == relation);
-    own.map_or(0, |member| member.bytes)
 }
 
 /// Returns the call that returns this plan.
@@ -324,8 +268,8 @@ fn abandon(closure: &Closure) -> Vec<PlanRow> {
         );
         rows.push(exclusive("cleanup", table, drop));
     }
-    for stale in &closure.stale_keys {
-        let drop = drop_stale_key(closure, stale);
+    for stale in &closure.stale_constraints {
+        let drop = drop_stale_constraint(closure, stale);
         rows.push(exclusive("cleanup", closure.table(stale.relation), drop));
     }
     for member in closure.changed().filter(|member| member.new_type.is_some()) {

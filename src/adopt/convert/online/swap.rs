@@ -2,7 +2,10 @@
 
 use crate::adopt::convert::online::blocks;
 use crate::adopt::convert::online::closure::{Closure, LinkedColumn, LinkedIndex};
-use crate::adopt::convert::online::columns::{self, Direction, successor, successor_key, timing};
+use crate::adopt::convert::online::columns::{
+    self, Direction, successor, successor_check, successor_key, timing,
+};
+use crate::adopt::convert::online::recreated::Recreated;
 use crate::adopt::convert::steps;
 use crate::adopt::convert::table::{TargetTable, UsedSequence, quoted};
 use crate::pg::catalog::sql;
@@ -12,7 +15,17 @@ pub type SwappedColumn<'a> = (&'a LinkedColumn, TargetTable);
 
 /// Returns the swap, which is tried again until it has all its locks at once, and asks for the plan again under them.
 pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan: &str) -> String {
-    let mut lines = vec![blocks::refuse_unready(plan)];
+    let mut lines = vec![blocks::refuse_unready(
+        plan,
+        &Recreated::mark(&closure.recreated),
+    )];
+    let again = || closure.recreated.iter();
+    lines.extend(again().map(|one| one.drop.clone()));
+    for check in &closure.checks {
+        let name = sql::quoted_exactly(&check.name);
+        let table = closure.table(check.relation);
+        lines.push(format!("ALTER TABLE {table} DROP CONSTRAINT {name}"));
+    }
     for key in &closure.keys {
         let name = sql::quoted_exactly(&key.name);
         lines.push(format!(
@@ -30,19 +43,29 @@ pub fn swap(closure: &Closure, parts: &[SwappedColumn<'_>], way: Direction, plan
         adopt_index(closure, index, &mut lines);
     }
     for key in &closure.keys {
-        let (table, from) = (closure.table(key.relation), successor_key(key));
-        let name = sql::quoted_exactly(&key.name);
-        lines.push(format!(
-            "ALTER TABLE {table} RENAME CONSTRAINT {from} TO {name}"
-        ));
-        comment(
-            &format!("CONSTRAINT {name} ON {table}"),
+        let table = closure.table(key.relation);
+        adopt_constraint(
+            table,
+            &successor_key(key),
+            &key.name,
             key.comment.as_deref(),
             &mut lines,
         );
     }
+    for check in &closure.checks {
+        let (table, from) = (closure.table(check.relation), successor_check(check));
+        adopt_constraint(
+            table,
+            &from,
+            &check.name,
+            check.comment.as_deref(),
+            &mut lines,
+        );
+    }
+    lines.extend(again().rev().flat_map(|one| one.create.clone()));
     let owner = closure.quoted_owner();
-    blocks::retried(&owner, columns::EXCLUSIVE, &tables(closure), &lines)
+    let first: Vec<&str> = again().filter_map(|one| one.lock.as_deref()).collect();
+    blocks::retried_after(&first, &owner, columns::EXCLUSIVE, &tables(closure), &lines)
 }
 
 /// Returns all tables that the swap locks, the column's own first.
@@ -64,6 +87,21 @@ fn comment(object: &str, text: Option<&str>, lines: &mut Vec<String>) {
     if let Some(text) = text {
         lines.push(format!("COMMENT ON {object} IS {}", sql::literal(text)));
     }
+}
+
+/// Gives the successor of a constraint its name and its comment.
+fn adopt_constraint(
+    table: &str,
+    from: &str,
+    name: &str,
+    text: Option<&str>,
+    lines: &mut Vec<String>,
+) {
+    let name = sql::quoted_exactly(name);
+    lines.push(format!(
+        "ALTER TABLE {table} RENAME CONSTRAINT {from} TO {name}"
+    ));
+    comment(&format!("CONSTRAINT {name} ON {table}"), text, lines);
 }
 
 fn drop_index(closure: &Closure, index: &LinkedIndex) -> String {

@@ -380,3 +380,89 @@ fn a_swap_refuses_what_the_plan_did_not_know() {
     session.run("DELETE FROM customer WHERE id = 3000000000");
     gexec(&server, BACK, "true");
 }
+
+/// Shadows are replicated, as all columns are: a subscriber that runs what the plan prints for it follows through the whole
+/// script, the cleanup included.
+#[test]
+fn a_subscriber_follows_the_script() {
+    let publisher = Server::build("publisher of a script")
+        .conf("wal_level = logical")
+        .start();
+    let subscriber = Server::start("subscriber of a script");
+    let tables = "CREATE TABLE customer (id serial PRIMARY KEY, name text);
+        CREATE TABLE orders (id serial PRIMARY KEY, customer int REFERENCES customer)";
+    let mut here = publisher.connect("postgres");
+    let mut there = subscriber.connect("postgres");
+    there.run(tables);
+    here.run(&format!(
+        "{tables}; INSERT INTO customer (name) SELECT 'c' FROM generate_series(1, 1000);
+         INSERT INTO orders (customer) SELECT id FROM customer;
+         CREATE PUBLICATION \"all of it\" FOR ALL TABLES"
+    ));
+    there.run(&format!(
+        "CREATE SUBSCRIPTION follows CONNECTION 'host={} port=5432 user=postgres dbname=postgres' PUBLICATION \"all of it\"",
+        publisher.socket().display()
+    ));
+    let notes: Vec<String> =
+        here.column(&format!("SELECT note FROM {PLAN} WHERE note ~ 'all of it'"));
+    let statements = |place: usize| {
+        let (_, statements) = notes[place].split_once(": ALTER").expect("statements");
+        format!("ALTER{statements}")
+    };
+    let mut follows = |here: &mut Session, what: &str| {
+        let rows = "SELECT coalesce(md5(string_agg(format('%s %s', c.id, o.id), ',' ORDER BY c.id, o.id)), '') FROM customer c LEFT JOIN orders o ON o.customer = c.id";
+        let expected: String = here.one(rows);
+        subscriber.until(what, || there.one::<String>(rows) == expected);
+    };
+    follows(&mut here, "the first copy has arrived");
+    subscriber.connect("postgres").run(&statements(0));
+    gexec(&publisher, PLAN, UNTIL_SWAP);
+    here.run("INSERT INTO customer (name) VALUES ('late'); INSERT INTO orders (customer) SELECT max(id) FROM customer");
+    follows(&mut here, "rows of after the swap have arrived");
+    gexec(&publisher, PLAN, "true");
+    here.run("INSERT INTO customer (name) VALUES ('big'); INSERT INTO orders (customer) SELECT max(id) FROM customer; UPDATE customer SET name = 'c!'");
+    follows(&mut here, "rows of after the cleanup have arrived");
+    subscriber.connect("postgres").run(&statements(1));
+    here.run("DELETE FROM orders WHERE customer = 1; DELETE FROM customer WHERE id = 1; INSERT INTO customer (name) VALUES ('last')");
+    follows(&mut here, "rows of after the end have arrived");
+    let log = subscriber.log();
+    assert!(!log.contains("missing replicated column"), "{log}");
+    subscriber
+        .connect("postgres")
+        .run("ALTER SUBSCRIPTION follows DISABLE; ALTER SUBSCRIPTION follows SET (slot_name = NONE); DROP SUBSCRIPTION follows");
+}
+
+/// A view that is read all the time is made again in the swap, and a session that has prepared a statement prepares it again.
+#[test]
+fn views_are_in_use_during_the_swap() {
+    let server = Server::start("views in use");
+    let mut session = server.connect("postgres");
+    make_shop(&mut session, 5_000);
+    session.run(
+        "CREATE VIEW of_customers AS SELECT c.id, count(o.id) AS orders FROM customer c LEFT JOIN orders o ON o.customer = c.id GROUP BY c.id;
+         CREATE VIEW best AS SELECT * FROM of_customers JOIN customer USING (id) WHERE orders > 0",
+    );
+    let clients: [&[&str]; 3] = [
+        &["SELECT FROM best WHERE id = 7"],
+        &[
+            "SELECT FROM of_customers WHERE id < 20",
+            "SELECT FROM best WHERE id = 9",
+        ],
+        &["UPDATE customer SET name = name WHERE id = 7"],
+    ];
+    let mut old = server.connect("postgres");
+    old.run("PREPARE by_id AS SELECT id FROM best WHERE id = 7; EXECUTE by_id");
+    let ((), seen) = during(&server, &clients, || {
+        gexec(&server, PLAN, UNTIL_SWAP);
+    });
+    say(format!("the longest {:?}: {}", seen.longest, seen.which));
+    // A statement that was waiting for the view finds that it is another one.
+    seen.assert_undisturbed(LONGEST, &["0A000", "XX000", "42P01"]);
+    for _ in 0..3 {
+        assert_eq!(old.refusal("EXECUTE by_id").code, "0A000");
+    }
+    old.run("DEALLOCATE by_id; PREPARE by_id AS SELECT id FROM best WHERE id = 7; EXECUTE by_id");
+    let types: String =
+        session.one("SELECT string_agg(DISTINCT pg_typeof(id)::text, ' ') FROM best");
+    assert_eq!(types, "bigint");
+}

@@ -1,0 +1,306 @@
+-- What keeps to a column and is made again in the swap, in an order in which all can be dropped: one jsonb, see
+-- src/adopt/convert/online/recreated.rs. $1 has the oids of tables, $2 the numbers of their columns.
+WITH RECURSIVE
+  target AS (
+    SELECT t.relation, t.number
+    FROM unnest($1::oid[], $2::int2[]) AS t (relation, number)
+  ),
+  -- Views of the columns, and views of these, by each way that leads there. Views can refer to each other.
+  way AS (
+    SELECT r.ev_class AS oid, 1 AS depth
+    FROM target AS t
+    JOIN pg_depend AS p ON p.classid = 'pg_rewrite'::regclass
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.refobjid = t.relation
+      AND p.refobjsubid = t.number::int4
+    JOIN pg_rewrite AS r ON r.oid = p.objid
+    JOIN pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
+    UNION
+    SELECT r.ev_class, w.depth + 1
+    FROM way AS w
+    JOIN pg_depend AS p ON p.classid = 'pg_rewrite'::regclass
+      AND p.refclassid = 'pg_class'::regclass
+      AND p.refobjid = w.oid
+    JOIN pg_rewrite AS r ON r.oid = p.objid AND r.ev_class <> w.oid
+    JOIN pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
+    WHERE w.depth < 100
+  ),
+  -- The same, each once.
+  view AS (
+    SELECT
+      c.oid,
+      w.depth,
+      c.relname,
+      c.relowner,
+      c.relnamespace,
+      c.relpersistence,
+      c.relacl,
+      c.reloptions,
+      c.reltype,
+      format('%I.%I', n.nspname, c.relname) AS name
+    FROM (SELECT w.oid, max(w.depth) AS depth FROM way AS w GROUP BY w.oid) AS w
+    JOIN pg_class AS c ON c.oid = w.oid
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  ),
+  -- Privileges on views and on their columns.
+  grants AS (
+    SELECT v.oid, 0 AS number, NULL::name AS attname, g.*
+    FROM view AS v
+    CROSS JOIN LATERAL aclexplode(v.relacl) AS g
+    UNION ALL
+    SELECT v.oid, a.attnum, a.attname, g.*
+    FROM view AS v
+    JOIN pg_attribute AS a ON a.attrelid = v.oid
+    CROSS JOIN LATERAL aclexplode(a.attacl) AS g
+  ),
+  -- The statements that come after CREATE VIEW.
+  statement AS (
+    -- Default privileges give the new view what the old one might not have.
+    SELECT DISTINCT
+      v.oid,
+      1 AS place,
+      format(
+        'REVOKE ALL ON TABLE %s FROM %s',
+        v.name,
+        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END
+      ) AS text
+    FROM view AS v
+    JOIN pg_default_acl AS d ON d.defaclrole = v.relowner
+      AND d.defaclobjtype = 'r'
+      AND d.defaclnamespace = ANY (ARRAY[0::oid, v.relnamespace])
+    CROSS JOIN LATERAL aclexplode(d.defaclacl) AS g
+    WHERE g.grantee <> v.relowner
+    UNION ALL
+    SELECT v.oid, 2, format('REVOKE ALL ON TABLE %s FROM %I', v.name, pg_get_userbyid(v.relowner))
+    FROM view AS v
+    WHERE v.relacl IS NOT NULL
+    UNION ALL
+    SELECT
+      v.oid,
+      3,
+      format(
+        'GRANT %s%s ON TABLE %s TO %s%s',
+        g.privilege_type,
+        ' (' || quote_ident(g.attname::text) || ')',
+        v.name,
+        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+        CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END
+      )
+    FROM view AS v
+    JOIN grants AS g ON g.oid = v.oid
+    UNION ALL
+    SELECT v.oid, 4, format('COMMENT ON VIEW %s IS %L', v.name, d.description)
+    FROM view AS v
+    JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = v.oid AND d.objsubid = 0
+    UNION ALL
+    SELECT v.oid, 5, format('COMMENT ON COLUMN %s.%I IS %L', v.name, a.attname, d.description)
+    FROM view AS v
+    JOIN pg_attribute AS a ON a.attrelid = v.oid
+    JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass
+      AND d.objoid = v.oid
+      AND d.objsubid = a.attnum::int4
+      AND d.objsubid > 0
+    UNION ALL
+    SELECT
+      v.oid,
+      6,
+      format(
+        'ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s',
+        v.name,
+        a.attname,
+        pg_get_expr(d.adbin, d.adrelid)
+      )
+    FROM view AS v
+    JOIN pg_attrdef AS d ON d.adrelid = v.oid
+    JOIN pg_attribute AS a ON a.attrelid = v.oid AND a.attnum = d.adnum
+    UNION ALL
+    SELECT v.oid, 7, rtrim(pg_get_ruledef(r.oid), ';')
+    FROM view AS v
+    JOIN pg_rewrite AS r ON r.ev_class = v.oid AND r.rulename <> '_RETURN'
+    UNION ALL
+    SELECT v.oid, 8, pg_get_triggerdef(g.oid)
+    FROM view AS v
+    JOIN pg_trigger AS g ON g.tgrelid = v.oid AND NOT g.tgisinternal
+    UNION ALL
+    SELECT v.oid, 9, format('COMMENT ON TRIGGER %I ON %s IS %L', g.tgname, v.name, d.description)
+    FROM view AS v
+    JOIN pg_trigger AS g ON g.tgrelid = v.oid
+    JOIN pg_description AS d ON d.classoid = 'pg_trigger'::regclass AND d.objoid = g.oid
+    UNION ALL
+    SELECT v.oid, 9, format('COMMENT ON RULE %I ON %s IS %L', r.rulename, v.name, d.description)
+    FROM view AS v
+    JOIN pg_rewrite AS r ON r.ev_class = v.oid
+    JOIN pg_description AS d ON d.classoid = 'pg_rewrite'::regclass AND d.objoid = r.oid
+  ),
+  owner AS (
+    SELECT c.relowner
+    FROM target AS t
+    JOIN pg_class AS c ON c.oid = t.relation
+    LIMIT 1
+  ),
+  object AS (
+    SELECT
+      v.depth,
+      'view ' || v.name AS name,
+      -- LOCK TABLE would lock all that the view is made of.
+      format('ALTER VIEW %s OWNER TO %I', v.name, pg_get_userbyid(v.relowner)) AS lock,
+      format('DROP VIEW %s', v.name) AS drop,
+      (
+        SELECT jsonb_build_array(
+          format(
+            'CREATE VIEW %s%s AS %s',
+            v.name,
+            ' WITH (' || array_to_string(v.reloptions, ', ') || ')',
+            rtrim(pg_get_viewdef(v.oid), ';')
+          )
+        ) || coalesce(jsonb_agg(s.text ORDER BY s.place, s.text), '[]')
+        FROM statement AS s
+        WHERE s.oid = v.oid
+      ) AS create,
+      -- Why it cannot be made again as it is.
+      CASE
+        WHEN v.depth >= 100 THEN 'it refers to itself'
+        WHEN v.relpersistence = 't' THEN 'it is temporary'
+        WHEN v.relowner <> (TABLE owner)
+          THEN format('its owner is role "%s"', pg_get_userbyid(v.relowner))
+        WHEN NOT has_schema_privilege(v.relowner, v.relnamespace, 'CREATE')
+          THEN 'its owner cannot create views in its schema'
+        WHEN EXISTS (SELECT FROM grants AS g WHERE g.oid = v.oid AND g.grantor <> v.relowner)
+          THEN 'others than its owner have granted privileges on it'
+        WHEN EXISTS (
+          SELECT
+          FROM pg_trigger AS g
+          WHERE g.tgrelid = v.oid AND NOT g.tgisinternal AND g.tgenabled <> 'O'
+          UNION ALL
+          SELECT
+          FROM pg_rewrite AS r
+          WHERE r.ev_class = v.oid AND r.ev_enabled <> 'O'
+        ) THEN 'it has a trigger or a rule that is not enabled as usual'
+        WHEN EXISTS (
+          SELECT
+          FROM pg_depend AS p
+          WHERE p.classid = 'pg_class'::regclass AND p.objid = v.oid AND p.deptype IN ('e', 'x')
+          UNION ALL
+          SELECT
+          FROM pg_seclabel AS l
+          WHERE l.classoid = 'pg_class'::regclass AND l.objoid = v.oid
+        ) THEN 'it is of an extension or has a security label'
+        ELSE (
+          SELECT 'it has dependents: ' || string_agg(DISTINCT pg_describe_object(p.classid, p.objid, p.objsubid), ', ')
+          FROM pg_type AS y, pg_depend AS p
+          WHERE y.oid = v.reltype
+            AND (
+              p.refclassid = 'pg_class'::regclass AND p.refobjid = v.oid
+              OR p.refclassid = 'pg_type'::regclass AND p.refobjid = ANY (ARRAY[y.oid, y.typarray])
+            )
+            AND p.deptype = 'n'
+            AND NOT EXISTS (
+              SELECT
+              FROM pg_rewrite AS r
+              JOIN view AS w ON w.oid = r.ev_class
+              WHERE p.classid = 'pg_rewrite'::regclass AND r.oid = p.objid
+            )
+        )
+      END AS refused
+    FROM view AS v
+    UNION ALL
+    -- Triggers with the column in UPDATE OF or in WHEN.
+    SELECT
+      0,
+      format('trigger %I on %s', g.tgname, g.tgrelid::regclass),
+      NULL,
+      format('DROP TRIGGER %I ON %s', g.tgname, g.tgrelid::regclass),
+      to_jsonb(array_remove(
+        ARRAY[
+          pg_get_triggerdef(g.oid),
+          CASE g.tgenabled
+            WHEN 'D' THEN format('ALTER TABLE %s DISABLE TRIGGER %I', g.tgrelid::regclass, g.tgname)
+            WHEN 'R' THEN format('ALTER TABLE %s ENABLE REPLICA TRIGGER %I', g.tgrelid::regclass, g.tgname)
+            WHEN 'A' THEN format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.tgrelid::regclass, g.tgname)
+          END,
+          (
+            SELECT format('COMMENT ON TRIGGER %I ON %s IS %L', g.tgname, g.tgrelid::regclass, d.description)
+            FROM pg_description AS d
+            WHERE d.classoid = 'pg_trigger'::regclass AND d.objoid = g.oid
+          )
+        ],
+        NULL
+      )),
+      CASE
+        WHEN NOT has_function_privilege((TABLE owner), g.tgfoid, 'EXECUTE')
+          THEN 'the owner of the table cannot execute its function'
+      END
+    FROM pg_trigger AS g
+    WHERE NOT g.tgisinternal
+      AND EXISTS (
+        SELECT
+        FROM target AS t
+        JOIN pg_depend AS p ON p.classid = 'pg_trigger'::regclass
+          AND p.refclassid = 'pg_class'::regclass
+          AND p.refobjid = t.relation
+          AND p.refobjsubid = t.number::int4
+        WHERE t.relation = g.tgrelid AND p.objid = g.oid
+      )
+    UNION ALL
+    SELECT
+      0,
+      format('statistics object %I.%I', n.nspname, e.stxname),
+      NULL,
+      format('DROP STATISTICS %I.%I', n.nspname, e.stxname),
+      to_jsonb(array_remove(
+        ARRAY[
+          pg_get_statisticsobjdef(e.oid),
+          CASE WHEN e.stxstattarget >= 0 THEN
+            format('ALTER STATISTICS %I.%I SET STATISTICS %s', n.nspname, e.stxname, e.stxstattarget)
+          END,
+          (
+            SELECT format('COMMENT ON STATISTICS %I.%I IS %L', n.nspname, e.stxname, d.description)
+            FROM pg_description AS d
+            WHERE d.classoid = 'pg_statistic_ext'::regclass AND d.objoid = e.oid
+          )
+        ],
+        NULL
+      )),
+      CASE
+        WHEN e.stxowner <> (TABLE owner) THEN format('its owner is role "%s"', pg_get_userbyid(e.stxowner))
+        WHEN NOT has_schema_privilege(e.stxowner, e.stxnamespace, 'CREATE')
+          THEN 'its owner cannot create statistics in its schema'
+      END
+    FROM pg_statistic_ext AS e
+    JOIN pg_namespace AS n ON n.oid = e.stxnamespace
+    WHERE EXISTS (
+      SELECT
+      FROM target AS t
+      JOIN pg_depend AS p ON p.classid = 'pg_statistic_ext'::regclass
+        AND p.refclassid = 'pg_class'::regclass
+        AND p.refobjid = t.relation
+        AND p.refobjsubid = t.number::int4
+      WHERE p.objid = e.oid
+    )
+    UNION ALL
+    -- Privileges on the column alone.
+    SELECT
+      0,
+      format('privilege %s of %s on column %I of table %s', g.privilege_type, w.grantee, a.attname, a.attrelid::regclass),
+      NULL,
+      format('REVOKE %s (%I) ON TABLE %s FROM %s', g.privilege_type, a.attname, a.attrelid::regclass, w.grantee),
+      to_jsonb(ARRAY[
+        format(
+          'GRANT %s (%I) ON TABLE %s TO %s%s',
+          g.privilege_type,
+          a.attname,
+          a.attrelid::regclass,
+          w.grantee,
+          CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END
+        )
+      ]),
+      CASE WHEN g.grantor <> (TABLE owner) THEN format('role "%s" has granted it', pg_get_userbyid(g.grantor)) END
+    FROM target AS t
+    JOIN pg_attribute AS a ON a.attrelid = t.relation AND a.attnum = t.number
+    CROSS JOIN LATERAL aclexplode(a.attacl) AS g
+    CROSS JOIN LATERAL (
+      SELECT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END AS grantee
+    ) AS w
+  )
+SELECT jsonb_agg(to_jsonb(o) ORDER BY o.depth DESC, o.name)
+FROM object AS o

@@ -1,0 +1,56 @@
+//! What keeps to a column of before and is dropped and made again in the swap, by the text that the server prints: views,
+//! triggers, extended statistics, privileges on columns.
+
+use crate::adopt::convert::checks::blocker::Blocker;
+use crate::pg::catalog::sql;
+use crate::pg::datum::json::list;
+use pgrx::pg_sys;
+use serde::Deserialize;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// An object, with the statements that replace it. Its text has the names of the columns, which are the same after the swap.
+#[derive(Debug, Clone, Hash, Deserialize)]
+pub struct Recreated {
+    /// What it is, and its name.
+    name: String,
+    /// A statement that locks it and changes nothing; none if the lock of the table is enough.
+    pub lock: Option<String>,
+    pub drop: String,
+    #[serde(deserialize_with = "list")]
+    pub create: Vec<String>,
+    /// Why it cannot be made again as it was.
+    refused: Option<String>,
+}
+
+impl Recreated {
+    /// Returns what keeps to columns, in an order in which all can be dropped.
+    pub fn of(columns: &[(pg_sys::Oid, i16)]) -> Vec<Self> {
+        let (tables, numbers): (Vec<pg_sys::Oid>, Vec<i16>) = columns.iter().copied().unzip();
+        if tables.is_empty() {
+            return Vec::new();
+        }
+        let query = include_str!("../../../../sql/adopt/convert_recreated.sql");
+        sql::read_now(query, &[tables.into(), numbers.into()]).unwrap_or_default()
+    }
+
+    /// Returns a word that is another one as soon as one of the statements is.
+    pub fn mark(all: &[Self]) -> String {
+        let mut hasher = DefaultHasher::new();
+        all.hash(&mut hasher);
+        format!("mint_swap_{:016x}", hasher.finish())
+    }
+
+    /// Returns what prevents that it is made again.
+    pub fn blocker(&self) -> Option<Blocker> {
+        let refused = self.refused.as_ref()?;
+        let blocker = Blocker::state(
+            format!(
+                "{} cannot be dropped and created again in the swap",
+                self.name
+            ),
+            format!("The reason is that {refused}."),
+            "Drop it, and create it again after the swap.",
+        );
+        Some(blocker.unsupported())
+    }
+}
