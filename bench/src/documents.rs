@@ -144,9 +144,9 @@ fn figures(results: &Path) -> String {
     first_ids.sort_unstable();
     let first_id = first_ids[first_ids.len() / 2];
     format!(
-        "| Figure | `{QUICK_START}` | `nextval` | `gen_random_uuid()` |\n\
+        "| Figure | snowflake | sequence | random UUID |\n\
          |---|---:|---:|---:|\n\
-         | a call; `nextval` is 1 | {} |\n\
+         | a call; of a sequence 1 | {} |\n\
          | a call, ns | {} |\n\
          | one shard of the default layout, 8 sessions together: million ids a second | {} |\n\
          | a shard for each of 8 sessions, layout with room: million ids a second | {} | | |\n\
