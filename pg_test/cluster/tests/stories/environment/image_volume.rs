@@ -29,9 +29,9 @@ fn an_image_has_all_that_a_server_needs() {
         &image.join("share/extension"),
     );
     let path = image.display();
-    // Nothing of the tree's own is found, as dynamic_library_path has no $libdir.
+    // As CloudNativePG sets them; $libdir, which has pg_mint as well, is for plpgsql.
     session.run(&format!(
-        "ALTER SYSTEM SET dynamic_library_path = '{path}/lib'"
+        "ALTER SYSTEM SET dynamic_library_path = '{path}/lib:$libdir'"
     ));
     session.run(&format!(
         "ALTER SYSTEM SET extension_control_path = '{path}/share'"
