@@ -23,6 +23,11 @@ BEGIN
     ELSIF place = 'mint_sql' THEN
         RAISE EXCEPTION 'extension "pg_mint" is in schema "mint_sql"' USING ERRCODE = 'feature_not_supported',
             HINT = 'Install it in another schema, as in CREATE EXTENSION pg_mint SCHEMA public.';
+    ELSIF EXISTS (SELECT FROM pg_namespace WHERE nspname = 'mint_sql' AND nspowner <> current_user::regrole)
+        OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'mint_sql'::regnamespace AND proowner <> current_user::regrole) THEN
+        -- Its functions run below, with the privileges of who runs this.
+        RAISE EXCEPTION 'must be owner of schema "mint_sql" and of its functions' USING ERRCODE = 'insufficient_privilege',
+            HINT = 'SET ROLE to their owner, and run the file again.';
     END IF;
     FOR shard IN SELECT s.shard, s.layout FROM mint_sql.shards AS s LOOP
         counter := mint_sql.lane(shard.layout, mint_sql.layout_fields(shard.layout), shard.shard, '');
@@ -47,6 +52,9 @@ BEGIN
             AND (SELECT array_agg(CASE type WHEN 'mint_sql.snowflake_layout'::regtype THEN layout_type::regtype::oid ELSE type END ORDER BY n)
                 FROM unnest(ours.proargtypes) WITH ORDINALITY AS types (type, n))
                 IS NOT DISTINCT FROM (SELECT array_agg(type ORDER BY n) FROM unnest(theirs.proargtypes) WITH ORDINALITY AS types (type, n))
+        -- A function of somebody else in that schema is no function of the extension.
+        JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = theirs.oid AND d.deptype = 'e'
+            AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_mint')
         WHERE ours.pronamespace = 'mint_sql'::regnamespace
     LOOP
         body := format('%s.%I(%s)', place, f.name, f.arguments);
