@@ -131,6 +131,36 @@ fn there_and_back_without_touching_a_table() {
 }
 
 /// A session that draws while the functions change gets ids that are unique, or an error.
+/// A role may create functions where the extension is, and another one owns the schema of the file.
+#[test]
+fn nothing_of_other_roles_is_called() {
+    let server = Server::build("managed: change of others").start_empty();
+    let mut session = server.connect("postgres");
+    session.run("CREATE ROLE mallory LOGIN; GRANT CREATE ON SCHEMA public TO mallory");
+    install(&mut session);
+    session.run("CREATE EXTENSION pg_mint");
+    server.connect_as("mallory", "postgres").run(
+        "CREATE FUNCTION public.mask(bits bigint) RETURNS bigint IMMUTABLE LANGUAGE sql RETURN -1",
+    );
+    session.run(TO);
+    let bound: i64 = session.one(
+        "SELECT count(*) FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid
+         WHERE p.pronamespace = 'mint_sql'::regnamespace AND d.refobjid = 'public.mask'::regproc",
+    );
+    assert_eq!(bound, 0, "a function of mallory is called");
+
+    session.run("CREATE DATABASE hers OWNER mallory");
+    let mut owner = server.connect_as("mallory", "hers");
+    install(&mut owner);
+    let mut session = server.connect("hers");
+    session.run("CREATE EXTENSION pg_mint");
+    let refusal = session.refusal(TO);
+    assert_eq!(refusal.code, "42501", "{refusal}");
+    session.run("ROLLBACK");
+    owner.run(TO);
+    assert!(owner.one::<i64>("SELECT mint_sql.snowflake_next_id(7)") > 0);
+}
+
 #[test]
 fn sessions_that_draw_meanwhile_repeat_nothing() {
     let server = Server::build("managed: change under load").start_empty();
