@@ -6,6 +6,7 @@
 -- has used since it started are declared, above every id of the extension. Then DROP EXTENSION pg_mint succeeds, and a dump of the database can be
 -- restored anywhere. What only the extension has is refused, with its name.
 BEGIN;
+SET LOCAL mint_sql.back = 'on';
 \ir pg_mint_sql.sql
 SET LOCAL search_path = pg_catalog, pg_temp;
 DO $$

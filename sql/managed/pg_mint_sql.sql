@@ -25,6 +25,10 @@ BEGIN
     ELSIF (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'mint_sql') <> current_user THEN
         RAISE EXCEPTION 'schema "mint_sql" belongs to another role' USING ERRCODE = 'insufficient_privilege',
             HINT = 'Run this as its owner, or drop the schema if it is empty.';
+    ELSIF current_setting('mint_sql.back', true) IS DISTINCT FROM 'on' AND EXISTS (SELECT FROM pg_proc
+        WHERE pronamespace = 'mint_sql'::regnamespace AND proname = 'snowflake_next_id' AND pronargs = 2 AND prosqlbody IS NOT NULL) THEN
+        RAISE EXCEPTION 'functions of schema "mint_sql" are those of the extension' USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'For the way back to ids in SQL, run from_extension.sql.';
     END IF;
 END
 $$;
@@ -617,14 +621,18 @@ BEGIN
     END IF;
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.layout_declare() FROM PUBLIC;
-
+-- A dump without privileges is restored with a function that everybody may execute.
+CREATE OR REPLACE FUNCTION mint_sql.refuse_public(function regprocedure) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN has_function_privilege('public', function, 'EXECUTE')
+    THEN mint_sql.refuse('42501', 'PUBLIC may execute ' || function::text, NULL, 'Run pg_mint_sql.sql again, which revokes that.') END;
 CREATE OR REPLACE FUNCTION mint_sql.shard_create(shard integer, layout mint_sql.snowflake_layout DEFAULT 'instagram') RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     counter constant text := mint_sql.lane_key(mint_sql.layout_fields(layout)) || '_' || shard;
     floor constant text := counter || '_floor';
+    other oid;
 BEGIN
+    PERFORM mint_sql.refuse_public('mint_sql.shard_create(integer, mint_sql.snowflake_layout)');
     PERFORM mint_sql.check_shard(shard, layout);
     PERFORM pg_advisory_xact_lock(1835626100::bigint << 32);
     IF to_regclass('mint_sql.' || counter) IS NOT NULL THEN
@@ -633,13 +641,16 @@ BEGIN
     END IF;
     EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE 0 NO CYCLE CACHE 1', counter);
     EXECUTE format('CREATE SEQUENCE mint_sql.%I MINVALUE -9223372036854775807 START 0 NO CYCLE CACHE 1', floor);
+    -- Default privileges can have given some to others, who could set them back.
+    FOR other IN SELECT grantee FROM pg_class, aclexplode(relacl) WHERE oid = format('mint_sql.%I', floor)::regclass AND grantee <> relowner LOOP
+        EXECUTE format('REVOKE ALL ON SEQUENCE mint_sql.%I, mint_sql.%I FROM %s', counter, floor, CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
+    END LOOP;
     PERFORM setval(format('mint_sql.%I', floor)::regclass, 0);
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', counter, mint_sql.layout_text(layout));
     EXECUTE format('COMMENT ON SEQUENCE mint_sql.%I IS %L', floor, layout);
     PERFORM mint_sql.layout_declare();
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.shard_create(integer, mint_sql.snowflake_layout) IS 'Declares a shard of a layout, for which this server then generates ids';
 -- Moves the floor so far that the next word is the given one or a later one, and returns it. A session that had to wait for another
 -- goes ahead by some words more, or a queue for the lock would form at every tick.
@@ -665,8 +676,6 @@ BEGIN
     END;
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.raise_floor(regclass, regclass, bigint, bigint) FROM PUBLIC;
-
 CREATE OR REPLACE FUNCTION mint_sql.refuse_end(layout text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN mint_sql.refuse('2200H', format('layout "%s" has reached the end of its time field', mint_sql.layout_text(layout)),
     format('The last tick of the layout starts at %s.', mint_sql.layout_last(mint_sql.layout_fields(layout))),
@@ -709,7 +718,6 @@ BEGIN
     END LOOP;
 END
 $$;
-
 -- Parts of the next function, inlined into it, as its own search path would cost it more than all else.
 CREATE OR REPLACE FUNCTION mint_sql.now_tick(f bigint[]) RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE RETURN ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - f[7]) / f[6];
@@ -737,7 +745,7 @@ BEGIN
     LOOP
         base := pg_catalog.pg_sequence_last_value(floor);
         word := COALESCE(pg_catalog.pg_sequence_last_value(counter), -1) OPERATOR(pg_catalog.+) base;
-        IF word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) OR now OPERATOR(pg_catalog.<) 0 THEN
+        IF word OPERATOR(pg_catalog.<) ((now OPERATOR(pg_catalog.<<) f[5]::pg_catalog.int4) OPERATOR(pg_catalog.-) 1) OR now OPERATOR(pg_catalog.<) 0 OR now OPERATOR(pg_catalog.>) f[12] THEN
             -- The clock can have been set back meanwhile.
             tick := mint_sql.now_tick(f);
             now := LEAST(now, tick);
@@ -820,6 +828,7 @@ DECLARE
     ahead constant bigint := mint_sql.micros(at) - mint_sql.now_micros();
     floor constant regclass := mint_sql.lane(layout, f, shard, '_floor');
 BEGIN
+    PERFORM mint_sql.refuse_public('mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout)');
     IF floor IS NULL THEN
         PERFORM mint_sql.refuse_lane(shard, layout);
     ELSIF ahead > 3600000000 THEN
@@ -831,7 +840,8 @@ BEGIN
     RETURN mint_sql.snowflake_time(mint_sql.last_id(shard, layout), layout);
 END
 $$;
-REVOKE ALL ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) FROM PUBLIC;
+REVOKE ALL ON FUNCTION mint_sql.layout_declare(), mint_sql.shard_create(integer, mint_sql.snowflake_layout), mint_sql.raise_floor(regclass, regclass, bigint, bigint),
+    mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) FROM PUBLIC;
 COMMENT ON FUNCTION mint_sql.snowflake_start_above(bigint, mint_sql.snowflake_layout) IS 'Lets the shard of an id generate nothing at or below the id, and returns the time from which its ids continue';
 CREATE OR REPLACE FUNCTION mint_sql.last_id(shard integer, layout text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -843,7 +853,6 @@ BEGIN
     RETURN CASE WHEN word >= 0 THEN mint_sql.id_of(word, shard, f) END;
 END
 $$;
-
 CREATE OR REPLACE VIEW mint_sql.shards AS
 SELECT shard, layout, mint_sql.last_id(shard, layout) AS last_id
 FROM (
