@@ -697,7 +697,6 @@ BEGIN
         format('Run SELECT mint_sql.shard_create(%s, %L) as the owner of schema "mint_sql".', shard, mint_sql.layout_text(layout)));
 END
 $$;
-
 -- Waits while an id is more than 2 s ahead of the clock: the clock was set back, or the layout's rate is used up.
 CREATE OR REPLACE FUNCTION mint_sql.lane_wait(micros bigint, shard integer, layout text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -32,6 +32,13 @@ fn pglogical() {
     };
     let mut sessions = servers.map(|server| server.connect("postgres"));
     for (place, session) in sessions.iter_mut().enumerate() {
+        // Minor versions of 2026 permit named plugins alone.
+        if session
+            .one("SELECT count(*) = 1 FROM pg_settings WHERE name = 'output_plugin_libraries'")
+        {
+            session.run("ALTER SYSTEM SET output_plugin_libraries = 'pgoutput', 'test_decoding', 'pglogical_output'");
+            session.run("SELECT pg_reload_conf()");
+        }
         // In both orders.
         let create = ["CREATE EXTENSION pglogical", "CREATE EXTENSION pg_mint"];
         session.run(create[place]);
