@@ -621,7 +621,7 @@ BEGIN
     END IF;
 END
 $$;
--- A dump without privileges is restored with a function that everybody may execute.
+-- A dump without privileges is restored with a function that everybody can execute.
 CREATE OR REPLACE FUNCTION mint_sql.refuse_public(function regprocedure) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN has_function_privilege('public', function, 'EXECUTE')
     THEN mint_sql.refuse('42501', 'PUBLIC may execute ' || function::text, NULL, 'Run pg_mint_sql.sql again, which revokes that.') END;
