@@ -161,6 +161,10 @@ WITH RECURSIVE
       CASE
         WHEN v.depth >= 100 THEN 'it refers to itself'
         WHEN v.relpersistence = 't' THEN 'it is temporary'
+        -- With the column of another type, the text could name another one of the same schema.
+        WHEN EXISTS (SELECT FROM pg_rewrite AS r WHERE r.ev_class = v.oid AND concat(r.ev_action::text, r.ev_qual::text) ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}')
+          OR EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = v.oid AND g.tgqual::text ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}')
+          THEN 'it calls functions or operators that are not of schema "pg_catalog"'
         WHEN v.relowner <> (TABLE owner)
           THEN format('its owner is role "%s"', pg_get_userbyid(v.relowner))
         WHEN NOT has_schema_privilege(v.relowner, v.relnamespace, 'CREATE')
@@ -229,6 +233,8 @@ WITH RECURSIVE
       CASE
         WHEN NOT has_function_privilege((TABLE owner), g.tgfoid, 'EXECUTE')
           THEN 'the owner of the table cannot execute its function'
+        WHEN g.tgqual::text ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}'
+          THEN 'it calls functions or operators that are not of schema "pg_catalog"'
       END
     FROM pg_trigger AS g
     WHERE NOT g.tgisinternal
@@ -265,6 +271,8 @@ WITH RECURSIVE
         WHEN e.stxowner <> (TABLE owner) THEN format('its owner is role "%s"', pg_get_userbyid(e.stxowner))
         WHEN NOT has_schema_privilege(e.stxowner, e.stxnamespace, 'CREATE')
           THEN 'its owner cannot create statistics in its schema'
+        WHEN e.stxexprs::text ~ ':(funcid|opno|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{4,}'
+          THEN 'it calls functions or operators that are not of schema "pg_catalog"'
       END
     FROM pg_statistic_ext AS e
     JOIN pg_namespace AS n ON n.oid = e.stxnamespace

@@ -24,6 +24,25 @@ pub fn renamed(text: &str, from: &str, to: &str) -> (String, usize) {
     (result, count)
 }
 
+/// Returns whether an expression names an object of a schema, in a text of the server whose search path was `pg_catalog`:
+/// a function, an operator or a type that is not the server's, and that can be another one where the text is parsed again.
+#[must_use]
+pub fn has_qualified_name(text: &str) -> bool {
+    let mut left = text;
+    let mut before = "";
+    while !left.is_empty() {
+        let (token, rest) = left.split_at(token_length(left));
+        let is_name =
+            |token: &str| token.starts_with(|c: char| c == '"' || c == '_' || c.is_alphabetic());
+        if token == "." && is_name(before) {
+            return true;
+        }
+        before = token;
+        left = rest;
+    }
+    false
+}
+
 /// Returns the bytes of the first token of a text that is not empty: a name, a number, a literal, or one character.
 fn token_length(text: &str) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || !c.is_ascii();
@@ -44,5 +63,26 @@ fn token_length(text: &str) -> usize {
         Some((_, first)) if is_word(first) => text.find(|c| !is_word(c)).unwrap_or(text.len()),
         Some((_, first)) => first.len_utf8(),
         None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_qualified_name;
+
+    #[test]
+    fn names_of_schemas_are_seen_outside_of_literals() {
+        for text in [
+            "public.ok(id)", "id OPERATOR(public.>) 1", "(id)::\"a b\".t > 0",
+            "lower(public.f(id)) = 'x'",
+        ] {
+            assert!(has_qualified_name(text), "{text}");
+        }
+        for text in [
+            "(id > 1.5)", "(name ~~ '%.com'::text)", "abs(id) > 0", "(id <> ALL (ARRAY[1, 2]))",
+            "\"a.b\" > 1", "'it''s a.b'",
+        ] {
+            assert!(!has_qualified_name(text), "{text}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::adopt::convert::checks::blocker::Blocker;
 use crate::adopt::convert::generator::Floor;
 use crate::adopt::convert::table::{TargetCheck, TargetTable};
 use crate::pg::catalog::sql;
+use mint_core::adopt::rename::has_qualified_name;
 
 /// Returns the largest id of the table, read by its indexes.
 pub fn largest(table: &TargetTable) -> Option<i64> {
@@ -22,6 +23,7 @@ pub fn meet(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     };
     let id = floor.saturating_add(1);
     meet_others(table, floor, id)
+        .or_else(|| mislead(table))
         .or_else(|| lack_partition(table, id))
         .or_else(|| fail_check(table, id))
 }
@@ -31,7 +33,7 @@ pub fn fit(table: &TargetTable, floor: Floor) -> Option<Blocker> {
     let Floor::Above(floor) = floor else {
         return None;
     };
-    fail_check(table, floor.saturating_add(1))
+    mislead(table).or_else(|| fail_check(table, floor.saturating_add(1)))
 }
 
 fn meet_others(table: &TargetTable, floor: i64, id: i64) -> Option<Blocker> {
@@ -51,6 +53,28 @@ fn holds(table: &TargetTable, id: i64, column: &str, expression: &str) -> bool {
     let value =
         format!("({expression}) IS NOT FALSE FROM (SELECT '{id}'::int8 AS {column}) AS one");
     table.access().evaluate(&value) != Some(false)
+}
+
+/// Checks that no text means something else for a bigint: a function or an operator of a schema could have a namesake of any
+/// role there, which would be called in its place.
+fn mislead(table: &TargetTable) -> Option<Blocker> {
+    let is_exact = table.column().type_oid == u32::from(pgrx::pg_sys::INT8OID);
+    let checks = table.checks.iter();
+    let texts = checks
+        .map(|check| &check.text)
+        .chain(table.partitions.iter().flatten());
+    let text = texts
+        .filter(|_| !is_exact)
+        .find(|text| has_qualified_name(text))?;
+    let blocker = Blocker::state(
+        format!(
+            "a check or partition of {} calls what is not of schema \"pg_catalog\"",
+            table.what()
+        ),
+        format!("It is {text}, and can mean something else for a bigint."),
+        "Drop it, and create it again afterwards.",
+    );
+    Some(blocker.unsupported())
 }
 
 fn fail_check(table: &TargetTable, id: i64) -> Option<Blocker> {

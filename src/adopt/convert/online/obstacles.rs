@@ -6,6 +6,7 @@ use crate::adopt::convert::online::columns::{self, Direction};
 use crate::adopt::convert::online::recreated::Recreated;
 use crate::adopt::convert::table::TargetTable;
 use crate::pg::catalog::{access, sql};
+use mint_core::adopt::rename::has_qualified_name;
 
 impl Closure {
     /// Returns what prevents the script.
@@ -59,8 +60,47 @@ impl Closure {
                 "Drop it, and create it again after the swap.",
             ));
         }
+        found.extend(self.misleading());
+        found.extend(self.other_owner(table));
         found.extend(self.recreated.iter().filter_map(Recreated::blocker));
         found
+    }
+
+    /// Checks that no text means something else with a bigint: a namesake of a function, of any role that can create one in its
+    /// schema, would be called in its place.
+    fn misleading(&self) -> Option<Blocker> {
+        let mut texts = self
+            .indexes
+            .iter()
+            .filter_map(|index| Some((&index.name, columns::index_text(index)?)))
+            .chain(
+                self.checks
+                    .iter()
+                    .map(|check| (&check.name, check.text.clone())),
+            );
+        let (name, text) = texts.find(|(_, text)| has_qualified_name(text))?;
+        let blocker = Blocker::state(
+            format!("\"{name}\" calls what is not of schema \"pg_catalog\""),
+            format!("It is {text}, and can mean something else for a bigint."),
+            "Drop it, and create it again after the swap.",
+        );
+        Some(blocker.unsupported())
+    }
+
+    /// Checks that the script acts on tables of one owner alone.
+    fn other_owner(&self, table: &TargetTable) -> Option<Blocker> {
+        let mut ends = self.keys.iter().flat_map(|key| [key.relation, key.to]);
+        ends.any(|end| access::owned(end.into()).owner() != table.owner.into())
+            .then(|| {
+                Blocker::state(
+                    format!(
+                        "a table that foreign keys connect with table \"{}\" has another owner",
+                        table.name
+                    ),
+                    "The script would act on it as the owner of this one.",
+                    "Give both the same owner.",
+                )
+            })
     }
 }
 

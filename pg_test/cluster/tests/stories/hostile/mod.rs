@@ -6,6 +6,7 @@ mod backtraces;
 mod every_call;
 mod long_arguments;
 mod names_and_types;
+mod overloads;
 pub mod planted_objects;
 mod relations;
 mod remote_side;
