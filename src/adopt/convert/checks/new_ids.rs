@@ -58,14 +58,20 @@ fn holds(table: &TargetTable, id: i64, column: &str, expression: &str) -> bool {
 /// Checks that no text means something else for a bigint: a function or an operator of a schema could have a namesake of any
 /// role there, which would be called in its place.
 fn mislead(table: &TargetTable) -> Option<Blocker> {
-    let is_exact = table.column().type_oid == u32::from(pgrx::pg_sys::INT8OID);
-    let checks = table.checks.iter();
-    let texts = checks
+    let column = table.column();
+    if column.type_oid == u32::from(pgrx::pg_sys::INT8OID) {
+        return None;
+    }
+    // The value of a domain's own check is a bigint already.
+    let is_narrow = column.is_narrow();
+    let mut checks = table.checks.iter();
+    let misleading = |text: &&String| has_qualified_name(text);
+    let text = checks
+        .by_ref()
+        .filter(|check| is_narrow || check.domain.is_none())
         .map(|check| &check.text)
-        .chain(table.partitions.iter().flatten());
-    let text = texts
-        .filter(|_| !is_exact)
-        .find(|text| has_qualified_name(text))?;
+        .chain(table.partitions.iter().flatten())
+        .find(misleading)?;
     let blocker = Blocker::state(
         format!(
             "a check or partition of {} calls what is not of schema \"pg_catalog\"",
