@@ -34,6 +34,12 @@ pub fn objectid() -> Option<ObjectId> {
     lane().objectid(clock::now_nanos())
 }
 
+/// Mints the same, if this process has attached the lane.
+#[inline]
+pub fn next_objectid() -> Option<ObjectId> {
+    LANE.attached()?.head.objectid(clock::now_nanos())
+}
+
 /// Mints an ObjectID of machine and process; none after the end of its time.
 pub fn objectid_legacy() -> Option<ObjectId> {
     /// This machine, as old ObjectIDs show it, once it is known.

@@ -3,6 +3,7 @@
 use crate::objectid::generate;
 use crate::pg::datum::{fixed, timestamp};
 use crate::pg::error::{Report, ereturn_bad_syntax, exact_bytes, report};
+use crate::pg::quick::quick;
 use mint_core::ObjectId;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
@@ -70,10 +71,17 @@ fn objectid_from_bytea(bytes: &[u8]) -> ObjectIdValue {
 /// - **Crash and restart**: new random bytes, a new start of the counter.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(sql = false)]
-fn objectid() -> ObjectIdValue {
+fn guarded_objectid() -> ObjectIdValue {
     let id = generate::objectid().unwrap_or_else(|| end_of_time().raise());
     id.into()
 }
+
+quick!(
+    objectid_wrapper,
+    pg_finfo_objectid_wrapper,
+    guarded_objectid_wrapper,
+    () => generate::next_objectid().and_then(|id| fixed::try_copy(&id.0))
+);
 
 /// Mints an ObjectID as MongoDB's older servers did: seconds, 3 bytes of the host name's MD5, 2 of the
 /// process id, 3 of a counter. It reveals machine and process. It is minted from the lane of `objectid()` and unique

@@ -8,6 +8,7 @@ pub mod datum;
 pub mod error;
 pub mod machine;
 pub mod ports;
+pub mod quick;
 pub mod sequence;
 pub mod shmem;
 pub mod worker;

@@ -3,7 +3,9 @@
 use crate::pg::datum::timestamp::timestamp_or_report;
 use crate::pg::error;
 use crate::pg::error::{OrReport, ToReport, required};
-use crate::snowflake::lane::{mint, session};
+use crate::pg::quick::quick;
+use crate::snowflake::lane::{mint, open_ticks, session};
+use crate::snowflake::layout::cache::Parsed;
 use crate::snowflake::layout::sql_type::SnowflakeLayout;
 use crate::snowflake::node::setting::Node;
 use crate::snowflake::node::{grantor, setting};
@@ -24,25 +26,60 @@ use pgrx::prelude::*;
 /// - **Standby**: refused during recovery (25006).
 /// - **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(sql = false)]
-fn snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>) -> i64 {
+fn guarded_snowflake_next_id(shard: Option<i32>, layout: Option<SnowflakeLayout>) -> i64 {
     let layout = required(layout, "layout").layout();
     let shard = required(shard, "shard");
     let shard = layout.check_shard(shard.into()).or_report();
     mint::next_id(&layout, shard)
 }
 
+quick!(
+    snowflake_next_id_wrapper,
+    pg_finfo_snowflake_next_id_wrapper,
+    guarded_snowflake_next_id_wrapper,
+    (shard: i32, layout: SnowflakeLayout) => quick_next_id(shard, layout)
+);
+
+#[inline(always)]
+fn quick_next_id(shard: i32, layout: SnowflakeLayout) -> Option<pg_sys::Datum> {
+    // A negative one was never kept.
+    open_ticks::next(layout.recent()?, shard.cast_unsigned()).map(Into::into)
+}
+
 /// Mints an Instagram id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard)`.
 #[pg_extern(sql = false)]
-fn snowflake_next_id_of_node() -> i64 {
-    let layout = &BUILTINS[0].layout;
-    mint::next_id(layout, own_shard(layout))
+fn guarded_snowflake_next_id_of_node() -> i64 {
+    let layout = Parsed::Kept(&BUILTINS[0].layout);
+    mint::next_id(&layout, own_shard(&layout))
 }
+
+quick!(
+    snowflake_next_id_of_node_wrapper,
+    pg_finfo_snowflake_next_id_of_node_wrapper,
+    guarded_snowflake_next_id_of_node_wrapper,
+    () => quick_next(&BUILTINS[0].layout)
+);
 
 /// Mints an id of this server's node, `pg_mint.node`; else as `snowflake_next_id(shard, layout)`.
 #[pg_extern(sql = false)]
-fn snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
+fn guarded_snowflake_next(layout: Option<SnowflakeLayout>) -> i64 {
     let layout = required(layout, "layout").layout();
     mint::next_id(&layout, own_shard(&layout))
+}
+
+quick!(
+    snowflake_next_wrapper,
+    pg_finfo_snowflake_next_wrapper,
+    guarded_snowflake_next_wrapper,
+    (layout: SnowflakeLayout) => quick_next(layout.recent()?)
+);
+
+#[inline(always)]
+fn quick_next(layout: &'static Layout) -> Option<pg_sys::Datum> {
+    match setting::node() {
+        Node::Fixed(shard) => open_ticks::next(layout, shard).map(Into::into),
+        _ => None,
+    }
 }
 
 /// Returns the shard that `snowflake_next(layout)` generates ids of, without generating one. A node that a registry is to

@@ -1,7 +1,8 @@
 //! Settings of ids of 64 bits.
 
-use crate::pg::backend::guc::{max_wait, value};
+use crate::pg::backend::guc::{Watcher, define_watched_int, max_wait, value};
 use crate::pg::shmem::size_setting::SizeSetting;
+use crate::snowflake::node::grantor;
 use mint_core::{Micros, Policy};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
 
@@ -12,6 +13,15 @@ static MAX_AHEAD: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 static MAX_JUMP: GucSetting<i32> = GucSetting::<i32>::new(3_600);
 static WINDOW: GucSetting<i32> = GucSetting::<i32>::new(500);
 static SESSION_CACHE: GucSetting<i32> = GucSetting::<i32>::new(1);
+
+/// What was cached under the old settings.
+struct Cache;
+
+impl Watcher for Cache {
+    fn assigned() {
+        grantor::changed();
+    }
+}
 
 /// Returns the limits of minting.
 #[inline]
@@ -43,14 +53,14 @@ pub fn session_cache() -> u64 {
 
 /// Defines the settings. Called once, when the library is loaded.
 pub fn init() {
-    GucRegistry::define_int_guc(
+    define_watched_int::<Cache>(
         c"pg_mint.max_ahead",
-        c"Sets how far ids can run ahead of the clock.",
-        c"They run ahead when a tick's sequence is used up or the clock steps back. 0: they never do.",
+        (
+            c"Sets how far ids can run ahead of the clock.",
+            c"They run ahead when a tick's sequence is used up or the clock steps back. 0: they never do.",
+        ),
         &MAX_AHEAD,
-        0,
-        60_000,
-        GucContext::Sighup,
+        0..=60_000,
         GucFlags::UNIT_MS,
     );
     GucRegistry::define_int_guc(
@@ -80,14 +90,14 @@ pub fn init() {
         1_048_576,
         GucFlags::default(),
     );
-    GucRegistry::define_int_guc(
+    define_watched_int::<Cache>(
         c"pg_mint.session_cache",
-        c"Sets how many ids a session takes from a lane at once.",
-        c"More than 1 helps on machines with many cores; ids of different sessions are then in order only from tick to tick.",
+        (
+            c"Sets how many ids a session takes from a lane at once.",
+            c"More than 1 helps on machines with many cores; ids of different sessions are then in order only from tick to tick.",
+        ),
         &SESSION_CACHE,
-        1,
-        4_096,
-        GucContext::Sighup,
+        1..=4_096,
         GucFlags::default(),
     );
 }

@@ -1,12 +1,14 @@
 //! Generators of UUIDs of every version (RFC 9562), of the server's own type.
 
 use crate::pg::charset::excerpt;
+use crate::pg::datum::fixed;
 use crate::pg::datum::text::{NewText, Text};
 use crate::pg::datum::timestamp;
 use crate::pg::datum::uuid::UuidValue;
 use crate::pg::error;
 use crate::pg::error::{OrReport, report, required};
 use crate::pg::machine::random;
+use crate::pg::quick::quick;
 use crate::uuid::lanes;
 use mint_core::HashPartition;
 use mint_core::codec::ulid as ulid_text;
@@ -49,9 +51,16 @@ fn uuid_v6() -> UuidValue {
 ///   below earlier ones.
 /// - **Standby**, **Read-only transaction**, **Parallel query**: mints.
 #[pg_extern(sql = false)]
-fn uuid_v7() -> UuidValue {
+fn guarded_uuid_v7() -> UuidValue {
     lanes::v7().into()
 }
+
+quick!(
+    uuid_v7_wrapper,
+    pg_finfo_uuid_v7_wrapper,
+    guarded_uuid_v7_wrapper,
+    () => lanes::next_v7().and_then(|id| fixed::try_copy(id.as_bytes()))
+);
 
 /// Mints a UUID of version 7 whose row is of a partition by hash: one of `modulus`, that of `remainder`.
 ///

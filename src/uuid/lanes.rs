@@ -51,3 +51,10 @@ pub fn v6() -> Uuid {
 pub fn v7() -> Uuid {
     lanes().v7(clock::now_nanos(), random::bits())
 }
+
+/// Mints the same, if this process has done so before.
+#[inline]
+pub fn next_v7() -> Option<Uuid> {
+    let lanes = LANES.attached()?.head;
+    Some(lanes.v7(clock::now_nanos(), random::seeded_bits()?))
+}

@@ -8,7 +8,7 @@ use crate::world::{Clock, MS, START as NOW, Session, World, layout};
 use loom::sync::Arc;
 use loom::thread;
 use mint_core::snowflake::mint::Refusal;
-use mint_core::{Ceiling, Lease, Micros, Policy, Run, mint};
+use mint_core::{Ceiling, Lease, Micros, OpenTick, Policy, Run, mint};
 
 /// Runs ahead to the end of these leases.
 const POLICY: Policy = Policy {
@@ -39,12 +39,25 @@ fn session(world: &World, lane: usize, times: usize, want: u64) -> Vec<Run> {
     let mut runs = Vec::new();
     for _ in 0..times {
         match one() {
-            Ok(run) => runs.push(run),
+            Ok(run) => {
+                runs.push(run);
+                runs.extend(follow(world, lane, run));
+            }
             Err(Refusal::Interrupted(())) => {}
             Err(Refusal::Refused(error)) => panic!("{error:?}"),
         }
     }
     runs
+}
+
+/// Mints the word after a run from its tick, if there is one.
+fn follow(world: &World, lane: usize, run: Run) -> Option<Run> {
+    let (layout, last) = (layout(), run.first + run.count - 1);
+    let place = (&world.lanes[lane], world.lease.as_ref());
+    let tick = OpenTick::new(&layout, place, (0, last), POLICY.max_ahead)?;
+    let id = tick.next(|| &world.ceiling, || NOW)?;
+    let (_, first) = layout.shard_and_word(id).unwrap();
+    Some(Run { first, count: 1 })
 }
 
 fn words(runs: &[Run]) -> impl Iterator<Item = u64> {

@@ -100,7 +100,7 @@ fn files_have_about_400_lines_and_folders_about_ten_entries() {
 
 /// Files outside src/pg with unsafe code: the entry points of workers, which must not be mangled, and what one idea alone asks
 /// of the server.
-const UNSAFE_OUTSIDE_OF_PG: [&str; 18] = [
+const UNSAFE_OUTSIDE_OF_PG: [&str; 19] = [
     "counter/last_used.rs",
     "counter/row_estimate.rs",
     "counter/segment/give_back.rs",
@@ -108,6 +108,7 @@ const UNSAFE_OUTSIDE_OF_PG: [&str; 18] = [
     "counter/segment/supply.rs",
     "registry/member/worker.rs",
     "registry/server/commit_deadline.rs",
+    "snowflake/lane/open_ticks.rs",
     "time_predicates/derive.rs",
     "time_predicates/estimate.rs",
     "time_predicates/function.rs",

@@ -4,7 +4,8 @@ use crate::pg::charset;
 use mint_core::Micros;
 use mint_core::bytes::excerpt::excerpt_of;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ops::RangeInclusive;
 
 static MAX_WAIT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 
@@ -98,6 +99,43 @@ pub fn define_parsed<T: ParsedGuc>(
             None,
         );
     }
+}
+
+/// What to do when an integer is assigned.
+pub trait Watcher {
+    /// Drops what was cached. Called at each assignment, also when a transaction restores the value before.
+    fn assigned();
+}
+
+/// Defines a setting whose value is an integer that is cached with others. Called once, when the library is loaded.
+pub fn define_watched_int<W: Watcher>(
+    name: &'static CStr,
+    (short_description, long_description): (&'static CStr, &'static CStr),
+    setting: &'static GucSetting<i32>,
+    range: RangeInclusive<i32>,
+    flags: GucFlags,
+) {
+    // SAFETY: the hook is of the type that the server calls.
+    unsafe {
+        GucRegistry::define_int_guc_with_hooks(
+            name,
+            short_description,
+            long_description,
+            setting,
+            *range.start(),
+            *range.end(),
+            GucContext::Sighup,
+            flags,
+            None,
+            Some(assign_int::<W>),
+            None,
+        );
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn assign_int<W: Watcher>(_value: c_int, _extra: *mut c_void) {
+    W::assigned();
 }
 
 /// Parses a text that the server gives to a hook; null is the default value.

@@ -128,4 +128,14 @@ impl<T> LocalMut<T> {
         // SAFETY: a backend is one thread, and as the caller says there is no other reference.
         work(unsafe { &mut *self.0.get() })
     }
+
+    /// Returns the value in place.
+    ///
+    /// # Safety
+    /// Nothing calls [`LocalMut::with`] while the reference lives, not even through a callback of the server.
+    #[inline]
+    pub unsafe fn get(&self) -> &T {
+        // SAFETY: as the caller says.
+        unsafe { &*self.0.get() }
+    }
 }

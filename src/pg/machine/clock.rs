@@ -4,6 +4,7 @@ use crate::pg::backend::wait::WaitEvent;
 use crate::pg::ports::GetCurrentTransactionStartTimestamp;
 use mint_core::{Micros, Nanos};
 use pgrx::{check_for_interrupts, pg_sys};
+use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 /// Reads the wall clock, through the vDSO: no system call.
@@ -45,12 +46,12 @@ pub fn transaction_start() -> i64 {
 /// Returns seconds and nanoseconds.
 #[inline]
 fn read(clock: libc::clockid_t) -> (i64, i64) {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: it writes the timespec; the clocks exist on every supported system.
+    let time = unsafe {
+        libc::clock_gettime(clock, time.as_mut_ptr());
+        time.assume_init()
     };
-    // SAFETY: `time` is a valid timespec to write to; the clocks exist on every supported system.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
     (time.tv_sec, time.tv_nsec)
 }
 

@@ -49,6 +49,17 @@ pub fn bits() -> u64 {
     draw(Rng::next_u64)
 }
 
+/// Returns the same, if the generator is seeded.
+#[inline]
+pub fn seeded_bits() -> Option<u64> {
+    let draw = |stream: &mut Option<(u32, ChaCha12Rng)>| match stream {
+        Some((seeded_in, stream)) if *seeded_in == process_id() => Some(stream.next_u64()),
+        _ => None,
+    };
+    // SAFETY: as in `draw`.
+    unsafe { STREAM.with(draw) }
+}
+
 /// Returns random bytes.
 #[inline]
 pub fn bytes<const N: usize>() -> [u8; N] {

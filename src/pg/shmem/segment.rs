@@ -96,6 +96,12 @@ impl<H: 'static, S: 'static> NamedSegment<H, S> {
         self.memory.get_or(|| self.attach())
     }
 
+    /// Returns the memory, if this process has attached it.
+    #[inline]
+    pub fn attached(&'static self) -> Option<&'static Memory<H, S>> {
+        self.memory.get()
+    }
+
     /// Returns the memory if a session has made it, with a library that writes it as this one does. Waits for nothing that
     /// lasts. For showing.
     pub fn made(&'static self) -> Option<&'static Memory<H, S>> {

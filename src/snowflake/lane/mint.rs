@@ -5,14 +5,15 @@ use crate::pg::catalog::privilege;
 use crate::pg::machine::{clock, random};
 use crate::snowflake::error::{IN_RECOVERY, log_step, refuse};
 use crate::snowflake::lane::lanes::Shared;
-use crate::snowflake::lane::{ceiling, lanes, session};
+use crate::snowflake::lane::{ceiling, lanes, open_ticks, session};
+use crate::snowflake::layout::cache::Parsed;
 use crate::snowflake::node::grantor;
 use crate::snowflake::settings;
 use crate::statistics::{self, Count, Wait};
 use mint_core::snowflake::mint::Refusal;
 use mint_core::{
-    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, Policy, Run, WaitCause, mint,
-    mint_fitting, start_above,
+    Ceiling, ClockAnchor, Host, Lane, Layout, Lease, Micros, OpenTick, Policy, Run, WaitCause,
+    mint, mint_fitting, start_above,
 };
 use pgrx::check_for_interrupts;
 use std::convert::Infallible;
@@ -111,13 +112,24 @@ impl Backend {
     }
 }
 
-/// Mints one id.
-#[inline(always)]
-pub fn next_id(layout: &Layout, shard: u64) -> i64 {
+/// Mints one id, and keeps its tick for [`open_ticks::next`].
+pub fn next_id(layout: &Parsed, shard: u64) -> i64 {
     let shared = memory();
     let lane = lanes::lane(shared, layout, shard);
     let word = match settings::session_cache() {
-        ..=1 => run(shared, lane, layout, shard, 1).first,
+        ..=1 => {
+            let generation = grantor::generation();
+            let policy = settings::policy();
+            let mut host = Backend::new(shared, layout, shard);
+            let minted = mint(lane, layout, 1, &policy, &mut host);
+            let Run { first, .. } = accept(minted, layout, shard, &policy);
+            if let Parsed::Kept(layout) = layout {
+                let lane = (lane, host.lease);
+                let tick = OpenTick::new(layout, lane, (shard, first), policy.max_ahead);
+                open_ticks::keep(tick, shard, generation);
+            }
+            first
+        }
         reserve => reserved(shared, lane, layout, shard, reserve),
     };
     let id = layout.id(shard, word);

@@ -3,5 +3,6 @@
 pub mod ceiling;
 pub mod lanes;
 pub mod mint;
+pub mod open_ticks;
 pub mod reset_ceiling;
 pub mod session;

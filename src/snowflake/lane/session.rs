@@ -12,11 +12,15 @@ static RESERVED: [Local<Option<(&Lane, Run)>>; 64] = [const { Local::new(None) }
 /// The number of starts of lanes above an id, as last noticed.
 static STARTS: Local<u64> = Local::new(0);
 
-static LAST_ID: Local<Option<i64>> = Local::new(None);
+/// The id that was minted last; [`NO_ID`] before the first.
+static LAST_ID: Local<i64> = Local::new(NO_ID);
+
+/// No id is negative.
+const NO_ID: i64 = -1;
 
 /// Registers callbacks. Called once, when the library is loaded.
 pub fn init() {
-    on_discard(|| LAST_ID.set(None));
+    on_discard(|| LAST_ID.set(NO_ID));
     // Reserved ids were taken under the old settings.
     grantor::on_change(drop_reserved);
 }
@@ -53,10 +57,10 @@ pub fn reserve(lane: &'static Lane, run: Option<Run>) {
 /// Sets the id that was minted last.
 #[inline]
 pub fn set_last_id(id: i64) {
-    LAST_ID.set(Some(id));
+    LAST_ID.set(id);
 }
 
 /// Returns the id that was minted last, since the session began or DISCARD.
 pub fn last_id() -> Option<i64> {
-    LAST_ID.get()
+    Some(LAST_ID.get()).filter(|&id| id != NO_ID)
 }

@@ -2,8 +2,8 @@
 
 use crate::pg::backend::local::{Local, LocalOnce};
 use crate::snowflake::error::bad_layout_bytes;
-use mint_core::Layout;
 use mint_core::bytes::hash::fibonacci;
+use mint_core::{BUILTINS, Layout};
 use std::ops::Deref;
 
 /// The bytes of a layout, as words.
@@ -11,8 +11,11 @@ type Words = (u64, u64, u32);
 
 /// The first layouts of the session, each at the first vacant place from its hash on. They stay, so that references to them do.
 static KEPT: [LocalOnce<(Words, Layout)>; 16] = [const { LocalOnce::new() }; 16];
-/// The place of the last call.
-static RECENT: Local<usize> = Local::new(0);
+/// The layout of the last call that had another one than the call before.
+static RECENT: Local<(Words, &Layout)> = Local::new((NO_LAYOUT, &BUILTINS[0].layout));
+
+/// Bytes of no version.
+const NO_LAYOUT: Words = (0, 0, 0);
 
 /// A parsed layout.
 pub enum Parsed {
@@ -36,11 +39,17 @@ impl Deref for Parsed {
 /// Returns the layout of a value's bytes, which its input function has checked.
 #[inline]
 pub fn layout(bytes: [u8; Layout::BYTES]) -> Parsed {
+    recent(bytes).map_or_else(|| find(words(bytes)), Parsed::Kept)
+}
+
+/// Returns the same, if it is the layout of the last call.
+#[inline]
+pub fn recent(bytes: [u8; Layout::BYTES]) -> Option<&'static Layout> {
+    let (known, layout) = RECENT.get();
     let words = words(bytes);
-    match KEPT[RECENT.get() % KEPT.len()].get() {
-        Some((known, layout)) if *known == words => Parsed::Kept(layout),
-        _ => find(words),
-    }
+    // Not as tuples, which would be compared one by one.
+    let differences = known.0 ^ words.0 | known.1 ^ words.1 | u64::from(known.2 ^ words.2);
+    (differences == 0).then_some(layout)
 }
 
 /// Returns another layout than that of the last call.
@@ -50,7 +59,7 @@ fn find(words: Words) -> Parsed {
     for place in (first..first + KEPT.len()).map(|place| place % KEPT.len()) {
         let (known, layout) = KEPT[place].get_or(|| (words, parse(&words)));
         if *known == words {
-            RECENT.set(place);
+            RECENT.set((words, layout));
             return Parsed::Kept(layout);
         }
     }

@@ -23,6 +23,12 @@ impl SnowflakeLayout {
     pub fn layout(&self) -> Parsed {
         cache::layout(self.0)
     }
+
+    /// Returns the same, if the last call had it as well.
+    #[inline]
+    pub fn recent(self) -> Option<&'static Layout> {
+        cache::recent(self.0)
+    }
 }
 
 impl From<&Layout> for SnowflakeLayout {

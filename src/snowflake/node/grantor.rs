@@ -46,6 +46,20 @@ struct Recent {
 }
 
 static RECENT: Local<Option<Recent>> = Local::new(None);
+/// Counts how often leases were forgotten.
+static GENERATION: Local<u32> = Local::new(0);
+
+/// Forgets the lease of the last call, and all that were kept elsewhere.
+fn forget() {
+    RECENT.set(None);
+    GENERATION.set(GENERATION.get().wrapping_add(1));
+}
+
+/// Returns a number that changes when the lease of a node can be another one.
+#[inline]
+pub fn generation() -> u32 {
+    GENERATION.get()
+}
 
 /// Sets the registry; none if nodes are not leased from one. Called when a setting is assigned.
 pub fn set(registry: Option<&'static dyn Grantor>) {
@@ -70,7 +84,7 @@ pub fn reconsider() {
     let cluster = CLUSTER.get().map(|cluster| cluster as &dyn Grantor);
     GRANTOR.set(REGISTRY.get().or(cluster));
     OWN_NODE.set(None);
-    RECENT.set(None);
+    forget();
 }
 
 /// Returns whether nodes are leased from a registry.
@@ -116,7 +130,7 @@ pub fn on_change(callback: fn()) {
 /// Drops everything that was cached under the old settings. Called when a setting is assigned, so the hot path of an id
 /// does not need to check the settings.
 pub fn changed() {
-    RECENT.set(None);
+    forget();
     ON_CHANGE.all().for_each(|callback| callback());
 }
 
@@ -150,7 +164,7 @@ fn request(grantor: &dyn Grantor, width: u32, node: u64) -> Option<&'static Leas
 #[cold]
 pub fn renew(lease: &'static Lease, (width, node): (u32, u64)) -> &'static Lease {
     // The settings, and with them the range of the node, can have changed.
-    RECENT.set(None);
+    forget();
     GRANTOR
         .get()
         .map_or(lease, |grantor| grantor.renew(lease, width, node))

@@ -8,6 +8,7 @@
 pub mod fitting;
 pub mod host;
 mod obstacle;
+pub mod open_tick;
 
 use crate::atomic::Ordering;
 use crate::clock::Micros;
